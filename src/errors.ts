@@ -1,0 +1,105 @@
+/**
+ * Every error a user can meet, in one table: the code programs switch on, the status it is answered
+ * with (over HTTP, or as a job's `error_code`), and the sentence people read.
+ * `docs/errors.md` explains each one; a test keeps the two in step.
+ */
+const table = {
+  request_unreadable: { status: 400, message: 'Cannot read the HTTP request' },
+  body_unreadable: { status: 400, message: 'Cannot read the request body' },
+  request_invalid: {
+    status: 400,
+    message: 'Invalid request parameters, see validation_errors',
+  },
+  upload_invalid: { status: 400, message: 'Cannot read the upload' },
+  media_undecodable: { status: 400, message: 'Cannot decode the media' },
+  key_missing: { status: 401, message: 'Cannot answer without a key' },
+  key_unknown: { status: 401, message: 'Cannot accept the key' },
+  job_active: { status: 403, message: 'Cannot delete a job that has not ended' },
+  source_forbidden: { status: 403, message: 'Cannot fetch the audio' },
+  route_not_found: { status: 404, message: 'Cannot find the route' },
+  job_not_found: { status: 404, message: 'Cannot find the job' },
+  file_not_found: { status: 404, message: 'Cannot find the file' },
+  source_not_found: { status: 404, message: 'Cannot find the audio' },
+  method_not_allowed: { status: 405, message: 'Cannot use this method here' },
+  request_timeout: { status: 408, message: 'Cannot wait longer for the request' },
+  source_timeout: { status: 408, message: 'Cannot fetch the audio in time' },
+  body_too_large: { status: 413, message: 'Cannot take a body of this size' },
+  media_too_large: { status: 413, message: 'Cannot take media of this size' },
+  media_too_long: { status: 413, message: 'Cannot take audio of this length' },
+  content_type_unsupported: { status: 415, message: 'Cannot read this content type' },
+  media_unsupported: { status: 415, message: 'Cannot recognise the media' },
+  range_not_satisfiable: { status: 416, message: 'Cannot give this range of bytes' },
+  media_without_audio: { status: 422, message: 'Cannot find an audio track' },
+  request_contradictory: { status: 422, message: 'Contradictory request parameters' },
+  language_not_installed: { status: 422, message: 'Cannot transcribe the language' },
+  feature_not_configured: { status: 422, message: 'Cannot offer the feature' },
+  too_many_jobs: { status: 429, message: 'Cannot queue more jobs' },
+  headers_too_large: { status: 431, message: 'Cannot take headers of this size' },
+  internal: { status: 500, message: 'Internal server error' },
+  engine_failed: { status: 500, message: 'Cannot recognise the speech' },
+  attempts_exhausted: { status: 500, message: 'Cannot finish the job' },
+  storage_full: { status: 500, message: 'Cannot write to the disk' },
+  storage_unreadable: { status: 500, message: 'Cannot read stored data' },
+  source_unreachable: { status: 502, message: 'Cannot reach the audio source' },
+  source_refused: { status: 502, message: 'Cannot fetch from this address' },
+  server_stopping: { status: 503, message: 'Cannot take work while stopping' },
+  engine_unavailable: { status: 503, message: 'Cannot reach a working recognizer' },
+  queue_timeout: { status: 503, message: 'Cannot start the job in time' },
+  job_timeout: { status: 504, message: 'Cannot finish the job in time' },
+} as const
+
+export type ErrorCode = keyof typeof table
+
+/** All codes of the table, for the docs test and the API description. */
+export const errorCodes = Object.keys(table) as ErrorCode[]
+
+/** HTTP status (or job `error_code`) that belongs to `code`. */
+export function statusOf(code: ErrorCode): number {
+  return table[code].status
+}
+
+export type AppErrorOptions = ErrorOptions & {
+  /** One line per field at fault, in the grammar of the contract (1.9). */
+  validationErrors?: readonly string[]
+  /** Seconds after which trying again makes sense. */
+  retryAfter?: number
+}
+
+/**
+ * The one error class of the project. `detail` says what stood in the way, the value included; it
+ * reaches the user, so it must never hold a key, a token, audio, text of a transcript or a path.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly validationErrors: readonly string[] | undefined
+  readonly retryAfter: number | undefined
+
+  constructor(code: ErrorCode, detail?: string, options: AppErrorOptions = {}) {
+    const { validationErrors, retryAfter, ...rest } = options
+    super(detail ? `${table[code].message}: ${detail}` : table[code].message, rest)
+    this.name = 'AppError'
+    this.code = code
+    this.status = table[code].status
+    this.validationErrors = validationErrors
+    this.retryAfter = retryAfter
+  }
+}
+
+/**
+ * A process boundary carries only plain data: `toPlain` on one side, `fromPlain` on the other.
+ * Whatever is not an `AppError` arrives as `engine_failed`.
+ */
+export type PlainError = { code: ErrorCode; message: string }
+
+/** Flattens an error for another process. */
+export function toPlain(error: unknown): PlainError {
+  if (error instanceof AppError) return { code: error.code, message: error.message }
+  return { code: 'engine_failed', message: error instanceof Error ? error.message : String(error) }
+}
+
+/** Rebuilds the error that `toPlain` flattened. */
+export function fromPlain({ code, message }: PlainError): AppError {
+  const prefix = `${table[code].message}: `
+  return new AppError(code, message.startsWith(prefix) ? message.slice(prefix.length) : message)
+}

@@ -1,0 +1,14 @@
+/** One recognised word. Times are seconds from the start of the recording; `text` has no blanks around it. */
+export type Word = { text: string; start: number; end: number; confidence: number }
+
+/** What one speaker says in one breath: words between two pauses, on one channel. */
+export type Utterance = {
+  channel: number
+  language: string
+  words: Word[]
+  /** From diarization, numbered from 0 by first appearance; absent without it. */
+  speaker?: number
+}
+
+/** A recording as text: utterances of all channels by start, then channel. */
+export type Transcript = { utterances: Utterance[] }

@@ -1,0 +1,63 @@
+import type { Utterance, Word } from './transcript.ts'
+
+/** A pause that ends an utterance, in seconds. */
+const PAUSE = 0.8
+/** A pause that ends an utterance when the last word closed a sentence. */
+const SENTENCE_PAUSE = 0.35
+/** An utterance longer than this is cut at its best pause: what a reader takes in at one glance. */
+const MAX_SECONDS = 15
+const MAX_WORDS = 40
+
+/**
+ * Cuts the words of one channel into utterances at pauses, and again where one would run longer than
+ * a reader wants. Words must ascend; none is lost or changed.
+ */
+export function cutUtterances(
+  words: readonly Word[],
+  { channel, language }: Pick<Utterance, 'channel' | 'language'>,
+): Utterance[] {
+  return splitAtPauses(words)
+    .flatMap(splitLong)
+    .map((own) => ({ channel, language, words: own }))
+}
+
+function splitAtPauses(words: readonly Word[]): Word[][] {
+  const runs: Word[][] = []
+  let previous: Word | undefined
+  for (const word of words) {
+    const pause = previous ? word.start - previous.end : Number.POSITIVE_INFINITY
+    const limit = previous && endsSentence(previous) ? SENTENCE_PAUSE : PAUSE
+    if (pause >= limit) runs.push([])
+    runs.at(-1)!.push(word)
+    previous = word
+  }
+  return runs
+}
+
+/** Halves a run until each part is short enough, at the pause that reads best. */
+function splitLong(words: Word[]): Word[][] {
+  const seconds = words.at(-1)!.end - words[0]!.start
+  if (words.length < 2 || (seconds <= MAX_SECONDS && words.length <= MAX_WORDS)) return [words]
+  const cut = bestCut(words)
+  return [...splitLong(words.slice(0, cut)), ...splitLong(words.slice(cut))]
+}
+
+/** Index of the word that opens the second part: sentence ends first, then commas, then long pauses, near the middle. */
+function bestCut(words: readonly Word[]): number {
+  const middle = (words[0]!.start + words.at(-1)!.end) / 2
+  const half = Math.max(middle - words[0]!.start, 1e-3)
+  let best = 1
+  let bestScore = Number.NEGATIVE_INFINITY
+  for (let i = 1; i < words.length; i++) {
+    const before = words[i - 1]!
+    const pause = words[i]!.start - before.end
+    const mark = endsSentence(before) ? 1 : /[,;:]$/.test(before.text) ? 0.4 : 0
+    const score = mark + Math.min(pause, 1) - Math.abs(words[i]!.start - middle) / half
+    if (score > bestScore) [best, bestScore] = [i, score]
+  }
+  return best
+}
+
+function endsSentence(word: Word): boolean {
+  return /[.!?…]["'”’)]?$/.test(word.text)
+}
