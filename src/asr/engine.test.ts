@@ -1,0 +1,126 @@
+/** The real embedded model, in its worker processes, on real and on generated sound. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { decodeMedia } from '../audio/media.ts'
+import { readConfig } from '../config.ts'
+import { createLog } from '../log.ts'
+import type { Word } from '../transcript/transcript.ts'
+import { wordErrors } from '../transcript/word-errors.ts'
+import { createSpeechEngine } from './engine.ts'
+import type { PcmFile, SpeechEngine } from './speech-engine.ts'
+import { SAMPLE_RATE } from './speech-engine.ts'
+
+const signal = new AbortController().signal
+const speech =
+  'And so my fellow Americans ask not what your country can do for you ask what you can do for your country'
+
+let folder: string
+let engine: SpeechEngine
+let jfk: PcmFile
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'steno-engine-'))
+  engine = createSpeechEngine({
+    folder: readConfig({}).models.folder,
+    workers: 2,
+    log: createLog('error'),
+  })
+  const fixture = new URL('../../test/fixtures/jfk.flac', import.meta.url).pathname
+  const { channels } = await decodeMedia(fixture, join(folder, 'jfk'), { signal, maxSeconds: 60 })
+  jfk = channels[0]!
+})
+
+after(async () => {
+  await engine.close()
+  await rm(folder, { recursive: true })
+})
+
+async function hear(pcm: PcmFile): Promise<Word[]> {
+  const batches = engine.planBatches(await engine.findSpeech(pcm, { signal }))
+  const heard = await Promise.all(batches.map((batch) => engine.recognize(pcm, batch, { signal })))
+  const segments = heard.flat().sort((a, b) => a.segment.start - b.segment.start)
+  return segments.flatMap((segment) => segment.words)
+}
+
+async function generate(
+  name: string,
+  seconds: number,
+  sample: (i: number) => number,
+): Promise<PcmFile> {
+  const samples = Int16Array.from({ length: seconds * SAMPLE_RATE }, (_, i) => {
+    return Math.max(-1, Math.min(1, sample(i))) * 32_767
+  })
+  const path = join(folder, name)
+  await writeFile(path, new Uint8Array(samples.buffer))
+  return { path, samples: samples.length }
+}
+
+/** Repeatable noise between -1 and 1 (Lehmer generator). */
+function noise(): () => number {
+  let seed = 42
+  return () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return (seed / 2_147_483_647) * 2 - 1
+  }
+}
+
+test('real speech becomes its words, with times that ascend and confidence', async () => {
+  const words = await hear(jfk)
+  assert.equal(wordErrors(speech, words.map((word) => word.text).join(' ')).errors, 0)
+  for (const [i, { start, end, confidence }] of words.entries()) {
+    assert.ok(start >= (words[i - 1]?.end ?? 0) && end > start && end <= 11)
+    assert.ok(confidence > 0.3 && confidence < 1)
+  }
+  const ask = words.find((word) => /^ask/i.test(word.text))
+  assert.ok(Math.abs((ask?.start ?? 0) - 3.4) < 0.3, `ask starts at ${ask?.start}`)
+})
+
+test('the same recording gives the same result, byte for byte', async () => {
+  assert.equal(JSON.stringify(await hear(jfk)), JSON.stringify(await hear(jfk)))
+})
+
+test('silence, noise, tones and clicks give no words', async () => {
+  const random = noise()
+  const sounds: Record<string, (i: number) => number> = {
+    silence: () => 0,
+    faint: () => random() * 0.002,
+    white: () => random() * 0.3,
+    tone: (i) => 0.4 * Math.sin((2 * Math.PI * 440 * i) / SAMPLE_RATE),
+    chord: (i) =>
+      [262, 330, 392].reduce(
+        (sum, hz) => sum + 0.2 * Math.sin((2 * Math.PI * hz * i) / SAMPLE_RATE),
+        0,
+      ),
+    clicks: (i) => (i % 4000 < 20 ? 0.9 : 0),
+    dialling: (i) => (i % 8000 < 4000 ? 0.3 * (Math.sin(0.27 * i) + Math.sin(0.47 * i)) : 0),
+  }
+  for (const [name, sample] of Object.entries(sounds)) {
+    const words = await hear(await generate(name, 6, sample))
+    assert.deepEqual(words, [], name)
+  }
+})
+
+test('a recording too short to hold a word gives none', async () => {
+  assert.deepEqual(await hear(await generate('short', 0.05, () => 0.1)), [])
+  assert.deepEqual(await hear(await generate('empty', 0, () => 0)), [])
+})
+
+test('neighbours in a batch do not change the text', async () => {
+  const [segment] = await engine.findSpeech(jfk, { signal })
+  const half = { start: segment!.start, end: segment!.start + 3 * SAMPLE_RATE }
+  const [alone] = await engine.recognize(jfk, [half], { signal })
+  const [together] = await engine.recognize(jfk, [half, segment!], { signal })
+  assert.deepEqual(
+    together!.words.map((word) => word.text),
+    alone!.words.map((word) => word.text),
+  )
+})
+
+test('a vanished recording is an error of its own, and the worker goes on', async () => {
+  const gone = { path: join(folder, 'gone'), samples: 16_000 }
+  await assert.rejects(engine.findSpeech(gone, { signal }), { code: 'storage_unreadable' })
+  await engine.checkReady({ signal })
+})

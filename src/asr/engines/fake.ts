@@ -1,0 +1,46 @@
+import type { RecognizedSegment, Segment, SpeechEngine } from '../speech-engine.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+
+export type FakeOptions = {
+  /** Called before each batch is answered; a rejection fails the batch, a pending promise holds it. */
+  onBatch?: (batch: readonly Segment[]) => Promise<void> | void
+  languages?: readonly string[]
+}
+
+/**
+ * A speech engine for tests of other rooms: it takes every five seconds of a recording for one
+ * segment and hears `text` in each, its words spread evenly.
+ */
+export function createFakeSpeechEngine(text: string, options: FakeOptions = {}): SpeechEngine {
+  const words = text.split(' ').filter((word) => word !== '')
+  const segmentSamples = 5 * SAMPLE_RATE
+  return {
+    languages: options.languages ?? ['en'],
+    workers: 2,
+    async findSpeech({ samples }, { signal, onProgress }) {
+      signal.throwIfAborted()
+      onProgress?.(1)
+      const count = Math.ceil(samples / segmentSamples)
+      return Array.from({ length: count }, (_, i) => {
+        return { start: i * segmentSamples, end: Math.min(samples, (i + 1) * segmentSamples) }
+      })
+    },
+    planBatches: (segments) => segments.map((segment) => [segment]),
+    async recognize(_pcm, batch, { signal, language = 'en' }) {
+      await options.onBatch?.(batch)
+      signal.throwIfAborted()
+      return batch.map((segment) => hear(segment, words, language))
+    },
+    async checkReady() {},
+    async close() {},
+  }
+}
+
+function hear(segment: Segment, texts: readonly string[], language: string): RecognizedSegment {
+  const start = segment.start / SAMPLE_RATE
+  const step = (segment.end - segment.start) / SAMPLE_RATE / texts.length
+  const words = texts.map((text, i) => {
+    return { text, start: start + i * step, end: start + (i + 0.8) * step, confidence: 0.9 }
+  })
+  return { segment, words, language, uncovered: 0, warnings: [] }
+}

@@ -1,0 +1,160 @@
+import type { Word } from '../transcript/transcript.ts'
+import type { Recognition, Recognizer } from './recognizer.ts'
+import { SAMPLE_RATE } from './speech-engine.ts'
+import { VAD_FRAME, type VoiceDetector } from './vad.ts'
+
+/** What was made of one piece of audio; times in seconds from its start. */
+export type Heard = { words: Word[]; language: string; uncovered: number; warnings: string[] }
+
+export type Ears = { recognizer: Recognizer; detector: VoiceDetector }
+
+/** A second try is believed only when the model is this sure (mean log probability per token). */
+const SURE = -0.8
+/** A first answer less sure than this needs a voice detector that is sure. */
+const DOUBTFUL = -1
+/** Mean speech probability, and voiced seconds, that back a doubtful answer. */
+const BACKING = 0.5
+const MIN_VOICED = 0.25
+/** A hole of this many seconds between words is looked into; it needs so many voiced seconds. */
+const HOLE = 1.2
+const HOLE_VOICED = 0.8
+/** A text that looped is heard again in halves; shorter pieces are left as they are, in seconds. */
+const SHORTEST_HALF = 1
+
+/**
+ * Recognises pieces of one channel together and repairs what encoder-decoders get wrong: text that
+ * loops is heard again in two halves, speech that came back empty is heard again with an answer
+ * demanded, voiced holes between words are heard by themselves, and words that no voice backs are
+ * dropped. What stays voiced without words is counted as `uncovered`.
+ */
+export async function hear(
+  ears: Ears,
+  pieces: readonly Float32Array[],
+  signal: AbortSignal,
+): Promise<Heard[]> {
+  const first = await ears.recognizer.recognize(pieces, { signal })
+  const heard: Heard[] = []
+  for (const [i, recognition] of first.entries()) {
+    const audio = pieces[i]!
+    const whole = recognition.complete
+      ? recognition
+      : await hearHalves(ears, audio, recognition, signal)
+    heard.push(await repair(ears, audio, whole, signal))
+  }
+  return heard
+}
+
+/** Hears a piece again in two parts, cut where it is quietest; keeps the first text if that is no better. */
+async function hearHalves(
+  ears: Ears,
+  audio: Float32Array,
+  looped: Recognition,
+  signal: AbortSignal,
+): Promise<Recognition> {
+  if (audio.length < 2 * SHORTEST_HALF * SAMPLE_RATE) return looped
+  const cut = quietestPoint(audio)
+  const halves = [audio.subarray(0, cut), audio.subarray(cut)] as const
+  const [left, right] = await ears.recognizer.recognize(halves, { signal })
+  if (!left || !right) return looped
+  return {
+    ...looped,
+    words: [...left.words, ...shift(right.words, cut / SAMPLE_RATE)],
+    logProbability: (left.logProbability + right.logProbability) / 2,
+    complete: left.complete && right.complete,
+  }
+}
+
+async function repair(
+  ears: Ears,
+  audio: Float32Array,
+  recognition: Recognition,
+  signal: AbortSignal,
+): Promise<Heard> {
+  const { language, warnings, words, logProbability } = recognition
+  const answer = (found: Word[], uncovered: number) => ({
+    words: found,
+    language,
+    uncovered,
+    warnings,
+  })
+  const holes = findHoles(words, audio.length / SAMPLE_RATE)
+  if (words.length > 0 && logProbability >= DOUBTFUL && holes.length === 0) return answer(words, 0)
+
+  const voice = await ears.detector.detect(audio)
+  const voiced = voicedSeconds(voice, { start: 0, end: audio.length / SAMPLE_RATE })
+  if (words.length === 0) {
+    if (voiced < MIN_VOICED) return answer([], 0)
+    const [again] = await ears.recognizer.recognize([audio], { insist: true, signal })
+    return again && again.logProbability >= SURE ? answer(again.words, 0) : answer([], voiced)
+  }
+  if (logProbability < DOUBTFUL && (voiced < MIN_VOICED || mean(voice) < BACKING))
+    return answer([], 0)
+  let all = words
+  let uncovered = 0
+  for (const hole of holes) {
+    const missing = voicedSeconds(voice, hole)
+    if (missing < HOLE_VOICED) continue
+    const found = await hearHole(ears, audio, hole, signal)
+    if (found.length === 0) uncovered += missing
+    all = [...all, ...found].sort((a, b) => a.start - b.start)
+  }
+  return answer(all, uncovered)
+}
+
+type Span = { start: number; end: number }
+
+async function hearHole(
+  ears: Ears,
+  audio: Float32Array,
+  hole: Span,
+  signal: AbortSignal,
+): Promise<Word[]> {
+  const from = Math.round(hole.start * SAMPLE_RATE)
+  const slice = audio.subarray(from, Math.round(hole.end * SAMPLE_RATE))
+  const [found] = await ears.recognizer.recognize([slice], { signal })
+  if (!found?.complete || found.logProbability < SURE) return []
+  return shift(found.words, from / SAMPLE_RATE)
+}
+
+/** Stretches of at least `HOLE` seconds without words, the edges of the piece included. */
+function findHoles(words: readonly Word[], seconds: number): Span[] {
+  if (words.length === 0) return []
+  const edges = [0, ...words.flatMap((word) => [word.start, word.end]), seconds]
+  const holes: Span[] = []
+  for (let i = 0; i < edges.length; i += 2) {
+    const hole = { start: edges[i]!, end: edges[i + 1]! }
+    if (hole.end - hole.start >= HOLE) holes.push(hole)
+  }
+  return holes
+}
+
+function voicedSeconds(voice: Float32Array, { start, end }: Span): number {
+  const frame = VAD_FRAME / SAMPLE_RATE
+  return (
+    voice.subarray(Math.floor(start / frame), Math.ceil(end / frame)).filter((p) => p >= 0.5)
+      .length * frame
+  )
+}
+
+function mean(values: Float32Array): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
+}
+
+function shift(words: readonly Word[], seconds: number): Word[] {
+  return words.map((word) => ({ ...word, start: word.start + seconds, end: word.end + seconds }))
+}
+
+/** The sample in the middle half of `audio` around which 100 ms hold the least energy. */
+export function quietestPoint(audio: Float32Array): number {
+  const step = SAMPLE_RATE / 100
+  const reach = SAMPLE_RATE / 20
+  let best = Math.floor(audio.length / 2)
+  let least = Number.POSITIVE_INFINITY
+  for (let at = Math.floor(audio.length / 4); at < (audio.length * 3) / 4; at += step) {
+    const around = audio.subarray(Math.max(0, at - reach), at + reach)
+    let energy = 0
+    for (const sample of around) energy += sample * sample
+    if (energy < least) [best, least] = [at, energy]
+  }
+  return best
+}

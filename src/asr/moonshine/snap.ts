@@ -1,0 +1,87 @@
+/** Seconds per loudness value. */
+const HOP = 0.01
+/** Loudness above the quietest twentieth that counts as sound, in decibels. */
+const ABOVE_FLOOR = 8
+/** Loudness below the peak of the word that still counts, in decibels. */
+const BELOW_PEAK = 33
+/** A silence this long within a word is a pause that attention missed. */
+const PAUSE = 0.12
+/** Attention finds the start of a word about this late; sound begins a little before it is loud. */
+const LATE = 0.02
+const ONSET = 0.02
+/** A last burst of sound shorter than this share of the longest belongs to the next word. */
+const STRAY = 0.3
+/** No word is shorter; consecutive starts keep this distance. */
+const SHORTEST = 0.02
+
+export type Span = { start: number; end: number }
+
+/** Loudness of 16 kHz audio in decibels, one value per 10 ms. */
+export function loudness(audio: Float32Array): Float32Array {
+  const hop = Math.round(HOP * 16_000)
+  const values = new Float32Array(Math.ceil(audio.length / hop))
+  for (const i of values.keys()) {
+    const part = audio.subarray(i * hop, (i + 1) * hop)
+    let energy = 0
+    for (const sample of part) energy += sample * sample
+    values[i] = 10 * Math.log10(energy / hop + 1e-10)
+  }
+  return values
+}
+
+/**
+ * Draws the edges of words to where sound begins and ends: attention is good to a few 24 ms frames but
+ * puts silences into words. `spans` ascend, in seconds; so do the results, and they never overlap.
+ * The constants were chosen on forced-aligned read speech.
+ */
+export function snapToSound(spans: readonly Span[], db: Float32Array): Span[] {
+  const floor = quantile(db, 0.05) + ABOVE_FLOOR
+  const snapped: Span[] = []
+  for (const span of spans) {
+    const previous = snapped.at(-1)
+    const earliest = previous ? previous.start + SHORTEST : 0
+    const start = Math.max(span.start - LATE, earliest)
+    const word = snap({ start, end: Math.max(span.end, start) }, db, floor)
+    if (previous) previous.end = Math.min(previous.end, word.start)
+    snapped.push(word)
+  }
+  return snapped
+}
+
+function snap({ start, end }: Span, db: Float32Array, floor: number): Span {
+  const from = Math.max(0, Math.round(start / HOP))
+  const to = Math.min(db.length, Math.max(from + 1, Math.round(end / HOP)))
+  let peak = Number.NEGATIVE_INFINITY
+  for (let i = from; i < to; i++) peak = Math.max(peak, db[i]!)
+  const threshold = Math.max(floor, peak - BELOW_PEAK)
+  const burst = chooseBurst(findBursts(db, { from, to }, threshold))
+  if (!burst) return { start, end }
+  const onset = Math.max(start, burst.from * HOP - ONSET)
+  return { start: onset, end: Math.max(onset, Math.min(end, burst.to * HOP)) }
+}
+
+type Burst = { from: number; to: number }
+
+/** Stretches of sound in a word, parted by silences longer than `PAUSE`. */
+function findBursts(db: Float32Array, { from, to }: Burst, threshold: number): Burst[] {
+  const bursts: Burst[] = []
+  for (let i = from; i < to; i++) {
+    if (db[i]! < threshold) continue
+    const last = bursts.at(-1)
+    if (last && (i - last.to) * HOP <= PAUSE) last.to = i + 1
+    else bursts.push({ from: i, to: i + 1 })
+  }
+  return bursts
+}
+
+/** The last burst is the word, the ones before it the tail of the previous word; unless it is a stray bit. */
+function chooseBurst(bursts: readonly Burst[]): Burst | undefined {
+  const last = bursts.at(-1)
+  if (!last) return undefined
+  const longest = bursts.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a))
+  return last.to - last.from >= STRAY * (longest.to - longest.from) ? last : longest
+}
+
+function quantile(values: Float32Array, fraction: number): number {
+  return values.toSorted()[Math.floor(fraction * (values.length - 1))] ?? Number.NEGATIVE_INFINITY
+}

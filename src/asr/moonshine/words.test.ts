@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import llamaTokenizer from 'llama-tokenizer-js'
+import { textOf } from './tokens.ts'
+import { wordsOf } from './words.ts'
+
+/** Ids of pieces written with `_` for a blank. */
+function ids(...pieces: string[]): number[] {
+  return pieces.map((piece) => llamaTokenizer.vocabById.lastIndexOf(piece.replace('_', '\u2581')))
+}
+
+test('pieces join to words; the pause behind punctuation is not part of the word', () => {
+  const tokens = ids('_Hel', 'lo', ',', '_world', '.')
+  const words = wordsOf(tokens, [0, 0.2, 0.5, 1.4, 1.8, 2])
+  assert.deepEqual(
+    words.map(({ text, start, end }) => ({ text, start, end })),
+    [
+      { text: 'Hello,', start: 0, end: 0.5 },
+      { text: 'world.', start: 1.4, end: 1.8 },
+    ],
+  )
+})
+
+test('lone punctuation joins the word before it', () => {
+  const words = wordsOf(ids('_wait', '_-', '_here'), [0, 0.5, 0.6, 1])
+  assert.deepEqual(
+    words.map((word) => word.text),
+    ['wait-', 'here'],
+  )
+})
+
+test('byte tokens form characters', () => {
+  assert.equal(textOf([0xc3 + 3, 0xa9 + 3, ...ids('_ok')]), 'é ok')
+})
+
+test('special tokens and half characters print nothing', () => {
+  assert.equal(textOf([1, 2, 32_100, 0xc3 + 3, ...ids('_ok')]), 'ok')
+})

@@ -1,0 +1,43 @@
+import { isSpoken, opensWord, textOf } from './tokens.ts'
+
+/** A word before its times are refined: which tokens wrote it and between which seconds. */
+export type RoughWord = {
+  text: string
+  start: number
+  end: number
+  tokens: { first: number; last: number }
+}
+
+/**
+ * Joins tokens into words. `starts` holds the second of each token and of the end token. A word starts
+ * with its first spoken piece and ends where the token after its last spoken piece starts: the pause
+ * behind a comma belongs to nobody. Lone punctuation joins the word before it.
+ */
+export function wordsOf(tokens: readonly number[], starts: readonly number[]): RoughWord[] {
+  const words: RoughWord[] = []
+  for (let first = 0; first < tokens.length; ) {
+    let next = first + 1
+    while (next < tokens.length && !opensWord(tokens[next]!)) next++
+    const word = wordOf(tokens, starts, { first, last: next - 1 })
+    const previous = words.at(-1)
+    if (word) words.push(word)
+    else if (previous) previous.text += textOf(tokens.slice(first, next))
+    first = next
+  }
+  return words
+}
+
+function wordOf(
+  tokens: readonly number[],
+  starts: readonly number[],
+  range: RoughWord['tokens'],
+): RoughWord | undefined {
+  const own = tokens.slice(range.first, range.last + 1)
+  const text = textOf(own)
+  const firstSpoken = own.findIndex(isSpoken)
+  if (firstSpoken < 0 || text === '') return undefined
+  const lastSpoken = own.findLastIndex(isSpoken)
+  const start = starts[range.first + firstSpoken]!
+  const end = Math.max(start, starts[range.first + lastSpoken + 1]!)
+  return { text, start, end, tokens: range }
+}

@@ -1,0 +1,30 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { AppError } from '../errors.ts'
+
+/**
+ * Reads samples `start` to `end` (exclusive) of a 16-bit little-endian mono file as floats from -1 to
+ * 1. Blocks, so only worker processes call it; fails with `storage_unreadable`.
+ */
+export function readSamples(path: string, start: number, end: number): Float32Array {
+  const bytes = Buffer.alloc((end - start) * 2)
+  let read = 0
+  try {
+    const file = openSync(path, 'r')
+    try {
+      while (read < bytes.length) {
+        const got = readSync(file, bytes, read, bytes.length - read, start * 2 + read)
+        if (got === 0) break
+        read += got
+      }
+    } finally {
+      closeSync(file)
+    }
+  } catch (cause) {
+    throw new AppError('storage_unreadable', 'the decoded audio of the job', { cause })
+  }
+  if (read < bytes.length)
+    throw new AppError('storage_unreadable', 'the decoded audio is too short')
+  const samples = new Float32Array(end - start)
+  for (const i of samples.keys()) samples[i] = bytes.readInt16LE(i * 2) / 32_768
+  return samples
+}

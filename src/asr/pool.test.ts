@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { AppError } from '../errors.ts'
+import { createLog } from '../log.ts'
+import { WorkerPool } from './pool.ts'
+import type { Task } from './protocol.ts'
+
+/** What the stand-in worker of pool.fixture.ts does with a task: the path says it. */
+function task(path: string): Task {
+  return { kind: 'detect', path, start: 0, end: 0 }
+}
+
+function startPool(t: TestContext, { workers = 1, args = [] as string[] } = {}) {
+  const entry = new URL('pool.fixture.ts', import.meta.url)
+  const pool = new WorkerPool({ entry, args, workers, log: createLog('silent') })
+  pool.start()
+  t.after(() => pool.close())
+  const run = (path: string, options = {}) => {
+    return pool.run(task(path), { signal: new AbortController().signal, patience: 30, ...options })
+  }
+  return { pool, run }
+}
+
+const engineFailed = (error: unknown) => error instanceof AppError && error.code === 'engine_failed'
+
+test('a task is answered by a worker process', async (t) => {
+  const { run } = startPool(t)
+  assert.notEqual(Number(await run('pid')), process.pid)
+})
+
+test('a crash costs its own task, not the ones that wait', async (t) => {
+  const { run } = startPool(t)
+  const [crashed, after] = await Promise.allSettled([run('crash'), run('pid')])
+  assert.equal(crashed.status, 'rejected')
+  assert.ok(engineFailed(crashed.reason))
+  assert.equal(after.status, 'fulfilled')
+})
+
+test('a worker that hangs is killed and replaced', async (t) => {
+  const { run } = startPool(t)
+  await run('pid')
+  await assert.rejects(run('hang', { patience: 0.2 }), engineFailed)
+  await run('pid')
+})
+
+test('an error in a task keeps its code and its worker', async (t) => {
+  const { run } = startPool(t)
+  const before = await run('pid')
+  await assert.rejects(run('fail'), { code: 'storage_unreadable' })
+  assert.equal(await run('pid'), before)
+})
+
+test('a cancelled task is rejected at once and its worker goes on with the next', async (t) => {
+  const { run } = startPool(t)
+  const before = await run('pid')
+  const controller = new AbortController()
+  const cancelled = run('wait', { signal: controller.signal })
+  controller.abort(new Error('no longer wanted'))
+  await assert.rejects(cancelled, { message: 'no longer wanted' })
+  assert.equal(await run('pid'), before)
+})
+
+test('urgent tasks overtake waiting ones', async (t) => {
+  const { run } = startPool(t)
+  const order: string[] = []
+  const note = (name: string) => () => order.push(name)
+  await Promise.all([
+    run('pid').then(note('first')),
+    run('pid').then(note('second')),
+    run('pid', { priority: -1 }).then(note('urgent')),
+  ])
+  assert.equal(order[0], 'urgent')
+})
+
+test('workers run side by side', async (t) => {
+  const { run } = startPool(t, { workers: 2 })
+  const controller = new AbortController()
+  const held = run('wait', { signal: controller.signal })
+  await run('pid')
+  controller.abort(new Error('seen enough'))
+  await assert.rejects(held, { message: 'seen enough' })
+})
+
+test('a worker whose models cannot be loaded says why', async (t) => {
+  const { run } = startPool(t, { args: ['broken'] })
+  await assert.rejects(run('pid'), { code: 'engine_unavailable', message: /no model here/ })
+})
+
+test('closing rejects what runs and what waits', async (t) => {
+  const { pool, run } = startPool(t)
+  await run('pid')
+  const both = Promise.allSettled([run('hang'), run('pid')])
+  await pool.close()
+  for (const outcome of await both) assert.equal(outcome.status, 'rejected')
+})

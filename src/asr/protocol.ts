@@ -1,0 +1,25 @@
+import type { PlainError } from '../errors.ts'
+import type { RecognizedSegment, Segment } from './speech-engine.ts'
+
+/** Work for a worker process. Audio travels as a path: the worker reads just the part it needs. */
+export type Task =
+  | { kind: 'detect'; path: string; start: number; end: number }
+  | { kind: 'recognize'; path: string; segments: readonly Segment[]; language: string | undefined }
+  | { kind: 'check' }
+
+/** What each kind of task answers. */
+export type TaskResult = {
+  /** Speech probability per frame of 512 samples. */
+  detect: Float32Array
+  recognize: RecognizedSegment[]
+  check: null
+}
+
+export type ToWorker = { id: number; task: Task } | { id: number; cancel: true }
+
+/** A worker is ready once its models are loaded; then one answer per task. */
+export type FromWorker =
+  | { type: 'ready' }
+  | { type: 'broken'; error: PlainError }
+  | { type: 'result'; id: number; result: TaskResult[Task['kind']] }
+  | { type: 'error'; id: number; error: PlainError }

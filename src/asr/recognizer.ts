@@ -1,0 +1,42 @@
+import type { Word } from '../transcript/transcript.ts'
+
+/** What a loaded model can do. */
+export type RecognizerCapabilities = {
+  languages: readonly string[]
+  wordTimes: boolean
+  /** Longest audio of one call, in seconds. */
+  maxSeconds: number
+  /** How many segments are worth recognising together. */
+  batch: number
+}
+
+/** `warnings` names each option the engine had to ignore; ignoring one is never an error. */
+export type Recognition = {
+  /** Times in seconds from the start of the segment. */
+  words: Word[]
+  language: string
+  /** Mean natural logarithm of the token probabilities: how sure the model was of the whole. */
+  logProbability: number
+  /** False when the text was cut because it looped or grew too long for the audio. */
+  complete: boolean
+  warnings: string[]
+}
+
+export type RecognizeOptions = {
+  language?: string
+  /** Forbids an empty answer: for speech that came back without words. */
+  insist?: boolean
+  signal: AbortSignal
+}
+
+/**
+ * A loaded model that turns speech into words, living in a worker process. It takes several segments
+ * of 16 kHz mono samples (-1 to 1) at once, and answers one recognition per segment, in order.
+ * Implementations: `engines/*.ts`.
+ */
+export type Recognizer = {
+  readonly id: string
+  readonly capabilities: RecognizerCapabilities
+  recognize(segments: readonly Float32Array[], options: RecognizeOptions): Promise<Recognition[]>
+  close(): Promise<void>
+}

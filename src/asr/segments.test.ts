@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { cutSegments, fileSegments } from './segments.ts'
+import { VAD_FRAME } from './vad.ts'
+
+/** One character per 32 ms frame: `#` is speech, `-` is doubtful, `.` is silence. */
+function cut(voice: string, options = {}) {
+  const probabilities = Float32Array.from(voice, (c) => (c === '#' ? 0.9 : c === '-' ? 0.4 : 0.05))
+  const segments = cutSegments(probabilities, voice.length * VAD_FRAME, {
+    ...fileSegments,
+    padBefore: 0,
+    padAfter: 0,
+    closeAfter: 0.128,
+    minVoiced: 0.064,
+    ...options,
+  })
+  return segments.map(({ start, end }) => `${start / VAD_FRAME}-${end / VAD_FRAME}`)
+}
+
+test('a segment spans speech and closes after the pause', () => {
+  assert.deepEqual(cut('..###..##....##..'), ['2-9', '13-15'])
+})
+
+test('doubtful frames keep speech open but do not open it', () => {
+  assert.deepEqual(cut('--##----##....----'), ['2-10'])
+})
+
+test('a click shorter than the least voice is not speech', () => {
+  assert.deepEqual(cut('...#......##...'), ['10-12'])
+})
+
+test('pads share a gap that is too short for both', () => {
+  const options = { padBefore: 0.32, padAfter: 0.32 }
+  assert.deepEqual(cut('............####....####............', options), ['2-18', '18-34'])
+})
+
+test('long speech is cut at its weakest point', () => {
+  const voice = `${'#'.repeat(24)}--#--${'#'.repeat(24)}`
+  const [first] = cut(voice, { maxSeconds: 40 * 0.032 })
+  assert.equal(first, '0-26')
+})
+
+test('segments ascend, do not overlap, stay in the recording and under the longest length', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 2000 }),
+      (voice) => {
+        const samples = Math.max(0, voice.length * VAD_FRAME - 100)
+        const segments = cutSegments(Float32Array.from(voice), samples, {
+          ...fileSegments,
+          maxSeconds: 5,
+        })
+        let previous = 0
+        for (const { start, end } of segments) {
+          assert.ok(start >= previous && end > start && end <= samples)
+          assert.ok(end - start <= 5 * 16_000)
+          previous = end
+        }
+      },
+    ),
+  )
+})
+
+test('every clearly voiced frame of lasting speech lies in a segment', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 4, max: 400 }), { minLength: 1, maxLength: 20 }),
+      (runs) => {
+        const voice = runs.map((length, i) => (i % 2 === 0 ? '#' : '.').repeat(length)).join('')
+        const inside = new Uint8Array(voice.length)
+        for (const range of cut(voice)) {
+          const [from = 0, to = 0] = range.split('-').map(Number)
+          inside.fill(1, from, to)
+        }
+        for (const [frame, c] of [...voice].entries()) if (c === '#') assert.equal(inside[frame], 1)
+      },
+    ),
+  )
+})

@@ -1,0 +1,114 @@
+import type { Segment } from './speech-engine.ts'
+import { SAMPLE_RATE } from './speech-engine.ts'
+import { VAD_FRAME } from './vad.ts'
+
+/** How speech probabilities become segments; all times in seconds. */
+export type SegmentOptions = {
+  /** A frame above this opens speech; below `closeBelow` for `closeAfter` ends it. */
+  openAbove: number
+  closeBelow: number
+  closeAfter: number
+  padBefore: number
+  padAfter: number
+  /** Longest segment: the recognizer gets slower and less sure with length. */
+  maxSeconds: number
+  /** Speech with less voice than this is a click. */
+  minVoiced: number
+}
+
+export const fileSegments: SegmentOptions = {
+  openAbove: 0.5,
+  closeBelow: 0.35,
+  closeAfter: 0.5,
+  padBefore: 0.15,
+  padAfter: 0.2,
+  maxSeconds: 15,
+  minVoiced: 0.1,
+}
+
+type Stretch = { from: number; to: number }
+
+/**
+ * Turns the speech probabilities of a whole recording (one per `VAD_FRAME` samples) into segments:
+ * speech closes after a pause, and longer speech is cut at its quietest point. Segments ascend and do
+ * not overlap; where pads would meet, the gap is shared.
+ */
+export function cutSegments(
+  probabilities: Float32Array,
+  samples: number,
+  options: SegmentOptions,
+): Segment[] {
+  const stretches = findStretches(probabilities, options).flatMap((stretch) =>
+    cutLong(stretch, probabilities, options),
+  )
+  return stretches.map(({ from, to }, i) => {
+    const previous = stretches[i - 1]
+    const next = stretches[i + 1]
+    const before = previous ? (from - previous.to) / 2 : from
+    const after = next ? (next.from - to) / 2 : probabilities.length - to
+    return {
+      start: Math.round((from - Math.min(toFrames(options.padBefore), before)) * VAD_FRAME),
+      end: Math.min(
+        samples,
+        Math.round((to + Math.min(toFrames(options.padAfter), after)) * VAD_FRAME),
+      ),
+    }
+  })
+}
+
+function toFrames(seconds: number): number {
+  return (seconds * SAMPLE_RATE) / VAD_FRAME
+}
+
+/** Stretches of frames with speech, by hysteresis. */
+function findStretches(probabilities: Float32Array, options: SegmentOptions): Stretch[] {
+  const closeAfter = toFrames(options.closeAfter)
+  const stretches: Stretch[] = []
+  let open: Stretch | undefined
+  let voiced = 0
+  const close = () => {
+    if (open && voiced >= toFrames(options.minVoiced)) stretches.push(open)
+    open = undefined
+    voiced = 0
+  }
+  for (const [frame, probability] of probabilities.entries()) {
+    if (!open && probability >= options.openAbove) open = { from: frame, to: frame + 1 }
+    if (!open) continue
+    if (probability >= options.closeBelow) open.to = frame + 1
+    if (probability >= options.openAbove) voiced++
+    if (frame + 1 - open.to >= closeAfter) close()
+  }
+  close()
+  return stretches
+}
+
+/** Cuts a stretch that is too long where the voice is weakest, leaving each part room to breathe. */
+function cutLong(
+  stretch: Stretch,
+  probabilities: Float32Array,
+  options: SegmentOptions,
+): Stretch[] {
+  const longest = Math.floor(toFrames(options.maxSeconds - options.padBefore - options.padAfter))
+  if (stretch.to - stretch.from <= longest) return [stretch]
+  const length = stretch.to - stretch.from
+  const parts = Math.ceil(length / longest)
+  const aim = stretch.from + length / parts
+  const earliest = stretch.from + Math.floor(longest / 3)
+  const latest = Math.min(stretch.from + longest, stretch.to - 1)
+  let cut = latest
+  let best = Number.POSITIVE_INFINITY
+  for (let frame = earliest; frame <= latest; frame++) {
+    const voice = weakness(probabilities, frame)
+    const score = voice + (0.2 * Math.abs(frame - aim)) / longest
+    if (score < best) [cut, best] = [frame, score]
+  }
+  const rest = cutLong({ from: cut, to: stretch.to }, probabilities, options)
+  return [{ from: stretch.from, to: cut }, ...rest]
+}
+
+/** Mean speech probability over five frames around `frame` (160 ms). */
+function weakness(probabilities: Float32Array, frame: number): number {
+  let sum = 0
+  for (let i = frame - 2; i <= frame + 2; i++) sum += probabilities[i] ?? 0
+  return sum / 5
+}

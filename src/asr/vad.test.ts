@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readConfig } from '../config.ts'
+import { embeddedModels } from './models/embedded.ts'
+import { loadVoiceDetector, VAD_FRAME } from './vad.ts'
+
+const detector = await loadVoiceDetector(embeddedModels(readConfig({}).models.folder).voiceDetector)
+
+/** A buzz of 120 Hz with the formants of an open vowel, loud from `from` to `to` seconds. */
+function vowel(seconds: number, from: number, to: number): Float32Array {
+  return Float32Array.from({ length: seconds * 16_000 }, (_, i) => {
+    const t = i / 16_000
+    if (t < from || t >= to) return 0
+    let sum = 0
+    for (let k = 1; k <= 30; k++) {
+      const hz = 120 * k * (1 + 0.02 * Math.sin(5 * t))
+      const loudness =
+        Math.exp(-(((hz - 700) / 200) ** 2)) + 0.6 * Math.exp(-(((hz - 1200) / 250) ** 2)) + 0.05
+      sum += loudness * Math.sin(2 * Math.PI * hz * t)
+    }
+    return 0.1 * sum * (0.6 + 0.4 * Math.sin(2 * Math.PI * 4 * t))
+  })
+}
+
+test('there is one probability per 512 samples, the last short frame included', async () => {
+  assert.equal((await detector.detect(new Float32Array(VAD_FRAME * 7 + 1))).length, 8)
+  assert.equal((await detector.detect(new Float32Array(0))).length, 0)
+})
+
+test('silence is no speech', async () => {
+  const voice = await detector.detect(new Float32Array(16_000 * 5))
+  assert.ok(voice.every((probability) => probability < 0.1))
+})
+
+test('a sound is found at its time, whichever lane hears it', async () => {
+  const seconds = 60
+  const voice = await detector.detect(vowel(seconds, 40, 44))
+  const at = (second: number) => voice[Math.floor((second * 16_000) / VAD_FRAME)]!
+  const inside = Math.max(
+    ...voice.subarray(Math.floor((40 * 16_000) / VAD_FRAME), Math.floor((44 * 16_000) / VAD_FRAME)),
+  )
+  assert.ok(inside > 10 * Math.max(at(10), at(30), at(50)), `inside ${inside}`)
+})

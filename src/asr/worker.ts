@@ -1,0 +1,92 @@
+/**
+ * A recognition process: loads the models, then hears one task after the other. It owns nothing but
+ * memory, so it may be killed at any time, and it ends with its parent.
+ */
+import { AppError, toPlain } from '../errors.ts'
+import { createMoonshine } from './engines/moonshine.ts'
+import type { Ears } from './hear.ts'
+import { hear } from './hear.ts'
+import { embeddedModels } from './models/embedded.ts'
+import { readSamples } from './pcm.ts'
+import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
+import type { RecognizedSegment } from './speech-engine.ts'
+import { SAMPLE_RATE } from './speech-engine.ts'
+import { loadVoiceDetector } from './vad.ts'
+
+process.on('disconnect', () => process.exit())
+
+const [folder = ''] = process.argv.slice(2)
+const running = new Map<number, AbortController>()
+
+async function load(): Promise<Ears> {
+  const files = embeddedModels(folder)
+  return {
+    detector: await loadVoiceDetector(files.voiceDetector),
+    recognizer: await createMoonshine(files.moonshineBase, 'base'),
+  }
+}
+
+async function perform(
+  ears: Ears,
+  task: Task,
+  signal: AbortSignal,
+): Promise<TaskResult[Task['kind']]> {
+  switch (task.kind) {
+    case 'detect':
+      return ears.detector.detect(readSamples(task.path, task.start, task.end))
+    case 'recognize':
+      return recognize(ears, task, signal)
+    case 'check':
+      await hear(ears, [new Float32Array(SAMPLE_RATE)], signal)
+      return null
+  }
+}
+
+type RecognizeTask = Extract<Task, { kind: 'recognize' }>
+
+async function recognize(
+  ears: Ears,
+  task: RecognizeTask,
+  signal: AbortSignal,
+): Promise<RecognizedSegment[]> {
+  const pieces = task.segments.map(({ start, end }) => readSamples(task.path, start, end))
+  const heard = await hear(ears, pieces, signal)
+  return heard.map(({ words, language, uncovered, warnings }, i) => {
+    const segment = task.segments[i]!
+    const offset = segment.start / SAMPLE_RATE
+    const moved = words.map((word) => ({
+      ...word,
+      start: word.start + offset,
+      end: word.end + offset,
+    }))
+    return { segment, words: moved, language, uncovered, warnings }
+  })
+}
+
+function send(message: FromWorker): void {
+  process.send?.(message)
+}
+
+async function answer(ears: Ears, id: number, task: Task): Promise<void> {
+  const controller = new AbortController()
+  running.set(id, controller)
+  try {
+    send({ type: 'result', id, result: await perform(ears, task, controller.signal) })
+  } catch (error) {
+    send({ type: 'error', id, error: toPlain(error) })
+  } finally {
+    running.delete(id)
+  }
+}
+
+try {
+  const ears = await load()
+  process.on('message', (message: ToWorker) => {
+    if ('cancel' in message) running.get(message.id)?.abort()
+    else void answer(ears, message.id, message.task)
+  })
+  send({ type: 'ready' })
+} catch (cause) {
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  send({ type: 'broken', error: toPlain(new AppError('engine_unavailable', detail, { cause })) })
+}
