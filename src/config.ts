@@ -148,6 +148,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     workers: read.integer('WORKERS', availableParallelism(), { min: 1, max: 256 }),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal']),
   }
+  if (config.http.authHeaderNames.length === 0) {
+    problems.push('STENO_AUTH_HEADER_NAMES must name at least one header')
+  }
   for (const name of ['DATABASE_URL', 'OBJECT_STORE', 'ROLES']) {
     // Planned settings: ignoring them would store data somewhere the operator did not ask for.
     if (env[`STENO_${name}`]) problems.push(`STENO_${name} is not supported by this version`)

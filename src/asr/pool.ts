@@ -65,7 +65,7 @@ export class WorkerPool {
   run<T extends Task>(task: T, options: TaskOptions): Promise<TaskResult[T['kind']]> {
     const { signal } = options
     signal.throwIfAborted()
-    if (this.#closed) throw new AppError('server_stopping')
+    if (this.#closed) throw new AppError('engine_unavailable', 'it is closed')
     if (this.#broken && this.#workers.size === 0) throw this.#broken
     const { promise, resolve, reject } = Promise.withResolvers<TaskResult[Task['kind']]>()
     const waiting: Waiting = { task, options, resolve, reject }
@@ -82,7 +82,7 @@ export class WorkerPool {
   /** Ends all workers; what was waiting or running is rejected. */
   async close(): Promise<void> {
     this.#closed = true
-    const error = new AppError('server_stopping')
+    const error = new AppError('engine_unavailable', 'it is closed')
     for (const waiting of this.#waiting.splice(0)) waiting.reject(error)
     const ended = [...this.#workers].map(({ process: child }) => {
       return new Promise((resolve) => child.once('exit', resolve))

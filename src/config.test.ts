@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { readClientConfig, readConfig, unknownSettings } from './config.ts'
+
+/** What is wrong with `env`, line by line. */
+function problems(env: Record<string, string>): string[] {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    return (error as Error).message.split('\n')
+  }
+}
+
+test('without a variable every setting has its default', () => {
+  const { http, keys, jobs, storage } = readConfig({})
+  assert.deepEqual(
+    [http.host, http.port, http.authHeaderNames],
+    ['127.0.0.1', 7070, ['x-service-key']],
+  )
+  assert.deepEqual([keys, jobs.allowPrivateNetwork, storage.retentionDays], [[], [], 365])
+})
+
+test('an empty value counts as not set', () => {
+  assert.equal(readConfig({ STENO_PORT: '', STENO_HOST: '' }).http.port, 7070)
+})
+
+test('each variable at fault has a line of its own', () => {
+  const lines = problems({
+    STENO_PORT: '70000',
+    STENO_TRUST_PROXY: 'yes',
+    STENO_AUTH_HEADER_NAMES: ',',
+    STENO_LOG_LEVEL: 'loud',
+    STENO_API_KEYS: 'no-colon',
+    STENO_PUBLIC_BASE_URL: 'ftp://x',
+    STENO_MODEL_ALIASES: 'fast=stt-9',
+  })
+  const names = lines.map((line) => line.split(' ')[0])
+  assert.deepEqual(names.sort(), [
+    'STENO_API_KEYS',
+    'STENO_AUTH_HEADER_NAMES',
+    'STENO_LOG_LEVEL',
+    'STENO_MODEL_ALIASES',
+    'STENO_PORT',
+    'STENO_PUBLIC_BASE_URL',
+    'STENO_TRUST_PROXY',
+  ])
+})
+
+test('a setting of a later version is refused, not ignored', () => {
+  assert.deepEqual(problems({ STENO_DATABASE_URL: 'postgres://x' }), [
+    'STENO_DATABASE_URL is not supported by this version',
+  ])
+})
+
+test('lists are split at commas, and keys and aliases at their first mark', () => {
+  const config = readConfig({
+    STENO_API_KEYS: 'me:a:b, you:c',
+    STENO_MODEL_ALIASES: 'fast=stt-1',
+    STENO_AUTH_HEADER_NAMES: 'X-Key, X-Other',
+  })
+  const keys = [
+    { account: 'me', key: 'a:b' },
+    { account: 'you', key: 'c' },
+  ]
+  assert.deepEqual([config.keys, config.models.aliases], [keys, { fast: 'stt-1' }])
+  assert.deepEqual(config.http.authHeaderNames, ['x-key', 'x-other'])
+})
+
+test('the private network is closed, open, or open for some', () => {
+  const read = (value: string) => {
+    return readConfig({ STENO_ALLOW_PRIVATE_NETWORK: value }).jobs.allowPrivateNetwork
+  }
+  assert.deepEqual(read('false'), [])
+  assert.equal(read('true'), 'all')
+  assert.deepEqual(read('10.0.0.0/8,nas.local'), ['10.0.0.0/8', 'nas.local'])
+})
+
+test('the commands look for a server where this machine would run one', () => {
+  const { url, key, local, authHeaderName } = readClientConfig({
+    STENO_KEY: 'k',
+    STENO_PORT: '8080',
+    STENO_AUTH_HEADER_NAMES: 'x-key',
+  })
+  assert.deepEqual([url, key, authHeaderName], [undefined, 'k', 'x-key'])
+  assert.deepEqual(local, { host: '127.0.0.1', port: 8080 })
+})
+
+test('a misspelt setting is found, a variable of another program is none', () => {
+  const env = { STENO_PROT: '1', STENO_PORT: '1', STENO_URL: 'http://x', PATH: '/bin' }
+  assert.deepEqual(unknownSettings(env), ['STENO_PROT'])
+})

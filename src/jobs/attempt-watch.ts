@@ -1,0 +1,63 @@
+import { setInterval as ticks } from 'node:timers/promises'
+import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Db } from '../storage/db.ts'
+import { type Lease, renewLease } from '../storage/lease.ts'
+import { steadyNow } from './clock.ts'
+
+/** How long a job stays its owner's without a sign of life. */
+export const LEASE_MS = 30_000
+/** Two signs of life may fail before the lease ends. */
+const RENEW_INTERVAL_MS = LEASE_MS / 3
+
+/** Reason of an attempt that ends because its job went to another owner: nothing it writes would count. */
+export class LeaseLost extends Error {}
+
+export type WatchOptions = {
+  db: Db
+  log: Log
+  lease: Lease
+  /** Seconds the attempt may take; 0 = no limit. */
+  timeout: number
+  stop: AbortSignal
+  renewIntervalMs?: number
+}
+
+/** `signal` is aborted when the attempt has to end; its reason says why. */
+export type AttemptWatch = { signal: AbortSignal; close(): Promise<void> }
+
+/** Keeps the lease of an attempt alive, and ends the attempt when it is lost or the time is up. */
+export function watchAttempt(options: WatchOptions): AttemptWatch {
+  const { timeout, stop } = options
+  const abort = new AbortController()
+  const closed = new AbortController()
+  const renewing = keepLease(options, { abort, closed: closed.signal })
+  const overdue = new AppError('job_timeout', `it took longer than ${timeout} s`)
+  const timer = timeout > 0 ? setTimeout(() => abort.abort(overdue), timeout * 1000) : undefined
+  return {
+    signal: AbortSignal.any([stop, abort.signal]),
+    async close() {
+      clearTimeout(timer)
+      closed.abort()
+      await renewing
+    },
+  }
+}
+
+async function keepLease(
+  { db, log, lease, renewIntervalMs = RENEW_INTERVAL_MS }: WatchOptions,
+  { abort, closed }: { abort: AbortController; closed: AbortSignal },
+): Promise<void> {
+  try {
+    for await (const _ of ticks(renewIntervalMs, undefined, { signal: closed })) {
+      // A renewal that cannot be written is no loss: nobody else took the job.
+      const held = await renewLease(db, lease, { until: steadyNow() + LEASE_MS }).catch((error) => {
+        log.warn({ err: error }, 'lease not renewed')
+        return true
+      })
+      if (!held) abort.abort(new LeaseLost())
+    }
+  } catch (error) {
+    if (!closed.aborted) throw error
+  }
+}

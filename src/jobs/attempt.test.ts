@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { sql } from 'kysely'
+import { addJob, claim } from '../../test/test-jobs.ts'
+import { openTestStorage } from '../../test/test-storage.ts'
+import { AppError } from '../errors.ts'
+import { createLog } from '../log.ts'
+import type { Db } from '../storage/db.ts'
+import { findJob } from '../storage/jobs.ts'
+import { findProgress } from '../storage/progress.ts'
+import type { ClaimedJob } from '../storage/queue.ts'
+import { returnLostJobs } from '../storage/queue-upkeep.ts'
+import { type AttemptTools, runAttempt } from './attempt.ts'
+import { steadyNow } from './clock.ts'
+
+const account = 'acme'
+
+type Step = Parameters<AttemptTools['transcribe']>[1] & { db: Db; job: ClaimedJob }
+
+/** Claims a job and makes one attempt at it; tells what became of the job and in what order. */
+async function attempt(
+  t: TestContext,
+  transcribe: (step: Step) => unknown,
+  given: Partial<AttemptTools> = {},
+) {
+  const { db } = await openTestStorage(t)
+  await addJob(db)
+  const job = (await claim(db, { now: steadyNow(), leaseUntil: steadyNow() + 30_000 }))!
+  const discardedWhile: unknown[] = []
+  const tools: AttemptTools = {
+    db,
+    log: createLog('silent'),
+    maxAttempts: 3,
+    timeout: 0,
+    stop: new AbortController().signal,
+    transcribe: async (job, options) =>
+      (await transcribe({ db, job, ...options })) as Record<string, unknown>,
+    discard: async (id) => {
+      discardedWhile.push((await findJob(db, { id, account }))?.status)
+    },
+    ...given,
+  }
+  await runAttempt(tools, job)
+  const after = (await findJob(db, { id: job.id, account }))!
+  const row = await db.sql.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
+  return { after, row, discardedWhile }
+}
+
+function fail(code: AppError['code'], detail?: string) {
+  return () => Promise.reject(new AppError(code, detail))
+}
+
+test('a result is stored first, then the stages are discarded', async (t) => {
+  const { after, discardedWhile } = await attempt(t, () => ({ words: 1 }))
+  assert.deepEqual([after.status, after.result], ['done', { words: 1 }])
+  assert.deepEqual(discardedWhile, ['done'])
+})
+
+test('a failure of the recording ends the job at once, its space freed before the row is written', async (t) => {
+  const { after, discardedWhile } = await attempt(t, fail('storage_full', 'no space is left'))
+  assert.deepEqual([after.status, after.errorCode], ['error', 500])
+  const message = 'Cannot write to the disk: no space is left'
+  assert.deepEqual(after.postSessionMetadata, { failure: { code: 500, message } })
+  assert.deepEqual(discardedWhile, ['processing'])
+})
+
+test('a failure of the engine costs an attempt, and the stages are kept for the next', async (t) => {
+  const before = steadyNow()
+  const { after, row, discardedWhile } = await attempt(t, fail('engine_failed'))
+  assert.equal(after.status, 'queued')
+  assert.deepEqual(discardedWhile, [])
+  assert.equal(row.attempt, 1)
+  assert.ok(row.run_after >= before + 1000, 'after a pause')
+})
+
+test('when the engine fails the last attempt, the job says how often it was tried', async (t) => {
+  const { after } = await attempt(t, fail('engine_failed', 'it crashed'), { maxAttempts: 1 })
+  assert.deepEqual([after.status, after.errorCode], ['error', 500])
+  const { failure } = after.postSessionMetadata as { failure: { message: string } }
+  assert.match(failure.message, /^Cannot finish the job: it was started 1 times.*it crashed$/)
+})
+
+test('a job ends although its stages cannot be removed', async (t) => {
+  const discard = () => Promise.reject(new Error('input/output error'))
+  assert.equal((await attempt(t, () => ({}), { discard })).after.status, 'done')
+  const { after } = await attempt(t, fail('media_undecodable'), { discard })
+  assert.deepEqual([after.status, after.errorCode], ['error', 400])
+})
+
+test('a mistake of ours is a 500 that tells nothing of it', async (t) => {
+  const { after } = await attempt(t, () => Promise.reject(new TypeError('secret of the house')))
+  const failure = { code: 500, message: 'Internal server error' }
+  assert.deepEqual(after.postSessionMetadata, { failure })
+})
+
+test('an attempt that takes too long ends with 504, whatever the pipeline says then', async (t) => {
+  const { after } = await attempt(
+    t,
+    ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('odd')))),
+    { timeout: 0.01 },
+  )
+  assert.deepEqual([after.status, after.errorCode], ['error', 504])
+})
+
+test('a server that stops hands the job back as if it had not been tried', async (t) => {
+  const server = new AbortController()
+  const { after, row, discardedWhile } = await attempt(
+    t,
+    ({ signal }) => {
+      server.abort(new AppError('server_stopping'))
+      signal.throwIfAborted()
+    },
+    { stop: server.signal },
+  )
+  assert.equal(after.status, 'queued')
+  assert.deepEqual([row.attempt, row.lease_owner], [0, null])
+  assert.deepEqual(discardedWhile, [], 'its stages are kept')
+})
+
+test('the result of an attempt whose job went to another owner is dropped', async (t) => {
+  const { after, discardedWhile } = await attempt(t, async ({ db }) => {
+    await returnLostJobs(db, { now: steadyNow() + 60_000 })
+    await claim(db, { now: steadyNow() + 60_000 })
+    return { stale: true }
+  })
+  assert.deepEqual([after.status, after.result], ['processing', null])
+  assert.deepEqual(discardedWhile, [], 'the stages belong to the other owner')
+})
+
+test('progress is written while the attempt goes on, and its failure does no harm', async (t) => {
+  const step = { stage: 'recognise', fraction: 0.5, secondsLeft: 3 }
+  const { after } = await attempt(t, async ({ db, job: { id }, onProgress }) => {
+    onProgress(step)
+    while (!(await findProgress(db, { id, account })));
+    assert.deepEqual(await findProgress(db, { id, account }), step)
+    await sql`create trigger no_progress before update of progress_stage on jobs
+      when new.progress_stage is not null begin select raise(fail, 'no'); end`.execute(db.sql)
+    onProgress(step)
+    return {}
+  })
+  assert.equal(after.status, 'done')
+})
+
+test('a result that the database refuses for a while is written later', async (t) => {
+  const { after } = await attempt(t, async ({ db }) => {
+    await sql`create trigger busy before update of result on jobs
+      begin select raise(fail, 'the database is locked'); end`.execute(db.sql)
+    setTimeout(() => void sql`drop trigger busy`.execute(db.sql), 200)
+    return { words: 2 }
+  })
+  assert.deepEqual([after.status, after.result], ['done', { words: 2 }])
+})
+
+test('a failure that the database refuses for a while is written later', async (t) => {
+  const { after } = await attempt(t, async ({ db }) => {
+    await sql`create trigger full before update of error_code on jobs
+      begin select raise(fail, 'database or disk is full'); end`.execute(db.sql)
+    setTimeout(() => void sql`drop trigger full`.execute(db.sql), 200)
+    throw new AppError('storage_full')
+  })
+  assert.deepEqual([after.status, after.errorCode], ['error', 500])
+})

@@ -1,0 +1,155 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError, type ErrorCode } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Db } from '../storage/db.ts'
+import { failJob, finishJob, type JobFailure, releaseJob, retryJob } from '../storage/lease.ts'
+import { type JobProgress, recordProgress } from '../storage/progress.ts'
+import type { ClaimedJob } from '../storage/queue.ts'
+import type { JobResult } from '../storage/results.ts'
+import { LeaseLost, watchAttempt } from './attempt-watch.ts'
+import { steadyNow } from './clock.ts'
+
+/** Base of the pause before a further attempt; doubled each time, plus up to half of it at random. */
+const RETRY_PAUSE_MS = 1000
+/** Pause before another try to write how a job ended, after the database refused. */
+const WRITE_PAUSE_MS = 1000
+
+/** Failures of the machinery, not of the recording: another attempt may succeed. */
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['engine_failed', 'engine_unavailable'])
+
+export type AttemptTools = {
+  db: Db
+  log: Log
+  maxAttempts: number
+  /** Seconds one attempt may take; 0 = no limit. */
+  timeout: number
+  transcribe(
+    job: ClaimedJob,
+    options: { signal: AbortSignal; onProgress: (progress: JobProgress) => void },
+  ): Promise<JobResult>
+  /** Removes what the stages of a job left behind. */
+  discard(jobId: string): Promise<void>
+  /** Aborted when the server stops: the job then goes back as if the attempt had not been made. */
+  stop: AbortSignal
+}
+
+/** Makes one attempt at a claimed job and writes how it ended; fails only when that cannot be written. */
+export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<void> {
+  const log = given.log.child({ jobId: job.id, attempt: job.attempt })
+  const tools = { ...given, log }
+  const watch = watchAttempt({ ...tools, lease: job.lease })
+  try {
+    const result = await transcribeTold(tools, job, watch)
+    await finish(tools, job, { result })
+  } catch (error) {
+    await settleFailure(tools, job, { error: watch.signal.aborted ? watch.signal.reason : error })
+  } finally {
+    await watch.close()
+  }
+}
+
+/** Transcribes, and writes down how far it is. */
+async function transcribeTold(
+  { db, log, transcribe }: AttemptTools,
+  job: ClaimedJob,
+  { signal }: { signal: AbortSignal },
+): Promise<JobResult> {
+  let written = Promise.resolve()
+  function onProgress(progress: JobProgress): void {
+    const write = () => recordProgress(db, job.lease, progress)
+    // Best effort: a full disk that refuses this is met where it matters.
+    written = written
+      .then(write)
+      .catch((error) => log.debug({ err: error }, 'progress not written'))
+  }
+  try {
+    return await transcribe(job, { signal, onProgress })
+  } finally {
+    await written
+  }
+}
+
+async function finish(
+  tools: AttemptTools,
+  job: ClaimedJob,
+  { result }: { result: JobResult },
+): Promise<void> {
+  const { db, log } = tools
+  const write = () => finishJob(db, job.lease, { result, at: Date.now() })
+  // A full disk is a failure of the job; a database that another program holds for a while is not.
+  const done = await untilWritten(tools, write, {
+    isFatal: (error) => error instanceof AppError,
+  })
+  if (!done) return log.warn('result dropped: the lease was lost')
+  log.info('job done')
+  await discard(tools, job.id)
+}
+
+/** Decides what becomes of a job whose attempt failed, and writes it. */
+async function settleFailure(
+  tools: AttemptTools,
+  job: ClaimedJob,
+  { error }: { error: unknown },
+): Promise<void> {
+  const { db, log, maxAttempts } = tools
+  if (error instanceof LeaseLost) return log.warn('attempt dropped: the lease was lost')
+  const code = error instanceof AppError ? error.code : 'internal'
+  if (code === 'server_stopping') {
+    await releaseJob(db, job.lease, { runAfter: steadyNow() })
+    return log.info('job handed back: the server stops')
+  }
+  if (RETRYABLE.has(code) && job.attempt < maxAttempts) {
+    log.warn({ err: error }, 'attempt failed, the job waits for another')
+    await untilWritten(tools, () => retryJob(db, job.lease, { runAfter: nextRun(job.attempt) }))
+    return
+  }
+  log.warn({ err: error }, 'job failed')
+  // First of all the space: on a full disk the row can only be written once there is some.
+  await discard(tools, job.id)
+  const failure = describeFailure(error, job.attempt)
+  await untilWritten(tools, () => failJob(db, job.lease, { failure, at: Date.now() }))
+}
+
+/** What cannot be removed now is removed at the next start; it must not keep a job from ending. */
+async function discard({ log, discard }: AttemptTools, jobId: string): Promise<void> {
+  await discard(jobId).catch((error) => log.warn({ err: error }, 'stages not removed'))
+}
+
+function nextRun(attempt: number): number {
+  const pause = RETRY_PAUSE_MS * 2 ** (attempt - 1)
+  return steadyNow() + pause + Math.round((Math.random() * pause) / 2)
+}
+
+function describeFailure(error: unknown, attempts: number): JobFailure {
+  if (!(error instanceof AppError)) return toFailure(new AppError('internal'))
+  if (!RETRYABLE.has(error.code)) return toFailure(error)
+  return toFailure(exhausted(attempts, error.message))
+}
+
+/** The end of a job whose attempts all failed. */
+function exhausted(attempts: number, reason: string): AppError {
+  const detail = `it was started ${attempts} times, the last attempt ended so: ${reason}`
+  return new AppError('attempts_exhausted', detail)
+}
+
+/** What a job shows of an error. */
+export function toFailure({ status, message }: AppError): JobFailure {
+  return { code: status, message }
+}
+
+/** Writes again and again while the database refuses, until the server stops; then the next start settles it. */
+async function untilWritten(
+  { log, stop }: AttemptTools,
+  write: () => Promise<boolean>,
+  { isFatal = () => false }: { isFatal?: (error: unknown) => boolean } = {},
+): Promise<boolean> {
+  for (;;) {
+    try {
+      return await write()
+    } catch (error) {
+      if (isFatal(error) || stop.aborted) throw error
+      log.error({ err: error }, 'cannot write how the job ended, trying again')
+      await delay(WRITE_PAUSE_MS, undefined, { signal: stop })
+    }
+  }
+}

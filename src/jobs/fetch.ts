@@ -1,0 +1,162 @@
+import { type LookupAddress, lookup as resolve } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { Agent, type Dispatcher, request } from 'undici'
+import { AppError } from '../errors.ts'
+import { type AddressGuard, createAddressGuard } from './address-guard.ts'
+import { checkAnswer, discard } from './source-answer.ts'
+import { decodePart } from './source-url.ts'
+
+const MAX_REDIRECTS = 5
+/** A source that has not answered by then is down or far too slow for a recording. */
+const CONNECT_TIMEOUT_MS = 10_000
+const HEADERS_TIMEOUT_MS = 30_000
+/** The longest pause within a body, and the time over which its rate is judged. */
+const BODY_TIMEOUT_MS = 20_000
+/** 8 kbit/s, the rate of the thinnest speech codecs in use: below it a source only holds a slot. */
+const MIN_BYTES_PER_WINDOW = 1000 * (BODY_TIMEOUT_MS / 1000)
+
+export type FetchOptions = {
+  signal: AbortSignal
+  /** Seconds for everything, from the first lookup to the last byte. */
+  timeout: number
+  maxBytes: number
+  allowPrivateNetwork: 'all' | readonly string[]
+  /** For tests: how a name becomes addresses. */
+  resolve?: typeof resolve
+}
+
+type Body = AsyncIterable<Uint8Array>
+
+/**
+ * Fetches a recording from an address that a client gave, and hands its bytes to `store` as they come.
+ * Nothing but http and https is spoken, and every connection, redirects included, goes to an address
+ * that was judged when it was made: there is no second lookup that could answer otherwise.
+ */
+export async function fetchAudio<T>(
+  url: string,
+  store: (body: Body, signal: AbortSignal) => Promise<T>,
+  options: FetchOptions,
+): Promise<T> {
+  const { timeout, maxBytes, allowPrivateNetwork } = options
+  const guard = createAddressGuard(allowPrivateNetwork)
+  const deadline = new AbortController()
+  const overdue = new AppError('source_timeout', `it took longer than ${timeout} s`)
+  const timer = setTimeout(() => deadline.abort(overdue), timeout * 1000)
+  const signal = AbortSignal.any([options.signal, deadline.signal])
+  const agent = new Agent({
+    connect: {
+      lookup: createLookup(guard, options.resolve ?? resolve),
+      timeout: CONNECT_TIMEOUT_MS,
+    },
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    bodyTimeout: BODY_TIMEOUT_MS,
+  })
+  try {
+    const response = await follow(url, { agent, guard, signal })
+    checkAnswer(response, maxBytes)
+    return await store(receive(response.body, signal), signal)
+  } finally {
+    clearTimeout(timer)
+    await agent.destroy()
+  }
+}
+
+type Connection = { agent: Agent; guard: AddressGuard; signal: AbortSignal }
+
+/** Asks for `first` and follows redirects; a user name and password in it are shown to its own host only. */
+async function follow(
+  first: string,
+  { agent, guard, signal }: Connection,
+): Promise<Dispatcher.ResponseData> {
+  let url = parseUrl(first)
+  const credentials = url.username ? { authorization: basic(url) } : {}
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    checkUrl(url, guard)
+    const response = await request(`${url.origin}${url.pathname}${url.search}`, {
+      dispatcher: agent,
+      signal,
+      headers: {
+        'accept-encoding': 'identity',
+        'user-agent': 'steno',
+        ...(redirects === 0 ? credentials : {}),
+      },
+    }).catch((error) => {
+      throw signal.aborted ? signal.reason : sourceError(error)
+    })
+    const { location } = response.headers
+    if (response.statusCode < 300 || response.statusCode > 399 || typeof location !== 'string') {
+      return response
+    }
+    discard(response)
+    url = parseUrl(location, url)
+  }
+  throw new AppError('source_unreachable', `it redirected more than ${MAX_REDIRECTS} times`)
+}
+
+function parseUrl(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href)
+  if (url) return url
+  throw new AppError('source_unreachable', 'the address cannot be read')
+}
+
+function basic({ username, password }: URL): string {
+  const [user, secret] = [username, password].map(decodePart)
+  return `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`
+}
+
+/** Judges what no lookup will: the scheme, and hosts that are written as an address. */
+function checkUrl(url: URL, guard: AddressGuard): void {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new AppError('source_refused', `the scheme ${url.protocol} is not http or https`)
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) && !guard.allowsHost(host) && !guard.allowsAddress(host)) throw refused()
+}
+
+function createLookup(guard: AddressGuard, resolveHost: typeof resolve): LookupFunction {
+  return (host, options, callback) => {
+    resolveHost(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      if (error) return callback(error, [])
+      const allowed = addresses.every(({ address }) => guard.allowsAddress(address))
+      if (!allowed && !guard.allowsHost(host)) return callback(refused(), [])
+      if (options.all) return callback(null, addresses)
+      return callback(null, addresses[0]!.address, addresses[0]!.family)
+    })
+  }
+}
+
+/** Says nothing of the address itself: a client must not map a network by asking. */
+function refused(): AppError {
+  return new AppError('source_refused', 'it is not a public address')
+}
+
+/** Passes a body on; one that trickles is given up, for it would hold its slot until the last second. */
+async function* receive(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  let openedAt = performance.now()
+  let bytesInWindow = 0
+  try {
+    for await (const bytes of body) {
+      bytesInWindow += bytes.byteLength
+      yield bytes
+      if (performance.now() - openedAt < BODY_TIMEOUT_MS) continue
+      if (bytesInWindow < MIN_BYTES_PER_WINDOW) {
+        throw new AppError('source_timeout', 'it came slower than the slowest recording')
+      }
+      openedAt = performance.now()
+      bytesInWindow = 0
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : sourceError(error)
+  }
+}
+
+/** What undici reports, in the words of the error table. */
+function sourceError(error: unknown): unknown {
+  if (error instanceof AppError) return error
+  const { code, cause } = error as { code?: unknown; cause?: unknown }
+  if (cause instanceof AppError) return cause
+  const timeouts = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']
+  const timedOut = timeouts.includes(String(code)) || code === 'ETIMEDOUT'
+  const detail = typeof code === 'string' ? code : undefined
+  return new AppError(timedOut ? 'source_timeout' : 'source_unreachable', detail, { cause: error })
+}

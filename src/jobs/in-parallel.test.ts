@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { inParallel } from './in-parallel.ts'
+
+const { signal } = new AbortController()
+
+test('inParallel answers in order, whichever ends first, and never exceeds its limit', async () => {
+  const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
+  const begun: number[] = []
+  const answers = inParallel(
+    [0, 1, 2, 3],
+    async (i) => {
+      begun.push(i)
+      await gates[i]!.promise
+      return i * 10
+    },
+    { limit: 2, signal },
+  )
+  await setImmediate()
+  assert.deepEqual(begun, [0, 1])
+  gates[1]!.resolve()
+  await setImmediate()
+  assert.deepEqual(begun, [0, 1, 2])
+  for (const gate of gates) gate.resolve()
+  assert.deepEqual(await answers, [0, 10, 20, 30])
+})
+
+test('inParallel begins nothing after a failure, and throws it when the others have ended', async () => {
+  const begun: number[] = []
+  let endedOther = false
+  const answers = inParallel(
+    [0, 1, 2],
+    async (i, signal) => {
+      begun.push(i)
+      if (i === 1) throw new Error('broken')
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      await setImmediate()
+      endedOther = true
+    },
+    { limit: 2, signal },
+  )
+  await assert.rejects(answers, /^Error: broken$/)
+  assert.ok(endedOther)
+  assert.deepEqual(begun, [0, 1])
+})
+
+test('inParallel ends with the reason of the signal it was given', async () => {
+  const abort = new AbortController()
+  abort.abort(new Error('stopped'))
+  const answers = inParallel([1], async () => 1, { limit: 1, signal: abort.signal })
+  await assert.rejects(answers, /stopped/)
+})
+
+test('inParallel has nothing to do for no items', async () => {
+  assert.deepEqual(await inParallel([], async () => 1, { limit: 3, signal }), [])
+})

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fakeRecording, oneChunk } from '../../test/fake-media.ts'
+import { ACCOUNT, openService, type TestService } from '../../test/test-service.ts'
+import { findFile } from '../storage/files.ts'
+import { findJob } from '../storage/jobs.ts'
+
+const account = ACCOUNT
+const { signal } = new AbortController()
+
+/** Everything a service has on its disk beside the database. */
+async function listFiles({ folder }: TestService): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true })
+  return names
+    .filter((name) => name.isFile() && !/^(steno\.sqlite|server\.lock)/.test(name.name))
+    .map((name) => name.name)
+}
+
+test('a queued job waits for the start, then ends with its transcript', async (t) => {
+  const service = await openService(t)
+  const id = await service.submit({ seconds: 7 }, { customMetadata: { team: 'red' } })
+  const before = await findJob(service.storage.db, { id, account })
+  assert.equal(before?.status, 'queued')
+  await service.jobs.start()
+  const job = await service.ended(id)
+  assert.equal(job.status, 'done')
+  assert.deepEqual(job.customMetadata, { team: 'red' })
+  const { transcription, metadata } = job.result as Record<string, Record<string, unknown>>
+  assert.equal(transcription?.full_transcript, 'hello world hello world')
+  assert.equal(metadata?.audio_duration, 7)
+  assert.ok(job.completedAt! >= job.createdAt)
+  assert.deepEqual(await readdir(join(service.folder, 'work')), [], 'no stages are left')
+})
+
+test('a job is taken as soon as it is there, and many are all done', async (t) => {
+  const service = await openService(t)
+  await service.jobs.start()
+  const ids = []
+  for (let i = 0; i < 12; i++) ids.push(await service.submit({ seconds: 6 }))
+  for (const id of ids) assert.equal((await service.ended(id)).status, 'done')
+})
+
+test('what cannot be transcribed is refused before it is queued', async (t) => {
+  const service = await openService(t, { env: { STENO_MAX_QUEUED_JOBS: '1' } })
+  const language = { language_config: { languages: ['xx'] } }
+  const cases = [
+    [{ params: { pii_redaction: true } }, 'feature_not_configured'],
+    [{ params: language }, 'language_not_installed'],
+    [{ fileId: randomUUID() }, 'file_not_found'],
+  ] as const
+  for (const [request, code] of cases) {
+    await assert.rejects(service.submit({ seconds: 1 }, request), { code })
+  }
+  await service.submit({ seconds: 1 })
+  await assert.rejects(service.submit({ seconds: 1 }), { code: 'too_many_jobs', retryAfter: 5 })
+})
+
+test('an upload of another account cannot be used', async (t) => {
+  const { jobs } = await openService(t)
+  const upload = { filename: null, body: fakeRecording({ seconds: 1 }), signal }
+  const { id: fileId } = await jobs.upload('other', upload)
+  const request = { params: {}, customMetadata: null, fileId, source: null }
+  await assert.rejects(jobs.submit(account, request), { code: 'file_not_found' })
+  await jobs.submit('other', request)
+})
+
+test('an upload is known by what is found in it', async (t) => {
+  const { jobs, storage } = await openService(t)
+  const body = fakeRecording({ seconds: 3, channels: 2 })
+  const file = await jobs.upload(account, { filename: 'talk.wav', body, signal })
+  assert.deepEqual(await findFile(storage.db, { id: file.id, account }), file)
+  const { filename, source, extension, duration, channels } = file
+  assert.deepEqual([filename, source, extension], ['talk.wav', null, 'wav'])
+  assert.deepEqual([duration, channels], [3, 2])
+})
+
+test('an upload that is empty, too large or no recording leaves nothing behind', async (t) => {
+  const service = await openService(t, { env: { STENO_MAX_FILE_BYTES: '100' } })
+  const cases = [
+    ['', 'upload_invalid'],
+    ['x'.repeat(101), 'media_too_large'],
+    ['no recording', 'media_unsupported'],
+  ] as const
+  for (const [text, code] of cases) {
+    const upload = { filename: null, body: oneChunk(Buffer.from(text)), signal }
+    await assert.rejects(service.jobs.upload(account, upload), { code })
+  }
+  assert.deepEqual(await listFiles(service), [])
+})
+
+test('a start removes the stages of jobs that are gone', async (t) => {
+  const service = await openService(t)
+  await mkdir(join(service.folder, 'work', randomUUID(), 'pcm'), { recursive: true })
+  await service.jobs.start()
+  assert.deepEqual(await readdir(join(service.folder, 'work')), [])
+})
+
+test('an upload that no job uses is deleted when its time is up, another is kept', async (t) => {
+  const service = await openService(t, { env: { STENO_UPLOAD_TTL_S: '1' } })
+  const id = await service.submit({ seconds: 1 })
+  const upload = { filename: null, body: fakeRecording({ seconds: 1 }), signal }
+  const unused = await service.jobs.upload(account, upload)
+  await service.jobs.start()
+  while (await findFile(service.storage.db, { id: unused.id, account })) await delay(20)
+  const { file } = await service.ended(id)
+  await service.close()
+  assert.deepEqual(await listFiles(service), [file!.id])
+})
+
+test('a deleted job leaves nothing: no row, no result, no recording', async (t) => {
+  const service = await openService(t)
+  await service.jobs.start()
+  // Long enough for its result to be an object.
+  const id = await service.submit({ seconds: 9000 - 900 })
+  const { result } = await service.ended(id)
+  assert.ok(JSON.stringify(result).length > 256 * 1024)
+  // As if the server had been killed between storing the result and removing the stages.
+  await mkdir(join(service.folder, 'work', id))
+  await writeFile(join(service.folder, 'work', id, 'ch0.pcm'), 'sound')
+  await service.jobs.remove({ id, account })
+  assert.equal(await findJob(service.storage.db, { id, account }), undefined)
+  assert.deepEqual(await listFiles(service), [])
+  await assert.rejects(service.jobs.remove({ id, account }), { code: 'job_not_found' })
+})
+
+test('a recording is deleted with the last job that uses it', async (t) => {
+  const service = await openService(t)
+  await service.jobs.start()
+  const first = await service.submit({ seconds: 1 })
+  const fileId = (await service.ended(first)).file!.id
+  const second = await service.submit({ seconds: 1 }, { fileId })
+  await service.ended(second)
+  await service.jobs.remove({ id: first, account })
+  await service.storage.objects.check(fileId)
+  await service.jobs.remove({ id: second, account })
+  await assert.rejects(service.storage.objects.check(fileId), { code: 'file_not_found' })
+})
+
+test('a job that has not ended is not deleted', async (t) => {
+  const { jobs, submit } = await openService(t)
+  const id = await submit({ seconds: 1 })
+  await assert.rejects(jobs.remove({ id, account }), { code: 'job_active' })
+  await assert.rejects(jobs.remove({ id, account: 'other' }), { code: 'job_not_found' })
+  await assert.rejects(jobs.remove({ id, account, kind: 'live' }), { code: 'job_not_found' })
+})
+
+test('a service that is closing takes no job', async (t) => {
+  const service = await openService(t)
+  const id = await service.submit({ seconds: 1 })
+  const file = (await findJob(service.storage.db, { id, account }))!.file!
+  await service.jobs.close()
+  const request = { params: {}, customMetadata: null, fileId: file.id, source: null }
+  await assert.rejects(service.jobs.submit(account, request), { code: 'server_stopping' })
+})

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { SpeechEngine } from '../asr/speech-engine.ts'
+import { decodeMedia, probeMedia } from '../audio/media.ts'
+import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { inTransaction } from '../storage/db.ts'
+import { findFile, type StoredFile } from '../storage/files.ts'
+import { deleteEndedJob, findJob, type JobId } from '../storage/jobs.ts'
+import { enqueueJob } from '../storage/queue.ts'
+import { findActiveJobs } from '../storage/queue-upkeep.ts'
+import type { Storage } from '../storage/storage.ts'
+import { steadyNow } from './clock.ts'
+import { chooseLanguage, listedLanguages } from './languages.ts'
+import { type MediaTools, type PipelineTools, transcribe } from './pipeline.ts'
+import { Runner } from './runner.ts'
+import { filenameOf } from './source-url.ts'
+import { removeStages, removeStaleStages } from './stages.ts'
+import { storeUpload, sweepUploads, type Upload } from './uploads.ts'
+
+export type SubmitRequest = {
+  /** `request_params` as the job shows them, after defaults. */
+  params: Record<string, unknown>
+  customMetadata: Record<string, unknown> | null
+  /** An upload of the account; else `source`, an address elsewhere. */
+  fileId: string | null
+  source: string | null
+}
+
+export type JobsOptions = {
+  config: Pick<Config, 'jobs' | 'media' | 'storage'>
+  storage: Pick<Storage, 'db' | 'objects'>
+  speech: SpeechEngine
+  log: Log
+  media?: MediaTools
+  /** How long jobs in hand may go on when the server stops. */
+  graceMs?: number
+}
+
+const GRACE_MS = 5000
+
+type Refused = { account: string; fileId: string | null; maxQueued: number }
+
+/** Seconds after which a refused client may well be luckier. */
+const RETRY_SOON = { retryAfter: 5 }
+/** Fewer, and a job of minutes would hold up every short one on a machine with a single core. */
+const MIN_SLOTS = 2
+
+/** The recorded-audio service: takes uploads and jobs, works through the queue, and deletes. */
+export class Jobs {
+  readonly #tools: PipelineTools
+  readonly #log: Log
+  readonly #runner: Runner
+  readonly #closed = new AbortController()
+  #sweeping: Promise<void> = Promise.resolve()
+
+  constructor(options: JobsOptions) {
+    const { config, storage, speech, log, media, graceMs = GRACE_MS } = options
+    const { maxAttempts, timeout, queueTimeout, maxConcurrentPerAccount } = config.jobs
+    const workFolder = join(config.storage.folder, 'work')
+    const { db } = storage
+    const tools = { probe: probeMedia, decode: decodeMedia }
+    this.#tools = { db, speech, config, workFolder, media: media ?? tools }
+    this.#log = log.child({ room: 'jobs' })
+    this.#runner = new Runner({
+      db,
+      log: this.#log,
+      maxAttempts,
+      timeout,
+      queueTimeout,
+      maxPerAccount: maxConcurrentPerAccount,
+      slots: Math.max(MIN_SLOTS, speech.workers),
+      graceMs,
+      transcribe: (job, options) => transcribe(this.#tools, job, options),
+      discard: (jobId) => removeStages(workFolder, jobId),
+    })
+  }
+
+  /** Queues a job; once this resolves, the job survives whatever happens to the server. */
+  async submit(account: string, request: SubmitRequest): Promise<{ id: string }> {
+    if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
+    const { params, customMetadata, fileId, source } = request
+    if (params.pii_redaction === true) {
+      // Answering with unredacted text is the one thing that must not happen (contract D63).
+      throw new AppError('feature_not_configured', 'pii_redaction is not available on this server')
+    }
+    chooseLanguage(listedLanguages(params), this.#tools.speech.languages)
+    if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
+    const id = randomUUID()
+    const file = {
+      id: fileId ?? randomUUID(),
+      filename: source && filenameOf(source),
+      source: fileId ? null : source,
+    }
+    const moments = { createdAt: Date.now(), runAfter: steadyNow() }
+    const { maxQueuedPerAccount: maxQueued } = this.#tools.config.jobs
+    const job = { id, account, ...moments, params, customMetadata, file }
+    if (!(await enqueueJob(this.#tools.db, job, { maxQueued }))) {
+      throw await this.#whyRefused({ account, fileId, maxQueued })
+    }
+    this.#runner.wake()
+    return { id }
+  }
+
+  /** Stores a recording, which is kept while a job uses it, else for the configured time. */
+  upload(account: string, upload: Upload): Promise<StoredFile> {
+    return storeUpload(this.#tools, account, upload)
+  }
+
+  /** Deletes a job that has ended, with its result and, unless another job uses it, its recording. */
+  async remove(job: JobId): Promise<void> {
+    const { db, workFolder } = this.#tools
+    const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job))
+    if (!deleted) {
+      throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
+    }
+    for (const id of deleted.objects) await db.objects.delete(id)
+    await removeStages(workFolder, job.id)
+  }
+
+  /** Begins to work through the queue, with what an earlier server left unfinished. */
+  async start(): Promise<void> {
+    const { db, workFolder } = this.#tools
+    await removeStaleStages(workFolder, await findActiveJobs(db))
+    await this.#runner.start()
+    const { signal } = this.#closed
+    const { uploadTtl: ttl } = this.#tools.config.storage
+    this.#sweeping = sweepUploads({ db, log: this.#log, ttl, signal })
+  }
+
+  /** Resolves when no job is waiting or in hand. */
+  idle(): Promise<void> {
+    return this.#runner.idle()
+  }
+
+  /** Takes no more jobs, lets those in hand end for a moment, and hands the rest back to the queue. */
+  async close(): Promise<void> {
+    this.#closed.abort()
+    await this.#sweeping
+    await this.#runner.close()
+  }
+
+  async #whyRefused({ account, fileId, maxQueued }: Refused): Promise<AppError> {
+    if (fileId && !(await findFile(this.#tools.db, { id: fileId, account }))) {
+      return new AppError('file_not_found', 'the upload does not exist or was deleted')
+    }
+    return new AppError('too_many_jobs', `${maxQueued} are waiting already`, RETRY_SOON)
+  }
+}

@@ -1,0 +1,24 @@
+import { AppError } from '../errors.ts'
+
+/**
+ * The language to recognise a recording in, out of those the client listed and those some installed
+ * model knows; undefined leaves the choice among several to the engine.
+ */
+export function chooseLanguage(
+  listed: readonly string[],
+  installed: readonly string[],
+): string | undefined {
+  const usable = listed.length > 0 ? listed.filter((code) => installed.includes(code)) : installed
+  if (usable.length === 0) {
+    const wanted = listed.join(', ') || 'any language'
+    const detail = `no installed model knows ${wanted}; installed: ${installed.join(', ')}; 'steno models' shows how to get more`
+    throw new AppError('language_not_installed', detail)
+  }
+  return usable.length === 1 ? usable[0] : undefined
+}
+
+/** `language_config.languages` of a request's parameters; they are checked where they come in. */
+export function listedLanguages(params: Record<string, unknown>): readonly string[] {
+  const { language_config } = params as { language_config?: { languages?: readonly string[] } }
+  return language_config?.languages ?? []
+}

@@ -1,0 +1,148 @@
+import type { Segment, SpeechEngine } from '../asr/speech-engine.ts'
+import type { DecodedChannel, decodeMedia, probeMedia } from '../audio/media.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../storage/db.ts'
+import type { JobProgress } from '../storage/progress.ts'
+import type { ClaimedJob } from '../storage/queue.ts'
+import { assembleTranscript } from './assemble.ts'
+import { inParallel } from './in-parallel.ts'
+import { chooseLanguage, listedLanguages } from './languages.ts'
+import { createProgress, type Progress } from './progress.ts'
+import { provideRecording } from './recording.ts'
+import { buildResult } from './result.ts'
+import { openStages, type Stages } from './stages.ts'
+
+/** How recordings are looked into and decoded; tests may give other ones. */
+export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia }
+
+export type PipelineTools = {
+  db: Db
+  speech: SpeechEngine
+  media: MediaTools
+  config: Pick<Config, 'jobs' | 'media' | 'storage'>
+  /** Where the stages of each job keep what they produced. */
+  workFolder: string
+}
+
+export type TranscribeOptions = {
+  signal: AbortSignal
+  onProgress: (progress: JobProgress) => void
+}
+
+/**
+ * Makes the result of one job: fetch, decode, find the speech of each channel, recognise it in batches,
+ * assemble. What an earlier attempt finished is taken from its stages, so a job that was killed goes on
+ * where it was and ends with the same transcript.
+ */
+export async function transcribe(
+  tools: PipelineTools,
+  job: ClaimedJob,
+  { signal, onProgress }: TranscribeOptions,
+) {
+  const startedAt = performance.now()
+  const progress = createProgress(onProgress)
+  const language = chooseLanguage(listedLanguages(job.params), tools.speech.languages)
+
+  progress.enter('fetch')
+  await provideRecording(tools, job, { signal })
+  await using stages = await openStages(tools.workFolder, job.id)
+
+  progress.enter('decode')
+  const decoded = await decode(tools, job, { stages, progress, signal })
+  const channels = decoded.channels.filter(({ sameAs }) => sameAs === null)
+
+  progress.enter('find speech')
+  const segments = await findSpeech(tools.speech, channels, { stages, progress, signal })
+  const batches = channels.flatMap((pcm, i) =>
+    tools.speech.planBatches(segments[i]!).map((batch) => ({ pcm, batch })),
+  )
+
+  const heard = await recognise(tools.speech, batches, { stages, progress, signal, language })
+  return buildResult(assembleTranscript(heard), {
+    audioDuration: decoded.duration,
+    distinctChannels: channels.length,
+    transcriptionTime: (performance.now() - startedAt) / 1000,
+    params: job.params,
+  })
+}
+
+type Step = { stages: Stages; progress: Progress; signal: AbortSignal }
+
+function decode(
+  { db, media, config }: PipelineTools,
+  { file }: ClaimedJob,
+  { stages, progress, signal }: Step,
+) {
+  return stages.decode(async (folder) => {
+    await db.objects.check(file.id)
+    return media.decode(db.objects.path(file.id), folder, {
+      nameHint: file.filename ?? undefined,
+      ffmpeg: config.media.ffmpeg,
+      maxSeconds: config.media.maxAudio,
+      signal,
+      onProgress: progress.advance,
+    })
+  })
+}
+
+function findSpeech(
+  speech: SpeechEngine,
+  channels: readonly DecodedChannel[],
+  { stages, progress, signal }: Step,
+): Promise<Segment[][]> {
+  const done = new Map<number, number>()
+  return inParallel(
+    channels,
+    ({ channel, path, samples }, signal) => {
+      const onProgress = (fraction: number) => {
+        done.set(channel, fraction)
+        progress.advance(sum([...done.values()]) / channels.length)
+      }
+      return stages.findSpeech(channel, () =>
+        speech.findSpeech({ path, samples }, { signal, onProgress }),
+      )
+    },
+    { limit: speech.workers + 1, signal },
+  )
+}
+
+type Batch = { pcm: DecodedChannel; batch: Segment[] }
+
+/**
+ * Hears all batches, one more at a time than there are workers, so that none of these ever waits for
+ * the next. The answers stand in the order of the batches, whichever was heard first.
+ */
+async function recognise(
+  speech: SpeechEngine,
+  batches: readonly Batch[],
+  { stages, progress, signal, language }: Step & { language: string | undefined },
+) {
+  const total = sum(batches.map(length))
+  const left = batches.filter(({ pcm, batch }) => !stages.findHeard(pcm.channel, batch))
+  let done = total - sum(left.map(length))
+  const fraction = () => (total > 0 ? done / total : 1)
+  progress.enter('recognise', fraction())
+  await inParallel(
+    left,
+    async ({ pcm, batch }, signal) => {
+      const options = language === undefined ? { signal } : { signal, language }
+      const words = await speech.recognize(pcm, batch, options)
+      await stages.keepHeard(pcm.channel, words)
+      done += length({ pcm, batch })
+      progress.advance(fraction())
+    },
+    { limit: speech.workers + 1, signal },
+  )
+  return batches.map(({ pcm, batch }) => {
+    return { channel: pcm.channel, segments: stages.findHeard(pcm.channel, batch)! }
+  })
+}
+
+/** Samples of speech in a batch. */
+function length({ batch }: Batch): number {
+  return sum(batch.map(({ start, end }) => end - start))
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

@@ -1,0 +1,57 @@
+import type { JobProgress } from '../storage/progress.ts'
+
+/** Where each stage begins and ends in the progress of the whole job: about what it costs. */
+const stages = {
+  fetch: { from: 0, to: 0.05 },
+  decode: { from: 0.05, to: 0.15 },
+  'find speech': { from: 0.15, to: 0.25 },
+  recognise: { from: 0.25, to: 1 },
+} as const
+
+export type Stage = keyof typeof stages
+
+/** A change of progress within this time of the last one is not told, unless it is a new stage. */
+const REPORT_INTERVAL_MS = 1000
+/** The rate of a stage says nothing before this part of it was seen. */
+const MIN_FRACTION_FOR_ESTIMATE = 0.02
+
+export type Progress = {
+  /** Begins a stage, `done` of which an earlier attempt left behind. */
+  enter(stage: Stage, done?: number): void
+  /** Notes how much of the current stage is done, 0 to 1. */
+  advance(fraction: number): void
+}
+
+/**
+ * Turns the progress of stages into that of the job, about once a second. Seconds left are told in the
+ * last stage only, from its own rate: the stages differ too much to tell one from another.
+ */
+export function createProgress(
+  report: (progress: JobProgress) => void,
+  now: () => number = () => performance.now(),
+): Progress {
+  let stage: Stage = 'fetch'
+  let start = { at: now(), done: 0 }
+  let reportedAt = Number.NEGATIVE_INFINITY
+
+  function tell(done: number): void {
+    reportedAt = now()
+    const { from, to } = stages[stage]
+    const gained = done - start.done
+    const rate = gained / (reportedAt - start.at)
+    const known = stage === 'recognise' && gained >= MIN_FRACTION_FOR_ESTIMATE && rate > 0
+    const secondsLeft = known ? Math.ceil((1 - done) / rate / 1000) : null
+    report({ stage, fraction: from + done * (to - from), secondsLeft })
+  }
+
+  return {
+    enter(next, done = 0) {
+      stage = next
+      start = { at: now(), done }
+      tell(done)
+    },
+    advance(fraction) {
+      if (now() - reportedAt >= REPORT_INTERVAL_MS) tell(fraction)
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import type { Db } from '../storage/db.ts'
+import { recordFetchedFile } from '../storage/fetched-file.ts'
+import { findFile } from '../storage/files.ts'
+import type { ClaimedJob } from '../storage/queue.ts'
+import { fetchAudio } from './fetch.ts'
+import type { PipelineTools } from './pipeline.ts'
+
+type RecordingTools = Pick<PipelineTools, 'db' | 'media' | 'config'>
+
+/** Sees to it that the recording of a job is stored: one that lies elsewhere is fetched, once. */
+export async function provideRecording(
+  tools: RecordingTools,
+  job: ClaimedJob,
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
+  const { id, source } = job.file
+  if (source === null) return
+  if (await findFile(tools.db, { id, account: job.account })) return
+  const { size } = await fetchRecording(tools, { id, source, signal })
+  try {
+    await recordRecording(tools, job, { size, signal })
+  } catch (error) {
+    await tools.db.objects.delete(id)
+    throw error
+  }
+}
+
+function fetchRecording(
+  { db, config }: { db: Db; config: RecordingTools['config'] },
+  { id, source, signal }: { id: string; source: string; signal: AbortSignal },
+): Promise<{ size: number }> {
+  const { fetchTimeout: timeout, allowPrivateNetwork } = config.jobs
+  const { maxFileBytes: maxBytes } = config.storage
+  const store = (body: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
+    db.objects.write(id, body, { maxBytes, signal })
+  return fetchAudio(source, store, { timeout, allowPrivateNetwork, maxBytes, signal })
+}
+
+async function recordRecording(
+  { db, media, config }: RecordingTools,
+  { account, file, lease }: ClaimedJob,
+  { size, signal }: { size: number; signal: AbortSignal },
+): Promise<void> {
+  const { ffmpeg } = config.media
+  const { filename, source } = file
+  const hint = { nameHint: filename ?? undefined, ffmpeg, signal }
+  const { extension, duration, channels } = await media.probe(db.objects.path(file.id), hint)
+  const createdAt = Date.now()
+  const stored = { id: file.id, account, filename, source, extension, size, duration, channels }
+  await recordFetchedFile(db, lease, { ...stored, createdAt })
+}

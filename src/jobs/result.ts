@@ -1,0 +1,80 @@
+import { separatorOf } from '../transcript/separators.ts'
+import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
+import { notConfiguredAddons, notConfiguredTranscription } from './not-configured.ts'
+
+export type ResultOptions = {
+  /** Seconds. */
+  audioDuration: number
+  /** Channels with a sound of their own. */
+  distinctChannels: number
+  /** Seconds of work. */
+  transcriptionTime: number
+  params: Record<string, unknown>
+}
+
+/** Words a transcript as the API answers it (contract 4.1 to 4.5). */
+export function buildResult(transcript: Transcript, options: ResultOptions) {
+  const { audioDuration, distinctChannels, transcriptionTime, params } = options
+  const spoken = transcript.utterances.filter(({ words }) => words.length > 0)
+  const utterances = spoken
+    .map(toUtterance)
+    .sort((a, b) => a.start - b.start || a.channel - b.channel)
+  return {
+    metadata: {
+      audio_duration: round(audioDuration, 6),
+      number_of_distinct_channels: distinctChannels,
+      billing_time: round(audioDuration * distinctChannels, 6),
+      transcription_time: round(transcriptionTime, 6),
+    },
+    transcription: {
+      full_transcript: utterances.map(({ text }) => text.trim()).join(' '),
+      languages: languagesBySpeech(spoken),
+      utterances,
+      ...notConfiguredTranscription(params),
+    },
+    ...notConfiguredAddons(params),
+  }
+}
+
+function toUtterance({ channel, language, words, speaker }: Utterance) {
+  const blank = separatorOf(language)
+  const written = words.map((word, i) => toWord(word, i === 0 ? '' : blank))
+  return {
+    start: written[0]!.start,
+    end: written.at(-1)!.end,
+    confidence: round(meanConfidence(words), 3),
+    channel,
+    ...(speaker === undefined ? {} : { speaker }),
+    words: written,
+    text: written.map(({ word }) => word).join(''),
+    language,
+  }
+}
+
+function toWord({ text, start, end, confidence }: Word, before: string) {
+  return {
+    word: before + text,
+    start: round(start, 3),
+    end: round(end, 3),
+    confidence: round(confidence, 3),
+  }
+}
+
+function meanConfidence(words: readonly Word[]): number {
+  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length
+}
+
+/** Most spoken first; at equal length, first heard first. */
+function languagesBySpeech(utterances: readonly Utterance[]): string[] {
+  const seconds = new Map<string, number>()
+  for (const { language, words } of utterances) {
+    const spoken = words.at(-1)!.end - words[0]!.start
+    seconds.set(language, (seconds.get(language) ?? 0) + spoken)
+  }
+  return [...seconds].sort(([, a], [, b]) => b - a).map(([language]) => language)
+}
+
+function round(value: number, digits: number): number {
+  const scale = 10 ** digits
+  return Math.round(value * scale) / scale
+}

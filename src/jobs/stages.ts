@@ -1,0 +1,101 @@
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { RecognizedSegment, Segment } from '../asr/speech-engine.ts'
+import type { DecodedMedia } from '../audio/media.ts'
+import { syncFile, syncFolder, writeDurably } from '../storage/durable-file.ts'
+import { throwStorageError } from '../storage/storage-error.ts'
+import { openHeardLog } from './heard-log.ts'
+
+/**
+ * What the expensive stages of one job have produced, kept in a folder of the job so that a further
+ * attempt goes on where the last one was killed: `decoded.json` and `pcm/` (the samples),
+ * `speech-N.json` (the segments of channel N), `heard.jsonl` (a line per recognised batch).
+ * Each piece is used again only when all of it had reached the disk.
+ */
+export type Stages = AsyncDisposable & {
+  decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
+  findSpeech(channel: number, work: () => Promise<Segment[]>): Promise<Segment[]>
+  /** What an earlier attempt, or this one, heard in a batch. */
+  findHeard(channel: number, batch: readonly Segment[]): RecognizedSegment[] | undefined
+  keepHeard(channel: number, batch: RecognizedSegment[]): Promise<void>
+}
+
+/** Opens the folder of a job, with what an earlier attempt left there. */
+export async function openStages(workFolder: string, jobId: string): Promise<Stages> {
+  const folder = join(workFolder, jobId)
+  await mkdir(folder, { recursive: true }).catch(throwStorageError)
+  const heard = await openHeardLog(join(folder, 'heard.jsonl')).catch(throwStorageError)
+  return {
+    decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
+    findSpeech: (channel, work) =>
+      findSpeechOnce(join(folder, `speech-${channel}.json`), work).catch(throwStorageError),
+    findHeard: heard.find,
+    keepHeard: (channel, batch) => heard.append(channel, batch).catch(throwStorageError),
+    [Symbol.asyncDispose]: heard.close,
+  }
+}
+
+/** Removes what a job that has ended left behind. */
+export async function removeStages(workFolder: string, jobId: string): Promise<void> {
+  await rm(join(workFolder, jobId), { recursive: true, force: true, maxRetries: 3 })
+}
+
+/** Removes the folders of all jobs but the `active` ones. */
+export async function removeStaleStages(
+  workFolder: string,
+  active: readonly string[],
+): Promise<void> {
+  await mkdir(workFolder, { recursive: true })
+  const keep = new Set(active)
+  for (const name of await readdir(workFolder)) {
+    if (!keep.has(name)) await removeStages(workFolder, name)
+  }
+}
+
+async function decodeOnce(
+  folder: string,
+  work: (folder: string) => Promise<DecodedMedia>,
+): Promise<DecodedMedia> {
+  const summary = join(folder, 'decoded.json')
+  const pcm = join(folder, 'pcm')
+  const earlier = await readJson<DecodedMedia>(summary)
+  if (earlier) {
+    const channels = earlier.channels.map((own) => ({ ...own, path: join(pcm, own.path) }))
+    if (await allComplete(channels)) return { ...earlier, channels }
+  }
+  await rm(pcm, { recursive: true, force: true })
+  await mkdir(pcm)
+  const decoded = await work(pcm)
+  for (const { path, sameAs } of decoded.channels) if (sameAs === null) await syncFile(path)
+  await syncFolder(pcm)
+  // Names, not paths: the data folder may have been moved before the next attempt.
+  const channels = decoded.channels.map((own) => ({ ...own, path: basename(own.path) }))
+  await writeDurably(summary, JSON.stringify({ ...decoded, channels }))
+  return decoded
+}
+
+async function allComplete(channels: DecodedMedia['channels']): Promise<boolean> {
+  for (const { path, samples, sameAs } of channels) {
+    if (sameAs !== null) continue
+    const size = await stat(path).then((file) => file.size, ignoreMissing)
+    if (size !== samples * 2) return false
+  }
+  return true
+}
+
+async function findSpeechOnce(file: string, work: () => Promise<Segment[]>): Promise<Segment[]> {
+  const earlier = await readJson<Segment[]>(file)
+  if (earlier) return earlier
+  const segments = await work()
+  await writeDurably(file, JSON.stringify(segments))
+  return segments
+}
+
+async function readJson<T>(path: string): Promise<T | undefined> {
+  const text = await readFile(path, 'utf8').catch(ignoreMissing)
+  return text === undefined ? undefined : (JSON.parse(text) as T)
+}
+
+function ignoreMissing(error: { code?: unknown }): undefined {
+  if (error.code !== 'ENOENT') throw error
+}

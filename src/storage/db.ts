@@ -1,0 +1,11 @@
+import type { Kysely } from 'kysely'
+import type { Objects } from './objects.ts'
+import type { Tables } from './tables.ts'
+
+/** Where every statement reads and writes: rows in `sql`, and large values, whose id a row holds, in `objects`. */
+export type Db = { readonly sql: Kysely<Tables>; readonly objects: Objects }
+
+/** Runs `work` as one transaction; nothing else reaches the connection until it has ended. */
+export function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
+  return db.sql.transaction().execute((sql) => work({ ...db, sql }))
+}

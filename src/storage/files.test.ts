@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { addFile, addJob } from '../../test/test-jobs.ts'
+import { openTestStorage } from '../../test/test-storage.ts'
+import { deleteUnusedFiles, findFile } from './files.ts'
+
+test('a file is found by its own account only', async (t) => {
+  const { db } = await openTestStorage(t)
+  const id = await addFile(db, { account: 'acme', createdAt: 7 })
+  const found = await findFile(db, { id, account: 'acme' })
+  assert.equal(found?.filename, 'talk.wav')
+  assert.equal(found.createdAt, 7)
+  assert.equal(await findFile(db, { id, account: 'other' }), undefined)
+})
+
+test('of a period only the files go that no job uses', async (t) => {
+  const { db } = await openTestStorage(t)
+  const before = await addFile(db, { createdAt: 99 })
+  const unused = await addFile(db, { createdAt: 100 })
+  const used = await addFile(db, { createdAt: 150 })
+  const after = await addFile(db, { createdAt: 200 })
+  await addJob(db, { fileId: used })
+  assert.deepEqual(await deleteUnusedFiles(db, { from: 100, to: 200 }), [unused])
+  const left = await db.sql.selectFrom('files').select('id').execute()
+  assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([before, used, after]))
+})

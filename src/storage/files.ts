@@ -1,0 +1,74 @@
+import { sql } from 'kysely'
+import type { Db } from './db.ts'
+import type { FileRow } from './tables.ts'
+
+/** A recording whose bytes are the object of the same id. */
+export type StoredFile = {
+  id: string
+  account: string
+  filename: string | null
+  /** The address it was fetched from; null for an upload. */
+  source: string | null
+  /** Of the detected container, without the dot. */
+  extension: string
+  size: number
+  duration: number | null
+  channels: number | null
+  /** Milliseconds since 1970. */
+  createdAt: number
+}
+
+/** Makes a stored object known as a file of its account. */
+export async function insertFile(db: Db, file: StoredFile): Promise<void> {
+  const { createdAt, ...columns } = file
+  await db.sql
+    .insertInto('files')
+    .values({ ...columns, created_at: createdAt })
+    .execute()
+}
+
+/** Finds a file of one account; another account's file is as good as missing. */
+export async function findFile(
+  db: Db,
+  { id, account }: Pick<StoredFile, 'id' | 'account'>,
+): Promise<StoredFile | undefined> {
+  const row = await db.sql
+    .selectFrom('files')
+    .selectAll()
+    .where('id', '=', id)
+    .where('account', '=', account)
+    .executeTakeFirst()
+  return row && toFile(row)
+}
+
+/** The moments between which files were stored; the later one is not included. */
+export type Period = { from: number; to: number }
+
+/**
+ * Forgets the files of a period that no job uses, and returns their ids. One statement: a job created
+ * at the same time either keeps its file or finds it gone.
+ */
+export async function deleteUnusedFiles(db: Db, { from, to }: Period): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    delete from files
+    where created_at >= ${from} and created_at < ${to}
+      and not exists (select 1 from jobs where jobs.file_id = files.id)
+    returning id`.execute(db.sql)
+  return rows.map(({ id }) => id)
+}
+
+/** Which of these objects some row refers to, as a recording or as a long result. */
+export async function findKnownObjects(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const files = db.sql.selectFrom('files').select('id').where('id', 'in', ids)
+  const results = db.sql
+    .selectFrom('jobs')
+    .select('result_object as id')
+    .where('result_object', 'in', ids)
+    .$narrowType<{ id: string }>()
+  const rows = await files.union(results).execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+function toFile({ created_at, ...columns }: FileRow): StoredFile {
+  return { ...columns, createdAt: created_at }
+}

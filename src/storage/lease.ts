@@ -1,0 +1,105 @@
+import { sql, type UpdateObject } from 'kysely'
+import type { Db } from './db.ts'
+import { type JobResult, storeResult } from './results.ts'
+import type { Tables } from './tables.ts'
+
+/** The right to write to a job: it ends as soon as another claim raises the epoch. */
+export type Lease = { id: string; epoch: number }
+
+/** Extends a lease; false when it was lost, and then the owner must stop. */
+export async function renewLease(
+  db: Db,
+  lease: Lease,
+  { until }: { until: number },
+): Promise<boolean> {
+  return changesJob(db, lease, { lease_until: until })
+}
+
+/**
+ * Ends a job with its result: what a reader sees changes in one statement. False, and no change, when
+ * the lease was lost.
+ */
+export async function finishJob(
+  db: Db,
+  lease: Lease,
+  { result, at }: { result: JobResult; at: number },
+): Promise<boolean> {
+  const stored = await storeResult(db, result)
+  let done = false
+  try {
+    done = await changesJob(db, lease, { ...ended(at), ...stored, status: 'done' })
+    return done
+  } finally {
+    if (!done && stored.result_object) await db.objects.delete(stored.result_object)
+  }
+}
+
+export type JobFailure = { code: number; message: string }
+
+/** Ends a job with the reason why it failed; false, and no change, when the lease was lost. */
+export async function failJob(
+  tx: Db,
+  lease: Lease,
+  { failure, at }: { failure: JobFailure; at: number },
+): Promise<boolean> {
+  return changesJob(tx, lease, {
+    ...ended(at),
+    status: 'error',
+    error_code: failure.code,
+    post_session_metadata: JSON.stringify({ failure }),
+  })
+}
+
+/** Puts a job back for a further attempt; false, and no change, when the lease was lost. */
+export async function retryJob(
+  db: Db,
+  lease: Lease,
+  { runAfter }: { runAfter: number },
+): Promise<boolean> {
+  return changesJob(db, lease, { ...waiting, run_after: runAfter })
+}
+
+/** Puts a job back as if this attempt had not begun; false, and no change, when the lease was lost. */
+export async function releaseJob(
+  db: Db,
+  lease: Lease,
+  { runAfter }: { runAfter: number },
+): Promise<boolean> {
+  const result = await whereHeld(db, lease)
+    .set({ ...waiting, run_after: runAfter })
+    .set((row) => ({ attempt: row('attempt', '-', 1) }))
+    .executeTakeFirst()
+  return result.numUpdatedRows === 1n
+}
+
+/** What a job loses when nobody works on it. */
+const idle = {
+  lease_owner: null,
+  lease_until: null,
+  progress_stage: null,
+  progress_fraction: null,
+  progress_seconds_left: null,
+}
+const waiting = { ...idle, status: 'queued' } as const
+
+/** A job created in a burst may carry a moment slightly ahead of the clock; it never ends before it began. */
+function ended(at: number) {
+  const latest = sql<number>`case when created_at > ${at} then created_at else ${at} end`
+  return { ...idle, completed_at: latest }
+}
+
+type Change = UpdateObject<Tables, 'jobs', 'jobs'>
+
+async function changesJob(db: Db, lease: Lease, change: Change): Promise<boolean> {
+  const result = await whereHeld(db, lease).set(change).executeTakeFirst()
+  return result.numUpdatedRows === 1n
+}
+
+/** The fence: a write under a lease that is no longer the job's newest finds no row. */
+export function whereHeld(db: Db, { id, epoch }: Lease) {
+  return db.sql
+    .updateTable('jobs')
+    .where('id', '=', id)
+    .where('lease_epoch', '=', epoch)
+    .where('status', '=', 'processing')
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { buffer, text } from 'node:stream/consumers'
+import test from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { addJob, claim } from '../../test/test-jobs.ts'
+import { makeFolder } from '../../test/test-storage.ts'
+import { createLog } from '../log.ts'
+import type { Db } from './db.ts'
+import { insertFile } from './files.ts'
+import { findJob } from './jobs.ts'
+import { finishJob } from './lease.ts'
+import { openObjects } from './objects.ts'
+import type { JobResult } from './results.ts'
+import { openStorage } from './storage.ts'
+
+const options = { maxBytes: 1000, signal: new AbortController().signal }
+
+async function* bytesOf(...parts: string[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield Buffer.from(part)
+}
+
+test('an object is read back whole or in a range whose both ends are included', async (t) => {
+  const objects = await openObjects(await makeFolder(t))
+  const id = randomUUID()
+  assert.deepEqual(await objects.write(id, bytesOf('hello ', 'world'), options), { size: 11 })
+  assert.equal(await text(objects.read(id)), 'hello world')
+  assert.equal(await text(objects.read(id, { start: 4, end: 6 })), 'o w')
+  assert.equal(await readFile(objects.path(id), 'utf8'), 'hello world')
+})
+
+test('a write replaces the object of the same id', async (t) => {
+  const objects = await openObjects(await makeFolder(t))
+  const id = randomUUID()
+  await objects.write(id, bytesOf('first'), options)
+  await objects.write(id, bytesOf('second'), options)
+  assert.equal(await text(objects.read(id)), 'second')
+})
+
+test('a write beyond the limit fails and leaves nothing', async (t) => {
+  const folder = await makeFolder(t)
+  const objects = await openObjects(folder)
+  const id = randomUUID()
+  const limit = { ...options, maxBytes: 10 }
+  await assert.rejects(objects.write(id, bytesOf('hello ', 'world'), limit), {
+    code: 'media_too_large',
+  })
+  await assert.rejects(objects.check(id), { code: 'file_not_found' })
+  assert.deepEqual(await readdir(join(folder, 'unfinished')), [])
+  await objects.write(id, bytesOf('0123456789'), limit)
+})
+
+test('a write ends when it is aborted, though its source never does', async (t) => {
+  const folder = await makeFolder(t)
+  const objects = await openObjects(folder)
+  const abort = new AbortController()
+  const source = new PassThrough()
+  source.write('hello')
+  const written = objects.write(randomUUID(), source, { ...options, signal: abort.signal })
+  while (source.readableLength > 0) await setImmediate()
+  abort.abort(new Error('the client is gone'))
+  await assert.rejects(written, /the client is gone/)
+  assert.deepEqual(await readdir(join(folder, 'unfinished')), [])
+})
+
+test('a failing source fails the write and leaves nothing', async (t) => {
+  const folder = await makeFolder(t)
+  const objects = await openObjects(folder)
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('half')
+    throw new Error('connection reset')
+  }
+  const id = randomUUID()
+  await assert.rejects(objects.write(id, broken(), options), /connection reset/)
+  await assert.rejects(objects.check(id), { code: 'file_not_found' })
+  assert.deepEqual(await readdir(join(folder, 'unfinished')), [])
+})
+
+test('an object that is missing is told so, and deleting it is no error', async (t) => {
+  const objects = await openObjects(await makeFolder(t))
+  const id = randomUUID()
+  await assert.rejects(buffer(objects.read(id)), { code: 'file_not_found' })
+  await objects.delete(id)
+  await objects.write(id, bytesOf('x'), options)
+  await objects.check(id)
+  await objects.delete(id)
+  await assert.rejects(objects.check(id), { code: 'file_not_found' })
+})
+
+test('nothing but a UUID becomes a path', async (t) => {
+  const objects = await openObjects(await makeFolder(t))
+  for (const id of [
+    '../../etc/passwd',
+    '',
+    'abc',
+    `${randomUUID()}/x`,
+    randomUUID().toUpperCase(),
+  ]) {
+    assert.throws(() => objects.path(id), { code: 'file_not_found' })
+    assert.throws(() => objects.read(id), { code: 'file_not_found' })
+  }
+})
+
+async function addEndedJob(db: Db, result: JobResult): Promise<string> {
+  await addJob(db)
+  const job = (await claim(db))!
+  await finishJob(db, job.lease, { result, at: 1 })
+  return job.id
+}
+
+test('a start removes unfinished writes and the objects that nothing refers to', async (t) => {
+  const folder = await makeFolder(t)
+  const log = createLog('silent')
+  const [kept, lost] = [randomUUID(), randomUUID()]
+  const first = await openStorage({ folder, log })
+  await first.objects.write(kept, bytesOf('kept'), options)
+  await first.objects.write(lost, bytesOf('lost'), options)
+  const rest = { filename: null, source: null, extension: 'wav', size: 4, duration: 1, channels: 1 }
+  await insertFile(first.db, { id: kept, account: 'acme', ...rest, createdAt: 1 })
+  const job = await addEndedJob(first.db, { text: 'x'.repeat(300_000) })
+  await first.close()
+  const unfinished = join(folder, 'objects', 'unfinished')
+  await mkdir(unfinished, { recursive: true })
+  await writeFile(join(unfinished, 'half'), 'x')
+
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  await second.objects.check(kept)
+  assert.ok((await findJob(second.db, { id: job, account: 'acme' }))?.result, 'in an object')
+  await assert.rejects(second.objects.check(lost), { code: 'file_not_found' })
+  assert.deepEqual(await readdir(unfinished), [])
+})
+
+test('a start without its database removes no object: they may be all that is left', async (t) => {
+  const folder = await makeFolder(t)
+  const log = createLog('silent')
+  const id = randomUUID()
+  const first = await openStorage({ folder, log })
+  await first.objects.write(id, bytesOf('precious'), options)
+  await first.close()
+  await rm(join(folder, 'steno.sqlite'))
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  await second.objects.check(id)
+})

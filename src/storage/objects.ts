@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { AppError } from '../errors.ts'
+import { syncFolder } from './durable-file.ts'
+import { storageError, throwStorageError } from './storage-error.ts'
+
+export type WriteOptions = { maxBytes: number; signal: AbortSignal }
+
+/** Large values by id: recordings and long results. An object is there whole or not at all. */
+export type Objects = {
+  /** Stores the stream under `id`, in place of what was there; fails with `media_too_large` beyond `maxBytes`. */
+  write(
+    id: string,
+    source: AsyncIterable<Uint8Array>,
+    options: WriteOptions,
+  ): Promise<{ size: number }>
+  path(id: string): string
+  /** Fails with `file_not_found` or `storage_unreadable` unless the object can be opened. */
+  check(id: string): Promise<void>
+  /** Both ends of `range` are inclusive, as in the HTTP header. */
+  read(id: string, range?: { start: number; end: number }): Readable
+  /** Deletes what is there; an object that is not there is no error. */
+  delete(id: string): Promise<void>
+  /** Every stored id, `LIST_SIZE` at a time. */
+  list(): AsyncGenerator<string[]>
+}
+
+/** So many ids fit into one statement of any database. */
+const LIST_SIZE = 500
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/**
+ * Keeps objects as files below `folder`, spread over folders named by the first two digits of the
+ * id. What an unfinished write of an earlier process left behind is removed first.
+ */
+export async function openObjects(folder: string): Promise<Objects> {
+  const unfinished = join(folder, 'unfinished')
+  await rm(unfinished, { recursive: true, force: true })
+  await mkdir(unfinished, { recursive: true })
+
+  function path(id: string): string {
+    // Ids become paths, so nothing but an id may pass.
+    if (!UUID.test(id)) throw new AppError('file_not_found', 'the id is not a UUID')
+    return join(folder, id.slice(0, 2), id)
+  }
+
+  return {
+    path,
+    async write(id, source, options) {
+      const target = path(id)
+      const temporary = join(unfinished, randomUUID())
+      try {
+        const size = await writeFile(temporary, source, options)
+        await makeFolder(dirname(target))
+        await rename(temporary, target)
+        await syncFolder(dirname(target))
+        return { size }
+      } catch (error) {
+        await rm(temporary, { force: true })
+        throw storageError(error)
+      }
+    },
+    async check(id) {
+      const handle = await open(path(id)).catch(throwStorageError)
+      await handle.close()
+    },
+    read(id, range) {
+      const file = path(id)
+      return Readable.from(readFile(file, range), { objectMode: false })
+    },
+    async delete(id) {
+      const file = path(id)
+      await unlink(file).catch(ignoreMissing)
+      await syncFolder(dirname(file)).catch(ignoreMissing)
+    },
+    async *list() {
+      for (const name of await readdir(folder)) {
+        if (name.length !== 2) continue
+        const ids = (await readdir(join(folder, name))).filter((id) => UUID.test(id))
+        for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
+      }
+    },
+  }
+}
+
+async function writeFile(
+  path: string,
+  source: AsyncIterable<Uint8Array>,
+  { maxBytes, signal }: WriteOptions,
+): Promise<number> {
+  const handle = await open(path, 'wx')
+  const stop = () => destroy(source)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    signal.throwIfAborted()
+    let size = 0
+    for await (const bytes of source) {
+      signal.throwIfAborted()
+      size += bytes.byteLength
+      if (size > maxBytes) throw new AppError('media_too_large', `more than ${maxBytes} bytes`)
+      await writeAll(handle, bytes)
+    }
+    signal.throwIfAborted()
+    await handle.sync()
+    return size
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  } finally {
+    signal.removeEventListener('abort', stop)
+    await handle.close()
+  }
+}
+
+/** A client that sends nothing more must not hold an aborted write; a generator heeds its own signal. */
+function destroy(source: AsyncIterable<Uint8Array>): void {
+  if (source instanceof Readable) source.destroy()
+}
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.byteLength; ) {
+    done += (await handle.write(bytes, done)).bytesWritten
+  }
+}
+
+async function* readFile(
+  path: string,
+  range: { start: number; end: number } | undefined,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path, range)
+  } catch (error) {
+    throw storageError(error)
+  }
+}
+
+/** A new folder is only safe once the folder above it is on the disk too. */
+async function makeFolder(path: string): Promise<void> {
+  if (await mkdir(path, { recursive: true })) await syncFolder(dirname(path))
+}
+
+function ignoreMissing(error: unknown): void {
+  if ((error as { code?: unknown }).code !== 'ENOENT') throw storageError(error)
+}

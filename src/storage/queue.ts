@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import type { Db } from './db.ts'
+import { type JobFile, toJobFile } from './jobs.ts'
+import type { Lease } from './lease.ts'
+import type { JobRow } from './tables.ts'
+
+export type NewJob = {
+  id: string
+  account: string
+  createdAt: number
+  /** The moment from which it may run, on the clock of the queue. */
+  runAfter: number
+  params: Record<string, unknown>
+  customMetadata: Record<string, unknown> | null
+  /** A file of the account, or one that has yet to be fetched from `source`. */
+  file: Pick<JobFile, 'id' | 'filename' | 'source'>
+}
+
+/**
+ * Queues a job, in the caller's transaction if there is one, and tells whether it did. One statement:
+ * an account can never have more than `maxQueued` waiting, an upload is there and the account's own
+ * at the moment its job is, and `created_at` rises from job to job, which gives lists their order.
+ */
+export async function enqueueJob(
+  tx: Db,
+  job: NewJob,
+  { maxQueued }: { maxQueued: number },
+): Promise<boolean> {
+  const { id, account, createdAt, runAfter, file } = job
+  const metadata = job.customMetadata && JSON.stringify(job.customMetadata)
+  const source = file.source
+    ? sql`(select ${file.id} as id, ${file.filename} as filename, ${file.source} as source,
+        null as duration, null as channels)`
+    : sql`(select * from files where id = ${file.id} and account = ${account})`
+  const result = await sql`
+    insert into jobs (id, account, kind, status, created_at, run_after, request_params,
+      custom_metadata, file_id, file_filename, file_source, file_duration, file_channels)
+    select ${id}, ${account}, 'pre-recorded', 'queued',
+      case when newest.created_at >= ${createdAt} then newest.created_at + 1 else ${createdAt} end,
+      ${runAfter}, ${JSON.stringify(job.params)}, ${metadata},
+      file.id, file.filename, file.source, file.duration, file.channels
+    from ${source} file
+    cross join (select coalesce((select created_at from jobs where account = ${account}
+      order by created_at desc limit 1), 0) as created_at) newest
+    where (select count(*) from jobs where kind = 'pre-recorded' and status = 'queued'
+      and account = ${account}) < ${maxQueued}`.execute(tx.sql)
+  return result.numAffectedRows === 1n
+}
+
+export type ClaimedJob = {
+  id: string
+  account: string
+  lease: Lease
+  /** Counts from 1. */
+  attempt: number
+  params: Record<string, unknown>
+  file: JobFile
+}
+
+/**
+ * So many servers may go down with a job in hand before the job is taken for the cause. Restarts alone
+ * must never end a job, see docs/decisions/0014-lost-servers-cost-no-attempt.md.
+ */
+export const MAX_INTERRUPTIONS = 100
+
+export type ClaimOptions = {
+  owner: string
+  now: number
+  leaseUntil: number
+  maxAttempts: number
+  /** Jobs of one account that may be processed at the same time. */
+  maxPerAccount: number
+}
+
+/**
+ * Hands the next waiting job to `owner`, or nothing: higher priority first, then the account that has
+ * the fewest running, then the oldest. One statement: two owners can never hold one job, an attempt
+ * is counted before it begins, and the limit of an account holds.
+ */
+export async function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
+  const { owner, now, leaseUntil, maxAttempts, maxPerAccount } = options
+  const { rows } = await sql<JobRow>`
+    with running as (select account, count(*) as jobs from jobs
+      where kind = 'pre-recorded' and status = 'processing' group by account)
+    update jobs set status = 'processing', attempt = attempt + 1, lease_owner = ${owner},
+      lease_epoch = lease_epoch + 1, lease_until = ${leaseUntil}
+    where id = (select waiting.id from jobs as waiting
+      left join running on running.account = waiting.account
+      where waiting.kind = 'pre-recorded' and waiting.status = 'queued'
+        and waiting.run_after <= ${now} and waiting.attempt < ${maxAttempts}
+        and waiting.interruptions < ${MAX_INTERRUPTIONS}
+        and coalesce(running.jobs, 0) < ${maxPerAccount}
+      order by waiting.priority desc, coalesce(running.jobs, 0), waiting.created_at, waiting.id
+      limit 1)
+    returning *`.execute(db.sql)
+  const row = rows[0]
+  return row && toClaimedJob(row)
+}
+
+function toClaimedJob(row: JobRow): ClaimedJob {
+  return {
+    id: row.id,
+    account: row.account,
+    lease: { id: row.id, epoch: row.lease_epoch },
+    attempt: row.attempt,
+    params: JSON.parse(row.request_params ?? '{}') as Record<string, unknown>,
+    file: toJobFile(row)!,
+  }
+}
