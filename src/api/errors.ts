@@ -1,0 +1,106 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import { AppError, type ErrorCode } from '../errors.ts'
+import { newRequestId } from './request-id.ts'
+
+/** The body of every answer that is not a success (contract 1.9). */
+export type ErrorBody = {
+  timestamp: string
+  path: string
+  request_id: string
+  statusCode: number
+  message: string
+  validation_errors?: readonly string[]
+}
+
+/** Seconds a client waits by default before it tries again what could not be done just now. */
+const RETRY_AFTER = 5
+
+/** What the framework or the HTTP parser reports, in the words of the error table. */
+const foreignErrors = new Map<string, { code: ErrorCode; detail?: string }>([
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', { code: 'content_type_unsupported' }],
+  ['FST_ERR_CTP_EMPTY_JSON_BODY', { code: 'body_unreadable', detail: 'it is empty' }],
+  ['FST_ERR_CTP_INVALID_JSON_BODY', { code: 'body_unreadable', detail: 'it is not valid JSON' }],
+  ['FST_ERR_BAD_URL', { code: 'route_not_found' }],
+  ['FST_ERR_MAX_PARAM_LENGTH', { code: 'route_not_found' }],
+  ['HPE_HEADER_OVERFLOW', { code: 'headers_too_large' }],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', { code: 'headers_too_large' }],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { code: 'request_timeout' }],
+])
+
+/** Answers `error`; what is not an `AppError` nor known is logged and stays a mere 500 outside. */
+export function sendError(
+  error: FastifyError | AppError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const known = toAppError(error, 'internal')
+  if (known.status === 500) request.log.error({ err: error, requestId: request.id }, 'failed')
+  const retryAfter = known.retryAfter ?? (known.status === 503 ? RETRY_AFTER : undefined)
+  if (retryAfter !== undefined) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
+  // The framework would end the connection after a refused body; ours was read to its end.
+  if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
+  return reply
+    .code(known.status)
+    .header('x-error-code', known.code)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(errorBody(known, { path: request.url, requestId: request.id }))
+}
+
+/**
+ * Answers what the HTTP parser could not read. The connection ends: nobody knows where the next
+ * request would begin.
+ */
+export function answerClientError(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  { requestIdHeaderNames }: Pick<Config['http'], 'requestIdHeaderNames'>,
+): void {
+  // As in Node's own handler: an answer that has begun must not get another one into its body.
+  const current = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage
+  if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) {
+    socket.destroy()
+    return
+  }
+  const known = toAppError(error, 'request_unreadable')
+  const requestId = newRequestId()
+  const body = JSON.stringify(errorBody(known, { path: parsedPath(error), requestId }))
+  const head = [
+    `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...requestIdHeaderNames.map((name) => `${name}: ${requestId}`),
+    `x-error-code: ${known.code}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+function errorBody(
+  { status, message, validationErrors }: AppError,
+  { path, requestId }: { path: string; requestId: string },
+): ErrorBody {
+  return {
+    timestamp: new Date().toISOString(),
+    path: path.split('?', 1)[0]!,
+    request_id: requestId,
+    statusCode: status,
+    message,
+    ...(validationErrors && { validation_errors: validationErrors }),
+  }
+}
+
+function toAppError(error: Error & { code?: unknown }, otherwise: ErrorCode): AppError {
+  if (error instanceof AppError) return error
+  const { code, detail } = foreignErrors.get(String(error.code)) ?? { code: otherwise }
+  return new AppError(code, detail, { cause: error })
+}
+
+/** As much of the request line as the parser got before it gave up. */
+function parsedPath(error: Error & { rawPacket?: unknown }): string {
+  const text = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : ''
+  return /^[A-Z]+ (\/\S*)/.exec(text)?.[1] ?? '/'
+}

@@ -1,0 +1,69 @@
+import type { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '../errors.ts'
+
+/** Nothing we are asked for nests deeper than six levels; far deeper values only hurt whoever walks them. */
+const MAX_JSON_DEPTH = 64
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Makes `http` read JSON bodies of at most `maxBytes`, and no other kind of body. */
+export function acceptJson(http: FastifyInstance, { maxBytes }: { maxBytes: number }): void {
+  http.removeAllContentTypeParsers()
+  // Keys that could reach a prototype are an error, wherever they stand.
+  const parse = http.getDefaultJsonParser('error', 'error')
+  http.addContentTypeParser('application/json', (request, body, done) => {
+    const encoding = request.headers['content-encoding'] ?? 'identity'
+    if (encoding !== 'identity') {
+      done(new AppError('content_type_unsupported', `content-encoding ${encoding}`))
+      return
+    }
+    readJsonText(body, { maxBytes }).then((text) => parse(request, text, done), done)
+  })
+}
+
+/** Reads the text of a JSON body; one of more than `maxBytes` is refused. */
+async function readJsonText(stream: Readable, { maxBytes }: { maxBytes: number }): Promise<string> {
+  const parts: Buffer[] = []
+  let size = 0
+  try {
+    for await (const part of stream.iterator({ destroyOnReturn: false })) {
+      size += part.length
+      if (size > maxBytes) break
+      parts.push(part)
+    }
+  } catch (cause) {
+    throw new AppError('body_unreadable', 'it ended early', { cause })
+  }
+  if (size > maxBytes) throw new AppError('body_too_large', `more than ${maxBytes} bytes of JSON`)
+  return decode(Buffer.concat(parts))
+}
+
+function decode(bytes: Buffer): string {
+  if (nestsTooDeep(bytes)) {
+    throw new AppError('body_unreadable', `it nests deeper than ${MAX_JSON_DEPTH} levels`)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new AppError('body_unreadable', 'it is not UTF-8', { cause })
+  }
+}
+
+/** Counts brackets outside strings, so that no deep value is ever built. */
+function nestsTooDeep(json: Buffer): boolean {
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i]
+    if (inString && byte === BACKSLASH) i++
+    else if (byte === QUOTE) inString = !inString
+    else if (inString) continue
+    else if (byte === 0x5b || byte === 0x7b)
+      depth++ // [ {
+    else if (byte === 0x5d || byte === 0x7d) depth-- // ] }
+    if (depth > MAX_JSON_DEPTH) return true
+  }
+  return false
+}

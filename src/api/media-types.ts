@@ -1,0 +1,27 @@
+const types: Record<string, string> = {
+  '3g2': 'video/3gpp2',
+  '3gp': 'video/3gpp',
+  aac: 'audio/aac',
+  ac3: 'audio/ac3',
+  avi: 'video/x-msvideo',
+  eac3: 'audio/eac3',
+  flac: 'audio/flac',
+  flv: 'video/x-flv',
+  m4a: 'audio/mp4',
+  m4v: 'video/x-m4v',
+  mkv: 'video/x-matroska',
+  mov: 'video/quicktime',
+  mp2: 'audio/mpeg',
+  mp3: 'audio/mpeg',
+  mp4: 'video/mp4',
+  ogg: 'audio/ogg',
+  opus: 'audio/ogg',
+  wav: 'audio/wav',
+  webm: 'video/webm',
+  wmv: 'video/x-ms-wmv',
+}
+
+/** The content type of a detected container; never one that a browser would run. */
+export function mediaTypeOf(extension: string): string {
+  return types[extension] ?? 'application/octet-stream'
+}

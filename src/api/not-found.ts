@@ -1,0 +1,29 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../errors.ts'
+
+/**
+ * Answers 405 with `Allow` on the paths of the routes that follow, 404 elsewhere. Both come before
+ * authentication and before the body is looked at. Must be called before routes are added.
+ */
+export function answerUnknownRoutes(http: FastifyInstance): void {
+  const methods = new Map<string, string[]>()
+  http.addHook('onRoute', ({ url, method }) => {
+    methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()])
+  })
+  http.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!request.is404) return
+    const path = request.url.split('?', 1)[0]!
+    const allowed = [...methods].find(([route]) => matches(route, path))?.[1]
+    if (!allowed) throw new AppError('route_not_found', path)
+    reply.header('allow', [...new Set(allowed)].sort().join(', '))
+    throw new AppError('method_not_allowed', request.method)
+  })
+}
+
+/** Compares segment by segment, `:id` standing for anything but nothing; one slash at the end is ignored. */
+function matches(route: string, path: string): boolean {
+  const expected = route.split('/')
+  const given = path.replace(/\/$/, '').split('/')
+  if (expected.length !== given.length) return false
+  return expected.every((part, i) => part === given[i] || (part.startsWith(':') && given[i] !== ''))
+}

@@ -1,0 +1,34 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import { CreatedJob } from '../schemas/job.ts'
+import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
+import { createSubmissionReader } from '../submission.ts'
+import { baseUrlOf, originOf } from '../urls.ts'
+
+/** Said with each job that asks for a callback: such a request is kept as it is, but nobody calls yet. */
+const NO_CALLBACK = 'this version sends no callbacks: poll result_url'
+
+/** Creation of a pre-recorded job, answered as soon as the job is stored (contract 2.3). */
+export function createRoute(
+  app: Pick<App, 'config' | 'storage' | 'jobs'>,
+  { path }: { path: string },
+): FastifyPluginAsyncTypebox {
+  const requestBody = preRecordedRequest(app.config)
+  const readSubmission = createSubmissionReader(app, requestBody)
+  return async (http) => {
+    http.post(
+      path,
+      { schema: { body: requestBody, response: { 201: CreatedJob } } },
+      async ({ account, body, raw }, reply) => {
+        if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
+        const base = baseUrlOf(raw, app.config.http)
+        const bases = [base, originOf(raw, app.config.http)]
+        const submission = await readSubmission(body, { account, bases })
+        const { id } = await app.jobs.submit(account, submission)
+        if (submission.params.callback) reply.header('x-steno-warning', NO_CALLBACK)
+        return reply.code(201).send({ id, result_url: `${base}${path}/${id}` })
+      },
+    )
+  }
+}

@@ -1,0 +1,33 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import { findJob } from '../../storage/jobs.ts'
+import { findProgress } from '../../storage/progress.ts'
+import { IdParams, JobProgressView } from '../schemas/job.ts'
+import { createRoute } from './create-route.ts'
+import { jobRoutes } from './job-routes.ts'
+
+const path = '/v2/pre-recorded'
+
+/** Jobs of recorded audio, and how far each one is. */
+export function preRecordedRoutes(
+  app: Pick<App, 'config' | 'storage' | 'jobs'>,
+): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    await http.register(createRoute(app, { path }))
+    await http.register(jobRoutes(app, { path, kind: 'pre-recorded' }))
+
+    http.get(
+      `${path}/:id/progress`,
+      { schema: { params: IdParams, response: { 200: JobProgressView } } },
+      async ({ account, params: { id } }) => {
+        const { db } = app.storage
+        const job = await findJob(db, { id, account, kind: 'pre-recorded' })
+        if (!job) throw new AppError('job_not_found', id)
+        const progress = await findProgress(db, { id, account })
+        const { stage = null, fraction = null, secondsLeft = null } = progress ?? {}
+        return { status: job.status, stage, fraction, seconds_left: secondsLeft }
+      },
+    )
+  }
+}

@@ -1,0 +1,99 @@
+import Type, { type TSchema } from 'typebox'
+import type { Config } from '../../config.ts'
+import { LanguageCode, transcriptionCodes, translationCodes } from './language-codes.ts'
+import { piiTypes } from './pii-types.ts'
+
+/** A switch that is off until it is asked for. */
+export function Switch() {
+  return Type.Boolean({ default: false })
+}
+
+type Named = readonly [string, ...string[]]
+
+/** One of a few names; the first is taken when none is given. */
+function Choice<T extends Named>(...names: T) {
+  return Type.Unsafe<T[number]>({ type: 'string', enum: names, default: names[0] })
+}
+
+const HttpUrl = Type.String({ format: 'http-url' })
+
+/**
+ * Configuration objects of the add-ons (contract 2.3.1). Bounds are inclusive. A field with a default is
+ * always there after reading, although no client has to send it.
+ */
+export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requests'>) {
+  const Language = LanguageCode([...transcriptionCodes, ...models.extraLanguageCodes])
+  const Target = LanguageCode([...translationCodes, ...models.extraLanguageCodes])
+  const PiiType = Type.Unsafe<string>({ type: 'string', enum: piiTypes })
+  const Intensity = Type.Number({ minimum: 0, maximum: 1 })
+  const VocabularyEntry = Type.Object({
+    value: Type.String({ minLength: 1 }),
+    intensity: Type.Optional(Intensity),
+    pronunciations: Type.Optional(Type.Array(Type.String())),
+    language: Type.Optional(Language),
+  })
+  const Vocabulary = Type.Array(Type.Union([Type.String({ minLength: 1 }), VocabularyEntry]), {
+    maxItems: requests.maxVocabulary,
+  })
+  return {
+    Language,
+    Vocabulary,
+    LanguageConfig: Type.Object({
+      languages: Type.Optional(Type.Array(Language)),
+      code_switching: Type.Optional(Type.Boolean()),
+    }),
+    CustomVocabularyConfig: Type.Object({
+      // Required as well, unless the list came as `custom_vocabulary` itself, as older clients send it.
+      vocabulary: Type.Optional(Vocabulary),
+      default_intensity: Type.Number({ minimum: 0, maximum: 1, default: 0.5 }),
+    }),
+    CustomSpellingConfig: Type.Object({
+      spelling_dictionary: Type.Record(Type.String(), Type.Array(Type.String())),
+    }),
+    DiarizationConfig: Type.Object({
+      number_of_speakers: Type.Optional(Type.Integer({ minimum: 1 })),
+      min_speakers: Type.Optional(Type.Integer({ minimum: 0 })),
+      max_speakers: Type.Optional(Type.Integer({ minimum: 0 })),
+      enhanced: Ignored(),
+    }),
+    TranslationConfig: Type.Object({
+      target_languages: Type.Array(Target, { minItems: 1, maxItems: requests.maxTargetLanguages }),
+      model: Choice('base', 'batch', 'enhanced'),
+      match_original_utterances: Type.Boolean({ default: true }),
+      lipsync: Type.Boolean({ default: true }),
+      context_adaptation: Type.Boolean({ default: true }),
+      context: Type.Optional(Type.String()),
+      informal: Switch(),
+    }),
+    SubtitlesConfig: Type.Object({
+      formats: Type.Array(Type.Unsafe<'srt' | 'vtt'>({ type: 'string', enum: ['srt', 'vtt'] }), {
+        minItems: 1,
+        default: ['srt'],
+      }),
+      minimum_duration: Type.Optional(Type.Number({ minimum: 0 })),
+      maximum_duration: Type.Optional(Type.Number({ minimum: 1, maximum: 30 })),
+      maximum_characters_per_row: Type.Optional(Type.Integer({ minimum: 1 })),
+      maximum_rows_per_caption: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+      style: Choice('default', 'compliance'),
+    }),
+    SummarizationConfig: Type.Object({ type: Choice('general', 'bullet_points', 'concise') }),
+    AudioToLlmConfig: Type.Object({
+      prompts: Type.Array(Type.Union([Type.String(), Type.Array(Type.String())]), {
+        minItems: 1,
+        maxItems: requests.maxPrompts,
+      }),
+      model: Type.String({ default: models.defaultLlm }),
+    }),
+    PiiRedactionConfig: Type.Object({
+      entity_types: Type.Optional(Type.Union([PiiType, Type.Array(PiiType)])),
+      processed_text_type: Choice('MARKER', 'MASK'),
+    }),
+    ExtractionConfig: Type.Object({ classes: Type.Optional(Type.Array(Type.String())) }),
+    CallbackConfig: Type.Object({ url: HttpUrl, method: Choice('POST', 'PUT') }),
+  }
+}
+
+/** A field that clients still send and nothing reads any more; never a problem, never an unknown field. */
+export function Ignored() {
+  return Type.Optional(Type.Unknown() as TSchema)
+}

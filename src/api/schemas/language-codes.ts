@@ -1,0 +1,34 @@
+import Type from 'typebox'
+
+/** Codes of languages that speech can be transcribed in (contract 1.6). */
+export const transcriptionCodes: readonly string[] = [
+  ...['af', 'am', 'ar', 'as', 'az', 'ba', 'be', 'bg', 'bn', 'bo', 'br', 'bs', 'ca', 'cs', 'cy'],
+  ...['da', 'de', 'el', 'en', 'es', 'et', 'eu', 'fa', 'fi', 'fo', 'fr', 'gl', 'gu', 'ha', 'haw'],
+  ...['he', 'hi', 'hr', 'ht', 'hu', 'hy', 'id', 'is', 'it', 'ja', 'jw', 'ka', 'kk', 'km', 'kn'],
+  ...['ko', 'la', 'lb', 'ln', 'lo', 'lt', 'lv', 'mg', 'mi', 'mk', 'ml', 'mn', 'mr', 'ms', 'mt'],
+  ...['my', 'ne', 'nl', 'nn', 'no', 'oc', 'pa', 'pl', 'ps', 'pt', 'ro', 'ru', 'sa', 'sd', 'si'],
+  ...['sk', 'sl', 'sn', 'so', 'sq', 'sr', 'su', 'sv', 'sw', 'ta', 'te', 'tg', 'th', 'tk', 'tl'],
+  ...['tr', 'tt', 'uk', 'ur', 'uz', 'vi', 'yi', 'yo', 'zh'],
+]
+
+/** Codes of languages that text can be translated into. */
+export const translationCodes: readonly string[] = [...transcriptionCodes, 'wo']
+
+/** Names that older clients still send. */
+const aliases = new Map([
+  ['jv', 'jw'],
+  ['mymr', 'my'],
+  ['jp', 'ja'],
+])
+
+/** The schema of one language code; its format makes readers rewrite aliases before they check. */
+export function LanguageCode(codes: readonly string[]) {
+  return Type.Unsafe<string>({ type: 'string', format: 'language-code', enum: [...codes] })
+}
+
+/** Rewrites an alias and cuts a region subtag (`en-US` → `en`); whatever is in `codes` stays as it is. */
+export function canonicalLanguage(text: string, codes: readonly string[]): string {
+  if (codes.includes(text)) return text
+  const [language = ''] = text.split('-', 1)
+  return aliases.get(language) ?? language
+}

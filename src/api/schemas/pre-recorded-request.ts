@@ -1,0 +1,59 @@
+import Type, { type Static } from 'typebox'
+import type { Config } from '../../config.ts'
+import { addOnConfigs, Ignored, Switch } from './add-on-configs.ts'
+import { modelNames } from './model-names.ts'
+
+/** The body of `POST /v2/pre-recorded` with every field of contract 2.3.1 and section 9. */
+export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) {
+  const configs = addOnConfigs(config)
+  return Type.Object({
+    audio_url: Type.String({ format: 'http-url' }),
+    model: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: modelNames(config.models) })),
+    language_config: Type.Optional(configs.LanguageConfig),
+    custom_vocabulary: Type.Union([Type.Boolean(), configs.Vocabulary], { default: false }),
+    custom_vocabulary_config: Type.Optional(configs.CustomVocabularyConfig),
+    custom_spelling: Switch(),
+    custom_spelling_config: Type.Optional(configs.CustomSpellingConfig),
+    punctuation_enhanced: Switch(),
+    diarization: Switch(),
+    diarization_config: Type.Optional(configs.DiarizationConfig),
+    translation: Switch(),
+    translation_config: Type.Optional(configs.TranslationConfig),
+    subtitles: Switch(),
+    subtitles_config: Type.Optional(configs.SubtitlesConfig),
+    sentences: Switch(),
+    summarization: Switch(),
+    summarization_config: Type.Optional(configs.SummarizationConfig),
+    named_entity_recognition: Switch(),
+    sentiment_analysis: Switch(),
+    audio_to_llm: Switch(),
+    audio_to_llm_config: Type.Optional(configs.AudioToLlmConfig),
+    pii_redaction: Switch(),
+    pii_redaction_config: Type.Optional(configs.PiiRedactionConfig),
+    callback: Switch(),
+    callback_config: Type.Optional(configs.CallbackConfig),
+    callback_url: Type.Optional(Type.String({ format: 'http-url' })),
+    custom_metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    moderation: Switch(),
+    name_consistency: Switch(),
+    structured_data_extraction: Switch(),
+    structured_data_extraction_config: Type.Optional(configs.ExtractionConfig),
+    display_mode: Switch(),
+    // Older names of language_config.
+    language: Type.Optional(configs.Language),
+    detect_language: Switch(),
+    enable_code_switching: Switch(),
+    code_switching_config: Type.Optional(
+      Type.Object({ languages: Type.Optional(Type.Array(configs.Language)) }),
+    ),
+    chapterization: Ignored(),
+    chapterization_config: Ignored(),
+    words_accurate_timestamps: Ignored(),
+    accurate_words_timestamps: Ignored(),
+    diarization_enhanced: Ignored(),
+    context_prompt: Ignored(),
+    audio_enhancer: Ignored(),
+  })
+}
+
+export type PreRecordedRequest = Static<ReturnType<typeof preRecordedRequest>>

@@ -1,0 +1,79 @@
+import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply } from 'fastify'
+import Fastify, { LogController } from 'fastify'
+import type { App } from '../app.ts'
+import { AppError } from '../errors.ts'
+import { drain } from './drain.ts'
+import { answerClientError, sendError } from './errors.ts'
+import { acceptJson } from './json-body.ts'
+import { answerUnknownRoutes } from './not-found.ts'
+import { compileQueryReader } from './query.ts'
+import { newRequestId } from './request-id.ts'
+import { isHost } from './urls.ts'
+
+/** The largest upload fits at 2.3 Mbit/s; a request that takes longer to arrive only holds resources. */
+const REQUEST_TIMEOUT_MS = 3_600_000
+/** A connection on which nothing moves for this long is dead. */
+const SILENCE_TIMEOUT_MS = 300_000
+
+/**
+ * The framework as the contract wants it, before any route: an id for each request, one form for every
+ * error on every path, bodies that are JSON, no work taken while stopping.
+ */
+export function createServer({ config, log }: Pick<App, 'config' | 'log'>): FastifyInstance {
+  const requestIdHeaderNames = ['x-request-id', ...config.http.requestIdHeaderNames]
+  const http: FastifyInstance = Fastify({
+    loggerInstance: log.child({ room: 'api' }) as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: newRequestId,
+    requestIdHeader: false,
+    routerOptions: { ignoreTrailingSlash: true },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: SILENCE_TIMEOUT_MS,
+    // What Node and the framework answer here by themselves has not the body of the contract.
+    http: { requireHostHeader: false },
+    return503OnClosing: false,
+    clientErrorHandler(error, socket) {
+      answerClientError(error, socket, { requestIdHeaderNames })
+    },
+    frameworkErrors(error, request, reply) {
+      nameRequest(request.id, reply)
+      sendError(error, request, reply)
+    },
+  })
+  // An expectation that we do not know is no reason to refuse a request.
+  http.server.on('checkExpectation', (request, response) => http.routing(request, response))
+
+  http.setValidatorCompiler(compileQueryReader)
+  acceptJson(http, { maxBytes: config.http.maxJsonBytes })
+  http.setErrorHandler<FastifyError>(async (error, request, reply) => {
+    await drain(request.raw)
+    return sendError(error, request, reply)
+  })
+
+  function nameRequest(id: string, reply: FastifyReply): void {
+    for (const name of requestIdHeaderNames) reply.header(name, id)
+  }
+  http.addHook('onRequest', async ({ id, raw, routeOptions }, reply) => {
+    nameRequest(id, reply)
+    const { host } = raw.headers
+    if (host === undefined ? raw.httpVersion === '1.1' : !isHost(host)) {
+      throw new AppError('request_unreadable', 'the Host header is missing or not a host')
+    }
+    if (stopping && routeOptions.url !== '/health') throw new AppError('server_stopping')
+  })
+  answerUnknownRoutes(http)
+
+  let stopping = false
+  http.addHook('preClose', async () => {
+    stopping = true
+  })
+  http.addHook('onSend', async (_request, reply) => {
+    // A client that keeps its connection for a next request would hold up the end.
+    if (stopping) reply.header('connection', 'close')
+  })
+  http.addHook('onResponse', async ({ log, id, method, routeOptions }, reply) => {
+    const fields = { requestId: id, method, route: routeOptions.url, status: reply.statusCode }
+    log.info({ ...fields, ms: Math.round(reply.elapsedTime) }, 'answered')
+  })
+  return http
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { baseUrlOf, fileIdOf, fileUrl, isHost, originOf } from './urls.ts'
+
+function requestWith(headers: Record<string, string>): IncomingMessage {
+  return { headers, socket: { localAddress: '::1', localPort: 7070 } } as unknown as IncomingMessage
+}
+
+const direct = { publicBaseUrl: undefined, trustProxy: false }
+const proxied = { publicBaseUrl: undefined, trustProxy: true }
+
+test('without configuration the base is what the Host header says', () => {
+  assert.equal(
+    baseUrlOf(requestWith({ host: 'stt.example:8080' }), direct),
+    'http://stt.example:8080',
+  )
+})
+
+test('a configured base wins, its path included', () => {
+  const settings = { publicBaseUrl: 'https://a.example/stt', trustProxy: true }
+  const request = requestWith({ host: 'b.example', 'x-forwarded-host': 'c.example' })
+  assert.equal(baseUrlOf(request, settings), 'https://a.example/stt')
+  assert.equal(originOf(request, settings), 'http://c.example')
+})
+
+test('forwarded headers count only behind a trusted proxy, and the first proxy’s count', () => {
+  const request = requestWith({
+    host: 'inner',
+    'x-forwarded-host': 'stt.example, middle',
+    'x-forwarded-proto': 'https, http',
+  })
+  assert.equal(originOf(request, direct), 'http://inner')
+  assert.equal(originOf(request, proxied), 'https://stt.example')
+})
+
+test('a forwarded header that is no host or scheme is passed over', () => {
+  const headers = { host: 'inner', 'x-forwarded-host': 'a/b?c', 'x-forwarded-proto': 'javascript' }
+  assert.equal(originOf(requestWith(headers), proxied), 'http://inner')
+})
+
+test('without a Host header the base is the address that was reached', () => {
+  assert.equal(originOf(requestWith({}), direct), 'http://[::1]:7070')
+})
+
+test('a host is a name or an address with an optional port, and nothing else', () => {
+  for (const host of ['a', 'a.example:80', '127.0.0.1:7070', '[::1]:7070', 'my_host']) {
+    assert.ok(isHost(host), host)
+  }
+  for (const host of [
+    '',
+    'a/b',
+    'a@b',
+    'a b',
+    'a:b',
+    'a:99999',
+    'a?b',
+    'a#b',
+    'ä',
+    '[::1',
+    'a\\b',
+  ]) {
+    assert.ok(!isHost(host), host)
+  }
+})
+
+test('the id of an upload is found in its address under any base, and in no other address', () => {
+  const bases = ['https://a.example/stt', 'http://localhost:7070']
+  const ids = (url: string) => fileIdOf(url, bases)
+  assert.equal(ids('https://a.example/stt/file/1'), '1')
+  assert.equal(ids('https://A.example:443/stt/file/1/'), '1')
+  assert.equal(ids('http://localhost:7070/file/2?x=1'), '2')
+  assert.equal(ids('http://localhost:7070/file/'), '')
+  assert.equal(ids('https://a.example/file/1'), undefined)
+  assert.equal(ids('http://a.example/stt/file/1'), undefined)
+  assert.equal(ids('http://localhost:7071/file/1'), undefined)
+  assert.equal(ids('http://localhost:7070/files/1'), undefined)
+})
+
+test('whatever base an upload was answered with, its id is found again', () => {
+  const path = fc.array(fc.stringMatching(/^[a-z0-9-]{1,8}$/), { maxLength: 3 })
+  fc.assert(
+    fc.property(fc.webAuthority(), path, fc.uuid(), (authority, folders, id) => {
+      const base = ['https:/', authority, ...folders].join('/')
+      assert.equal(fileIdOf(fileUrl(base, id), [base]), id)
+    }),
+  )
+})

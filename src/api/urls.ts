@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http'
+import type { Config } from '../config.ts'
+
+export type UrlSettings = Pick<Config['http'], 'publicBaseUrl' | 'trustProxy'>
+
+/** The absolute base, without a slash at its end, of every URL in the answer to `request` (contract 1.1). */
+export function baseUrlOf(request: IncomingMessage, settings: UrlSettings): string {
+  return settings.publicBaseUrl ?? originOf(request, settings)
+}
+
+/** Scheme and authority that the client used, as far as this server can know. */
+export function originOf(request: IncomingMessage, { trustProxy }: UrlSettings): string {
+  const forwarded = (name: string) => (trustProxy ? firstOf(request.headers[name]) : undefined)
+  const protocol = forwarded('x-forwarded-proto')
+  const host = forwarded('x-forwarded-host')
+  const scheme = protocol === 'https' ? 'https' : 'http'
+  if (host && isHost(host)) return `${scheme}://${host}`
+  return `${scheme}://${request.headers.host ?? localHost(request)}`
+}
+
+/** Tells a host with an optional port from everything else that a client may put into a header. */
+export function isHost(text: string): boolean {
+  if (!/^[\w.:[\]-]+$/.test(text)) return false
+  return URL.canParse(`http://${text}`)
+}
+
+/** Through several proxies the header is a list, and the one next to the client comes first. */
+function firstOf(header: string | string[] | undefined): string | undefined {
+  return String(header ?? '')
+    .split(',', 1)[0]
+    ?.trim()
+}
+
+/** HTTP/1.0 knows no Host header; the address that was reached is the best guess. */
+function localHost({ socket }: IncomingMessage): string {
+  const { localAddress = '127.0.0.1', localPort } = socket
+  return `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
+}
+
+/** Turns the id of an upload into its `audio_url`. */
+export function fileUrl(base: string, id: string): string {
+  return `${base}/file/${id}`
+}
+
+/**
+ * The id in an `audio_url` that points at a file of this server, under any of `bases`; undefined for
+ * any other address. What it returns need not be an id that exists, nor even a UUID.
+ */
+export function fileIdOf(audioUrl: string, bases: readonly string[]): string | undefined {
+  const { origin, pathname } = new URL(audioUrl)
+  for (const base of bases.map((text) => new URL(text))) {
+    const folder = `${base.pathname.replace(/\/$/, '')}/file/`
+    if (origin !== base.origin || !pathname.startsWith(folder)) continue
+    return pathname.slice(folder.length).replace(/\/$/, '')
+  }
+  return undefined
+}

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify'
+import { createHttp } from './api/http.ts'
+import { createSpeechEngine } from './asr/engine.ts'
+import type { SpeechEngine } from './asr/speech-engine.ts'
+import type { Config } from './config.ts'
+import { Jobs } from './jobs/jobs.ts'
+import { createLog, type Log } from './log.ts'
+import { openStorage, type Storage } from './storage/storage.ts'
+
+/** The whole service, running. Rooms import this type to pick from it. */
+export type App = {
+  config: Config
+  log: Log
+  storage: Storage
+  speech: SpeechEngine
+  jobs: Jobs
+  http: FastifyInstance
+  close(): Promise<void>
+}
+
+/** Requests in hand get this long to end when the server stops; then their connections are cut. */
+const DRAIN_MS = 30_000
+
+/**
+ * Builds everything, in order, and starts to work on queued jobs; `http` does not listen yet. What was
+ * made closes in the opposite order, also when a later part cannot be made.
+ */
+export async function createApp(
+  config: Config,
+  overrides: { speech?: SpeechEngine; log?: Log } = {},
+): Promise<App> {
+  await using made = new AsyncDisposableStack()
+  const log = overrides.log ?? createLog(config.logLevel)
+
+  const storage = await openStorage({ folder: config.storage.folder, log })
+  made.defer(() => storage.close())
+
+  const { workers } = config
+  const { folder } = config.models
+  const speech = overrides.speech ?? createSpeechEngine({ folder, workers, log })
+  made.defer(() => speech.close())
+
+  const jobs = new Jobs({ config, log, storage, speech })
+  made.defer(() => jobs.close())
+
+  const http = await createHttp({ config, log, storage, speech, jobs })
+  made.defer(() => closeHttp(http))
+
+  await jobs.start()
+  const parts = made.move()
+  return { config, log, storage, speech, jobs, http, close: () => parts.disposeAsync() }
+}
+
+/** Lets requests in hand end, for a while; new ones are answered 503. */
+async function closeHttp(http: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => http.server.closeAllConnections(), DRAIN_MS)
+  await http.close()
+  clearTimeout(cut)
+}

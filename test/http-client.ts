@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { TestServer } from './start-server.ts'
+
+type Json = Record<string, unknown>
+
+/** An answer whose body is parsed when it is JSON. */
+export type Answer<T> = { status: number; headers: Headers; body: T }
+
+/** A request with the server's key; `json` becomes the body. */
+export async function call<T = Json>(
+  { url, key }: Pick<TestServer, 'url' | 'key'>,
+  path: string,
+  { json, ...init }: RequestInit & { json?: unknown; duplex?: 'half' } = {},
+): Promise<Answer<T>> {
+  const headers = new Headers(init.headers)
+  if (!headers.has('x-service-key')) headers.set('x-service-key', key)
+  if (json !== undefined) headers.set('content-type', 'application/json')
+  const body = json === undefined ? init.body : JSON.stringify(json)
+  const method = init.method ?? (body === undefined ? 'GET' : 'POST')
+  const target = path.startsWith('http') ? path : url + path
+  const response = await fetch(target, { ...init, method, headers, body: body ?? null })
+  const content = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  const parsed = isJson ? JSON.parse(content) : content
+  return { status: response.status, headers: response.headers, body: parsed as T }
+}
+
+/** The body of an error. */
+export type ErrorBody = {
+  timestamp: string
+  path: string
+  request_id: string
+  statusCode: number
+  message: string
+  validation_errors?: string[]
+}
+
+/** Writes bytes as they are to the server and resolves to everything it answers until it closes. */
+export async function sendRaw({ url }: Pick<TestServer, 'url'>, request: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.write(request, 'latin1')
+  return text(socket)
+}
+
+/** A form with one file in the part `audio`. */
+export function audioForm(bytes: Uint8Array<ArrayBuffer>, filename = 'talk.wav'): FormData {
+  const form = new FormData()
+  form.set('audio', new Blob([bytes]), filename)
+  return form
+}
+
+export type Uploaded = {
+  audio_url: string
+  audio_metadata: {
+    id: string
+    filename: string
+    extension: string
+    size: number
+    audio_duration: number
+    number_of_channels: number
+  }
+}
+
+/** Uploads a recording and resolves to its address. */
+export async function upload(
+  server: Pick<TestServer, 'url' | 'key'>,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<string> {
+  const { status, body } = await call<Uploaded>(server, '/v2/upload', { body: audioForm(bytes) })
+  assert.equal(status, 200, JSON.stringify(body))
+  return body.audio_url
+}
