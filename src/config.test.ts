@@ -18,7 +18,7 @@ test('without a variable every setting has its default', () => {
     [http.host, http.port, http.authHeaderNames],
     ['127.0.0.1', 7070, ['x-service-key']],
   )
-  assert.deepEqual([keys, jobs.allowPrivateNetwork, storage.retentionDays], [[], [], 365])
+  assert.deepEqual([keys, jobs.allowPrivateNetwork, storage.uploadTtl], [[], [], 86_400])
 })
 
 test('an empty value counts as not set', () => {

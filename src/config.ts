@@ -43,12 +43,8 @@ export type Config = {
     maxFileBytes: number
     /** Seconds an upload that no job uses is kept; 0 = forever. */
     uploadTtl: number
-    /** Days a job is kept after it was created; 0 = forever. */
-    retentionDays: number
   }
   media: {
-    /** An ffmpeg program; undefined = look on the PATH, 'off' = always the decoder that npm installed. */
-    ffmpeg: string | undefined
     maxAudio: number
   }
   jobs: {
@@ -130,10 +126,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       folder: resolve(read.text('DATA_DIR', './data')),
       maxFileBytes: read.integer('MAX_FILE_BYTES', 1_000_000_000, { min: 1 }),
       uploadTtl: read.integer('UPLOAD_TTL_S', 86_400),
-      retentionDays: read.integer('RETENTION_DAYS', 365),
     },
     media: {
-      ffmpeg: env.STENO_FFMPEG || undefined,
       maxAudio: read.integer('MAX_AUDIO_S', 8100, { min: 1 }),
     },
     jobs: {

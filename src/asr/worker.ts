@@ -14,6 +14,8 @@ import { SAMPLE_RATE } from './speech-engine.ts'
 import { loadVoiceDetector } from './vad.ts'
 
 process.on('disconnect', () => process.exit())
+// A Ctrl-C reaches all processes of a terminal; the server alone decides when work ends.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 const [folder = ''] = process.argv.slice(2)
 const running = new Map<number, AbortController>()

@@ -77,7 +77,6 @@ function decode(
     await db.objects.check(file.id)
     return media.decode(db.objects.path(file.id), folder, {
       nameHint: file.filename ?? undefined,
-      ffmpeg: config.media.ffmpeg,
       maxSeconds: config.media.maxAudio,
       signal,
       onProgress: progress.advance,

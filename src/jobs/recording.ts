@@ -2,6 +2,7 @@ import type { Db } from '../storage/db.ts'
 import { recordFetchedFile } from '../storage/fetched-file.ts'
 import { findFile } from '../storage/files.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
+import { roundTo } from '../transcript/rounding.ts'
 import { fetchAudio } from './fetch.ts'
 import type { PipelineTools } from './pipeline.ts'
 
@@ -37,15 +38,15 @@ function fetchRecording(
 }
 
 async function recordRecording(
-  { db, media, config }: RecordingTools,
+  { db, media }: Pick<RecordingTools, 'db' | 'media'>,
   { account, file, lease }: ClaimedJob,
   { size, signal }: { size: number; signal: AbortSignal },
 ): Promise<void> {
-  const { ffmpeg } = config.media
   const { filename, source } = file
-  const hint = { nameHint: filename ?? undefined, ffmpeg, signal }
-  const { extension, duration, channels } = await media.probe(db.objects.path(file.id), hint)
+  const hint = { nameHint: filename ?? undefined, signal }
+  const { extension, channels, ...info } = await media.probe(db.objects.path(file.id), hint)
   const createdAt = Date.now()
+  const duration = roundTo(info.duration, 6)
   const stored = { id: file.id, account, filename, source, extension, size, duration, channels }
   await recordFetchedFile(db, lease, { ...stored, createdAt })
 }

@@ -1,3 +1,4 @@
+import { roundTo } from '../transcript/rounding.ts'
 import { separatorOf } from '../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import { notConfiguredAddons, notConfiguredTranscription } from './not-configured.ts'
@@ -21,10 +22,10 @@ export function buildResult(transcript: Transcript, options: ResultOptions) {
     .sort((a, b) => a.start - b.start || a.channel - b.channel)
   return {
     metadata: {
-      audio_duration: round(audioDuration, 6),
+      audio_duration: roundTo(audioDuration, 6),
       number_of_distinct_channels: distinctChannels,
-      billing_time: round(audioDuration * distinctChannels, 6),
-      transcription_time: round(transcriptionTime, 6),
+      billing_time: roundTo(audioDuration * distinctChannels, 6),
+      transcription_time: roundTo(transcriptionTime, 6),
     },
     transcription: {
       full_transcript: utterances.map(({ text }) => text.trim()).join(' '),
@@ -42,7 +43,7 @@ function toUtterance({ channel, language, words, speaker }: Utterance) {
   return {
     start: written[0]!.start,
     end: written.at(-1)!.end,
-    confidence: round(meanConfidence(words), 3),
+    confidence: roundTo(meanConfidence(words), 3),
     channel,
     ...(speaker === undefined ? {} : { speaker }),
     words: written,
@@ -54,9 +55,9 @@ function toUtterance({ channel, language, words, speaker }: Utterance) {
 function toWord({ text, start, end, confidence }: Word, before: string) {
   return {
     word: before + text,
-    start: round(start, 3),
-    end: round(end, 3),
-    confidence: round(confidence, 3),
+    start: roundTo(start, 3),
+    end: roundTo(end, 3),
+    confidence: roundTo(confidence, 3),
   }
 }
 
@@ -72,9 +73,4 @@ function languagesBySpeech(utterances: readonly Utterance[]): string[] {
     seconds.set(language, (seconds.get(language) ?? 0) + spoken)
   }
   return [...seconds].sort(([, a], [, b]) => b - a).map(([language]) => language)
-}
-
-function round(value: number, digits: number): number {
-  const scale = 10 ** digits
-  return Math.round(value * scale) / scale
 }

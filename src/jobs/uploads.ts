@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { deleteUnusedFiles, insertFile, type Period, type StoredFile } from '../storage/files.ts'
+import { roundTo } from '../transcript/rounding.ts'
 import type { MediaTools } from './pipeline.ts'
 
 export type Upload = {
@@ -29,11 +30,11 @@ export async function storeUpload(
   const { size } = await db.objects.write(id, body, { maxBytes, signal })
   try {
     if (size === 0) throw new AppError('upload_invalid', 'the file is empty')
-    const { ffmpeg } = config.media
-    const hint = { nameHint: filename ?? undefined, ffmpeg, signal }
-    const { extension, duration, channels } = await media.probe(db.objects.path(id), hint)
+    const hint = { nameHint: filename ?? undefined, signal }
+    const { extension, channels, ...info } = await media.probe(db.objects.path(id), hint)
     const createdAt = Date.now()
     const source = null
+    const duration = roundTo(info.duration, 6)
     const file = { id, account, filename, source, extension, size, duration, channels, createdAt }
     await insertFile(db, file)
     return file

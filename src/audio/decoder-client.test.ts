@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { runDecoder } from './decoder-client.ts'
+
+/** 16-bit mono samples at 44.1 kHz, of a length that the file itself tells. */
+const wavHeader = Buffer.from(
+  'RIFF\xff\xff\xff\xffWAVEfmt \x10\0\0\0\x01\0\x01\0\x44\xac\0\0\x88\x58\x01\0\x02\0\x10\0data\xff\xff\xff\xff',
+  'latin1',
+)
+
+const never = new AbortController().signal
+const unixOnly = { skip: process.platform === 'win32', timeout: 30_000 }
+
+function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+/** A pipe that nobody writes to: who opens it hangs in the system, as a decoder might in native code. */
+function hangingFile(t: TestContext): string {
+  const path = join(temporaryFolder(t), 'pipe')
+  execFileSync('mkfifo', [path])
+  return path
+}
+
+const probe = (file: string) => ({ task: 'probe' as const, file, nameHint: undefined })
+
+/** Processes whose command line names the decoder and whose parent is `parent`. */
+function decodersOf(parent: number | undefined): number[] {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
+  return table.split('\n').flatMap((line) => {
+    const [, pid, ppid, args] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
+    return Number(ppid) === parent && args?.includes('decoder-process') ? [Number(pid)] : []
+  })
+}
+
+async function waitFor<T>(find: () => T | undefined | false): Promise<T> {
+  for (;;) {
+    const found = find()
+    if (found) return found
+    await setTimeout(20)
+  }
+}
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test('an aborted decoder is killed and the reason passed on', unixOnly, async (t) => {
+  const controller = new AbortController()
+  const running = runDecoder(probe(hangingFile(t)), { signal: controller.signal })
+  const pid = await waitFor(() => decodersOf(process.pid)[0])
+  controller.abort(new Error('job deleted'))
+  await assert.rejects(running, /job deleted/)
+  assert.equal(isAlive(pid), false)
+})
+
+test('a decoder that shows no sign of life is given up', unixOnly, async (t) => {
+  const running = runDecoder(probe(hangingFile(t)), { signal: never, patience: 1 })
+  await assert.rejects(running, { code: 'media_undecodable', message: /hung for 1 s/ })
+})
+
+test('a native crash is the fault of the file, another end is not', unixOnly, async (t) => {
+  for (const [signal, code] of [
+    ['SIGSEGV', 'media_undecodable'],
+    ['SIGKILL', 'engine_failed'],
+  ] as const) {
+    const running = runDecoder(probe(hangingFile(t)), { signal: never })
+    const rejected = assert.rejects(running, { code, message: new RegExp(signal) })
+    const pid = await waitFor(() => decodersOf(process.pid)[0])
+    process.kill(pid, signal)
+    await rejected
+  }
+})
+
+test('a decoder dies with the process that started it', unixOnly, async (t) => {
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'hours.wav')
+  writeFileSync(file, wavHeader)
+  truncateSync(file, 1e9)
+  const request = { task: 'decode', file, folder, maxSeconds: 1e6 }
+  const script = `
+    import { runDecoder } from ${JSON.stringify(new URL('./decoder-client.ts', import.meta.url).href)}
+    await runDecoder(${JSON.stringify(request)}, { signal: new AbortController().signal })`
+  const parent = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' })
+  const decoder = await waitFor(() => decodersOf(parent.pid)[0])
+  parent.kill('SIGKILL')
+  await once(parent, 'exit')
+  await waitFor(() => !isAlive(decoder))
+})

@@ -1,0 +1,119 @@
+import { AppError } from '../errors.ts'
+import { type ByteSource, openFileSource } from './byte-source.ts'
+import { type ChannelFiles, createChannelFiles } from './channel-files.ts'
+import { type Container, detectContainer } from './containers.ts'
+import type { DecodeRequest, ProbeRequest, Pulse } from './decoder-messages.ts'
+import type { DecodedMedia, MediaInfo } from './media.ts'
+import { type Planes, SAMPLE_RATE } from './pcm.ts'
+import { createResampler } from './resample.ts'
+import { alignStart } from './silence.ts'
+import {
+  describeSamples,
+  headerlessLayout,
+  readSamples,
+  type SampleLayout,
+} from './stored-samples.ts'
+import { readWavLayout } from './wav.ts'
+
+type Steps = { pulse: Pulse; onProgress: (fraction: number) => void }
+
+/** An opened recording: what it is, and its sound in blocks of one rate. */
+type Sound = { info: MediaInfo; rate: number; blocks: AsyncIterable<Planes> | Iterable<Planes> }
+
+/** Tells what a file holds. Runs in the decoder process. */
+export function probeFile(request: ProbeRequest, pulse: Pulse): Promise<MediaInfo> {
+  return withSound(request, pulse, async ({ info }) => info)
+}
+
+/** Decodes a file into one file per channel. Runs in the decoder process. */
+export function decodeFile(
+  request: DecodeRequest,
+  { pulse, onProgress }: Steps,
+): Promise<DecodedMedia> {
+  return withSound(request, pulse, (sound) => writeSound(sound, request, { pulse, onProgress }))
+}
+
+async function withSound<T>(
+  request: ProbeRequest | DecodeRequest,
+  pulse: Pulse,
+  use: (sound: Sound) => Promise<T>,
+): Promise<T> {
+  const source = openFileSource(request.file)
+  try {
+    const container = detectContainer(source, request.nameHint)
+    const { extension } = container
+    const layout = layoutOf(container, source)
+    if (layout) {
+      const info = describeSamples(layout, extension)
+      return await use({ info, rate: layout.sampleRate, blocks: readSamples(source, layout) })
+    }
+    const demuxer = container.reader === 'libav' ? container.demuxer : 'wav'
+    return await withLibav(request, { demuxer, extension, bytes: source.size, pulse }, use)
+  } finally {
+    source.close()
+  }
+}
+
+/** Where our own reader finds the samples; undefined where libav has to decode them. */
+function layoutOf(container: Container, source: ByteSource): SampleLayout | undefined {
+  if (container.reader === 'raw') return headerlessLayout(source, container.encoding)
+  return container.reader === 'wav' ? readWavLayout(source) : undefined
+}
+
+/** libav is loaded only for files that need it: it is the bigger part of a decoder's start. */
+async function withLibav<T>(
+  request: ProbeRequest | DecodeRequest,
+  options: { demuxer: string; extension: string; bytes: number; pulse: Pulse },
+  use: (sound: Sound) => Promise<T>,
+): Promise<T> {
+  const { openMedia } = await import('./libav-open.ts')
+  const { decodeTrack } = await import('./libav-decode.ts')
+  const media = await openMedia(request.file, options)
+  try {
+    const blocks = decodeTrack(media, options.pulse)
+    return await use({ info: media.info, rate: SAMPLE_RATE, blocks: alignStart(blocks, media) })
+  } finally {
+    media.close()
+  }
+}
+
+async function writeSound(
+  { info, rate, blocks }: Sound,
+  { folder, maxSeconds }: DecodeRequest,
+  { pulse, onProgress }: Steps,
+): Promise<DecodedMedia> {
+  checkLength(info.duration, maxSeconds)
+  let files: ChannelFiles | undefined
+  try {
+    for await (const planes of resampled(blocks, rate)) {
+      files ??= createChannelFiles(folder, planes.length)
+      files.write(planes)
+      checkLength(files.samples / SAMPLE_RATE, maxSeconds)
+      onProgress(Math.min(1, files.samples / SAMPLE_RATE / info.duration))
+      await pulse()
+    }
+    if (!files || files.samples === 0) {
+      throw new AppError('media_undecodable', `no sound could be decoded from ${info.codec}`)
+    }
+    return { duration: files.samples / SAMPLE_RATE, channels: files.finish() }
+  } finally {
+    files?.close()
+  }
+}
+
+function checkLength(seconds: number, maxSeconds: number): void {
+  if (seconds <= maxSeconds) return
+  throw new AppError('media_too_long', `${Math.ceil(seconds)} s; the limit is ${maxSeconds} s`)
+}
+
+async function* resampled(
+  blocks: AsyncIterable<Planes> | Iterable<Planes>,
+  rate: number,
+): AsyncGenerator<Planes> {
+  let resamplers: ReturnType<typeof createResampler>[] | undefined
+  for await (const planes of blocks) {
+    resamplers ??= planes.map(() => createResampler(rate, SAMPLE_RATE))
+    yield planes.map((plane, channel) => resamplers![channel]!.write(plane))
+  }
+  if (resamplers) yield resamplers.map((resampler) => resampler.flush())
+}

@@ -1,0 +1,73 @@
+import { AV_LOG_QUIET, AV_NOPTS_VALUE, AVDISCARD_ALL, AVERROR_EOF } from 'node-av/constants'
+import {
+  Dictionary,
+  FFmpegError,
+  FormatContext,
+  InputFormat,
+  Log,
+  Packet,
+  type Stream,
+} from 'node-av/lib'
+import { AppError } from '../errors.ts'
+import type { Pulse } from './decoder-messages.ts'
+
+Log.setLevel(AV_LOG_QUIET)
+
+/** Errors in a row after which a damaged file is taken to have ended. */
+const MAX_READ_ERRORS = 50
+/** Packets between two looks at the event loop: a few milliseconds. */
+const PACKETS_PER_PULSE = 2000
+
+/**
+ * Opens a file with one demuxer and no other. `file:` keeps a colon in the path from being read as a
+ * protocol, and no other protocol is allowed. The caller closes with `closeInputSync()`.
+ */
+export function openFormat(path: string, demuxer: string): FormatContext {
+  const inputFormat = InputFormat.findInputFormat(demuxer)
+  if (!inputFormat) throw new AppError('media_undecodable', `the decoder lacks ${demuxer}`)
+  const format = new FormatContext()
+  const options = Dictionary.fromObject({ protocol_whitelist: 'file' })
+  check(format.openInputSync(`file:${path}`, inputFormat, options))
+  return format
+}
+
+/** Turns a negative return code of libav into `media_undecodable`. */
+export function check(code: number): void {
+  if (code < 0) throw new AppError('media_undecodable', FFmpegError.strerror(code))
+}
+
+/** Seconds of a time stamp of `stream`; undefined when it has none. */
+export function seconds(stamp: bigint, stream: Stream): number | undefined {
+  if (stamp === AV_NOPTS_VALUE) return undefined
+  const { num, den } = stream.timeBase
+  return (Number(stamp) * num) / den
+}
+
+/** Lets the demuxer skip all tracks but one: pictures are most of a film, and nobody looks at them. */
+export function keepTrack(format: FormatContext, index: number): void {
+  for (const stream of format.streams) {
+    if (stream.index !== index) stream.discard = AVDISCARD_ALL
+  }
+}
+
+/** The packets of one track; damaged stretches are passed over. Each is valid until the next is taken. */
+export async function* readPackets(
+  format: FormatContext,
+  { track, pulse }: { track: number; pulse: Pulse },
+): AsyncGenerator<Packet> {
+  const packet = new Packet()
+  packet.alloc()
+  let errors = 0
+  try {
+    for (let count = 1; errors < MAX_READ_ERRORS; count++) {
+      if (count % PACKETS_PER_PULSE === 0) await pulse()
+      const code = format.readFrameSync(packet)
+      if (code === AVERROR_EOF) return
+      errors = code < 0 ? errors + 1 : 0
+      if (code >= 0 && packet.streamIndex === track) yield packet
+      packet.unref()
+    }
+  } finally {
+    packet.free()
+  }
+}

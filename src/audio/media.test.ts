@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type DecodeMediaOptions, decodeMedia, probeMedia } from './media.ts'
+
+const signal = new AbortController().signal
+const fixture = (name: string) =>
+  fileURLToPath(new URL(`../../test/fixtures/${name}`, import.meta.url))
+
+function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+async function decode(t: TestContext, file: string, options: Partial<DecodeMediaOptions> = {}) {
+  const path = file.includes('/') ? file : fixture(file)
+  const base = { nameHint: path, signal, maxSeconds: 60 }
+  const media = await decodeMedia(path, temporaryFolder(t), { ...base, ...options })
+  const channels = media.channels.map((channel) => {
+    const bytes = readFileSync(channel.path)
+    assert.equal(bytes.length, 2 * channel.samples)
+    return new Int16Array(bytes.buffer, bytes.byteOffset, channel.samples)
+  })
+  return { ...media, channels, sameAs: media.channels.map(({ sameAs }) => sameAs) }
+}
+
+/** Milliseconds by which `sound` is later than `reference`, where the two are most alike. */
+function lateness(sound: Int16Array, reference: Int16Array): number {
+  let [best, bestScore] = [0, Number.NEGATIVE_INFINITY]
+  const end = Math.min(48_000, reference.length)
+  for (let shift = -3200; shift <= 12_800; shift += 4) {
+    let score = 0
+    for (let i = 3200; i < end; i += 5) score += reference[i]! * (sound[i + shift] ?? 0)
+    if (score > bestScore) [best, bestScore] = [shift, score]
+  }
+  return best / 16
+}
+
+test('a recording is described without being decoded', async () => {
+  const described = await probeMedia(fixture('same-channels.mp3'), { signal })
+  assert.ok(Math.abs(described.duration - 4) < 0.05)
+  assert.deepEqual(
+    { ...described, duration: 4 },
+    {
+      extension: 'mp3',
+      duration: 4,
+      channels: 2,
+      sampleRate: 44_100,
+      codec: 'mp3',
+    },
+  )
+})
+
+test('a recording that does not state its length is measured', async () => {
+  for (const [name, extension] of [
+    ['recorder.webm', 'webm'],
+    ['speech.aac', 'aac'],
+    ['no-tag.mp3', 'mp3'],
+  ]) {
+    const described = await probeMedia(fixture(name!), { signal })
+    assert.equal(described.extension, extension)
+    assert.ok(Math.abs(described.duration - 4) < 0.08, `${name}: ${described.duration}`)
+  }
+})
+
+test('every format gives the same sound at the same time', async (t) => {
+  const { channels } = await decode(t, 'speech.wav')
+  const reference = channels[0]!
+  for (const name of [
+    ...['jfk.flac', 'adpcm.wav', 'mulaw.wav', 'recorder.webm'],
+    ...['cover.mp3', 'no-tag.mp3', 'same-channels.mp3', 'two-tracks.mkv'],
+    ...['film.3gp', 'film.avi', 'film.flv', 'film.mkv', 'film.mov', 'film.wmv'],
+    ...['aac', 'ac3', 'aiff', 'al', 'eac3', 'g722', 'gsm', 'm4a', 'mp2', 'ogg', 'opus', 'wma'].map(
+      (extension) => `speech.${extension}`,
+    ),
+  ]) {
+    const decoded = await decode(t, name)
+    const late = lateness(decoded.channels[0]!, reference)
+    assert.ok(Math.abs(late) <= 5, `${name} is ${late} ms late`)
+    const seconds = name === 'jfk.flac' ? 11 : 4
+    assert.ok(Math.abs(decoded.duration - seconds) < 0.1, `${name} lasts ${decoded.duration} s`)
+  }
+})
+
+test('where the container states the length to the sample, that is what comes out', async (t) => {
+  for (const name of ['speech.m4a', 'speech.opus', 'speech.wma', 'film.wmv', 'film.mov']) {
+    const { duration } = await decode(t, name)
+    assert.ok(Math.abs(duration - 4) < 0.001, `${name} lasts ${duration} s`)
+  }
+})
+
+test('16-bit sound at 16 kHz is stored as it is', async (t) => {
+  const { channels, duration } = await decode(t, 'speech.wav')
+  const bytes = readFileSync(fixture('speech.wav')).subarray(44)
+  assert.deepEqual(Buffer.from(channels[0]!.buffer, channels[0]!.byteOffset, bytes.length), bytes)
+  assert.equal(duration, 4)
+})
+
+test('the sound of a film starts when the film says so', async (t) => {
+  const reference = (await decode(t, 'speech.wav')).channels[0]!
+  const film = await decode(t, 'late-sound.mp4')
+  assert.ok(Math.abs(lateness(film.channels[0]!, reference) - 500) <= 5)
+  assert.ok(Math.abs(film.duration - 4.5) < 0.08)
+  const described = await probeMedia(fixture('late-sound.mp4'), { signal })
+  assert.ok(Math.abs(described.duration - 4.5) < 0.08)
+})
+
+test('channels stay apart, and equal ones are found even behind a lossy codec', async (t) => {
+  const two = await decode(t, 'two-channels.wav')
+  assert.deepEqual(two.sameAs, [null, null])
+  const reference = (await decode(t, 'speech.wav')).channels[0]!
+  assert.deepEqual(two.channels[0], reference)
+  assert.notDeepEqual(two.channels[1], reference)
+  assert.deepEqual((await decode(t, 'same-channels.mp3')).sameAs, [null, 0])
+})
+
+test('damage in the middle costs what is damaged, and later words keep their time', async (t) => {
+  const whole = (await decode(t, 'speech.m4a')).channels[0]!
+  const damaged = await decode(t, 'damaged.m4a')
+  assert.ok(Math.abs(damaged.duration - 4) < 0.03, `${damaged.duration}`)
+  assert.equal(lateness(damaged.channels[0]!.subarray(32_000), whole.subarray(32_000)), 0)
+})
+
+test('a pause of the recorder stays a pause', async (t) => {
+  const reference = (await decode(t, 'speech.wav')).channels[0]!
+  const { channels, duration } = await decode(t, 'pause.webm')
+  assert.ok(Math.abs(duration - 4) < 0.02, `${duration}`)
+  assert.ok(channels[0]!.subarray(16_640, 31_360).every((sample) => sample === 0))
+  const late = lateness(channels[0]!.subarray(32_000), reference.subarray(32_000))
+  assert.ok(Math.abs(late) <= 5, `${late} ms late`)
+})
+
+test('a stream may change its rate and its channels on the way', async (t) => {
+  const { channels, duration } = await decode(t, 'changing.aac')
+  assert.equal(channels.length, 2)
+  assert.ok(Math.abs(duration - 4.1) < 0.1, `${duration}`)
+  const reference = (await decode(t, 'speech.wav')).channels[0]!
+  assert.ok(Math.abs(lateness(channels[0]!, reference)) < 100)
+})
+
+test('a file cut short gives what is there', async (t) => {
+  const path = join(temporaryFolder(t), 'cut')
+  writeFileSync(path, readFileSync(fixture('same-channels.mp3')).subarray(0, 16_000))
+  const { duration } = await decode(t, path)
+  assert.ok(duration > 1.8 && duration < 2, `${duration}`)
+})
+
+test('files that hold nothing to hear are refused, each for its reason', async (t) => {
+  const folder = temporaryFolder(t)
+  const write = (name: string, content: string | Buffer) => {
+    writeFileSync(join(folder, name), content)
+    return join(folder, name)
+  }
+  const adts = readFileSync(fixture('speech.aac'))
+  const cases: [string, string][] = [
+    [fixture('silent-film.mp4'), 'media_without_audio'],
+    [fixture('no-index.m4a'), 'media_undecodable'],
+    [write('empty.mp3', ''), 'media_undecodable'],
+    [
+      write('list.mp3', `#EXTM3U\n#EXTINF:4,\nfile://${fixture('speech.wav')}\n`),
+      'media_unsupported',
+    ],
+    [write('header.aac', adts.subarray(0, 9)), 'media_undecodable'],
+    [write('long.flac', absurdFlac()), 'media_unsupported'],
+    [join(folder, 'gone.wav'), 'storage_unreadable'],
+    [folder, 'storage_unreadable'],
+  ]
+  for (const [path, code] of cases) {
+    await assert.rejects(decode(t, path), { code }, path)
+    await assert.rejects(probeMedia(path, { signal }), { code }, path)
+  }
+})
+
+/** The fixture's start, its header changed to declare 2^36 - 1 samples: fifty days. */
+function absurdFlac(): Buffer {
+  const bytes = Buffer.from(readFileSync(fixture('jfk.flac')).subarray(0, 20_000))
+  bytes[21] = bytes[21]! | 0x0f
+  bytes.fill(0xff, 22, 26)
+  return bytes
+}
+
+test('the length is checked before decoding and while decoding', async (t) => {
+  const folder = temporaryFolder(t)
+  const limits = { signal, maxSeconds: 3 }
+  await assert.rejects(decodeMedia(fixture('jfk.flac'), folder, limits), {
+    code: 'media_too_long',
+    message: /11 s; the limit is 3 s/,
+  })
+  const understated = Buffer.from(readFileSync(fixture('jfk.flac')))
+  understated.writeUInt32BE(16_000, 22) // declares one second
+  const path = join(folder, 'understated')
+  writeFileSync(path, understated)
+  await assert.rejects(decodeMedia(path, folder, limits), { code: 'media_too_long' })
+  assert.equal(existsSync(join(folder, 'ch0.pcm')), false)
+})
+
+test('a full disk is told as such and leaves nothing behind', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const folder = temporaryFolder(t)
+  symlinkSync('/dev/full', join(folder, 'ch0.pcm'))
+  const options = { signal, maxSeconds: 60 }
+  await assert.rejects(decodeMedia(fixture('speech.wav'), folder, options), {
+    code: 'storage_full',
+  })
+  assert.equal(existsSync(join(folder, 'ch0.pcm')), false)
+})
+
+test('progress grows to the end', async (t) => {
+  const seen: number[] = []
+  await decode(t, 'jfk.flac', { onProgress: (fraction) => seen.push(fraction) })
+  assert.equal(seen.at(-1), 1)
+  assert.deepEqual(
+    seen,
+    seen.toSorted((a, b) => a - b),
+  )
+  assert.ok(seen.every((fraction) => fraction >= 0 && fraction <= 1))
+})

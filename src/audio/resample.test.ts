@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createResampler } from './resample.ts'
+
+function resample(samples: Float32Array, from: number, cuts: number[] = []): Float32Array {
+  const resampler = createResampler(from, 16_000)
+  const output: number[] = []
+  let at = 0
+  for (const length of [...cuts, samples.length]) {
+    output.push(...resampler.write(samples.subarray(at, at + length)))
+    at += length
+  }
+  output.push(...resampler.flush())
+  return Float32Array.from(output)
+}
+
+function tone(frequency: number, rate: number, seconds = 0.5): Float32Array {
+  return Float32Array.from({ length: rate * seconds }, (_, i) => {
+    return Math.sin((2 * Math.PI * frequency * i) / rate)
+  })
+}
+
+/** Level against a full tone, without the edges, where the filter meets silence. */
+function decibels(samples: Float32Array): number {
+  const middle = samples.subarray(samples.length / 4, (samples.length * 3) / 4)
+  const power = middle.reduce((sum, sample) => sum + sample * sample, 0) / middle.length
+  return 10 * Math.log10(2 * power + 1e-20)
+}
+
+const rates = [22_050, 32_000, 44_100, 48_000, 96_000, 44_056, 191_999]
+
+test('tones up to 7 kHz keep their level within 0.1 dB', () => {
+  for (const rate of rates) {
+    for (const frequency of [100, 1000, 4000, 6000, 7000]) {
+      const level = decibels(resample(tone(frequency, rate), rate))
+      assert.ok(Math.abs(level) < 0.1, `${frequency} Hz of ${rate}: ${level} dB`)
+    }
+  }
+})
+
+test('tones above 8 kHz leave less than -80 dB behind', () => {
+  for (const rate of rates) {
+    for (const frequency of [8000, 8200, 9000, 10_500, 0.49 * rate]) {
+      const level = decibels(resample(tone(frequency, rate), rate))
+      assert.ok(level < -80, `${frequency} Hz of ${rate}: ${level} dB`)
+    }
+  }
+})
+
+test('telephone sound keeps its band and gains no mirror image', () => {
+  const output = resample(tone(3000, 8000), 8000)
+  const expected = tone(3000, 16_000)
+  const error = output.map((sample, i) => sample - expected[i]!)
+  assert.ok(Math.abs(decibels(output)) < 0.1)
+  assert.ok(decibels(error) < -40)
+  assert.ok(decibels(resample(tone(3400, 8000), 8000)) > -0.1)
+})
+
+test('times stay: sample n of the output is the input at the same moment', () => {
+  for (const rate of [8000, 11_025, 44_100, 48_000, 44_056]) {
+    const output = resample(tone(440, rate), rate)
+    const expected = tone(440, 16_000)
+    const middle = [...output].slice(1000, -1000)
+    const worst = Math.max(...middle.map((sample, i) => Math.abs(sample - expected[i + 1000]!)))
+    assert.ok(worst < 2e-3, `${rate}: ${worst}`)
+  }
+})
+
+test('n samples become n × 16000 / rate, rounded', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(8000, ...rates), (n, rate) => {
+      const output = resample(new Float32Array(n), rate)
+      assert.equal(output.length, Math.round((n * 16_000) / rate))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('cutting the input anywhere changes nothing', () => {
+  const noise = Float32Array.from({ length: 5000 }, (_, i) => Math.sin(i * i))
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 12 }),
+      fc.constantFrom(8000, 44_100, 48_000, 191_999),
+      (cuts, rate) => {
+        assert.deepEqual(resample(noise, rate, cuts), resample(noise, rate))
+      },
+    ),
+    { numRuns: 30 },
+  )
+})
+
+test('16 kHz passes unchanged', () => {
+  const sound = tone(1000, 16_000)
+  assert.deepEqual(resample(sound, 16_000, [100]), sound)
+})

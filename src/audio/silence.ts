@@ -1,0 +1,27 @@
+import { type Planes, SAMPLE_RATE } from './pcm.ts'
+
+/** Longest block made at once: hours of silence must not fill the memory. */
+const BLOCK = 16_000
+
+/** Silence of `samples` (rounded) on every channel, in blocks. */
+export function* silentPlanes(samples: number, channels: number): Generator<Planes> {
+  for (let left = Math.round(samples); left > 0; left -= BLOCK) {
+    const length = Math.min(left, BLOCK)
+    yield Array.from({ length: channels }, () => new Float32Array(length))
+  }
+}
+
+/** Puts `lead` seconds of silence before the sound and leaves the first `delay` seconds of it out. */
+export async function* alignStart(
+  blocks: AsyncIterable<Planes>,
+  { lead, delay }: { lead: number; delay: number },
+): AsyncGenerator<Planes> {
+  let leftOut = Math.round(delay * SAMPLE_RATE)
+  let isFirst = true
+  for await (const planes of blocks) {
+    if (isFirst) yield* silentPlanes(lead * SAMPLE_RATE, planes.length)
+    isFirst = false
+    yield planes.map((plane) => plane.subarray(leftOut))
+    leftOut = Math.max(0, leftOut - planes[0]!.length)
+  }
+}
