@@ -1,0 +1,54 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+
+/** A command line that cannot be carried out; the program ends with code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>
+
+/** Parses what follows a command's name; whatever it does not know is a `UsageError` that names what it knows. */
+export function parseArguments<const T extends Options>(args: readonly string[], options: T) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    const [problem] = message.split('. To specify')
+    const known = Object.keys(options).map((name) => `--${name}`)
+    throw new UsageError(`${problem} (options: ${known.join(', ')})`, { cause: error })
+  }
+}
+
+/** Reads an option that must be a whole number of at least `min`. */
+export function readNumber(
+  text: string | undefined,
+  { name, fallback, min }: { name: string; fallback: number; min: number },
+): number {
+  if (text === undefined) return fallback
+  const value = Number(text)
+  if (text.trim() !== '' && Number.isSafeInteger(value) && value >= min) return value
+  throw new UsageError(`--${name} must be an integer of at least ${min}, not '${text}'`)
+}
+
+/** Reads an option that must be one of `choices`, the first being the default. */
+export function readChoice<const T extends string>(
+  text: string | undefined,
+  { name, choices }: { name: string; choices: readonly [T, ...T[]] },
+): T {
+  if (text === undefined) return choices[0]
+  const found = choices.find((choice) => choice === text)
+  if (found !== undefined) return found
+  throw new UsageError(`--${name} must be one of: ${choices.join(', ')}; not '${text}'`)
+}
+
+/** Reads settings from the environment; those that cannot be used are wrong usage, told one per line. */
+export function readSettings<T>(
+  read: (env: Record<string, string | undefined>) => T,
+  env: Record<string, string | undefined>,
+): T {
+  try {
+    return read(env)
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import test, { type TestContext } from 'node:test'
+import { createClient, RequestError } from './client.ts'
+
+/** A client of a server that answers as `listener` does. */
+async function clientOf(listener: RequestListener, t: TestContext) {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return createClient({ url: `${url}/`, key: 'secret', header: 'x-key' }, t.signal)
+}
+
+test('client sends the key in the header that was named', async (t) => {
+  let seen: unknown
+  const client = await clientOf((request, response) => {
+    seen = [request.headers['x-key'], request.url]
+    response.end('{"items":[],"next":null}')
+  }, t)
+  await client.list({ offset: 2, limit: 3 })
+  assert.deepEqual(seen, ['secret', '/v2/pre-recorded?offset=2&limit=3'])
+})
+
+test('client tells what the server said, field by field', async (t) => {
+  const client = await clientOf((_request, response) => {
+    response.statusCode = 400
+    response.end('{"message":"Invalid","validation_errors":["audio_url is required"]}')
+  }, t)
+  const error = new RequestError('Invalid\naudio_url is required', { status: 400 })
+  await assert.rejects(client.create({}), error)
+})
+
+test('client says where a key goes when the server misses it', async (t) => {
+  const client = await clientOf((_request, response) => {
+    response.statusCode = 401
+    response.end('{"message":"Cannot accept the key"}')
+  }, t)
+  await assert.rejects(
+    client.find('x'),
+    /Cannot accept the key \(give it with --key or STENO_KEY\)/,
+  )
+})
+
+test('client tells the status where the answer is not JSON', async (t) => {
+  const client = await clientOf((_request, response) => {
+    response.statusCode = 502
+    response.end('<html>')
+  }, t)
+  await assert.rejects(client.find('x'), /The server answered 502 Bad Gateway/)
+})
+
+test('client asks again while the server is busy', async (t) => {
+  let requests = 0
+  const client = await clientOf((_request, response) => {
+    response.statusCode = ++requests === 1 ? 503 : 201
+    response.end('{"id":"7"}')
+  }, t)
+  assert.equal(await client.create({}), '7')
+})
+
+test('client waits on while the connection breaks: the job outlives a restart', async (t) => {
+  let requests = 0
+  const client = await clientOf((request, response) => {
+    if (++requests === 1) request.socket.destroy()
+    else response.end('{"id":"7","status":"done"}')
+  }, t)
+  assert.equal((await client.wait('7', () => {})).id, '7')
+})
+
+test('client asks once for anything else when the connection breaks', async (t) => {
+  let requests = 0
+  const client = await clientOf((request) => {
+    requests++
+    request.socket.destroy()
+  }, t)
+  await assert.rejects(client.create({}), /Cannot reach the server at http:/)
+  await assert.rejects(client.find('7'), /Cannot reach the server at http:/)
+  assert.equal(requests, 2)
+})
+
+test('client uploads a form with one file as it is read', async (t) => {
+  let form = ''
+  const client = await clientOf(async (request, response) => {
+    form = await text(request)
+    response.end('{"audio_url":"http://x/file/1"}')
+  }, t)
+  async function* body() {
+    yield Buffer.from('so')
+    yield Buffer.from('und')
+  }
+  const url = await client.upload({ filename: 'a"b\r\n.mp3', body: body() })
+  assert.equal(url, 'http://x/file/1')
+  assert.match(
+    form,
+    /^--(\S+)\r\ncontent-disposition: form-data; name="audio"; filename="a%22b%0D%0A.mp3"\r\n/,
+  )
+  assert.match(form, /\r\n\r\nsound\r\n--\S+--\r\n$/)
+})
+
+test('client waits until a job has ended and reports how far it is', async (t) => {
+  const statuses = ['queued', 'processing', 'error']
+  const client = await clientOf((request, response) => {
+    const progress = request.url?.endsWith('/progress')
+    response.end(JSON.stringify({ id: '7', status: progress ? statuses.shift() : 'error' }))
+  }, t)
+  const seen: string[] = []
+  const job = await client.wait('7', ({ status }) => seen.push(status))
+  assert.deepEqual([seen, job.status], [['queued', 'processing'], 'error'])
+})
+
+test('a server runs when it is healthy; where nothing listens none does', async (t) => {
+  const healthy = await clientOf((_request, response) => void response.end('{}'), t)
+  const gone = createClient(
+    { url: 'http://127.0.0.1:1', key: undefined, header: 'x-key' },
+    t.signal,
+  )
+  assert.deepEqual([await healthy.isRunning(), await gone.isRunning()], [true, false])
+})

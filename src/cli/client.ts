@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JobList, ProgressView, ServedJob } from './served.ts'
+
+/** A request that failed. `status` is the server's answer, undefined when it could not be reached. */
+export class RequestError extends Error {
+  override name = 'RequestError'
+  readonly status: number | undefined
+
+  constructor(message: string, { status, cause }: { status?: number; cause?: unknown } = {}) {
+    super(message, { cause })
+    this.status = status
+  }
+}
+
+/** Where a server is, and the key to it. `header` is the name of the header that carries the key. */
+export type Server = { url: string; key: string | undefined; header: string }
+
+/** A recording on its way to the server. */
+export type Upload = { filename: string; body: AsyncIterable<Uint8Array> }
+
+/** How long a request is tried again while the server is busy or restarts, in seconds: half a minute in all. */
+const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
+
+/** Seconds between two looks at a job: quick at first, since short recordings are done in a second. */
+const POLL_SECONDS = { first: 0.2, most: 1 }
+
+/** Everything the commands ask of a server, over its HTTP API. */
+export type Client = ReturnType<typeof createClient>
+
+/** Makes a client of one server; every call ends when `signal` aborts. */
+export function createClient(server: Server, signal: AbortSignal) {
+  const { json, once } = createTransport(server, signal)
+  const jobUrl = (id: string) => `/v2/pre-recorded/${encodeURIComponent(id)}`
+  return {
+    /** Whether a server answers there and takes the key; rejects when it is there and does not. */
+    async isRunning(): Promise<boolean> {
+      const health = await once('/health', {}).catch(() => undefined)
+      if (!health?.ok) return false
+      await json('/v2/pre-recorded?limit=1')
+      return true
+    },
+    /** Stores a recording and resolves to the `audio_url` that a job takes. */
+    async upload({ filename, body }: Upload): Promise<string> {
+      const boundary = `steno-${crypto.randomUUID()}`
+      const response = await once('/v2/upload', {
+        method: 'POST',
+        headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+        body: ReadableStream.from(writeForm({ filename, body }, boundary)),
+        duplex: 'half',
+      })
+      const { audio_url } = await readJson<{ audio_url: string }>(response)
+      return audio_url
+    },
+    /** Creates a job and resolves to its id. */
+    async create(params: Record<string, unknown>): Promise<string> {
+      const { id } = await json<{ id: string }>('/v2/pre-recorded', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(params),
+      })
+      return id
+    },
+    list: (page: { offset: number; limit: number }) => {
+      return json<JobList>(`/v2/pre-recorded?offset=${page.offset}&limit=${page.limit}`)
+    },
+    find: (id: string) => json<ServedJob>(jobUrl(id)),
+    async remove(id: string): Promise<void> {
+      await json(jobUrl(id), { method: 'DELETE' })
+    },
+    /** Waits until a job has ended, well or badly, and resolves to it. */
+    async wait(id: string, onProgress: (progress: ProgressView) => void): Promise<ServedJob> {
+      for (let pause = POLL_SECONDS.first; ; pause = Math.min(POLL_SECONDS.most, pause * 1.5)) {
+        const progress = await json<ProgressView>(`${jobUrl(id)}/progress`, {}, { patient: true })
+        if (progress.status === 'done' || progress.status === 'error') break
+        onProgress(progress)
+        await sleep(pause * 1000, undefined, { signal })
+      }
+      return json<ServedJob>(jobUrl(id), {}, { patient: true })
+    },
+  }
+}
+
+type Init = RequestInit & { duplex?: 'half' }
+
+function createTransport({ url, key, header }: Server, signal: AbortSignal) {
+  const base = url.replace(/\/+$/, '')
+
+  async function once(path: string, init: Init): Promise<Response> {
+    const headers = { ...init.headers, ...(key ? { [header]: key } : {}) }
+    try {
+      return await fetch(base + path, { ...init, headers, signal })
+    } catch (cause) {
+      signal.throwIfAborted()
+      throw new RequestError(`Cannot reach the server at ${base}: ${reasonOf(cause)}`, { cause })
+    }
+  }
+
+  /**
+   * A JSON request, repeated while the server says that it is busy: nothing has happened then. A
+   * patient one is repeated while the server cannot be reached, too: a job outlives a restart.
+   */
+  async function json<T>(path: string, init: Init = {}, { patient = false } = {}): Promise<T> {
+    for (const seconds of RETRY_AFTER) {
+      const response = await once(path, init).catch((error: unknown) => {
+        if (!patient || signal.aborted) throw error
+      })
+      const busy = response?.status === 429 || response?.status === 503
+      if (response && !busy) return readJson<T>(response)
+      await response?.body?.cancel()
+      const wished = Number(response?.headers.get('retry-after')) || 0
+      await sleep(Math.max(seconds, Math.min(wished, 30)) * 1000, undefined, { signal })
+    }
+    return readJson<T>(await once(path, init))
+  }
+
+  return { json, once }
+}
+
+async function readJson<T>(response: Response): Promise<T> {
+  const text = await response.text()
+  if (!response.ok) throw new RequestError(explain(response, text), { status: response.status })
+  return (text === '' ? undefined : JSON.parse(text)) as T
+}
+
+/** The server's own words, with the lines about fields; or, from a stranger, its status. */
+function explain({ status, statusText }: Response, text: string): string {
+  try {
+    const { message, validation_errors: lines = [] } = JSON.parse(text) as {
+      message: string
+      validation_errors?: string[]
+    }
+    const hint = status === 401 ? ' (give it with --key or STENO_KEY)' : ''
+    if (message) return [`${message}${hint}`, ...lines].join('\n')
+  } catch {
+    // Not JSON: no Steno server wrote this.
+  }
+  return `The server answered ${status} ${statusText}`
+}
+
+/** Why fetch failed: the system's word for it stands in the cause. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as {
+    cause?: { code?: string; message?: string }
+    message: string
+  }
+  return cause?.code ?? cause?.message ?? message
+}
+
+/** A form with one file, written as it is read: an upload of any size takes no memory. */
+async function* writeForm({ filename, body }: Upload, boundary: string) {
+  const name = filename.replace(/["\r\n]/g, (character) => encodeURIComponent(character))
+  const disposition = `content-disposition: form-data; name="audio"; filename="${name}"`
+  yield Buffer.from(
+    `--${boundary}\r\n${disposition}\r\ncontent-type: application/octet-stream\r\n\r\n`,
+  )
+  yield* body
+  yield Buffer.from(`\r\n--${boundary}--\r\n`)
+}

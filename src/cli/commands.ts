@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs'
+import { UsageError } from './arguments.ts'
+import type { Command, Terminal } from './terminal.ts'
+
+type Entry = { summary: string; load(): Promise<Command> }
+
+/** The verbs. Each is loaded when it is called: `doctor` must run where the server's parts do not load. */
+const commands: Record<string, Entry> = {
+  serve: {
+    summary: 'run the server',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  transcribe: {
+    summary: 'turn recordings into text; needs no running server',
+    load: async () => (await import('./transcribe.ts')).transcribeCommand,
+  },
+  jobs: {
+    summary: "list, show and delete a server's jobs",
+    load: async () => (await import('./jobs.ts')).jobsCommand,
+  },
+  doctor: {
+    summary: 'check this installation and say what is missing',
+    load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
+}
+
+/** Runs `steno …args` and resolves to its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted. */
+export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { stdout, stderr, signal } = terminal
+  const [name, ...rest] = args
+  if (name === undefined) {
+    stderr.write(programHelp())
+    return 2
+  }
+  if (name === '--help' || name === '-h' || name === 'help') {
+    stdout.write(programHelp())
+    return 0
+  }
+  if (name === '--version' || name === '-v') {
+    stdout.write(`steno ${readVersion()}, Node ${process.versions.node}\n`)
+    return 0
+  }
+  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!entry) {
+    const kind = name.startsWith('-') ? 'option' : 'command'
+    stderr.write(`steno: unknown ${kind} '${name}'\n\n${programHelp()}`)
+    return 2
+  }
+  const command = await entry.load()
+  if (asksForHelp(rest)) {
+    stdout.write(command.help)
+    return 0
+  }
+  try {
+    return await command.run(rest, terminal)
+  } catch (error) {
+    if (signal.aborted) return 130
+    for (const line of messageOf(error).split('\n')) stderr.write(`steno ${name}: ${line}\n`)
+    if (!(error instanceof UsageError)) return 1
+    stderr.write(`See 'steno ${name} --help'\n`)
+    return 2
+  }
+}
+
+/** Help wins over whatever else stands there, except behind `--`, where only file names stand. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return (end < 0 ? args : args.slice(0, end)).some((arg) => arg === '--help' || arg === '-h')
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function programHelp(): string {
+  const rows = Object.entries(commands).map(([name, { summary }]) => {
+    return `  ${name.padEnd(12)} ${summary}`
+  })
+  return `Steno turns speech into text on your own machine.
+
+Usage: steno COMMAND [options]
+
+${rows.join('\n')}
+
+'steno COMMAND --help' explains a command, 'steno --version' prints the version.
+Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted.
+`
+}
+
+function readVersion(): string {
+  const file = new URL('../../package.json', import.meta.url)
+  const { version }: { version: string } = JSON.parse(readFileSync(file, 'utf8'))
+  return version
+}

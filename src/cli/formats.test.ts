@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { formatResult } from './formats.ts'
+import type { ServedResult } from './served.ts'
+
+/** A result with one utterance per text; each word takes a second. */
+function result(texts: [channel: number, text: string][]): ServedResult {
+  const utterances = texts.map(([channel, text], i) => {
+    const words = text.split(' ').map((word, j) => {
+      return {
+        word: j > 0 ? ` ${word}` : word,
+        start: 10 * i + j,
+        end: 10 * i + j + 1,
+        confidence: 1,
+      }
+    })
+    return { start: 10 * i, end: 10 * i + words.length, channel, words, text, language: 'en' }
+  })
+  return {
+    metadata: { audio_duration: 60, number_of_distinct_channels: 1 },
+    transcription: { full_transcript: texts.map(([, text]) => text).join(' '), utterances },
+  }
+}
+
+test('txt is one utterance per line', () => {
+  assert.equal(
+    formatResult(
+      result([
+        [0, 'Good day.'],
+        [0, 'Hello.'],
+      ]),
+      'txt',
+    ),
+    'Good day.\nHello.\n',
+  )
+})
+
+test('txt names the channels where there are several', () => {
+  const text = formatResult(
+    result([
+      [0, 'Good day.'],
+      [1, 'Hello.'],
+    ]),
+    'txt',
+  )
+  assert.equal(text, 'channel 0: Good day.\nchannel 1: Hello.\n')
+})
+
+test('txt of silence is empty', () => {
+  assert.equal(formatResult(result([]), 'txt'), '')
+})
+
+test('json is the result as the server gave it', () => {
+  const given = result([[0, 'Good day.']])
+  assert.deepEqual(JSON.parse(formatResult(given, 'json')), given)
+})
+
+test('srt is made of the words, without the blanks they carry', () => {
+  const srt = '1\n00:00:00,000 --> 00:00:02,000\nGood day.\n'
+  assert.equal(formatResult(result([[0, 'Good day.']]), 'srt'), srt)
+})

@@ -1,0 +1,67 @@
+import { parseArguments, readNumber, UsageError } from './arguments.ts'
+import { createClient, type RequestError } from './client.ts'
+import { formatSeconds } from './progress.ts'
+import type { ServedJob } from './served.ts'
+import { readServer, serverHelp, serverOptions } from './servers.ts'
+import type { Command } from './terminal.ts'
+
+const help = `Usage: steno jobs [list] [--limit N] [--offset N]
+       steno jobs show ID
+       steno jobs delete ID...
+
+Lists a server's jobs, newest first, shows one as JSON, or deletes ended ones with their audio. Those that
+cannot be deleted are reported, and the exit code is then 1.
+
+  --limit N        jobs per page; default 20
+  --offset N       jobs to skip; default 0
+${serverHelp}`
+
+/** `steno jobs`: the job list of a running server. */
+export const jobsCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, {
+      limit: { type: 'string' },
+      offset: { type: 'string' },
+      ...serverOptions,
+    })
+    const [verb = 'list', ...ids] = positionals
+    const client = createClient(readServer(values, terminal), terminal.signal)
+    const { stdout } = terminal
+    if (verb === 'list' && ids.length === 0) {
+      const limit = readNumber(values.limit, { name: 'limit', fallback: 20, min: 1 })
+      const offset = readNumber(values.offset, { name: 'offset', fallback: 0, min: 0 })
+      const { items, next } = await client.list({ offset, limit })
+      stdout.write(items.map(formatJob).join(''))
+      if (next !== null) {
+        terminal.stderr.write(`More: steno jobs --offset ${offset + items.length}\n`)
+      }
+      return 0
+    }
+    if (verb === 'show' && ids.length === 1) {
+      stdout.write(`${JSON.stringify(await client.find(ids[0]!), undefined, 2)}\n`)
+      return 0
+    }
+    if (verb === 'delete' && ids.length > 0) {
+      let failed = 0
+      for (const id of ids) {
+        await client.remove(id).catch((error: RequestError) => {
+          terminal.signal.throwIfAborted()
+          terminal.stderr.write(`${id}: ${error.message}\n`)
+          failed++
+        })
+      }
+      return failed > 0 ? 1 : 0
+    }
+    throw new UsageError(`cannot do '${positionals.join(' ')}'`)
+  },
+}
+
+/** One line: id, status, when, how long, what. */
+function formatJob({ id, status, created_at, error_code, file }: ServedJob): string {
+  const state = error_code === null ? status : `${status} ${error_code}`
+  const length = file?.audio_duration == null ? '-' : formatSeconds(file.audio_duration)
+  // A name is whatever its uploader chose: control characters must not reach the terminal.
+  const name = (file?.filename ?? file?.source ?? '-').replace(/\p{Cc}/gu, '?')
+  return `${id}  ${state.padEnd(10)}  ${created_at}  ${length.padStart(11)}  ${name}\n`
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import test from 'node:test'
+import { createProgress, formatSeconds } from './progress.ts'
+import type { Output } from './terminal.ts'
+
+/** An output that remembers what was written; with `columns` it is a terminal. */
+function createScreen(columns?: number) {
+  const output: Output & { text(): string } = Object.assign(new PassThrough(), {
+    ...(columns === undefined ? {} : { isTTY: true, columns }),
+    text: () => String((output as unknown as PassThrough).read() ?? ''),
+  })
+  return output
+}
+
+const ERASE = '\r\u001b[K'
+
+test('on a terminal one line is written over, with percent and time left', () => {
+  const screen = createScreen(80)
+  const progress = createProgress(screen)
+  progress.show('a.mp3', { stage: 'recognize', fraction: 0.431, secondsLeft: 12.4 })
+  assert.equal(screen.text(), `${ERASE}a.mp3: recognize 43 %, about 12 s left`)
+})
+
+test('on a terminal the line tells how many recordings wait behind the first', () => {
+  const screen = createScreen(80)
+  const progress = createProgress(screen)
+  progress.show('a.mp3', { stage: 'decode' })
+  progress.show('b.mp3', { stage: 'upload' })
+  assert.ok(screen.text().endsWith('a.mp3: decode (and 1 more)'))
+})
+
+test('on a terminal the line goes away with its recording', () => {
+  const screen = createScreen(80)
+  const progress = createProgress(screen)
+  progress.show('a.mp3', { stage: 'decode' })
+  screen.text()
+  progress.end('a.mp3')
+  assert.equal(screen.text(), ERASE)
+})
+
+test('on a terminal a line that stays is written above the moving one', () => {
+  const screen = createScreen(80)
+  const progress = createProgress(screen)
+  progress.show('b.mp3', { stage: 'decode' })
+  screen.text()
+  progress.say('a.mp3: done')
+  assert.equal(screen.text(), `${ERASE}a.mp3: done\n${ERASE}b.mp3: decode`)
+})
+
+test('on a terminal the line is never longer than a row', () => {
+  const screen = createScreen(30)
+  createProgress(screen).show('x'.repeat(100), { stage: 'decode' })
+  assert.equal(screen.text().length, ERASE.length + 29)
+})
+
+test('in a log each stage is one line, however often it is shown', () => {
+  const screen = createScreen()
+  const progress = createProgress(screen)
+  progress.show('a.mp3', { stage: 'upload', fraction: 0 })
+  progress.show('a.mp3', { stage: 'upload', fraction: 0.5 })
+  progress.show('a.mp3', { stage: 'decode', fraction: null, secondsLeft: null })
+  assert.equal(screen.text(), 'a.mp3: upload 0 %\na.mp3: decode\n')
+})
+
+test('in a log a long stage is told again after ten seconds', (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const screen = createScreen()
+  const progress = createProgress(screen)
+  progress.show('a.mp3', { stage: 'upload', fraction: 0 })
+  now = 10_000
+  progress.show('a.mp3', { stage: 'upload', fraction: 0.5 })
+  assert.equal(screen.text(), 'a.mp3: upload 0 %\na.mp3: upload 50 %\n')
+})
+
+test('seconds are told in the units a person would use', () => {
+  const told = [0.2, 59.4, 125, 3780].map(formatSeconds)
+  assert.deepEqual(told, ['1 s', '59 s', '2 min 5 s', '1 h 3 min'])
+})

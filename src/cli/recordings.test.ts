@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import test from 'node:test'
+import { countBytes, openRecording, readRecording } from './recordings.ts'
+
+test('an argument is a file, an address, or standard input', () => {
+  assert.deepEqual(readRecording('x/a.mp3'), { kind: 'file', name: 'a.mp3', path: 'x/a.mp3' })
+  assert.deepEqual(readRecording('-'), { kind: 'stdin', name: 'stdin' })
+  const url = 'https://x.test/y/b%20c.wav?d=e'
+  assert.deepEqual(readRecording(url), { kind: 'url', name: 'b c.wav', url })
+})
+
+test('the name of an address stays one name, whatever it holds', () => {
+  const name = (url: string) => readRecording(url).name
+  assert.equal(name('https://x.test/a%2F..%2Fb'), 'a_.._b')
+  assert.equal(name('https://x.test/100%.mp3'), '100%.mp3')
+  assert.equal(name('https://x.test/'), 'x.test')
+})
+
+test('a file that is not there, or is a folder, is told in plain words', async () => {
+  const open = (path: string) => openRecording({ kind: 'file', name: 'x', path }, new Readable())
+  await assert.rejects(open('/no/such.mp3'), /^Error: Cannot open \/no\/such.mp3: there is no such/)
+  await assert.rejects(open('/'), /^Error: Cannot open \/: it is a folder$/)
+})
+
+test('bytes are passed through and counted', async () => {
+  const seen: (number | null)[] = []
+  const body = Readable.from([Buffer.from('ab'), Buffer.from('cd')])
+  assert.equal(await text(countBytes({ body, size: 4 }, (f) => seen.push(f))), 'abcd')
+  assert.deepEqual(seen, [0.5, 1])
+})

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { UsageError } from './arguments.ts'
+import { readRecording } from './recordings.ts'
+import { planOutputs, prepareOutputs } from './results.ts'
+
+function plan(names: string[], output?: string, format: 'txt' | 'srt' = 'txt') {
+  return planOutputs(names.map(readRecording), { output, format })
+}
+
+test('without -o every result goes to stdout', () => {
+  assert.deepEqual(plan(['a.mp3', 'b.mp3']), [undefined, undefined])
+})
+
+test('with -o one recording makes that file', () => {
+  assert.deepEqual(plan(['a.mp3'], 'out.txt'), ['out.txt'])
+})
+
+test('with -o several recordings make files of their names in a folder', () => {
+  const names = ['dir/a.mp3', 'https://x.test/b%20c.wav?d=e', '-']
+  const paths = ['out/a.srt', 'out/b c.srt', 'out/stdin.srt']
+  assert.deepEqual(plan(names, 'out', 'srt'), paths)
+})
+
+test('with -o a slash at the end or an existing folder takes one recording too', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  assert.deepEqual(plan(['a.mp3'], 'out/'), ['out/a.txt'])
+  assert.deepEqual(plan(['a.mp3'], folder), [join(folder, 'a.txt')])
+})
+
+test('two results in one file are refused', () => {
+  assert.throws(() => plan(['x/a.mp3', 'y/a.wav'], 'out'), UsageError)
+})
+
+test('a result over a recording is refused', () => {
+  assert.throws(() => plan(['out/a.txt'], 'out/'), UsageError)
+})
+
+test('several subtitle files on stdout are refused', () => {
+  assert.throws(() => plan(['a.mp3', 'b.mp3'], undefined, 'srt'), UsageError)
+})
+
+test('the folder of an output is made before the work', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  await prepareOutputs([undefined, join(folder, 'a/b/c.txt')])
+  assert.ok(statSync(join(folder, 'a/b')).isDirectory())
+})

@@ -1,0 +1,45 @@
+import { statSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join, parse, resolve } from 'node:path'
+import { UsageError } from './arguments.ts'
+import type { Format } from './formats.ts'
+import type { Recording } from './recordings.ts'
+
+/**
+ * Where each result goes: the path of a file, or undefined for stdout. With `-o` several recordings
+ * make a folder, as does a name that ends in a slash or is a folder already.
+ */
+export function planOutputs(
+  recordings: readonly Recording[],
+  { output, format }: { output: string | undefined; format: Format },
+): (string | undefined)[] {
+  if (output === undefined) {
+    if (recordings.length > 1 && (format === 'srt' || format === 'vtt')) {
+      throw new UsageError(`Several ${format} files need a folder: add -o FOLDER/`)
+    }
+    return recordings.map(() => undefined)
+  }
+  if (recordings.length === 1 && !/[/\\]$/.test(output) && !isFolder(output)) return [output]
+  const paths = recordings.map(({ name }) => join(output, `${parse(name).name}.${format}`))
+  refuseClashes(recordings, paths)
+  return paths
+}
+
+/** Two results in one file, or a result over a recording, would lose one of them. */
+function refuseClashes(recordings: readonly Recording[], paths: readonly string[]): void {
+  const taken = new Set(recordings.flatMap((r) => (r.kind === 'file' ? resolve(r.path) : [])))
+  for (const path of paths) {
+    if (taken.has(resolve(path))) throw new UsageError(`${path} would be written over another file`)
+    taken.add(resolve(path))
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
+
+/** Makes the folders of all outputs now, so that a wrong path fails before the work and not after it. */
+export async function prepareOutputs(paths: readonly (string | undefined)[]): Promise<void> {
+  const folders = new Set(paths.flatMap((path) => (path === undefined ? [] : resolve(path, '..'))))
+  for (const folder of folders) await mkdir(folder, { recursive: true })
+}
