@@ -1,0 +1,32 @@
+/**
+ * The bare loop that the service is measured against: voice detection, encoder and decoder, one segment
+ * after the other, with no word times, no retries and no server around them. One process of several:
+ * it takes every n-th segment.
+ */
+
+import { moonshineShapes } from '../../src/asr/engines/moonshine.ts'
+import { embeddedModels } from '../../src/asr/models/embedded.ts'
+import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
+import { readSamples } from '../../src/asr/pcm.ts'
+import type { PcmFile, Segment } from '../../src/asr/speech-engine.ts'
+import { loadVoiceDetector } from '../../src/asr/vad.ts'
+
+/** What the parent sends: detect voice in `part`, then decode `segments`. */
+export type BareTask = { pcm: PcmFile; part: Segment; segments: Segment[] }
+
+const [folder = ''] = process.argv.slice(2)
+const files = embeddedModels(folder)
+const detector = await loadVoiceDetector(files.voiceDetector)
+const model = await loadMoonshine(files.moonshineBase, moonshineShapes.base)
+const signal = new AbortController().signal
+
+process.on('message', async ({ pcm, part, segments }: BareTask) => {
+  await detector.detect(readSamples(pcm.path, part.start, part.end))
+  for (const { start, end } of segments) {
+    const maxTokens = Math.ceil(((end - start) / 16_000) * 6.5)
+    const encoded = await model.encode(readSamples(pcm.path, start, end))
+    await model.decode([encoded], [{ maxTokens, minTokens: 0 }], signal)
+  }
+  process.send?.('done')
+})
+process.send?.('ready')

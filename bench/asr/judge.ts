@@ -1,0 +1,35 @@
+import type { Word } from '../../src/transcript/transcript.ts'
+import { alignWords, comparableWords } from '../../src/transcript/word-errors.ts'
+import type { Recording } from '../corpus.ts'
+
+/** What a word list got right: which words, and how far the starts of right words lie from the truth (s). */
+export type Verdict<T> = { right: Map<T, boolean>; startErrors: number[] }
+
+/** Compares heard words with the reference of a recording; the texts are compared word by word. */
+export function judge<T extends Pick<Word, 'text' | 'start'>>(
+  { transcript, words: reference }: Recording,
+  words: readonly T[],
+): Verdict<T> {
+  const heard = words.flatMap((word) => comparableWords(word.text).map((text) => ({ word, text })))
+  const timed = (reference ?? []).flatMap((word) => {
+    return comparableWords(word.word).map((text) => ({ text, start: word.start }))
+  })
+  const said =
+    timed.length > 0
+      ? timed
+      : comparableWords(transcript ?? '').map((text) => ({ text, start: null }))
+  const right = new Map(words.map((word) => [word, true]))
+  const startErrors: number[] = []
+  const pairs = alignWords(
+    said.map((s) => s.text),
+    heard.map((h) => h.text),
+  )
+  for (const [a, b] of pairs) {
+    if (!b) continue
+    const { word } = heard[b.index]!
+    const start = a ? said[a.index]!.start : null
+    if (!b.same) right.set(word, false)
+    else if (start !== null) startErrors.push(Math.abs(word.start - start))
+  }
+  return { right, startErrors }
+}

@@ -1,0 +1,38 @@
+/** A word with what was said of it, and whether it was right. */
+export type Judged = { confidence: number; right: boolean }
+
+/**
+ * Share of right words per tenth of confidence, with the expected calibration error (Naeini 2015), the
+ * Brier score and the mean log loss.
+ */
+export function reliability(all: readonly Judged[]) {
+  const bins = Array.from({ length: 10 }, (_, i) => {
+    const own = all.filter(({ confidence }) => Math.min(9, Math.floor(confidence * 10)) === i)
+    return {
+      count: own.length,
+      said: meanOf(own.map((word) => word.confidence)),
+      right: meanOf(own.map((word) => Number(word.right))),
+    }
+  })
+  const gaps = bins.map(({ count, said, right }) => (count / all.length) * Math.abs(said - right))
+  return {
+    words: all.length,
+    calibrationError: gaps.reduce((sum, gap) => sum + gap, 0),
+    brier: meanOf(all.map(({ confidence, right }) => (confidence - Number(right)) ** 2)),
+    logLoss: meanOf(
+      all.map(
+        ({ confidence, right }) => -Math.log(Math.max(1e-9, right ? confidence : 1 - confidence)),
+      ),
+    ),
+    columns: 'words, said %, right %',
+    curve: bins.map(({ count, said, right }) => [
+      count,
+      Math.round(said * 100),
+      Math.round(right * 100),
+    ]),
+  }
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
+}

@@ -1,0 +1,66 @@
+/**
+ * `npm run bench [-- NAME…] [--corpus DIR] [--save]`: runs benchmarks, one JSON line each on stdout.
+ * `--save` appends the lines to docs/benchmarks.md with the machine they ran on.
+ */
+import { spawn } from 'node:child_process'
+import { appendFile, glob } from 'node:fs/promises'
+import { cpus, totalmem } from 'node:os'
+import { basename, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    corpus: { type: 'string' },
+    save: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const files = await Array.fromAsync(glob('*/*.bench.ts', { cwd: import.meta.dirname }))
+const benches = new Map(files.sort().map((file) => [basename(file, '.bench.ts'), file]))
+
+if (values.help) {
+  console.log('npm run bench [-- NAME…] [--corpus DIR] [--save]')
+  console.log(`Benchmarks: ${[...benches.keys()].join(', ')}`)
+  console.log('A corpus is a folder with manifest.json: see bench/corpus.ts')
+  process.exit()
+}
+
+const unknown = positionals.filter((name) => !benches.has(name))
+if (unknown.length > 0) {
+  console.error(
+    `Cannot find the benchmark ${unknown.join(', ')}; there are: ${[...benches.keys()].join(', ')}`,
+  )
+  process.exit(2)
+}
+
+/** Runs one script in a process of its own, so that no bench warms or fills the memory of another. */
+async function run(file: string): Promise<string> {
+  const args = ['--disable-warning=ExperimentalWarning', file]
+  if (values.corpus) args.push('--corpus', resolve(values.corpus))
+  const options = {
+    cwd: import.meta.dirname,
+    stdio: ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit'],
+  }
+  const child = spawn(process.execPath, args, options)
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const printed = await text(child.stdout)
+  if ((await ended) !== 0) throw new Error(`the benchmark ${file} failed`)
+  return printed
+}
+
+for (const [name, file] of benches) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue
+  const lines = await run(file)
+  process.stdout.write(lines)
+  if (values.save) {
+    const machine = `${cpus()[0]?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 1e9)} GB`
+    const heading = `\n${new Date().toISOString().slice(0, 10)}, ${machine}, Node ${process.versions.node}:\n`
+    await appendFile(
+      new URL('../docs/benchmarks.md', import.meta.url),
+      `${heading}\n\`\`\`json\n${lines}\`\`\`\n`,
+    )
+  }
+}
