@@ -1,6 +1,6 @@
 /** The real embedded model, in its worker processes, on real and on generated sound. */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -117,6 +117,22 @@ test('neighbours in a batch do not change the text', async () => {
     together!.words.map((word) => word.text),
     alone!.words.map((word) => word.text),
   )
+})
+
+test('speech across the border of two detection tasks is found like elsewhere', async () => {
+  const speech = await readFile(jfk.path)
+  const findAt = async (second: number) => {
+    const path = join(folder, `at-${second}`)
+    await writeFile(path, Buffer.concat([Buffer.alloc(second * SAMPLE_RATE * 2), speech]))
+    const samples = second * SAMPLE_RATE + jfk.samples
+    const segments = await engine.findSpeech({ path, samples }, { signal })
+    return segments.map(({ start, end }) => [start, end].map((at) => at - second * SAMPLE_RATE))
+  }
+  const [across, elsewhere] = await Promise.all([findAt(592), findAt(60)])
+  assert.equal(across.length, elsewhere.length)
+  for (const [i, edges] of across.flat().entries()) {
+    assert.ok(Math.abs(edges - elsewhere.flat()[i]!) <= 1024, `${across} against ${elsewhere}`)
+  }
 })
 
 test('a vanished recording is an error of its own, and the worker goes on', async () => {

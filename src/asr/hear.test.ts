@@ -13,7 +13,7 @@ function scripted(...script: Answer[]) {
   const asked: { seconds: number; insist: boolean }[] = []
   const recognizer: Recognizer = {
     id: 'scripted',
-    capabilities: { languages: ['en'], wordTimes: true, maxSeconds: 30, batch: 4 },
+    capabilities: { languages: ['en'], wordTimes: true, maxSeconds: 30 },
     async recognize(segments, { insist = false }) {
       return segments.map((audio) => {
         asked.push({ seconds: audio.length / second, insist })

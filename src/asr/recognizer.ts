@@ -6,8 +6,6 @@ export type RecognizerCapabilities = {
   wordTimes: boolean
   /** Longest audio of one call, in seconds. */
   maxSeconds: number
-  /** How many segments are worth recognising together. */
-  batch: number
 }
 
 /** `warnings` names each option the engine had to ignore; ignoring one is never an error. */

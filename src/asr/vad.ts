@@ -5,8 +5,8 @@ import { floats, floatsOf, integers, loadModel } from './onnx-runtime.ts'
 export const VAD_FRAME = 512
 /** Samples of the previous frame that the model sees before each frame. */
 const CONTEXT = 64
-/** Frames a lane hears before its own stretch, so that its state is settled: about 1.5 s. */
-const WARM_UP = 48
+/** Frames to hear before a stretch whose probabilities count, so that the state is settled: about 1.5 s. */
+export const WARM_UP = 48
 /** Lanes heard at once; 16 of them cost a third of one by one. */
 const LANES = 16
 /** A lane shorter than this is not worth its warm-up. */

@@ -11,7 +11,7 @@ import { readSamples } from './pcm.ts'
 import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
 import type { RecognizedSegment } from './speech-engine.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
-import { loadVoiceDetector } from './vad.ts'
+import { loadVoiceDetector, VAD_FRAME, WARM_UP } from './vad.ts'
 
 process.on('disconnect', () => process.exit())
 // A Ctrl-C reaches all processes of a terminal; the server alone decides when work ends.
@@ -35,7 +35,7 @@ async function perform(
 ): Promise<TaskResult[Task['kind']]> {
   switch (task.kind) {
     case 'detect':
-      return ears.detector.detect(readSamples(task.path, task.start, task.end))
+      return detect(ears, task)
     case 'recognize':
       return recognize(ears, task, signal)
     case 'check':
@@ -44,6 +44,14 @@ async function perform(
   }
 }
 
+/** Starts a little earlier, so that a stretch of a long recording is heard like the whole. */
+async function detect({ detector }: Ears, { path, start, end }: DetectTask): Promise<Float32Array> {
+  const lead = Math.min(start, WARM_UP * VAD_FRAME)
+  const probabilities = await detector.detect(readSamples(path, start - lead, end))
+  return probabilities.slice(lead / VAD_FRAME)
+}
+
+type DetectTask = Extract<Task, { kind: 'detect' }>
 type RecognizeTask = Extract<Task, { kind: 'recognize' }>
 
 async function recognize(

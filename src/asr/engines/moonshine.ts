@@ -31,7 +31,7 @@ export async function createMoonshine(
   const model = await loadMoonshine(folder, shape)
   return {
     id: `moonshine-${size}`,
-    capabilities: { languages: ['en'], wordTimes: true, maxSeconds: 30, batch: 8 },
+    capabilities: { languages: ['en'], wordTimes: true, maxSeconds: 30 },
     async recognize(segments, { insist = false, signal }) {
       const encoded: Float32Array[] = []
       for (const audio of segments) {

@@ -1,7 +1,17 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
@@ -45,6 +55,7 @@ export async function installModels(folder: string, say: (line: string) => void)
   if (installed?.recipe === recipe && (await findDamage(folder, { hashes: false })).length === 0)
     return
   await mkdir(folder, { recursive: true })
+  await removeLeftovers(folder)
   const work = await mkdtemp(join(folder, '.install-'))
   try {
     say('Fetching the embedded speech models (80 MB)')
@@ -93,6 +104,13 @@ async function readRecord(folder: string): Promise<InstallRecord | undefined> {
   const { record } = embeddedModels(folder)
   if (!existsSync(record)) return undefined
   return JSON.parse(await readFile(record, 'utf8')) as InstallRecord
+}
+
+/** What an install that was killed left behind. */
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith('.install-')) await rm(join(folder, name), { recursive: true, force: true })
+  }
 }
 
 /** Changes when a source package or the code that edits the graphs changes. */
