@@ -119,6 +119,13 @@ test('neighbours in a batch do not change the text', async () => {
   )
 })
 
+test('speech 40 dB below the usual level is heard all the same', async () => {
+  const stored = await readFile(jfk.path)
+  const quiet = await generate('quiet', 11, (i) => stored.readInt16LE(i * 2) / 32_768 / 100)
+  const heard = (await hear(quiet)).map((word) => word.text).join(' ')
+  assert.ok(wordErrors(speech, heard).errors <= 2, heard)
+})
+
 test('speech across the border of two detection tasks is found like elsewhere', async () => {
   const speech = await readFile(jfk.path)
   const findAt = async (second: number) => {

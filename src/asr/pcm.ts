@@ -24,7 +24,8 @@ export function readSamples(path: string, start: number, end: number): Float32Ar
   }
   if (read < bytes.length)
     throw new AppError('storage_unreadable', 'the decoded audio is too short')
+  const stored = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const samples = new Float32Array(end - start)
-  for (const i of samples.keys()) samples[i] = bytes.readInt16LE(i * 2) / 32_768
+  for (let i = 0; i < samples.length; i++) samples[i] = stored.getInt16(i * 2, true) / 32_768
   return samples
 }

@@ -6,6 +6,7 @@ import { AppError, toPlain } from '../errors.ts'
 import { createMoonshine } from './engines/moonshine.ts'
 import type { Ears } from './hear.ts'
 import { hear } from './hear.ts'
+import { raiseQuiet } from './loudness.ts'
 import { embeddedModels } from './models/embedded.ts'
 import { readSamples } from './pcm.ts'
 import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
@@ -47,7 +48,7 @@ async function perform(
 /** Starts a little earlier, so that a stretch of a long recording is heard like the whole. */
 async function detect({ detector }: Ears, { path, start, end }: DetectTask): Promise<Float32Array> {
   const lead = Math.min(start, WARM_UP * VAD_FRAME)
-  const probabilities = await detector.detect(readSamples(path, start - lead, end))
+  const probabilities = await detector.detect(raiseQuiet(readSamples(path, start - lead, end)))
   return probabilities.slice(lead / VAD_FRAME)
 }
 
@@ -59,7 +60,9 @@ async function recognize(
   task: RecognizeTask,
   signal: AbortSignal,
 ): Promise<RecognizedSegment[]> {
-  const pieces = task.segments.map(({ start, end }) => readSamples(task.path, start, end))
+  const pieces = task.segments.map(({ start, end }) => {
+    return raiseQuiet(readSamples(task.path, start, end))
+  })
   const heard = await hear(ears, pieces, signal)
   return heard.map(({ words, language, uncovered, warnings }, i) => {
     const segment = task.segments[i]!
