@@ -1,4 +1,5 @@
 import type { PcmFile, SpeechEngine } from '../../src/asr/speech-engine.ts'
+import { assembleTranscript } from '../../src/jobs/assemble.ts'
 import type { Word } from '../../src/transcript/transcript.ts'
 
 /** Hears one recording as a job does; all its batches are in flight at once. */
@@ -8,12 +9,10 @@ export async function transcribe(
 ): Promise<{ words: Word[]; uncovered: number }> {
   const signal = new AbortController().signal
   const batches = engine.planBatches(await engine.findSpeech(pcm, { signal }))
-  const heard = (
-    await Promise.all(batches.map((batch) => engine.recognize(pcm, batch, { signal })))
-  ).flat()
-  heard.sort((a, b) => a.segment.start - b.segment.start)
+  const heard = await Promise.all(batches.map((batch) => engine.recognize(pcm, batch, { signal })))
+  const { utterances } = assembleTranscript(heard.map((segments) => ({ channel: 0, segments })))
   return {
-    words: heard.flatMap((segment) => segment.words),
-    uncovered: heard.reduce((sum, segment) => sum + segment.uncovered, 0),
+    words: utterances.flatMap((utterance) => utterance.words),
+    uncovered: heard.flat().reduce((sum, segment) => sum + segment.uncovered, 0),
   }
 }

@@ -27,6 +27,15 @@ test('a sentence runs on across segments and batches', () => {
   assert.deepEqual(texts(batches), ['0 en one two three four'])
 })
 
+test('words stand in order of time whatever the order of the batches', () => {
+  const batches = [
+    { channel: 0, segments: [heard(0, 'one'), heard(2, 'three')] },
+    { channel: 1, segments: [heard(9, 'else')] },
+    { channel: 0, segments: [heard(1, 'two'), heard(3, 'four')] },
+  ]
+  assert.deepEqual(texts(batches), ['0 en one two three four', '1 en else'])
+})
+
 test('a segment without words leaves no trace', () => {
   assert.deepEqual(texts([{ channel: 0, segments: [heard(0, '')] }]), [])
   const segments = [heard(0, 'one'), heard(1, '', 'fr'), heard(1, 'two')]

@@ -25,7 +25,9 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
         return { start: i * segmentSamples, end: Math.min(samples, (i + 1) * segmentSamples) }
       })
     },
-    planBatches: (segments) => segments.map((segment) => [segment]),
+    // Like the real one, in no order of time.
+    planBatches: (segments) =>
+      [0, 1].flatMap((odd) => segments.filter((_, i) => i % 2 === odd).map((s) => [s])),
     async recognize(_pcm, batch, { signal, language = 'en' }) {
       await options.onBatch?.(batch)
       signal.throwIfAborted()
