@@ -9,11 +9,13 @@ import { VAD_FRAME } from './vad.ts'
 /** Samples of one detection task: ten minutes, so that a long recording keeps all workers busy. */
 const DETECT_SAMPLES = Math.floor((600 * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
 /**
- * A task is given up after this many seconds, plus as many per second of audio: far more than the
- * slowest machine needs, so that only a hung process is killed.
+ * A task is given up after this many seconds, plus so many per second of audio: far more than a slow
+ * machine needs (0.04 to recognise, 0.003 to find speech on a fast core), so that only a hung process
+ * is killed.
  */
 const PATIENCE = 60
-const PATIENCE_PER_SECOND = 10
+const RECOGNISE_PATIENCE_PER_SECOND = 2
+const DETECT_PATIENCE_PER_SECOND = 0.2
 
 export type SpeechEngineOptions = { folder: string; workers: number; log: Log }
 
@@ -31,7 +33,7 @@ export function createSpeechEngine({ folder, workers, log }: SpeechEngineOptions
     },
     recognize(pcm, batch, { signal, language }) {
       const task = { kind: 'recognize' as const, path: pcm.path, segments: batch, language }
-      return pool.run(task, { signal, patience: patienceFor(batch) })
+      return pool.run(task, { signal, patience: patienceFor(batch, RECOGNISE_PATIENCE_PER_SECOND) })
     },
     async checkReady({ signal }) {
       // A probe goes before batch work: it asks whether anything can be heard, not how long the queue is.
@@ -47,13 +49,15 @@ async function detect(
   { path, samples }: PcmFile,
   options: EngineOptions,
 ): Promise<Float32Array> {
-  const { signal, onProgress } = options
+  const { onProgress } = options
+  const failed = new AbortController()
+  const signal = AbortSignal.any([options.signal, failed.signal])
   const probabilities = new Float32Array(Math.ceil(samples / VAD_FRAME))
   let done = 0
   const parts: Promise<void>[] = []
   for (let start = 0; start < samples; start += DETECT_SAMPLES) {
     const end = Math.min(samples, start + DETECT_SAMPLES)
-    const patience = patienceFor([{ start, end }])
+    const patience = patienceFor([{ start, end }], DETECT_PATIENCE_PER_SECOND)
     const part = pool.run({ kind: 'detect', path, start, end }, { signal, patience })
     parts.push(
       part.then((found) => {
@@ -63,11 +67,17 @@ async function detect(
       }),
     )
   }
-  await Promise.all(parts)
+  try {
+    await Promise.all(parts)
+  } catch (error) {
+    failed.abort(error) // The other parts are of no use any more.
+    await Promise.allSettled(parts)
+    throw error
+  }
   return probabilities
 }
 
-function patienceFor(segments: readonly Segment[]): number {
+function patienceFor(segments: readonly Segment[], perSecond: number): number {
   const samples = segments.reduce((sum, { start, end }) => sum + end - start, 0)
-  return PATIENCE + (PATIENCE_PER_SECOND * samples) / SAMPLE_RATE
+  return PATIENCE + (perSecond * samples) / SAMPLE_RATE
 }

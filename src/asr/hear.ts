@@ -44,7 +44,7 @@ export async function hear(
   return heard
 }
 
-/** Hears a piece again in two parts, cut where it is quietest; keeps the first text if that is no better. */
+/** Hears a piece again in two parts, cut where it is quietest, and so on; keeps the first text if that gives none. */
 async function hearHalves(
   ears: Ears,
   audio: Float32Array,
@@ -53,9 +53,13 @@ async function hearHalves(
 ): Promise<Recognition> {
   if (audio.length < 2 * SHORTEST_HALF * SAMPLE_RATE) return looped
   const cut = quietestPoint(audio)
-  const halves = [audio.subarray(0, cut), audio.subarray(cut)] as const
-  const [left, right] = await ears.recognizer.recognize(halves, { signal })
-  if (!left || !right) return looped
+  const halves = [audio.subarray(0, cut), audio.subarray(cut)]
+  const heard = await ears.recognizer.recognize(halves, { signal })
+  for (const [i, half] of heard.entries()) {
+    if (!half.complete) heard[i] = await hearHalves(ears, halves[i]!, half, signal)
+  }
+  const [left, right] = heard
+  if (!left || !right || left.words.length + right.words.length === 0) return looped
   return {
     ...looped,
     words: [...left.words, ...shift(right.words, cut / SAMPLE_RATE)],
@@ -85,7 +89,9 @@ async function repair(
   if (words.length === 0) {
     if (voiced < MIN_VOICED) return answer([], 0)
     const [again] = await ears.recognizer.recognize([audio], { insist: true, signal })
-    return again && again.logProbability >= SURE ? answer(again.words, 0) : answer([], voiced)
+    return again?.complete && again.logProbability >= SURE
+      ? answer(again.words, 0)
+      : answer([], voiced)
   }
   if (logProbability < DOUBTFUL && (voiced < MIN_VOICED || mean(voice) < BACKING))
     return answer([], 0)

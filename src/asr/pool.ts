@@ -21,6 +21,8 @@ export type TaskOptions = {
 
 /** Seconds in which a worker must have loaded its models. */
 const LOAD_PATIENCE = 120
+/** Seconds that a cancelled task may still take; it looks for the wish between two steps of its decoder. */
+const CANCEL_PATIENCE = 30
 /** A worker that cannot start is tried again after 1, 2, 4 … at most so many seconds. */
 const MAX_PAUSE = 30
 type Waiting = {
@@ -85,7 +87,7 @@ export class WorkerPool {
     const error = new AppError('engine_unavailable', 'it is closed')
     for (const waiting of this.#waiting.splice(0)) waiting.reject(error)
     const ended = [...this.#workers].map(({ process: child }) => {
-      return new Promise((resolve) => child.once('exit', resolve))
+      return new Promise((resolve) => child.once('close', resolve))
     })
     for (const worker of this.#workers) {
       worker.current?.reject(error)
@@ -111,7 +113,8 @@ export class WorkerPool {
     this.#watch(worker, LOAD_PATIENCE)
     child.on('message', (message: FromWorker) => this.#receive(worker, message))
     child.on('error', (error) => this.#options.log.error({ err: error }, 'worker process failed'))
-    child.once('exit', (code, signal) => this.#replace(worker, signal ?? `code ${code}`))
+    // 'close' also follows a process that could not be started, 'exit' does not.
+    child.once('close', (code, signal) => this.#replace(worker, signal ?? `code ${code}`))
   }
 
   #receive(worker: Worker, message: FromWorker): void {
@@ -152,7 +155,9 @@ export class WorkerPool {
     const at = this.#waiting.indexOf(waiting)
     if (at >= 0) this.#waiting.splice(at, 1)
     for (const worker of this.#workers) {
-      if (worker.current === waiting) this.#send(worker, { id: worker.id, cancel: true })
+      if (worker.current !== waiting) continue
+      this.#send(worker, { id: worker.id, cancel: true })
+      this.#watch(worker, CANCEL_PATIENCE)
     }
   }
 

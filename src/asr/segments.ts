@@ -71,7 +71,8 @@ function findStretches(probabilities: Float32Array, options: SegmentOptions): St
     open = undefined
     voiced = 0
   }
-  for (const [frame, probability] of probabilities.entries()) {
+  for (let frame = 0; frame < probabilities.length; frame++) {
+    const probability = probabilities[frame]!
     if (!open && probability >= options.openAbove) open = { from: frame, to: frame + 1 }
     if (!open) continue
     if (probability >= options.closeBelow) open.to = frame + 1
@@ -98,7 +99,7 @@ function cutLong(
   let cut = latest
   let best = Number.POSITIVE_INFINITY
   for (let frame = earliest; frame <= latest; frame++) {
-    const voice = weakness(probabilities, frame)
+    const voice = voiceAround(probabilities, frame)
     const score = voice + (0.2 * Math.abs(frame - aim)) / longest
     if (score < best) [cut, best] = [frame, score]
   }
@@ -107,7 +108,7 @@ function cutLong(
 }
 
 /** Mean speech probability over five frames around `frame` (160 ms). */
-function weakness(probabilities: Float32Array, frame: number): number {
+function voiceAround(probabilities: Float32Array, frame: number): number {
   let sum = 0
   for (let i = frame - 2; i <= frame + 2; i++) sum += probabilities[i] ?? 0
   return sum / 5

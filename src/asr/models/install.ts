@@ -103,7 +103,11 @@ export async function findDamage(
 async function readRecord(folder: string): Promise<InstallRecord | undefined> {
   const { record } = embeddedModels(folder)
   if (!existsSync(record)) return undefined
-  return JSON.parse(await readFile(record, 'utf8')) as InstallRecord
+  try {
+    return JSON.parse(await readFile(record, 'utf8')) as InstallRecord
+  } catch {
+    return undefined // Torn by a crash: the files are installed anew.
+  }
 }
 
 /** What an install that was killed left behind. */

@@ -4,7 +4,7 @@ import protobuf from 'protobufjs'
 /**
  * The part of the ONNX model format that the embedded models use. Field numbers are those of
  * onnx.proto (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), IR version 8; a field that is
- * not listed here would be lost, so `readModel` refuses models with training info or functions.
+ * not listed here is lost, so this serves the pinned models and no others.
  */
 const schema = protobuf.parse(
   `
