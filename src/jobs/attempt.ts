@@ -11,11 +11,13 @@ import { steadyNow } from './clock.ts'
 
 /** Base of the pause before a further attempt; doubled each time, plus up to half of it at random. */
 const RETRY_PAUSE_MS = 1000
+/** Pause of a job while no worker process gets ready. */
+const ENGINE_PAUSE_MS = 30_000
 /** Pause before another try to write how a job ended, after the database refused. */
 const WRITE_PAUSE_MS = 1000
 
 /** Failures of the machinery, not of the recording: another attempt may succeed. */
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['engine_failed', 'engine_unavailable'])
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['engine_failed'])
 
 export type AttemptTools = {
   db: Db
@@ -97,6 +99,12 @@ async function settleFailure(
   if (code === 'server_stopping') {
     await releaseJob(db, job.lease, { runAfter: steadyNow() })
     return log.info('job handed back: the server stops')
+  }
+  if (code === 'engine_unavailable') {
+    // Not the fault of the job: it waits as long as nobody can hear it.
+    const runAfter = steadyNow() + ENGINE_PAUSE_MS
+    await untilWritten(tools, () => releaseJob(db, job.lease, { runAfter }))
+    return log.warn({ err: error }, 'no recognizer works, the job waits')
   }
   if (RETRYABLE.has(code) && job.attempt < maxAttempts) {
     log.warn({ err: error }, 'attempt failed, the job waits for another')

@@ -3,6 +3,7 @@ import { recordFetchedFile } from '../storage/fetched-file.ts'
 import { findFile } from '../storage/files.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
 import { roundTo } from '../transcript/rounding.ts'
+import { LeaseLost } from './attempt-watch.ts'
 import { fetchAudio } from './fetch.ts'
 import type { PipelineTools } from './pipeline.ts'
 
@@ -21,7 +22,8 @@ export async function provideRecording(
   try {
     await recordRecording(tools, job, { size, signal })
   } catch (error) {
-    await tools.db.objects.delete(id)
+    // A newer attempt that took the job over stores the recording under the same id.
+    if (!(error instanceof LeaseLost)) await tools.db.objects.delete(id)
     throw error
   }
 }
@@ -48,5 +50,5 @@ async function recordRecording(
   const createdAt = Date.now()
   const duration = roundTo(info.duration, 6)
   const stored = { id: file.id, account, filename, source, extension, size, duration, channels }
-  await recordFetchedFile(db, lease, { ...stored, createdAt })
+  if (!(await recordFetchedFile(db, lease, { ...stored, createdAt }))) throw new LeaseLost()
 }

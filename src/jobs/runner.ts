@@ -33,7 +33,8 @@ export type RunnerOptions = Omit<AttemptTools, 'stop'> & {
 export class Runner {
   readonly #options: RunnerOptions
   readonly #owner = randomUUID()
-  readonly #running = new Set<Promise<void>>()
+  /** Attempts in hand by the id of their job. */
+  readonly #running = new Map<string, Promise<void>>()
   readonly #stop = new AbortController()
   #closing = false
   #loop: Promise<void> = Promise.resolve()
@@ -73,7 +74,7 @@ export class Runner {
     this.wake()
     this.#notify()
     await this.#loop
-    const running = Promise.all(this.#running)
+    const running = Promise.all(this.#running.values())
     const stop = () => this.#stop.abort(new AppError('server_stopping'))
     const timer = setTimeout(stop, this.#options.graceMs)
     await running
@@ -117,18 +118,18 @@ export class Runner {
     const attempt = runAttempt({ ...this.#options, stop: this.#stop.signal }, job)
       .catch((error) => log.error({ err: error, jobId: job.id }, 'cannot write how the job ended'))
       .finally(() => {
-        this.#running.delete(attempt)
+        this.#running.delete(job.id)
         this.wake()
         this.#notify()
       })
-    this.#running.add(attempt)
+    this.#running.set(job.id, attempt)
   }
 
   /** Ends the waiting jobs that no attempt will be made at. */
   async #endHopeless(): Promise<void> {
-    const { db, discard, maxAttempts, queueTimeout } = this.#options
+    const { db, discard, log, maxAttempts, queueTimeout } = this.#options
     const now = steadyNow()
-    await returnLostJobs(db, { now })
+    await returnLostJobs(db, { now, inHand: [...this.#running.keys()] })
     const reason = 'the server went down or stood still whenever the job was in hand'
     const lost = toFailure(new AppError('attempts_exhausted', reason))
     const at = Date.now()
@@ -138,7 +139,9 @@ export class Runner {
       const since = now - queueTimeout * 1000
       ended.push(...(await failOverdueJobs(db, { since, failure, at })))
     }
-    for (const id of ended) await discard(id)
+    for (const id of ended) {
+      await discard(id).catch((error) => log.warn({ err: error }, 'stages not removed'))
+    }
     if (ended.length > 0) this.#notify()
   }
 

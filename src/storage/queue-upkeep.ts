@@ -14,9 +14,16 @@ export async function returnOrphans(db: Db, { now }: { now: number }): Promise<n
   return returnJobs(db, { now, lost: sql`true`, attempt: sql`attempt - 1`, interruptions: 1 })
 }
 
-/** Puts back the jobs whose lease ran out: their owner is gone, or can no longer write to them. */
-export async function returnLostJobs(db: Db, { now }: { now: number }): Promise<number> {
-  const lost = sql<SqlBool>`lease_until < ${now}`
+/**
+ * Puts back the jobs whose lease ran out: their owner is gone. Those that the caller has `inHand` it
+ * has not lost, however long the disk kept it from renewing.
+ */
+export async function returnLostJobs(
+  db: Db,
+  { now, inHand = [] }: { now: number; inHand?: readonly string[] },
+): Promise<number> {
+  const lost = sql<SqlBool>`(lease_until < ${now}
+    and id not in (select value from json_each(${JSON.stringify(inHand)})))`
   return returnJobs(db, { now, lost, attempt: sql`attempt`, interruptions: 0 })
 }
 
