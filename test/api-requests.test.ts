@@ -300,11 +300,12 @@ for (const [fields, path] of contradictory) {
   })
 }
 
-test('a callback is accepted with the warning that nobody calls yet', async () => {
-  const asked = { callback: true, callback_config: { url: 'https://c.example/x' } }
+test('what has no effect yet and no place in the result is named in a warning', async () => {
+  const config = { callback_config: { url: 'https://c.example/x' } }
+  const asked = { callback: true, ...config, subtitles: true }
   const { status, headers } = await create(asked)
   assert.equal(status, 201)
-  assert.match(headers.get('x-steno-warning') ?? '', /no callbacks/)
+  assert.equal(headers.get('x-steno-warning'), 'not built yet: callback, subtitles')
   assert.equal((await create({})).headers.get('x-steno-warning'), null)
 })
 

@@ -29,9 +29,17 @@ export function createAddressGuard(allowed: 'all' | readonly string[]): AddressG
       const inRange = ranges.some(
         ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
       )
-      return inRange || ipaddr.parse(text).range() === 'unicast'
+      return inRange || isPublic(ipaddr.parse(text))
     },
   }
+}
+
+/** `::7f00:1` is an old way to write 127.0.0.1 that the library takes for a public address. */
+const IPV4_COMPATIBLE = ipaddr.IPv6.parseCIDR('::/96')
+
+function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (address.range() !== 'unicast') return false
+  return address.kind() === 'ipv4' || !address.match(IPV4_COMPATIBLE)
 }
 
 function parseRange(entry: string): Range[] | undefined {

@@ -11,7 +11,7 @@ export function chooseLanguage(
   const usable = listed.length > 0 ? listed.filter((code) => installed.includes(code)) : installed
   if (usable.length === 0) {
     const wanted = listed.join(', ') || 'any language'
-    const detail = `no installed model knows ${wanted}; installed: ${installed.join(', ')}; 'steno models' shows how to get more`
+    const detail = `no installed model knows ${wanted}; installed: ${installed.join(', ')}; this version has no others`
     throw new AppError('language_not_installed', detail)
   }
   return usable.length === 1 ? usable[0] : undefined

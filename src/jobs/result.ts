@@ -16,15 +16,16 @@ export type ResultOptions = {
 /** Words a transcript as the API answers it (contract 4.1 to 4.5). */
 export function buildResult(transcript: Transcript, options: ResultOptions) {
   const { audioDuration, distinctChannels, transcriptionTime, params } = options
+  const seconds = roundTo(audioDuration, 6)
   const spoken = transcript.utterances.filter(({ words }) => words.length > 0)
   const utterances = spoken
     .map(toUtterance)
     .sort((a, b) => a.start - b.start || a.channel - b.channel)
   return {
     metadata: {
-      audio_duration: roundTo(audioDuration, 6),
+      audio_duration: seconds,
       number_of_distinct_channels: distinctChannels,
-      billing_time: roundTo(audioDuration * distinctChannels, 6),
+      billing_time: roundTo(seconds * distinctChannels, 6),
       transcription_time: roundTo(transcriptionTime, 6),
     },
     transcription: {

@@ -6,8 +6,14 @@ import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
 import { createSubmissionReader } from '../submission.ts'
 import { baseUrlOf, originOf } from '../urls.ts'
 
-/** Said with each job that asks for a callback: such a request is kept as it is, but nobody calls yet. */
-const NO_CALLBACK = 'this version sends no callbacks: poll result_url'
+/** Switches that are accepted and kept, but have no effect yet and no place in the result to say so. */
+const SILENT = [
+  'callback',
+  'custom_vocabulary',
+  'custom_spelling',
+  'punctuation_enhanced',
+  'subtitles',
+] as const
 
 /** Creation of a pre-recorded job, answered as soon as the job is stored (contract 2.3). */
 export function createRoute(
@@ -26,7 +32,9 @@ export function createRoute(
         const bases = [base, originOf(raw, app.config.http)]
         const submission = await readSubmission(body, { account, bases })
         const { id } = await app.jobs.submit(account, submission)
-        if (submission.params.callback) reply.header('x-steno-warning', NO_CALLBACK)
+        const missing = SILENT.filter((name) => submission.params[name] === true)
+        if (missing.length > 0)
+          reply.header('x-steno-warning', `not built yet: ${missing.join(', ')}`)
         return reply.code(201).send({ id, result_url: `${base}${path}/${id}` })
       },
     )
