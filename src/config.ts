@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 /** A key given in the environment: `STENO_API_KEYS=account:key,account:key`. */
 export type ConfiguredKey = { account: string; key: string }
 
+/** Every setting of the service, complete. */
 export type Config = {
   http: {
     host: string

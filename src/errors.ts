@@ -48,6 +48,7 @@ const table = {
   job_timeout: { status: 504, message: 'Cannot finish the job in time' },
 } as const
 
+/** A code of the table. */
 export type ErrorCode = keyof typeof table
 
 /** All codes of the table, for the docs test and the API description. */
@@ -58,6 +59,7 @@ export function statusOf(code: ErrorCode): number {
   return table[code].status
 }
 
+/** What an error carries besides code and sentence. */
 export type AppErrorOptions = ErrorOptions & {
   /** One line per field at fault, in the grammar of the contract (1.9). */
   validationErrors?: readonly string[]

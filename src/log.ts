@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino'
 
+/** The logger of the service. */
 export type Log = Logger
 
 /**

@@ -1,3 +1,4 @@
+/** Which part of a list was asked for, and whether there is more behind it. */
 export type Page = { offset: number; limit: number; more: boolean }
 
 /** The addresses of the first, this and the next page of a list; there is no next one after the last. */
@@ -7,6 +8,7 @@ export function pageUrls(url: string, { offset, limit, more }: Page) {
   return { first: at(0), current: at(offset), next: more ? at(offset + limit) : null }
 }
 
+/** Addresses of the pages of a list. */
 export type PageUrls = ReturnType<typeof pageUrls>
 
 /** Writes a list as JSON while its items are loaded. */

@@ -5,6 +5,7 @@ import type { StoredFile } from '../storage/files.ts'
 import type { Storage } from '../storage/storage.ts'
 import { parseByteRange } from './byte-range.ts'
 
+/** Which bytes to send, and as what. */
 export type SendOptions = {
   file: StoredFile
   contentType: string

@@ -8,6 +8,7 @@ import type { preRecordedRequest } from './schemas/pre-recorded-request.ts'
 import { fileIdOf } from './urls.ts'
 import { formatProblem, type Problem, problemsError, readFields } from './validation.ts'
 
+/** Who asks, and under which addresses. */
 export type Submitter = {
   account: string
   /** Addresses under which uploads of this server may be named. */

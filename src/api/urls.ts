@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Config } from '../config.ts'
 
+/** Settings from which returned addresses are built. */
 export type UrlSettings = Pick<Config['http'], 'publicBaseUrl' | 'trustProxy'>
 
 /** The absolute base, without a slash at its end, of every URL in the answer to `request` (contract 1.1). */

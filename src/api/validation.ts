@@ -6,6 +6,7 @@ import { canonicalLanguage } from './schemas/language-codes.ts'
 /** One thing wrong with a request: the field, as path from the top, and what it must be. */
 export type Problem = { path: readonly string[]; rule: string }
 
+/** What becomes of unknown fields. */
 export type ReadOptions = Pick<Config['requests'], 'unknownFields'>
 
 /** What JSON Schema says about a value, as far as our schemas use it. */

@@ -17,6 +17,7 @@ const PATIENCE = 60
 const RECOGNISE_PATIENCE_PER_SECOND = 2
 const DETECT_PATIENCE_PER_SECOND = 0.2
 
+/** Where the models lie, and how many processes load them. */
 export type SpeechEngineOptions = { folder: string; workers: number; log: Log }
 
 /** Starts the worker processes; their models load in the background. */

@@ -6,6 +6,7 @@ import { VAD_FRAME, type VoiceDetector } from './vad.ts'
 /** What was made of one piece of audio; times in seconds from its start. */
 export type Heard = { words: Word[]; language: string; uncovered: number; warnings: string[] }
 
+/** The models that hear together. */
 export type Ears = { recognizer: Recognizer; detector: VoiceDetector }
 
 /** A second try is believed only when the model is this sure (mean log probability per token). */

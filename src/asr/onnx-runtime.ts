@@ -1,8 +1,11 @@
 import './no-telemetry.ts'
 import ort from 'onnxruntime-node'
 
+/** A loaded model. */
 export type Session = ort.InferenceSession
+/** Inputs or outputs of a call by name. */
 export type Tensors = Record<string, ort.Tensor>
+/** Numbers with a shape. */
 export type Tensor = ort.Tensor
 
 /**

@@ -3,6 +3,7 @@ import { AppError, fromPlain } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
 
+/** Which processes to keep. */
 export type PoolOptions = {
   /** Module that each worker process runs, and its arguments. */
   entry: URL
@@ -11,6 +12,7 @@ export type PoolOptions = {
   log: Log
 }
 
+/** How one task is stopped and ranked. */
 export type TaskOptions = {
   signal: AbortSignal
   /** Seconds after which a worker that has not answered is taken for hung and killed. */

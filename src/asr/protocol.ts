@@ -15,6 +15,7 @@ export type TaskResult = {
   check: null
 }
 
+/** A task, or the wish that one be dropped. */
 export type ToWorker = { id: number; task: Task } | { id: number; cancel: true }
 
 /** A worker is ready once its models are loaded; then one answer per task. */

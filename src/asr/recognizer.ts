@@ -20,6 +20,7 @@ export type Recognition = {
   warnings: string[]
 }
 
+/** What is asked of one call. */
 export type RecognizeOptions = {
   language?: string
   /** Forbids an empty answer: for speech that came back without words. */

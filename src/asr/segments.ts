@@ -16,6 +16,7 @@ export type SegmentOptions = {
   minVoiced: number
 }
 
+/** Values for recordings, chosen on recordings with references. */
 export const fileSegments: SegmentOptions = {
   openAbove: 0.5,
   closeBelow: 0.35,

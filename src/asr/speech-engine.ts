@@ -20,6 +20,7 @@ export type RecognizedSegment = {
 /** A mono file of 16-bit little-endian samples at 16 kHz, as the decoder writes it. */
 export type PcmFile = { path: string; samples: number }
 
+/** How a call is stopped, and where its progress (0 to 1) goes. */
 export type EngineOptions = { signal: AbortSignal; onProgress?: (fraction: number) => void }
 
 /**

@@ -13,6 +13,7 @@ const LANES = 16
 const MIN_LANE = 96
 const STATE_SIZE = 128
 
+/** A loaded model that tells speech from other sound. */
 export type VoiceDetector = {
   /** Probability of speech per frame of 512 samples; a last short frame is padded with silence. */
   detect(audio: Float32Array): Promise<Float32Array>

@@ -7,6 +7,7 @@ import type {
   ProbeRequest,
 } from './decoder-messages.ts'
 
+/** How a decoder process is watched. */
 export type RunOptions = {
   signal: AbortSignal
   onProgress?: ((fraction: number) => void) | undefined

@@ -28,6 +28,7 @@ export type OpenedMedia = {
   close(): void
 }
 
+/** What our own look at the file found. */
 export type OpenOptions = { demuxer: string; extension: string; bytes: number; pulse: Pulse }
 
 /**

@@ -15,6 +15,7 @@ export type MediaInfo = {
   codec: string
 }
 
+/** What is known of a file beforehand, and what stops the work. */
 export type MediaOptions = {
   /** The name the file came with; it only decides between encodings without a header. */
   nameHint?: string | undefined
@@ -30,8 +31,10 @@ export type DecodedChannel = {
   sameAs: number | null
 }
 
+/** A decoded recording; `duration` is seconds. */
 export type DecodedMedia = { duration: number; channels: DecodedChannel[] }
 
+/** Options of `probeMedia`, the limit, and where progress (0 to 1) goes. */
 export type DecodeMediaOptions = MediaOptions & {
   maxSeconds: number
   onProgress?: (fraction: number) => void

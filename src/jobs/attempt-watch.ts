@@ -13,6 +13,7 @@ const RENEW_INTERVAL_MS = LEASE_MS / 3
 /** Reason of an attempt that ends because its job went to another owner: nothing it writes would count. */
 export class LeaseLost extends Error {}
 
+/** Which lease to keep, and what ends the attempt. */
 export type WatchOptions = {
   db: Db
   log: Log

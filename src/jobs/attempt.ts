@@ -19,6 +19,7 @@ const WRITE_PAUSE_MS = 1000
 /** Failures of the machinery, not of the recording: another attempt may succeed. */
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['engine_failed'])
 
+/** What an attempt needs. */
 export type AttemptTools = {
   db: Db
   log: Log

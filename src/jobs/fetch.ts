@@ -15,6 +15,7 @@ const BODY_TIMEOUT_MS = 20_000
 /** 8 kbit/s, the rate of the thinnest speech codecs in use: below it a source only holds a slot. */
 const MIN_BYTES_PER_WINDOW = 1000 * (BODY_TIMEOUT_MS / 1000)
 
+/** Limits of one fetch: seconds, bytes, and where it may connect to. */
 export type FetchOptions = {
   signal: AbortSignal
   /** Seconds for everything, from the first lookup to the last byte. */

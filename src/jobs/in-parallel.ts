@@ -1,3 +1,4 @@
+/** How many run at a time, and what stops them all. */
 export type ParallelOptions = { limit: number; signal: AbortSignal }
 
 /**

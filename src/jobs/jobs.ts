@@ -19,6 +19,7 @@ import { filenameOf } from './source-url.ts'
 import { removeStages, removeStaleStages } from './stages.ts'
 import { storeUpload, sweepUploads, type Upload } from './uploads.ts'
 
+/** A job as it is asked for, after validation. */
 export type SubmitRequest = {
   /** `request_params` as the job shows them, after defaults. */
   params: Record<string, unknown>
@@ -28,6 +29,7 @@ export type SubmitRequest = {
   source: string | null
 }
 
+/** What the recorded-audio service is built from. */
 export type JobsOptions = {
   config: Pick<Config, 'jobs' | 'media' | 'storage'>
   storage: Pick<Storage, 'db' | 'objects'>

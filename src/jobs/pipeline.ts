@@ -15,6 +15,7 @@ import { openStages, type Stages } from './stages.ts'
 /** How recordings are looked into and decoded; tests may give other ones. */
 export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia }
 
+/** What the making of a result needs. */
 export type PipelineTools = {
   db: Db
   speech: SpeechEngine
@@ -24,6 +25,7 @@ export type PipelineTools = {
   workFolder: string
 }
 
+/** How an attempt is stopped, and where its progress goes. */
 export type TranscribeOptions = {
   signal: AbortSignal
   onProgress: (progress: JobProgress) => void

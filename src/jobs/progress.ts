@@ -8,6 +8,7 @@ const stages = {
   recognise: { from: 0.25, to: 1 },
 } as const
 
+/** A stage of the pipeline by name. */
 export type Stage = keyof typeof stages
 
 /** A change of progress within this time of the last one is not told, unless it is a new stage. */
@@ -15,6 +16,7 @@ const REPORT_INTERVAL_MS = 1000
 /** The rate of a stage says nothing before this part of it was seen. */
 const MIN_FRACTION_FOR_ESTIMATE = 0.02
 
+/** Notes how far a job is. */
 export type Progress = {
   /** Begins a stage, `done` of which an earlier attempt left behind. */
   enter(stage: Stage, done?: number): void

@@ -3,6 +3,7 @@ import { separatorOf } from '../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import { notConfiguredAddons, notConfiguredTranscription } from './not-configured.ts'
 
+/** What a result tells besides the transcript. */
 export type ResultOptions = {
   /** Seconds. */
   audioDuration: number

@@ -16,6 +16,7 @@ import { steadyNow } from './clock.ts'
 /** Pause of the queue after the database refused a statement. */
 const ERROR_PAUSE_MS = 1000
 
+/** What the queue loop needs. */
 export type RunnerOptions = Omit<AttemptTools, 'stop'> & {
   /** Jobs in hand at the same time. */
   slots: number

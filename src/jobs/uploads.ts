@@ -8,12 +8,14 @@ import { deleteUnusedFiles, insertFile, type Period, type StoredFile } from '../
 import { roundTo } from '../transcript/rounding.ts'
 import type { MediaTools } from './pipeline.ts'
 
+/** A recording as a client sends it. */
 export type Upload = {
   filename: string | null
   body: AsyncIterable<Uint8Array>
   signal: AbortSignal
 }
 
+/** What storing an upload needs. */
 export type UploadTools = { db: Db; media: MediaTools; config: Pick<Config, 'media' | 'storage'> }
 
 /**
@@ -54,6 +56,7 @@ function asUploadError(error: unknown): unknown {
 /** How often uploads are looked for that no job came to use. */
 const SWEEP_INTERVAL_MS = 60_000
 
+/** What the removal of unused uploads needs. */
 export type SweepOptions = {
   db: Db
   log: Log

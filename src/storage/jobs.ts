@@ -3,9 +3,12 @@ import type { Db } from './db.ts'
 import { type JobResult, loadResult } from './results.ts'
 import type { JobRow } from './tables.ts'
 
+/** Recorded audio or a live session. */
 export type JobKind = 'pre-recorded' | 'live'
+/** Where a job is in its life (contract 3.2). */
 export type JobStatus = 'queued' | 'processing' | 'done' | 'error'
 
+/** The recording of a job, as far as it is known. */
 export type JobFile = {
   id: string
   filename: string | null
@@ -30,6 +33,7 @@ export type Job = {
   result: JobResult | null
 }
 
+/** A job by its id within an account. */
 export type JobId = { id: string; account: string; kind?: JobKind | undefined }
 
 /** Finds a job of one account, with its result; with `kind`, only a job of that kind. */
@@ -44,6 +48,7 @@ export async function findJob(db: Db, { id, account, kind }: JobId): Promise<Job
   return row && toJob(db, row)
 }
 
+/** Which part of the jobs of an account to list. */
 export type ListOptions = {
   account: string
   /** All kinds when absent. */

@@ -34,6 +34,7 @@ export async function finishJob(
   }
 }
 
+/** Why a job failed, as its reader sees it. */
 export type JobFailure = { code: number; message: string }
 
 /** Ends a job with the reason why it failed; false, and no change, when the lease was lost. */

@@ -7,6 +7,7 @@ import { AppError } from '../errors.ts'
 import { syncFolder } from './durable-file.ts'
 import { storageError, throwStorageError } from './storage-error.ts'
 
+/** Limit of one write, and what stops it. */
 export type WriteOptions = { maxBytes: number; signal: AbortSignal }
 
 /** Large values by id: recordings and long results. An object is there whole or not at all. */

@@ -4,6 +4,7 @@ import { type JobFile, toJobFile } from './jobs.ts'
 import type { Lease } from './lease.ts'
 import type { JobRow } from './tables.ts'
 
+/** A job to be queued. */
 export type NewJob = {
   id: string
   account: string
@@ -47,6 +48,7 @@ export async function enqueueJob(
   return result.numAffectedRows === 1n
 }
 
+/** A job in hand, with the right to write to it. */
 export type ClaimedJob = {
   id: string
   account: string
@@ -63,6 +65,7 @@ export type ClaimedJob = {
  */
 export const MAX_INTERRUPTIONS = 100
 
+/** Who claims, until when, and within which limits. */
 export type ClaimOptions = {
   owner: string
   now: number

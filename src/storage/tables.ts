@@ -1,6 +1,7 @@
 /** The columns as they lie in the database; `migrations/` creates them. Moments are milliseconds, JSON is text. */
 export type Tables = { jobs: JobRow; files: FileRow; keys: KeyRow }
 
+/** A row of `jobs`. */
 export type JobRow = {
   id: string
   account: string
@@ -33,6 +34,7 @@ export type JobRow = {
   progress_seconds_left: number | null
 }
 
+/** A row of `files`. */
 export type FileRow = {
   id: string
   account: string
@@ -45,4 +47,5 @@ export type FileRow = {
   created_at: number
 }
 
+/** A row of `keys`. */
 export type KeyRow = { hash: string; account: string; prefix: string; created_at: number }

@@ -14,6 +14,7 @@ import { baseUrlOf } from '../urls.ts'
 /** A list, sent as text that is written while its jobs are loaded. */
 const Streamed = Type.Unsafe<Readable>(JobList)
 
+/** Where the routes lie, and which jobs they know. */
 export type JobRouteOptions = {
   path: string
   /** The only kind that these routes know; both when absent. */

@@ -56,4 +56,5 @@ export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) 
   })
 }
 
+/** The body of a creation after validation. */
 export type PreRecordedRequest = Static<ReturnType<typeof preRecordedRequest>>

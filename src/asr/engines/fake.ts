@@ -1,6 +1,7 @@
 import type { RecognizedSegment, Segment, SpeechEngine } from '../speech-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
+/** How the stand-in behaves. */
 export type FakeOptions = {
   /** Called before each batch is answered; a rejection fails the batch, a pending promise holds it. */
   onBatch?: (batch: readonly Segment[]) => Promise<void> | void

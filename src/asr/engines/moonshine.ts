@@ -17,6 +17,7 @@ const SPARE_TOKENS = 3
 /** The encoder fails under 0.08 s and hears badly under half a second: shorter audio is padded. */
 const MIN_SAMPLES = SAMPLE_RATE / 2
 
+/** Sizes of the published models. */
 export const moonshineShapes = {
   base: { layers: 8, heads: 8, headSize: 52, hidden: 416, alignmentHeads: 6 },
   tiny: { layers: 6, heads: 8, headSize: 36, hidden: 288, alignmentHeads: 6 },

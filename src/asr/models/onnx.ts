@@ -55,6 +55,7 @@ const Model = schema.lookupType('Model')
 /** Element types of ONNX tensors, by their number in the format. */
 export const elementType = { float: 1, uint8: 2, int32: 6, int64: 7, bool: 9 } as const
 
+/** Constant numbers; small ones are listed, large ones are raw bytes. */
 export type OnnxTensor = {
   name: string
   dims: number[]
@@ -63,6 +64,7 @@ export type OnnxTensor = {
   float_data?: number[]
   int32_data?: number[]
 }
+/** A named setting of a node; `type` says which of the values counts. */
 export type OnnxAttribute = {
   name: string
   type?: number
@@ -72,6 +74,7 @@ export type OnnxAttribute = {
   g?: OnnxGraph
   t?: OnnxTensor
 }
+/** One operation; inputs and outputs are names of values. */
 export type OnnxNode = {
   name: string
   op_type: string
@@ -80,11 +83,14 @@ export type OnnxNode = {
   output: string[]
   attribute: OnnxAttribute[]
 }
+/** A size that is fixed, or a name for one that is not. */
 export type OnnxDimension = { dim_value?: number; dim_param?: string }
+/** An input or output of a graph with its shape. */
 export type OnnxValue = {
   name: string
   type: { tensor_type: { elem_type: number; shape: { dim: OnnxDimension[] } } }
 }
+/** Operations in order, and their constants. */
 export type OnnxGraph = {
   name: string
   node: OnnxNode[]
@@ -92,6 +98,7 @@ export type OnnxGraph = {
   input: OnnxValue[]
   output: OnnxValue[]
 }
+/** A whole file. */
 export type OnnxModel = {
   ir_version: number
   opset_import: { domain?: string; version: number }[]

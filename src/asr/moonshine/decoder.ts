@@ -35,6 +35,7 @@ const PRINTABLE = 32_000
 /** Added to the scores of padding: its weight becomes exactly 0. */
 const PADDING = -1e9
 
+/** The three graphs of a model, loaded. */
 export type MoonshineDecoder = {
   /** Hears `audio` (16 kHz, -1 to 1) and returns one 24 ms frame of `hidden` floats per 384 samples. */
   encode(audio: Float32Array): Promise<Float32Array>

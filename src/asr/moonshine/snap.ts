@@ -14,6 +14,7 @@ const STRAY = 0.3
 /** No word is shorter; consecutive starts keep this distance. */
 const SHORTEST = 0.02
 
+/** A stretch of time, in seconds. */
 export type Span = { start: number; end: number }
 
 /** Loudness of 16 kHz audio in decibels, one value per 10 ms. */
