@@ -67,6 +67,16 @@ test('lists are split at commas, and keys and aliases at their first mark', () =
   assert.deepEqual(config.http.authHeaderNames, ['x-key', 'x-other'])
 })
 
+test('the rate limit is two numbers, or off', () => {
+  const read = (value: string) => readConfig({ STENO_RATE_LIMIT: value }).http.rateLimit
+  assert.deepEqual(read(''), { perMinute: 600, burst: 100 })
+  assert.deepEqual(read('60/5'), { perMinute: 60, burst: 5 })
+  assert.equal(read('0'), undefined)
+  for (const value of ['600', '600/', '/100', '0/5', '5/0', '1.5/2', '-1/2', '6/1/1', 'off']) {
+    assert.match(problems({ STENO_RATE_LIMIT: value }).join(), /^STENO_RATE_LIMIT must be /, value)
+  }
+})
+
 test('the private network is closed, open, or open for some', () => {
   const read = (value: string) => {
     return readConfig({ STENO_ALLOW_PRIVATE_NETWORK: value }).jobs.allowPrivateNetwork
@@ -74,6 +84,33 @@ test('the private network is closed, open, or open for some', () => {
   assert.deepEqual(read('false'), [])
   assert.equal(read('true'), 'all')
   assert.deepEqual(read('10.0.0.0/8,nas.local'), ['10.0.0.0/8', 'nas.local'])
+})
+
+test('what is no host, address or range is refused for the private network, and named', () => {
+  const value = (entry: string) => ({ STENO_ALLOW_PRIVATE_NETWORK: entry })
+  const right = 'nas,nas.local,my_nas.local,10.0.0.0/8,10.1.2.3,fd00::/8,::1,0.0.0.0/0,a-1.b2'
+  assert.deepEqual(problems(value(right)), [])
+  const wrong = [
+    ...['http://nas', 'nas:8080', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/x', 'fd00::/129', '10.0.0'],
+    ...[
+      '[::1]',
+      '*.local',
+      'TRUE',
+      'yes',
+      '1',
+      '0x7f.1',
+      'nas.',
+      'nas..local',
+      '-nas',
+      'fe80::1%lo',
+    ],
+    ...['10.0.0.0/8 nas', 'nas/8', 'n\u00e4s', `${'a.'.repeat(150)}b`],
+  ]
+  for (const entry of wrong) {
+    const [line = '', ...others] = problems(value(`nas.local, ${entry}`))
+    assert.match(line, /^STENO_ALLOW_PRIVATE_NETWORK must be /, entry)
+    assert.ok(line.includes(entry) && others.length === 0, entry)
+  }
 })
 
 test('the commands look for a server where this machine would run one', () => {

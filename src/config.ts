@@ -1,9 +1,13 @@
+import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** A key given in the environment: `STENO_API_KEYS=account:key,account:key`. */
 export type ConfiguredKey = { account: string; key: string }
+
+/** Requests that may come in a minute, in the long run, and at once after a pause. */
+export type Rate = { perMinute: number; burst: number }
 
 /** Every setting of the service, complete. */
 export type Config = {
@@ -19,6 +23,8 @@ export type Config = {
     requestIdHeaderNames: string[]
     maxJsonBytes: number
     listMaxLimit: number
+    /** Of each key; undefined = none. */
+    rateLimit: Rate | undefined
   }
   keys: ConfiguredKey[]
   models: {
@@ -44,6 +50,8 @@ export type Config = {
     maxFileBytes: number
     /** Seconds an upload that no job uses is kept; 0 = forever. */
     uploadTtl: number
+    /** Days a job that has ended is kept, with its recording; 0 = forever. */
+    retentionDays: number
   }
   media: {
     maxAudio: number
@@ -102,6 +110,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       requestIdHeaderNames: read.list('REQUEST_ID_HEADER_NAMES', '').map((n) => n.toLowerCase()),
       maxJsonBytes: read.integer('MAX_JSON_BYTES', 1024 * 1024, { min: 1 }),
       listMaxLimit: read.integer('LIST_MAX_LIMIT', 1000, { min: 1 }),
+      rateLimit: read.rate('RATE_LIMIT', '600/100'),
     },
     keys: read.list('API_KEYS', '').flatMap((entry) => {
       const [account, key] = splitOnce(entry, ':')
@@ -127,6 +136,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       folder: resolve(read.text('DATA_DIR', './data')),
       maxFileBytes: read.integer('MAX_FILE_BYTES', 1_000_000_000, { min: 1 }),
       uploadTtl: read.integer('UPLOAD_TTL_S', 86_400),
+      retentionDays: read.integer('RETENTION_DAYS', 365),
     },
     media: {
       maxAudio: read.integer('MAX_AUDIO_S', 8100, { min: 1 }),
@@ -138,7 +148,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       maxConcurrentPerAccount: read.integer('MAX_CONCURRENT_JOBS', 25, { min: 1 }),
       maxQueuedPerAccount: read.integer('MAX_QUEUED_JOBS', 300, { min: 1 }),
       fetchTimeout: read.integer('FETCH_TIMEOUT_S', 300, { min: 1 }),
-      allowPrivateNetwork: readAllowList(env.STENO_ALLOW_PRIVATE_NETWORK),
+      allowPrivateNetwork: read.networks('ALLOW_PRIVATE_NETWORK'),
     },
     workers: read.integer('WORKERS', availableParallelism(), { min: 1, max: 256 }),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal']),
@@ -190,9 +200,16 @@ function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join('\n'))
 }
 
-function readAllowList(text: string | undefined): 'all' | string[] {
-  if (text === 'true') return 'all'
-  return !text || text === 'false' ? [] : splitList(text)
+/** A host name, an address or a CIDR range; nothing that only looks like one, for it would allow nothing. */
+function isNetwork(entry: string): boolean {
+  const [address, prefix] = splitOnce(entry, '/')
+  const family = address.includes('%') ? 0 : isIP(address)
+  if (family > 0) {
+    if (!entry.includes('/')) return true
+    return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
+  }
+  // A name whose last part is a number is read as an IPv4 address wherever it is asked for.
+  return /^(?!.{254})([a-z\d_]([\w-]{0,61}[a-z\d_])?\.)*[a-z]([\w-]{0,61}[a-z\d])?$/i.test(entry)
 }
 
 type Bounds = { min?: number; max?: number }
@@ -229,6 +246,28 @@ function createReader(env: Record<string, string | undefined>, problems: string[
       if (!value) return undefined
       if (URL.canParse(value) && /^https?:/.test(value)) return value.replace(/\/+$/, '')
       problems.push(`STENO_${name} must be an absolute http or https URL`)
+      return undefined
+    },
+    networks(name: string): 'all' | string[] {
+      const value = text(name, 'false')
+      if (value === 'true') return 'all'
+      if (value === 'false') return []
+      const entries = splitList(value)
+      const wrong = entries.find(
+        (entry) => !isNetwork(entry) || /^(true|false|yes|no)$/i.test(entry),
+      )
+      if (wrong !== undefined) {
+        const forms = 'true, false, or a list of host names, addresses and CIDR ranges'
+        problems.push(`STENO_${name} must be ${forms}: ${wrong} is none of them`)
+      }
+      return entries
+    },
+    rate(name: string, fallback: string): Rate | undefined {
+      const value = text(name, fallback)
+      if (value === '0') return undefined
+      const [, perMinute, burst] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(value) ?? []
+      if (burst) return { perMinute: Number(perMinute), burst: Number(burst) }
+      problems.push(`STENO_${name} must be requests per minute/at once, such as ${fallback}, or 0`)
       return undefined
     },
     map(name: string, targets: readonly string[]) {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../src/storage/db.ts'
 import { insertFile } from '../src/storage/files.ts'
+import type { Job } from '../src/storage/jobs.ts'
 import { type ClaimedJob, type ClaimOptions, claimJob, enqueueJob } from '../src/storage/queue.ts'
+import { type JobResult, readResult } from '../src/storage/results.ts'
 
 export type TestJob = {
   account?: string
@@ -10,17 +12,19 @@ export type TestJob = {
   /** An upload; without it the job has an address to fetch. */
   fileId?: string
   maxQueued?: number
+  metadata?: Record<string, unknown>
 }
 
 /** Queues a job that is fit to be claimed; undefined when the queue refuses it. */
 export async function addJob(db: Db, given: TestJob = {}): Promise<string | undefined> {
   const { account = 'acme', createdAt = 1000, runAfter = 0, fileId, maxQueued = 300 } = given
+  const customMetadata = given.metadata ?? null
   const id = randomUUID()
   const file = fileId
     ? { id: fileId, filename: null, source: null }
     : { id: randomUUID(), filename: 'talk.mp3', source: 'https://audio.example/talk.mp3' }
   const job = { id, account, createdAt, runAfter, params: { model: 'stt-1' }, file }
-  const queued = await enqueueJob(db, { ...job, customMetadata: null }, { maxQueued })
+  const queued = await enqueueJob(db, { ...job, customMetadata }, { maxQueued })
   return queued ? id : undefined
 }
 
@@ -44,4 +48,10 @@ export function claim(db: Db, given: Partial<ClaimOptions> = {}): Promise<Claime
     maxPerAccount: 25,
   }
   return claimJob(db, { ...usual, ...given })
+}
+
+/** The result of a job, parsed. */
+export async function resultOf(db: Db, { result }: Pick<Job, 'result'>): Promise<JobResult | null> {
+  const text = result && (await readResult(db, result))
+  return text ? (JSON.parse(text) as JobResult) : null
 }

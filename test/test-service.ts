@@ -6,8 +6,10 @@ import { Jobs, type SubmitRequest } from '../src/jobs/jobs.ts'
 import type { MediaTools } from '../src/jobs/pipeline.ts'
 import { createLog } from '../src/log.ts'
 import { findJob, type Job } from '../src/storage/jobs.ts'
+import type { JobResult } from '../src/storage/results.ts'
 import { openStorage, type Storage } from '../src/storage/storage.ts'
 import { createFakeMedia, type FakeRecording, fakeRecording } from './fake-media.ts'
+import { resultOf } from './test-jobs.ts'
 import { makeFolder } from './test-storage.ts'
 
 export type ServiceOptions = {
@@ -25,10 +27,14 @@ export type TestService = {
   folder: string
   /** Uploads a recording and queues a job for it; returns the job's id. */
   submit(recording: FakeRecording, request?: Partial<SubmitRequest>): Promise<string>
-  /** Waits until nothing is left to do, then reads the job. */
-  ended(id: string): Promise<Job>
+  /** Waits until nothing is left to do, then reads the job with its result. */
+  ended(id: string): Promise<EndedJob>
   close(): Promise<void>
 }
+
+type Parsed = { customMetadata: unknown; postSessionMetadata: unknown; result: JobResult | null }
+
+export type EndedJob = Omit<Job, keyof Parsed> & Parsed
 
 export const ACCOUNT = 'acme'
 
@@ -77,7 +83,12 @@ export async function openService(
       await jobs.idle()
       const job = await findJob(storage.db, { id, account: ACCOUNT })
       if (!job) throw new Error(`job ${id} is gone`)
-      return job
+      return {
+        ...job,
+        customMetadata: JSON.parse(job.customMetadata ?? 'null'),
+        postSessionMetadata: JSON.parse(job.postSessionMetadata),
+        result: await resultOf(storage.db, job),
+      }
     },
     close,
   }

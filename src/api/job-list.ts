@@ -1,26 +1,58 @@
-/** Which part of a list was asked for, and whether there is more behind it. */
-export type Page = { offset: number; limit: number; more: boolean }
+import type { JobPage } from '../storage/job-lists.ts'
+import type { JobText } from './job-text.ts'
+import { filterParams, formatCursor } from './list-query.ts'
+import type { ListQuery } from './schemas/list-query.ts'
 
-/** The addresses of the first, this and the next page of a list; there is no next one after the last. */
-export function pageUrls(url: string, { offset, limit, more }: Page) {
-  const at = (start: number) =>
-    `${url}?${new URLSearchParams({ offset: `${start}`, limit: `${limit}` })}`
-  return { first: at(0), current: at(offset), next: more ? at(offset + limit) : null }
+/**
+ * The addresses of the first, this and the next page of a list; there is no next one after the last.
+ * All carry the filters; the next one also says where this page ended.
+ */
+export function pageUrls(
+  url: string,
+  query: ListQuery,
+  { limit, page }: { limit: number; page: JobPage },
+) {
+  const at = (offset: number, cursor?: string) => {
+    const params = filterParams(query)
+    params.append('offset', `${offset}`)
+    params.append('limit', `${limit}`)
+    if (cursor !== undefined) params.append('cursor', cursor)
+    return `${url}?${params}`
+  }
+  const behind = query.offset + limit
+  const last = page.places.at(-1)
+  return {
+    first: at(0),
+    current: at(query.offset, query.cursor),
+    next: page.more && last ? at(behind, formatCursor(last, behind)) : null,
+  }
 }
 
 /** Addresses of the pages of a list. */
 export type PageUrls = ReturnType<typeof pageUrls>
 
+/** Pieces of about this length are few enough for a thousand small jobs, and small enough for long ones. */
+const PIECE_LENGTH = 64 * 1024
+
 /** Writes a list as JSON while its items are loaded. */
 export async function* writeList(
   urls: PageUrls,
-  items: AsyncIterable<unknown>,
-): AsyncGenerator<string> {
-  yield `${JSON.stringify(urls).slice(0, -1)},"items":[`
+  items: AsyncIterable<JobText>,
+): AsyncGenerator<string | Uint8Array> {
+  let piece = `${JSON.stringify(urls).slice(0, -1)},"items":[`
   let separator = ''
   for await (const item of items) {
-    yield separator + JSON.stringify(item)
+    piece += separator
     separator = ','
+    if (typeof item === 'string') {
+      piece += item
+      if (piece.length < PIECE_LENGTH) continue
+      yield piece
+    } else {
+      yield piece
+      yield* item.pieces
+    }
+    piece = ''
   }
-  yield ']}'
+  yield `${piece}]}`
 }

@@ -1,5 +1,6 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import type { QueryValue } from './parse-query.ts'
 import { problemsError, readFields } from './validation.ts'
 
 type QuerySchema = { properties: Record<string, { type?: string }> }
@@ -10,24 +11,44 @@ type QuerySchema = { properties: Record<string, { type?: string }> }
  */
 export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   if (httpPart !== 'querystring') return () => true
+  const { properties } = schema as unknown as QuerySchema
   return (query) => {
-    const given = parseNumbers(query as Record<string, unknown>, schema as unknown as QuerySchema)
-    const { value, problems } = readFields(schema, given, { unknownFields: 'ignore' })
+    const given = Object.entries(query as Record<string, QueryValue>).flatMap(([name, value]) => {
+      const read = Object.hasOwn(properties, name) ? fromText(value, properties[name]?.type) : ''
+      return read === '' ? [] : [[name, read]]
+    })
+    const options = { unknownFields: 'ignore' } as const
+    const { value, problems } = readFields(schema, Object.fromEntries(given), options)
     const error = problemsError(problems)
     return error ? { error } : { value }
   }
 }
 
-/** A query holds text; an empty one counts as not given, and what is no number stays text, for the reader to refuse. */
-function parseNumbers(
-  query: Record<string, unknown>,
-  { properties }: QuerySchema,
-): Record<string, unknown> {
-  const given = Object.entries(query).filter(([, text]) => text !== '')
-  return Object.fromEntries(
-    given.map(([name, text]) => {
-      const isNumber = properties[name]?.type === 'integer' && /^-?\d+$/.test(String(text))
-      return [name, isNumber ? Number(text) : text]
-    }),
-  )
+/**
+ * Parses what a parameter holds into a value of its type. An empty one counts as not given; what
+ * cannot be parsed stays as it is, for the reader to refuse.
+ */
+function fromText(value: QueryValue, type: string | undefined): unknown {
+  if (type === 'array') return toList(value)
+  if (typeof value !== 'string' || value === '') return value
+  if (type === 'integer') return /^-?\d+$/.test(value) ? Number(value) : value
+  if (type === 'object') return parseJson(value)
+  return value
+}
+
+/** A list is spelled by repetition, with brackets or with commas. */
+function toList(value: QueryValue): unknown {
+  if (typeof value !== 'string' && !Array.isArray(value)) return value
+  const items = [value].flat().flatMap((item): unknown[] => {
+    return typeof item === 'string' ? item.split(',').filter((text) => text !== '') : [item]
+  })
+  return items.length === 0 ? '' : items
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }

@@ -8,7 +8,7 @@ const refused = [
   '224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 192.88.99.1',
   ':: ::1 fe80::1 fc00::1 fd12::1 fec0::1 ff02::1 2001:db8::1 100::1',
   '::ffff:127.0.0.1 ::ffff:8.8.8.8 ::127.0.0.1 ::7f00:1 64:ff9b::7f00:1 64:ff9b::808:808 64:ff9b:1::1',
-  '2002:7f00:1:: 2001::1 2001:10::1 5f00::1 not-an-address',
+  '2002:7f00:1:: 2001::1 2001:10::1 5f00::1 3fff::1 4000::1 fe80::1%lo not-an-address',
 ].flatMap((line) => line.split(' '))
 
 test('the guard refuses every address that is not public', () => {

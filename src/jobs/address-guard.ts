@@ -34,12 +34,12 @@ export function createAddressGuard(allowed: 'all' | readonly string[]): AddressG
   }
 }
 
-/** `::7f00:1` is an old way to write 127.0.0.1 that the library takes for a public address. */
-const IPV4_COMPATIBLE = ipaddr.IPv6.parseCIDR('::/96')
+/** All of IPv6 that is given out (IANA); `::7f00:1`, an old way to write 127.0.0.1, lies outside of it. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   if (address.range() !== 'unicast') return false
-  return address.kind() === 'ipv4' || !address.match(IPV4_COMPATIBLE)
+  return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
 }
 
 function parseRange(entry: string): Range[] | undefined {

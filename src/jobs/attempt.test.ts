@@ -52,7 +52,7 @@ function fail(code: AppError['code'], detail?: string) {
 
 test('a result is stored first, then the stages are discarded', async (t) => {
   const { after, discardedWhile } = await attempt(t, () => ({ words: 1 }))
-  assert.deepEqual([after.status, after.result], ['done', { words: 1 }])
+  assert.deepEqual([after.status, after.result], ['done', { text: '{"words":1}' }])
   assert.deepEqual(discardedWhile, ['done'])
 })
 
@@ -60,7 +60,7 @@ test('a failure of the recording ends the job at once, its space freed before th
   const { after, discardedWhile } = await attempt(t, fail('storage_full', 'no space is left'))
   assert.deepEqual([after.status, after.errorCode], ['error', 500])
   const message = 'Cannot write to the disk: no space is left'
-  assert.deepEqual(after.postSessionMetadata, { failure: { code: 500, message } })
+  assert.deepEqual(JSON.parse(after.postSessionMetadata), { failure: { code: 500, message } })
   assert.deepEqual(discardedWhile, ['processing'])
 })
 
@@ -83,7 +83,7 @@ test('while no recognizer works, a job waits without losing an attempt', async (
 test('when the engine fails the last attempt, the job says how often it was tried', async (t) => {
   const { after } = await attempt(t, fail('engine_failed', 'it crashed'), { maxAttempts: 1 })
   assert.deepEqual([after.status, after.errorCode], ['error', 500])
-  const { failure } = after.postSessionMetadata as { failure: { message: string } }
+  const { failure } = JSON.parse(after.postSessionMetadata) as { failure: { message: string } }
   assert.match(failure.message, /^Cannot finish the job: it was started 1 times.*it crashed$/)
 })
 
@@ -97,7 +97,7 @@ test('a job ends although its stages cannot be removed', async (t) => {
 test('a mistake of ours is a 500 that tells nothing of it', async (t) => {
   const { after } = await attempt(t, () => Promise.reject(new TypeError('secret of the house')))
   const failure = { code: 500, message: 'Internal server error' }
-  assert.deepEqual(after.postSessionMetadata, { failure })
+  assert.deepEqual(JSON.parse(after.postSessionMetadata), { failure })
 })
 
 test('an attempt that takes too long ends with 504, whatever the pipeline says then', async (t) => {
@@ -156,7 +156,7 @@ test('a result that the database refuses for a while is written later', async (t
     setTimeout(() => void sql`drop trigger busy`.execute(db.sql), 200)
     return { words: 2 }
   })
-  assert.deepEqual([after.status, after.result], ['done', { words: 2 }])
+  assert.deepEqual([after.status, after.result], ['done', { text: '{"words":2}' }])
 })
 
 test('a failure that the database refuses for a while is written later', async (t) => {

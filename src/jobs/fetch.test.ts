@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { type FetchOptions, fetchAudio } from './fetch.ts'
@@ -21,6 +21,21 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
   t.after(() => {
     server.close()
     server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Answers every request with what `answer` writes. */
+async function serveRaw(t: TestContext, answer: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createSocketServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).once('data', () => answer(socket))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
@@ -69,20 +84,88 @@ for (const [status, code] of answers) {
 }
 
 test('a web page, an encoded body and one that is too large are refused by their headers', async (t) => {
-  const cases: [Record<string, string>, string][] = [
-    [{ 'content-type': 'text/html; charset=utf-8' }, 'media_unsupported'],
-    [{ 'content-type': 'application/json' }, 'media_unsupported'],
-    [{ 'content-encoding': 'gzip' }, 'media_unsupported'],
-    [{ 'content-length': '1001' }, 'media_too_large'],
+  const cases: [Record<string, string>, string, RegExp][] = [
+    [
+      { 'content-type': 'text/html <secret>; a=b' },
+      'media_unsupported',
+      /answered with text.html$/,
+    ],
+    [{ 'content-type': 'application/json' }, 'media_unsupported', /application.json$/],
+    [{ 'content-encoding': 'gzip' }, 'media_unsupported', /sent it compressed$/],
+    [{ 'content-length': '1001' }, 'media_too_large', /more than 1000 bytes$/],
   ]
-  for (const [headers, code] of cases) {
+  for (const [headers, code, message] of cases) {
     const origin = await serve(t, (_request, response) => {
       response.writeHead(200, headers)
       response.write('x')
     })
     const stored = fetchAudio(origin, () => assert.fail('nothing of it may be stored'), usual)
-    await assert.rejects(stored, { code })
+    await assert.rejects(stored, { code, message })
   }
+})
+
+test('headers of 20 kB are read, of 40 kB are not', async (t) => {
+  const origin = await serve(t, (request, response) => {
+    response.setHeader('x', 'y'.repeat(Number(request.url!.slice(1)))).end('sound')
+  })
+  assert.equal(await fetchText(`${origin}/20000`), 'sound')
+  const refused = { code: 'source_unreachable', message: /headers of its answer are too large$/ }
+  await assert.rejects(fetchText(`${origin}/40000`), refused)
+})
+
+test('a redirect holds no connection, whatever follows it', async (t) => {
+  const closed = Promise.withResolvers<void>()
+  const origin = await serve(t, (request, response) => {
+    if (request.url === '/b') return response.end('sound')
+    request.socket.once('close', () => closed.resolve())
+    return response.writeHead(302, { location: '/b' }).write('a body without an end')
+  })
+  assert.equal(await fetchText(origin), 'sound')
+  await closed.promise
+})
+
+const oddAnswers: [title: string, answer: string, code: string, message: RegExp][] = [
+  ['is no HTTP', 'SSH-2.0-OpenSSH_9.7\r\n', 'source_unreachable', /its answer is not HTTP$/],
+  ['is empty', '', 'source_unreachable', /the connection broke off$/],
+  [
+    'changes the protocol',
+    'HTTP/1.1 101 OK\r\nupgrade: x\r\n\r\n',
+    'source_unreachable',
+    /the connection failed$/,
+  ],
+  [
+    'has two lengths',
+    'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx',
+    'source_unreachable',
+    /broke off$/,
+  ],
+  [
+    'leads nowhere',
+    'HTTP/1.1 302 OK\r\nlocation: http://[\r\n\r\n',
+    'source_unreachable',
+    /the address cannot be read$/,
+  ],
+  [
+    'leads to two places',
+    'HTTP/1.1 302 OK\r\nlocation: /a\r\nlocation: /b\r\n\r\n',
+    'source_unreachable',
+    /answered 302$/,
+  ],
+]
+for (const [title, answer, code, message] of oddAnswers) {
+  test(`an answer that ${title} is told in words`, async (t) => {
+    const origin = await serveRaw(t, (socket) => void socket.end(answer))
+    await assert.rejects(fetchText(origin), { code, message })
+  })
+}
+
+test('a source that is always about to answer is given up', async (t) => {
+  const origin = await serveRaw(t, (socket) => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000)
+    const write = () => void socket.write(hints, (error) => error ?? setImmediate(write))
+    write()
+  })
+  await assert.rejects(fetchText(origin, { timeout: 0.2 }), { code: 'source_timeout' })
 })
 
 test('redirects are followed, five of them', async (t) => {

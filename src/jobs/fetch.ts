@@ -4,6 +4,7 @@ import { Agent, type Dispatcher, request } from 'undici'
 import { AppError } from '../errors.ts'
 import { type AddressGuard, createAddressGuard } from './address-guard.ts'
 import { checkAnswer, discard } from './source-answer.ts'
+import { sourceError } from './source-error.ts'
 import { decodePart } from './source-url.ts'
 
 const MAX_REDIRECTS = 5
@@ -14,6 +15,8 @@ const HEADERS_TIMEOUT_MS = 30_000
 const BODY_TIMEOUT_MS = 20_000
 /** 8 kbit/s, the rate of the thinnest speech codecs in use: below it a source only holds a slot. */
 const MIN_BYTES_PER_WINDOW = 1000 * (BODY_TIMEOUT_MS / 1000)
+/** Four times what most proxies hand on; nobody sends more of them with a recording. */
+const MAX_HEADER_BYTES = 32 * 1024
 
 /** Limits of one fetch: seconds, bytes, and where it may connect to. */
 export type FetchOptions = {
@@ -49,6 +52,7 @@ export async function fetchAudio<T>(
       lookup: createLookup(guard, options.resolve ?? resolve),
       timeout: CONNECT_TIMEOUT_MS,
     },
+    maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
   })
@@ -149,15 +153,4 @@ async function* receive(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Ar
   } catch (error) {
     throw signal.aborted ? signal.reason : sourceError(error)
   }
-}
-
-/** What undici reports, in the words of the error table. */
-function sourceError(error: unknown): unknown {
-  if (error instanceof AppError) return error
-  const { code, cause } = error as { code?: unknown; cause?: unknown }
-  if (cause instanceof AppError) return cause
-  const timeouts = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']
-  const timedOut = timeouts.includes(String(code)) || code === 'ETIMEDOUT'
-  const detail = typeof code === 'string' ? code : undefined
-  return new AppError(timedOut ? 'source_timeout' : 'source_unreachable', detail, { cause: error })
 }

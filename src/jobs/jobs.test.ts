@@ -111,6 +111,43 @@ test('an upload that no job uses is deleted when its time is up, another is kept
   assert.deepEqual(await listFiles(service), [file!.id])
 })
 
+test('a job past its retention is deleted with all it had, a recent one is kept', async (t) => {
+  const service = await openService(t, { env: { STENO_RETENTION_DAYS: '2' } })
+  const { db } = service.storage
+  await service.jobs.start()
+  const [old, recent] = [await service.submit({ seconds: 1 }), await service.submit({ seconds: 1 })]
+  await service.ended(old)
+  const { file } = await service.ended(recent)
+  await service.jobs.close()
+  const longAgo = Date.now() - 2 * 86_400_000
+  await db.sql
+    .updateTable('jobs')
+    .set({ completed_at: longAgo - 1 })
+    .where('id', '=', old)
+    .execute()
+  await service.close()
+
+  const later = await openService(t, { folder: service.folder, env: { STENO_RETENTION_DAYS: '2' } })
+  await later.jobs.start()
+  while (await findJob(later.storage.db, { id: old, account })) await delay(20)
+  await later.close()
+  assert.deepEqual(await listFiles(service), [file!.id])
+})
+
+test('a request that came before gets the same job, one with another body none', async (t) => {
+  const { jobs } = await openService(t)
+  const idempotency = { account, key: 'k', fingerprint: 'one' }
+  const request = { params: {}, customMetadata: null, fileId: null, source: 'https://a.example/b' }
+  const first = await jobs.submit(account, { ...request, idempotency })
+  assert.deepEqual(await jobs.findRepeated(idempotency), first)
+  assert.deepEqual(await jobs.submit(account, { ...request, idempotency }), first)
+  const other = { ...idempotency, fingerprint: 'two' }
+  await assert.rejects(jobs.findRepeated(other), { code: 'idempotency_conflict' })
+  await assert.rejects(jobs.submit(account, { ...request, idempotency: other }), {
+    code: 'idempotency_conflict',
+  })
+})
+
 test('a deleted job leaves nothing: no row, no result, no recording', async (t) => {
   const service = await openService(t)
   await service.jobs.start()

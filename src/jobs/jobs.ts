@@ -5,10 +5,10 @@ import { decodeMedia, probeMedia } from '../audio/media.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { createJob, findRepeated, type IdempotencyKey } from '../storage/creation.ts'
 import { inTransaction } from '../storage/db.ts'
 import { findFile, type StoredFile } from '../storage/files.ts'
 import { deleteEndedJob, findJob, type JobId } from '../storage/jobs.ts'
-import { enqueueJob } from '../storage/queue.ts'
 import { findActiveJobs } from '../storage/queue-upkeep.ts'
 import type { Storage } from '../storage/storage.ts'
 import { steadyNow } from './clock.ts'
@@ -17,7 +17,8 @@ import { type MediaTools, type PipelineTools, transcribe } from './pipeline.ts'
 import { Runner } from './runner.ts'
 import { filenameOf } from './source-url.ts'
 import { removeStages, removeStaleStages } from './stages.ts'
-import { storeUpload, sweepUploads, type Upload } from './uploads.ts'
+import { keepTidy } from './upkeep.ts'
+import { type AddressedUpload, fetchUpload, storeUpload, type Upload } from './uploads.ts'
 
 /** A job as it is asked for, after validation. */
 export type SubmitRequest = {
@@ -27,6 +28,8 @@ export type SubmitRequest = {
   /** An upload of the account; else `source`, an address elsewhere. */
   fileId: string | null
   source: string | null
+  /** With it, a request that comes twice makes one job. */
+  idempotency?: IdempotencyKey | undefined
 }
 
 /** What the recorded-audio service is built from. */
@@ -55,7 +58,7 @@ export class Jobs {
   readonly #log: Log
   readonly #runner: Runner
   readonly #closed = new AbortController()
-  #sweeping: Promise<void> = Promise.resolve()
+  #tidying: Promise<void> = Promise.resolve()
 
   constructor(options: JobsOptions) {
     const { config, storage, speech, log, media, graceMs = GRACE_MS } = options
@@ -82,7 +85,7 @@ export class Jobs {
   /** Queues a job; once this resolves, the job survives whatever happens to the server. */
   async submit(account: string, request: SubmitRequest): Promise<{ id: string }> {
     if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
-    const { params, customMetadata, fileId, source } = request
+    const { params, customMetadata, fileId, source, idempotency } = request
     if (params.pii_redaction === true) {
       // Answering with unredacted text is the one thing that must not happen (contract D63).
       throw new AppError('feature_not_configured', 'pii_redaction is not available on this server')
@@ -98,16 +101,33 @@ export class Jobs {
     const moments = { createdAt: Date.now(), runAfter: steadyNow() }
     const { maxQueuedPerAccount: maxQueued } = this.#tools.config.jobs
     const job = { id, account, ...moments, params, customMetadata, file }
-    if (!(await enqueueJob(this.#tools.db, job, { maxQueued }))) {
-      throw await this.#whyRefused({ account, fileId, maxQueued })
-    }
+    const creation = await createJob(this.#tools.db, job, { maxQueued, idempotency })
+    if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
     this.#runner.wake()
-    return { id }
+    // The same request came at the same time and was first.
+    const repeated = creation === 'repeated' && (await this.findRepeated(idempotency!))
+    return repeated || { id }
+  }
+
+  /**
+   * Finds the job that an earlier request with this key made; fails with `idempotency_conflict` when
+   * that one asked for something else.
+   */
+  async findRepeated(idempotency: IdempotencyKey): Promise<{ id: string } | undefined> {
+    const earlier = await findRepeated(this.#tools.db, idempotency, { now: Date.now() })
+    if (!earlier) return undefined
+    if (earlier.fingerprint !== idempotency.fingerprint) throw new AppError('idempotency_conflict')
+    return { id: earlier.jobId }
   }
 
   /** Stores a recording, which is kept while a job uses it, else for the configured time. */
   upload(account: string, upload: Upload): Promise<StoredFile> {
     return storeUpload(this.#tools, account, upload)
+  }
+
+  /** Fetches a recording and keeps it like one that was uploaded. */
+  uploadFrom(account: string, upload: AddressedUpload): Promise<StoredFile> {
+    return fetchUpload(this.#tools, account, upload)
   }
 
   /** Deletes a job that has ended, with its result and, unless another job uses it, its recording. */
@@ -127,8 +147,8 @@ export class Jobs {
     await removeStaleStages(workFolder, await findActiveJobs(db))
     await this.#runner.start()
     const { signal } = this.#closed
-    const { uploadTtl: ttl } = this.#tools.config.storage
-    this.#sweeping = sweepUploads({ db, log: this.#log, ttl, signal })
+    const { uploadTtl, retentionDays } = this.#tools.config.storage
+    this.#tidying = keepTidy({ db, log: this.#log, uploadTtl, retentionDays, signal })
   }
 
   /** Resolves when no job is waiting or in hand. */
@@ -139,7 +159,7 @@ export class Jobs {
   /** Takes no more jobs, lets those in hand end for a moment, and hands the rest back to the queue. */
   async close(): Promise<void> {
     this.#closed.abort()
-    await this.#sweeping
+    await this.#tidying
     await this.#runner.close()
   }
 
@@ -147,6 +167,7 @@ export class Jobs {
     if (fileId && !(await findFile(this.#tools.db, { id: fileId, account }))) {
       return new AppError('file_not_found', 'the upload does not exist or was deleted')
     }
-    return new AppError('too_many_jobs', `${maxQueued} are waiting already`, RETRY_SOON)
+    const retryAfter = this.#runner.secondsPerJob()
+    return new AppError('too_many_jobs', `${maxQueued} are waiting already`, { retryAfter })
   }
 }

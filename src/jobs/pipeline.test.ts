@@ -7,13 +7,13 @@ import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { createFakeMedia, oneChunk } from '../../test/fake-media.ts'
 import { hum } from '../../test/recordings.ts'
-import { ACCOUNT, openService } from '../../test/test-service.ts'
+import { ACCOUNT, type EndedJob, openService } from '../../test/test-service.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import type { Segment } from '../asr/speech-engine.ts'
 import { decodeMedia, probeMedia } from '../audio/media.ts'
 import { AppError } from '../errors.ts'
 import { findFile } from '../storage/files.ts'
-import { findJob, type Job } from '../storage/jobs.ts'
+import { findJob } from '../storage/jobs.ts'
 
 type Result = {
   metadata: Record<string, number>
@@ -21,7 +21,7 @@ type Result = {
 }
 
 /** The result without the one field that tells the time of day. */
-function timeless(job: Job): Result {
+function timeless(job: EndedJob): Result {
   const { metadata, ...rest } = job.result as Result
   const { transcription_time: _, ...others } = metadata
   return { metadata: others, ...rest }

@@ -28,7 +28,8 @@ export async function provideRecording(
   }
 }
 
-function fetchRecording(
+/** Fetches what lies at `source` into the object `id`, within the limits of the configuration. */
+export function fetchRecording(
   { db, config }: { db: Db; config: RecordingTools['config'] },
   { id, source, signal }: { id: string; source: string; signal: AbortSignal },
 ): Promise<{ size: number }> {

@@ -106,7 +106,7 @@ test('a job whose lease ran out is taken up when the queue is looked at next', a
   await service.jobs.start()
   const { db } = service.storage
   const later = steadyNow() + 900_000
-  const fileId = await addFile(db, { account: ACCOUNT })
+  const fileId = await addFile(db, { account: ACCOUNT, createdAt: Date.now() })
   const id = await addJob(db, { account: ACCOUNT, fileId, runAfter: later })
   assert.ok(await claim(db, { now: later, leaseUntil: steadyNow() - 1 }))
   await service.submit({ seconds: 1 })

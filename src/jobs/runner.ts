@@ -16,6 +16,11 @@ import { steadyNow } from './clock.ts'
 /** Pause of the queue after the database refused a statement. */
 const ERROR_PAUSE_MS = 1000
 
+/** What an attempt is taken to last before the first has ended. */
+const FIRST_GUESS_SECONDS = 10
+/** The average follows the last ten or so attempts. */
+const NEWEST_SHARE = 0.2
+
 /** What the queue loop needs. */
 export type RunnerOptions = Omit<AttemptTools, 'stop'> & {
   /** Jobs in hand at the same time. */
@@ -38,6 +43,8 @@ export class Runner {
   readonly #running = new Map<string, Promise<void>>()
   readonly #stop = new AbortController()
   #closing = false
+  /** What an attempt takes, on the average. */
+  #seconds = FIRST_GUESS_SECONDS
   #loop: Promise<void> = Promise.resolve()
   #woken = Promise.withResolvers<void>()
   #changed = Promise.withResolvers<void>()
@@ -54,9 +61,15 @@ export class Runner {
     this.#loop = this.#run()
   }
 
-  /** Has the queue looked at now. */
+  /** A job was created: has the queue looked at now, unless nothing could come of it. */
   wake(): void {
-    this.#woken.resolve()
+    const { slots, queueTimeout } = this.#options
+    if (this.#running.size < slots || queueTimeout > 0) this.#woken.resolve()
+  }
+
+  /** How long it takes, at the present pace, until the next job is taken from the queue. */
+  secondsPerJob(): number {
+    return this.#seconds / this.#options.slots
   }
 
   /** Resolves when no job is waiting or in hand. */
@@ -72,7 +85,7 @@ export class Runner {
   /** Takes no more jobs; those in hand may end within the grace time, then they go back to the queue. */
   async close(): Promise<void> {
     this.#closing = true
-    this.wake()
+    this.#woken.resolve()
     this.#notify()
     await this.#loop
     const running = Promise.all(this.#running.values())
@@ -90,7 +103,7 @@ export class Runner {
         this.#options.log.error({ err: error }, 'cannot read the queue')
         return ERROR_PAUSE_MS
       })
-      const timer = setTimeout(() => this.wake(), pauseMs)
+      const timer = setTimeout(() => this.#woken.resolve(), pauseMs)
       await this.#woken.promise
       clearTimeout(timer)
     }
@@ -116,11 +129,14 @@ export class Runner {
 
   #begin(job: ClaimedJob): void {
     const { log } = this.#options
+    const begunAt = performance.now()
     const attempt = runAttempt({ ...this.#options, stop: this.#stop.signal }, job)
       .catch((error) => log.error({ err: error, jobId: job.id }, 'cannot write how the job ended'))
       .finally(() => {
         this.#running.delete(job.id)
-        this.wake()
+        const seconds = (performance.now() - begunAt) / 1000
+        this.#seconds += (seconds - this.#seconds) * NEWEST_SHARE
+        this.#woken.resolve()
         this.#notify()
       })
     this.#running.set(job.id, attempt)

@@ -8,3 +8,9 @@ test('a fetched recording is named by the last part of the path, decoded', () =>
   assert.equal(filenameOf('https://a.example/'), null)
   assert.equal(filenameOf('https://a.example'), null)
 })
+
+test('a name in an address brings neither folders nor lines with it', () => {
+  assert.equal(filenameOf('https://a.example/..%2F..%2Fetc%2Fx.au'), 'x.au')
+  assert.equal(filenameOf('https://a.example/a%0D%0AX:y.au'), 'aX:y.au')
+  assert.equal(filenameOf('https://a.example/a%5Cb.au'), 'b.au')
+})

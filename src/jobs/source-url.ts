@@ -1,7 +1,9 @@
+import { cleanFileName } from './file-name.ts'
+
 /** The name a fetched recording goes by: the last part of the address's path, or null when it has none. */
 export function filenameOf(url: string): string | null {
   const path = URL.parse(url)?.pathname ?? ''
-  return decodePart(path.slice(path.lastIndexOf('/') + 1)) || null
+  return cleanFileName(decodePart(path.slice(path.lastIndexOf('/') + 1)))
 }
 
 /** Undoes percent-encoding; text that is not well encoded stays as it is. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addFile, addJob } from '../../test/test-jobs.ts'
 import { openTestStorage } from '../../test/test-storage.ts'
+import { inTransaction } from './db.ts'
 import { deleteUnusedFiles, findFile } from './files.ts'
 
 test('a file is found by its own account only', async (t) => {
@@ -20,7 +21,23 @@ test('of a period only the files go that no job uses', async (t) => {
   const used = await addFile(db, { createdAt: 150 })
   const after = await addFile(db, { createdAt: 200 })
   await addJob(db, { fileId: used })
-  assert.deepEqual(await deleteUnusedFiles(db, { from: 100, to: 200 }), [unused])
+  const deleted = await deleteUnusedFiles(db, { from: 100, to: 200 })
+  assert.deepEqual(deleted, { ids: [unused], to: 200 })
   const left = await db.sql.selectFrom('files').select('id').execute()
   assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([before, used, after]))
+})
+
+test('a long period is looked at in parts, which miss no file', async (t) => {
+  const { db } = await openTestStorage(t)
+  await inTransaction(db, async (tx) => {
+    for (let i = 0; i < 1100; i++) await addFile(tx, { createdAt: 1 + Math.floor(i / 10) })
+  })
+  let deleted = 0
+  let parts = 0
+  for (let from = 0; from < 500; parts++) {
+    const { ids, to } = await deleteUnusedFiles(db, { from, to: 500 })
+    deleted += ids.length
+    from = to
+  }
+  assert.deepEqual([deleted, parts], [1100, 2])
 })

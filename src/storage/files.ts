@@ -44,17 +44,28 @@ export async function findFile(
 /** The moments between which files were stored; the later one is not included. */
 export type Period = { from: number; to: number }
 
+/** So many files are looked at in one statement: others can write between two. */
+const LOOKED_AT = 1000
+
 /**
- * Forgets the files of a period that no job uses, and returns their ids. One statement: a job created
- * at the same time either keeps its file or finds it gone.
+ * Forgets the files of a period that no job uses, from its begin up to the moment `to` that it returns,
+ * with their ids. One statement: a job created at the same time either keeps its file or finds it gone.
  */
-export async function deleteUnusedFiles(db: Db, { from, to }: Period): Promise<string[]> {
+export async function deleteUnusedFiles(
+  db: Db,
+  { from, to }: Period,
+): Promise<{ ids: string[]; to: number }> {
+  const { rows: ends } = await sql<{ created_at: number }>`
+    select created_at from files where created_at >= ${from} and created_at < ${to}
+    order by created_at limit 1 offset ${LOOKED_AT}`.execute(db.sql)
+  // Files of the same moment are never parted, or the next period would miss some.
+  const end = ends[0] ? Math.max(ends[0].created_at, from + 1) : to
   const { rows } = await sql<{ id: string }>`
     delete from files
-    where created_at >= ${from} and created_at < ${to}
+    where created_at >= ${from} and created_at < ${end}
       and not exists (select 1 from jobs where jobs.file_id = files.id)
     returning id`.execute(db.sql)
-  return rows.map(({ id }) => id)
+  return { ids: rows.map(({ id }) => id), to: end }
 }
 
 /** Which of these objects some row refers to, as a recording or as a long result. */

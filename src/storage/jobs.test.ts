@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
-import { addFile, addJob, claim } from '../../test/test-jobs.ts'
+import { addFile, addJob, claim, resultOf } from '../../test/test-jobs.ts'
 import { openTestStorage } from '../../test/test-storage.ts'
 import { type Db, inTransaction } from './db.ts'
 import { findFile } from './files.ts'
-import { deleteEndedJob, findJob, listJobIds } from './jobs.ts'
+import { deleteEndedJob, findJob, findJobs } from './jobs.ts'
 import { finishJob } from './lease.ts'
-import { MAX_INLINE_RESULT_BYTES } from './results.ts'
+import { MAX_INLINE_RESULT_BYTES, readResult } from './results.ts'
 
 const account = 'acme'
 
@@ -28,54 +28,25 @@ test('a job is found by its own account and kind only', async (t) => {
   assert.equal(await findJob(db, { id: randomUUID(), account }), undefined)
 })
 
-test('pages of a list follow each other, newest first, and the last one says so', async (t) => {
-  const { db } = await openTestStorage(t)
-  const ids = []
-  for (let i = 0; i < 5; i++) ids.unshift(await addJob(db))
-  await addJob(db, { account: 'other' })
-  const seen = []
-  const more = []
-  for (let offset = 0; offset < 6; offset += 2) {
-    const page = await listJobIds(db, { account, offset, limit: 2 })
-    seen.push(...page.ids)
-    more.push(page.more)
-  }
-  assert.deepEqual(seen, ids)
-  assert.deepEqual(more, [true, true, false])
-  assert.deepEqual(await listJobIds(db, { account, offset: 9, limit: 2 }), { ids: [], more: false })
-})
-
-test('a list of one kind leaves out the other, a list of both does not', async (t) => {
-  const { db } = await openTestStorage(t)
-  const recorded = await addJob(db)
-  const live = await addJob(db)
-  await db.sql.updateTable('jobs').set({ kind: 'live' }).where('id', '=', live!).execute()
-  async function list(kinds?: ('live' | 'pre-recorded')[]) {
-    return (await listJobIds(db, { account, kinds, offset: 0, limit: 10 })).ids
-  }
-  assert.deepEqual(await list(['live']), [live])
-  assert.deepEqual(await list(['pre-recorded', 'pre-recorded']), [recorded])
-  assert.deepEqual(await list(['pre-recorded', 'live']), [live, recorded])
-  assert.deepEqual(await list(), [live, recorded])
-})
-
 test('a result is the same whether its row can hold it or an object has to', async (t) => {
   const { db } = await openTestStorage(t)
   for (const length of [10, MAX_INLINE_RESULT_BYTES]) {
     const result = { text: 'ü'.repeat(length) }
     const id = await addEndedJob(db, { result })
-    assert.deepEqual((await findJob(db, { id, account }))?.result, result)
+    const job = await findJob(db, { id, account })
+    assert.deepEqual(await resultOf(db, job!), result)
   }
   const rows = await db.sql.selectFrom('jobs').select(['result', 'result_object']).execute()
   assert.equal(rows.filter(({ result }) => result === null).length, 1)
 })
 
-test('a job whose long result is being deleted is no longer there', async (t) => {
+test('a long result that is being deleted is no longer there', async (t) => {
   const { db } = await openTestStorage(t)
   const id = await addEndedJob(db, { result: { text: 'x'.repeat(MAX_INLINE_RESULT_BYTES) } })
   const row = await db.sql.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
   await db.objects.delete(row.result_object!)
-  assert.equal(await findJob(db, { id, account }), undefined)
+  const job = await findJob(db, { id, account })
+  assert.equal(await readResult(db, job!.result!), undefined)
 })
 
 test('only a job that has ended is deleted, by its own account and kind', async (t) => {
@@ -109,4 +80,17 @@ test('an upload goes with the last job that uses it, a long result with its own'
   assert.ok(await findFile(db, { id: fileId, account }))
   assert.deepEqual(await remove(second), { objects: [fileId] })
   assert.equal(await findFile(db, { id: fileId, account }), undefined)
+})
+
+test('several jobs come in the order asked for, without those that are gone', async (t) => {
+  const { db } = await openTestStorage(t)
+  const first = (await addJob(db))!
+  const second = (await addJob(db))!
+  const foreign = (await addJob(db, { account: 'other' }))!
+  const ids = [second, foreign, randomUUID(), first]
+  const found = await findJobs(db, { ids, account })
+  assert.deepEqual(
+    found.map(({ id }) => id),
+    [second, first],
+  )
 })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
-import { type JobResult, loadResult } from './results.ts'
+import { metadataTokens } from './metadata-tokens.ts'
+import { type StoredResult, storedResult } from './results.ts'
 import type { JobRow } from './tables.ts'
 
 /** Recorded audio or a live session. */
@@ -17,6 +18,9 @@ export type JobFile = {
   channels: number | null
 }
 
+/** JSON as it is stored: most of it is only passed on, and a page of jobs holds much of it. */
+export type JsonText = string
+
 /** One transcription asked for by an account. Moments are milliseconds since 1970. */
 export type Job = {
   id: string
@@ -25,12 +29,13 @@ export type Job = {
   status: JobStatus
   createdAt: number
   completedAt: number | null
-  customMetadata: Record<string, unknown> | null
+  customMetadata: JsonText | null
   errorCode: number | null
-  postSessionMetadata: Record<string, unknown>
-  requestParams: Record<string, unknown> | null
+  postSessionMetadata: JsonText
+  requestParams: JsonText | null
   file: JobFile | null
-  result: JobResult | null
+  /** Where its result lies; `readResult` reads it. */
+  result: StoredResult | null
 }
 
 /** A job by its id within an account. */
@@ -45,38 +50,22 @@ export async function findJob(db: Db, { id, account, kind }: JobId): Promise<Job
     .where('account', '=', account)
   if (kind) query = query.where('kind', '=', kind)
   const row = await query.executeTakeFirst()
-  return row && toJob(db, row)
+  return row && toJob(row)
 }
 
-/** Which part of the jobs of an account to list. */
-export type ListOptions = {
-  account: string
-  /** All kinds when absent. */
-  kinds?: readonly JobKind[] | undefined
-  offset: number
-  limit: number
-}
-
-/**
- * The ids of one page of an account's jobs, newest first. The statement walks an index that holds all
- * it needs, so a deep page skips index entries and never reads a row.
- */
-export async function listJobIds(
+/** Finds several jobs of an account in the order of `ids`; those that are gone are left out. */
+export async function findJobs(
   db: Db,
-  { account, kinds, offset, limit }: ListOptions,
-): Promise<{ ids: string[]; more: boolean }> {
-  let page = db.sql
-    .selectFrom('jobs')
-    .select('id')
-    .where('account', '=', account)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .offset(offset)
-    .limit(limit + 1)
-  const [kind, other] = new Set(kinds)
-  if (kind && !other) page = page.where('kind', '=', kind)
-  const rows = await page.execute()
-  return { ids: rows.slice(0, limit).map(({ id }) => id), more: rows.length > limit }
+  { ids, account }: { ids: readonly string[]; account: string },
+): Promise<Job[]> {
+  // Were the account in the statement, SQLite would walk all its jobs by the index on that.
+  const rows = await db.sql.selectFrom('jobs').selectAll().where('id', 'in', ids).execute()
+  const own = rows.filter((row) => row.account === account)
+  const jobs = new Map(own.map((row) => [row.id, row]))
+  return ids.flatMap((id) => {
+    const row = jobs.get(id)
+    return row ? [toJob(row)] : []
+  })
 }
 
 /** Objects that lost their last row, for the caller to delete. */
@@ -90,16 +79,25 @@ export async function deleteEndedJob(
   tx: Db,
   { id, account, kind }: JobId,
 ): Promise<DeletedJob | undefined> {
-  const { rows } = await sql<Pick<JobRow, 'file_id' | 'result_object'>>`
+  const { rows } = await sql<JobRow>`
     delete from jobs
     where id = ${id} and account = ${account} and (status = 'done' or status = 'error')
       and kind = ${kind ?? sql.ref('kind')}
-    returning file_id, result_object`.execute(tx.sql)
+    returning *`.execute(tx.sql)
   const job = rows[0]
   if (!job) return undefined
+  await forgetMetadata(tx, job)
   const objects = job.result_object ? [job.result_object] : []
   if (job.file_id && (await deleteFileWithoutJobs(tx, job.file_id))) objects.push(job.file_id)
   return { objects }
+}
+
+async function forgetMetadata(tx: Db, job: JobRow): Promise<void> {
+  if (job.custom_metadata === null) return
+  const metadata = JSON.parse(job.custom_metadata) as Record<string, unknown>
+  await sql`delete from job_metadata
+    where token in (${sql.join(metadataTokens(job.account, metadata))})
+      and created_at = ${job.created_at} and id = ${job.id}`.execute(tx.sql)
 }
 
 /** Forgets a file unless a job still uses it; tells whether nothing uses it now. */
@@ -111,9 +109,7 @@ async function deleteFileWithoutJobs(tx: Db, id: string): Promise<boolean> {
   return true
 }
 
-async function toJob(db: Db, row: JobRow): Promise<Job | undefined> {
-  const result = await loadResult(db, row)
-  if (result === undefined) return undefined
+function toJob(row: JobRow): Job {
   return {
     id: row.id,
     account: row.account,
@@ -121,12 +117,12 @@ async function toJob(db: Db, row: JobRow): Promise<Job | undefined> {
     status: row.status,
     createdAt: row.created_at,
     completedAt: row.completed_at,
-    customMetadata: parse(row.custom_metadata),
+    customMetadata: row.custom_metadata,
     errorCode: row.error_code,
-    postSessionMetadata: parse(row.post_session_metadata) ?? {},
-    requestParams: parse(row.request_params),
+    postSessionMetadata: row.post_session_metadata,
+    requestParams: row.request_params,
     file: toJobFile(row),
-    result,
+    result: storedResult(row),
   }
 }
 
@@ -140,8 +136,4 @@ export function toJobFile(row: JobRow): JobFile | null {
     duration: row.file_duration,
     channels: row.file_channels,
   }
-}
-
-function parse(text: string | null): Record<string, unknown> | null {
-  return text === null ? null : (JSON.parse(text) as Record<string, unknown>)
 }

@@ -1,31 +1,102 @@
+import type { Selectable } from 'kysely'
 import type { Db } from './db.ts'
+import type { KeyRow } from './tables.ts'
 
-/** A key as it is kept: `hash` is the SHA-256 of the key in hex, `prefix` what a person may see of it. */
-export type StoredKey = { hash: string; account: string; prefix: string; createdAt: number }
+/** What a key may be for: all that reads; recordings and their jobs; live sessions. */
+export const scopes = ['read', 'write', 'live'] as const
+
+/** One thing that a key may be for. */
+export type Scope = (typeof scopes)[number]
+
+/** A key as it is kept. */
+export type StoredKey = {
+  /** The SHA-256 of the key in hex. */
+  hash: string
+  account: string
+  /** How the key begins: what a person may see of it, and its id in commands. */
+  prefix: string
+  name: string | null
+  scopes: readonly Scope[]
+  createdAt: number
+  expiresAt: number | null
+  lastUsedAt: number | null
+}
+
+/** What is known of a key when it is made; all scopes, no name and no end unless they are given. */
+export type NewKey = Pick<StoredKey, 'hash' | 'account' | 'prefix' | 'createdAt'> &
+  Partial<Pick<StoredKey, 'name' | 'scopes' | 'expiresAt'>>
+
+/** The database alone: keys have no part in the objects. */
+type Rows = Pick<Db, 'sql'>
 
 /** Stores a key by its hash; the key itself never reaches the database. */
-export async function insertKey(db: Db, { createdAt, ...key }: StoredKey): Promise<void> {
+export async function insertKey(db: Rows, key: NewKey): Promise<void> {
+  const { hash, account, prefix, createdAt, name = null, expiresAt = null } = key
   await db.sql
     .insertInto('keys')
-    .values({ ...key, created_at: createdAt })
+    .values({
+      ...{ hash, account, prefix, name },
+      scopes: (key.scopes ?? scopes).join(),
+      created_at: createdAt,
+      expires_at: expiresAt,
+    })
     .execute()
 }
 
 /** Finds the key that has this hash. */
-export async function findKeyByHash(db: Db, hash: string): Promise<StoredKey | undefined> {
+export async function findKeyByHash(db: Rows, hash: string): Promise<StoredKey | undefined> {
   const row = await db.sql
     .selectFrom('keys')
     .selectAll()
     .where('hash', '=', hash)
     .executeTakeFirst()
-  return row && { hash, account: row.account, prefix: row.prefix, createdAt: row.created_at }
+  return row && toStoredKey(row)
+}
+
+/** All keys, the oldest first. */
+export async function listKeys(db: Rows): Promise<StoredKey[]> {
+  const rows = await db.sql
+    .selectFrom('keys')
+    .selectAll()
+    .orderBy('created_at')
+    .orderBy('prefix')
+    .execute()
+  return rows.map(toStoredKey)
 }
 
 /** How many keys there are; none means that this is the first start. */
-export async function countKeys(db: Db): Promise<number> {
+export async function countKeys(db: Rows): Promise<number> {
   const { count } = await db.sql
     .selectFrom('keys')
     .select((of) => of.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
+}
+
+/** Notes when a key was last used; one that is gone by now stays gone. */
+export async function noteKeyUse(
+  db: Rows,
+  { hash, at }: { hash: string; at: number },
+): Promise<void> {
+  await db.sql.updateTable('keys').set({ last_used_at: at }).where('hash', '=', hash).execute()
+}
+
+/** Removes the key that begins with `prefix`; false when there is none. */
+export async function deleteKey(db: Rows, prefix: string): Promise<boolean> {
+  const { numDeletedRows } = await db.sql
+    .deleteFrom('keys')
+    .where('prefix', '=', prefix)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+function toStoredKey(row: Selectable<KeyRow>): StoredKey {
+  const { hash, account, prefix, name } = row
+  return {
+    ...{ hash, account, prefix, name },
+    scopes: row.scopes.split(',') as Scope[],
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+  }
 }

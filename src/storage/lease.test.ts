@@ -20,7 +20,8 @@ test('a finished job shows its result and the moment it ended', async (t) => {
   const { id, lease } = await claimNew(db)
   assert.equal(await finishJob(db, lease, { result: { words: 3 }, at: 9000 }), true)
   const job = await findJob(db, { id, account: 'acme' })
-  assert.deepEqual([job?.status, job?.completedAt, job?.result], ['done', 9000, { words: 3 }])
+  const result = { text: '{"words":3}' }
+  assert.deepEqual([job?.status, job?.completedAt, job?.result], ['done', 9000, result])
   assert.equal(await finishJob(db, lease, { result: { words: 4 }, at: 9001 }), false, 'only once')
 })
 
@@ -31,7 +32,7 @@ test('a failed job shows why, in the place the contract has for it', async (t) =
   assert.equal(await failJob(db, lease, { failure, at: 9000 }), true)
   const job = await findJob(db, { id, account: 'acme' })
   assert.deepEqual([job?.status, job?.errorCode, job?.completedAt], ['error', 404, 9000])
-  assert.deepEqual(job?.postSessionMetadata, { failure })
+  assert.deepEqual(JSON.parse(job!.postSessionMetadata), { failure })
   assert.equal(job?.result, null)
 })
 

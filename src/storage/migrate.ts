@@ -1,8 +1,16 @@
 import { type Kysely, sql } from 'kysely'
-import { statements as jobs } from './migrations/0001-jobs.ts'
+import * as jobs from './migrations/0001-jobs.ts'
+import * as keys from './migrations/0002-keys.ts'
+import * as jobLists from './migrations/0003-job-lists.ts'
+
+/** What a version changes: the tables, then what lies in them. */
+type Migration = {
+  statements: readonly string[]
+  fill?: <T>(tx: Kysely<T>) => Promise<void>
+}
 
 /** Numbered from 1 by their place; never edited, never reordered. */
-const migrations: readonly (readonly string[])[] = [jobs]
+const migrations: readonly Migration[] = [jobs, keys, jobLists]
 
 type Version = { schema_version: { version: number } }
 
@@ -13,18 +21,33 @@ type Version = { schema_version: { version: number } }
 export async function migrate<T>(database: Kysely<T>): Promise<void> {
   await database.transaction().execute(async (tx) => {
     await sql`create table if not exists schema_version (version integer not null)`.execute(tx)
-    const versions = tx as unknown as Kysely<Version>
-    const row = await versions.selectFrom('schema_version').select('version').executeTakeFirst()
-    const current = row?.version ?? 0
-    if (current > migrations.length) {
-      throw new Error(
-        `Cannot open the database: it has version ${current}, this program knows versions up to ${migrations.length}`,
-      )
-    }
-    for (const statements of migrations.slice(current)) {
+    const current = await readVersion(tx)
+    if (current !== undefined && current > migrations.length) throw wrongVersion(current)
+    for (const { statements, fill } of migrations.slice(current ?? 0)) {
       for (const statement of statements) await sql.raw(statement).execute(tx)
+      await fill?.(tx)
     }
-    if (!row) await versions.insertInto('schema_version').values({ version: 0 }).execute()
-    await versions.updateTable('schema_version').set({ version: migrations.length }).execute()
+    const versions = tx as unknown as Kysely<Version>
+    if (current === undefined)
+      await versions.insertInto('schema_version').values({ version: migrations.length }).execute()
+    else await versions.updateTable('schema_version').set({ version: migrations.length }).execute()
   })
+}
+
+/** Throws unless the database has the version of this code; changes nothing. */
+export async function checkVersion<T>(database: Kysely<T>): Promise<void> {
+  const version = await readVersion(database)
+  if (version !== migrations.length) throw wrongVersion(version)
+}
+
+async function readVersion<T>(database: Kysely<T>): Promise<number | undefined> {
+  const versions = database as unknown as Kysely<Version>
+  const row = await versions.selectFrom('schema_version').select('version').executeTakeFirst()
+  return row?.version
+}
+
+function wrongVersion(version: number | undefined): Error {
+  return new Error(
+    `Cannot open the database: it has version ${version}, this program knows version ${migrations.length}`,
+  )
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { AppError } from '../errors.ts'
@@ -21,6 +21,8 @@ export type Objects = {
   path(id: string): string
   /** Fails with `file_not_found` or `storage_unreadable` unless the object can be opened. */
   check(id: string): Promise<void>
+  /** Bytes of the object; undefined when it is not there. */
+  size(id: string): Promise<number | undefined>
   /** Both ends of `range` are inclusive, as in the HTTP header. */
   read(id: string, range?: { start: number; end: number }): Readable
   /** Deletes what is there; an object that is not there is no error. */
@@ -68,6 +70,10 @@ export async function openObjects(folder: string): Promise<Objects> {
     async check(id) {
       const handle = await open(path(id)).catch(throwStorageError)
       await handle.close()
+    },
+    async size(id) {
+      const found = await stat(path(id)).catch(ignoreMissing)
+      return found?.size
     },
     read(id, range) {
       const file = path(id)
@@ -143,6 +149,6 @@ async function makeFolder(path: string): Promise<void> {
   if (await mkdir(path, { recursive: true })) await syncFolder(dirname(path))
 }
 
-function ignoreMissing(error: unknown): void {
+function ignoreMissing(error: unknown): undefined {
   if ((error as { code?: unknown }).code !== 'ENOENT') throw storageError(error)
 }

@@ -51,7 +51,7 @@ test('a waiting job ends when its attempts are used up, a running one does not',
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 1, failure, at: 8000 }), [id])
   const job = await findJob(db, { id, account: 'acme' })
   assert.deepEqual([job?.status, job?.errorCode, job?.completedAt], ['error', 503, 8000])
-  assert.deepEqual(job?.postSessionMetadata, { failure })
+  assert.deepEqual(JSON.parse(job!.postSessionMetadata), { failure })
 })
 
 test('a job that a hundred servers went down with is not begun again, and ends', async (t) => {

@@ -19,8 +19,8 @@ test('a queued job shows what was asked for', async (t) => {
     completedAt: null,
     customMetadata: null,
     errorCode: null,
-    postSessionMetadata: {},
-    requestParams: { model: 'stt-1' },
+    postSessionMetadata: '{}',
+    requestParams: '{"model":"stt-1"}',
     file: {
       id: job.file.id,
       filename: 'talk.mp3',

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import { type JobFile, toJobFile } from './jobs.ts'
 import type { Lease } from './lease.ts'
+import { metadataTokens } from './metadata-tokens.ts'
 import type { JobRow } from './tables.ts'
 
 /** A job to be queued. */
@@ -18,7 +19,8 @@ export type NewJob = {
 }
 
 /**
- * Queues a job, in the caller's transaction if there is one, and tells whether it did. One statement:
+ * Queues a job, in the caller's transaction, which it needs when the job has metadata, and tells
+ * whether it did. One statement puts the job there:
  * an account can never have more than `maxQueued` waiting, an upload is there and the account's own
  * at the moment its job is, and `created_at` rises from job to job, which gives lists their order.
  */
@@ -32,8 +34,8 @@ export async function enqueueJob(
   const source = file.source
     ? sql`(select ${file.id} as id, ${file.filename} as filename, ${file.source} as source,
         null as duration, null as channels)`
-    : sql`(select * from files where id = ${file.id} and account = ${account})`
-  const result = await sql`
+    : sql`(select id, filename, null as source, duration, channels from files where id = ${file.id} and account = ${account})`
+  const { rows } = await sql<{ created_at: number }>`
     insert into jobs (id, account, kind, status, created_at, run_after, request_params,
       custom_metadata, file_id, file_filename, file_source, file_duration, file_channels)
     select ${id}, ${account}, 'pre-recorded', 'queued',
@@ -44,8 +46,20 @@ export async function enqueueJob(
     cross join (select coalesce((select created_at from jobs where account = ${account}
       order by created_at desc limit 1), 0) as created_at) newest
     where (select count(*) from jobs where kind = 'pre-recorded' and status = 'queued'
-      and account = ${account}) < ${maxQueued}`.execute(tx.sql)
-  return result.numAffectedRows === 1n
+      and account = ${account}) < ${maxQueued}
+    returning created_at`.execute(tx.sql)
+  const queued = rows[0]
+  if (queued && job.customMetadata) await indexMetadata(tx, job, queued.created_at)
+  return queued !== undefined
+}
+
+/** Makes a job found by its metadata. */
+async function indexMetadata(tx: Db, job: NewJob, createdAt: number): Promise<void> {
+  const tokens = metadataTokens(job.account, job.customMetadata ?? {})
+  if (tokens.length === 0) return
+  const rows = tokens.map((token) => sql`(${token}, ${createdAt}, ${job.id}, 'pre-recorded')`)
+  await sql`insert into job_metadata (token, created_at, id, kind)
+    values ${sql.join(rows)}`.execute(tx.sql)
 }
 
 /** A job in hand, with the right to write to it. */

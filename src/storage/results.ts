@@ -27,21 +27,23 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/**
- * Loads the result that a row refers to: null while there is none, undefined when its object is gone,
- * which happens to a job that was deleted after its row was read.
- */
-export async function loadResult(
-  db: Db,
-  row: ResultColumns,
-): Promise<JobResult | null | undefined> {
-  const text = row.result_object ? await readObject(db, row.result_object) : row.result
-  return text ? (JSON.parse(text) as JobResult) : (text as null | undefined)
+/** Where the JSON text of a result lies: in the row, or in an object of its own. */
+export type StoredResult = { text: string } | { object: string }
+
+/** Where a row says that its result lies; null while there is none. */
+export function storedResult({ result, result_object }: ResultColumns): StoredResult | null {
+  if (result_object !== null) return { object: result_object }
+  return result === null ? null : { text: result }
 }
 
-async function readObject(db: Db, id: string): Promise<string | undefined> {
+/**
+ * The JSON text of a result; undefined when its object is gone, which happens to a job that was
+ * deleted after its row was read.
+ */
+export async function readResult(db: Db, stored: StoredResult): Promise<string | undefined> {
+  if ('text' in stored) return stored.text
   try {
-    return await readFile(db.objects.path(id), 'utf8')
+    return await readFile(db.objects.path(stored.object), 'utf8')
   } catch (error) {
     if ((error as { code?: unknown }).code === 'ENOENT') return undefined
     throw storageError(error)

@@ -1,66 +1,41 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
-import { migrate } from './migrate.ts'
-import { storageError } from './storage-error.ts'
+import { Kysely } from 'kysely'
+import { checkVersion, migrate } from './migrate.ts'
+import { type OpenOptions, openConnection, type SqliteConnection } from './sqlite-connection.ts'
+import { createSqliteDialect } from './sqlite-dialect.ts'
 import type { Tables } from './tables.ts'
 
-/** How long a statement waits for another process, such as the command line, to end its own. */
-const BUSY_TIMEOUT_MS = 5000
+/** A program beside the server must not change the tables under it. */
+export type OpenSqliteOptions = { migrate?: boolean }
 
 /**
- * Opens the database file, which it creates and migrates as needed. What a statement has committed
- * outlives a loss of power: WAL with a sync at each commit. Deleted rows are overwritten with zeros.
+ * Opens the database file, which it creates and migrates as needed; without `migrate`, it must have
+ * the version of this program. Statements run in threads, so none blocks its caller. What a statement
+ * has committed outlives a loss of power. Deleted rows are overwritten with zeros.
  */
-export async function openSqlite(file: string): Promise<Kysely<Tables>> {
-  const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-  const database = new Kysely<Tables>({
-    dialect: new SqliteDialect({ database: adapt(connection) }),
-  })
+export async function openSqlite(
+  file: string,
+  options: OpenSqliteOptions = {},
+): Promise<Kysely<Tables>> {
+  const writer = openConnection({ file, readOnly: false })
+  const reader = openLater({ file, readOnly: true })
+  const database = new Kysely<Tables>({ dialect: createSqliteDialect({ writer, reader }) })
   try {
-    for (const pragma of ['journal_mode = wal', 'synchronous = full', 'secure_delete = on']) {
-      connection.exec(`pragma ${pragma}`)
-    }
-    await migrate(database)
+    await (options.migrate === false ? checkVersion(database) : migrate(database))
     return database
   } catch (error) {
-    if (connection.isOpen) connection.close()
+    await database.destroy()
     throw error
   }
 }
 
-/** Gives `node:sqlite` the shape of the driver that Kysely's dialect is written for. */
-function adapt(connection: DatabaseSync): SqliteDatabase {
+/** A connection that is made when it is first needed: before the first migration there is no file to read. */
+function openLater(options: OpenOptions): SqliteConnection {
+  let connection: SqliteConnection | undefined
   return {
-    close: () => connection.close(),
-    prepare(sql) {
-      if (sql === 'begin') {
-        // A deferred transaction fails at its first write when another process wrote meanwhile.
-        return prepare(connection, 'begin immediate')
-      }
-      if (sql === 'rollback' && !connection.isTransaction) {
-        // SQLite has already rolled back (a full disk does that); the first error is the one to tell.
-        return prepare(connection, 'select 1')
-      }
-      return prepare(connection, sql)
+    run(sql, parameters) {
+      connection ??= openConnection(options)
+      return connection.run(sql, parameters)
     },
-  }
-}
-
-function prepare(connection: DatabaseSync, sql: string): ReturnType<SqliteDatabase['prepare']> {
-  const statement = attempt(() => connection.prepare(sql))
-  const bind = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[]
-  return {
-    reader: statement.columns().length > 0,
-    all: (parameters) => attempt(() => statement.all(...bind(parameters))),
-    run: (parameters) => attempt(() => statement.run(...bind(parameters))),
-    iterate: (parameters) => statement.iterate(...bind(parameters)),
-  }
-}
-
-function attempt<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw storageError(error)
+    close: async () => connection?.close(),
   }
 }

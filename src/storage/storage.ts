@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../log.ts'
+import { makeDataFolder } from './data-folder.ts'
 import type { Db } from './db.ts'
 import { findKnownObjects } from './files.ts'
 import { lockFolder } from './folder-lock.ts'
@@ -16,7 +16,7 @@ export type Storage = { db: Db; objects: Objects; close(): Promise<void> }
  * objects that an earlier process stored but was killed before it could refer to.
  */
 export async function openStorage({ folder, log }: { folder: string; log: Log }): Promise<Storage> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeDataFolder(folder)
   const lock = lockFolder(folder)
   try {
     const objects = await openObjects(join(folder, 'objects'))

@@ -1,5 +1,12 @@
+import type { Generated } from 'kysely'
+
 /** The columns as they lie in the database; `migrations/` creates them. Moments are milliseconds, JSON is text. */
-export type Tables = { jobs: JobRow; files: FileRow; keys: KeyRow }
+export type Tables = {
+  jobs: JobRow
+  files: FileRow
+  keys: KeyRow
+  idempotency_keys: IdempotencyRow
+}
 
 /** A row of `jobs`. */
 export type JobRow = {
@@ -48,4 +55,23 @@ export type FileRow = {
 }
 
 /** A row of `keys`. */
-export type KeyRow = { hash: string; account: string; prefix: string; created_at: number }
+export type KeyRow = {
+  hash: string
+  account: string
+  prefix: string
+  created_at: number
+  name: string | null
+  /** Comma separated. */
+  scopes: Generated<string>
+  expires_at: number | null
+  last_used_at: number | null
+}
+
+/** A row of `idempotency_keys`. */
+export type IdempotencyRow = {
+  account: string
+  key: string
+  fingerprint: string
+  job_id: string
+  created_at: number
+}

@@ -1,0 +1,64 @@
+import type { Job } from '../storage/jobs.ts'
+import type { Storage } from '../storage/storage.ts'
+
+/** JSON text: whole, or in pieces with their length in all when it holds a long result. */
+export type JobText = string | { bytes: number; pieces: AsyncIterable<string | Uint8Array> }
+
+/**
+ * A job as JSON text. Its result, which may be megabytes, passes as it is stored: nothing is parsed
+ * and written again. Undefined for a job whose long result is gone, as that of a deleted job is.
+ */
+export async function toJobText(
+  job: Job,
+  { objects }: Pick<Storage, 'objects'>,
+): Promise<JobText | undefined> {
+  const head = `${viewWithoutResult(job)},"result":`
+  const stored = job.result
+  if (stored === null || 'text' in stored) return `${head}${stored ? stored.text : 'null'}}`
+  const size = await objects.size(stored.object)
+  if (size === undefined) return undefined
+  const pieces = enclose(head, objects.read(stored.object), '}')
+  return { bytes: Buffer.byteLength(head) + size + 1, pieces }
+}
+
+/** In the words of the contract (3.1), open at its end: every key there, null while it has no value. */
+function viewWithoutResult(job: Job): string {
+  const { file, customMetadata } = job
+  const given = JSON.stringify({
+    id: job.id,
+    request_id: `G-${job.id.slice(0, 8)}`,
+    version: 2,
+    status: job.status,
+    created_at: toDateTime(job.createdAt),
+    completed_at: job.completedAt === null ? null : toDateTime(job.completedAt),
+    error_code: job.errorCode,
+    kind: job.kind,
+    file: file && {
+      id: file.id,
+      filename: file.filename,
+      source: file.source,
+      audio_duration: file.duration,
+      number_of_channels: file.channels,
+    },
+  })
+  const stored = [
+    ...(customMetadata === null ? [] : [`"custom_metadata":${customMetadata}`]),
+    `"post_session_metadata":${job.postSessionMetadata}`,
+    `"request_params":${job.requestParams}`,
+  ]
+  return `${given.slice(0, -1)},${stored.join(',')}`
+}
+
+function toDateTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
+
+async function* enclose(
+  head: string,
+  body: AsyncIterable<Uint8Array>,
+  tail: string,
+): AsyncGenerator<string | Uint8Array> {
+  yield head
+  yield* body
+  yield tail
+}

@@ -1,0 +1,80 @@
+/** What a query parameter can hold: text, several texts, or what brackets build. */
+export type QueryValue = string | QueryValue[] | { [key: string]: QueryValue }
+
+/** Nobody asks for more; each level is a step of recursion. */
+const MAX_DEPTH = 20
+
+/**
+ * Parses a query string with the bracket spellings that clients use: `a=1&a=2` and `a[]=1&a[]=2` are
+ * lists, `a[b][c]=1` nests, `a[0]=1&a[1]=2` is a list too. What is deeper than `MAX_DEPTH` stays a
+ * plain name. Objects have no prototype that a key could reach.
+ */
+export function parseQuery(text: string): Record<string, QueryValue> {
+  const query = createObject()
+  for (const [name, value] of new URLSearchParams(text)) {
+    const [, first, brackets = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? []
+    const path = brackets.slice(1, -1).split('][')
+    if (first === undefined || path.length > MAX_DEPTH) put(query, name, value)
+    else putDeep(query, first, path, value)
+  }
+  for (const key of Object.keys(query)) query[key] = withLists(query[key]!)
+  return query
+}
+
+type QueryObject = { [key: string]: QueryValue }
+
+function createObject(): QueryObject {
+  return Object.create(null) as QueryObject
+}
+
+/** A further value for a key makes a list of both. */
+function put(target: QueryObject, key: string, value: QueryValue): void {
+  const known = target[key]
+  if (known === undefined) target[key] = value
+  else if (Array.isArray(known)) known.push(value)
+  else target[key] = [known, value]
+}
+
+function putDeep(
+  target: QueryObject,
+  key: string,
+  [next, ...rest]: readonly string[],
+  value: string,
+): void {
+  const known = target[key]
+  if (next === undefined) {
+    put(target, key, value)
+  } else if (next === '') {
+    if (!Array.isArray(known)) target[key] = known === undefined ? [] : [known]
+    put(target, key, nest(rest, value))
+  } else {
+    const own = isPlain(known) ? known : createObject()
+    if (own !== known) put(target, key, own)
+    putDeep(own, next, rest, value)
+  }
+}
+
+function nest(path: readonly string[], value: string): QueryValue {
+  const [first, ...rest] = path
+  if (first === undefined) return value
+  const object = createObject()
+  putDeep(object, first, rest, value)
+  return object
+}
+
+/** Turns `{0: …, 1: …}` into a list. */
+function withLists(value: QueryValue): QueryValue {
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return value.map(withLists)
+  const keys = Object.keys(value)
+  if (keys.length > 0 && keys.every((key, i) => key === String(i))) {
+    return keys.map((key) => withLists(value[key]!))
+  }
+  const object = createObject()
+  for (const key of keys) object[key] = withLists(value[key]!)
+  return object
+}
+
+function isPlain(value: QueryValue | undefined): value is QueryObject {
+  return typeof value === 'object' && !Array.isArray(value)
+}

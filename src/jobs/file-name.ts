@@ -1,0 +1,13 @@
+/**
+ * The name by which a recording is kept and given back: what follows the last slash of the name that a
+ * client or an address gave it, without control characters; null when nothing is left. A name is for
+ * people and for `Content-Disposition`: it must neither lead into a folder nor begin another header line.
+ */
+export function cleanFileName(given: string): string | null {
+  const name = given
+    .split(/[\\/]/)
+    .at(-1)!
+    .replace(/\p{Cc}/gu, '')
+    .trim()
+  return /^\.{0,2}$/.test(name) ? null : name
+}

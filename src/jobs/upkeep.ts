@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import { forgetOldKeys } from '../storage/creation.ts'
+import type { Db } from '../storage/db.ts'
+import { deleteUnusedFiles } from '../storage/files.ts'
+import { deleteExpiredJobs } from '../storage/retention.ts'
+
+/** How often it is looked for what has outlived its time. */
+const INTERVAL_MS = 60_000
+const DAY_MS = 86_400_000
+
+/** What is kept for how long. */
+export type UpkeepOptions = {
+  db: Db
+  log: Log
+  /** Seconds an upload is kept that no job uses; 0 = forever. */
+  uploadTtl: number
+  /** Days a job that has ended is kept, with its recording; 0 = forever. */
+  retentionDays: number
+  signal: AbortSignal
+}
+
+/**
+ * Deletes what has outlived its time, until aborted: ended jobs, uploads that no job used, keys of
+ * requests that may no longer be repeated. Rows go first, each with all that refers to it; objects whose
+ * deletion a crash prevents are removed by the next start.
+ */
+export async function keepTidy(options: UpkeepOptions): Promise<void> {
+  const { log, signal, uploadTtl } = options
+  const intervalMs = uploadTtl > 0 ? Math.min(INTERVAL_MS, uploadTtl * 1000) : INTERVAL_MS
+  const state = { uploadsFrom: 0 }
+  while (!signal.aborted) {
+    await tidy(options, state).catch((error) => {
+      log.error({ err: error }, 'cannot delete what is too old')
+    })
+    await delay(intervalMs, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** Uploads stored before `uploadsFrom` were looked at: they are gone, or go with the last job that uses them. */
+type State = { uploadsFrom: number }
+
+async function tidy(options: UpkeepOptions, state: State): Promise<void> {
+  await deleteOldJobs(options)
+  await deleteOldUploads(options, state)
+  await forgetOldKeys(options.db, { now: Date.now() })
+}
+
+async function deleteOldJobs({ db, log, retentionDays, signal }: UpkeepOptions): Promise<void> {
+  if (retentionDays === 0) return
+  const endedBefore = Date.now() - retentionDays * DAY_MS
+  while (!signal.aborted) {
+    const { ids, objects } = await deleteExpiredJobs(db, { endedBefore })
+    if (ids.length === 0) return
+    for (const id of objects) await db.objects.delete(id)
+    log.info({ removed: ids.length }, 'deleted jobs past their retention')
+  }
+}
+
+async function deleteOldUploads(options: UpkeepOptions, state: State): Promise<void> {
+  const { db, log, uploadTtl, signal } = options
+  if (uploadTtl === 0) return
+  const end = Date.now() - uploadTtl * 1000
+  while (state.uploadsFrom < end && !signal.aborted) {
+    const { ids, to } = await deleteUnusedFiles(db, { from: state.uploadsFrom, to: end })
+    for (const id of ids) await db.objects.delete(id)
+    if (ids.length > 0) log.info({ removed: ids.length }, 'deleted uploads that no job used')
+    state.uploadsFrom = to
+  }
+}

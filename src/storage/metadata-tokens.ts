@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+
+/** An accidental match would need 2^64 keys of one account. */
+const TOKEN_BYTES = 16
+
+/**
+ * The tokens of an account's metadata: one for each key at each depth, made of the path and of the
+ * value as the contract compares it (2.4). A job matches a filter exactly when it has all the
+ * filter's tokens: scalars are equal when their text is, lists when all their items are, and an
+ * object that is asked for need only be there; its keys have tokens of their own.
+ */
+export function metadataTokens(account: string, metadata: Record<string, unknown>): Buffer[] {
+  return Object.entries(metadata).flatMap(([key, value]) => tokensAt([key], value))
+
+  function tokensAt(path: readonly string[], value: unknown): Buffer[] {
+    const own = createHash('sha256')
+      .update(JSON.stringify([account, path, describe(value)]))
+      .digest()
+      .subarray(0, TOKEN_BYTES)
+    if (!isObject(value)) return [own]
+    return [own, ...Object.entries(value).flatMap(([key, item]) => tokensAt([...path, key], item))]
+  }
+}
+
+/** A value so that equal ones, in the sense above, have equal descriptions. */
+function describe(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(describeWhole)
+  return isObject(value) ? {} : String(value)
+}
+
+/** As `describe`, with an object's keys: within a list nothing may be left out. */
+function describeWhole(value: unknown): unknown {
+  if (!isObject(value)) return describe(value)
+  const keys = Object.keys(value).sort()
+  return { keys, values: keys.map((key) => describeWhole(value[key])) }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,50 @@
+import { type Kysely, sql } from 'kysely'
+import { metadataTokens } from '../metadata-tokens.ts'
+
+/**
+ * What lists are searched by. `job_metadata` is an inverted index of `custom_metadata`: a row per key
+ * of a job, under a token that stands for account, key and value, see `metadata-tokens.ts`.
+ */
+export const statements = [
+  `create index jobs_by_status on jobs (account, kind, status, created_at desc, id desc)`,
+  // Retention deletes by this; a job that has not ended is not in it.
+  `create index jobs_by_end on jobs (completed_at) where completed_at is not null`,
+  `create table job_metadata (
+    token blob not null,
+    created_at bigint not null,
+    id text not null,
+    kind text not null,
+    primary key (token, created_at desc, id desc)
+  ) without rowid`,
+  `create table idempotency_keys (
+    account text not null,
+    key text not null,
+    fingerprint text not null,
+    job_id text not null,
+    created_at bigint not null,
+    primary key (account, key)
+  ) without rowid`,
+  `create index idempotency_keys_by_age on idempotency_keys (created_at)`,
+]
+
+type Described = { id: string; account: string; kind: string; created_at: number; metadata: string }
+
+/** So many jobs are in memory at a time. */
+const BATCH = 500
+
+/** Makes the jobs that are there already found by their metadata. */
+export async function fill<T>(tx: Kysely<T>): Promise<void> {
+  for (let after = ''; ; ) {
+    const { rows } = await sql<Described>`
+      select id, account, kind, created_at, custom_metadata as metadata from jobs
+      where id > ${after} and custom_metadata is not null order by id limit ${BATCH}`.execute(tx)
+    for (const { id, account, kind, created_at, metadata } of rows) {
+      for (const token of metadataTokens(account, JSON.parse(metadata))) {
+        await sql`insert into job_metadata (token, created_at, id, kind)
+          values (${token}, ${created_at}, ${id}, ${kind})`.execute(tx)
+      }
+    }
+    if (rows.length < BATCH) return
+    after = rows.at(-1)!.id
+  }
+}
