@@ -40,6 +40,7 @@ async function start(
     STENO_DATA_DIR: folder,
     STENO_API_KEYS: `test:${KEY}`,
     STENO_LOG_LEVEL: 'error',
+    STENO_RATE_LIMIT: '0',
   }
   const options = { env, execArgv: ['--disable-warning=ExperimentalWarning'] }
   const child = fork(join(import.meta.dirname, 'server-process.ts'), options)

@@ -35,6 +35,7 @@ export async function startServer(
       STENO_DATA_DIR: folder,
       STENO_API_KEYS: `test:${KEY},other:${OTHER_KEY}`,
       STENO_ALLOW_PRIVATE_NETWORK: 'true',
+      STENO_RATE_LIMIT: '0',
       ...options.env,
     })
     const speech = options.speech ?? createFakeSpeechEngine('hello world')

@@ -1,12 +1,11 @@
 import { constants } from 'node:fs'
 import { access, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Config, readConfig, unknownSettings } from '../config.ts'
 import { createLog } from '../log.ts'
 import { INSTALL_MODELS } from './models.ts'
-import { listenProblem, localUrl } from './servers.ts'
+import { listenProblem, localUrl, tryListening } from './servers.ts'
 import { SAMPLE } from './welcome.ts'
 
 /** What a check found; `remedy` says what to do about it. */
@@ -102,16 +101,11 @@ export async function checkPort({ http: { host, port } }: Config): Promise<Findi
   const url = localUrl({ host, port })
   const health = await fetch(`${url}/health`).catch(() => undefined)
   if (health?.ok) return { state: 'ok', text: `port ${port}: a server answers at ${url}` }
-  const probe = createServer()
   try {
-    await new Promise<void>((resolve, reject) => {
-      probe.once('error', reject).listen({ host, port }, resolve)
-    })
+    await tryListening({ host, port })
     return { state: 'ok', text: `port ${port} is free` }
   } catch (error) {
     return { state: 'fail', text: `port ${port}: ${listenProblem(error)}` }
-  } finally {
-    probe.close()
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { createClient, RequestError } from './client.ts'
@@ -88,17 +89,29 @@ test('client uploads a form with one file as it is read', async (t) => {
     form = await text(request)
     response.end('{"audio_url":"http://x/file/1"}')
   }, t)
-  async function* body() {
-    yield Buffer.from('so')
-    yield Buffer.from('und')
-  }
-  const url = await client.upload({ filename: 'a"b\r\n.mp3', body: body() })
+  const open = async () => Readable.from([Buffer.from('so'), Buffer.from('und')])
+  const url = await client.upload({ filename: 'a"b\r\n.mp3', open })
   assert.equal(url, 'http://x/file/1')
   assert.match(
     form,
     /^--(\S+)\r\ncontent-disposition: form-data; name="audio"; filename="a%22b%0D%0A.mp3"\r\n/,
   )
   assert.match(form, /\r\n\r\nsound\r\n--\S+--\r\n$/)
+})
+
+test('client sends a recording again, the whole of it, when the server was busy', async (t) => {
+  const forms: string[] = []
+  const client = await clientOf(async (request, response) => {
+    forms.push(await text(request))
+    response.statusCode = forms.length === 1 ? 429 : 200
+    response.end('{"audio_url":"http://x/file/1"}')
+  }, t)
+  const open = async () => Readable.from([Buffer.from('sound')])
+  assert.equal(await client.upload({ filename: 'a.mp3', open }), 'http://x/file/1')
+  assert.deepEqual(
+    forms.map((form) => form.includes('\r\n\r\nsound\r\n')),
+    [true, true],
+  )
 })
 
 test('client waits until a job has ended and reports how far it is', async (t) => {

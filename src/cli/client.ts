@@ -15,8 +15,8 @@ export class RequestError extends Error {
 /** Where a server is, and the key to it. `header` is the name of the header that carries the key. */
 export type Server = { url: string; key: string | undefined; header: string }
 
-/** A recording on its way to the server. */
-export type Upload = { filename: string; body: AsyncIterable<Uint8Array> }
+/** A recording on its way to the server; opened again when it must be sent again. */
+export type Upload = { filename: string; open(): Promise<AsyncIterable<Uint8Array>> }
 
 /** How long a request is tried again while the server is busy or restarts, in seconds: half a minute in all. */
 const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
@@ -29,7 +29,7 @@ export type Client = ReturnType<typeof createClient>
 
 /** Makes a client of one server; every call ends when `signal` aborts. */
 export function createClient(server: Server, signal: AbortSignal) {
-  const { json, once } = createTransport(server, signal)
+  const { json, ask, once } = createTransport(server, signal)
   const jobUrl = (id: string) => `/v2/pre-recorded/${encodeURIComponent(id)}`
   return {
     /** Whether a server answers there and takes the key; rejects when it is there and does not. */
@@ -40,14 +40,14 @@ export function createClient(server: Server, signal: AbortSignal) {
       return true
     },
     /** Stores a recording and resolves to the `audio_url` that a job takes. */
-    async upload({ filename, body }: Upload): Promise<string> {
+    async upload({ filename, open }: Upload): Promise<string> {
       const boundary = `steno-${crypto.randomUUID()}`
-      const response = await once('/v2/upload', {
+      const response = await ask('/v2/upload', async () => ({
         method: 'POST',
         headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-        body: ReadableStream.from(writeForm({ filename, body }, boundary)),
+        body: ReadableStream.from(writeForm({ filename, body: await open() }, boundary)),
         duplex: 'half',
-      })
+      }))
       const { audio_url } = await readJson<{ audio_url: string }>(response)
       return audio_url
     },
@@ -81,6 +81,7 @@ export function createClient(server: Server, signal: AbortSignal) {
 }
 
 type Init = RequestInit & { duplex?: 'half' }
+type Patience = { patient?: boolean }
 
 function createTransport({ url, key, header }: Server, signal: AbortSignal) {
   const base = url.replace(/\/+$/, '')
@@ -96,24 +97,28 @@ function createTransport({ url, key, header }: Server, signal: AbortSignal) {
   }
 
   /**
-   * A JSON request, repeated while the server says that it is busy: nothing has happened then. A
-   * patient one is repeated while the server cannot be reached, too: a job outlives a restart.
+   * A request, repeated while the server says that it is busy: nothing has happened then. A patient
+   * one is repeated while the server cannot be reached, too: a job outlives a restart.
    */
-  async function json<T>(path: string, init: Init = {}, { patient = false } = {}): Promise<T> {
+  async function ask(path: string, init: () => Promise<Init>, { patient = false }: Patience = {}) {
     for (const seconds of RETRY_AFTER) {
-      const response = await once(path, init).catch((error: unknown) => {
+      const response = await once(path, await init()).catch((error: unknown) => {
         if (!patient || signal.aborted) throw error
       })
       const busy = response?.status === 429 || response?.status === 503
-      if (response && !busy) return readJson<T>(response)
+      if (response && !busy) return response
       await response?.body?.cancel()
       const wished = Number(response?.headers.get('retry-after')) || 0
       await sleep(Math.max(seconds, Math.min(wished, 30)) * 1000, undefined, { signal })
     }
-    return readJson<T>(await once(path, init))
+    return once(path, await init())
   }
 
-  return { json, once }
+  async function json<T>(path: string, init: Init = {}, options?: Patience): Promise<T> {
+    return readJson<T>(await ask(path, async () => init, options))
+  }
+
+  return { json, ask, once }
 }
 
 async function readJson<T>(response: Response): Promise<T> {
@@ -147,7 +152,10 @@ function reasonOf(error: unknown): string {
 }
 
 /** A form with one file, written as it is read: an upload of any size takes no memory. */
-async function* writeForm({ filename, body }: Upload, boundary: string) {
+async function* writeForm(
+  { filename, body }: { filename: string; body: AsyncIterable<Uint8Array> },
+  boundary: string,
+) {
   const name = filename.replace(/["\r\n]/g, (character) => encodeURIComponent(character))
   const disposition = `content-disposition: form-data; name="audio"; filename="${name}"`
   yield Buffer.from(

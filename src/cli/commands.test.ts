@@ -25,6 +25,14 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     [['jobs', '--limit', '0'], /--limit must be an integer of at least 1/],
     [['jobs', 'cancel', 'x'], /cannot do 'cancel x'/],
     [['serve', '8080'], /serve takes no arguments/],
+    [['keys', 'drop'], /cannot do 'drop', only list, create and revoke/],
+    [['keys', 'list', 'x'], /list takes no names/],
+    [['keys', 'create', 'x'], /create takes options only/],
+    [['keys', 'create', '--scopes', 'read,all'], /--scopes must be some of .*; not 'all'/],
+    [['keys', 'create', '--expires', '0d'], /--expires must be days such as 30d/],
+    [['keys', 'create', '--account', ' '], /--account must be 1 to 100 visible characters/],
+    [['keys', 'create', '--name', 'a\u001b[31m'], /--name must be 1 to 100 visible/],
+    [['keys', 'revoke'], /name at least one key by its id/],
   ]
   for (const [args, message] of cases) {
     const { code, stderr, stdout } = await run(args)
@@ -46,7 +54,7 @@ test('settings that cannot be used end with code 2 and a line for each', async (
 test('--help explains the program and every command', async () => {
   const { code, stdout } = await run(['--help'])
   const names = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
-  assert.deepEqual([names, code], [['serve', 'transcribe', 'jobs', 'doctor'], 0])
+  assert.deepEqual([names, code], [['serve', 'transcribe', 'jobs', 'keys', 'doctor'], 0])
   for (const name of names) {
     const help = await run([name, '--help'])
     assert.ok(help.stdout.startsWith(`Usage: steno ${name}`))

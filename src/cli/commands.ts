@@ -18,6 +18,10 @@ const commands: Record<string, Entry> = {
     summary: "list, show and delete a server's jobs",
     load: async () => (await import('./jobs.ts')).jobsCommand,
   },
+  keys: {
+    summary: 'list, make and revoke the keys of a data folder',
+    load: async () => (await import('./keys.ts')).keysCommand,
+  },
   doctor: {
     summary: 'check this installation and say what is missing',
     load: async () => (await import('./doctor.ts')).doctorCommand,

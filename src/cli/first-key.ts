@@ -1,23 +1,16 @@
-import { randomBytes } from 'node:crypto'
-import { sha256 } from '../api/auth.ts'
 import type { App } from '../app.ts'
-import { countKeys, insertKey } from '../storage/keys.ts'
+import { countKeys } from '../storage/keys.ts'
+import { makeKey } from './make-key.ts'
 
-/** The account of the key that the first start makes. */
+/** The account of a key for which none is named, such as the one that the first start makes. */
 export const FIRST_ACCOUNT = 'default'
 
-/**
- * Makes a key when there is none at all, neither stored nor configured, and resolves to it: the only
- * moment at which it can be shown, as only its hash is kept. It carries 256 random bits.
- */
+/** Makes a key when there is none at all, neither stored nor configured, and resolves to it. */
 export async function createFirstKey({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): Promise<string | undefined> {
   if (config.keys.length > 0 || (await countKeys(db)) > 0) return undefined
-  const key = `steno_${randomBytes(32).toString('base64url')}`
-  const hash = sha256(key).toString('hex')
-  const prefix = key.slice(0, 'steno_'.length + 4)
-  await insertKey(db, { hash, account: FIRST_ACCOUNT, prefix, createdAt: Date.now() })
+  const { key } = await makeKey(db, { account: FIRST_ACCOUNT })
   return key
 }

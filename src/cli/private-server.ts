@@ -45,7 +45,7 @@ export async function startPrivateServer(
 function privateConfig(config: Config, { folder, key }: { folder: string; key: string }): Config {
   return {
     ...config,
-    http: { ...config.http, publicBaseUrl: undefined },
+    http: { ...config.http, publicBaseUrl: undefined, rateLimit: undefined },
     keys: [{ account: 'command', key }],
     storage: { ...config.storage, folder },
   }

@@ -24,6 +24,13 @@ test('a file that is not there, or is a folder, is told in plain words', async (
   await assert.rejects(open('/'), /^Error: Cannot open \/: it is a folder$/)
 })
 
+test('standard input is opened once only: what was read of it is gone', async () => {
+  const stdin = Readable.from([Buffer.from('ab')])
+  const open = () => openRecording({ kind: 'stdin', name: 'stdin' }, stdin)
+  assert.equal(await text((await open()).body), 'ab')
+  await assert.rejects(open(), /^Error: Cannot send standard input again$/)
+})
+
 test('bytes are passed through and counted', async () => {
   const seen: (number | null)[] = []
   const body = Readable.from([Buffer.from('ab'), Buffer.from('cd')])

@@ -41,7 +41,11 @@ export async function openRecording(
   recording: Exclude<Recording, { kind: 'url' }>,
   stdin: Readable,
 ): Promise<Opened> {
-  if (recording.kind === 'stdin') return { body: stdin, size: undefined }
+  if (recording.kind === 'stdin') {
+    // What has gone to a server that refused it is gone; the rest would be half a recording.
+    if (stdin.readableDidRead) throw new Error('Cannot send standard input again')
+    return { body: stdin, size: undefined }
+  }
   const { path } = recording
   const stats = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'ENOENT' ? 'there is no such file' : cause.message

@@ -7,7 +7,7 @@ import { parseArguments, readSettings, UsageError } from './arguments.ts'
 import { checkDataFolder } from './checks.ts'
 import { createFirstKey } from './first-key.ts'
 import { requireModels } from './models.ts'
-import { listenProblem, localUrl } from './servers.ts'
+import { listenProblem, localUrl, tryListening } from './servers.ts'
 import type { Command } from './terminal.ts'
 import { welcome } from './welcome.ts'
 
@@ -30,6 +30,8 @@ export const serveCommand: Command = {
     const log = createLog(config.logLevel)
     for (const name of unknownSettings(env)) log.warn({ name }, 'unknown setting ignored')
     await requireModels(config)
+    // Before the data folder is made: a start that cannot be leaves nothing behind.
+    await tryListening(config.http).catch((error) => refuseAddress(config, error))
     await requireDataFolder(config)
     const app = await createApp(config, { log })
     try {
@@ -54,10 +56,10 @@ async function requireDataFolder(config: Config): Promise<void> {
 /** Opens the door and resolves to the address by which this machine reaches it. */
 async function listen({ http, config }: App): Promise<string> {
   const { host, port } = config.http
-  try {
-    await http.listen({ host, port })
-  } catch (cause) {
-    throw new Error(`Cannot listen on ${host}:${port}: ${listenProblem(cause)}`, { cause })
-  }
+  await http.listen({ host, port }).catch((error) => refuseAddress(config, error))
   return localUrl({ host, port: (http.server.address() as AddressInfo).port })
+}
+
+function refuseAddress({ http: { host, port } }: Config, cause: unknown): never {
+  throw new Error(`Cannot listen on ${host}:${port}: ${listenProblem(cause)}`, { cause })
 }

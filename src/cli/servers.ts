@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import { readClientConfig } from '../config.ts'
 import { readSettings, UsageError } from './arguments.ts'
 import type { Server } from './client.ts'
@@ -42,4 +43,16 @@ const listenProblems: Record<string, string> = {
 export function listenProblem(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException
   return listenProblems[code] ?? message
+}
+
+/** Rejects when nothing could listen there now; leaves nothing behind. */
+export async function tryListening(address: { host: string; port: number }): Promise<void> {
+  const probe = createServer()
+  try {
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject).listen(address, resolve)
+    })
+  } finally {
+    probe.close()
+  }
 }

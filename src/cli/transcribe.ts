@@ -115,9 +115,11 @@ async function upload(
 ): Promise<string> {
   const { name } = recording
   progress.show(name, { stage: 'upload' })
-  const opened = await openRecording(recording, terminal.stdin)
-  const body = countBytes(opened, (fraction) => progress.show(name, { stage: 'upload', fraction }))
-  return client.upload({ filename: name, body })
+  async function open() {
+    const opened = await openRecording(recording, terminal.stdin)
+    return countBytes(opened, (fraction) => progress.show(name, { stage: 'upload', fraction }))
+  }
+  return client.upload({ filename: name, open })
 }
 
 type Writer = Surroundings & {

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config.ts'
-import { FIRST_ACCOUNT } from './first-key.ts'
 
 /** A recording that ships with the project, for a first try. */
 export const SAMPLE = fileURLToPath(new URL('../../test/fixtures/jfk.flac', import.meta.url))
@@ -23,8 +22,7 @@ ${firstRequest({ url, header, key: keyExpression(key, config) })}
 function describeKey(key: string | undefined, config: Config): string {
   if (key !== undefined) return `Your key, shown only this once: ${key}`
   if (config.keys.length > 0) return 'The keys are those in STENO_API_KEYS.'
-  return `The key was shown at the first start. If it is lost, add one of your own choice:
-STENO_API_KEYS=${FIRST_ACCOUNT}:NEW-KEY npm start`
+  return "The keys were shown when they were made. If all are lost, 'npx steno keys create' makes another."
 }
 
 /** The key as a shell reads it. A configured key is not repeated here: output may end in a log. */
