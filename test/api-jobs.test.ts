@@ -205,6 +205,9 @@ test('the deprecated twins do the same, and say that they are deprecated', async
   assert.equal(headers.get('deprecation'), 'true')
   assert.equal(body.status, 'done')
   assert.equal((await call(server, `${path}/file`)).status, 200)
+  const unknown = { headers: { 'x-service-key': 'unknown' } }
+  const refused = await call(server, '/v2/transcription', unknown)
+  assert.deepEqual([refused.status, refused.headers.get('deprecation')], [401, 'true'])
   assert.equal((await call(server, `/v2/pre-recorded/${body.id}`)).headers.get('deprecation'), null)
   assert.equal((await call(server, path, { method: 'DELETE' })).status, 202)
 })

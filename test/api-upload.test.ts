@@ -143,13 +143,6 @@ test('a form without a boundary is 400, another content type is 415', async () =
   assert.equal((await call(server, '/v2/upload', { method: 'POST' })).status, 415)
 })
 
-test('an upload by address is refused with a line until it can be fetched', async () => {
-  const json = { audio_url: 'https://a.example/b.mp3' }
-  const { status, body } = await call<ErrorBody>(server, '/v2/upload', { json })
-  assert.equal(status, 400)
-  assert.match(body.validation_errors?.[0] ?? '', /^audio_url must /)
-})
-
 test('an upload that is too large is answered also to a client that reads only after it wrote', async () => {
   const size = 20_000_000
   const head = `--b\r\ncontent-disposition: form-data; name="audio"; filename="a"\r\n\r\n`

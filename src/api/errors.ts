@@ -21,8 +21,6 @@ const RETRY_AFTER = 5
 /** What the framework or the HTTP parser reports, in the words of the error table. */
 const foreignErrors = new Map<string, { code: ErrorCode; detail?: string }>([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', { code: 'content_type_unsupported' }],
-  ['FST_ERR_CTP_EMPTY_JSON_BODY', { code: 'body_unreadable', detail: 'it is empty' }],
-  ['FST_ERR_CTP_INVALID_JSON_BODY', { code: 'body_unreadable', detail: 'it is not valid JSON' }],
   ['FST_ERR_BAD_URL', { code: 'route_not_found' }],
   ['FST_ERR_MAX_PARAM_LENGTH', { code: 'route_not_found' }],
   ['HPE_HEADER_OVERFLOW', { code: 'headers_too_large' }],

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 
 /** Nothing we are asked for nests deeper than six levels; far deeper values only hurt whoever walks them. */
@@ -11,16 +11,35 @@ const BACKSLASH = 0x5c
 /** Makes `http` read JSON bodies of at most `maxBytes`, and no other kind of body. */
 export function acceptJson(http: FastifyInstance, { maxBytes }: { maxBytes: number }): void {
   http.removeAllContentTypeParsers()
-  // Keys that could reach a prototype are an error, wherever they stand.
-  const parse = http.getDefaultJsonParser('error', 'error')
-  http.addContentTypeParser('application/json', (request, body, done) => {
-    const encoding = request.headers['content-encoding'] ?? 'identity'
+  http.addContentTypeParser('application/json', async (request: FastifyRequest, body: Readable) => {
+    const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers
     if (encoding !== 'identity') {
-      done(new AppError('content_type_unsupported', `content-encoding ${encoding}`))
-      return
+      throw new AppError('content_type_unsupported', `content-encoding ${encoding}`)
     }
-    readJsonText(body, { maxBytes }).then((text) => parse(request, text, done), done)
+    if (!isUtf8(type)) {
+      throw new AppError('content_type_unsupported', 'a charset other than utf-8')
+    }
+    return parse(await readJsonText(body, { maxBytes }))
   })
+}
+
+/** Whether a content type names no charset, or only that of JSON itself (RFC 8259). */
+function isUtf8(type: string): boolean {
+  const charsets = type.matchAll(/;\s*charset\s*=\s*("?)([^";\s]*)\1/gi)
+  return [...charsets].every(([, , name]) => /^utf-?8$/i.test(name!))
+}
+
+/**
+ * Keys such as `__proto__` are fields like any other to this parser, the value's own; no reader of ours
+ * copies fields by assignment, which alone would let them reach a prototype.
+ */
+function parse(text: string): unknown {
+  if (text === '') throw new AppError('body_unreadable', 'it is empty')
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new AppError('body_unreadable', 'it is not valid JSON', { cause })
+  }
 }
 
 /** Reads the text of a JSON body; one of more than `maxBytes` is refused. */
@@ -45,6 +64,7 @@ function decode(bytes: Buffer): string {
     throw new AppError('body_unreadable', `it nests deeper than ${MAX_JSON_DEPTH} levels`)
   }
   try {
+    // A byte order mark at the start is dropped: some clients cannot help writing it.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
     throw new AppError('body_unreadable', 'it is not UTF-8', { cause })

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
 import { AppError } from '../errors.ts'
+import { cleanFileName } from '../jobs/file-name.ts'
 
 /** Browsers and SDKs send a handful of fields beside the file; each costs memory until the request ends. */
 export const MAX_PARTS = 100
@@ -21,7 +22,9 @@ export async function readAudioPart(form: AsyncIterable<MultipartFile>): Promise
   for (;;) {
     const part = await nextPart(parts)
     if (!part) throw new AppError('upload_invalid', 'the form has no part named audio')
-    if (part.fieldname === 'audio') return { filename: nameOf(part), body: audioBytes(part) }
+    if (part.fieldname === 'audio') {
+      return { filename: cleanFileName(part.filename ?? ''), body: audioBytes(part) }
+    }
     await ignore(part.file)
   }
 
@@ -63,13 +66,4 @@ async function* readable(file: Readable): AsyncGenerator<Uint8Array> {
   } catch (cause) {
     throw new AppError('upload_invalid', 'the form ended early', { cause })
   }
-}
-
-/** What follows the last slash of the sent name, without control characters; null when nothing is left. */
-function nameOf({ filename }: MultipartFile): string | null {
-  const name = (filename ?? '')
-    .split(/[\\/]/)
-    .at(-1)!
-    .replace(/\p{Cc}/gu, '')
-  return name.trim() || null
 }

@@ -13,7 +13,9 @@ export function answerUnknownRoutes(http: FastifyInstance): void {
   http.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     if (!request.is404) return
     const path = request.url.split('?', 1)[0]!
-    const allowed = [...methods].find(([route]) => matches(route, path))?.[1]
+    // Whoever writes a letter as %75 means the same path; the router says so too.
+    const decoded = decodePath(path)
+    const allowed = [...methods].find(([route]) => matches(route, decoded))?.[1]
     if (!allowed) throw new AppError('route_not_found', path)
     reply.header('allow', [...new Set(allowed)].sort().join(', '))
     throw new AppError('method_not_allowed', request.method)
@@ -26,4 +28,13 @@ function matches(route: string, path: string): boolean {
   const given = path.replace(/\/$/, '').split('/')
   if (expected.length !== given.length) return false
   return expected.every((part, i) => part === given[i] || (part.startsWith(':') && given[i] !== ''))
+}
+
+/** A slash that is encoded stays so: it divides nothing. */
+function decodePath(path: string): string {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
 }

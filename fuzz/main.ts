@@ -1,0 +1,49 @@
+/**
+ * `npm run fuzz [-- NAME…] [--seconds N] [--seed N]`: gives damaged input to the readers of forms, JSON
+ * bodies and recordings, one process each, N seconds in all. The same seed tries the same input.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { glob } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+/** Beyond its time a target may take this long to start, to find the smallest failure and to end. */
+const GRACE_MS = 60_000
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+  },
+})
+
+const files = await Array.fromAsync(glob('*.fuzz.ts', { cwd: import.meta.dirname }))
+const targets = files
+  .sort()
+  .filter((file) => positionals.length === 0 || positionals.includes(basename(file, '.fuzz.ts')))
+const seconds = Number(values.seconds) / targets.length
+if (!(seconds > 0 && Number.isInteger(Number(values.seed)))) {
+  console.error('npm run fuzz [-- NAME…] [--seconds N] [--seed N]')
+  console.error(`Targets: ${files.map((file) => basename(file, '.fuzz.ts')).join(', ')}`)
+  process.exit(2)
+}
+
+/** Whether the target found nothing. One that does not end by itself hangs in a loop, and is killed. */
+async function run(file: string): Promise<boolean> {
+  const args = [join(import.meta.dirname, file), '--seconds', `${seconds}`, '--seed', values.seed]
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+    stdio: 'inherit',
+    timeout: seconds * 1000 + GRACE_MS,
+    killSignal: 'SIGKILL',
+  })
+  const [code, signal] = await once(child, 'exit')
+  if (signal) console.error(`${file} was ended by ${signal}: it hung or broke down`)
+  return code === 0
+}
+
+for (const file of targets) {
+  if (!(await run(file))) process.exitCode = 1
+}
+if (process.exitCode) console.error(`Repeat with: npm run fuzz -- --seed ${values.seed}`)
