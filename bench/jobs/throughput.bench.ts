@@ -36,6 +36,7 @@ const config = readConfig({
   STENO_DATA_DIR: join(folder, 'data'),
   STENO_PORT: '0',
   STENO_API_KEYS: 'bench:bench',
+  STENO_RATE_LIMIT: '0',
   STENO_MAX_AUDIO_S: '86400',
 })
 const app = await createApp(config, { log: createLog('warn') })

@@ -1,0 +1,6 @@
+// The bare framework: what an answer costs before we do anything.
+import Fastify from 'fastify'
+
+const http = Fastify()
+http.get('/', async () => ({ hello: 'world' }))
+process.send!({ url: await http.listen({ host: '127.0.0.1', port: 0 }) })

@@ -1,0 +1,68 @@
+/**
+ * Answers per second under concurrency: one job, a page of the list, creation with and without
+ * metadata; beside them the bare framework's hello world, before and after, in the same run. Both
+ * slots of the queue are kept busy by a source that never answers, so nothing else works.
+ */
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { type LoadRequest, load } from '../load.ts'
+import { report } from '../report.ts'
+import { serve, serveSteno } from '../served.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+
+const SECONDS = 5
+const CONNECTIONS = [1, 32]
+const STORED_JOBS = 200
+
+const silent = createServer().listen(0, '127.0.0.1')
+await once(silent, 'listening')
+const { port } = silent.address() as { port: number }
+const folder = await temporaryFolder()
+const hello = await serve(new URL('hello-process.ts', import.meta.url))
+const steno = await serveSteno(folder, { STENO_MAX_QUEUED_JOBS: '100000000', STENO_WORKERS: '1' })
+
+const audio_url = `http://127.0.0.1:${port}/never.wav`
+const create = (metadata?: object): LoadRequest => ({
+  path: '/v2/pre-recorded',
+  method: 'POST',
+  json: { audio_url, diarization: true, ...(metadata && { custom_metadata: metadata }) },
+})
+const headers = { 'x-service-key': 'bench', 'content-type': 'application/json' }
+const ids: string[] = []
+for (let i = 0; i < STORED_JOBS; i++) {
+  const body = JSON.stringify(create({ customer: i }).json)
+  const answer = await fetch(`${steno.url}/v2/pre-recorded`, { method: 'POST', headers, body })
+  ids.push(((await answer.json()) as { id: string }).id)
+}
+
+let turn = 0
+for (const connections of CONNECTIONS) {
+  const options = { connections, seconds: SECONDS }
+  const created = { ...options, status: 201 }
+  const first = await load(hello.url, () => ({ path: '/' }), options)
+  const loads = {
+    get: await load(
+      steno.url,
+      () => ({ path: `/v2/pre-recorded/${ids[turn++ % ids.length]}` }),
+      options,
+    ),
+    list: await load(steno.url, () => ({ path: '/v2/pre-recorded?limit=20' }), options),
+    create: await load(steno.url, () => create(), created),
+    createWithMetadata: await load(
+      steno.url,
+      () => create({ customer: turn++, team: 'red' }),
+      created,
+    ),
+  }
+  const last = await load(hello.url, () => ({ path: '/' }), options)
+  const bare = (first.perSecond + last.perSecond) / 2
+  report({ bench: 'http', what: 'hello', connections, ...first, perSecond: bare })
+  for (const [what, result] of Object.entries(loads)) {
+    report({ bench: 'http', what, connections, ...result, ofHello: result.perSecond / bare })
+  }
+}
+await Promise.all([hello.stop(), steno.stop()])
+silent.close()
+await rm(folder, { recursive: true })
+process.exit()

@@ -1,0 +1,132 @@
+/**
+ * Lists over HTTP from a store of 1,000,000 jobs with metadata, one request at a time, with the
+ * bars that they are built for, and creation beside it. Filling the store takes about two minutes.
+ */
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { makeDataFolder } from '../../src/storage/data-folder.ts'
+import { metadataTokens } from '../../src/storage/metadata-tokens.ts'
+import { openSqlite } from '../../src/storage/sqlite.ts'
+import { load } from '../load.ts'
+import { report } from '../report.ts'
+import { peakMemory, serveSteno } from '../served.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+
+const JOBS = 1_000_000
+const SECONDS = 3
+const FIRST_AT = Date.UTC(2026, 0, 1)
+
+/** Each list with its bar for the 95th percentile, in milliseconds; undefined where there is none. */
+const lists: [what: string, query: string, bar?: number][] = [
+  ['plain', '/v2/transcription', 20],
+  ['one kind', '/v2/pre-recorded', 20],
+  ['status, common', '/v2/pre-recorded?status=done', 20],
+  ['status, rare', '/v2/pre-recorded?status=error', 20],
+  ['two states, both kinds', '/v2/transcription?status=done&status=error', 20],
+  ['a day', '/v2/transcription?date=2026-01-01', 20],
+  ['metadata, 1 job', '/v2/pre-recorded?custom_metadata={"order":"777001"}', 50],
+  ['metadata, 180 jobs', '/v2/pre-recorded?custom_metadata[customer][id]=77', 50],
+  ['metadata, 1 in 3', '/v2/pre-recorded?custom_metadata[team]=red', 50],
+  [
+    'metadata, common and rare',
+    '/v2/pre-recorded?custom_metadata={"team":"red","customer":{"id":77}}',
+    50,
+  ],
+  ['metadata and status, rare', '/v2/pre-recorded?custom_metadata[team]=red&status=error', 50],
+  ['metadata, none', '/v2/pre-recorded?custom_metadata[team]=pink', 50],
+  ['offset 100,000', '/v2/transcription?offset=100000', 100],
+  ['offset 999,000', '/v2/transcription?offset=999000', 100],
+  ['offset 800,000 of one kind', '/v2/pre-recorded?offset=800000', 100],
+  [
+    'offset 800,000, two states, both kinds',
+    '/v2/transcription?status=done&status=error&offset=800000',
+    100,
+  ],
+  ['page of 1000', '/v2/transcription?limit=1000'],
+]
+
+const folder = await temporaryFolder()
+const data = join(folder, 'data')
+await fill()
+const started = performance.now()
+const steno = await serveSteno(data, {
+  STENO_MAX_QUEUED_JOBS: '1000000',
+  STENO_RETENTION_DAYS: '0',
+})
+report({ bench: 'list', what: 'start of the server', jobs: JOBS, ms: performance.now() - started })
+for (const [what, path, bar] of lists) {
+  const options = { connections: 1, seconds: SECONDS }
+  const { p50, p95, p99 } = await load(steno.url, () => ({ path }), options)
+  report({ bench: 'list', what, p50, p95, p99, bar })
+}
+const json = { audio_url: 'http://127.0.0.1:9/a.wav', custom_metadata: { team: 'red', order: 1 } }
+const create = { path: '/v2/pre-recorded', method: 'POST', json } as const
+const { p50, p95, p99 } = await load(steno.url, () => create, {
+  connections: 1,
+  seconds: SECONDS,
+  status: 201,
+})
+report({
+  bench: 'list',
+  what: 'create',
+  p50,
+  p95,
+  p99,
+  serverMB: (await peakMemory(steno.process)) / 1e6,
+})
+await steno.stop()
+await rm(folder, { recursive: true })
+process.exit()
+
+/** Ended jobs of one account, one in ten of them live, one in a thousand failed. */
+async function fill(): Promise<void> {
+  await makeDataFolder(data)
+  const file = join(data, 'steno.sqlite')
+  await (await openSqlite(file)).destroy()
+  const db = new DatabaseSync(file)
+  db.exec('pragma synchronous = off; begin')
+  const insertJob =
+    db.prepare(`insert into jobs (id, account, kind, status, created_at, completed_at,
+    custom_metadata, request_params, run_after, file_id, file_filename, result)
+    values (?, 'bench', ?, ?, ?, ?, ?, ?, 0, ?, 'talk.mp3', ?)`)
+  const insertToken = db.prepare(
+    'insert into job_metadata (token, created_at, id, kind) values (?, ?, ?, ?)',
+  )
+  const params = JSON.stringify({
+    audio_url: 'https://a.example/talk.mp3',
+    model: 'stt-1',
+    note: 'x'.repeat(400),
+  })
+  const result = JSON.stringify({
+    metadata: {},
+    transcription: { full_transcript: 'hello world '.repeat(40) },
+  })
+  for (let i = 0; i < JOBS; i++) {
+    const metadata = {
+      team: ['red', 'blue', 'green'][i % 3],
+      customer: { id: i % 5000, tier: 'gold' },
+      order: i,
+    }
+    const id = randomUUID()
+    const kind = i % 10 === 0 ? 'live' : 'pre-recorded'
+    const status = i % 1000 === 1 ? 'error' : 'done'
+    const at = FIRST_AT + i * 1000
+    const failed = status === 'error'
+    insertJob.run(
+      id,
+      kind,
+      status,
+      at,
+      at + 500,
+      JSON.stringify(metadata),
+      params,
+      randomUUID(),
+      failed ? null : result,
+    )
+    for (const token of metadataTokens('bench', metadata)) insertToken.run(token, at, id, kind)
+  }
+  db.exec('commit')
+  db.close()
+}
