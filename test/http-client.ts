@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { conformanceOf } from './conformance.ts'
 import type { TestServer } from './start-server.ts'
 
 type Json = Record<string, unknown>
@@ -8,7 +9,10 @@ type Json = Record<string, unknown>
 /** An answer whose body is parsed when it is JSON. */
 export type Answer<T> = { status: number; headers: Headers; body: T }
 
-/** A request with the server's key; `json` becomes the body. */
+/**
+ * A request with the server's key; `json` becomes the body. What is answered must be as the server
+ * describes it.
+ */
 export async function call<T = Json>(
   { url, key }: Pick<TestServer, 'url' | 'key'>,
   path: string,
@@ -24,6 +28,17 @@ export async function call<T = Json>(
   const content = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
   const parsed = isJson ? JSON.parse(content) : content
+  const { status } = response
+  if (target.startsWith(url)) {
+    const check = await conformanceOf({ url })
+    check({
+      method,
+      path: target.slice(url.length),
+      status,
+      headers: response.headers,
+      body: parsed,
+    })
+  }
   return { status: response.status, headers: response.headers, body: parsed as T }
 }
 

@@ -1,12 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import type { App } from '../app.ts'
-import { createAuthenticate } from './auth.ts'
+import { createAuthenticate, type Key } from './auth.ts'
+import { describeApi } from './openapi/document.ts'
+import { createRateLimit } from './rate-limit.ts'
+import { descriptionRoutes } from './routes/description.ts'
 import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
 import { liveRoutes } from './routes/live.ts'
 import { preRecordedRoutes } from './routes/pre-recorded.ts'
 import { transcriptionRoutes } from './routes/transcription.ts'
 import { uploadRoutes } from './routes/upload.ts'
+import { requireScope } from './scopes.ts'
 import { createServer } from './server.ts'
 
 declare module 'fastify' {
@@ -14,6 +18,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose key came with the request. */
     account: string
+    /** What that key may do. */
+    scopes: Key['scopes']
   }
 }
 
@@ -22,15 +28,23 @@ export type HttpParts = Pick<App, 'config' | 'log' | 'storage' | 'speech' | 'job
 
 /** Builds the HTTP server with all its routes; it does not listen yet. */
 export async function createHttp(app: HttpParts): Promise<FastifyInstance> {
-  const { config, storage } = app
+  const { rateLimit } = app.config.http
   const http = createServer(app)
+  await describeApi(http, app.config)
   await http.register(healthRoutes(app))
+  await http.register(descriptionRoutes(app))
 
-  const authenticate = createAuthenticate({ config, db: storage.db })
+  const authenticate = createAuthenticate(app)
+  const takeToken = rateLimit && createRateLimit(rateLimit)
   await http.register(async (guarded) => {
     guarded.decorateRequest('account', '')
+    guarded.decorateRequest('scopes')
     guarded.addHook('onRequest', async (request) => {
-      request.account = await authenticate(request.headers)
+      const { hash, account, scopes } = await authenticate(request.headers)
+      takeToken?.(hash)
+      requireScope(scopes, { method: request.method, route: request.routeOptions.url! })
+      request.account = account
+      request.scopes = scopes
     })
     await guarded.register(uploadRoutes(app))
     await guarded.register(fileRoutes(app))

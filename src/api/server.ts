@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import Fastify, { LogController } from 'fastify'
 import type { App } from '../app.ts'
@@ -6,6 +7,7 @@ import { drain } from './drain.ts'
 import { answerClientError, sendError } from './errors.ts'
 import { acceptJson } from './json-body.ts'
 import { answerUnknownRoutes } from './not-found.ts'
+import { parseQuery } from './parse-query.ts'
 import { compileQueryReader } from './query.ts'
 import { newRequestId } from './request-id.ts'
 import { isHost } from './urls.ts'
@@ -26,7 +28,7 @@ export function createServer({ config, log }: Pick<App, 'config' | 'log'>): Fast
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
     requestIdHeader: false,
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery },
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
     // What Node and the framework answer here by themselves has not the body of the contract.
@@ -40,10 +42,17 @@ export function createServer({ config, log }: Pick<App, 'config' | 'log'>): Fast
       sendError(error, request, reply)
     },
   })
+  // Node itself would close the connection without a word.
+  http.server.on('connect', (_request, socket: Socket) => {
+    const refused = new AppError('request_unreadable', 'this server is no proxy')
+    answerClientError(refused, socket, { requestIdHeaderNames })
+  })
   // An expectation that we do not know is no reason to refuse a request.
   http.server.on('checkExpectation', (request, response) => http.routing(request, response))
 
   http.setValidatorCompiler(compileQueryReader)
+  // What is answered is built to its schema, and tests hold it to the published one; nothing is cut here.
+  http.setSerializerCompiler(() => JSON.stringify)
   acceptJson(http, { maxBytes: config.http.maxJsonBytes })
   http.setErrorHandler<FastifyError>(async (error, request, reply) => {
     await drain(request.raw)
@@ -55,9 +64,9 @@ export function createServer({ config, log }: Pick<App, 'config' | 'log'>): Fast
   }
   http.addHook('onRequest', async ({ id, raw, routeOptions }, reply) => {
     nameRequest(id, reply)
-    const { host } = raw.headers
-    if (host === undefined ? raw.httpVersion === '1.1' : !isHost(host)) {
-      throw new AppError('request_unreadable', 'the Host header is missing or not a host')
+    const hosts = raw.headersDistinct.host ?? []
+    if (hosts.length === 0 ? raw.httpVersion === '1.1' : hosts.length > 1 || !isHost(hosts[0]!)) {
+      throw new AppError('request_unreadable', 'the Host header is missing, twice there or no host')
     }
     if (stopping && routeOptions.url !== '/health') throw new AppError('server_stopping')
   })

@@ -1,6 +1,8 @@
 import type { Static, TSchema } from 'typebox'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
+import { isCursor } from './list-query.ts'
+import { parseMoment } from './moments.ts'
 import { canonicalLanguage } from './schemas/language-codes.ts'
 
 /** One thing wrong with a request: the field, as path from the top, and what it must be. */
@@ -35,6 +37,8 @@ const MAX_LINES = 100
 const MAX_SEGMENT = 100
 
 const formats = new Map([
+  ['cursor', { test: isCursor, rule: 'must be one that a list gave' }],
+  ['moment', { test: isMoment, rule: 'must be an ISO 8601 date or date-time' }],
   ['http-url', { test: isHttpUrl, rule: 'must be an absolute http or https URL' }],
 ])
 
@@ -178,7 +182,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** URL parsers drop blanks and control characters silently; what is stored and fetched must be what was sent. */
+function isMoment(text: string): boolean {
+  return parseMoment(text) !== undefined
+}
+
+/** URL parsers drop or replace blanks, control characters and lone surrogates; what is stored and fetched must be what was sent. */
 function isHttpUrl(text: string): boolean {
-  return /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)
+  return /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/iu.test(text) && URL.canParse(text)
 }

@@ -1,7 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
+import { readIdempotencyKey } from '../idempotency.ts'
+import { errorAnswers } from '../schemas/error.ts'
 import { CreatedJob } from '../schemas/job.ts'
+import { CreationHeaders, creationOperation } from '../schemas/operations.ts'
 import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
 import { createSubmissionReader } from '../submission.ts'
 import { baseUrlOf, originOf } from '../urls.ts'
@@ -25,17 +28,31 @@ export function createRoute(
   return async (http) => {
     http.post(
       path,
-      { schema: { body: requestBody, response: { 201: CreatedJob } } },
-      async ({ account, body, raw }, reply) => {
+      {
+        schema: {
+          ...creationOperation(path),
+          headers: CreationHeaders,
+          body: requestBody,
+          response: { 201: CreatedJob, ...errorAnswers(404, 413, 415, 422) },
+        },
+      },
+      async ({ account, body, headers, raw }, reply) => {
         if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
         const base = baseUrlOf(raw, app.config.http)
+        const answer = ({ id }: { id: string }) => {
+          return reply.code(201).send({ id, result_url: `${base}${path}/${id}` })
+        }
+        const idempotency = readIdempotencyKey({ headers, account, kind: 'pre-recorded', body })
+        // Before anything else is judged: what was right then may not be right any more.
+        const repeated = idempotency && (await app.jobs.findRepeated(idempotency))
+        if (repeated) return answer(repeated)
         const bases = [base, originOf(raw, app.config.http)]
         const submission = await readSubmission(body, { account, bases })
-        const { id } = await app.jobs.submit(account, submission)
+        const job = await app.jobs.submit(account, { ...submission, idempotency })
         const missing = SILENT.filter((name) => submission.params[name] === true)
         if (missing.length > 0)
           reply.header('x-steno-warning', `not built yet: ${missing.join(', ')}`)
-        return reply.code(201).send({ id, result_url: `${base}${path}/${id}` })
+        return answer(job)
       },
     )
   }

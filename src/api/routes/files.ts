@@ -4,12 +4,23 @@ import { AppError } from '../../errors.ts'
 import { findFile } from '../../storage/files.ts'
 import { mediaTypeOf } from '../media-types.ts'
 import { IdParams } from '../schemas/job.ts'
+import { downloadAnswers, RangeHeaders } from '../schemas/operations.ts'
 import { sendFile } from '../send-file.ts'
 
 /** Gives an upload back (contract 2.2). */
 export function fileRoutes({ storage }: Pick<App, 'storage'>): FastifyPluginAsyncTypebox {
   return async (http) => {
-    http.get('/file/:id', { schema: { params: IdParams } }, async (request, reply) => {
+    const schema = {
+      tags: ['Upload'],
+      operationId: 'getFile',
+      summary: 'Download an upload',
+      description:
+        'The bytes of an upload, at its `audio_url`. One range of them can be asked for.',
+      params: IdParams,
+      headers: RangeHeaders,
+      response: downloadAnswers(['audio/*', 'video/*', 'application/octet-stream']),
+    }
+    http.get('/file/:id', { schema }, async (request, reply) => {
       const { account, params } = request
       const file = await findFile(storage.db, { id: params.id, account })
       if (!file) throw new AppError('file_not_found', params.id)

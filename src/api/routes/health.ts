@@ -2,8 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
+import { OneOf } from '../schemas/values.ts'
 
-const Health = Type.Object({ status: Type.String() })
+const Health = Type.Object({ status: OneOf('ok') }, { title: 'Health' })
 
 /** An answer this old is still good: polling must not load the machine. */
 const READY_FOR_MS = 5000
@@ -14,11 +15,23 @@ const READY_TIMEOUT_MS = 15_000
 export function healthRoutes({ speech }: Pick<App, 'speech'>): FastifyPluginAsyncTypebox {
   const checkReady = createReadiness(speech)
   return async (http) => {
-    const schema = { response: { 200: Health } }
-    http.get('/health', { schema }, async () => ({ status: 'ok' }))
-    http.get('/ready', { schema }, async () => {
+    const open = { tags: ['Server'], security: [], response: { 200: Health } }
+    const health = {
+      ...open,
+      operationId: 'getHealth',
+      summary: 'Whether the process lives',
+      description: 'Needs no key.',
+    }
+    http.get('/health', { schema: health }, async () => ({ status: 'ok' as const }))
+    const ready = {
+      ...open,
+      operationId: 'getReady',
+      summary: 'Whether speech can be recognised',
+      description: 'Has a recognizer hear something, at most every five seconds. Needs no key.',
+    }
+    http.get('/ready', { schema: ready }, async () => {
       await checkReady()
-      return { status: 'ok' }
+      return { status: 'ok' as const }
     })
   }
 }

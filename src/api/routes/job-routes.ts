@@ -4,15 +4,27 @@ import Type from 'typebox'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import { findFile } from '../../storage/files.ts'
-import { findJob, type JobKind, listJobIds } from '../../storage/jobs.ts'
+import { listJobs, type Place } from '../../storage/job-lists.ts'
+import { findJob, findJobs, type JobKind } from '../../storage/jobs.ts'
 import { pageUrls, writeList } from '../job-list.ts'
-import { toJobView } from '../job-view.ts'
-import { IdParams, JobList, JobView, ListQuery } from '../schemas/job.ts'
+import { type JobText, toJobText } from '../job-text.ts'
+import { toFilter, toPart } from '../list-query.ts'
+import { errorAnswers } from '../schemas/error.ts'
+import { IdParams, jobListOf, jobViewOf } from '../schemas/job.ts'
+import { listQueryOf } from '../schemas/list-query.ts'
+import {
+  deletionAnswers,
+  downloadAnswers,
+  jobOperations,
+  RangeHeaders,
+} from '../schemas/operations.ts'
 import { sendFile } from '../send-file.ts'
 import { baseUrlOf } from '../urls.ts'
 
-/** A list, sent as text that is written while its jobs are loaded. */
-const Streamed = Type.Unsafe<Readable>(JobList)
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** A row with its result is at most some hundred kilobytes; these many at a time stay a few megabytes. */
+const LOADED_AT_ONCE = 20
 
 /** Where the routes lie, and which jobs they know. */
 export type JobRouteOptions = {
@@ -26,6 +38,11 @@ export function jobRoutes(
   { config, storage, jobs }: Pick<App, 'config' | 'storage' | 'jobs'>,
   { path, kind }: JobRouteOptions,
 ): FastifyPluginAsyncTypebox {
+  const operations = jobOperations(kind)
+  // Both are sent as text: results as they are stored, lists while their jobs are loaded.
+  const Streamed = Type.Unsafe<Readable>(jobListOf(kind))
+  const Stored = Type.Unsafe<Readable | string>(jobViewOf(kind))
+
   return async (http) => {
     // None of these has a body; what a client sends along is its own affair.
     http.removeAllContentTypeParsers()
@@ -33,34 +50,61 @@ export function jobRoutes(
 
     http.get(
       path,
-      { schema: { querystring: ListQuery, response: { 200: Streamed } } },
+      {
+        schema: {
+          ...operations.list,
+          querystring: listQueryOf(kind),
+          response: { 200: Streamed, ...errorAnswers(400) },
+        },
+      },
       async ({ account, query, raw }, reply) => {
-        const { offset } = query
         const limit = Math.min(query.limit, config.http.listMaxLimit)
-        const page = await listJobIds(storage.db, { account, kinds: kind && [kind], offset, limit })
-        const url = `${baseUrlOf(raw, config.http)}${path}`
-        const urls = pageUrls(url, { offset, limit, more: page.more })
-        const text = Readable.from(writeList(urls, loadJobs(page.ids, account)))
-        return reply.type('application/json; charset=utf-8').send(text)
+        const filter = { ...toFilter(query), account, ...(kind && { kinds: [kind] }) }
+        const page = await listJobs(storage.db, filter, toPart(query, limit))
+        const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
+        const text = Readable.from(writeList(urls, loadJobs(page.places, account)))
+        return reply.type(JSON_TYPE).send(text)
       },
     )
 
     http.get(
       `${path}/:id`,
-      { schema: { params: IdParams, response: { 200: JobView } } },
-      async ({ account, params: { id } }) => toJobView(await requireJob({ id, account })),
+      {
+        schema: {
+          ...operations.get,
+          params: IdParams,
+          response: { 200: Stored, ...errorAnswers(404) },
+        },
+      },
+      async ({ account, params: { id }, method }, reply) => {
+        const text = await toJobText(await requireJob({ id, account }), storage)
+        if (!text) throw new AppError('job_not_found', id)
+        reply.type(JSON_TYPE)
+        if (typeof text === 'string') return reply.send(text)
+        reply.header('content-length', text.bytes)
+        // For HEAD a stream that ends at once: the framework would set the length of any other empty body to 0.
+        return reply.send(Readable.from(method === 'HEAD' ? [] : text.pieces))
+      },
     )
 
     http.delete(
       `${path}/:id`,
-      { schema: { params: IdParams } },
-      async ({ account, params: { id } }, reply) => {
-        await jobs.remove({ id, account, kind })
+      { schema: { ...operations.remove, params: IdParams, response: deletionAnswers } },
+      async ({ account, scopes, params: { id } }, reply) => {
+        // Routes of both kinds must not lead around the scope of one.
+        const deletable = kind ?? (scopes.includes('live') ? undefined : 'pre-recorded')
+        await jobs.remove({ id, account, kind: deletable })
         return reply.code(202).send()
       },
     )
 
-    http.get(`${path}/:id/file`, { schema: { params: IdParams } }, async (request, reply) => {
+    const fileSchema = {
+      ...operations.file,
+      params: IdParams,
+      headers: RangeHeaders,
+      response: downloadAnswers(['application/octet-stream']),
+    }
+    http.get(`${path}/:id/file`, { schema: fileSchema }, async (request, reply) => {
       const { account, params } = request
       const job = await requireJob({ id: params.id, account })
       const file = job.file && (await findFile(storage.db, { id: job.file.id, account }))
@@ -70,11 +114,14 @@ export function jobRoutes(
     })
   }
 
-  /** One job at a time: a page may hold a thousand results of a megabyte. One that was deleted meanwhile is left out. */
-  async function* loadJobs(ids: readonly string[], account: string): AsyncGenerator<JobView> {
-    for (const id of ids) {
-      const job = await findJob(storage.db, { id, account })
-      if (job) yield toJobView(job)
+  /** Some jobs at a time: a page may hold a thousand results of a megabyte. One that was deleted meanwhile is left out. */
+  async function* loadJobs(places: readonly Place[], account: string): AsyncGenerator<JobText> {
+    for (let i = 0; i < places.length; i += LOADED_AT_ONCE) {
+      const ids = places.slice(i, i + LOADED_AT_ONCE).map(({ id }) => id)
+      for (const job of await findJobs(storage.db, { ids, account })) {
+        const text = await toJobText(job, storage)
+        if (text) yield text
+      }
     }
   }
 

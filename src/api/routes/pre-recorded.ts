@@ -3,6 +3,7 @@ import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import { findJob } from '../../storage/jobs.ts'
 import { findProgress } from '../../storage/progress.ts'
+import { errorAnswers } from '../schemas/error.ts'
 import { IdParams, JobProgressView } from '../schemas/job.ts'
 import { createRoute } from './create-route.ts'
 import { jobRoutes } from './job-routes.ts'
@@ -19,7 +20,17 @@ export function preRecordedRoutes(
 
     http.get(
       `${path}/:id/progress`,
-      { schema: { params: IdParams, response: { 200: JobProgressView } } },
+      {
+        schema: {
+          tags: ['Pre-recorded'],
+          operationId: 'getPreRecordedProgress',
+          summary: 'Get the progress of a pre-recorded job',
+          description:
+            'For people who wait. `stage` and what follows are null unless the job is in hand.',
+          params: IdParams,
+          response: { 200: JobProgressView, ...errorAnswers(404) },
+        },
+      },
       async ({ account, params: { id } }) => {
         const { db } = app.storage
         const job = await findJob(db, { id, account, kind: 'pre-recorded' })

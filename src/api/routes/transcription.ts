@@ -10,7 +10,8 @@ export function transcriptionRoutes(
   app: Pick<App, 'config' | 'storage' | 'jobs'>,
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
-    http.addHook('onRequest', async (_request, reply) => {
+    // Also on what is refused before it gets here, such as a request without a key.
+    http.addHook('onSend', async (_request, reply) => {
       reply.header('deprecation', 'true')
     })
     await http.register(createRoute(app, { path }))

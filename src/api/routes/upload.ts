@@ -1,11 +1,13 @@
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { StoredFile } from '../../storage/files.ts'
+import { asFieldError, readAddress } from '../address-upload.ts'
 import { MAX_PARTS, readAudioPart } from '../multipart-audio.ts'
-import { UploadView } from '../schemas/upload.ts'
+import { errorAnswers } from '../schemas/error.ts'
+import { UploadForm, UploadRequest, UploadView } from '../schemas/upload.ts'
 import { fileNameOf } from '../send-file.ts'
 import { baseUrlOf, fileUrl } from '../urls.ts'
 
@@ -23,18 +25,55 @@ export function uploadRoutes({
 
     http.post(
       '/v2/upload',
-      { schema: { response: { 200: UploadView } } },
+      {
+        schema: {
+          tags: ['Upload'],
+          operationId: 'upload',
+          summary: 'Upload a recording',
+          description:
+            'Stores a recording, sent as a form or fetched from an address, and answers the `audio_url` to create jobs with. ' +
+            'It is kept while a job uses it, else for the configured time.',
+          body: {
+            content: {
+              'multipart/form-data': { schema: UploadForm },
+              'application/json': { schema: UploadRequest },
+            },
+          },
+          response: { 200: UploadView, ...errorAnswers(413, 415) },
+        },
+      },
       async (request, reply) => {
-        if (!request.isMultipart()) {
-          if (request.body === undefined) throw new AppError('content_type_unsupported')
-          const validationErrors = ['audio_url must be uploaded as multipart/form-data']
-          throw new AppError('request_invalid', undefined, { validationErrors })
-        }
-        const part = await readAudioPart(request.files())
-        const file = await jobs.upload(request.account, { ...part, signal: leaving(reply) })
+        const signal = leaving(reply)
+        const file = request.isMultipart()
+          ? await receiveUpload(request, signal)
+          : await fetchUpload(request, signal)
         return toUploadView(file, baseUrlOf(request.raw, config.http))
       },
     )
+  }
+
+  async function receiveUpload(request: FastifyRequest, signal: AbortSignal): Promise<StoredFile> {
+    const encoding = request.headers['content-encoding'] ?? 'identity'
+    if (encoding !== 'identity') {
+      throw new AppError('content_type_unsupported', `content-encoding ${encoding}`)
+    }
+    const part = await readAudioPart(request.files())
+    return jobs.upload(request.account, { ...part, signal })
+  }
+
+  async function fetchUpload(
+    { account, body, raw }: FastifyRequest,
+    signal: AbortSignal,
+  ): Promise<StoredFile> {
+    if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
+    const source = readAddress(body, config.requests)
+    // The client waits in silence while we fetch, which has limits of its own.
+    raw.socket.setTimeout(0)
+    try {
+      return await jobs.uploadFrom(account, { source, signal })
+    } catch (error) {
+      throw asFieldError(error)
+    }
   }
 }
 

@@ -4,8 +4,8 @@ import { LanguageCode, transcriptionCodes, translationCodes } from './language-c
 import { piiTypes } from './pii-types.ts'
 
 /** A switch that is off until it is asked for. */
-export function Switch() {
-  return Type.Boolean({ default: false })
+export function Switch(options: { deprecated?: boolean; description?: string } = {}) {
+  return Type.Boolean({ default: false, ...options })
 }
 
 type Named = readonly [string, ...string[]]
@@ -38,62 +38,100 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
   return {
     Language,
     Vocabulary,
-    LanguageConfig: Type.Object({
-      languages: Type.Optional(Type.Array(Language)),
-      code_switching: Type.Optional(Type.Boolean()),
-    }),
-    CustomVocabularyConfig: Type.Object({
-      // Required as well, unless the list came as `custom_vocabulary` itself, as older clients send it.
-      vocabulary: Type.Optional(Vocabulary),
-      default_intensity: Type.Number({ minimum: 0, maximum: 1, default: 0.5 }),
-    }),
-    CustomSpellingConfig: Type.Object({
-      spelling_dictionary: Type.Record(Type.String(), Type.Array(Type.String())),
-    }),
-    DiarizationConfig: Type.Object({
-      number_of_speakers: Type.Optional(Type.Integer({ minimum: 1 })),
-      min_speakers: Type.Optional(Type.Integer({ minimum: 0 })),
-      max_speakers: Type.Optional(Type.Integer({ minimum: 0 })),
-      enhanced: Ignored(),
-    }),
-    TranslationConfig: Type.Object({
-      target_languages: Type.Array(Target, { minItems: 1, maxItems: requests.maxTargetLanguages }),
-      model: Choice('base', 'batch', 'enhanced'),
-      match_original_utterances: Type.Boolean({ default: true }),
-      lipsync: Type.Boolean({ default: true }),
-      context_adaptation: Type.Boolean({ default: true }),
-      context: Type.Optional(Type.String()),
-      informal: Switch(),
-    }),
-    SubtitlesConfig: Type.Object({
-      formats: Type.Array(Type.Unsafe<'srt' | 'vtt'>({ type: 'string', enum: ['srt', 'vtt'] }), {
-        minItems: 1,
-        default: ['srt'],
-      }),
-      minimum_duration: Type.Optional(Type.Number({ minimum: 0 })),
-      maximum_duration: Type.Optional(Type.Number({ minimum: 1, maximum: 30 })),
-      maximum_characters_per_row: Type.Optional(Type.Integer({ minimum: 1 })),
-      maximum_rows_per_caption: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
-      style: Choice('default', 'compliance'),
-    }),
-    SummarizationConfig: Type.Object({ type: Choice('general', 'bullet_points', 'concise') }),
-    AudioToLlmConfig: Type.Object({
-      prompts: Type.Array(Type.Union([Type.String(), Type.Array(Type.String())]), {
-        minItems: 1,
-        maxItems: requests.maxPrompts,
-      }),
-      model: Type.String({ default: models.defaultLlm }),
-    }),
-    PiiRedactionConfig: Type.Object({
-      entity_types: Type.Optional(Type.Union([PiiType, Type.Array(PiiType)])),
-      processed_text_type: Choice('MARKER', 'MASK'),
-    }),
-    ExtractionConfig: Type.Object({ classes: Type.Optional(Type.Array(Type.String())) }),
-    CallbackConfig: Type.Object({ url: HttpUrl, method: Choice('POST', 'PUT') }),
+    LanguageConfig: Type.Object(
+      {
+        languages: Type.Optional(Type.Array(Language)),
+        code_switching: Type.Optional(Type.Boolean()),
+      },
+      { title: 'LanguageConfig' },
+    ),
+    CustomVocabularyConfig: Type.Object(
+      {
+        // Required as well, unless the list came as `custom_vocabulary` itself, as older clients send it.
+        vocabulary: Type.Optional(Vocabulary),
+        default_intensity: Type.Number({ minimum: 0, maximum: 1, default: 0.5 }),
+      },
+      { title: 'CustomVocabularyConfig' },
+    ),
+    CustomSpellingConfig: Type.Object(
+      {
+        spelling_dictionary: Type.Record(Type.String(), Type.Array(Type.String())),
+      },
+      { title: 'CustomSpellingConfig' },
+    ),
+    DiarizationConfig: Type.Object(
+      {
+        number_of_speakers: Type.Optional(Type.Integer({ minimum: 1 })),
+        min_speakers: Type.Optional(Type.Integer({ minimum: 0 })),
+        max_speakers: Type.Optional(Type.Integer({ minimum: 0 })),
+        enhanced: Ignored(),
+      },
+      { title: 'DiarizationConfig' },
+    ),
+    TranslationConfig: Type.Object(
+      {
+        target_languages: Type.Array(Target, {
+          minItems: 1,
+          maxItems: requests.maxTargetLanguages,
+        }),
+        model: Choice('base', 'batch', 'enhanced'),
+        match_original_utterances: Type.Boolean({ default: true }),
+        lipsync: Type.Boolean({ default: true }),
+        context_adaptation: Type.Boolean({ default: true }),
+        context: Type.Optional(Type.String()),
+        informal: Switch(),
+      },
+      { title: 'TranslationConfig' },
+    ),
+    SubtitlesConfig: Type.Object(
+      {
+        formats: Type.Array(Type.Unsafe<'srt' | 'vtt'>({ type: 'string', enum: ['srt', 'vtt'] }), {
+          minItems: 1,
+          default: ['srt'],
+        }),
+        minimum_duration: Type.Optional(Type.Number({ minimum: 0 })),
+        maximum_duration: Type.Optional(Type.Number({ minimum: 1, maximum: 30 })),
+        maximum_characters_per_row: Type.Optional(Type.Integer({ minimum: 1 })),
+        maximum_rows_per_caption: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+        style: Choice('default', 'compliance'),
+      },
+      { title: 'SubtitlesConfig' },
+    ),
+    SummarizationConfig: Type.Object(
+      { type: Choice('general', 'bullet_points', 'concise') },
+      { title: 'SummarizationConfig' },
+    ),
+    AudioToLlmConfig: Type.Object(
+      {
+        prompts: Type.Array(Type.Union([Type.String(), Type.Array(Type.String())]), {
+          minItems: 1,
+          maxItems: requests.maxPrompts,
+        }),
+        model: Type.String({ default: models.defaultLlm }),
+      },
+      { title: 'AudioToLlmConfig' },
+    ),
+    PiiRedactionConfig: Type.Object(
+      {
+        entity_types: Type.Optional(Type.Union([PiiType, Type.Array(PiiType)])),
+        processed_text_type: Choice('MARKER', 'MASK'),
+      },
+      { title: 'PiiRedactionConfig' },
+    ),
+    ExtractionConfig: Type.Object(
+      { classes: Type.Optional(Type.Array(Type.String())) },
+      { title: 'ExtractionConfig' },
+    ),
+    CallbackConfig: Type.Object(
+      { url: HttpUrl, method: Choice('POST', 'PUT') },
+      { title: 'CallbackConfig' },
+    ),
   }
 }
 
 /** A field that clients still send and nothing reads any more; never a problem, never an unknown field. */
 export function Ignored() {
-  return Type.Optional(Type.Unknown() as TSchema)
+  return Type.Optional(
+    Type.Unknown({ deprecated: true, description: 'Accepted and ignored' }) as TSchema,
+  )
 }

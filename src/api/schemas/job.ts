@@ -1,67 +1,120 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { LiveResult, PreRecordedResult } from './job-results.ts'
+import { LiveParams, PreRecordedParams } from './request-params.ts'
+import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uri, Uuid } from './values.ts'
 
-/** An object whose keys are not ours to name. */
-export function FreeObject() {
-  return Type.Record(Type.String(), Type.Unknown())
-}
+const FileView = Type.Object(
+  {
+    id: Uuid,
+    filename: Nullable(Type.String()),
+    source: Nullable(
+      Type.String({ description: 'The address it was fetched from, as it was given' }),
+    ),
+    audio_duration: Nullable(Seconds),
+    number_of_channels: Nullable(Type.Integer({ minimum: 1 })),
+  },
+  { title: 'JobFile', description: 'Its recording' },
+)
 
-function Nullable<T extends TSchema>(schema: T) {
-  return Type.Union([schema, Type.Null()])
-}
+const Status = OneOf('queued', 'processing', 'done', 'error')
 
-const DateTime = Type.String({ description: 'ISO 8601, UTC, with milliseconds' })
-
-/** A job as every endpoint answers it (contract 3.1). */
-export const JobView = Type.Object({
-  id: Type.String(),
-  request_id: Type.String(),
-  version: Type.Integer(),
-  status: Type.Unsafe<'queued' | 'processing' | 'done' | 'error'>({ type: 'string' }),
+const fields = {
+  id: Uuid,
+  request_id: Type.String({ pattern: '^G-[0-9a-f]{8}$' }),
+  version: Type.Unsafe<number>({ type: 'integer', enum: [2] }),
+  status: Status,
   created_at: DateTime,
   completed_at: Nullable(DateTime),
-  custom_metadata: Type.Optional(FreeObject()),
-  error_code: Nullable(Type.Integer()),
-  post_session_metadata: FreeObject(),
-  kind: Type.Unsafe<'pre-recorded' | 'live'>({ type: 'string' }),
-  file: Nullable(
-    Type.Object({
-      id: Type.String(),
-      filename: Nullable(Type.String()),
-      source: Nullable(Type.String()),
-      audio_duration: Nullable(Type.Number()),
-      number_of_channels: Nullable(Type.Integer()),
-    }),
+  custom_metadata: Type.Optional(FreeObject('As the client gave it')),
+  error_code: Nullable(
+    Type.Integer({ minimum: 400, maximum: 599, description: 'Why it failed, as an HTTP status' }),
   ),
-  request_params: Nullable(FreeObject()),
-  result: Nullable(FreeObject()),
-})
+  post_session_metadata: FreeObject('Of a failed job: `failure`, with `code` and `message`'),
+}
+const file = Nullable(FileView)
 
-export type JobView = Static<typeof JobView>
+/** Params and result are stored as they are answered; only the description looks inside. */
+const stored = (schema: TSchema) => Nullable(Type.Unsafe<Record<string, unknown>>(schema))
+
+/** A job of recorded audio. */
+export const PreRecordedJob = Type.Object(
+  {
+    ...fields,
+    kind: OneOf('pre-recorded'),
+    file,
+    request_params: stored(PreRecordedParams),
+    result: stored(PreRecordedResult),
+  },
+  { title: 'PreRecordedJob' },
+)
+
+/** A live session. */
+export const LiveJob = Type.Object(
+  {
+    ...fields,
+    kind: OneOf('live'),
+    file,
+    request_params: stored(LiveParams),
+    result: stored(LiveResult),
+  },
+  { title: 'LiveJob' },
+)
+
+/** A job as every endpoint answers it (contract 3.1). */
+export const JobView = Type.Unsafe<JobView>(
+  Type.Union([PreRecordedJob, LiveJob], {
+    title: 'Job',
+    discriminator: {
+      propertyName: 'kind',
+      mapping: {
+        'pre-recorded': '#/components/schemas/PreRecordedJob',
+        live: '#/components/schemas/LiveJob',
+      },
+    },
+  }),
+)
+
+export type JobView = Static<typeof PreRecordedJob> | Static<typeof LiveJob>
+
+/** A job as the routes of one kind answer it, or those of both. */
+export function jobViewOf(kind: JobView['kind'] | undefined) {
+  const schemas = { 'pre-recorded': PreRecordedJob, live: LiveJob }
+  return Type.Unsafe<JobView>(kind ? schemas[kind] : JobView)
+}
 
 /** One page of a list. */
-export const JobList = Type.Object({
-  first: Type.String(),
-  current: Type.String(),
-  next: Nullable(Type.String()),
-  items: Type.Array(JobView),
-})
-
-/** What part of the list is asked for. */
-export const ListQuery = Type.Object({
-  offset: Type.Integer({ minimum: 0, default: 0 }),
-  limit: Type.Integer({ minimum: 1, default: 20 }),
-})
+export function jobListOf(kind: JobView['kind'] | undefined) {
+  const names = { 'pre-recorded': 'PreRecordedJobList', live: 'LiveJobList' }
+  return Type.Object(
+    {
+      first: Uri,
+      current: Uri,
+      next: Nullable(Type.String({ format: 'uri', description: 'Null on the last page' })),
+      items: Type.Array(jobViewOf(kind)),
+    },
+    { title: kind ? names[kind] : 'JobList' },
+  )
+}
 
 /** The answer to a creation. */
-export const CreatedJob = Type.Object({ id: Type.String(), result_url: Type.String() })
+export const CreatedJob = Type.Object(
+  {
+    id: Uuid,
+    result_url: Type.String({ format: 'uri', description: 'Answers GET and DELETE' }),
+  },
+  { title: 'CreatedJob' },
+)
 
 /** How far a job is: for people who wait for it. */
-export const JobProgressView = Type.Object({
-  status: Type.String(),
-  stage: Nullable(Type.String()),
-  fraction: Nullable(Type.Number()),
-  seconds_left: Nullable(Type.Number()),
-})
+export const JobProgressView = Type.Object(
+  {
+    status: Status,
+    stage: Nullable(Type.String({ description: 'What is being done, in words' })),
+    fraction: Nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Of the whole job' })),
+    seconds_left: Nullable(Type.Number({ minimum: 0 })),
+  },
+  { title: 'JobProgress' },
+)
 
 /** The id in a path. Any text is accepted here: what is not an id is simply not found. */
 export const IdParams = Type.Object({ id: Type.String() })

@@ -6,7 +6,7 @@ const piiGroups: readonly string[] = [
 ]
 
 /** Every single type of personal data that can be named in a request or a result. */
-const piiSingleTypes: readonly string[] = [
+export const piiSingleTypes: readonly string[] = [
   ...['ACCOUNT_NUMBER', 'AGE', 'DATE', 'DATE_INTERVAL', 'DOB', 'DRIVER_LICENSE', 'DURATION'],
   ...['EMAIL_ADDRESS', 'EVENT', 'FILENAME', 'GENDER', 'HEALTHCARE_NUMBER', 'IP_ADDRESS'],
   ...['LANGUAGE', 'LOCATION', 'LOCATION_ADDRESS', 'LOCATION_ADDRESS_STREET', 'LOCATION_CITY'],

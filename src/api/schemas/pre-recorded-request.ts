@@ -2,12 +2,29 @@ import Type, { type Static } from 'typebox'
 import type { Config } from '../../config.ts'
 import { addOnConfigs, Ignored, Switch } from './add-on-configs.ts'
 import { modelNames } from './model-names.ts'
+import { FreeObject } from './values.ts'
+
+const example = {
+  audio_url: 'https://example.com/talks/monday.mp3',
+  language_config: { languages: ['en'] },
+  subtitles: true,
+  subtitles_config: { formats: ['srt'] },
+  custom_metadata: { team: 'red' },
+}
+
+/** Marks an older name of a field. */
+function older(instead: string) {
+  return { deprecated: true, description: `Use ${instead}` }
+}
 
 /** The body of `POST /v2/pre-recorded` with every field of contract 2.3.1 and section 9. */
 export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) {
   const configs = addOnConfigs(config)
-  return Type.Object({
-    audio_url: Type.String({ format: 'http-url' }),
+  const fields = {
+    audio_url: Type.String({
+      format: 'http-url',
+      description: 'The `audio_url` of an upload, or any address of a recording',
+    }),
     model: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: modelNames(config.models) })),
     language_config: Type.Optional(configs.LanguageConfig),
     custom_vocabulary: Type.Union([Type.Boolean(), configs.Vocabulary], { default: false }),
@@ -32,19 +49,30 @@ export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) 
     pii_redaction_config: Type.Optional(configs.PiiRedactionConfig),
     callback: Switch(),
     callback_config: Type.Optional(configs.CallbackConfig),
-    callback_url: Type.Optional(Type.String({ format: 'http-url' })),
-    custom_metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    callback_url: Type.Optional(
+      Type.String({ format: 'http-url', ...older('`callback` with `callback_config.url`') }),
+    ),
+    custom_metadata: Type.Optional(
+      FreeObject(
+        `Given back with the job; ${config.requests.maxMetadataChars} characters as JSON at most`,
+      ),
+    ),
     moderation: Switch(),
     name_consistency: Switch(),
     structured_data_extraction: Switch(),
     structured_data_extraction_config: Type.Optional(configs.ExtractionConfig),
     display_mode: Switch(),
     // Older names of language_config.
-    language: Type.Optional(configs.Language),
-    detect_language: Switch(),
-    enable_code_switching: Switch(),
+    language: Type.Optional(
+      Type.Unsafe<string>({ ...configs.Language, ...older('`language_config.languages`') }),
+    ),
+    detect_language: Switch(older('`language_config.languages`, empty')),
+    enable_code_switching: Switch(older('`language_config.code_switching`')),
     code_switching_config: Type.Optional(
-      Type.Object({ languages: Type.Optional(Type.Array(configs.Language)) }),
+      Type.Object(
+        { languages: Type.Optional(Type.Array(configs.Language)) },
+        older('`language_config.languages`'),
+      ),
     ),
     chapterization: Ignored(),
     chapterization_config: Ignored(),
@@ -53,7 +81,8 @@ export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) 
     diarization_enhanced: Ignored(),
     context_prompt: Ignored(),
     audio_enhancer: Ignored(),
-  })
+  }
+  return Type.Object(fields, { title: 'PreRecordedRequest', examples: [example] })
 }
 
 /** The body of a creation after validation. */

@@ -1,0 +1,93 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifySchema } from 'fastify'
+import type { Config } from '../../config.ts'
+import { type ErrorStatus, ErrorView, errorAnswers } from '../schemas/error.ts'
+import { publishSchema } from './publish-schema.ts'
+
+type Schema = Record<string, unknown>
+
+/** An answer as the description shows it. */
+type Answer = { type?: string; description?: string; headers?: Schema; content?: Schema }
+
+const text = (description: string) => ({ type: 'string', description })
+const requestId = { 'X-Request-Id': text('Names the request; errors repeat it') }
+const deprecation = { Deprecation: text('`true`: use the route for the kind of job instead') }
+const errorCode = { 'X-Error-Code': text('What went wrong, as a word for programs') }
+const retryAfter = {
+  'Retry-After': {
+    type: 'integer',
+    minimum: 1,
+    description: 'Seconds to wait before trying again',
+  },
+}
+
+/** Errors that any route can give, and those that stand before every route with a key. */
+const always: readonly ErrorStatus[] = [400, 500, 503]
+const withKey: readonly ErrorStatus[] = [401, 403, 429]
+
+/** Headers of the answers with errors of some statuses. */
+const errorHeaders: Partial<Record<string, Schema>> = {
+  416: { 'Content-Range': text('How many bytes there are') },
+  429: retryAfter,
+  503: retryAfter,
+}
+
+/**
+ * Completes the schema of a route for the description: errors that need not be named by each route,
+ * headers, and all schemas in the form in which they are published.
+ */
+export function describeRoute(
+  schema: FastifySchema & { security?: unknown },
+  { url, unknownFields }: { url: string } & Pick<Config['requests'], 'unknownFields'>,
+): FastifySchema {
+  const deprecated = url.startsWith('/v2/transcription')
+  const common = schema.security ? always : [...always, ...withKey]
+  const answers = { ...errorAnswers(...common), ...(schema.response as Schema) }
+  const response = Object.entries(answers).map(([status, answer]) => {
+    const headers = {
+      ...requestId,
+      ...(deprecated && deprecation),
+      ...(Number(status) >= 400 && { ...errorCode, ...errorHeaders[status] }),
+    }
+    return [status, describeAnswer(answer as Answer, { status, headers })]
+  })
+  const request = { closed: unknownFields === 'reject' }
+  return {
+    ...schema,
+    ...(deprecated && { deprecated }),
+    ...(schema.body !== undefined && { body: publishSchema(schema.body as object, request) }),
+    ...(schema.querystring !== undefined && {
+      querystring: describeQuery(schema.querystring as object),
+    }),
+    response: { ...Object.fromEntries(response), default: otherErrors },
+  }
+}
+
+/** A parameter that is an object is given as JSON: no other spelling of OpenAPI can nest. */
+function describeQuery(schema: object): Schema {
+  const published = publishSchema(schema, { closed: false })
+  for (const parameter of Object.values(published.properties as Record<string, Schema>)) {
+    if (parameter.type === 'object') parameter['x-consume'] = 'application/json'
+  }
+  return published
+}
+
+/** What the parser of HTTP refuses before there is a route. */
+const otherErrors = describeAnswer(
+  {
+    description: 'Any other error, such as 408 or 431 for a request that cannot be read.',
+    content: { 'application/json': { schema: ErrorView } },
+  },
+  { headers: { ...requestId, ...errorCode } },
+)
+
+function describeAnswer(
+  answer: Answer,
+  { status = '', headers }: { status?: string; headers: Schema },
+): Schema {
+  const { description = STATUS_CODES[status], headers: own, content } = answer
+  const all = publishSchema({ ...headers, ...own }, { closed: false })
+  if (answer.type === 'null') return { type: 'null', description, headers: all }
+  const media = content ?? { 'application/json': { schema: answer } }
+  return { description, headers: all, content: publishSchema(media, { closed: false }) }
+}

@@ -1,0 +1,88 @@
+import swagger from '@fastify/swagger'
+import type { FastifyInstance, FastifySchema } from 'fastify'
+import type { Config } from '../../config.ts'
+import { errorAnswer } from '../schemas/error.ts'
+import { describeRoute } from './describe-route.ts'
+import { hoistComponents } from './hoist-components.ts'
+
+/** What of the settings clients can notice. */
+export type DescribedSettings = Pick<Config, 'http' | 'requests' | 'storage' | 'media'>
+
+const tags = [
+  { name: 'Upload', description: 'Recordings, before a job names them' },
+  { name: 'Pre-recorded', description: 'Jobs that transcribe a recording' },
+  { name: 'Live', description: 'Sessions that transcribe sound as it comes' },
+  { name: 'Transcription', description: 'Older paths of both, deprecated' },
+  { name: 'Server', description: 'The state of the server, and this description' },
+]
+
+/** Collects the schemas of all routes that are added afterwards; `http.swagger()` is the document. */
+export async function describeApi(http: FastifyInstance, config: DescribedSettings): Promise<void> {
+  const { authHeaderNames, publicBaseUrl } = config.http
+  const [headerName = ''] = authHeaderNames
+  await http.register(swagger, {
+    stripBasePath: false,
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Steno',
+        version: '2',
+        summary: 'Self-hosted speech-to-text',
+        description: introduction(config),
+      },
+      // Relative to where the document lies, unless the operator says what clients see.
+      servers: [{ url: publicBaseUrl ?? '/' }],
+      tags,
+      security: [{ key: [] }],
+      components: {
+        securitySchemes: {
+          key: {
+            type: 'apiKey',
+            in: 'header',
+            name: headerName,
+            description: `An API key. Headers that can carry it: ${authHeaderNames.join(', ')}; the first that is there counts.`,
+          },
+        },
+        responses: { MethodNotAllowed: methodNotAllowed() },
+      },
+    },
+    transform: ({ schema, url }: { schema: FastifySchema; url: string }) => ({
+      schema: describeRoute(schema, { url, ...config.requests }),
+      url,
+    }),
+    transformObject: (documents) => {
+      if (!('openapiObject' in documents)) throw new TypeError('swagger: not an OpenAPI document')
+      const { openapiObject: document } = documents
+      const { paths, schemas } = hoistComponents(document.paths)
+      return { ...document, paths, components: { ...document.components, schemas } } as never
+    },
+  })
+}
+
+/** No operation has this answer: it is given where there is none. */
+function methodNotAllowed() {
+  const allow = {
+    description: 'Methods that the path has',
+    schema: { type: 'string' as const },
+  }
+  const schema = { $ref: '#/components/schemas/Error' }
+  const { description } = errorAnswer(405)
+  return { description, headers: { Allow: allow }, content: { 'application/json': { schema } } }
+}
+
+function introduction({ http, requests, storage, media }: DescribedSettings): string {
+  const unknown =
+    requests.unknownFields === 'reject'
+      ? 'Unknown fields are refused.'
+      : 'Unknown fields are ignored.'
+  return `Upload a recording or name its address, create a job, ask for its result.
+
+**Requests.** In JSON bodies null is the same as absent, and nothing is coerced: \`"2"\` is not a number.
+${unknown} Language codes may be older names (\`jp\`) or carry a region (\`en-US\`). One slash at the end of a path
+is ignored. A path that has other methods answers 405 with \`Allow\`.
+
+**Errors** have one form everywhere; the header \`X-Error-Code\` says which it is.
+
+**Limits.** A recording: ${storage.maxFileBytes} bytes, ${media.maxAudio} seconds. A JSON body: ${http.maxJsonBytes} bytes.
+\`custom_metadata\`: ${requests.maxMetadataChars} characters as JSON. A page of a list: ${http.listMaxLimit} jobs.`
+}

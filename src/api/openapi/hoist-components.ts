@@ -1,0 +1,29 @@
+/**
+ * Moves every schema with a title out of `paths` into a component of that name, and leaves references.
+ * The schemas of a route can thus be plain values that contain one another. Two different schemas of
+ * one name are a mistake.
+ */
+export function hoistComponents(paths: unknown): {
+  paths: unknown
+  schemas: Record<string, unknown>
+} {
+  const schemas = new Map<string, unknown>()
+
+  function walk(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(walk)
+    if (typeof value !== 'object' || value === null) return value
+    const walked = Object.fromEntries(Object.entries(value).map(([key, own]) => [key, walk(own)]))
+    const { title } = walked
+    if (typeof title !== 'string') return walked
+    const known = schemas.get(title)
+    if (known && JSON.stringify(known) !== JSON.stringify(walked)) {
+      throw new TypeError(`two schemas are called ${title}`)
+    }
+    schemas.set(title, walked)
+    return { $ref: `#/components/schemas/${title}` }
+  }
+
+  const rewritten = walk(paths)
+  const byName = [...schemas].sort(([a], [b]) => (a < b ? -1 : 1))
+  return { paths: rewritten, schemas: Object.fromEntries(byName) }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import fc from 'fast-check'
+import Type from 'typebox'
+import { type JsonSchema, valuesOf } from '../../../test/schema-values.ts'
+import { readConfig } from '../../config.ts'
+import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
+import { isObject, readFields } from '../validation.ts'
+import { publishSchema } from './publish-schema.ts'
+
+const open = { closed: false }
+
+test('a field with a default need not be sent', () => {
+  const schema = Type.Object({
+    name: Type.String(),
+    size: Type.Integer({ minimum: 1, default: 3 }),
+  })
+  assert.deepEqual(publishSchema(schema, open), {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      size: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 3 },
+    },
+    required: ['name'],
+  })
+})
+
+test('a format of our own becomes a standard one or is left out', () => {
+  const schema = Type.Array(
+    Type.Union([
+      Type.String({ format: 'http-url' }),
+      Type.String({ format: 'language-code' }),
+      Type.String({ format: 'date-time' }),
+      Type.String({ format: 'moment' }),
+    ]),
+  )
+  assert.deepEqual(publishSchema(schema, open).items, {
+    anyOf: [
+      { type: 'string', format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]' },
+      { type: 'string' },
+      { type: 'string', format: 'date-time' },
+      { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] },
+    ],
+  })
+})
+
+test('names of fields are not taken for words of the schema', () => {
+  const schema = Type.Object({
+    format: Type.String({ default: 'srt' }),
+    required: Type.Boolean(),
+    default: Type.Object({ properties: Type.Array(Type.String()) }),
+  })
+  const { properties, required } = publishSchema(schema, open) as JsonSchema
+  assert.deepEqual(Object.keys(properties ?? {}), ['format', 'required', 'default'])
+  assert.deepEqual(required, ['required', 'default'])
+})
+
+test('keys that are not ours to name stay free, also where unknown fields are refused', () => {
+  const schema = Type.Object({ free: Type.Record(Type.String(), Type.Array(Type.String())) })
+  assert.deepEqual(publishSchema(schema, { closed: true }), {
+    type: 'object',
+    properties: {
+      free: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
+    },
+    required: ['free'],
+    additionalProperties: false,
+  })
+})
+
+const body = preRecordedRequest(readConfig({ STENO_EXTRA_LANGUAGE_CODES: 'yue' }))
+
+/** Wrong values of every type. Null is not among them: for a field it means that it is absent. */
+const junk = fc.oneof(
+  fc.constantFrom<unknown>('', 'xx', '/file/1', 'ftp://a.example/b', 'true', '16'),
+  fc.constantFrom<unknown>(true, 0, -1, 0.5, 31, 1e300, 2 ** 53),
+  fc.constantFrom<unknown>([], [null], ['en', 'xx'], {}, { value: 'x' }, { url: 'x' }),
+)
+
+for (const unknownFields of ['ignore', 'reject'] as const) {
+  test(`a reader takes what the published schema takes, and nothing else, with unknown fields: ${unknownFields}`, () => {
+    const published = publishSchema(body, { closed: unknownFields === 'reject' })
+    const ajv = new Ajv2020({ strict: false })
+    addFormats.default(ajv)
+    const validate = ajv.compile(published)
+    const seen = { taken: 0, refused: 0 }
+    const fitting = valuesOf(published as JsonSchema)
+    const doubtful = valuesOf(published as JsonSchema, { junk }).filter(isObject)
+    const extra = fc.record({ colour: fc.string() }, { requiredKeys: [] })
+    fc.assert(
+      fc.property(fc.oneof(fitting, doubtful), extra, (fields, more) => {
+        const value = { ...(fields as object), ...more }
+        const { problems } = readFields(body, value, { unknownFields })
+        const isTaken = validate(value)
+        seen[isTaken ? 'taken' : 'refused']++
+        assert.equal(problems.length === 0, isTaken, JSON.stringify([problems, validate.errors]))
+      }),
+      { numRuns: 1000 },
+    )
+    assert.ok(seen.taken > 50 && seen.refused > 50, JSON.stringify(seen))
+  })
+}

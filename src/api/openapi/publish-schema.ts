@@ -1,0 +1,57 @@
+/** How a schema is published. */
+export type PublishOptions = {
+  /** Whether objects that name their fields refuse all others. */
+  closed: boolean
+}
+
+type Schema = Record<string, unknown>
+
+/** Formats of JSON Schema and of OpenAPI that our schemas use; any other is our own. */
+const standardFormats = new Set(['binary', 'date', 'date-time', 'uri', 'uuid'])
+
+/** What stands for a format of our own; one that is not here is left out. */
+const ownFormats: Record<string, Schema> = {
+  moment: { anyOf: [{ format: 'date' }, { format: 'date-time' }] },
+  'http-url': { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]' },
+}
+
+/**
+ * Rewrites a schema of ours as the plain JSON Schema that clients read. Inside, a field with a default
+ * is required, since it is there after reading; outside, nobody has to send it. Integers are those
+ * that JSON carries exactly.
+ */
+export function publishSchema(schema: object, options: PublishOptions): Schema {
+  const { format, patternProperties, properties, required, ...rest } = schema as Schema
+  const published = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, publishValue(key, value, options)]),
+  )
+  if (typeof format === 'string') {
+    Object.assign(published, standardFormats.has(format) ? { format } : ownFormats[format])
+  }
+  if (rest.type === 'integer' && !rest.enum) {
+    published.minimum ??= Number.MIN_SAFE_INTEGER
+    published.maximum ??= Number.MAX_SAFE_INTEGER
+  }
+  if (patternProperties) {
+    const [values] = Object.values(patternProperties as Schema)
+    published.additionalProperties = publishSchema(values as object, options)
+  }
+  if (properties) {
+    const fields = properties as Record<string, Schema>
+    const names = (required as readonly string[] | undefined) ?? []
+    const needed = names.filter((name) => !('default' in fields[name]!))
+    published.properties = Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => [name, publishSchema(field, options)]),
+    )
+    if (needed.length > 0) published.required = needed
+    if (options.closed) published.additionalProperties ??= false
+  }
+  return published
+}
+
+/** Schemas stand in schemas one by one (`items`) or in lists (`anyOf`); a default is no schema. */
+function publishValue(key: string, value: unknown, options: PublishOptions): unknown {
+  if (key === 'default' || typeof value !== 'object' || value === null) return value
+  if (!Array.isArray(value)) return publishSchema(value, options)
+  return value.map((one) => publishValue('', one, options))
+}

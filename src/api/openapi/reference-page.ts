@@ -1,0 +1,61 @@
+/** Where the page finds what it is made of. */
+export type PageAddresses = { document: string; script: string }
+
+/**
+ * The viewer shows what the document says and sends requests to its server. Everything in it that would
+ * talk to its maker or anybody else is off: fonts, proxy, accounts, assistants, reports of use.
+ */
+const options = {
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  persistAuth: false,
+  documentDownloadType: 'json',
+  defaultOpenAllTags: true,
+  orderSchemaPropertiesBy: 'preserve',
+}
+
+/** The reference page, as HTML. Its script reads the attributes of the element `api-reference`. */
+export function referencePage({ document, script }: PageAddresses): string {
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Steno API</title>
+    <link rel="icon" href="data:,">
+  </head>
+  <body>
+    <noscript>This page needs JavaScript. The description itself: <a href="${attribute(document)}">openapi.json</a></noscript>
+    <script id="api-reference" type="application/json" data-configuration="${attribute(JSON.stringify({ url: document, ...options }))}"></script>
+    <script src="${attribute(script)}"></script>
+  </body>
+</html>
+`
+}
+
+/**
+ * What the page may load: itself, from here. Styles are written into the page by its script, which no
+ * policy can tell from others.
+ */
+export function pagePolicy(publicBaseUrl: string | undefined): string {
+  const api = publicBaseUrl === undefined ? '' : ` ${new URL(publicBaseUrl).origin}`
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    `connect-src 'self'${api}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+function attribute(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;')
+}

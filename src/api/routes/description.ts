@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { createGunzip } from 'node:zlib'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { App } from '../../app.ts'
+import { pagePolicy, referencePage } from '../openapi/reference-page.ts'
+import { loadScalarScript } from '../openapi/scalar-script.ts'
+import { FreeObject } from '../schemas/values.ts'
+
+/** A day: the script changes only with a new version of the server. */
+const SCRIPT_MAX_AGE = 86_400
+
+const open = { tags: ['Server'], security: [] }
+
+/** The description of this interface, for programs and for people. Neither needs a key, and neither holds a secret. */
+export function descriptionRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsyncTypebox {
+  const { publicBaseUrl } = config.http
+  const prefix = publicBaseUrl ? new URL(publicBaseUrl).pathname.replace(/\/$/, '') : ''
+  const page = referencePage({
+    document: `${prefix}/openapi.json`,
+    script: `${prefix}/docs/scalar.js`,
+  })
+
+  return async (http) => {
+    let document = ''
+    // Not at the first request: it is tens of milliseconds of work.
+    http.addHook('onReady', async () => {
+      document = JSON.stringify(http.swagger())
+    })
+    const documentSchema = {
+      ...open,
+      operationId: 'getDescription',
+      summary: 'This description',
+      description: 'OpenAPI 3.1. Needs no key.',
+      response: { 200: FreeObject(), 304: notModified },
+    }
+    http.get('/openapi.json', { schema: documentSchema }, async (request, reply) => {
+      reply.type('application/json; charset=utf-8').header('cache-control', 'no-cache')
+      return sendTagged(request, reply, document)
+    })
+
+    const pageSchema = {
+      ...open,
+      operationId: 'getReference',
+      summary: 'The reference page',
+      description: 'This description for people, with requests to try. Needs no key.',
+      response: { 200: text('text/html'), 304: notModified },
+    }
+    http.get('/docs', { schema: pageSchema }, async (request, reply) => {
+      reply
+        .type('text/html; charset=utf-8')
+        .header('cache-control', 'no-cache')
+        .header('content-security-policy', pagePolicy(publicBaseUrl))
+        .header('referrer-policy', 'no-referrer')
+      return sendTagged(request, reply, page)
+    })
+
+    const scriptSchema = {
+      ...open,
+      operationId: 'getReferenceScript',
+      summary: 'The script of the reference page',
+      description: 'The reference page loads it. Needs no key.',
+      response: { 200: text('text/javascript'), 304: notModified },
+    }
+    http.get('/docs/scalar.js', { schema: scriptSchema }, async (request, reply) => {
+      const script = await loadScalarScript()
+      reply
+        .type('text/javascript; charset=utf-8')
+        .header('cache-control', `public, max-age=${SCRIPT_MAX_AGE}`)
+        .header('vary', 'accept-encoding')
+      const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding']))
+      if (takesGzip) reply.header('content-encoding', 'gzip')
+      return sendTagged(request, reply, script, takesGzip ? script : createGunzip().end(script))
+    })
+  }
+}
+
+const notModified = Type.Null({ description: 'It has not changed' })
+
+function text(mediaType: string) {
+  return { description: 'OK', content: { [mediaType]: { schema: Type.String() } } }
+}
+
+/** Sends `body` with a tag made of `content`, or 304 when the client has it already. */
+function sendTagged(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  content: string | Buffer,
+  body: unknown = content,
+): FastifyReply {
+  const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
+  reply.header('etag', tag).header('x-content-type-options', 'nosniff')
+  if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send()
+  return reply.send(body)
+}

@@ -1,0 +1,26 @@
+import Type, { type TSchema } from 'typebox'
+import { Nullable, Seconds } from './values.ts'
+
+/** Why an add-on has no result. */
+export const AddOnError = Type.Object(
+  {
+    status_code: Type.Integer(),
+    exception: Type.String({ description: 'A short name' }),
+    message: Type.String(),
+  },
+  { title: 'AddOnError' },
+)
+
+/** The wrapper in which every add-on answers (contract 4.5); it becomes the component `nameResult`. */
+export function addOnResult<T extends TSchema>(name: string, results: T) {
+  return Type.Object(
+    {
+      success: Type.Boolean(),
+      is_empty: Type.Boolean({ description: 'Nothing was found, or nothing could be done' }),
+      exec_time: Seconds,
+      error: Nullable(AddOnError),
+      results,
+    },
+    { title: `${name}Result` },
+  )
+}

@@ -1,0 +1,53 @@
+import Type from 'typebox'
+import { DateTime } from './values.ts'
+
+/** The body of every answer that is not a success (contract 1.9). */
+export const ErrorView = Type.Object(
+  {
+    timestamp: DateTime,
+    path: Type.String({ description: 'Of the request, without its query' }),
+    request_id: Type.String({ description: 'Names the request in the log of the server' }),
+    statusCode: Type.Integer({ minimum: 400, maximum: 599 }),
+    message: Type.String(),
+    validation_errors: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'One line for each field at fault: its path, then what it must be',
+      }),
+    ),
+  },
+  { title: 'Error' },
+)
+
+const reasons = {
+  400: 'The request cannot be read, or fields are at fault.',
+  401: 'There is no key, or it is not known.',
+  403: 'The key may not do this, or the job has not ended.',
+  404: 'It does not exist, was deleted, is of the other kind, or belongs to another account.',
+  405: 'The path is known, with other methods.',
+  413: 'The body or the media is too large.',
+  415: 'The content type is not the right one, or the bytes hold no sound.',
+  416: 'The range lies outside the file.',
+  422: 'Fields contradict each other or what the server offers.',
+  429: 'Too many requests or too many jobs.',
+  500: 'Something failed that should not.',
+  503: 'The server is stopping, or no recognizer works.',
+} as const
+
+/** A status that errors are answered with. */
+export type ErrorStatus = keyof typeof reasons
+
+/** The answer with an error, as the description shows it. */
+export function errorAnswer(status: ErrorStatus) {
+  return {
+    description: reasons[status],
+    content: { 'application/json': { schema: ErrorView } },
+  }
+}
+
+/** Answers with errors for the schema of a route; those that any route can give need not be named. */
+export function errorAnswers<S extends ErrorStatus>(
+  ...statuses: readonly S[]
+): Record<S, ReturnType<typeof errorAnswer>> {
+  const answers = statuses.map((status) => [status, errorAnswer(status)] as const)
+  return Object.fromEntries(answers) as Record<S, ReturnType<typeof errorAnswer>>
+}

@@ -1,0 +1,94 @@
+import Type from 'typebox'
+import { AddOnError, addOnResult } from './add-on-result.ts'
+import { piiSingleTypes } from './pii-types.ts'
+import { SentencesResult, TranscriptionView, textFields, UtteranceView } from './transcript-view.ts'
+import { Nullable, OneOf, Seconds } from './values.ts'
+
+const Text = Nullable(Type.String())
+
+const Metadata = Type.Object(
+  {
+    audio_duration: Seconds,
+    number_of_distinct_channels: Type.Integer({
+      minimum: 1,
+      description: 'Channels of equal content count once',
+    }),
+    billing_time: Type.Number({ minimum: 0, description: 'Seconds, times the channels' }),
+    transcription_time: Type.Number({ minimum: 0, description: 'Seconds of work' }),
+  },
+  { title: 'ResultMetadata' },
+)
+
+const Translation = Type.Object(
+  { error: Nullable(AddOnError), ...textFields },
+  { title: 'Translation', description: 'The text in one of the target languages' },
+)
+
+const Entity = Type.Object(
+  { entity_type: OneOf(...piiSingleTypes), text: Type.String(), start: Seconds, end: Seconds },
+  { title: 'NamedEntity' },
+)
+
+const PromptAnswer = Type.Object(
+  { prompt: Text, response: Text },
+  { title: 'PromptAnswer', description: 'A prompt, and what the language model answered' },
+)
+
+/** The add-ons of both kinds of jobs; each is there only if it was asked for. */
+const sharedAddOns = {
+  translation: Type.Optional(addOnResult('Translation', Nullable(Type.Array(Translation)))),
+  summarization: Type.Optional(addOnResult('Summarization', Text)),
+  named_entity_recognition: Type.Optional(
+    addOnResult('NamedEntityRecognition', Nullable(Type.Array(Entity))),
+  ),
+  sentiment_analysis: Type.Optional(
+    addOnResult(
+      'SentimentAnalysis',
+      Type.String({ contentMediaType: 'application/json', description: 'JSON text of an array' }),
+    ),
+  ),
+}
+
+/** What a pre-recorded job found (contract 4.1). */
+export const PreRecordedResult = Type.Object(
+  {
+    metadata: Metadata,
+    transcription: TranscriptionView,
+    ...sharedAddOns,
+    audio_to_llm: Type.Optional(
+      addOnResult(
+        'AudioToLlm',
+        Nullable(Type.Array(addOnResult('Prompt', Nullable(PromptAnswer)))),
+      ),
+    ),
+    sentences: Type.Optional(
+      Type.Intersect([SentencesResult], {
+        deprecated: true,
+        description: 'The same as `transcription.sentences`',
+      }),
+    ),
+    moderation: Type.Optional(addOnResult('Moderation', Text)),
+    name_consistency: Type.Optional(addOnResult('NameConsistency', Text)),
+    structured_data_extraction: Type.Optional(addOnResult('StructuredDataExtraction', Text)),
+    display_mode: Type.Optional(addOnResult('DisplayMode', Nullable(Type.Array(Type.String())))),
+    diarization: Type.Optional(
+      addOnResult('Diarization', Type.Array(UtteranceView, { description: 'Only on failure' })),
+    ),
+  },
+  { title: 'PreRecordedResult' },
+)
+
+/** What a live session found. */
+export const LiveResult = Type.Object(
+  {
+    metadata: Metadata,
+    transcription: TranscriptionView,
+    ...sharedAddOns,
+    messages: Type.Optional(
+      Type.Array(Type.String({ contentMediaType: 'application/json' }), {
+        description: 'JSON text of each message that was sent during the session, in order',
+      }),
+    ),
+  },
+  { title: 'LiveResult' },
+)

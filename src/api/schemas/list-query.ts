@@ -1,0 +1,46 @@
+import Type, { type Static } from 'typebox'
+import { FreeObject } from './values.ts'
+
+const Moment = (description: string) =>
+  Type.Optional(Type.String({ format: 'moment', description }))
+
+function AnyOf<T extends string>(names: readonly T[], description: string) {
+  const Name = Type.Unsafe<T>({ type: 'string', enum: names })
+  return Type.Optional(Type.Array(Name, { description }))
+}
+
+/** Which jobs are asked for, and which part of their list (contract 2.4). */
+const Query = Type.Object({
+  offset: Type.Integer({ minimum: 0, default: 0, description: 'Jobs to skip' }),
+  limit: Type.Integer({
+    minimum: 1,
+    default: 20,
+    description: 'Jobs on a page; more than the server allows becomes what it allows',
+  }),
+  date: Moment('Jobs created on this UTC day'),
+  before_date: Moment('Jobs created before this moment'),
+  after_date: Moment('Jobs created after this moment'),
+  status: AnyOf(['queued', 'processing', 'done', 'error'], 'Jobs in any of these states'),
+  custom_metadata: Type.Optional(
+    FreeObject(
+      'Keys that a job must have, with their values: as JSON, or as `custom_metadata[key]=value`',
+    ),
+  ),
+  cursor: Type.Optional(
+    Type.String({ format: 'cursor', description: 'Where the page before ended; part of `next`' }),
+  ),
+})
+
+/** The same where both kinds of jobs are listed. */
+const TwinQuery = Type.Object({
+  ...Query.properties,
+  kind: AnyOf(['pre-recorded', 'live'], 'Jobs of any of these kinds'),
+})
+
+/** What a list is asked with; `kind` only where both are listed. */
+export type ListQuery = Static<typeof TwinQuery>
+
+/** The query of the routes of one kind, or of those of both. */
+export function listQueryOf(kind: 'pre-recorded' | 'live' | undefined) {
+  return Type.Unsafe<ListQuery>(kind ? Query : TwinQuery)
+}

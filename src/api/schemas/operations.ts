@@ -1,0 +1,111 @@
+import Type from 'typebox'
+import type { JobKind } from '../../storage/jobs.ts'
+import { errorAnswers } from './error.ts'
+
+/** What the description says about one route: its heading, its text, its name in generated clients. */
+export type Operation = {
+  tags: [string]
+  operationId: string
+  summary: string
+  description: string
+}
+
+const kinds = {
+  'pre-recorded': {
+    tag: 'Pre-recorded',
+    name: 'PreRecorded',
+    one: 'a pre-recorded job',
+    many: 'pre-recorded jobs',
+  },
+  live: { tag: 'Live', name: 'Live', one: 'a live session', many: 'live sessions' },
+  both: { tag: 'Transcription', name: 'Transcription', one: 'a job', many: 'jobs of both kinds' },
+} as const
+
+/** The routes that every kind of job has. */
+export function jobOperations(kind: JobKind | undefined) {
+  const { tag, name, one, many } = kinds[kind ?? 'both']
+  const operation = (verb: string, summary: string, description: string): Operation => ({
+    tags: [tag],
+    operationId: verb.replace('*', name),
+    summary,
+    description,
+  })
+  return {
+    list: operation(
+      'list*',
+      `List ${many}`,
+      'Newest first. Follow `next` until it is null to see all. An empty parameter counts as not given.',
+    ),
+    get: operation(
+      'get*',
+      `Get ${one}`,
+      'The job with everything it has so far. Its `result` is there as soon as its `status` is `done`.',
+    ),
+    remove: operation(
+      'delete*',
+      `Delete ${one}`,
+      'Removes the job, its result and, unless another job uses it, its recording. It must have ended.',
+    ),
+    file: operation(
+      'get*File',
+      `Download the recording of ${one}`,
+      'The bytes as they were uploaded or fetched. One range of bytes can be asked for.',
+    ),
+  }
+}
+
+/** Creation of a pre-recorded job, by the path that was used. */
+export function creationOperation(path: string): Operation {
+  const { tag, name } = kinds[path === '/v2/pre-recorded' ? 'pre-recorded' : 'both']
+  return {
+    tags: [tag],
+    operationId: `create${name}`,
+    summary: 'Create a pre-recorded job',
+    description:
+      'Answers as soon as the job is stored; ask for it at its `result_url` until its `status` is `done` or `error`. ' +
+      'Each feature is a switch with an optional configuration, which is checked in any case and used only with its switch.',
+  }
+}
+
+/** Creations may carry a name of their own, so that sending one twice makes one job. */
+export const CreationHeaders = Type.Object({
+  'Idempotency-Key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description:
+        'A second request with the same key and body gets the answer to the first, within 24 hours; with another body, 422.',
+    }),
+  ),
+})
+
+/** Answers to a deletion. */
+export const deletionAnswers = {
+  202: Type.Unsafe<undefined>(Type.Null({ description: 'It is gone' })),
+  ...errorAnswers(403, 404),
+}
+
+/** Downloads take a range. */
+export const RangeHeaders = Type.Object({
+  Range: Type.Optional(Type.String({ description: 'One range, such as `bytes=0-1023`' })),
+})
+
+const ContentRange = Type.String({ description: 'Which bytes these are, and of how many' })
+
+/** Answers to a download, of whatever media type. */
+export function downloadAnswers(mediaTypes: readonly string[]) {
+  const content = Object.fromEntries(mediaTypes.map((type) => [type, { schema: {} }]))
+  const headers = {
+    'Content-Disposition': Type.String({ description: 'With the name of the file' }),
+    'Accept-Ranges': Type.String(),
+  }
+  return {
+    200: { description: 'The whole file', headers, content },
+    206: {
+      description: 'The range of it',
+      headers: { ...headers, 'Content-Range': ContentRange },
+      content,
+    },
+    ...errorAnswers(404, 416),
+  }
+}

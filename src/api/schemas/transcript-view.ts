@@ -1,0 +1,62 @@
+import Type from 'typebox'
+import { addOnResult } from './add-on-result.ts'
+import { Language, Nullable, OneOf, Seconds } from './values.ts'
+
+const Confidence = Type.Number({ minimum: 0, maximum: 1, description: '1 is certain' })
+
+const WordView = Type.Object(
+  {
+    word: Type.String({ description: 'With its punctuation and the blank before it, if any' }),
+    start: Seconds,
+    end: Seconds,
+    confidence: Confidence,
+  },
+  { title: 'Word' },
+)
+
+/** What one speaker says in one breath (contract 4.4). */
+export const UtteranceView = Type.Object(
+  {
+    start: Seconds,
+    end: Seconds,
+    confidence: Confidence,
+    channel: Type.Integer({ minimum: 0, description: 'Track of the recording, from 0' }),
+    speaker: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'From 0 by first appearance; only with diarization',
+      }),
+    ),
+    words: Type.Array(WordView),
+    text: Type.String({ description: 'All words, joined' }),
+    language: Language,
+  },
+  { title: 'Utterance' },
+)
+
+/** The sentences of a text, in time order. */
+export const SentencesResult = addOnResult('Sentences', Nullable(Type.Array(Type.String())))
+
+const SubtitleView = Type.Object(
+  {
+    format: OneOf('srt', 'vtt'),
+    subtitles: Type.String({ description: 'The content of the file' }),
+  },
+  { title: 'Subtitles' },
+)
+
+/** The fields of a text with its times: of the transcription and of each translation. */
+export const textFields = {
+  full_transcript: Type.String(),
+  languages: Type.Array(Language),
+  utterances: Type.Array(UtteranceView, { description: 'By start, then channel' }),
+  sentences: Type.Optional(
+    Type.Array(SentencesResult, { minItems: 1, maxItems: 1, description: 'Only if asked for' }),
+  ),
+  subtitles: Type.Optional(
+    Type.Array(SubtitleView, { description: 'Only if asked for; one for each format' }),
+  ),
+}
+
+/** What was said (contract 4.3). */
+export const TranscriptionView = Type.Object(textFields, { title: 'Transcription' })

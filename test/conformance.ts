@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { TestServer } from './start-server.ts'
+
+/** A request that was made, and what came back. */
+export type Exchange = {
+  method: string
+  /** With its query; without the address of the server. */
+  path: string
+  status: number
+  headers: Headers
+  /** Parsed when it is JSON. */
+  body: unknown
+}
+
+type Schema = Record<string, unknown>
+type Answer = { content?: Record<string, { schema: Schema }>; headers?: Record<string, unknown> }
+type Document = {
+  paths: Record<string, Record<string, { responses: Record<string, Answer> }>>
+  components: { schemas: Schema; responses: Record<string, Answer> }
+}
+
+const ERROR = '#/components/schemas/Error'
+
+/** Throws when an answer is not as the published description of the server says. */
+export type CheckExchange = (exchange: Exchange) => void
+
+const checks = new Map<string, Promise<CheckExchange>>()
+
+/** The check for a server, made of the description that it publishes itself; it is fetched once. */
+export function conformanceOf({ url }: Pick<TestServer, 'url'>): Promise<CheckExchange> {
+  const known = checks.get(url)
+  if (known) return known
+  const made = fetch(`${url}/openapi.json`).then(async (response) => {
+    // A server that is stopping describes nothing.
+    return response.status === 200 ? createCheck((await response.json()) as Document) : () => {}
+  })
+  checks.set(url, made)
+  return made
+}
+
+/**
+ * Checks status, content type, headers and body. An object that names its fields must hold no others:
+ * published schemas leave room for later ones, but none may come unannounced.
+ */
+export function createCheck(document: Document): CheckExchange {
+  const { schemas } = document.components
+  const ajv = new Ajv2020({ allErrors: true, strict: false, discriminator: false })
+  addFormats.default(ajv)
+  ajv.addSchema({ $id: 'description', components: { schemas: close(schemas) as Schema } })
+  const validators = new Map<object, ValidateFunction>()
+
+  function validatorOf(schema: Schema): ValidateFunction {
+    const known = validators.get(schema)
+    if (known) return known
+    const rooted = JSON.stringify(close(schema)).replaceAll(
+      '"#/components',
+      '"description#/components',
+    )
+    const validate = ajv.compile(JSON.parse(rooted))
+    validators.set(schema, validate)
+    return validate
+  }
+
+  return ({ method, path, status, headers, body }) => {
+    const told = `${method} ${path.slice(0, 200)} answered ${status}`
+    const answer = answerOf(document, { method, path, status })
+    assert.ok(answer, `${told}, which is not in the description`)
+    for (const name of ['X-Request-Id', ...(status === 405 ? ['Allow'] : [])]) {
+      assert.ok(headers.get(name), `${told} without ${name}`)
+    }
+    if (status === 429 || status === 503) assert.match(headers.get('retry-after') ?? '', /^[1-9]/)
+    const type = headers.get('content-type')?.split(';', 1)[0]
+    if (method === 'HEAD') return
+    if (!answer.content) return assert.equal(body, '', `${told} with a body`)
+    const media = Object.entries(answer.content).find(([range]) => matchesMedia(range, type ?? ''))
+    assert.ok(media, `${told} as ${type}, which is not in the description`)
+    const validate = validatorOf(media[1].schema)
+    if (validate(body)) return
+    const problems = validate.errors!.map(
+      (e) => `${e.instancePath} ${e.message} ${JSON.stringify(e.params)}`,
+    )
+    assert.fail(`${told} against its schema:\n${problems.slice(0, 20).join('\n')}`)
+  }
+}
+
+/** The answer in the description; for what is no operation, the error that stands for all. */
+function answerOf(
+  { paths, components }: Document,
+  { method, path, status }: Pick<Exchange, 'method' | 'path' | 'status'>,
+): Answer | undefined {
+  const item = Object.entries(paths).find(([template]) => matchesPath(template, path))?.[1]
+  const operation = item?.[method === 'HEAD' ? 'get' : method.toLowerCase()]
+  if (operation) return operation.responses[status]
+  if (item && status === 405) return components.responses.MethodNotAllowed
+  const expected = [400, 404, 503].includes(status)
+  return expected ? { content: { 'application/json': { schema: { $ref: ERROR } } } } : undefined
+}
+
+function matchesPath(template: string, path: string): boolean {
+  const given = path.split('?', 1)[0]!.replace(/\/$/, '').split('/')
+  const parts = template.split('/')
+  if (parts.length !== given.length) return false
+  return parts.every((part, i) => part === given[i] || (part.startsWith('{') && given[i] !== ''))
+}
+
+function matchesMedia(range: string, type: string): boolean {
+  return range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)))
+}
+
+/** Refuses further fields in every object that names some. */
+function close(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(close)
+  if (typeof value !== 'object' || value === null) return value
+  const closed = Object.fromEntries(Object.entries(value).map(([key, own]) => [key, close(own)]))
+  const isObject = closed.type === 'object' && typeof closed.properties === 'object'
+  return isObject ? { additionalProperties: false, ...closed } : closed
+}

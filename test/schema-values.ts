@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+
+/** As much of JSON Schema as our published schemas use. */
+export type JsonSchema = {
+  $ref?: string
+  type?: string
+  enum?: readonly unknown[]
+  format?: string
+  anyOf?: readonly JsonSchema[]
+  properties?: Record<string, JsonSchema>
+  additionalProperties?: JsonSchema | boolean
+  required?: readonly string[]
+  items?: JsonSchema
+  minimum?: number
+  maximum?: number
+  minItems?: number
+  maxItems?: number
+  minLength?: number
+  maxLength?: number
+}
+
+export type ValueOptions = {
+  /** What references lead to. */
+  schemas?: Record<string, JsonSchema>
+  /** Stands here and there in place of a value that fits. */
+  junk?: fc.Arbitrary<unknown>
+}
+
+/** Values that a schema takes, short ones. */
+export function valuesOf(schema: JsonSchema, options: ValueOptions = {}): fc.Arbitrary<unknown> {
+  const fitting = fittingValues(schema, options)
+  return options.junk
+    ? fc.oneof({ weight: 9, arbitrary: fitting }, { weight: 1, arbitrary: options.junk })
+    : fitting
+}
+
+function fittingValues(schema: JsonSchema, options: ValueOptions): fc.Arbitrary<unknown> {
+  if (schema.$ref) {
+    const name = schema.$ref.split('/').at(-1)!
+    return fittingValues(options.schemas![name]!, options)
+  }
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => valuesOf(one, options)))
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  const { minimum = -1000, maximum = 1000 } = schema
+  switch (schema.type) {
+    case 'boolean':
+      return fc.boolean()
+    case 'integer':
+      return fc.integer({ min: minimum, max: Math.min(maximum, minimum + 1000) })
+    case 'number':
+      return fc.double({ min: minimum, max: Math.min(maximum, minimum + 1000), noNaN: true })
+    case 'string':
+      return schema.format === 'uri'
+        ? fc.webUrl()
+        : fc.string({ minLength: schema.minLength ?? 0, maxLength: 12 })
+    case 'array':
+      return fc.array(valuesOf(schema.items!, options), {
+        minLength: schema.minItems ?? 0,
+        maxLength: Math.min(schema.maxItems ?? 3, 3),
+      })
+    case 'object':
+      return objects(schema, options)
+    default:
+      return fc.jsonValue({ maxDepth: 2 })
+  }
+}
+
+function objects(schema: JsonSchema, options: ValueOptions): fc.Arbitrary<unknown> {
+  const { properties, additionalProperties, required = [] } = schema
+  if (!properties) {
+    const values = typeof additionalProperties === 'object' ? additionalProperties : {}
+    return fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), valuesOf(values, options), {
+      maxKeys: 3,
+    })
+  }
+  const fields = Object.entries(properties).map(([name, own]) => [name, valuesOf(own, options)])
+  const record: Record<string, fc.Arbitrary<unknown>> = Object.fromEntries(fields)
+  return fc.record(record, { requiredKeys: [...required] })
+}
