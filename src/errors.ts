@@ -40,6 +40,7 @@ const table = {
   language_not_installed: { status: 422, message: 'Cannot transcribe the language' },
   feature_not_configured: { status: 422, message: 'Cannot offer the feature' },
   rate_limited: { status: 429, message: 'Cannot answer so many requests' },
+  too_many_fetches: { status: 429, message: 'Cannot fetch more recordings at once' },
   too_many_jobs: { status: 429, message: 'Cannot queue more jobs' },
   headers_too_large: { status: 431, message: 'Cannot take headers of this size' },
   internal: { status: 500, message: 'Internal server error' },

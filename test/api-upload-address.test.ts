@@ -56,6 +56,7 @@ before(async () => {
     STENO_MAX_FILE_BYTES: String(MAX_BYTES),
     STENO_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
     STENO_FETCH_TIMEOUT_S: '30',
+    STENO_MAX_CONCURRENT_JOBS: '1',
   }
   server = await startServer({ env })
 })
@@ -203,4 +204,21 @@ test('a client that leaves ends the fetch, and nothing stays behind', async () =
   client.destroy()
   await left
   while ((await readdir(folder)).length > 0) await sleep(10)
+})
+
+test('an account that fetches as much as it may is told to wait', async () => {
+  const asked = once(source, 'request')
+  const leaving = new AbortController()
+  const json = { audio_url: `${origin}/waits` }
+  const first = call(server, '/v2/upload', { json, signal: leaving.signal })
+  const [, response] = await asked
+  const left = once(response, 'close')
+  const { status, headers } = await send(json)
+  assert.deepEqual([status, headers.get('x-error-code')], [429, 'too_many_fetches'])
+  assert.ok(Number(headers.get('retry-after')) >= 1)
+  leaving.abort()
+  await assert.rejects(first)
+  await left
+  const again = { audio_url: `${origin}/calls/Call%20No%201.wav` }
+  while ((await send<unknown>(again)).status === 429) await sleep(10)
 })

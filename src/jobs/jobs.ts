@@ -58,6 +58,8 @@ export class Jobs {
   readonly #log: Log
   readonly #runner: Runner
   readonly #closed = new AbortController()
+  /** Uploads being fetched, by account. */
+  readonly #fetching = new Map<string, number>()
   #tidying: Promise<void> = Promise.resolve()
 
   constructor(options: JobsOptions) {
@@ -125,9 +127,20 @@ export class Jobs {
     return storeUpload(this.#tools, account, upload)
   }
 
-  /** Fetches a recording and keeps it like one that was uploaded. */
-  uploadFrom(account: string, upload: AddressedUpload): Promise<StoredFile> {
-    return fetchUpload(this.#tools, account, upload)
+  /** Fetches a recording and keeps it like one that was uploaded; as many at a time as jobs of an account. */
+  async uploadFrom(account: string, upload: AddressedUpload): Promise<StoredFile> {
+    const most = this.#tools.config.jobs.maxConcurrentPerAccount
+    const fetching = this.#fetching.get(account) ?? 0
+    if (fetching >= most)
+      throw new AppError('too_many_fetches', `${most} are under way`, RETRY_SOON)
+    this.#fetching.set(account, fetching + 1)
+    try {
+      return await fetchUpload(this.#tools, account, upload)
+    } finally {
+      const others = this.#fetching.get(account)! - 1
+      if (others > 0) this.#fetching.set(account, others)
+      else this.#fetching.delete(account)
+    }
   }
 
   /** Deletes a job that has ended, with its result and, unless another job uses it, its recording. */
