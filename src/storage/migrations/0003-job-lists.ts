@@ -6,6 +6,11 @@ import { metadataTokens } from '../metadata-tokens.ts'
  * of a job, under a token that stands for account, key and value, see `metadata-tokens.ts`.
  */
 export const statements = [
+  // With the status at their end these tell of each job what a filter by several states has to know.
+  `drop index jobs_by_time`,
+  `drop index jobs_by_kind`,
+  `create index jobs_by_time on jobs (account, created_at desc, id desc, status)`,
+  `create index jobs_by_kind on jobs (account, kind, created_at desc, id desc, status)`,
   `create index jobs_by_status on jobs (account, kind, status, created_at desc, id desc)`,
   // Retention deletes by this; a job that has not ended is not in it.
   `create index jobs_by_end on jobs (completed_at) where completed_at is not null`,
