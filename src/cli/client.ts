@@ -18,6 +18,14 @@ export type Server = { url: string; key: string | undefined; header: string }
 /** A recording on its way to the server; opened again when it must be sent again. */
 export type Upload = { filename: string; open(): Promise<AsyncIterable<Uint8Array>> }
 
+/** A page of jobs, and the filters of the API that its jobs pass. */
+export type ListQuery = {
+  offset: number
+  limit: number
+  status?: string
+  custom_metadata?: string
+}
+
 /** How long a request is tried again while the server is busy or restarts, in seconds: half a minute in all. */
 const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
 
@@ -60,8 +68,10 @@ export function createClient(server: Server, signal: AbortSignal) {
       })
       return id
     },
-    list: (page: { offset: number; limit: number }) => {
-      return json<JobList>(`/v2/pre-recorded?offset=${page.offset}&limit=${page.limit}`)
+    list: (query: ListQuery) => {
+      const params = new URLSearchParams()
+      for (const [name, value] of Object.entries(query)) params.append(name, String(value))
+      return json<JobList>(`/v2/pre-recorded?${params}`)
     },
     find: (id: string) => json<ServedJob>(jobUrl(id)),
     async remove(id: string): Promise<void> {

@@ -5,13 +5,15 @@ import type { ServedJob } from './served.ts'
 import { readServer, serverHelp, serverOptions } from './servers.ts'
 import type { Command } from './terminal.ts'
 
-const help = `Usage: steno jobs [list] [--limit N] [--offset N]
+const help = `Usage: steno jobs [list] [--status STATES] [--metadata JSON] [--limit N] [--offset N]
        steno jobs show ID
        steno jobs delete ID...
 
 Lists a server's jobs, newest first, shows one as JSON, or deletes ended ones with their audio. Those that
 cannot be deleted are reported, and the exit code is then 1.
 
+  --status STATES  only those queued, processing, done or error; several with commas
+  --metadata JSON  only those with these keys in their custom_metadata, such as '{"team":"red"}'
   --limit N        jobs per page; default 20
   --offset N       jobs to skip; default 0
 ${serverHelp}`
@@ -21,6 +23,8 @@ export const jobsCommand: Command = {
   help,
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, {
+      status: { type: 'string' },
+      metadata: { type: 'string' },
       limit: { type: 'string' },
       offset: { type: 'string' },
       ...serverOptions,
@@ -31,10 +35,12 @@ export const jobsCommand: Command = {
     if (verb === 'list' && ids.length === 0) {
       const limit = readNumber(values.limit, { name: 'limit', fallback: 20, min: 1 })
       const offset = readNumber(values.offset, { name: 'offset', fallback: 0, min: 0 })
-      const { items, next } = await client.list({ offset, limit })
+      const { status, metadata } = values
+      const filters = { ...(status && { status }), ...(metadata && { custom_metadata: metadata }) }
+      const { items, next } = await client.list({ ...filters, offset, limit })
       stdout.write(items.map(formatJob).join(''))
       if (next !== null) {
-        terminal.stderr.write(`More: steno jobs --offset ${offset + items.length}\n`)
+        terminal.stderr.write(`More: the same with --offset ${offset + items.length}\n`)
       }
       return 0
     }

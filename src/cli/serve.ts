@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { type App, createApp } from '../app.ts'
+import { type App, createApp, type Overrides } from '../app.ts'
 import { type Config, readConfig, unknownSettings } from '../config.ts'
-import { createLog } from '../log.ts'
+import { createLog, type Log } from '../log.ts'
 import { parseArguments, readSettings, UsageError } from './arguments.ts'
 import { checkDataFolder } from './checks.ts'
 import { createFirstKey } from './first-key.ts'
 import { requireModels } from './models.ts'
 import { listenProblem, localUrl, tryListening } from './servers.ts'
-import type { Command } from './terminal.ts'
+import type { Command, Terminal } from './terminal.ts'
 import { welcome } from './welcome.ts'
 
 const help = `Usage: steno serve
@@ -22,30 +22,50 @@ Settings are environment variables, see docs/configuration.md. Logs are JSON lin
 /** `steno serve`: the server itself, the one command that is no client. */
 export const serveCommand: Command = {
   help,
-  async run(args, { env, stdout, signal }) {
+  async run(args, terminal) {
     if (parseArguments(args, {}).positionals.length > 0) {
       throw new UsageError('serve takes no arguments, only settings from the environment')
     }
-    const config = readSettings(readConfig, env)
-    const log = createLog(config.logLevel)
-    for (const name of unknownSettings(env)) log.warn({ name }, 'unknown setting ignored')
-    await requireModels(config)
-    // Before the data folder is made: a start that cannot be leaves nothing behind.
-    await tryListening(config.http).catch((error) => refuseAddress(config, error))
-    await requireDataFolder(config)
-    const app = await createApp(config, { log })
-    try {
-      const url = await listen(app)
-      const key = await createFirstKey(app)
-      stdout.write(welcome({ url, key, config }))
-      if (!signal.aborted) await once(signal, 'abort')
-      log.info('stopping')
-    } finally {
-      await app.close()
-    }
-    log.info('stopped')
+    await serve(terminal)
     return 0
   },
+}
+
+/** Runs the server until `signal` aborts; parts of it may be given, as tests do. */
+export async function serve(
+  { env, stdout, signal }: Pick<Terminal, 'env' | 'stdout' | 'signal'>,
+  given: Overrides = {},
+): Promise<void> {
+  const config = readSettings(readConfig, env)
+  const log = createLog(config.logLevel)
+  for (const name of unknownSettings(env)) log.warn({ name }, 'unknown setting ignored')
+  if (!given.speech) await requireModels(config)
+  // Before the data folder is made: a start that cannot be leaves nothing behind.
+  await tryListening(config.http).catch((error) => refuseAddress(config, error))
+  await requireDataFolder(config)
+  endOnSurprise(log)
+  const app = await createApp(config, { log, ...given })
+  try {
+    const url = await listen(app)
+    const key = await createFirstKey(app)
+    stdout.write(welcome({ url, key, config }))
+    if (!signal.aborted) await once(signal, 'abort')
+    log.info('stopping')
+  } finally {
+    await app.close()
+  }
+  log.info('stopped')
+}
+
+/**
+ * An error that nobody expected leaves the server in a state that nobody knows: it says so and ends.
+ * Whoever supervises it starts another, which goes on with what was accepted, as after any crash.
+ */
+function endOnSurprise(log: Log): void {
+  process.on('uncaughtException', (error, origin) => {
+    log.fatal({ err: error, origin }, 'unexpected failure, the server ends')
+    process.exit(1)
+  })
 }
 
 async function requireDataFolder(config: Config): Promise<void> {
