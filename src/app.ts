@@ -18,6 +18,9 @@ export type App = {
   close(): Promise<void>
 }
 
+/** Parts that are given instead of being made, as tests do. */
+export type Overrides = { speech?: SpeechEngine; log?: Log; drainMs?: number; graceMs?: number }
+
 /** Requests in hand get this long to end when the server stops; then their connections are cut. */
 const DRAIN_MS = 30_000
 
@@ -25,10 +28,7 @@ const DRAIN_MS = 30_000
  * Builds everything, in order, and starts to work on queued jobs; `http` does not listen yet. What was
  * made closes in the opposite order, also when a later part cannot be made.
  */
-export async function createApp(
-  config: Config,
-  overrides: { speech?: SpeechEngine; log?: Log } = {},
-): Promise<App> {
+export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   await using made = new AsyncDisposableStack()
   const log = overrides.log ?? createLog(config.logLevel)
 
@@ -40,11 +40,13 @@ export async function createApp(
   const speech = overrides.speech ?? createSpeechEngine({ folder, workers, log })
   made.defer(() => speech.close())
 
-  const jobs = new Jobs({ config, log, storage, speech })
+  const { drainMs = DRAIN_MS, graceMs } = overrides
+  const jobs = new Jobs({ config, log, storage, speech, graceMs })
   made.defer(() => jobs.close())
 
   const http = await createHttp({ config, log, storage, speech, jobs })
-  made.defer(() => closeHttp(http))
+  // Side by side: from the first moment no job is begun, and none waits for a slow client to be handed back.
+  made.defer(async () => void (await Promise.all([closeHttp(http, { drainMs }), jobs.drain()])))
 
   await jobs.start()
   const parts = made.move()
@@ -52,8 +54,8 @@ export async function createApp(
 }
 
 /** Lets requests in hand end, for a while; new ones are answered 503. */
-async function closeHttp(http: FastifyInstance): Promise<void> {
-  const cut = setTimeout(() => http.server.closeAllConnections(), DRAIN_MS)
+async function closeHttp(http: FastifyInstance, { drainMs }: { drainMs: number }): Promise<void> {
+  const cut = setTimeout(() => http.server.closeAllConnections(), drainMs)
   await http.close()
   clearTimeout(cut)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { call, type ErrorBody, upload } from './http-client.ts'
 import { hum } from './recordings.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { OTHER_KEY, startServer, type TestServer } from './start-server.ts'
 
 const recording = hum(2)
 const size = recording.length
@@ -38,6 +38,28 @@ test('HEAD tells the same of it, without the bytes', async () => {
   assert.equal(response.status, 200)
   assert.equal(response.headers.get('content-length'), String(size))
   assert.equal((await response.arrayBuffer()).byteLength, 0)
+  const ranged = await get({ range: 'bytes=0-3' }, 'HEAD')
+  assert.deepEqual([ranged.status, ranged.headers.get('content-length')], [200, String(size)])
+})
+
+test('an upload is known under every name of the server, and only to its account', async () => {
+  const audio_url = await upload(server, recording)
+  const elsewhere = audio_url.replace('127.0.0.1', 'stt.example')
+  const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', {
+    json: { audio_url: elsewhere },
+  })
+  await server.app.jobs.idle()
+  const { status } = await call(server, `/v2/pre-recorded/${body.id}/file`)
+  assert.equal(status, 200)
+  const foreign = await call<{ id: string }>({ ...server, key: OTHER_KEY }, '/v2/pre-recorded', {
+    json: { audio_url: elsewhere },
+  })
+  await server.app.jobs.idle()
+  const job = await call<{ error_code: number }>(
+    { ...server, key: OTHER_KEY },
+    `/v2/pre-recorded/${foreign.body.id}`,
+  )
+  assert.equal(job.body.error_code, 502, 'to another account it is an address like any other')
 })
 
 for (const [range, start, end] of [

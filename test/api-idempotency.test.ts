@@ -24,11 +24,16 @@ function create(
 test('a request that is sent again gets the first answer and makes no second job', async () => {
   const first = await create('one')
   assert.equal(first.status, 201)
+  const reordered = { custom_metadata: { b: [1], a: 2 }, audio_url: 'http://127.0.0.1:9/a.wav' }
+  const named = { audio_url: reordered.audio_url, custom_metadata: { a: 2, b: [1] } }
+  await server.app.jobs.idle()
+  const { body } = await create('ordered', named)
+  assert.deepEqual((await create('ordered', reordered)).body, body)
   const [second, third] = await Promise.all([create('one'), create('one')])
   assert.deepEqual([second.status, second.body], [201, first.body])
   assert.deepEqual(third.body, first.body)
-  const { body } = await call<{ items: unknown[] }>(server, '/v2/pre-recorded')
-  assert.equal(body.items.length, 1)
+  const list = await call<{ items: unknown[] }>(server, '/v2/pre-recorded')
+  assert.equal(list.body.items.length, 2)
 })
 
 test('requests that come at the same time make one job', async () => {

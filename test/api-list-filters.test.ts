@@ -104,6 +104,49 @@ test('dates take the jobs of a day, before and after', async () => {
   }
 })
 
+test('metadata longer than a job may have is refused, in either spelling', async () => {
+  const many = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`k${i}`, i]))
+  const pairs = Object.keys(many).map((key) => `custom_metadata[${key}]=1`)
+  const deep = `${'{"a":'.repeat(500)}1${'}'.repeat(500)}`
+  for (const query of [
+    `custom_metadata=${JSON.stringify(many)}`,
+    pairs.join('&'),
+    `custom_metadata=${deep}`,
+  ]) {
+    const { status, body } = await call<ErrorBody>(server, `/v2/transcription?${query}`)
+    assert.deepEqual(
+      [status, body.validation_errors],
+      [400, ['custom_metadata must not be longer than 2000 characters as JSON']],
+    )
+  }
+  const most = Object.fromEntries(Array.from({ length: 220 }, (_, i) => [`${i}`, 1]))
+  const id = await create(most)
+  assert.deepEqual(
+    await list(`status=error,queued,processing&custom_metadata=${JSON.stringify(most)}`),
+    [id],
+  )
+})
+
+test('a number too large to be stored is found as what was stored, and gone with its job', async () => {
+  const body = `{"audio_url":"${NOWHERE}","custom_metadata":{"huge":1e999}}`
+  const headers = { 'content-type': 'application/json' }
+  const { body: job } = await call<{ id: string }>(server, '/v2/pre-recorded', { body, headers })
+  const query = 'custom_metadata[huge]=null'
+  assert.deepEqual(await list(query), [job.id])
+  await server.app.jobs.idle()
+  await call(server, `/v2/pre-recorded/${job.id}`, { method: 'DELETE' })
+  assert.deepEqual(await list(query), [])
+})
+
+test('HEAD of a list and of a job tells what GET would, without the body', async () => {
+  const id = await create()
+  for (const path of ['/v2/pre-recorded?limit=3', `/v2/pre-recorded/${id}`]) {
+    const { status, headers, body } = await call<string>(server, path, { method: 'HEAD' })
+    assert.deepEqual([status, body], [200, ''])
+    assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
+  }
+})
+
 test('the kind is a filter only where both kinds are listed', async () => {
   const id = await create({ kinds: 'x' })
   const query = 'custom_metadata[kinds]=x'

@@ -79,7 +79,6 @@ for (const [query, line] of [
   ['offset=1.5', 'offset must be an integer'],
   ['offset=1e3', 'offset must be an integer'],
   ['offset=0x10', 'offset must be an integer'],
-  ['offset=99999999999999999999', 'offset must be an integer'],
   ['offset=1&offset=2', 'offset must be an integer'],
   ['limit=0', 'limit must not be less than 1'],
   ['limit=%20', 'limit must be an integer'],

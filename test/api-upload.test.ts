@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MAX_IGNORED_BYTES } from '../src/api/multipart-audio.ts'
 import {
   type Answer,
   audioForm,
@@ -77,8 +78,9 @@ test('an upload answers 200 with its address and what is known of it, and comes 
 test('other parts are ignored, wherever they stand and whatever they hold', async () => {
   const before = [
     part('name="audio_url"', 'x'),
-    part('name="f"; filename="x"', 'y'.repeat(500_000)),
+    part('name="f"; filename="x"', 'y'.repeat(3_000_000)),
   ]
+  for (let i = 0; i < 2000; i++) before.push(part('name="x"', 'y'))
   const after = [part('name="meta"', '{not json', 'application/json'), part('name="AUDIO"', 'z')]
   const { status } = await sendParts([...before, audio, ...after])
   assert.equal(status, 200)
@@ -106,10 +108,10 @@ const refused: [title: string, request: () => Promise<Answer<ErrorBody>>, status
   ['ends after the file', () => sendParts([audio], ''), 400],
   ['ends within a later part', () => sendParts([audio, part('name="x"', 'y')], ''), 400],
   ['has parts of prototype names', () => sendParts([part('name="__proto__"', 'x'), audio]), 400],
-  ['has a thousand parts', () => sendParts(Array(1000).fill(part('name="x"', 'y'))), 413],
+  ['has too many parts', () => sendParts(Array(10_001).fill(part('name="x"', 'y'))), 413],
   [
     'has megabytes beside the file',
-    () => sendParts([part('name="x"', 'y'.repeat(1_500_000)), audio]),
+    () => sendParts([part('name="x"', 'y'.repeat(MAX_IGNORED_BYTES + 1)), audio]),
     413,
   ],
   ['holds a page', () => send(audioForm(new Uint8Array(Buffer.from('<html>no</html>')))), 415],
@@ -127,6 +129,19 @@ for (const [title, request, status] of refused) {
     assert.equal(body.statusCode, status)
   })
 }
+
+test('a body that says that it is too large is refused before it comes', async () => {
+  const ask = (path: string, type: string, bytes: number) =>
+    sendRaw(
+      server,
+      `POST ${path} HTTP/1.1\r\nhost: a\r\nx-service-key: ${server.key}\r\nconnection: close\r\n` +
+        `content-type: ${type}\r\ncontent-length: ${bytes}\r\n\r\n{`,
+    )
+  const form = await ask('/v2/upload', 'multipart/form-data; boundary=b', 1e11)
+  assert.match(form, /^HTTP\/1\.1 413 [\s\S]*"message":"Cannot take media of this size/)
+  const json = await ask('/v2/pre-recorded', 'application/json', 1_048_577)
+  assert.match(json, /^HTTP\/1\.1 413 [\s\S]*"message":"Cannot take a body of this size/)
+})
 
 test('a form without a boundary is 400, another content type is 415', async () => {
   const headers = { 'content-type': 'multipart/form-data' }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type ChildServer, kill, startChild } from './child-server.ts'
 import { audioForm, call, type Uploaded } from './http-client.ts'
+import { createRandom } from './random.ts'
 import { hum } from './recordings.ts'
 import { makeFolder } from './test-storage.ts'
 
-const KEY = 'crash-test-key'
 const KILLS = 24
 const JOBS = 16
 /** A killed server has listened at most this long: enough for a job or two to end. */
@@ -27,41 +27,15 @@ type Job = {
   result: { metadata: Record<string, number>; transcription: unknown } | null
 }
 
-type Server = { url: string; key: string; process: ChildProcess }
-
-/** Starts a server on `folder`, to be killed after `startMs` unless it listens by then; undefined when it was. */
-async function start(
-  t: TestContext,
-  folder: string,
-  startMs?: number,
-): Promise<Server | undefined> {
-  const env = {
-    ...process.env,
-    STENO_DATA_DIR: folder,
-    STENO_API_KEYS: `test:${KEY}`,
-    STENO_LOG_LEVEL: 'error',
-    STENO_RATE_LIMIT: '0',
-  }
-  const options = { env, execArgv: ['--disable-warning=ExperimentalWarning'] }
-  const child = fork(join(import.meta.dirname, 'server-process.ts'), options)
-  t.after(() => child.kill('SIGKILL'))
-  const early = startMs && setTimeout(() => child.kill('SIGKILL'), startMs)
-  const exited = once(child, 'exit').then(() => undefined)
-  const first = await Promise.race([once(child, 'message'), exited])
-  clearTimeout(early)
-  if (!first) return undefined
-  return { url: (first[0] as { url: string }).url, key: KEY, process: child }
-}
-
 /** Uploads the n-th recording: each has another length, hence another transcript. */
-async function upload(server: Server, n: number): Promise<string> {
+async function upload(server: ChildServer, n: number): Promise<string> {
   const form = audioForm(hum(8 + n * 5, 1 + (n % 2)))
   const { body } = await call<Uploaded>(server, '/v2/upload', { method: 'POST', body: form })
   return body.audio_url
 }
 
 async function create(
-  server: Server,
+  server: ChildServer,
   { audioUrl, n }: { audioUrl: string; n: number },
 ): Promise<string> {
   const json = { audio_url: audioUrl, custom_metadata: { n } }
@@ -70,12 +44,12 @@ async function create(
   return body.id
 }
 
-async function list(server: Server): Promise<Job[]> {
+async function list(server: ChildServer): Promise<Job[]> {
   const { body } = await call<{ items: Job[] }>(server, '/v2/pre-recorded?limit=100')
   return body.items
 }
 
-async function untilAllEnded(server: Server): Promise<Job[]> {
+async function untilAllEnded(server: ChildServer): Promise<Job[]> {
   for (;;) {
     const jobs = await list(server)
     if (jobs.every(({ completed_at }) => completed_at !== null)) return jobs
@@ -87,23 +61,6 @@ async function untilAllEnded(server: Server): Promise<Job[]> {
 function timeless({ result }: Job) {
   const { transcription_time: _, ...metadata } = result!.metadata
   return { ...result, metadata }
-}
-
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-async function kill({ process }: Server): Promise<void> {
-  const exited = once(process, 'exit')
-  process.kill('SIGKILL')
-  await exited
 }
 
 test('whenever a server is killed, each job it accepted ends once, with its transcript', async (t) => {
@@ -118,7 +75,9 @@ test('whenever a server is killed, each job it accepted ends once, with its tran
 
   for (let kills = 0; kills < KILLS; kills++) {
     const early = kills % EARLY_KILLS === 0
-    const server = await start(t, folder, early ? random() * MAX_START_MS : undefined)
+    const server = await startChild(t, folder, {
+      startMs: early ? random() * MAX_START_MS : undefined,
+    })
     if (!server) continue
     setTimeout(() => server.process.kill('SIGKILL'), random() * MAX_LIFE_MS)
     const exited = once(server.process, 'exit')
@@ -144,7 +103,7 @@ test('whenever a server is killed, each job it accepted ends once, with its tran
     ends.set(id, end)
   }
 
-  const last = (await start(t, folder))!
+  const last = (await startChild(t, folder))!
   const jobs = await untilAllEnded(last)
   for (const job of jobs) {
     noteEnd(job)
@@ -158,7 +117,7 @@ test('whenever a server is killed, each job it accepted ends once, with its tran
   await kill(last)
 
   // A last start: what killed processes left behind is gone, and nothing else is.
-  const clean = (await start(t, folder))!
+  const clean = (await startChild(t, folder))!
   await kill(clean)
   assert.deepEqual(await readdir(join(folder, 'work')), [])
   const objects = await readdir(join(folder, 'objects'), { recursive: true })
@@ -168,7 +127,7 @@ test('whenever a server is killed, each job it accepted ends once, with its tran
 
 /** What each recording comes to when nothing is killed. */
 async function transcribeUndisturbed(t: TestContext): Promise<unknown[]> {
-  const server = (await start(t, await makeFolder(t)))!
+  const server = (await startChild(t, await makeFolder(t)))!
   for (let n = 0; n < JOBS; n++) await create(server, { audioUrl: await upload(server, n), n })
   const jobs = await untilAllEnded(server)
   await kill(server)

@@ -27,7 +27,7 @@ export async function call<T = Json>(
   const response = await fetch(target, { ...init, method, headers, body: body ?? null })
   const content = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
-  const parsed = isJson ? JSON.parse(content) : content
+  const parsed = isJson && content !== '' ? JSON.parse(content) : content
   const { status } = response
   if (target.startsWith(url)) {
     const check = await conformanceOf({ url })

@@ -1,13 +1,28 @@
-// A whole server in a process of its own, for tests that kill it: real store, queue, decoder and HTTP,
-// and a fake engine that takes a moment for each batch. Reads STENO_*; sends its address when it listens.
+// A whole server in a process of its own, for tests that stop or kill it: all of `steno serve`, but with a
+// fake engine that takes a moment for each batch. Reads STENO_* and FAKE_*; sends its address when it
+// listens, and ends by itself when nothing keeps it running any more.
+import { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createApp } from '../src/app.ts'
 import { createFakeSpeechEngine } from '../src/asr/engines/fake.ts'
-import { readConfig } from '../src/config.ts'
+import { interruptOnSignals } from '../src/cli/interrupt.ts'
+import { serve } from '../src/cli/serve.ts'
 
-const BATCH_MS = 15
+const { env } = process
+const { FAKE_BATCH_MS = '15', FAKE_GRACE_MS = '5000', FAKE_DRAIN_MS = '30000' } = env
 
-const speech = createFakeSpeechEngine('one two three', { onBatch: () => delay(BATCH_MS) })
-const app = await createApp(readConfig(process.env), { speech })
-const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
-process.send?.({ url })
+const speech = createFakeSpeechEngine('one two three', {
+  onBatch: (_batch, signal) => delay(Number(FAKE_BATCH_MS), undefined, { signal }),
+})
+const stdout = new Writable({
+  write(welcome, _encoding, done) {
+    const [url] = /http:\S+/.exec(String(welcome)) ?? []
+    process.send?.({ url })
+    done()
+  },
+})
+// What a mistake in the program would be: an error in a promise that nobody waits for.
+process.on('message', (text) => void Promise.reject(new Error(String(text))))
+const signal = interruptOnSignals()
+const limits = { graceMs: Number(FAKE_GRACE_MS), drainMs: Number(FAKE_DRAIN_MS) }
+await serve({ env, stdout, signal }, { speech, ...limits })
+process.channel?.unref()

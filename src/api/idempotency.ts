@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../errors.ts'
 import type { IdempotencyKey } from '../storage/creation.ts'
 import { sha256 } from './auth.ts'
+import { isObject } from './validation.ts'
 
 const MAX_LENGTH = 255
 
@@ -10,7 +11,7 @@ export type Asked = { headers: IncomingHttpHeaders; account: string; kind: strin
 
 /**
  * The key that a client gave its request (contract 1.8), with a fingerprint of what it asked for;
- * undefined when it gave none. The order of the fields counts: a repeated request is sent as it was.
+ * undefined when it gave none. The order of the fields does not count.
  */
 export function readIdempotencyKey({
   headers,
@@ -24,6 +25,17 @@ export function readIdempotencyKey({
     const validationErrors = [`idempotency_key must be 1 to ${MAX_LENGTH} characters long`]
     throw new AppError('request_invalid', undefined, { validationErrors })
   }
-  const fingerprint = sha256(`${kind} ${JSON.stringify(body)}`).toString('hex')
+  const fingerprint = sha256(`${kind} ${JSON.stringify(inOrder(body))}`).toString('hex')
   return { account, key, fingerprint }
+}
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (!isObject(value)) return value
+  // As pairs: an object would put keys that look like numbers first, and lose none that is special.
+  return {
+    keys: Object.keys(value)
+      .sort()
+      .map((key) => [key, inOrder(value[key])]),
+  }
 }

@@ -70,6 +70,7 @@ test('a list of values is spelled by repetition, brackets or commas, with blanks
 })
 
 test('metadata comes as JSON or in brackets', () => {
+  assert.deepEqual({ ...query('custom_metadata[0]=x').custom_metadata }, { 0: 'x' })
   for (const text of [
     'custom_metadata={"team":"red","a":{"b":["x","y"]}}',
     'custom_metadata[team]=red&custom_metadata[a][b][]=x&custom_metadata[a][b][]=y',
@@ -92,6 +93,7 @@ for (const [text, line] of [
   ['before_date=yesterday', 'before_date must be an ISO 8601 date or date-time'],
   ['after_date=1', 'after_date must be an ISO 8601 date or date-time'],
   ['custom_metadata=team', 'custom_metadata must be an object'],
+  ['custom_metadata=null', 'custom_metadata must be an object'],
   ['custom_metadata=[1]', 'custom_metadata must be an object'],
   ['custom_metadata="x"', 'custom_metadata must be an object'],
   ['cursor=x', 'cursor must be one that a list gave'],
@@ -100,6 +102,11 @@ for (const [text, line] of [
 ] as const) {
   test(`?${text} is refused: ${line}`, () => assert.deepEqual(read(text), [line]))
 }
+
+test('a number beyond all others is the largest', () => {
+  const { limit, offset } = query(`limit=${'9'.repeat(30)}&offset=${'9'.repeat(400)}`)
+  assert.deepEqual([limit, offset], [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])
+})
 
 test('all problems of a query are told at once, in the order of its fields', () => {
   assert.deepEqual(read('status=x&limit=a&date=b'), [

@@ -1,5 +1,5 @@
 import type { JobPage } from '../storage/job-lists.ts'
-import type { JobText } from './job-text.ts'
+import { type JobText, writeText } from './job-text.ts'
 import { filterParams, formatCursor } from './list-query.ts'
 import type { ListQuery } from './schemas/list-query.ts'
 
@@ -34,14 +34,19 @@ export type PageUrls = ReturnType<typeof pageUrls>
 /** Pieces of about this length are few enough for a thousand small jobs, and small enough for long ones. */
 const PIECE_LENGTH = 64 * 1024
 
+/** An item that is opened when its turn has come; undefined when it is gone by then. */
+export type LazyText = () => Promise<JobText | undefined>
+
 /** Writes a list as JSON while its items are loaded. */
 export async function* writeList(
   urls: PageUrls,
-  items: AsyncIterable<JobText>,
+  items: AsyncIterable<LazyText>,
 ): AsyncGenerator<string | Uint8Array> {
   let piece = `${JSON.stringify(urls).slice(0, -1)},"items":[`
   let separator = ''
-  for await (const item of items) {
+  for await (const open of items) {
+    const item = await open()
+    if (item === undefined) continue
     piece += separator
     separator = ','
     if (typeof item === 'string') {
@@ -49,8 +54,7 @@ export async function* writeList(
       if (piece.length < PIECE_LENGTH) continue
       yield piece
     } else {
-      yield piece
-      yield* item.pieces
+      yield* writeText({ ...item, head: piece + item.head })
     }
     piece = ''
   }

@@ -1,8 +1,13 @@
+import type { Readable } from 'node:stream'
+import { AppError } from '../errors.ts'
 import type { Job } from '../storage/jobs.ts'
 import type { Storage } from '../storage/storage.ts'
 
-/** JSON text: whole, or in pieces with their length in all when it holds a long result. */
-export type JobText = string | { bytes: number; pieces: AsyncIterable<string | Uint8Array> }
+/** JSON text: whole, or around a long result that is open for reading, with the length of it all. */
+export type JobText = string | LongText
+
+/** Whoever gets it reads `body` to its end or destroys it. */
+export type LongText = { bytes: number; head: string; body: Readable; tail: string }
 
 /**
  * A job as JSON text. Its result, which may be megabytes, passes as it is stored: nothing is parsed
@@ -15,10 +20,34 @@ export async function toJobText(
   const head = `${viewWithoutResult(job)},"result":`
   const stored = job.result
   if (stored === null || 'text' in stored) return `${head}${stored ? stored.text : 'null'}}`
-  const size = await objects.size(stored.object)
-  if (size === undefined) return undefined
-  const pieces = enclose(head, objects.read(stored.object), '}')
-  return { bytes: Buffer.byteLength(head) + size + 1, pieces }
+  const opened = await objects.open(stored.object).catch(ignoreMissing)
+  if (!opened) return undefined
+  const tail = '}'
+  return {
+    bytes: Buffer.byteLength(head) + opened.size + tail.length,
+    head,
+    tail,
+    body: opened.body,
+  }
+}
+
+/** Writes a text in pieces; its result is closed when the reader leaves early. */
+export async function* writeText({
+  head,
+  body,
+  tail,
+}: LongText): AsyncGenerator<string | Uint8Array> {
+  try {
+    yield head
+    yield* body
+    yield tail
+  } finally {
+    body.destroy()
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof AppError && error.code === 'file_not_found')) throw error
 }
 
 /** In the words of the contract (3.1), open at its end: every key there, null while it has no value. */
@@ -51,14 +80,4 @@ function viewWithoutResult(job: Job): string {
 
 function toDateTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
-}
-
-async function* enclose(
-  head: string,
-  body: AsyncIterable<Uint8Array>,
-  tail: string,
-): AsyncGenerator<string | Uint8Array> {
-  yield head
-  yield* body
-  yield tail
 }

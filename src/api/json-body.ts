@@ -19,6 +19,7 @@ export function acceptJson(http: FastifyInstance, { maxBytes }: { maxBytes: numb
     if (!isUtf8(type)) {
       throw new AppError('content_type_unsupported', 'a charset other than utf-8')
     }
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
     return parse(await readJsonText(body, { maxBytes }))
   })
 }
@@ -55,8 +56,12 @@ async function readJsonText(stream: Readable, { maxBytes }: { maxBytes: number }
   } catch (cause) {
     throw new AppError('body_unreadable', 'it ended early', { cause })
   }
-  if (size > maxBytes) throw new AppError('body_too_large', `more than ${maxBytes} bytes of JSON`)
+  if (size > maxBytes) throw tooLarge(maxBytes)
   return decode(Buffer.concat(parts))
+}
+
+function tooLarge(maxBytes: number): AppError {
+  return new AppError('body_too_large', `more than ${maxBytes} bytes of JSON`)
 }
 
 function decode(bytes: Buffer): string {

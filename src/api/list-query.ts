@@ -1,3 +1,5 @@
+import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
 import type { JobFilter, Part, Place } from '../storage/job-lists.ts'
 import type { JobKind } from '../storage/jobs.ts'
 import { DAY_MS, parseMoment } from './moments.ts'
@@ -16,6 +18,17 @@ export function toFilter(query: ListQuery): Omit<JobFilter, 'account'> {
     before: earliest(midnight === undefined ? undefined : midnight + DAY_MS, moment(before_date)),
     metadata: custom_metadata,
   }
+}
+
+/** Refuses metadata that no job could have; searching for it would cost all the same. */
+export function checkMetadataLength(
+  { custom_metadata = {} }: ListQuery,
+  { maxMetadataChars }: Pick<Config['requests'], 'maxMetadataChars'>,
+): void {
+  if (JSON.stringify(custom_metadata).length <= maxMetadataChars) return
+  const rule = `must not be longer than ${maxMetadataChars} characters as JSON`
+  const validationErrors = [`custom_metadata ${rule}`]
+  throw new AppError('request_invalid', undefined, { validationErrors })
 }
 
 /** The part of the list: where the page before ended, when the query says so, else by counting. */

@@ -3,10 +3,10 @@ import type { MultipartFile } from '@fastify/multipart'
 import { AppError } from '../errors.ts'
 import { cleanFileName } from '../jobs/file-name.ts'
 
-/** Browsers and SDKs send a handful of fields beside the file; each costs memory until the request ends. */
-export const MAX_PARTS = 100
-/** Parts beside the file are ignored, but somebody has to receive them. */
-const MAX_IGNORED_BYTES = 1024 * 1024
+/** Browsers and SDKs send a handful of fields beside the file; each costs a moment. */
+export const MAX_PARTS = 10_000
+/** Parts beside the file are ignored, whatever they are, but somebody has to receive them. */
+export const MAX_IGNORED_BYTES = 64 * 1024 * 1024
 
 /** The part `audio` of a form, as it arrives. */
 export type AudioPart = { filename: string | null; body: AsyncIterable<Uint8Array> }

@@ -6,7 +6,7 @@ const MAX_DEPTH = 20
 
 /**
  * Parses a query string with the bracket spellings that clients use: `a=1&a=2` and `a[]=1&a[]=2` are
- * lists, `a[b][c]=1` nests, `a[0]=1&a[1]=2` is a list too. What is deeper than `MAX_DEPTH` stays a
+ * lists, `a[b][c]=1` nests, and below the top `a[b][0]=1&a[b][1]=2` is a list too. What is deeper than `MAX_DEPTH` stays a
  * plain name. Objects have no prototype that a key could reach.
  */
 export function parseQuery(text: string): Record<string, QueryValue> {
@@ -17,7 +17,9 @@ export function parseQuery(text: string): Record<string, QueryValue> {
     if (first === undefined || path.length > MAX_DEPTH) put(query, name, value)
     else putDeep(query, first, path, value)
   }
-  for (const key of Object.keys(query)) query[key] = withLists(query[key]!)
+  for (const value of Object.values(query).filter(isPlain)) {
+    for (const key of Object.keys(value)) value[key] = withLists(value[key]!)
+  }
   return query
 }
 

@@ -31,14 +31,24 @@ export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, htt
 function fromText(value: QueryValue, type: string | undefined): unknown {
   if (type === 'array') return toList(value)
   if (typeof value !== 'string' || value === '') return value
-  if (type === 'integer') return /^-?\d+$/.test(value) ? Number(value) : value
+  if (type === 'integer') return /^-?\d+$/.test(value) ? toInteger(value) : value
   if (type === 'object') return parseJson(value)
   return value
 }
 
+/** What is larger than any list is as good as the largest number that counts exactly. */
+function toInteger(digits: string): number {
+  const { MAX_SAFE_INTEGER, MIN_SAFE_INTEGER } = Number
+  return Math.max(MIN_SAFE_INTEGER, Math.min(Number(digits), MAX_SAFE_INTEGER))
+}
+
 /** A list is spelled by repetition, with brackets or with commas. */
 function toList(value: QueryValue): unknown {
-  if (typeof value !== 'string' && !Array.isArray(value)) return value
+  if (typeof value === 'object' && !Array.isArray(value)) {
+    // `status[0]=done&status[1]=error`
+    const isList = Object.keys(value).every((key, i) => key === String(i))
+    return isList ? toList(Object.values(value)) : value
+  }
   const items = [value].flat().flatMap((item): unknown[] => {
     return typeof item === 'string' ? item.split(',').filter((text) => text !== '') : [item]
   })
@@ -47,7 +57,8 @@ function toList(value: QueryValue): unknown {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    // A null would count as not given.
+    return JSON.parse(text) ?? text
   } catch {
     return text
   }

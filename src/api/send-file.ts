@@ -18,14 +18,15 @@ export async function sendFile(
   reply: FastifyReply,
   { file, contentType, objects }: SendOptions,
 ): Promise<FastifyReply> {
-  await objects.check(file.id)
-  // If-Range asks for the range only while a validator still matches; we give out none.
-  const wanted = request.headers['if-range'] ? undefined : request.headers.range
+  // Of GET alone (RFC 9110, 14.2). If-Range asks for it only while a validator still matches; we give out none.
+  const isRanged = request.method === 'GET' && !request.headers['if-range']
+  const wanted = isRanged ? request.headers.range : undefined
   const range = parseByteRange(wanted, file.size)
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${file.size}`)
     throw new AppError('range_not_satisfiable', `${wanted} of ${file.size} bytes`)
   }
+  const { body } = await objects.open(file.id, range)
   const { start, end } = range ?? { start: 0, end: file.size - 1 }
   if (range) reply.code(206).header('content-range', `bytes ${start}-${end}/${file.size}`)
   reply
@@ -35,8 +36,10 @@ export async function sendFile(
     .header('accept-ranges', 'bytes')
     // The bytes are a stranger's: no browser may take them for a page of ours.
     .header('x-content-type-options', 'nosniff')
-  // For HEAD a stream that ends at once: the framework would set the length of any other empty body to 0.
-  return reply.send(request.method === 'HEAD' ? Readable.from([]) : objects.read(file.id, range))
+  if (request.method !== 'HEAD') return reply.send(body)
+  body.destroy()
+  // A stream that ends at once: the framework would set the length of any other empty body to 0.
+  return reply.send(Readable.from([]))
 }
 
 /** The name a file is known by; one that came without gets its id. */

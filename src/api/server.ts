@@ -14,6 +14,8 @@ import { isHost } from './urls.ts'
 
 /** The largest upload fits at 2.3 Mbit/s; a request that takes longer to arrive only holds resources. */
 const REQUEST_TIMEOUT_MS = 3_600_000
+/** While stopping, a connection that was opened must send something within this time: it may be on its way. */
+const FIRST_BYTE_MS = 500
 /** A connection on which nothing moves for this long is dead. */
 const SILENCE_TIMEOUT_MS = 300_000
 
@@ -73,14 +75,25 @@ export function createServer({ config, log }: Pick<App, 'config' | 'log'>): Fast
   answerUnknownRoutes(http)
 
   let stopping = false
+  const connections = new Set<Socket>()
+  http.server.on('connection', (socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
   http.addHook('preClose', async () => {
     stopping = true
+    // Node takes a connection on which nothing came yet for one with a request in hand.
+    setTimeout(() => {
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+    }, FIRST_BYTE_MS).unref()
   })
   http.addHook('onSend', async (_request, reply) => {
     // A client that keeps its connection for a next request would hold up the end.
     if (stopping) reply.header('connection', 'close')
   })
   http.addHook('onResponse', async ({ log, id, method, routeOptions }, reply) => {
+    // The head of an answer that had begun before the stop promised to keep the connection.
+    if (stopping) http.server.closeIdleConnections()
     const fields = { requestId: id, method, route: routeOptions.url, status: reply.statusCode }
     log.info({ ...fields, ms: Math.round(reply.elapsedTime) }, 'answered')
   })

@@ -5,7 +5,7 @@ import { findFile } from '../storage/files.ts'
 import { findContradictions, findMissing } from './creation-rules.ts'
 import { toRequestParams } from './request-params.ts'
 import type { preRecordedRequest } from './schemas/pre-recorded-request.ts'
-import { fileIdOf } from './urls.ts'
+import { fileIdOf, uploadIdIn } from './urls.ts'
 import { formatProblem, type Problem, problemsError, readFields } from './validation.ts'
 
 /** Who asks, and under which addresses. */
@@ -61,8 +61,9 @@ export function createSubmissionReader(
     { account, bases }: Submitter,
   ): Promise<{ fileId?: string; problem?: Problem }> {
     const id = fileIdOf(audioUrl, bases)
+    const fileId = id ?? uploadIdIn(audioUrl)
+    if (fileId && (await findFile(storage.db, { id: fileId, account }))) return { fileId }
     if (id === undefined) return {}
-    if (await findFile(storage.db, { id, account })) return { fileId: id }
     const rule = 'must name an uploaded file that exists'
     return { problem: { path: ['audio_url'], rule } }
   }

@@ -43,6 +43,12 @@ export function fileUrl(base: string, id: string): string {
   return `${base}/file/${id}`
 }
 
+/** The id at the end of an address such as an upload has, on whatever host: a server may have several names. */
+export function uploadIdIn(audioUrl: string): string | undefined {
+  const { pathname } = new URL(audioUrl)
+  return /\/file\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/.exec(pathname)?.[1]
+}
+
 /**
  * The id in an `audio_url` that points at a file of this server, under any of `bases`; undefined for
  * any other address. What it returns need not be an id that exists, nor even a UUID.

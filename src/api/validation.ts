@@ -32,7 +32,7 @@ type Rules = {
 type Reading = ReadOptions & { problems: Problem[] }
 
 /** A megabyte of wrong items must not become a gigabyte of answer. */
-const MAX_LINES = 100
+const MAX_LINES = 1000
 /** A key of the client may be longer than any field name; enough of it to recognise it. */
 const MAX_SEGMENT = 100
 

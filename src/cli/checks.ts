@@ -16,6 +16,8 @@ export type Finding = { state: 'ok' | 'warn' | 'fail'; text: string; remedy?: st
 const REINSTALL = "run 'npm ci' in the project folder"
 /** Under this a recording or two fill the disk. */
 const LOW_BYTES = 2_000_000_000
+/** Under this not even a job can be noted. */
+const MIN_BYTES = 1_000_000
 /** Loading the models and hearing a second takes a few seconds even on a small machine. */
 const RECOGNITION_TIMEOUT_MS = 120_000
 
@@ -86,9 +88,26 @@ export async function checkDataFolder({ storage: { folder } }: Config): Promise<
     return { state: 'fail', text, remedy: 'set STENO_DATA_DIR to a folder of yours' }
   }
   const { bavail, bsize } = await statfs(existing)
-  const text = `data folder ${folder}, ${((bavail * bsize) / 1e9).toFixed(1)} GB free`
-  if (bavail * bsize >= LOW_BYTES) return { state: 'ok', text }
-  return { state: 'warn', text, remedy: 'free some space, or set STENO_DATA_DIR to another disk' }
+  const free = bavail * bsize
+  const text = `data folder ${folder}, ${(free / 1e9).toFixed(1)} GB free`
+  if (free >= LOW_BYTES) return { state: 'ok', text }
+  const remedy = 'free some space, or set STENO_DATA_DIR to another disk'
+  return { state: free < MIN_BYTES ? 'fail' : 'warn', text, remedy }
+}
+
+/** Whether the server could open its database. */
+export async function checkDatabase({ storage: { folder } }: Config): Promise<Finding> {
+  const { examineDatabase } = await import('../storage/beside-server.ts')
+  const texts = {
+    none: 'no database yet',
+    free: 'database opens',
+    served: `database, which a running server uses: another one needs a STENO_DATA_DIR of its own`,
+  }
+  try {
+    return { state: 'ok', text: texts[await examineDatabase(folder)] }
+  } catch (error) {
+    return { state: 'fail', text: messageOf(error) }
+  }
 }
 
 async function nearestExisting(path: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { readConfig } from '../config.ts'
 import { parseArguments, UsageError } from './arguments.ts'
 import {
+  checkDatabase,
   checkDataFolder,
   checkDecoder,
   checkModelFiles,
@@ -16,7 +17,7 @@ import type { Command, Terminal } from './terminal.ts'
 const help = `Usage: steno doctor
 
 Checks this installation with the settings of this shell: Node, settings, models, decoder, data folder,
-port, and a second of real recognition. Each line says ok, warn or fail, and what to do about it.
+database, port, and a second of real recognition. Each line says ok, warn or fail, and what to do about it.
 The exit code is 1 when a check failed.
 `
 
@@ -45,6 +46,7 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   yield await checkRuntime()
   yield await checkDecoder(config, signal)
   yield await checkDataFolder(config)
+  yield await checkDatabase(config)
   yield await checkPort(config)
   yield await checkRecognition(config, signal)
 }

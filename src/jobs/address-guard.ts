@@ -37,8 +37,11 @@ export function createAddressGuard(allowed: 'all' | readonly string[]): AddressG
 /** All of IPv6 that is given out (IANA); `::7f00:1`, an old way to write 127.0.0.1, lies outside of it. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
+/** The one public address behind which a cloud (Azure) has the services of its own host. */
+const CLOUD_HOST = '168.63.129.16'
+
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  if (address.range() !== 'unicast') return false
+  if (address.range() !== 'unicast' || address.toString() === CLOUD_HOST) return false
   return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
 }
 

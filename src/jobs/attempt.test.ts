@@ -33,6 +33,7 @@ async function attempt(
     maxAttempts: 3,
     timeout: 0,
     stop: new AbortController().signal,
+    enter: async () => {},
     transcribe: async (job, options) =>
       (await transcribe({ db, job, ...options })) as Record<string, unknown>,
     discard: async (id) => {

@@ -8,6 +8,7 @@ import type { ClaimedJob } from '../storage/queue.ts'
 import type { JobResult } from '../storage/results.ts'
 import { LeaseLost, watchAttempt } from './attempt-watch.ts'
 import { steadyNow } from './clock.ts'
+import type { TranscribeOptions } from './pipeline.ts'
 
 /** Base of the pause before a further attempt; doubled each time, plus up to half of it at random. */
 const RETRY_PAUSE_MS = 1000
@@ -26,10 +27,9 @@ export type AttemptTools = {
   maxAttempts: number
   /** Seconds one attempt may take; 0 = no limit. */
   timeout: number
-  transcribe(
-    job: ClaimedJob,
-    options: { signal: AbortSignal; onProgress: (progress: JobProgress) => void },
-  ): Promise<JobResult>
+  transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<JobResult>
+  /** Waits until the job may do more than fetch. */
+  enter(signal: AbortSignal): Promise<void>
   /** Removes what the stages of a job left behind. */
   discard(jobId: string): Promise<void>
   /** Aborted when the server stops: the job then goes back as if the attempt had not been made. */
@@ -53,7 +53,7 @@ export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<
 
 /** Transcribes, and writes down how far it is. */
 async function transcribeTold(
-  { db, log, transcribe }: AttemptTools,
+  { db, enter, log, transcribe }: AttemptTools,
   job: ClaimedJob,
   { signal }: { signal: AbortSignal },
 ): Promise<JobResult> {
@@ -66,7 +66,7 @@ async function transcribeTold(
       .catch((error) => log.debug({ err: error }, 'progress not written'))
   }
   try {
-    return await transcribe(job, { signal, onProgress })
+    return await transcribe(job, { signal, onProgress, enter })
   } finally {
     await written
   }

@@ -5,7 +5,7 @@ import { decodeMedia, probeMedia } from '../audio/media.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { createJob, findRepeated, type IdempotencyKey } from '../storage/creation.ts'
+import { createJob, type Earlier, findRepeated, type IdempotencyKey } from '../storage/creation.ts'
 import { inTransaction } from '../storage/db.ts'
 import { findFile, type StoredFile } from '../storage/files.ts'
 import { deleteEndedJob, findJob, type JobId } from '../storage/jobs.ts'
@@ -40,7 +40,7 @@ export type JobsOptions = {
   log: Log
   media?: MediaTools
   /** How long jobs in hand may go on when the server stops. */
-  graceMs?: number
+  graceMs?: number | undefined
 }
 
 const GRACE_MS = 5000
@@ -105,10 +105,9 @@ export class Jobs {
     const job = { id, account, ...moments, params, customMetadata, file }
     const creation = await createJob(this.#tools.db, job, { maxQueued, idempotency })
     if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
-    this.#runner.wake()
-    // The same request came at the same time and was first.
-    const repeated = creation === 'repeated' && (await this.findRepeated(idempotency!))
-    return repeated || { id }
+    this.#runner.wake({ isFetched: fileId !== null })
+    // The same request may have come at the same time, and been first.
+    return creation === 'created' ? { id } : sameRequest(creation, idempotency!)
   }
 
   /**
@@ -117,9 +116,7 @@ export class Jobs {
    */
   async findRepeated(idempotency: IdempotencyKey): Promise<{ id: string } | undefined> {
     const earlier = await findRepeated(this.#tools.db, idempotency, { now: Date.now() })
-    if (!earlier) return undefined
-    if (earlier.fingerprint !== idempotency.fingerprint) throw new AppError('idempotency_conflict')
-    return { id: earlier.jobId }
+    return earlier && sameRequest(earlier, idempotency)
   }
 
   /** Stores a recording, which is kept while a job uses it, else for the configured time. */
@@ -169,18 +166,31 @@ export class Jobs {
     return this.#runner.idle()
   }
 
-  /** Takes no more jobs, lets those in hand end for a moment, and hands the rest back to the queue. */
+  /**
+   * Begins no more jobs, lets those in hand end for a moment, and hands the rest back to the queue. What
+   * is still submitted waits for the next start.
+   */
+  drain(): Promise<void> {
+    return this.#runner.close()
+  }
+
+  /** Drains and takes nothing any more. */
   async close(): Promise<void> {
     this.#closed.abort()
     await this.#tidying
-    await this.#runner.close()
+    await this.drain()
   }
 
   async #whyRefused({ account, fileId, maxQueued }: Refused): Promise<AppError> {
     if (fileId && !(await findFile(this.#tools.db, { id: fileId, account }))) {
       return new AppError('file_not_found', 'the upload does not exist or was deleted')
     }
-    const retryAfter = this.#runner.secondsPerJob()
+    const retryAfter = this.#runner.secondsUntilNext(account)
     return new AppError('too_many_jobs', `${maxQueued} are waiting already`, { retryAfter })
   }
+}
+
+function sameRequest(earlier: Earlier, { fingerprint }: IdempotencyKey): { id: string } {
+  if (earlier.fingerprint !== fingerprint) throw new AppError('idempotency_conflict')
+  return { id: earlier.jobId }
 }

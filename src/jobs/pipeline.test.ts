@@ -14,6 +14,7 @@ import { decodeMedia, probeMedia } from '../audio/media.ts'
 import { AppError } from '../errors.ts'
 import { findFile } from '../storage/files.ts'
 import { findJob } from '../storage/jobs.ts'
+import type { MediaTools } from './pipeline.ts'
 
 type Result = {
   metadata: Record<string, number>
@@ -26,6 +27,22 @@ function timeless(job: EndedJob): Result {
   const { transcription_time: _, ...others } = metadata
   return { metadata: others, ...rest }
 }
+
+test('a job that is done tells the length that was decoded, not the one its header told', async (t) => {
+  const media = createFakeMedia()
+  const lying: MediaTools = {
+    ...media,
+    probe: async (...asked) => ({ ...(await media.probe(...asked)), duration: 99 }),
+  }
+  const service = await openService(t, { media: lying })
+  const id = await service.submit({ seconds: 4 })
+  const before = await findJob(service.storage.db, { id, account: ACCOUNT })
+  assert.equal(before?.file?.duration, 99)
+  await service.jobs.start()
+  const job = await service.ended(id)
+  const { metadata } = job.result as { metadata: { audio_duration: number } }
+  assert.deepEqual([job.file?.duration, metadata.audio_duration], [4, 4])
+})
 
 test('each channel with a sound of its own is transcribed, an equal one once', async (t) => {
   const service = await openService(t)
@@ -189,7 +206,7 @@ test('a recording that lies elsewhere is fetched, kept and described', async (t)
   const { db, objects } = service.storage
   const stored = await findFile(db, { id: queued.id, account: ACCOUNT })
   assert.equal(stored?.source, source)
-  assert.equal(await text(objects.read(queued.id)), '{"seconds":4,"channels":2}')
+  assert.equal(await text((await objects.open(queued.id)).body), '{"seconds":4,"channels":2}')
 })
 
 test('a fetched recording is not fetched again by the next attempt', async (t) => {

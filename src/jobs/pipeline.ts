@@ -2,8 +2,10 @@ import type { Segment, SpeechEngine } from '../asr/speech-engine.ts'
 import type { DecodedChannel, decodeMedia, probeMedia } from '../audio/media.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../storage/db.ts'
+import { recordSound } from '../storage/fetched-file.ts'
 import type { JobProgress } from '../storage/progress.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
+import { roundTo } from '../transcript/rounding.ts'
 import { assembleTranscript } from './assemble.ts'
 import { inParallel } from './in-parallel.ts'
 import { chooseLanguage, listedLanguages } from './languages.ts'
@@ -29,6 +31,8 @@ export type PipelineTools = {
 export type TranscribeOptions = {
   signal: AbortSignal
   onProgress: (progress: JobProgress) => void
+  /** Waits until this job may take the machine's time; until then it only fetches. */
+  enter: (signal: AbortSignal) => Promise<void>
 }
 
 /**
@@ -39,7 +43,7 @@ export type TranscribeOptions = {
 export async function transcribe(
   tools: PipelineTools,
   job: ClaimedJob,
-  { signal, onProgress }: TranscribeOptions,
+  { signal, onProgress, enter }: TranscribeOptions,
 ) {
   const startedAt = performance.now()
   const progress = createProgress(onProgress)
@@ -47,10 +51,13 @@ export async function transcribe(
 
   progress.enter('fetch')
   await provideRecording(tools, job, { signal })
+  await enter(signal)
   await using stages = await openStages(tools.workFolder, job.id)
 
   progress.enter('decode')
   const decoded = await decode(tools, job, { stages, progress, signal })
+  const sound = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
+  await recordSound(tools.db, job.lease, sound)
   const channels = decoded.channels.filter(({ sameAs }) => sameAs === null)
 
   progress.enter('find speech')

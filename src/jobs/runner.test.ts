@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { addFile, addJob, claim } from '../../test/test-jobs.ts'
@@ -174,3 +177,47 @@ async function cutOff(t: TestContext): Promise<{ path: string; job: string }> {
   await closing
   return { path: service.folder, job }
 }
+
+test('sources that never answer hold up no job whose recording is here', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  t.after(() => silent.close())
+  await once(silent, 'listening')
+  const source = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/talk.wav`
+  const env = { STENO_ALLOW_PRIVATE_NETWORK: 'true' }
+  const { jobs, storage, submit, close } = await openService(t, { env, graceMs: 0 })
+  await jobs.start()
+  const request = { params: {}, customMetadata: null, fileId: null, source }
+  const stalled = []
+  for (let i = 0; i < 5; i++) stalled.push((await jobs.submit(ACCOUNT, request)).id)
+  const id = await submit({ seconds: 1 })
+  const statusOf = async (id: string) =>
+    (await findJob(storage.db, { id, account: ACCOUNT }))?.status
+  while ((await statusOf(id)) !== 'done') await new Promise(setImmediate)
+  assert.deepEqual(new Set(await Promise.all(stalled.map(statusOf))), new Set(['processing']))
+  await close()
+})
+
+test('recordings that were fetched and those that were uploaded take turns at the slots', async (t) => {
+  const recording = Buffer.from(JSON.stringify({ seconds: 1 }))
+  const source = createHttpServer((_, response) => response.end(recording))
+  t.after(() => source.close())
+  await once(source.listen(0, '127.0.0.1'), 'listening')
+  const address = `http://127.0.0.1:${(source.address() as AddressInfo).port}/talk.wav`
+  const engine = holdEngine()
+  const env = { STENO_ALLOW_PRIVATE_NETWORK: 'true' }
+  const { jobs, storage, submit } = await openService(t, { env, speech: engine.speech })
+  const { sql } = storage.db
+  for (let i = 0; i < 8; i++) await submit({ seconds: 1 })
+  await jobs.start()
+  while (engine.begun < 2) await new Promise(setImmediate)
+  const request = { params: {}, customMetadata: null, fileId: null, source: address }
+  for (let i = 0; i < 6; i++) await jobs.submit(ACCOUNT, request)
+  const fetched = () =>
+    sql.selectFrom('files').select('id').where('source', 'is not', null).execute()
+  while ((await fetched()).length < 6) await new Promise(setImmediate)
+  engine.release()
+  await jobs.idle()
+  const ended = await sql.selectFrom('jobs').select('file_source').orderBy('completed_at').execute()
+  const firsts = ended.slice(2, 8).filter(({ file_source }) => file_source !== null)
+  assert.ok(firsts.length >= 2 && firsts.length <= 4, `${firsts.length} of 6`)
+})

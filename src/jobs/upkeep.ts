@@ -46,13 +46,14 @@ async function tidy(options: UpkeepOptions, state: State): Promise<void> {
   await forgetOldKeys(options.db, { now: Date.now() })
 }
 
-async function deleteOldJobs({ db, log, retentionDays, signal }: UpkeepOptions): Promise<void> {
+async function deleteOldJobs(options: UpkeepOptions): Promise<void> {
+  const { db, log, retentionDays, signal } = options
   if (retentionDays === 0) return
   const endedBefore = Date.now() - retentionDays * DAY_MS
   while (!signal.aborted) {
     const { ids, objects } = await deleteExpiredJobs(db, { endedBefore })
     if (ids.length === 0) return
-    for (const id of objects) await db.objects.delete(id)
+    await deleteObjects(options, objects)
     log.info({ removed: ids.length }, 'deleted jobs past their retention')
   }
 }
@@ -63,8 +64,16 @@ async function deleteOldUploads(options: UpkeepOptions, state: State): Promise<v
   const end = Date.now() - uploadTtl * 1000
   while (state.uploadsFrom < end && !signal.aborted) {
     const { ids, to } = await deleteUnusedFiles(db, { from: state.uploadsFrom, to: end })
-    for (const id of ids) await db.objects.delete(id)
+    await deleteObjects(options, ids)
     if (ids.length > 0) log.info({ removed: ids.length }, 'deleted uploads that no job used')
     state.uploadsFrom = to
+  }
+}
+
+/** A stop does not wait for the rest: it has no rows any more, and the next start removes it. */
+async function deleteObjects({ db, signal }: UpkeepOptions, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    if (signal.aborted) return
+    await db.objects.delete(id)
   }
 }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { makeDataFolder } from './data-folder.ts'
+import { databaseFile, makeDataFolder, refuseLostDatabase } from './data-folder.ts'
 import type { Db } from './db.ts'
-import { lockFolder } from './folder-lock.ts'
+import { FolderInUse, lockFolder } from './folder-lock.ts'
 import { openSqlite } from './sqlite.ts'
 
 /**
@@ -14,13 +13,31 @@ export async function openBesideServer(
   folder: string,
   { create }: { create: boolean },
 ): Promise<Pick<Db, 'sql'>> {
-  const file = join(folder, 'steno.sqlite')
+  const file = databaseFile(folder)
   if (create) await makeDataFolder(folder)
   else if (!existsSync(file))
     throw new Error(`Cannot find a database in ${folder} (STENO_DATA_DIR)`)
   const lock = lockUnlessServed(folder, file)
   try {
-    return { sql: await openSqlite(file, { migrate: lock !== undefined }) }
+    if (lock) await refuseLostDatabase(folder)
+    return { sql: await openSqlite(file, { version: lock ? 'migrate' : 'same' }) }
+  } finally {
+    lock?.release()
+  }
+}
+
+/**
+ * Looks at a data folder as a server does at its start, and throws what would stop that one; tells
+ * whether there is a database, and whether a server has it open. Changes nothing.
+ */
+export async function examineDatabase(folder: string): Promise<'none' | 'free' | 'served'> {
+  const file = databaseFile(folder)
+  await refuseLostDatabase(folder)
+  if (!existsSync(file)) return 'none'
+  const lock = lockUnlessServed(folder, file)
+  try {
+    await (await openSqlite(file, { version: 'known' })).destroy()
+    return lock ? 'free' : 'served'
   } finally {
     lock?.release()
   }
@@ -31,7 +48,7 @@ function lockUnlessServed(folder: string, file: string) {
   try {
     return lockFolder(folder)
   } catch (error) {
-    if (existsSync(file)) return undefined
+    if (error instanceof FolderInUse && existsSync(file)) return undefined
     throw error
   }
 }

@@ -18,7 +18,7 @@ export async function findRepeated(
   db: Db,
   { account, key }: IdempotencyKey,
   { now }: { now: number },
-): Promise<{ jobId: string; fingerprint: string } | undefined> {
+): Promise<Earlier | undefined> {
   const row = await db.sql
     .selectFrom('idempotency_keys')
     .select(['job_id', 'fingerprint'])
@@ -29,15 +29,18 @@ export async function findRepeated(
   return row && { jobId: row.job_id, fingerprint: row.fingerprint }
 }
 
-/** How a creation ended: `refused` by the queue, or `repeated` because the same key came first. */
-export type Creation = 'created' | 'refused' | 'repeated'
+/** What an earlier request with the same key made, and what it asked for. */
+export type Earlier = { jobId: string; fingerprint: string }
+
+/** How a creation ended: `refused` by the queue, or not needed because the same key came `earlier`. */
+export type Creation = 'created' | 'refused' | Earlier
 
 /** Ends a transaction and undoes what it wrote. */
 class Undone extends Error {
   readonly how: Creation
 
   constructor(how: Creation) {
-    super(how)
+    super('undone')
     this.how = how
   }
 }
@@ -54,7 +57,8 @@ export async function createJob(
   }
   try {
     await inTransaction(db, async (tx) => {
-      if (idempotency && !(await remember(tx, idempotency, job))) throw new Undone('repeated')
+      const earlier = idempotency && (await remember(tx, idempotency, job))
+      if (earlier) throw new Undone(earlier)
       if (!(await enqueueJob(tx, job, { maxQueued }))) throw new Undone('refused')
     })
     return 'created'
@@ -64,19 +68,26 @@ export async function createJob(
   }
 }
 
-/** Notes the key unless it is remembered already; one that is due to be forgotten is taken over. */
+/** Notes the key, or returns what it was used for before; one that is due to be forgotten is taken over. */
 async function remember(
   tx: Db,
   { account, key, fingerprint }: IdempotencyKey,
   { id, createdAt }: NewJob,
-): Promise<boolean> {
+): Promise<Earlier | undefined> {
   const { numAffectedRows } = await sql`
     insert into idempotency_keys (account, key, fingerprint, job_id, created_at)
     values (${account}, ${key}, ${fingerprint}, ${id}, ${createdAt})
     on conflict (account, key) do update set fingerprint = excluded.fingerprint,
       job_id = excluded.job_id, created_at = excluded.created_at
       where idempotency_keys.created_at <= ${createdAt - REMEMBERED_MS}`.execute(tx.sql)
-  return numAffectedRows === 1n
+  if (numAffectedRows === 1n) return undefined
+  const earlier = await tx.sql
+    .selectFrom('idempotency_keys')
+    .select(['job_id', 'fingerprint'])
+    .where('account', '=', account)
+    .where('key', '=', key)
+    .executeTakeFirstOrThrow()
+  return { jobId: earlier.job_id, fingerprint: earlier.fingerprint }
 }
 
 /** Forgets the keys whose time is up. */

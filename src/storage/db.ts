@@ -2,8 +2,15 @@ import type { Kysely } from 'kysely'
 import type { Objects } from './objects.ts'
 import type { Tables } from './tables.ts'
 
-/** Where every statement reads and writes: rows in `sql`, and large values, whose id a row holds, in `objects`. */
-export type Db = { readonly sql: Kysely<Tables>; readonly objects: Objects }
+/**
+ * Where every statement reads and writes: rows in `sql`, and large values, whose id a row holds, in
+ * `objects`. Searches that may take long go to `lists`, where nothing but another search waits for them.
+ */
+export type Db = {
+  readonly sql: Kysely<Tables>
+  readonly lists: Kysely<Tables>
+  readonly objects: Objects
+}
 
 /** Runs `work` as one transaction; nothing else reaches the connection until it has ended. */
 export function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {

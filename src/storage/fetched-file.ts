@@ -2,6 +2,16 @@ import { type Db, inTransaction } from './db.ts'
 import { insertFile, type StoredFile } from './files.ts'
 import { type Lease, whereHeld } from './lease.ts'
 
+/** What is known of a recording's sound: seconds, and how many channels. */
+export type Sound = { duration: number; channels: number }
+
+/** Corrects what a job says of its recording, which until then was read from its header alone. */
+export async function recordSound(db: Db, lease: Lease, sound: Sound): Promise<void> {
+  await whereHeld(db, lease)
+    .set({ file_duration: sound.duration, file_channels: sound.channels })
+    .execute()
+}
+
 /**
  * Makes a fetched recording the file of its job: the file appears and the job learns its length in
  * one transaction. False, and no change, when the lease was lost.

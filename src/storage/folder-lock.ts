@@ -1,18 +1,33 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
+/** SQLite result code (sqlite.org/rescode.html). */
+const SQLITE_BUSY = 5
+
+/** A server holds the folder. */
+export class FolderInUse extends Error {
+  constructor(folder: string, options: ErrorOptions) {
+    super(`Cannot open the data folder: another server is using ${folder}`, options)
+  }
+}
+
 /**
  * Takes a data folder for this process, or throws when a server holds it already. The lock is the
  * operating system's (an exclusive transaction on a file of its own), so it ends with the process,
  * however that ends, and nothing stale is ever left behind.
  */
 export function lockFolder(folder: string): { release(): void } {
-  const lock = new DatabaseSync(join(folder, 'server.lock'), { timeout: 0 })
+  const file = join(folder, 'server.lock')
+  let lock: DatabaseSync | undefined
   try {
+    lock = new DatabaseSync(file, { timeout: 0 })
     lock.exec('begin exclusive')
+    const held = lock
+    return { release: () => held.close() }
   } catch (cause) {
-    lock.close()
-    throw new Error(`Cannot open the data folder: another server is using ${folder}`, { cause })
+    lock?.close()
+    const { errcode, message } = cause as Error & { errcode?: number }
+    if (errcode === SQLITE_BUSY) throw new FolderInUse(folder, { cause })
+    throw new Error(`Cannot open the data folder: ${file}: ${message}`, { cause })
   }
-  return { release: () => lock.close() }
 }

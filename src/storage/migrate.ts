@@ -34,10 +34,13 @@ export async function migrate<T>(database: Kysely<T>): Promise<void> {
   })
 }
 
-/** Throws unless the database has the version of this code; changes nothing. */
-export async function checkVersion<T>(database: Kysely<T>): Promise<void> {
+/** Throws unless the database has the version of this code, or one that it knows; changes nothing. */
+export async function checkVersion<T>(database: Kysely<T>, which: 'same' | 'known'): Promise<void> {
   const version = await readVersion(database)
-  if (version !== migrations.length) throw wrongVersion(version)
+  if (version === migrations.length) return
+  if (which === 'same' || version === undefined || version > migrations.length) {
+    throw wrongVersion(version)
+  }
 }
 
 async function readVersion<T>(database: Kysely<T>): Promise<number | undefined> {

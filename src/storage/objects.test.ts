@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { buffer, text } from 'node:stream/consumers'
+import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { addJob, claim } from '../../test/test-jobs.ts'
@@ -27,8 +27,8 @@ test('an object is read back whole or in a range whose both ends are included', 
   const objects = await openObjects(await makeFolder(t))
   const id = randomUUID()
   assert.deepEqual(await objects.write(id, bytesOf('hello ', 'world'), options), { size: 11 })
-  assert.equal(await text(objects.read(id)), 'hello world')
-  assert.equal(await text(objects.read(id, { start: 4, end: 6 })), 'o w')
+  assert.equal(await text((await objects.open(id)).body), 'hello world')
+  assert.equal(await text((await objects.open(id, { start: 4, end: 6 })).body), 'o w')
   assert.equal(await readFile(objects.path(id), 'utf8'), 'hello world')
 })
 
@@ -37,7 +37,7 @@ test('a write replaces the object of the same id', async (t) => {
   const id = randomUUID()
   await objects.write(id, bytesOf('first'), options)
   await objects.write(id, bytesOf('second'), options)
-  assert.equal(await text(objects.read(id)), 'second')
+  assert.equal(await text((await objects.open(id)).body), 'second')
 })
 
 test('a write beyond the limit fails and leaves nothing', async (t) => {
@@ -82,7 +82,7 @@ test('a failing source fails the write and leaves nothing', async (t) => {
 test('an object that is missing is told so, and deleting it is no error', async (t) => {
   const objects = await openObjects(await makeFolder(t))
   const id = randomUUID()
-  await assert.rejects(buffer(objects.read(id)), { code: 'file_not_found' })
+  await assert.rejects(objects.open(id), { code: 'file_not_found' })
   await objects.delete(id)
   await objects.write(id, bytesOf('x'), options)
   await objects.check(id)
@@ -100,7 +100,7 @@ test('nothing but a UUID becomes a path', async (t) => {
     randomUUID().toUpperCase(),
   ]) {
     assert.throws(() => objects.path(id), { code: 'file_not_found' })
-    assert.throws(() => objects.read(id), { code: 'file_not_found' })
+    await assert.rejects(objects.open(id), { code: 'file_not_found' })
   }
 })
 
@@ -128,21 +128,38 @@ test('a start removes unfinished writes and the objects that nothing refers to',
 
   const second = await openStorage({ folder, log })
   t.after(() => second.close())
+  await second.swept
   await second.objects.check(kept)
   assert.ok((await findJob(second.db, { id: job, account: 'acme' }))?.result, 'in an object')
   await assert.rejects(second.objects.check(lost), { code: 'file_not_found' })
   assert.deepEqual(await readdir(unfinished), [])
 })
 
-test('a start without its database removes no object: they may be all that is left', async (t) => {
+test('without its database nothing starts and no object is removed: they are all that is left', async (t) => {
   const folder = await makeFolder(t)
   const log = createLog('silent')
   const id = randomUUID()
   const first = await openStorage({ folder, log })
   await first.objects.write(id, bytesOf('precious'), options)
   await first.close()
-  await rm(join(folder, 'steno.sqlite'))
+  const file = join(folder, 'steno.sqlite')
+  const backup = await readFile(file)
+  for (const lose of [rm, truncate]) {
+    await lose(file)
+    await assert.rejects(openStorage({ folder, log }), /steno\.sqlite: it is gone, but not its obj/)
+    await writeFile(file, backup)
+  }
   const second = await openStorage({ folder, log })
   t.after(() => second.close())
-  await second.objects.check(id)
+  await second.swept
+  await assert.rejects(second.objects.check(id), { code: 'file_not_found' })
+})
+
+test('an object that is open stays readable when it is deleted', async (t) => {
+  const objects = await openObjects(await makeFolder(t))
+  const id = randomUUID()
+  await objects.write(id, bytesOf('hello'), options)
+  const { size, body } = await objects.open(id)
+  await objects.delete(id)
+  assert.deepEqual([size, await text(body)], [5, 'hello'])
 })

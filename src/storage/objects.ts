@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { AppError } from '../errors.ts'
@@ -21,10 +20,14 @@ export type Objects = {
   path(id: string): string
   /** Fails with `file_not_found` or `storage_unreadable` unless the object can be opened. */
   check(id: string): Promise<void>
-  /** Bytes of the object; undefined when it is not there. */
-  size(id: string): Promise<number | undefined>
-  /** Both ends of `range` are inclusive, as in the HTTP header. */
-  read(id: string, range?: { start: number; end: number }): Readable
+  /**
+   * Opens an object, which then stays readable though it be deleted. Both ends of `range` are inclusive,
+   * as in the HTTP header. Whoever opens reads `body` to its end or destroys it.
+   */
+  open(
+    id: string,
+    range?: { start: number; end: number },
+  ): Promise<{ size: number; body: Readable }>
   /** Deletes what is there; an object that is not there is no error. */
   delete(id: string): Promise<void>
   /** Every stored id, `LIST_SIZE` at a time. */
@@ -71,26 +74,36 @@ export async function openObjects(folder: string): Promise<Objects> {
       const handle = await open(path(id)).catch(throwStorageError)
       await handle.close()
     },
-    async size(id) {
-      const found = await stat(path(id)).catch(ignoreMissing)
-      return found?.size
-    },
-    read(id, range) {
-      const file = path(id)
-      return Readable.from(readFile(file, range), { objectMode: false })
+    async open(id, range) {
+      const handle = await open(path(id)).catch(throwStorageError)
+      try {
+        const { size } = await handle.stat()
+        return { size, body: handle.createReadStream(range) }
+      } catch (error) {
+        await handle.close()
+        throw storageError(error)
+      }
     },
     async delete(id) {
       const file = path(id)
-      await unlink(file).catch(ignoreMissing)
-      await syncFolder(dirname(file)).catch(ignoreMissing)
-    },
-    async *list() {
-      for (const name of await readdir(folder)) {
-        if (name.length !== 2) continue
-        const ids = (await readdir(join(folder, name))).filter((id) => UUID.test(id))
-        for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
+      try {
+        await unlink(file)
+        await syncFolder(dirname(file))
+      } catch (error) {
+        ignoreMissing(error)
       }
     },
+    list: () => listObjects(folder),
+  }
+}
+
+/** The ids of all objects below `folder`, which need not be there, `LIST_SIZE` at a time. */
+export async function* listObjects(folder: string): AsyncGenerator<string[]> {
+  const names = await readdir(folder).catch(ignoreMissing)
+  for (const name of names ?? []) {
+    if (name.length !== 2) continue
+    const ids = (await readdir(join(folder, name))).filter((id) => UUID.test(id))
+    for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
   }
 }
 
@@ -130,17 +143,6 @@ function destroy(source: AsyncIterable<Uint8Array>): void {
 async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.byteLength; ) {
     done += (await handle.write(bytes, done)).bytesWritten
-  }
-}
-
-async function* readFile(
-  path: string,
-  range: { start: number; end: number } | undefined,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* createReadStream(path, range)
-  } catch (error) {
-    throw storageError(error)
   }
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { addFile, addJob, claim } from '../../test/test-jobs.ts'
 import { openTestStorage } from '../../test/test-storage.ts'
+import { insertFile } from './files.ts'
 import { findJob } from './jobs.ts'
 
 test('a queued job shows what was asked for', async (t) => {
@@ -115,4 +116,26 @@ test('claim leaves live sessions alone', async (t) => {
   await addJob(db)
   await db.sql.updateTable('jobs').set({ kind: 'live' }).execute()
   assert.equal(await claim(db), undefined)
+})
+
+test('jobs can be claimed by whether their recording is here', async (t) => {
+  const { db } = await openTestStorage(t)
+  const unfetched = await addJob(db)
+  const uploaded = await addJob(db, { fileId: await addFile(db) })
+  const first = await claim(db, { only: 'fetched' })
+  assert.deepEqual([first?.id, first?.isFetched], [uploaded, true])
+  assert.equal(await claim(db, { only: 'fetched' }), undefined)
+  const second = await claim(db, { only: 'unfetched' })
+  assert.deepEqual([second?.id, second?.isFetched], [unfetched, false])
+  assert.equal(await claim(db, { only: 'unfetched' }), undefined)
+})
+
+test('a recording that an earlier attempt fetched is here', async (t) => {
+  const { db } = await openTestStorage(t)
+  const id = (await addJob(db))!
+  const { file } = (await findJob(db, { id, account: 'acme' }))!
+  const shape = { extension: 'wav', size: 1, duration: 1, channels: 1, createdAt: 1 }
+  await insertFile(db, { ...shape, id: file!.id, account: 'acme', filename: null, source: 'x' })
+  assert.equal(await claim(db, { only: 'unfetched' }), undefined)
+  assert.equal((await claim(db, { only: 'fetched' }))?.isFetched, true)
 })

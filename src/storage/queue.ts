@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Db } from './db.ts'
 import { type JobFile, toJobFile } from './jobs.ts'
 import type { Lease } from './lease.ts'
@@ -55,7 +55,9 @@ export async function enqueueJob(
 
 /** Makes a job found by its metadata. */
 async function indexMetadata(tx: Db, job: NewJob, createdAt: number): Promise<void> {
-  const tokens = metadataTokens(job.account, job.customMetadata ?? {})
+  // As it is stored, where a number that is too large has become null: deletion finds it so.
+  const stored = JSON.parse(JSON.stringify(job.customMetadata))
+  const tokens = metadataTokens(job.account, stored)
   if (tokens.length === 0) return
   const rows = tokens.map((token) => sql`(${token}, ${createdAt}, ${job.id}, 'pre-recorded')`)
   await sql`insert into job_metadata (token, created_at, id, kind)
@@ -69,6 +71,8 @@ export type ClaimedJob = {
   lease: Lease
   /** Counts from 1. */
   attempt: number
+  /** Whether its recording is here. */
+  isFetched: boolean
   params: Record<string, unknown>
   file: JobFile
 }
@@ -87,7 +91,13 @@ export type ClaimOptions = {
   maxAttempts: number
   /** Jobs of one account that may be processed at the same time. */
   maxPerAccount: number
+  /** Only jobs whose recording is here, or only those for which it has yet to be fetched. */
+  only?: 'fetched' | 'unfetched' | undefined
 }
+
+/** The recording of `waiting` lies elsewhere still. */
+const unfetched = sql<SqlBool>`(waiting.file_source is not null
+  and not exists (select 1 from files where files.id = waiting.file_id))`
 
 /**
  * Hands the next waiting job to `owner`, or nothing: higher priority first, then the account that has
@@ -95,8 +105,13 @@ export type ClaimOptions = {
  * is counted before it begins, and the limit of an account holds.
  */
 export async function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
-  const { owner, now, leaseUntil, maxAttempts, maxPerAccount } = options
-  const { rows } = await sql<JobRow>`
+  const { owner, now, leaseUntil, maxAttempts, maxPerAccount, only } = options
+  const isWanted = only
+    ? only === 'fetched'
+      ? sql`and not ${unfetched}`
+      : sql`and ${unfetched}`
+    : sql``
+  const { rows } = await sql<JobRow & { is_fetched: number }>`
     with running as (select account, count(*) as jobs from jobs
       where kind = 'pre-recorded' and status = 'processing' group by account)
     update jobs set status = 'processing', attempt = attempt + 1, lease_owner = ${owner},
@@ -106,15 +121,16 @@ export async function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJo
       where waiting.kind = 'pre-recorded' and waiting.status = 'queued'
         and waiting.run_after <= ${now} and waiting.attempt < ${maxAttempts}
         and waiting.interruptions < ${MAX_INTERRUPTIONS}
-        and coalesce(running.jobs, 0) < ${maxPerAccount}
+        and coalesce(running.jobs, 0) < ${maxPerAccount} ${isWanted}
       order by waiting.priority desc, coalesce(running.jobs, 0), waiting.created_at, waiting.id
       limit 1)
-    returning *`.execute(db.sql)
+    returning *, file_source is null
+      or exists (select 1 from files where files.id = file_id) as is_fetched`.execute(db.sql)
   const row = rows[0]
-  return row && toClaimedJob(row)
+  return row && { ...toClaimedJob(row), isFetched: row.is_fetched === 1 }
 }
 
-function toClaimedJob(row: JobRow): ClaimedJob {
+function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'isFetched'> {
   return {
     id: row.id,
     account: row.account,

@@ -34,6 +34,8 @@ export function openConnection(options: OpenOptions): SqliteConnection {
   const waiting = new Map<number, Waiting>()
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
   let lastId = 0
+  let closing = false
+  let isOpen = false
   let failure: unknown
 
   function fail(error: unknown): void {
@@ -41,12 +43,17 @@ export function openConnection(options: OpenOptions): SqliteConnection {
     for (const { reject } of waiting.values()) reject(failure)
     waiting.clear()
   }
-  thread.on('error', fail)
+  thread.on('error', (error) => {
+    fail(error)
+    // Without its database a server only looks alive; better to end, and to be started again.
+    if (isOpen) throw error
+  })
   thread.on('exit', () => fail(new Error('the database is closed')))
   thread.on('message', (answer: Answer) => {
     const { resolve, reject } = waiting.get(answer.id)!
     waiting.delete(answer.id)
-    if (waiting.size === 0) thread.unref()
+    isOpen = true
+    if (waiting.size === 0 && !closing) thread.unref()
     if ('error' in answer) reject(storageError(toError(answer.error)))
     else resolve(answer)
   })
@@ -57,12 +64,13 @@ export function openConnection(options: OpenOptions): SqliteConnection {
       if (failure) return Promise.reject(failure)
       const id = ++lastId
       const outcome = Promise.withResolvers<Outcome>()
-      waiting.set(id, outcome)
-      if (waiting.size === 1) thread.ref()
       thread.postMessage({ id, sql, parameters } satisfies Question)
+      waiting.set(id, outcome)
+      thread.ref()
       return outcome.promise
     },
     async close() {
+      closing = true
       thread.ref()
       thread.postMessage('close')
       await ended

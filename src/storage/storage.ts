@@ -1,56 +1,64 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Log } from '../log.ts'
-import { makeDataFolder } from './data-folder.ts'
+import { databaseFile, makeDataFolder, refuseLostDatabase } from './data-folder.ts'
 import type { Db } from './db.ts'
-import { findKnownObjects } from './files.ts'
 import { lockFolder } from './folder-lock.ts'
+import { deleteLostObjects, listEarlierObjects } from './lost-objects.ts'
 import { type Objects, openObjects } from './objects.ts'
-import { openSqlite } from './sqlite.ts'
+import { openSearches, openSqlite } from './sqlite.ts'
 
 /** All that a server keeps: rows, recordings and results, below one folder that is its own. */
-export type Storage = { db: Db; objects: Objects; close(): Promise<void> }
+export type Storage = {
+  db: Db
+  objects: Objects
+  /** Resolves when the objects that nothing refers to are gone. */
+  swept: Promise<void>
+  close(): Promise<void>
+}
 
 /**
- * Opens the data folder, which it creates as needed and locks for this process, and removes the
+ * Opens the data folder, which it creates as needed and locks for this process, and begins to remove the
  * objects that an earlier process stored but was killed before it could refer to.
  */
 export async function openStorage({ folder, log }: { folder: string; log: Log }): Promise<Storage> {
   await makeDataFolder(folder)
   const lock = lockFolder(folder)
   try {
+    await refuseLostDatabase(folder)
     const objects = await openObjects(join(folder, 'objects'))
-    const file = join(folder, 'steno.sqlite')
-    const isNew = !existsSync(file)
-    const db = { sql: await openSqlite(file), objects }
+    const file = databaseFile(folder)
+    const db = { sql: await openSqlite(file), lists: openSearches(file), objects }
+    const closing = new AbortController()
     try {
-      // A database that was lost knows no object; what is there may be all that is left.
-      const removed = isNew ? 0 : await removeUnknownObjects(db)
-      if (removed > 0) log.info({ removed }, 'removed objects that nothing refers to')
+      // Behind the start: to look each object up takes minutes when there are millions on a slow disk.
+      const swept = sweep({ db, log }, await listEarlierObjects(db), closing)
+      async function close(): Promise<void> {
+        closing.abort()
+        await swept
+        await db.lists.destroy()
+        await db.sql.destroy()
+        lock.release()
+      }
+      return { db, objects, swept, close }
     } catch (error) {
       await db.sql.destroy()
       throw error
     }
-    async function close(): Promise<void> {
-      await db.sql.destroy()
-      lock.release()
-    }
-    return { db, objects, close }
   } catch (error) {
     lock.release()
     throw error
   }
 }
 
-async function removeUnknownObjects(db: Db): Promise<number> {
-  let removed = 0
-  for await (const ids of db.objects.list()) {
-    const known = await findKnownObjects(db, ids)
-    for (const id of ids) {
-      if (known.has(id)) continue
-      await db.objects.delete(id)
-      removed++
-    }
+async function sweep(
+  { db, log }: { db: Db; log: Log },
+  earlier: string[][],
+  { signal }: AbortController,
+): Promise<void> {
+  try {
+    const removed = await deleteLostObjects(db, earlier, { signal })
+    if (removed > 0) log.info({ removed }, 'removed objects that nothing refers to')
+  } catch (error) {
+    log.error({ err: error }, 'cannot remove objects that nothing refers to')
   }
-  return removed
 }

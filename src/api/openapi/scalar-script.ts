@@ -1,11 +1,14 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-let script: Buffer | undefined
+let script: Promise<Buffer> | undefined
 
-/** The script of the reference page, compressed with gzip; it is the same for every server. */
-export async function loadScalarScript(): Promise<Buffer> {
-  script ??= await loadInThread()
+/** The script of the reference page, compressed with gzip; it is the same for every server, and loaded once. */
+export function loadScalarScript(): Promise<Buffer> {
+  script ??= loadInThread().catch((error) => {
+    script = undefined
+    throw error
+  })
   return script
 }
 

@@ -6,9 +6,9 @@ import { AppError } from '../../errors.ts'
 import { findFile } from '../../storage/files.ts'
 import { listJobs, type Place } from '../../storage/job-lists.ts'
 import { findJob, findJobs, type JobKind } from '../../storage/jobs.ts'
-import { pageUrls, writeList } from '../job-list.ts'
-import { type JobText, toJobText } from '../job-text.ts'
-import { toFilter, toPart } from '../list-query.ts'
+import { type LazyText, pageUrls, writeList } from '../job-list.ts'
+import { toJobText, writeText } from '../job-text.ts'
+import { checkMetadataLength, toFilter, toPart } from '../list-query.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams, jobListOf, jobViewOf } from '../schemas/job.ts'
 import { listQueryOf } from '../schemas/list-query.ts'
@@ -19,6 +19,7 @@ import {
   RangeHeaders,
 } from '../schemas/operations.ts'
 import { sendFile } from '../send-file.ts'
+import { createTurns } from '../turns.ts'
 import { baseUrlOf } from '../urls.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -39,6 +40,7 @@ export function jobRoutes(
   { path, kind }: JobRouteOptions,
 ): FastifyPluginAsyncTypebox {
   const operations = jobOperations(kind)
+  const inTurn = createTurns()
   // Both are sent as text: results as they are stored, lists while their jobs are loaded.
   const Streamed = Type.Unsafe<Readable>(jobListOf(kind))
   const Stored = Type.Unsafe<Readable | string>(jobViewOf(kind))
@@ -57,13 +59,17 @@ export function jobRoutes(
           response: { 200: Streamed, ...errorAnswers(400) },
         },
       },
-      async ({ account, query, raw }, reply) => {
+      async ({ account, method, query, raw }, reply) => {
+        checkMetadataLength(query, config.requests)
         const limit = Math.min(query.limit, config.http.listMaxLimit)
         const filter = { ...toFilter(query), account, ...(kind && { kinds: [kind] }) }
-        const page = await listJobs(storage.db, filter, toPart(query, limit))
+        const part = toPart(query, limit)
+        const page = await inTurn(account, () => listJobs(storage.db, filter, part))
         const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
-        const text = Readable.from(writeList(urls, loadJobs(page.places, account)))
-        return reply.type(JSON_TYPE).send(text)
+        reply.type(JSON_TYPE)
+        // The framework would read what it drops for HEAD.
+        const places = method === 'HEAD' ? [] : page.places
+        return reply.send(Readable.from(writeList(urls, loadJobs(places, account))))
       },
     )
 
@@ -82,8 +88,10 @@ export function jobRoutes(
         reply.type(JSON_TYPE)
         if (typeof text === 'string') return reply.send(text)
         reply.header('content-length', text.bytes)
-        // For HEAD a stream that ends at once: the framework would set the length of any other empty body to 0.
-        return reply.send(Readable.from(method === 'HEAD' ? [] : text.pieces))
+        if (method !== 'HEAD') return reply.send(Readable.from(writeText(text)))
+        text.body.destroy()
+        // A stream that ends at once: the framework would set the length of any other empty body to 0.
+        return reply.send(Readable.from([]))
       },
     )
 
@@ -115,12 +123,11 @@ export function jobRoutes(
   }
 
   /** Some jobs at a time: a page may hold a thousand results of a megabyte. One that was deleted meanwhile is left out. */
-  async function* loadJobs(places: readonly Place[], account: string): AsyncGenerator<JobText> {
+  async function* loadJobs(places: readonly Place[], account: string): AsyncGenerator<LazyText> {
     for (let i = 0; i < places.length; i += LOADED_AT_ONCE) {
       const ids = places.slice(i, i + LOADED_AT_ONCE).map(({ id }) => id)
       for (const job of await findJobs(storage.db, { ids, account })) {
-        const text = await toJobText(job, storage)
-        if (text) yield text
+        yield () => toJobText(job, storage)
       }
     }
   }

@@ -5,7 +5,7 @@ import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { StoredFile } from '../../storage/files.ts'
 import { asFieldError, readAddress } from '../address-upload.ts'
-import { MAX_PARTS, readAudioPart } from '../multipart-audio.ts'
+import { MAX_IGNORED_BYTES, MAX_PARTS, readAudioPart } from '../multipart-audio.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { UploadForm, UploadRequest, UploadView } from '../schemas/upload.ts'
 import { fileNameOf } from '../send-file.ts'
@@ -56,6 +56,10 @@ export function uploadRoutes({
     const encoding = request.headers['content-encoding'] ?? 'identity'
     if (encoding !== 'identity') {
       throw new AppError('content_type_unsupported', `content-encoding ${encoding}`)
+    }
+    const most = config.storage.maxFileBytes + MAX_IGNORED_BYTES
+    if (Number(request.headers['content-length'] ?? 0) > most) {
+      throw new AppError('media_too_large', `more than ${config.storage.maxFileBytes} bytes`)
     }
     const part = await readAudioPart(request.files())
     return jobs.upload(request.account, { ...part, signal })

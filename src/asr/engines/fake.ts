@@ -4,7 +4,7 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 /** How the stand-in behaves. */
 export type FakeOptions = {
   /** Called before each batch is answered; a rejection fails the batch, a pending promise holds it. */
-  onBatch?: (batch: readonly Segment[]) => Promise<void> | void
+  onBatch?: (batch: readonly Segment[], signal: AbortSignal) => Promise<void> | void
   languages?: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
     planBatches: (segments) =>
       [0, 1].flatMap((odd) => segments.filter((_, i) => i % 2 === odd).map((s) => [s])),
     async recognize(_pcm, batch, { signal, language = 'en' }) {
-      await options.onBatch?.(batch)
+      await options.onBatch?.(batch, signal)
       signal.throwIfAborted()
       return batch.map((segment) => hear(segment, words, language))
     },

@@ -44,7 +44,7 @@ export const statements = [
     progress_fraction double precision,
     progress_seconds_left double precision
   )`,
-  // Pages of a list, deep ones too, are cut from these two indexes alone; see listJobIds.
+  // Pages of a list, deep ones too, are cut from these two indexes alone; see job-lists.ts.
   `create index jobs_by_time on jobs (account, created_at desc, id desc)`,
   `create index jobs_by_kind on jobs (account, kind, created_at desc, id desc)`,
   // The queue reads only what has not ended, however many jobs are kept.

@@ -1,0 +1,18 @@
+/**
+ * Makes what runs the work of each name one after another, so that somebody's hundred long searches
+ * hold up nobody else's.
+ */
+export function createTurns() {
+  /** The last work of each name that has some under way. */
+  const last = new Map<string, Promise<unknown>>()
+  return async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = last.get(name) ?? Promise.resolve()
+    const mine = before.then(work, work)
+    last.set(name, mine)
+    try {
+      return await mine
+    } finally {
+      if (last.get(name) === mine) last.delete(name)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+
+/** A whole server in a process of its own, which `server-process.ts` runs. */
+export type ChildServer = {
+  url: string
+  key: string
+  process: ChildProcess
+  /** How the process ended. */
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+const KEY = 'child-key'
+
+type Options = {
+  env?: Record<string, string>
+  /** Milliseconds until it is killed unless it listens by then. */
+  startMs?: number | undefined
+  /** Its log is to be read from the process, not shown. */
+  silent?: boolean
+}
+
+/** Starts a server on `folder`; undefined when it was killed before it listened. Gone with the test at the latest. */
+export async function startChild(
+  t: TestContext,
+  folder: string,
+  { env, startMs, silent = false }: Options = {},
+): Promise<ChildServer | undefined> {
+  const settings = {
+    STENO_DATA_DIR: folder,
+    STENO_API_KEYS: `test:${KEY}`,
+    STENO_LOG_LEVEL: 'error',
+    STENO_PORT: '0',
+    STENO_RATE_LIMIT: '0',
+  }
+  const child = fork(join(import.meta.dirname, 'server-process.ts'), {
+    env: { ...process.env, ...settings, ...env },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    silent,
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const early = startMs && setTimeout(() => child.kill('SIGKILL'), startMs)
+  const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }))
+  const first = await Promise.race([once(child, 'message'), ended.then(() => undefined)])
+  clearTimeout(early)
+  if (!first) return undefined
+  return { url: (first[0] as { url: string }).url, key: KEY, process: child, ended }
+}
+
+/** Ends a server as a loss of power would. */
+export async function kill({ process, ended }: ChildServer): Promise<void> {
+  process.kill('SIGKILL')
+  await ended
+}
