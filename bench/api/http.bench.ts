@@ -14,13 +14,20 @@ import { temporaryFolder } from '../temporary-folder.ts'
 const SECONDS = 5
 const CONNECTIONS = [1, 32]
 const STORED_JOBS = 200
+/** Jobs are created by many accounts: one alone may have no more than some hundred waiting. */
+const ACCOUNTS = 100
 
 const silent = createServer().listen(0, '127.0.0.1')
 await once(silent, 'listening')
 const { port } = silent.address() as { port: number }
 const folder = await temporaryFolder()
 const hello = await serve(new URL('hello-process.ts', import.meta.url))
-const steno = await serveSteno(folder, { STENO_MAX_QUEUED_JOBS: '100000000', STENO_WORKERS: '1' })
+const keys = Array.from({ length: ACCOUNTS }, (_, i) => `bench${i}`)
+const steno = await serveSteno(folder, {
+  STENO_API_KEYS: ['bench:bench', ...keys.map((key) => `${key}:${key}`)].join(','),
+  STENO_MAX_QUEUED_JOBS: '100000000',
+  STENO_WORKERS: '1',
+})
 
 const audio_url = `http://127.0.0.1:${port}/never.wav`
 const create = (metadata?: object): LoadRequest => ({
@@ -37,6 +44,7 @@ for (let i = 0; i < STORED_JOBS; i++) {
 }
 
 let turn = 0
+const nextKey = () => keys[turn++ % ACCOUNTS]!
 for (const connections of CONNECTIONS) {
   const options = { connections, seconds: SECONDS }
   const created = { ...options, status: 201 }
@@ -48,10 +56,10 @@ for (const connections of CONNECTIONS) {
       options,
     ),
     list: await load(steno.url, () => ({ path: '/v2/pre-recorded?limit=20' }), options),
-    create: await load(steno.url, () => create(), created),
+    create: await load(steno.url, () => ({ ...create(), key: nextKey() }), created),
     createWithMetadata: await load(
       steno.url,
-      () => create({ customer: turn++, team: 'red' }),
+      () => ({ ...create({ customer: turn, team: 'red' }), key: nextKey() }),
       created,
     ),
   }

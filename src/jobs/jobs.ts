@@ -5,7 +5,13 @@ import { decodeMedia, probeMedia } from '../audio/media.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { createJob, type Earlier, findRepeated, type IdempotencyKey } from '../storage/creation.ts'
+import {
+  type CreateJob,
+  createJobs,
+  type Earlier,
+  findRepeated,
+  type IdempotencyKey,
+} from '../storage/creation.ts'
 import { inTransaction } from '../storage/db.ts'
 import { findFile, type StoredFile } from '../storage/files.ts'
 import { deleteEndedJob, findJob, type JobId } from '../storage/jobs.ts'
@@ -57,6 +63,7 @@ export class Jobs {
   readonly #tools: PipelineTools
   readonly #log: Log
   readonly #runner: Runner
+  readonly #create: CreateJob
   readonly #closed = new AbortController()
   /** Uploads being fetched, by account. */
   readonly #fetching = new Map<string, number>()
@@ -69,6 +76,7 @@ export class Jobs {
     const { db } = storage
     const tools = { probe: probeMedia, decode: decodeMedia }
     this.#tools = { db, speech, config, workFolder, media: media ?? tools }
+    this.#create = createJobs(db)
     this.#log = log.child({ room: 'jobs' })
     this.#runner = new Runner({
       db,
@@ -103,9 +111,9 @@ export class Jobs {
     const moments = { createdAt: Date.now(), runAfter: steadyNow() }
     const { maxQueuedPerAccount: maxQueued } = this.#tools.config.jobs
     const job = { id, account, ...moments, params, customMetadata, file }
-    const creation = await createJob(this.#tools.db, job, { maxQueued, idempotency })
+    const creation = await this.#create(job, { maxQueued, idempotency })
     if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
-    this.#runner.wake({ isFetched: fileId !== null })
+    this.#runner.wake({ account, isFetched: fileId !== null })
     // The same request may have come at the same time, and been first.
     return creation === 'created' ? { id } : sameRequest(creation, idempotency!)
   }

@@ -77,11 +77,13 @@ export class Runner {
   }
 
   /** A job was created: has the queue looked at now, unless nothing could come of it. */
-  wake({ isFetched }: { isFetched: boolean }): void {
-    const { slots, queueTimeout } = this.#options
-    const isFree = this.#count('working') < slots
-    const canFetch = !isFetched && this.#count('fetching') < MAX_FETCHING
-    if (isFree || canFetch || queueTimeout > 0) this.#woken.resolve()
+  wake({ account, isFetched }: { account: string; isFetched: boolean }): void {
+    const { maxPerAccount, slots, queueTimeout } = this.#options
+    const own = [...this.#running.values()].filter((attempt) => attempt.account === account)
+    const isRoom = isFetched
+      ? this.#count('working') < slots
+      : this.#count('fetching') < MAX_FETCHING
+    if ((isRoom && own.length < maxPerAccount) || queueTimeout > 0) this.#woken.resolve()
   }
 
   /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { openTestStorage } from '../../test/test-storage.ts'
-import { createJob, findRepeated, forgetOldKeys } from './creation.ts'
+import { createJobs, findRepeated, forgetOldKeys } from './creation.ts'
 import type { Db } from './db.ts'
 
 const account = 'acme'
@@ -15,7 +15,7 @@ async function create(db: Db, { idempotency, createdAt = 1000, maxQueued = 300 }
   const id = randomUUID()
   const file = { id: randomUUID(), filename: null, source: 'https://audio.example/a.mp3' }
   const job = { id, account, createdAt, runAfter: 0, params: {}, customMetadata: null, file }
-  return { id, how: await createJob(db, job, { maxQueued, idempotency }) }
+  return { id, how: await createJobs(db)(job, { maxQueued, idempotency }) }
 }
 
 async function countJobs(db: Db): Promise<number> {
@@ -69,4 +69,59 @@ test('a job that the queue refuses takes no key', async (t) => {
   await create(db)
   assert.equal((await create(db, { idempotency: key('one'), maxQueued: 1 })).how, 'refused')
   assert.equal(await findRepeated(db, key('one'), { now: 1001 }), undefined)
+})
+
+test('requests that come together share a transaction, and each has its own answer', async (t) => {
+  const { db } = await openTestStorage(t)
+  const createJob = createJobs(db)
+  const file = { filename: null, source: 'https://audio.example/a.mp3' }
+  const ask = (name: string, fingerprint: string, maxQueued = 300) => {
+    const id = randomUUID()
+    const common = { account, createdAt: 1000, runAfter: 0, params: {}, customMetadata: { name } }
+    const job = { ...common, id, file: { ...file, id: randomUUID() } }
+    return createJob(job, { maxQueued, idempotency: key(fingerprint, name) }).then((how) => ({
+      id,
+      how,
+    }))
+  }
+  const [first, second, same, other, late] = await Promise.all([
+    ask('a', 'x'),
+    ask('b', 'x'),
+    ask('a', 'x'),
+    ask('a', 'y'),
+    ask('c', 'x', 2),
+  ])
+  assert.deepEqual([first.how, second.how, late.how], ['created', 'created', 'refused'])
+  assert.deepEqual([same.how, other.how], Array(2).fill({ jobId: first.id, fingerprint: 'x' }))
+  assert.equal(await countJobs(db), 2)
+  assert.equal(await findRepeated(db, key('x', 'c'), { now: 1001 }), undefined)
+})
+
+test('what fails fails all that share the transaction, and the next ones go on', async (t) => {
+  const { db } = await openTestStorage(t)
+  const createJob = createJobs(db)
+  const job = () => {
+    const file = { id: randomUUID(), filename: null, source: 'https://audio.example/a.mp3' }
+    const moments = { createdAt: 1000, runAfter: 0 }
+    return {
+      id: randomUUID(),
+      account,
+      ...moments,
+      params: {},
+      customMetadata: { a: 1 },
+      file,
+    }
+  }
+  const bad = { ...job(), createdAt: Number.NaN }
+  const answers = await Promise.allSettled([
+    createJob(job(), { maxQueued: 9 }),
+    createJob(job(), { maxQueued: 9 }),
+    createJob(bad, { maxQueued: 9 }),
+  ])
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected'],
+  )
+  assert.equal(await createJob(job(), { maxQueued: 9 }), 'created')
+  assert.equal(await countJobs(db), 2)
 })

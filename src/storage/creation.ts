@@ -35,37 +35,81 @@ export type Earlier = { jobId: string; fingerprint: string }
 /** How a creation ended: `refused` by the queue, or not needed because the same key came `earlier`. */
 export type Creation = 'created' | 'refused' | Earlier
 
-/** Ends a transaction and undoes what it wrote. */
-class Undone extends Error {
-  readonly how: Creation
+/** What a creation is asked with. */
+export type CreationOptions = { maxQueued: number; idempotency?: IdempotencyKey | undefined }
 
-  constructor(how: Creation) {
-    super('undone')
-    this.how = how
+/** Queues a job, with its place in the metadata index and the key it came with, or nothing of it. */
+export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creation>
+
+type Asked = { job: NewJob; options: CreationOptions; outcome: PromiseWithResolvers<Creation> }
+
+/** So many statements keep other writers waiting for some milliseconds. */
+const MAX_TOGETHER = 50
+
+/**
+ * Makes what creates jobs. Those that are asked for while others are being written share one
+ * transaction, and with it one sync of the disk; each is answered when it is on the disk.
+ */
+export function createJobs(db: Db): CreateJob {
+  const waiting: Asked[] = []
+  let isWriting = false
+
+  async function write(): Promise<void> {
+    isWriting = true
+    while (waiting.length > 0) await writeTogether(db, waiting.splice(0, MAX_TOGETHER))
+    isWriting = false
+  }
+
+  return (job, options) => {
+    const outcome = Promise.withResolvers<Creation>()
+    waiting.push({ job, options, outcome })
+    if (!isWriting) void write()
+    return outcome.promise
   }
 }
 
-/** Queues a job, with its place in the metadata index and the key it came with, or nothing of it. */
-export async function createJob(
-  db: Db,
-  job: NewJob,
-  { maxQueued, idempotency }: { maxQueued: number; idempotency?: IdempotencyKey | undefined },
-): Promise<Creation> {
-  if (!idempotency && !job.customMetadata) {
-    // One statement needs no transaction.
-    return (await enqueueJob(db, job, { maxQueued })) ? 'created' : 'refused'
-  }
+async function writeTogether(db: Db, asked: readonly Asked[]): Promise<void> {
   try {
-    await inTransaction(db, async (tx) => {
-      const earlier = idempotency && (await remember(tx, idempotency, job))
-      if (earlier) throw new Undone(earlier)
-      if (!(await enqueueJob(tx, job, { maxQueued }))) throw new Undone('refused')
+    const creations = await inTransactionIfNeeded(db, asked, async (tx) => {
+      const creations: Creation[] = []
+      for (const { job, options } of asked) creations.push(await create(tx, job, options))
+      return creations
     })
-    return 'created'
+    for (const [i, { outcome }] of asked.entries()) outcome.resolve(creations[i]!)
   } catch (error) {
-    if (error instanceof Undone) return error.how
-    throw error
+    for (const { outcome } of asked) outcome.reject(error)
   }
+}
+
+/** A job that is one statement needs none. */
+function inTransactionIfNeeded<T>(
+  db: Db,
+  [first, ...others]: readonly Asked[],
+  work: (tx: Db) => Promise<T>,
+): Promise<T> {
+  const isOne = others.length === 0 && !first?.options.idempotency && !first?.job.customMetadata
+  return isOne ? work(db) : inTransaction(db, work)
+}
+
+async function create(
+  tx: Db,
+  job: NewJob,
+  { maxQueued, idempotency }: CreationOptions,
+): Promise<Creation> {
+  const earlier = idempotency && (await remember(tx, idempotency, job))
+  if (earlier) return earlier
+  if (await enqueueJob(tx, job, { maxQueued })) return 'created'
+  if (idempotency) await forget(tx, idempotency)
+  return 'refused'
+}
+
+/** A refused request may come again with its key. */
+async function forget(tx: Db, { account, key }: IdempotencyKey): Promise<void> {
+  await tx.sql
+    .deleteFrom('idempotency_keys')
+    .where('account', '=', account)
+    .where('key', '=', key)
+    .execute()
 }
 
 /** Notes the key, or returns what it was used for before; one that is due to be forgotten is taken over. */
