@@ -35,7 +35,7 @@ async function run(file: string): Promise<boolean> {
   const args = [join(import.meta.dirname, file), '--seconds', `${seconds}`, '--seed', values.seed]
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
     stdio: 'inherit',
-    timeout: seconds * 1000 + GRACE_MS,
+    timeout: Math.ceil(seconds * 1000) + GRACE_MS,
     killSignal: 'SIGKILL',
   })
   const [code, signal] = await once(child, 'exit')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -7,6 +8,7 @@ import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { findKnownObjects } from '../src/storage/files.ts'
+import { oneChunk } from './fake-media.ts'
 import { audioForm, upload } from './http-client.ts'
 import { hum } from './recordings.ts'
 import { startServer, type TestServer } from './start-server.ts'
@@ -66,10 +68,11 @@ async function untilQuiet({ app: { http } }: TestServer): Promise<void> {
 /** How a client leaves: after so many bytes of its request, or of the answer. */
 type Way = { name: string; request: Buffer; bytes: number; answered?: number }
 
-async function waysToLeave(server: TestServer): Promise<Way[]> {
+async function waysToLeave(server: TestServer, longJob: string): Promise<Way[]> {
   const [long, short] = [await post(server, LONG), await post(server, hum(1))]
   const download = get(server, new URL(await upload(server, LONG)).pathname)
   const list = get(server, '/v2/pre-recorded?limit=1000')
+  const job = get(server, `/v2/pre-recorded/${longJob}`)
   const head = long.indexOf('\r\n\r\n') + 4
   const all = { bytes: Number.POSITIVE_INFINITY }
   return [
@@ -81,9 +84,23 @@ async function waysToLeave(server: TestServer): Promise<Way[]> {
     { name: 'before the answer to an upload', request: short, ...all },
     { name: 'before a download', request: download, ...all },
     { name: 'in the middle of a download', request: download, ...all, answered: 100_000 },
+    { name: 'before a job with a long result', request: job, ...all },
+    { name: 'in the middle of such a job', request: job, ...all, answered: 100_000 },
     { name: 'before a list', request: list, ...all },
     { name: 'in the middle of a list', request: list, ...all, answered: 100_000 },
   ]
+}
+
+/** Gives one of the jobs a result that lies in an object, and returns its id. */
+async function giveLongResult({ app }: TestServer): Promise<string> {
+  const { db } = app.storage
+  const { id } = await db.sql.selectFrom('jobs').select('id').limit(1).executeTakeFirstOrThrow()
+  const result_object = randomUUID()
+  const body = oneChunk(Buffer.from(JSON.stringify({ text: 'x'.repeat(20_000_000) })))
+  const { signal } = new AbortController()
+  await db.objects.write(result_object, body, { maxBytes: 1e9, signal })
+  await db.sql.updateTable('jobs').set({ result_object }).where('id', '=', id).execute()
+  return id
 }
 
 /** Objects, and what was to become one, of which no row tells. */
@@ -107,7 +124,7 @@ test('clients that leave at any moment leave nothing open and nothing half done'
   }
   await db.sql.updateTable('jobs').set({ status: 'done', completed_at: Date.now() }).execute()
   await server.app.jobs.idle()
-  const ways = await waysToLeave(server)
+  const ways = await waysToLeave(server, await giveLongResult(server))
   async function leaveOften(way: Way): Promise<void> {
     await Promise.all(Array.from({ length: TIMES }, () => leave(server, way)))
     await untilQuiet(server)

@@ -75,8 +75,8 @@ test('a key is made, listed and revoked beside a running server, and each holds 
   assert.ok(used! >= created! && used! <= Date.now())
 
   const revoked = await steno(server.folder, 'revoke', 'steno_nobody', id)
-  const refusal = 'steno_nobody: no key has this id\n'
-  assert.deepEqual(revoked, { code: 1, stdout: '', stderr: refusal })
+  const told = `steno_nobody: no key has this id\n${id}: revoked\n`
+  assert.deepEqual(revoked, { code: 1, stdout: '', stderr: told })
   const refused = await call(caller, '/v2/live')
   assert.deepEqual([refused.status, refused.headers.get('x-error-code')], [401, 'key_unknown'])
   assert.equal(await find(), undefined)

@@ -104,8 +104,15 @@ test('steno jobs lists, shows and deletes', async () => {
   assert.doesNotMatch(failed.stdout, / {2}done /)
   const tagged = await runSteno(['jobs', '--metadata', '{"team":"red"}'], { env })
   assert.deepEqual([tagged.stdout, tagged.code], ['', 0])
-  const wrong = await runSteno(['jobs', '--status', 'ended'], { env })
-  assert.match(wrong.stderr, /^steno jobs: status\.0 must be one of: queued/m)
+  for (const [option, value] of [
+    ['--status', 'ended'],
+    ['--metadata', '{bad'],
+    ['--metadata', '[1]'],
+  ] as const) {
+    const wrong = await runSteno(['jobs', option, value], { env })
+    assert.match(wrong.stderr, new RegExp(`^steno jobs: ${option} must be`))
+    assert.equal(wrong.code, 2)
+  }
   assert.equal((await runSteno(['jobs', 'delete', id], { env })).code, 0)
   const again = await runSteno(['jobs', 'delete', id, id], { env })
   assert.match(again.stderr, new RegExp(`^(${id}: Cannot find the job.*\\n){2}$`))

@@ -35,8 +35,7 @@ export const jobsCommand: Command = {
     if (verb === 'list' && ids.length === 0) {
       const limit = readNumber(values.limit, { name: 'limit', fallback: 20, min: 1 })
       const offset = readNumber(values.offset, { name: 'offset', fallback: 0, min: 0 })
-      const { status, metadata } = values
-      const filters = { ...(status && { status }), ...(metadata && { custom_metadata: metadata }) }
+      const filters = readFilters(values)
       const { items, next } = await client.list({ ...filters, offset, limit })
       stdout.write(items.map(formatJob).join(''))
       if (next !== null) {
@@ -61,6 +60,30 @@ export const jobsCommand: Command = {
     }
     throw new UsageError(`cannot do '${positionals.join(' ')}'`)
   },
+}
+
+type Filters = { status?: string | undefined; metadata?: string | undefined }
+
+const STATES = ['queued', 'processing', 'done', 'error']
+
+function readFilters({ status, metadata }: Filters) {
+  const wrong = status?.split(',').find((state) => !STATES.includes(state))
+  if (wrong !== undefined) {
+    throw new UsageError(`--status must be some of: ${STATES.join(', ')}; not '${wrong}'`)
+  }
+  if (metadata !== undefined && !isJsonObject(metadata)) {
+    throw new UsageError(`--metadata must be a JSON object such as {"team":"red"}`)
+  }
+  return { ...(status && { status }), ...(metadata && { custom_metadata: metadata }) }
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
 }
 
 /** One line: id, status, when, how long, what. */

@@ -80,9 +80,9 @@ async function revoke(args: string[], terminal: Terminal): Promise<number> {
   await using db = await open(folder, { create: false })
   let missing = 0
   for (const id of ids) {
-    if (await deleteKey(db, id)) continue
-    terminal.stderr.write(`${id}: no key has this id\n`)
-    missing++
+    const isGone = await deleteKey(db, id)
+    terminal.stderr.write(`${id}: ${isGone ? 'revoked' : 'no key has this id'}\n`)
+    if (!isGone) missing++
   }
   return missing > 0 ? 1 : 0
 }

@@ -29,7 +29,8 @@ function describeKey(key: string | undefined, config: Config): string {
 function keyExpression(key: string | undefined, config: Config): string {
   if (key !== undefined) return key
   if (config.keys.length > 0) return '$(printf %s "$STENO_API_KEYS" | sed "s/^[^:]*://; s/,.*//")'
-  return '$STENO_KEY'
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's.
+  return '${STENO_KEY:?put your key into STENO_KEY}'
 }
 
 /** Upload, create, wait, print: for any POSIX shell with curl and sed, so that it needs no other tool. */

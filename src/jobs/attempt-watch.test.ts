@@ -71,3 +71,22 @@ test('an attempt is ended with its server', async (t) => {
   server.abort('going down')
   assert.equal(watch.signal.reason, 'going down')
 })
+
+test('what is waited for untimed takes none of the time, which then begins anew', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { lease } = await claimNew(db)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const watch = watchAttempt({ db, log, lease, timeout: 10, stop })
+  t.mock.timers.tick(9000)
+  const work = Promise.withResolvers<void>()
+  const waited = watch.untimed(work.promise)
+  t.mock.timers.tick(60_000)
+  assert.equal(watch.signal.aborted, false)
+  work.resolve()
+  await waited
+  t.mock.timers.tick(9999)
+  assert.equal(watch.signal.aborted, false)
+  t.mock.timers.tick(1)
+  assert.equal(watch.signal.reason.code, 'job_timeout')
+  await watch.close()
+})

@@ -25,7 +25,12 @@ export type WatchOptions = {
 }
 
 /** `signal` is aborted when the attempt has to end; its reason says why. */
-export type AttemptWatch = { signal: AbortSignal; close(): Promise<void> }
+export type AttemptWatch = {
+  signal: AbortSignal
+  /** Waits for `work` without counting the time; the attempt then has all of it again. */
+  untimed(work: Promise<void>): Promise<void>
+  close(): Promise<void>
+}
 
 /** Keeps the lease of an attempt alive, and ends the attempt when it is lost or the time is up. */
 export function watchAttempt(options: WatchOptions): AttemptWatch {
@@ -34,9 +39,16 @@ export function watchAttempt(options: WatchOptions): AttemptWatch {
   const closed = new AbortController()
   const renewing = keepLease(options, { abort, closed: closed.signal })
   const overdue = new AppError('job_timeout', `it took longer than ${timeout} s`)
-  const timer = timeout > 0 ? setTimeout(() => abort.abort(overdue), timeout * 1000) : undefined
+  const begin = () =>
+    timeout > 0 ? setTimeout(() => abort.abort(overdue), timeout * 1000) : undefined
+  let timer = begin()
   return {
     signal: AbortSignal.any([stop, abort.signal]),
+    async untimed(work) {
+      clearTimeout(timer)
+      await work
+      timer = begin()
+    },
     async close() {
       clearTimeout(timer)
       closed.abort()

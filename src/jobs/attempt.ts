@@ -6,8 +6,9 @@ import { failJob, finishJob, type JobFailure, releaseJob, retryJob } from '../st
 import { type JobProgress, recordProgress } from '../storage/progress.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
 import type { JobResult } from '../storage/results.ts'
-import { LeaseLost, watchAttempt } from './attempt-watch.ts'
+import { type AttemptWatch, LeaseLost, watchAttempt } from './attempt-watch.ts'
 import { steadyNow } from './clock.ts'
+import type { Enter } from './in-hand.ts'
 import type { TranscribeOptions } from './pipeline.ts'
 
 /** Base of the pause before a further attempt; doubled each time, plus up to half of it at random. */
@@ -28,8 +29,7 @@ export type AttemptTools = {
   /** Seconds one attempt may take; 0 = no limit. */
   timeout: number
   transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<JobResult>
-  /** Waits until the job may do more than fetch. */
-  enter(signal: AbortSignal): Promise<void>
+  enter: Enter
   /** Removes what the stages of a job left behind. */
   discard(jobId: string): Promise<void>
   /** Aborted when the server stops: the job then goes back as if the attempt had not been made. */
@@ -55,7 +55,7 @@ export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<
 async function transcribeTold(
   { db, enter, log, transcribe }: AttemptTools,
   job: ClaimedJob,
-  { signal }: { signal: AbortSignal },
+  { signal, untimed }: AttemptWatch,
 ): Promise<JobResult> {
   let written = Promise.resolve()
   function onProgress(progress: JobProgress): void {
@@ -66,7 +66,7 @@ async function transcribeTold(
       .catch((error) => log.debug({ err: error }, 'progress not written'))
   }
   try {
-    return await transcribe(job, { signal, onProgress, enter })
+    return await transcribe(job, { signal, onProgress, enter: (signal) => untimed(enter(signal)) })
   } finally {
     await written
   }

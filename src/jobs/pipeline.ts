@@ -7,6 +7,7 @@ import type { JobProgress } from '../storage/progress.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { assembleTranscript } from './assemble.ts'
+import type { Enter } from './in-hand.ts'
 import { inParallel } from './in-parallel.ts'
 import { chooseLanguage, listedLanguages } from './languages.ts'
 import { createProgress, type Progress } from './progress.ts'
@@ -31,8 +32,7 @@ export type PipelineTools = {
 export type TranscribeOptions = {
   signal: AbortSignal
   onProgress: (progress: JobProgress) => void
-  /** Waits until this job may take the machine's time; until then it only fetches. */
-  enter: (signal: AbortSignal) => Promise<void>
+  enter: Enter
 }
 
 /**
@@ -51,7 +51,9 @@ export async function transcribe(
 
   progress.enter('fetch')
   await provideRecording(tools, job, { signal })
+  const fetchedAt = performance.now()
   await enter(signal)
+  const waited = performance.now() - fetchedAt
   await using stages = await openStages(tools.workFolder, job.id)
 
   progress.enter('decode')
@@ -70,7 +72,7 @@ export async function transcribe(
   return buildResult(assembleTranscript(heard), {
     audioDuration: decoded.duration,
     distinctChannels: channels.length,
-    transcriptionTime: (performance.now() - startedAt) / 1000,
+    transcriptionTime: (performance.now() - startedAt - waited) / 1000,
     params: job.params,
   })
 }

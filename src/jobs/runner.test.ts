@@ -184,7 +184,8 @@ test('sources that never answer hold up no job whose recording is here', async (
   await once(silent, 'listening')
   const source = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/talk.wav`
   const env = { STENO_ALLOW_PRIVATE_NETWORK: 'true' }
-  const { jobs, storage, submit, close } = await openService(t, { env, graceMs: 0 })
+  // So long that a stop which waited for the sources would not end.
+  const { jobs, storage, submit, close } = await openService(t, { env, graceMs: 2 ** 30 })
   await jobs.start()
   const request = { params: {}, customMetadata: null, fileId: null, source }
   const stalled = []

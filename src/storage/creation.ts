@@ -77,7 +77,9 @@ async function writeTogether(db: Db, asked: readonly Asked[]): Promise<void> {
     })
     for (const [i, { outcome }] of asked.entries()) outcome.resolve(creations[i]!)
   } catch (error) {
-    for (const { outcome } of asked) outcome.reject(error)
+    if (asked.length === 1) return asked[0]!.outcome.reject(error)
+    // What is wrong with one, such as that it does not fit on the disk, is not the fault of the others.
+    for (const one of asked) await writeTogether(db, [one])
   }
 }
 

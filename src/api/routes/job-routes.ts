@@ -88,7 +88,12 @@ export function jobRoutes(
         reply.type(JSON_TYPE)
         if (typeof text === 'string') return reply.send(text)
         reply.header('content-length', text.bytes)
-        if (method !== 'HEAD') return reply.send(Readable.from(writeText(text)))
+        if (method !== 'HEAD') {
+          const stream = Readable.from(writeText(text))
+          // A client that leaves at once leaves a generator that never begins, nor cleans up.
+          stream.once('close', () => text.body.destroy())
+          return reply.send(stream)
+        }
         text.body.destroy()
         // A stream that ends at once: the framework would set the length of any other empty body to 0.
         return reply.send(Readable.from([]))
