@@ -96,7 +96,11 @@ test('a key can be made before the first start, and only by create', async (t) =
   assert.deepEqual([listed, account, name, scopes], [id, ...all])
   assert.ok(Date.now() - Date.parse(created!) < 3_600_000)
   assert.deepEqual([expires, used], ['-', '-'])
-  assert.deepEqual(await steno(folder, 'revoke', id), { code: 0, stdout: '', stderr: '' })
+  assert.deepEqual(await steno(folder, 'revoke', id), {
+    code: 0,
+    stdout: '',
+    stderr: `${id}: revoked\n`,
+  })
 })
 
 test('a key with an end is refused after it', async () => {
