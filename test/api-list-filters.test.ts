@@ -163,7 +163,7 @@ test('a filter that cannot be read is 400, with a line for each parameter', asyn
   assert.equal(status, 400)
   assert.deepEqual(body.validation_errors, [
     'date must be an ISO 8601 date or date-time',
-    'status.0 must be one of: queued, processing, done, error',
+    'status must be one of: queued, processing, done, error',
     'custom_metadata must be an object',
   ])
 })

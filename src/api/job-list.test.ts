@@ -86,9 +86,10 @@ test('metadata comes as JSON or in brackets', () => {
 })
 
 for (const [text, line] of [
-  ['status=finished', 'status.0 must be one of: queued, processing, done, error'],
+  ['status=finished', 'status must be one of: queued, processing, done, error'],
   ['status[x]=done', 'status must be an array'],
-  ['kind=video', 'kind.0 must be one of: pre-recorded, live'],
+  ['status=a&status=b,c', 'status must be one of: queued, processing, done, error'],
+  ['kind=video', 'kind must be one of: pre-recorded, live'],
   ['date=2026-02-30', 'date must be an ISO 8601 date or date-time'],
   ['before_date=yesterday', 'before_date must be an ISO 8601 date or date-time'],
   ['after_date=1', 'after_date must be an ISO 8601 date or date-time'],
@@ -112,7 +113,7 @@ test('all problems of a query are told at once, in the order of its fields', () 
   assert.deepEqual(read('status=x&limit=a&date=b'), [
     'limit must be an integer',
     'date must be an ISO 8601 date or date-time',
-    'status.0 must be one of: queued, processing, done, error',
+    'status must be one of: queued, processing, done, error',
   ])
 })
 

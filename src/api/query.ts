@@ -1,7 +1,7 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { QueryValue } from './parse-query.ts'
-import { problemsError, readFields } from './validation.ts'
+import { type Problem, problemsError, readFields } from './validation.ts'
 
 type QuerySchema = { properties: Record<string, { type?: string }> }
 
@@ -19,9 +19,19 @@ export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, htt
     })
     const options = { unknownFields: 'ignore' } as const
     const { value, problems } = readFields(schema, Object.fromEntries(given), options)
-    const error = problemsError(problems)
+    const error = problemsError(parameterProblems(problems))
     return error ? { error } : { value }
   }
+}
+
+/** One problem for each parameter, by its name alone: its values may have been spelled without places. */
+function parameterProblems(problems: readonly Problem[]): Problem[] {
+  const firsts = new Map<string, Problem>()
+  for (const { path, rule } of problems) {
+    const name = path[0]!
+    if (!firsts.has(name)) firsts.set(name, { path: [name], rule })
+  }
+  return [...firsts.values()]
 }
 
 /**
