@@ -12,6 +12,7 @@ import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import type { Segment } from '../asr/speech-engine.ts'
 import { AppError } from '../errors.ts'
 import { findJob, type Job } from '../storage/jobs.ts'
+import { LEASE_MS } from './attempt-watch.ts'
 import { steadyNow } from './clock.ts'
 
 /** An engine that hears nothing more until it is let go; `begun` counts the batches that came. */
@@ -221,4 +222,28 @@ test('recordings that were fetched and those that were uploaded take turns at th
   const ended = await sql.selectFrom('jobs').select('file_source').orderBy('completed_at').execute()
   const firsts = ended.slice(2, 8).filter(({ file_source }) => file_source !== null)
   assert.ok(firsts.length >= 2 && firsts.length <= 4, `${firsts.length} of 6`)
+})
+
+test('the queue is looked at once per lease at the latest, however far off the next job is', async (t) => {
+  // So that the pauses of the queue are the only long ones.
+  const env = { STENO_JOB_TIMEOUT_S: '0', STENO_FETCH_TIMEOUT_S: '5' }
+  const { jobs, storage } = await openService(t, { env })
+  await addJob(storage.db, { account: ACCOUNT, runAfter: steadyNow() + 900_000 })
+  // What an earlier server queued is made due by the start, so it is put off again behind it.
+  await jobs.start()
+  const later = steadyNow() + 900_000
+  await storage.db.sql.updateTable('jobs').set({ status: 'queued', run_after: later }).execute()
+  const timeouts = t.mock.method(globalThis, 'setTimeout')
+  const pauses = () => timeouts.mock.calls.map(({ arguments: [, ms] }) => Number(ms))
+  await jobs.submit(ACCOUNT, {
+    params: {},
+    customMetadata: null,
+    fileId: null,
+    source: 'http://127.0.0.1:9/talk.wav',
+  })
+  while (!pauses().some((ms) => ms > 10_000)) await new Promise(setImmediate)
+  assert.deepEqual(
+    pauses().filter((ms) => ms > LEASE_MS),
+    [],
+  )
 })

@@ -122,9 +122,10 @@ export class Runner {
       ((this.#isWaitersTurn && this.#admitOne()) || (await this.#takeOne(now)))
     );
     while (!this.#closing && this.#admitOne());
-    const { due = now + LEASE_MS, oldest } = await findNextDue(db, { now })
+    const latest = now + LEASE_MS
+    const { due = latest, oldest } = await findNextDue(db, { now })
     const overdue = queueTimeout > 0 && oldest ? oldest + queueTimeout * 1000 + 1 : due
-    return Math.max(0, Math.min(due, overdue) - steadyNow())
+    return Math.max(0, Math.min(due, overdue, latest) - steadyNow())
   }
 
   /** Begins the next job of the queue for which there is room; false when there is none. */

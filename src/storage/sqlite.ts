@@ -11,8 +11,9 @@ import type { Tables } from './tables.ts'
 export type OpenSqliteOptions = { version?: 'migrate' | 'same' | 'known' }
 
 /**
- * Opens the database file, which it creates and migrates unless told otherwise. Statements run in threads, so none blocks its caller. What a statement
- * has committed outlives a loss of power. Deleted rows are overwritten with zeros.
+ * Opens the database file, which it creates and migrates unless told otherwise. Statements run in
+ * threads, so none blocks its caller. What a statement has committed outlives a loss of power. Deleted
+ * rows are overwritten with zeros.
  */
 export async function openSqlite(
   file: string,

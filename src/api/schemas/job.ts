@@ -74,6 +74,7 @@ export const JobView = Type.Unsafe<JobView>(
   }),
 )
 
+/** A job of either kind, as it is answered. */
 export type JobView = Static<typeof PreRecordedJob> | Static<typeof LiveJob>
 
 /** A job as the routes of one kind answer it, or those of both. */
