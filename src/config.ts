@@ -9,6 +9,31 @@ export type ConfiguredKey = { account: string; key: string }
 /** Requests that may come in a minute, in the long run, and at once after a pause. */
 export type Rate = { perMinute: number; burst: number }
 
+/** Limits and clocks of live sessions. Seconds, unless the name says otherwise. */
+export type LiveConfig = {
+  /** Sessions of an account that have not ended. */
+  maxPerAccount: number
+  /** Sessions that the machine takes; undefined = as many as were measured to fit. 0 = none. */
+  slots: number | undefined
+  connectTimeout: number
+  resumeWindow: number
+  maxSeconds: number
+  /** 0 = no limit. */
+  idleTimeout: number
+  tokenGrace: number
+  /** Gaps between voiced frames that are shorter do not count as silence. */
+  vadHangover: number
+  partialIntervalMs: number
+  maxBacklog: number
+  maxQueuedMessages: number
+  maxStoredMessages: number
+  maxFrameBytes: number
+  /** Of the first frame of a resumed connection. */
+  resumeFrameBytes: number
+  /** How far back a resumed connection may repeat what has arrived already. */
+  resumeDedupe: number
+}
+
 /** Every setting of the service, complete. */
 export type Config = {
   http: {
@@ -23,6 +48,12 @@ export type Config = {
     requestIdHeaderNames: string[]
     maxJsonBytes: number
     listMaxLimit: number
+    /** Leaves the messages of live sessions out of lists. */
+    listOmitMessages: boolean
+    /** Most bytes of the metadata that a client attaches to a session afterwards. */
+    maxPatchBytes: number
+    /** Replaces scheme, host and port of live addresses; undefined = those of all others. */
+    publicWsBaseUrl: string | undefined
     /** Of each key; undefined = none. */
     rateLimit: Rate | undefined
   }
@@ -68,6 +99,7 @@ export type Config = {
     /** Hosts and CIDR ranges that a fetch may reach though they are private; 'all' lifts the guard. */
     allowPrivateNetwork: 'all' | string[]
   }
+  live: LiveConfig
   /** Recognition processes; one per core. */
   workers: number
   logLevel: string
@@ -110,6 +142,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       requestIdHeaderNames: read.list('REQUEST_ID_HEADER_NAMES', '').map((n) => n.toLowerCase()),
       maxJsonBytes: read.integer('MAX_JSON_BYTES', 1024 * 1024, { min: 1 }),
       listMaxLimit: read.integer('LIST_MAX_LIMIT', 1000, { min: 1 }),
+      listOmitMessages: read.boolean('LIST_OMIT_MESSAGES', false),
+      maxPatchBytes: read.integer('MAX_PATCH_BYTES', 100_000, { min: 1 }),
+      publicWsBaseUrl: read.url('PUBLIC_WS_BASE_URL', /^wss?:/, 'ws or wss'),
       rateLimit: read.rate('RATE_LIMIT', '600/100'),
     },
     keys: read.list('API_KEYS', '').flatMap((entry) => {
@@ -149,6 +184,23 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       maxQueuedPerAccount: read.integer('MAX_QUEUED_JOBS', 300, { min: 1 }),
       fetchTimeout: read.integer('FETCH_TIMEOUT_S', 300, { min: 1 }),
       allowPrivateNetwork: read.networks('ALLOW_PRIVATE_NETWORK'),
+    },
+    live: {
+      maxPerAccount: read.integer('MAX_LIVE_SESSIONS', 30, { min: 1 }),
+      slots: read.optionalInteger('LIVE_SLOTS'),
+      connectTimeout: read.integer('LIVE_CONNECT_TIMEOUT_S', 300, { min: 1 }),
+      resumeWindow: read.integer('LIVE_RESUME_WINDOW_S', 120, { min: 1 }),
+      maxSeconds: read.integer('LIVE_MAX_S', 10_800, { min: 1 }),
+      idleTimeout: read.integer('LIVE_IDLE_TIMEOUT_S', 0),
+      tokenGrace: read.integer('LIVE_TOKEN_GRACE_S', 60),
+      vadHangover: read.decimal('LIVE_VAD_HANGOVER_S', 0.25, { min: 0, max: 5 }),
+      partialIntervalMs: read.integer('LIVE_PARTIAL_INTERVAL_MS', 300, { min: 50 }),
+      maxBacklog: read.integer('LIVE_MAX_BACKLOG_S', 600, { min: 1 }),
+      maxQueuedMessages: read.integer('LIVE_MAX_QUEUED_MESSAGES', 10_000, { min: 1 }),
+      maxStoredMessages: read.integer('LIVE_MAX_STORED_MESSAGES', 50_000, { min: 1 }),
+      maxFrameBytes: read.integer('LIVE_MAX_FRAME_BYTES', 1024 * 1024, { min: 1024 }),
+      resumeFrameBytes: read.integer('LIVE_RESUME_FRAME_BYTES', 32 * 1024 * 1024, { min: 1024 }),
+      resumeDedupe: read.integer('RESUME_DEDUPE_S', 30),
     },
     workers: read.integer('WORKERS', availableParallelism(), { min: 1, max: 256 }),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal']),
@@ -241,11 +293,20 @@ function createReader(env: Record<string, string | undefined>, problems: string[
       return found ?? fallback
     },
     list: (name: string, fallback: string) => splitList(text(name, fallback)),
-    url(name: string) {
+    decimal(name: string, fallback: number, { min, max }: { min: number; max: number }) {
+      const value = Number(text(name, String(fallback)))
+      if (value >= min && value <= max) return value
+      problems.push(`STENO_${name} must be a number from ${min} to ${max}`)
+      return fallback
+    },
+    optionalInteger(name: string): number | undefined {
+      return env[`STENO_${name}`] ? this.integer(name, 0) : undefined
+    },
+    url(name: string, schemes = /^https?:/, named = 'http or https') {
       const value = env[`STENO_${name}`]
       if (!value) return undefined
-      if (URL.canParse(value) && /^https?:/.test(value)) return value.replace(/\/+$/, '')
-      problems.push(`STENO_${name} must be an absolute http or https URL`)
+      if (URL.canParse(value) && schemes.test(value)) return value.replace(/\/+$/, '')
+      problems.push(`STENO_${name} must be an absolute ${named} URL`)
       return undefined
     },
     networks(name: string): 'all' | string[] {

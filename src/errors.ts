@@ -24,6 +24,7 @@ const table = {
   source_not_found: { status: 404, message: 'Cannot find the audio' },
   method_not_allowed: { status: 405, message: 'Cannot use this method here' },
   request_timeout: { status: 408, message: 'Cannot wait longer for the request' },
+  session_not_connected: { status: 408, message: 'Cannot wait longer for a connection' },
   source_timeout: { status: 408, message: 'Cannot fetch the audio in time' },
   body_too_large: { status: 413, message: 'Cannot take a body of this size' },
   media_too_large: { status: 413, message: 'Cannot take media of this size' },
@@ -41,6 +42,7 @@ const table = {
   feature_not_configured: { status: 422, message: 'Cannot offer the feature' },
   rate_limited: { status: 429, message: 'Cannot answer so many requests' },
   too_many_fetches: { status: 429, message: 'Cannot fetch more recordings at once' },
+  too_many_sessions: { status: 429, message: 'Cannot open more live sessions' },
   too_many_jobs: { status: 429, message: 'Cannot queue more jobs' },
   headers_too_large: { status: 431, message: 'Cannot take headers of this size' },
   internal: { status: 500, message: 'Internal server error' },
@@ -52,6 +54,7 @@ const table = {
   source_refused: { status: 502, message: 'Cannot fetch from this address' },
   server_stopping: { status: 503, message: 'Cannot take work while stopping' },
   engine_unavailable: { status: 503, message: 'Cannot reach a working recognizer' },
+  live_unavailable: { status: 503, message: 'Cannot carry another live session' },
   queue_timeout: { status: 503, message: 'Cannot start the job in time' },
   job_timeout: { status: 504, message: 'Cannot finish the job in time' },
 } as const

@@ -28,6 +28,7 @@ export function createSpeechEngine({ folder, workers, log }: SpeechEngineOptions
   return {
     languages: ['en'],
     workers,
+    live: undefined,
     planBatches,
     async findSpeech(pcm, options) {
       return cutSegments(await detect(pool, pcm, options), pcm.samples, fileSegments)

@@ -1,4 +1,5 @@
 import type { Word } from '../transcript/transcript.ts'
+import type { LiveEars } from './live-ears.ts'
 
 /** Samples per second of all PCM that reaches recognition. */
 export const SAMPLE_RATE = 16_000
@@ -43,6 +44,8 @@ export type SpeechEngine = {
     batch: readonly Segment[],
     options: EngineOptions & { language?: string },
   ): Promise<RecognizedSegment[]>
+  /** Hears live sessions, in processes of its own; undefined when it was made without. */
+  readonly live: LiveEars | undefined
   /** Runs a real inference of one second; rejects with `engine_unavailable` when none can be made. */
   checkReady(options: { signal: AbortSignal }): Promise<void>
   close(): Promise<void>

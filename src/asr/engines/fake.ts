@@ -18,6 +18,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
   return {
     languages: options.languages ?? ['en'],
     workers: 2,
+    live: undefined,
     async findSpeech({ samples }, { signal, onProgress }) {
       signal.throwIfAborted()
       onProgress?.(1)
