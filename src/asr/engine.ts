@@ -1,6 +1,8 @@
 import type { Log } from '../log.ts'
 import { planBatches } from './batches.ts'
+import { createLiveEars } from './live/ears.ts'
 import { WorkerPool } from './pool.ts'
+import type { WorkerRole } from './protocol.ts'
 import { cutSegments, fileSegments } from './segments.ts'
 import type { EngineOptions, PcmFile, Segment, SpeechEngine } from './speech-engine.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
@@ -17,18 +19,45 @@ const PATIENCE = 60
 const RECOGNISE_PATIENCE_PER_SECOND = 2
 const DETECT_PATIENCE_PER_SECOND = 0.2
 
+/**
+ * Once there is a live session, batches get what it leaves: a tenth of a core that both want. Not before,
+ * since their processes would yield to everything else on the machine too.
+ */
+const BATCH_NICENESS = 10
+
 /** Where the models lie, and how many processes load them. */
-export type SpeechEngineOptions = { folder: string; workers: number; log: Log }
+export type SpeechEngineOptions = {
+  folder: string
+  workers: number
+  log: Log
+  /** Makes processes for live sessions too; seconds between two partials of an utterance. */
+  live?: { partialInterval: number }
+}
 
 /** Starts the worker processes; their models load in the background. */
-export function createSpeechEngine({ folder, workers, log }: SpeechEngineOptions): SpeechEngine {
+export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
+  const { folder, workers } = options
+  const log = options.log.child({ room: 'asr' })
   const entry = new URL('worker.ts', import.meta.url)
-  const pool = new WorkerPool({ entry, args: [folder], workers, log: log.child({ room: 'asr' }) })
-  pool.start()
+  const start = (role: WorkerRole, count: number) => {
+    const pool = new WorkerPool({ entry, args: [folder, role], workers: count, log })
+    pool.start()
+    return pool
+  }
+  const pool = start('batch', workers)
+  const live =
+    options.live &&
+    createLiveEars({
+      ...options.live,
+      start,
+      workers,
+      log,
+      onUsed: () => pool.yieldTo(BATCH_NICENESS),
+    })
   return {
     languages: ['en'],
     workers,
-    live: undefined,
+    live,
     planBatches,
     async findSpeech(pcm, options) {
       return cutSegments(await detect(pool, pcm, options), pcm.samples, fileSegments)
@@ -39,9 +68,12 @@ export function createSpeechEngine({ folder, workers, log }: SpeechEngineOptions
     },
     async checkReady({ signal }) {
       // A probe goes before batch work: it asks whether anything can be heard, not how long the queue is.
-      await pool.run({ kind: 'check' }, { signal, patience: PATIENCE, priority: -1 })
+      const how = { signal, patience: PATIENCE, priority: -1 }
+      await Promise.all([pool.run({ kind: 'check' }, how), live?.checkReady(how)])
     },
-    close: () => pool.close(),
+    async close() {
+      await Promise.all([pool.close(), live?.close()])
+    },
   }
 }
 

@@ -7,7 +7,10 @@ import { VAD_FRAME, type VoiceDetector } from './vad.ts'
 export type Heard = { words: Word[]; language: string; uncovered: number; warnings: string[] }
 
 /** The models that hear together. */
-export type Ears = { recognizer: Recognizer; detector: VoiceDetector }
+export type Ears = {
+  recognizer: Pick<Recognizer, 'recognize'>
+  detector: Pick<VoiceDetector, 'detect'>
+}
 
 /** A second try is believed only when the model is this sure (mean log probability per token). */
 const SURE = -0.8

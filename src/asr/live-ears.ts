@@ -49,7 +49,15 @@ export type Partial = {
 export type Final = { words: Word[]; language: string; warnings: string[] }
 
 /** One utterance on one channel: where its samples lie, and which of them it holds. */
-export type LiveUtterance = { path: string; segment: Segment }
+export type LiveUtterance = {
+  path: string
+  segment: Segment
+  /**
+   * A longer stretch around `segment` that is heard with it, though only words that begin inside the
+   * segment are told: an utterance that was cut within speech lacks the sound behind and before it.
+   */
+  context?: Segment | undefined
+}
 
 /**
  * What hears while it is being spoken. All of it is a function of sound and position alone: a session
@@ -80,6 +88,9 @@ export type LiveEars = {
     },
   ): Promise<Partial>
 }
+
+/** Samples at 16 kHz per frame: 32 ms. The same as `VAD_FRAME`, without the detector behind it. */
+export const FRAME_SAMPLES = 512
 
 /** Two seconds: catching up goes in steps that other sessions need not wait long for. */
 export const MAX_LISTEN_FRAMES = 62

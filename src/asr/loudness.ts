@@ -19,6 +19,22 @@ export function raiseQuiet(audio: Float32Array): Float32Array {
   return audio.map((sample) => Math.max(-1, Math.min(1, sample * gain)))
 }
 
+/** How far back live sound is looked at, in frames: about ten seconds. */
+export const LEVEL_FRAMES = 312
+
+/**
+ * Tells how much to raise each frame of live sound, by the frames before it alone: `peaks` are those of
+ * the last `LEVEL_FRAMES` frames, in order, the frame itself last. A loud frame is not driven beyond
+ * full scale by a quiet past.
+ */
+export function liveGain(peaks: readonly number[]): number {
+  const sorted = peaks.toSorted((a, b) => a - b)
+  const level = sorted[sorted.length - 1 - Math.floor(sorted.length * CLICKS)] ?? 0
+  if (level >= QUIET || level === 0) return 1
+  const room = 1 / Math.max(peaks.at(-1)!, 1e-9)
+  return Math.max(1, Math.min(MAX_GAIN, TARGET / level, room))
+}
+
 /** Peak of the loud parts, clicks left out. */
 function loudLevel(audio: Float32Array): number {
   const peaks = new Float32Array(Math.ceil(audio.length / FRAME))

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getPriority } from 'node:os'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
@@ -92,4 +93,14 @@ test('closing rejects what runs and what waits', async (t) => {
   const both = Promise.allSettled([run('hang'), run('pid')])
   await pool.close()
   for (const outcome of await both) assert.equal(outcome.status, 'rejected')
+})
+
+test('a pool that yields to others makes its workers nice, and those that replace them', async (t) => {
+  const { pool, run } = startPool(t)
+  const first = Number(await run('pid'))
+  const usual = getPriority(first)
+  pool.yieldTo(10)
+  assert.equal(getPriority(first), Math.max(usual, 10))
+  await assert.rejects(run('crash'), engineFailed)
+  assert.equal(getPriority(Number(await run('pid'))), Math.max(usual, 10))
 })

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { setPriority } from 'node:os'
 import { AppError, fromPlain } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
@@ -56,6 +57,7 @@ export class WorkerPool {
   #closed = false
   #failures = 0
   #broken: AppError | undefined
+  #niceness = 0
 
   constructor(options: PoolOptions) {
     this.#options = options
@@ -83,6 +85,12 @@ export class WorkerPool {
     return settled as Promise<TaskResult[T['kind']]>
   }
 
+  /** Makes the processes nicer to others, for good: what has a higher niceness gets less of a busy core. */
+  yieldTo(niceness: number): void {
+    this.#niceness = niceness
+    for (const worker of this.#workers) lowerPriority(worker.process, niceness)
+  }
+
   /** Ends all workers; what was waiting or running is rejected. */
   async close(): Promise<void> {
     this.#closed = true
@@ -104,6 +112,7 @@ export class WorkerPool {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
+    lowerPriority(child, this.#niceness)
     const worker: Worker = {
       process: child,
       state: 'loading',
@@ -193,5 +202,15 @@ export class WorkerPool {
       for (const waiting of this.#waiting.splice(0)) waiting.reject(this.#broken)
     }
     setTimeout(() => this.#closed || this.#spawn(), pause * 1000).unref()
+  }
+}
+
+/** Of the thread that loads and runs the models; later ones inherit it. */
+function lowerPriority({ pid }: ChildProcess, niceness: number): void {
+  if (niceness === 0 || pid === undefined) return
+  try {
+    setPriority(pid, niceness)
+  } catch {
+    // Some systems do not allow it, or the process has ended: it works all the same.
   }
 }

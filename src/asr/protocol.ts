@@ -1,10 +1,26 @@
 import type { PlainError } from '../errors.ts'
+import type { LiveCosts } from './live/capacity.ts'
+import type {
+  Final,
+  Listened,
+  ListenRequest,
+  LiveSound,
+  LiveUtterance,
+  Partial,
+} from './live-ears.ts'
 import type { RecognizedSegment, Segment } from './speech-engine.ts'
+
+/** What a worker process is for, hence which models it loads. */
+export type WorkerRole = 'batch' | 'live' | 'listen'
 
 /** Work for a worker process. Audio travels as a path: the worker reads just the part it needs. */
 export type Task =
   | { kind: 'detect'; path: string; start: number; end: number }
   | { kind: 'recognize'; path: string; segments: readonly Segment[]; language: string | undefined }
+  | { kind: 'listen'; sound: LiveSound; request: ListenRequest }
+  | { kind: 'final'; utterance: LiveUtterance }
+  | { kind: 'partial'; utterance: LiveUtterance; draft: readonly number[] }
+  | { kind: 'measure'; partialInterval: number }
   | { kind: 'check' }
 
 /** What each kind of task answers. */
@@ -12,6 +28,10 @@ export type TaskResult = {
   /** Speech probability per frame of 512 samples. */
   detect: Float32Array
   recognize: RecognizedSegment[]
+  listen: Listened
+  final: Final
+  partial: Partial
+  measure: LiveCosts
   check: null
 }
 

@@ -20,6 +20,20 @@ export type Recognition = {
   warnings: string[]
 }
 
+/** What is there of speech that is not over: words with rough times. */
+export type OpenRecognition = {
+  words: Word[]
+  /** How many of `words`, from the first on, were the same in the draft. */
+  agreed: number
+  language: string
+  logProbability: number
+  /** To be given as draft of the next, longer piece of the same speech. */
+  tokens: number[]
+}
+
+/** Seconds of processor time: to take in a piece of sound, and for each token of its text. */
+export type RecognizerCosts = { begin: number; token: number }
+
 /** What is asked of one call. */
 export type RecognizeOptions = {
   language?: string
@@ -37,5 +51,12 @@ export type Recognizer = {
   readonly id: string
   readonly capabilities: RecognizerCapabilities
   recognize(segments: readonly Float32Array[], options: RecognizeOptions): Promise<Recognition[]>
+  /** Hears speech that goes on; the tokens of its last recognition as `draft` make it cheaper. */
+  recognizeOpen(
+    audio: Float32Array,
+    options: { draft: readonly number[]; signal: AbortSignal },
+  ): Promise<OpenRecognition>
+  /** Measures what `seconds` of sound cost when `drafted` tokens of the text are given with it. */
+  rehearse(seconds: number, options: { drafted: number }): Promise<RecognizerCosts>
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@ import { floats, floatsOf, integers, loadModel } from './onnx-runtime.ts'
 /** Samples per decision of the detector: 32 ms at 16 kHz. */
 export const VAD_FRAME = 512
 /** Samples of the previous frame that the model sees before each frame. */
-const CONTEXT = 64
+export const CONTEXT = 64
 /** Frames to hear before a stretch whose probabilities count, so that the state is settled: about 1.5 s. */
 export const WARM_UP = 48
 /** Lanes heard at once; 16 of them cost a third of one by one. */
@@ -17,14 +17,20 @@ const STATE_SIZE = 128
 export type VoiceDetector = {
   /** Probability of speech per frame of 512 samples; a last short frame is padded with silence. */
   detect(audio: Float32Array): Promise<Float32Array>
+  /** Hears frame by frame, from no memory on; each input is `CONTEXT` samples and the frame behind them. */
+  stream(): VoiceStream
   close(): Promise<void>
 }
+
+/** One pass over sound: the probability of speech in each further frame. */
+export type VoiceStream = (input: Float32Array) => Promise<number>
 
 /** Loads Silero VAD v6 (MIT, https://github.com/snakers4/silero-vad). */
 export async function loadVoiceDetector(file: string): Promise<VoiceDetector> {
   const session = await loadModel(file)
   return {
     detect: (audio) => detectInLanes(session, audio),
+    stream: () => streamFrames(session),
     close: () => session.release(),
   }
 }
@@ -61,4 +67,19 @@ async function detectInLanes(session: Session, audio: Float32Array): Promise<Flo
     }
   }
   return probabilities
+}
+
+/** Always one frame in the batch: other sizes of it may change the last bits of a result. */
+function streamFrames(session: Session): VoiceStream {
+  const sampleRate = integers([16_000], [])
+  let state = floats(new Float32Array(2 * STATE_SIZE), [2, 1, STATE_SIZE])
+  return async (input) => {
+    const outputs = await session.run({
+      input: floats(input, [1, CONTEXT + VAD_FRAME]),
+      state,
+      sr: sampleRate,
+    })
+    state = outputs.stateN as typeof state
+    return floatsOf(outputs.output)[0]!
+  }
 }

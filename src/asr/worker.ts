@@ -1,48 +1,94 @@
 /**
- * A recognition process: loads the models, then hears one task after the other. It owns nothing but
+ * A recognition process: loads the models of its role, then hears one task after the other. It owns nothing but
  * memory, so it may be killed at any time, and it ends with its parent.
  */
 import { AppError, toPlain } from '../errors.ts'
 import { createMoonshine } from './engines/moonshine.ts'
 import type { Ears } from './hear.ts'
 import { hear } from './hear.ts'
+import { measureCosts } from './live/capacity.ts'
+import { createListener, type Listener } from './live/listener.ts'
+import { recognizeFinal, recognizePartial } from './live/recognition.ts'
 import { raiseQuiet } from './loudness.ts'
 import { embeddedModels } from './models/embedded.ts'
 import { readSamples } from './pcm.ts'
-import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
+import type { FromWorker, Task, TaskResult, ToWorker, WorkerRole } from './protocol.ts'
+import type { Recognizer } from './recognizer.ts'
 import type { RecognizedSegment } from './speech-engine.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
-import { loadVoiceDetector, VAD_FRAME, WARM_UP } from './vad.ts'
+import { loadVoiceDetector, VAD_FRAME, type VoiceDetector, WARM_UP } from './vad.ts'
 
 process.on('disconnect', () => process.exit())
 // A Ctrl-C reaches all processes of a terminal; the server alone decides when work ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
-const [folder = ''] = process.argv.slice(2)
+const [folder = '', role = 'batch'] = process.argv.slice(2) as [string, WorkerRole]
 const running = new Map<number, AbortController>()
 
-async function load(): Promise<Ears> {
+type Perform = (task: Task, signal: AbortSignal) => Promise<TaskResult[Task['kind']]>
+
+/** Loads what the role needs, and gives what does its tasks. */
+async function load(): Promise<Perform> {
   const files = embeddedModels(folder)
-  return {
-    detector: await loadVoiceDetector(files.voiceDetector),
-    recognizer: await createMoonshine(files.moonshineBase, 'base'),
+  const detector = await loadVoiceDetector(files.voiceDetector)
+  if (role === 'listen') return listen(createListener(detector), detector)
+  const ears = { detector, recognizer: await createMoonshine(files.moonshineBase, 'base') }
+  if (role === 'batch') return hearBatches(ears)
+  return hearLive(ears, await createMoonshine(files.moonshineTiny, 'tiny'))
+}
+
+function hearBatches(ears: Ears): Perform {
+  return async (task, signal) => {
+    switch (task.kind) {
+      case 'detect':
+        return detect(ears, task)
+      case 'recognize':
+        return recognize(ears, task, signal)
+      case 'check':
+        return check(ears, signal)
+      default:
+        throw new TypeError(`not a task for batches: ${task.kind}`)
+    }
   }
 }
 
-async function perform(
-  ears: Ears,
-  task: Task,
-  signal: AbortSignal,
-): Promise<TaskResult[Task['kind']]> {
-  switch (task.kind) {
-    case 'detect':
-      return detect(ears, task)
-    case 'recognize':
-      return recognize(ears, task, signal)
-    case 'check':
-      await hear(ears, [new Float32Array(SAMPLE_RATE)], signal)
-      return null
+function hearLive(ears: LiveWorkerEars, partials: Recognizer): Perform {
+  return async (task, signal) => {
+    switch (task.kind) {
+      case 'final':
+        return recognizeFinal(ears, task.utterance, signal)
+      case 'partial':
+        return recognizePartial(partials, task, signal)
+      case 'measure':
+        return measureCosts({ ...ears, partials }, task)
+      case 'check':
+        await partials.recognizeOpen(new Float32Array(SAMPLE_RATE), { draft: [], signal })
+        return check(ears, signal)
+      default:
+        throw new TypeError(`not a task for live recognition: ${task.kind}`)
+    }
   }
+}
+
+type LiveWorkerEars = { detector: VoiceDetector; recognizer: Recognizer }
+
+function listen(listener: Listener, detector: VoiceDetector): Perform {
+  return async (task) => {
+    switch (task.kind) {
+      case 'listen':
+        return listener.listen(task.sound, task.request)
+      case 'check':
+        await detector.detect(new Float32Array(SAMPLE_RATE))
+        return null
+      default:
+        throw new TypeError(`not a task for listening: ${task.kind}`)
+    }
+  }
+}
+
+async function check(ears: Ears, signal: AbortSignal): Promise<null> {
+  await hear(ears, [new Float32Array(SAMPLE_RATE)], signal)
+  return null
 }
 
 /** Starts a little earlier, so that a stretch of a long recording is heard like the whole. */
@@ -80,11 +126,11 @@ function send(message: FromWorker): void {
   process.send?.(message)
 }
 
-async function answer(ears: Ears, id: number, task: Task): Promise<void> {
+async function answer(perform: Perform, id: number, task: Task): Promise<void> {
   const controller = new AbortController()
   running.set(id, controller)
   try {
-    send({ type: 'result', id, result: await perform(ears, task, controller.signal) })
+    send({ type: 'result', id, result: await perform(task, controller.signal) })
   } catch (error) {
     send({ type: 'error', id, error: toPlain(error) })
   } finally {
@@ -93,10 +139,10 @@ async function answer(ears: Ears, id: number, task: Task): Promise<void> {
 }
 
 try {
-  const ears = await load()
+  const perform = await load()
   process.on('message', (message: ToWorker) => {
     if ('cancel' in message) running.get(message.id)?.abort()
-    else void answer(ears, message.id, message.task)
+    else void answer(perform, message.id, message.task)
   })
   send({ type: 'ready' })
 } catch (cause) {

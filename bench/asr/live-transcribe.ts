@@ -1,0 +1,83 @@
+import { rm } from 'node:fs/promises'
+import type { LiveEars, LiveUtterance } from '../../src/asr/live-ears.ts'
+import type { PcmFile } from '../../src/asr/speech-engine.ts'
+import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
+import {
+  createEndpointer,
+  type EndpointingOptions,
+  type EndpointState,
+  initialEndpoint,
+  piecesOf,
+} from '../../src/live/endpointing.ts'
+import type { Word } from '../../src/transcript/transcript.ts'
+
+/** What a session hears of a recording, and how long each final took, in seconds. */
+export type LiveHearing = {
+  words: Word[]
+  finals: { seconds: number; took: number }[]
+}
+
+const signal = new AbortController().signal
+
+/** Settings of a session whose client gave none. */
+export const usualEndpointing: EndpointingOptions = {
+  threshold: 0.6,
+  hangover: 0.25,
+  endpointing: 0.05,
+  maxSeconds: 5,
+}
+
+/** Hears one recording as a session does whose client sends it at once; without partials. */
+export async function transcribeLive(
+  live: LiveEars,
+  pcm: PcmFile,
+  { isEnhanced = false, endpointing = usualEndpointing } = {},
+): Promise<LiveHearing> {
+  const path = `${pcm.path}.live`
+  const hearing: LiveHearing = { words: [], finals: [] }
+  for (const utterance of await findUtterances(live, pcm, { path, isEnhanced, endpointing })) {
+    const { start, end } = utterance.segment
+    const started = performance.now()
+    const { words } = await live.recognizeFinal(utterance, { signal })
+    const took = (performance.now() - started) / 1000
+    hearing.finals.push({ seconds: (end - start) / SAMPLE_RATE, took })
+    hearing.words.push(...words)
+  }
+  await rm(path)
+  return hearing
+}
+
+/** The utterances that a session cuts a recording into; its samples go to `path`. */
+export async function findUtterances(
+  live: LiveEars,
+  pcm: PcmFile,
+  {
+    path,
+    isEnhanced,
+    endpointing,
+  }: { path: string; isEnhanced: boolean; endpointing: EndpointingOptions },
+): Promise<LiveUtterance[]> {
+  const format = { encoding: 's16' as const, sampleRate: SAMPLE_RATE, channels: 1 }
+  const sound = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
+  const endpointer = createEndpointer(endpointing)
+  const state: EndpointState = initialEndpoint()
+  const utterances: LiveUtterance[] = []
+  const take = (events: ReturnType<typeof endpointer.step>) => {
+    for (const event of events) {
+      if (event.type !== 'utterance') continue
+      const { utterance } = event
+      const after = utterances.at(-1)?.segment.end ?? 0
+      utterances.push({ path, ...piecesOf(utterance, { state, after }) })
+    }
+  }
+  for (let frames = 1; frames > 0; ) {
+    const request = { from: state.frame, frames: pcm.samples, isEnd: true }
+    const { probabilities, levels } = await live.listen(sound, request, { signal })
+    frames = probabilities[0]!.length
+    for (const [i, probability] of probabilities[0]!.entries()) {
+      take(endpointer.step(state, probability, levels[0]![i]!))
+    }
+  }
+  take(endpointer.finish(state))
+  return utterances
+}

@@ -1,0 +1,5 @@
+/** Seconds of processor time that this process has taken so far. */
+export function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import type { Word } from '../../transcript/transcript.ts'
+import {
+  convertSound,
+  decibels,
+  loudnessOf,
+  roundedFrames,
+  writeChannel,
+} from '../live/conversion.ts'
+import type { LiveEars, LiveUtterance } from '../live-ears.ts'
+import { MAX_LISTEN_FRAMES } from '../live-ears.ts'
+import { readSamples } from '../pcm.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+import { VAD_FRAME } from '../vad.ts'
+
+/** How the stand-in of live recognition behaves. */
+export type FakeLiveOptions = {
+  /** Instead of the text, a word that is a hash of the samples: for tests that compare runs. */
+  fingerprint?: boolean
+  /** Called before each call is answered; a rejection fails the call, a pending promise holds it. */
+  onLive?: (kind: 'listen' | 'final' | 'partial', signal: AbortSignal) => Promise<void> | void
+  capacity?: number
+}
+
+/** Sound louder than this (root mean square, 1 = full scale) is speech. */
+const SPEECH = 0.01
+/** Seconds of each word of a partial. */
+const PARTIAL_WORD = 0.3
+
+/** Live recognition for tests: takes for speech what is not silent, and hears `words` in it. */
+export function createFakeLiveEars(words: readonly string[], options: FakeLiveOptions): LiveEars {
+  const { onLive, fingerprint = false } = options
+  return {
+    capacity: options.capacity,
+    async listen(sound, { from, frames, isEnd }, { signal }) {
+      await onLive?.('listen', signal)
+      signal.throwIfAborted()
+      const start = from * VAD_FRAME
+      const range = { from: start, to: start + MAX_LISTEN_FRAMES * VAD_FRAME }
+      const { path, start: offset, format } = sound
+      const planes = convertSound({ path, start: offset, format, frames, isEnd }, range)
+      const heard = planes.map((plane, channel) => {
+        const whole = isEnd ? plane : plane.subarray(0, wholeFrames(plane.length))
+        const samples = roundedFrames(whole, VAD_FRAME)
+        writeChannel(sound.channels[channel]!, start, samples)
+        return frameLoudness(samples)
+      })
+      return {
+        probabilities: heard.map((frames) => frames.map((value) => (value > SPEECH ? 1 : 0))),
+        levels: heard.map((frames) => frames.map(decibels)),
+      }
+    },
+    async recognizeFinal(utterance, { signal, language = 'en' }) {
+      await onLive?.('final', signal)
+      signal.throwIfAborted()
+      const heard = readUtterance(utterance)
+      const texts = fingerprint ? [heard.hash] : words
+      const step = (heard.end - heard.start) / texts.length
+      return { words: heard.hasSpeech ? spread(texts, heard, step) : [], language, warnings: [] }
+    },
+    async recognizePartial(utterance, { signal, language = 'en' }) {
+      await onLive?.('partial', signal)
+      signal.throwIfAborted()
+      const heard = readUtterance(utterance)
+      const count = Math.floor((heard.end - heard.start) / PARTIAL_WORD)
+      const texts = fingerprint ? [heard.hash] : words.slice(0, count)
+      const step = fingerprint ? heard.end - heard.start : PARTIAL_WORD
+      return { words: heard.hasSpeech ? spread(texts, heard, step) : [], language, draft: [] }
+    },
+  }
+}
+
+function wholeFrames(samples: number): number {
+  return samples - (samples % VAD_FRAME)
+}
+
+function frameLoudness(samples: Int16Array): Float32Array {
+  return Float32Array.from({ length: samples.length / VAD_FRAME }, (_, frame) => {
+    return loudnessOf(samples.subarray(frame * VAD_FRAME, (frame + 1) * VAD_FRAME))
+  })
+}
+
+type HeardSound = { hasSpeech: boolean; start: number; end: number; hash: string }
+
+/** Seconds between which an utterance is not silent. */
+function readUtterance({ path, segment }: LiveUtterance): HeardSound {
+  const floats = readSamples(path, segment.start, segment.end)
+  const samples = Int16Array.from(floats, (sample) => sample * 32_768)
+  const padded = new Int16Array(Math.ceil(samples.length / VAD_FRAME) * VAD_FRAME)
+  padded.set(samples)
+  const voiced = frameLoudness(padded).map((value) => (value > SPEECH ? 1 : 0))
+  const first = segment.start + voiced.indexOf(1) * VAD_FRAME
+  const last = Math.min(segment.end, segment.start + (voiced.lastIndexOf(1) + 1) * VAD_FRAME)
+  return {
+    hasSpeech: voiced.includes(1),
+    start: first / SAMPLE_RATE,
+    end: last / SAMPLE_RATE,
+    hash: createHash('sha256').update(samples).digest('hex').slice(0, 12),
+  }
+}
+
+function spread(texts: readonly string[], { start }: HeardSound, step: number): Word[] {
+  return texts.map((text, i) => {
+    return { text, start: start + i * step, end: start + (i + 0.8) * step, confidence: 0.9 }
+  })
+}

@@ -1,0 +1,64 @@
+import { createResampler } from '../../audio/resample.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+import { type NoiseFilter, RNNOISE_FRAME } from './rnnoise.ts'
+
+/**
+ * The answer is mixed with so much of the sound as it came. The recognizer was trained on noise and misses
+ * what the filter takes of speech: of 210 words in noise 93 were wrong without cleaning, 103 with the
+ * filter alone, 100 with half of it, and 93 with this mixture.
+ */
+const ORIGINAL = 0.7
+const FILTER_RATE = 48_000
+/** Samples of silence that push the last sound out of the filter and both resamplers. */
+const TAIL = 1600
+
+/** Cleans one channel at 16 kHz as it comes. The answer lies where the sound was, but comes a little later. */
+export type NoiseCleaner = {
+  write(samples: Float32Array): Float32Array<ArrayBuffer>
+  /** The rest of the sound. */
+  flush(): Float32Array<ArrayBuffer>
+  close(): void
+}
+
+/** Makes a cleaner around a fresh filter, which it closes. */
+export function createNoiseCleaner(filter: NoiseFilter): NoiseCleaner {
+  const up = createResampler(SAMPLE_RATE, FILTER_RATE)
+  const down = createResampler(FILTER_RATE, SAMPLE_RATE)
+  let pending = new Float32Array(0)
+  let originals = new Float32Array(0)
+  let isFirst = true
+
+  function write(samples: Float32Array): Float32Array<ArrayBuffer> {
+    originals = joined(originals, samples)
+    pending = joined(pending, up.write(samples))
+    const whole = pending.length - (pending.length % RNNOISE_FRAME)
+    const cleaned = new Float32Array(whole)
+    for (let at = 0; at < whole; at += RNNOISE_FRAME) {
+      cleaned.set(filter.clean(pending.subarray(at, at + RNNOISE_FRAME)), at)
+    }
+    pending = pending.slice(whole)
+    if (whole === 0) return new Float32Array(0)
+    // The filter answers one frame late: what it gives first lies before the sound.
+    const answer = down.write(isFirst ? cleaned.subarray(RNNOISE_FRAME) : cleaned)
+    isFirst = false
+    const mixed = answer.map((sample, i) => sample + ORIGINAL * (originals[i]! - sample))
+    originals = originals.slice(mixed.length)
+    return mixed
+  }
+
+  return {
+    write,
+    flush() {
+      const rest = originals.length
+      return write(new Float32Array(TAIL)).slice(0, rest)
+    },
+    close: () => filter.close(),
+  }
+}
+
+function joined(head: Float32Array, tail: Float32Array): Float32Array<ArrayBuffer> {
+  const both = new Float32Array(head.length + tail.length)
+  both.set(head)
+  both.set(tail, head.length)
+  return both
+}

@@ -1,0 +1,93 @@
+import type { Word } from '../../transcript/transcript.ts'
+import { type Ears, hear } from '../hear.ts'
+import type { Final, LiveUtterance, Partial } from '../live-ears.ts'
+import { raiseQuiet } from '../loudness.ts'
+import { readSamples } from '../pcm.ts'
+import type { OpenRecognition, Recognizer } from '../recognizer.ts'
+import { cutSegments, fileSegments } from '../segments.ts'
+import { SAMPLE_RATE, type Segment } from '../speech-engine.ts'
+
+/** A longer utterance is cut at pauses first, like a recording. */
+const LONGEST = fileSegments.maxSeconds * SAMPLE_RATE
+
+/** Hears an utterance that has ended, as a recording of its own. */
+export async function recognizeFinal(
+  ears: Ears,
+  { path, segment, context = segment }: LiveUtterance,
+  signal: AbortSignal,
+): Promise<Final> {
+  const audio = raiseQuiet(readSamples(path, context.start, context.end))
+  const pieces = await cutLong(ears, audio)
+  const words: Word[] = []
+  const warnings = new Set<string>()
+  let language = 'en'
+  for (const { start, end } of pieces) {
+    const [heard] = await hear(ears, [audio.subarray(start, end)], signal)
+    words.push(...moved(heard!.words, context.start + start))
+    for (const warning of heard!.warnings) warnings.add(warning)
+    language = heard!.language
+  }
+  return { words: wordsWithin(words, segment), language, warnings: [...warnings] }
+}
+
+function wordsWithin(words: readonly Word[], { start, end }: Segment): Word[] {
+  return words.filter((word) => {
+    const at = word.start * SAMPLE_RATE
+    return at >= start && at < end
+  })
+}
+
+async function cutLong(ears: Ears, audio: Float32Array): Promise<Segment[]> {
+  if (audio.length <= LONGEST) return [{ start: 0, end: audio.length }]
+  return cutSegments(await ears.detector.detect(audio), audio.length, fileSegments)
+}
+
+/** Text that the model is less sure of is not worth showing (mean log probability per token). */
+const SURE = -1
+/** What is further back than this is not heard again for a partial, in samples: the model takes no more. */
+const PARTIAL_LIMIT = 20 * SAMPLE_RATE
+
+/** Hears what is there of an utterance that is still open. */
+export async function recognizePartial(
+  recognizer: Pick<Recognizer, 'recognizeOpen'>,
+  { utterance, draft }: { utterance: LiveUtterance; draft: readonly number[] },
+  signal: AbortSignal,
+): Promise<Partial> {
+  const { path, segment } = utterance
+  const end = Math.min(segment.end, segment.start + PARTIAL_LIMIT)
+  const audio = raiseQuiet(readSamples(path, segment.start, end))
+  const heard = await recognizer.recognizeOpen(audio, { draft, signal })
+  const { language, logProbability, tokens } = heard
+  if (logProbability < SURE) return { words: [], language, draft: [] }
+  const words = settledWords(heard, audio.length / SAMPLE_RATE)
+  return { words: moved(words, segment.start), language, draft: tokens }
+}
+
+/** A word that was not heard before must begin and end so long before the end of the sound, in seconds. */
+const BEGUN = 0.25
+const ENDED = 0.05
+/** And it must be so likely, unless it lies this far back. */
+const LIKELY = 0.5
+const FAR_BACK = 1
+/** The first word is shown earlier: it tells that something is heard. */
+const FIRST_LIKELY = 0.3
+
+/**
+ * The words that will hardly change: at the end of the sound the model finishes what it has not heard
+ * yet. On 75 partials of six recordings 40 words were taken back, 65 without this.
+ */
+export function settledWords({ words, agreed }: OpenRecognition, seconds: number): Word[] {
+  const isSettled = ({ start, end, confidence }: Word, i: number) => {
+    if (i < agreed || end < seconds - FAR_BACK) return true
+    return confidence >= LIKELY && start < seconds - BEGUN && end < seconds - ENDED
+  }
+  const doubtful = words.findIndex((word, i) => !isSettled(word, i))
+  if (doubtful < 0) return words
+  if (doubtful === 0 && words[0]!.confidence >= FIRST_LIKELY) return words.slice(0, 1)
+  return words.slice(0, doubtful)
+}
+
+function moved(words: readonly Word[], samples: number): Word[] {
+  const offset = samples / SAMPLE_RATE
+  return words.map((word) => ({ ...word, start: word.start + offset, end: word.end + offset }))
+}

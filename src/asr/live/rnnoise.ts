@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+/** Samples at 48 kHz that RNNoise takes at once. */
+export const RNNOISE_FRAME = 480
+
+/** A pass of RNNoise over one channel at 48 kHz. Each frame of the answer is that of the call before. */
+export type NoiseFilter = {
+  /** Cleans `RNNOISE_FRAME` samples (-1 to 1). */
+  clean(frame: Float32Array): Float32Array
+  close(): void
+}
+
+/** RNNoise takes samples in the range of 16-bit integers. */
+const FULL_SCALE = 32_768
+const PAGE = 65_536
+const FLOAT = 4
+
+/** The part of the global object that is used; its types come with browsers only. */
+declare const WebAssembly: {
+  instantiate(
+    bytes: Uint8Array,
+    imports: Record<string, Record<string, (...numbers: number[]) => number | undefined>>,
+  ): Promise<{ instance: { exports: unknown } }>
+}
+
+type Memory = { readonly buffer: ArrayBuffer; grow(pages: number): number }
+
+/** What rnnoise.wasm of the pinned package exports, by the names that its build gave them. */
+type Exports = {
+  c: Memory
+  /** Runs the constructors. */
+  d(): void
+  /** `rnnoise_create`, `malloc`, `rnnoise_destroy`, `free`, `rnnoise_process_frame`. */
+  f(model: number): number
+  g(bytes: number): number
+  h(state: number): void
+  i(pointer: number): void
+  j(state: number, output: number, input: number): number
+}
+
+let loading: Promise<Exports> | undefined
+
+/**
+ * Gives what starts passes of RNNoise (BSD, https://jmvalin.ca/demo/rnnoise/). The package's own loader
+ * expects a browser, so the module is started without it; it is loaded when first needed.
+ */
+export async function loadNoiseFilter(): Promise<() => NoiseFilter> {
+  loading ??= load()
+  const wasm = await loading
+  return () => openFilter(wasm)
+}
+
+function openFilter(wasm: Exports): NoiseFilter {
+  const state = wasm.f(0)
+  const buffer = wasm.g(RNNOISE_FRAME * FLOAT)
+  const samples = () => new Float32Array(wasm.c.buffer, buffer, RNNOISE_FRAME)
+  return {
+    clean(frame) {
+      samples().set(frame.map((sample) => sample * FULL_SCALE))
+      wasm.j(state, buffer, buffer)
+      return samples().map((sample) => sample / FULL_SCALE)
+    },
+    close() {
+      wasm.i(buffer)
+      wasm.h(state)
+    },
+  }
+}
+
+async function load(): Promise<Exports> {
+  const file = fileURLToPath(import.meta.resolve('@jitsi/rnnoise-wasm/dist/rnnoise.wasm'))
+  let memory: Memory | undefined
+  const imports = {
+    a: {
+      /** Asks for more memory. */
+      a(bytes = 0) {
+        const missing = (bytes >>> 0) - memory!.buffer.byteLength
+        memory!.grow(Math.ceil(Math.max(0, missing) / PAGE))
+        return 1
+      },
+      /** Copies bytes. */
+      b(to = 0, from = 0, bytes = 0) {
+        new Uint8Array(memory!.buffer).copyWithin(to, from, from + bytes)
+        return undefined
+      },
+    },
+  }
+  const { instance } = await WebAssembly.instantiate(await readFile(file), imports)
+  const exports = instance.exports as Exports
+  memory = exports.c
+  exports.d()
+  return exports
+}
