@@ -3,6 +3,7 @@ import type { Log } from '../log.ts'
 import { forgetOldKeys } from '../storage/creation.ts'
 import type { Db } from '../storage/db.ts'
 import { deleteUnusedFiles } from '../storage/files.ts'
+import { forgetOldTokens } from '../storage/live-sessions.ts'
 import { deleteExpiredJobs } from '../storage/retention.ts'
 
 /** How often it is looked for what has outlived its time. */
@@ -22,7 +23,7 @@ export type UpkeepOptions = {
 
 /**
  * Deletes what has outlived its time, until aborted: ended jobs, uploads that no job used, keys of
- * requests that may no longer be repeated. Rows go first, each with all that refers to it; objects whose
+ * requests that may no longer be repeated, tokens of sessions that ended. Rows go first, each with all that refers to it; objects whose
  * deletion a crash prevents are removed by the next start.
  */
 export async function keepTidy(options: UpkeepOptions): Promise<void> {
@@ -44,6 +45,7 @@ async function tidy(options: UpkeepOptions, state: State): Promise<void> {
   await deleteOldJobs(options)
   await deleteOldUploads(options, state)
   await forgetOldKeys(options.db, { now: Date.now() })
+  await forgetOldTokens(options.db, { now: Date.now() })
 }
 
 async function deleteOldJobs(options: UpkeepOptions): Promise<void> {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from './db.ts'
-import { enqueueJob, type NewJob } from './queue.ts'
+import { enqueueJob, type NewJob, type QueueLimit } from './queue.ts'
 
 /** What a client sent to have a repeated request recognised (contract 1.8). */
 export type IdempotencyKey = {
@@ -36,7 +36,7 @@ export type Earlier = { jobId: string; fingerprint: string }
 export type Creation = 'created' | 'refused' | Earlier
 
 /** What a creation is asked with. */
-export type CreationOptions = { maxQueued: number; idempotency?: IdempotencyKey | undefined }
+export type CreationOptions = QueueLimit & { idempotency?: IdempotencyKey | undefined }
 
 /** Queues a job, with its place in the metadata index and the key it came with, or nothing of it. */
 export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creation>
@@ -89,7 +89,9 @@ function inTransactionIfNeeded<T>(
   [first, ...others]: readonly Asked[],
   work: (tx: Db) => Promise<T>,
 ): Promise<T> {
-  const isOne = others.length === 0 && !first?.options.idempotency && !first?.job.customMetadata
+  if (first === undefined || others.length > 0) return inTransaction(db, work)
+  const { job, options } = first
+  const isOne = !options.idempotency && !job.customMetadata && job.kind !== 'live'
   return isOne ? work(db) : inTransaction(db, work)
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { stat } from 'node:fs/promises'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { makeFolder } from '../../test/test-storage.ts'
-import { makeDataFolder } from './data-folder.ts'
+import { databaseFile, liveFolder, makeDataFolder, refuseLostDatabase } from './data-folder.ts'
 
 test('the data folder is made with those above it, for its owner only, and may be there already', async (t) => {
   const folder = join(await makeFolder(t), 'a', 'b')
@@ -16,4 +16,18 @@ test('where no folder can be made the attempt ends', {
   skip: process.platform !== 'linux' && 'needs /proc',
 }, async () => {
   await assert.rejects(makeDataFolder('/proc/steno/data'), { code: 'ENOENT' })
+})
+
+test('live sessions without a database stop the start, and an empty folder of them does not', async (t) => {
+  const folder = await makeFolder(t)
+  await refuseLostDatabase(folder)
+  await mkdir(liveFolder(folder))
+  await refuseLostDatabase(folder)
+  await mkdir(join(liveFolder(folder), 'session'))
+  await assert.rejects(
+    refuseLostDatabase(folder),
+    /gone, but not its live sessions; .* live folder/,
+  )
+  await writeFile(databaseFile(folder), 'x')
+  await refuseLostDatabase(folder)
 })

@@ -1,10 +1,15 @@
-import { mkdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { listObjects } from './objects.ts'
 
 /** Where the rows of a data folder are. */
 export function databaseFile(folder: string): string {
   return join(folder, 'steno.sqlite')
+}
+
+/** Where each live session that has not ended has a folder, named by its id. */
+export function liveFolder(folder: string): string {
+  return join(folder, 'live')
 }
 
 /**
@@ -24,15 +29,20 @@ export async function makeDataFolder(path: string): Promise<void> {
 }
 
 /**
- * Throws when a data folder has objects but no database: a new one would know none of them, and they
- * would be deleted for that.
+ * Throws when a data folder has objects or live sessions but no database: a new one would know none of
+ * them, and they would be deleted for that.
  */
 export async function refuseLostDatabase(folder: string): Promise<void> {
   const file = databaseFile(folder)
   const found = await stat(file).catch(() => undefined)
   if (found && found.size > 0) return
-  for await (const _ of listObjects(join(folder, 'objects'))) {
-    const remedy = 'put a backup in its place, or move the objects folder away to start anew'
-    throw new Error(`Cannot open the database ${file}: it is gone, but not its objects; ${remedy}`)
-  }
+  for await (const _ of listObjects(join(folder, 'objects'))) throw lost(file, 'objects')
+  const sessions = await readdir(liveFolder(folder)).catch(() => [])
+  if (sessions.length > 0) throw lost(file, 'live')
+}
+
+function lost(file: string, folder: 'objects' | 'live'): Error {
+  const rest = folder === 'live' ? 'live sessions' : folder
+  const remedy = `put a backup in its place, or move the ${folder} folder away to start anew`
+  return new Error(`Cannot open the database ${file}: it is gone, but not its ${rest}; ${remedy}`)
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
+import { recordSessionEnd } from './live-sessions.ts'
 import { metadataTokens } from './metadata-tokens.ts'
 import { type StoredResult, storedResult } from './results.ts'
 import type { JobRow } from './tables.ts'
@@ -87,9 +88,26 @@ export async function deleteEndedJob(
   const job = rows[0]
   if (!job) return undefined
   await forgetMetadata(tx, job)
+  if (job.kind === 'live') await recordSessionEnd(tx, { id, at: job.completed_at! })
   const objects = job.result_object ? [job.result_object] : []
   if (job.file_id && (await deleteFileWithoutJobs(tx, job.file_id))) objects.push(job.file_id)
   return { objects }
+}
+
+/** Puts other metadata of a session in place of what was there; false when there is no such job. */
+export async function replacePostSessionMetadata(
+  db: Db,
+  { id, account, kind }: JobId,
+  metadata: JsonText,
+): Promise<boolean> {
+  let change = db.sql
+    .updateTable('jobs')
+    .set({ post_session_metadata: metadata })
+    .where('id', '=', id)
+    .where('account', '=', account)
+  if (kind) change = change.where('kind', '=', kind)
+  const { numUpdatedRows } = await change.executeTakeFirst()
+  return numUpdatedRows === 1n
 }
 
 async function forgetMetadata(tx: Db, job: JobRow): Promise<void> {

@@ -1,6 +1,6 @@
 import { sql, type UpdateObject } from 'kysely'
 import type { Db } from './db.ts'
-import { type JobResult, storeResult } from './results.ts'
+import { dropResult, type JobResult, storeResult } from './results.ts'
 import type { Tables } from './tables.ts'
 
 /** The right to write to a job: it ends as soon as another claim raises the epoch. */
@@ -30,7 +30,7 @@ export async function finishJob(
     done = await changesJob(db, lease, { ...ended(at), ...stored, status: 'done' })
     return done
   } finally {
-    if (!done && stored.result_object) await db.objects.delete(stored.result_object)
+    if (!done) await dropResult(db, stored)
   }
 }
 
@@ -83,8 +83,8 @@ const idle = {
 }
 const waiting = { ...idle, status: 'queued' } as const
 
-/** A job created in a burst may carry a moment slightly ahead of the clock; it never ends before it began. */
-function ended(at: number) {
+/** What ends: a job created in a burst may carry a moment slightly ahead of the clock; it never ends before it began. */
+export function ended(at: number) {
   const latest = sql<number>`case when created_at > ${at} then created_at else ${at} end`
   return { ...idle, completed_at: latest }
 }

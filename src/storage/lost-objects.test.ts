@@ -4,8 +4,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import test from 'node:test'
 import { addJob } from '../../test/test-jobs.ts'
+import { addLiveJob, beginNewLiveJob } from '../../test/test-live-jobs.ts'
 import { makeFolder } from '../../test/test-storage.ts'
 import { createLog } from '../log.ts'
+import { finishLiveJob } from './live-jobs.ts'
 import type { Objects } from './objects.ts'
 import { openStorage } from './storage.ts'
 
@@ -61,6 +63,41 @@ test('what a killed server had fetched for a job goes before the job can fetch i
   t.after(() => second.close())
   await assert.rejects(second.objects.check(id), { code: 'file_not_found' })
   await store(second.objects, id)
+  await second.swept
+  await second.objects.check(id)
+})
+
+test('the recording of a session that was cut off while it ended goes before it can be kept again', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  await addLiveJob(first.db)
+  await beginNewLiveJob(first.db)
+  const jobs = await first.db.sql.selectFrom('jobs').select(['file_id', 'status']).execute()
+  assert.deepEqual(jobs.map(({ status }) => status).sort(), ['processing', 'queued'])
+  for (const { file_id } of jobs) await store(first.objects, file_id!)
+  await first.close()
+
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  assert.equal(await count(second.objects), 0)
+  for (const { file_id } of jobs) await store(second.objects, file_id!)
+  await second.swept
+  assert.equal(await count(second.objects), 2)
+})
+
+test('the recording of a session that has ended stays', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  const { lease } = await beginNewLiveJob(first.db)
+  const row = await first.db.sql.selectFrom('jobs').select('file_id').executeTakeFirstOrThrow()
+  const id = await store(first.objects, row.file_id!)
+  const result = { result: '{}', result_object: null }
+  const file = { size: 1, duration: 0, channels: 1 }
+  assert.ok(await finishLiveJob(first.db, lease, { result, file, at: 2000 }))
+  await first.close()
+
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
   await second.swept
   await second.objects.check(id)
 })

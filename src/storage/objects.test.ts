@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -38,6 +39,37 @@ test('a write replaces the object of the same id', async (t) => {
   await objects.write(id, bytesOf('first'), options)
   await objects.write(id, bytesOf('second'), options)
   assert.equal(await text((await objects.open(id)).body), 'second')
+})
+
+test('a file becomes an object without a copy, and stays one when it is removed', async (t) => {
+  const folder = await makeFolder(t)
+  const objects = await openObjects(join(folder, 'objects'))
+  const [id, file] = [randomUUID(), join(folder, 'file')]
+  await writeFile(file, 'hello')
+  await objects.write(id, bytesOf('before'), options)
+  await objects.link(id, file)
+  assert.equal((await stat(objects.path(id))).ino, (await stat(file)).ino)
+  await objects.link(id, file)
+  await rm(file)
+  assert.equal(await text((await objects.open(id)).body), 'hello')
+  assert.deepEqual(await readdir(join(folder, 'objects', 'unfinished')), [])
+  await assert.rejects(objects.link(id, file), { code: 'file_not_found' })
+  assert.equal(await text((await objects.open(id)).body), 'hello')
+})
+
+test('a file is copied where it cannot be linked', {
+  skip: !existsSync('/dev/shm') && 'needs a second file system',
+}, async (t) => {
+  const other = await mkdtemp('/dev/shm/steno-test-')
+  t.after(() => rm(other, { recursive: true, force: true }))
+  const file = join(other, 'file')
+  await writeFile(file, 'hello')
+  const folder = await makeFolder(t)
+  const objects = await openObjects(folder)
+  const id = randomUUID()
+  await objects.link(id, file)
+  assert.equal(await text((await objects.open(id)).body), 'hello')
+  assert.deepEqual(await readdir(join(folder, 'unfinished')), [])
 })
 
 test('a write beyond the limit fails and leaves nothing', async (t) => {

@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises'
+import {
+  copyFile,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  unlink,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { AppError } from '../errors.ts'
-import { syncFolder } from './durable-file.ts'
+import { syncFile, syncFolder } from './durable-file.ts'
 import { storageError, throwStorageError } from './storage-error.ts'
 
 /** Limit of one write, and what stops it. */
@@ -17,6 +27,11 @@ export type Objects = {
     source: AsyncIterable<Uint8Array>,
     options: WriteOptions,
   ): Promise<{ size: number }>
+  /**
+   * Stores a file, whose bytes are on the disk, under `id` too, in place of what was there. It must not
+   * change any more: where the file system has links it is not copied.
+   */
+  link(id: string, file: string): Promise<void>
   path(id: string): string
   /** Fails with `file_not_found` or `storage_unreadable` unless the object can be opened. */
   check(id: string): Promise<void>
@@ -54,22 +69,31 @@ export async function openObjects(folder: string): Promise<Objects> {
     return join(folder, id.slice(0, 2), id)
   }
 
+  /** Puts what `make` leaves under a temporary name in the place of the object. */
+  async function place<T>(id: string, make: (temporary: string) => Promise<T>): Promise<T> {
+    const target = path(id)
+    const temporary = join(unfinished, randomUUID())
+    try {
+      const made = await make(temporary)
+      await makeFolder(dirname(target))
+      await rename(temporary, target)
+      await syncFolder(dirname(target))
+      return made
+    } catch (error) {
+      throw storageError(error)
+    } finally {
+      // Of two links to one file, rename takes none away.
+      await rm(temporary, { force: true })
+    }
+  }
+
   return {
     path,
     async write(id, source, options) {
-      const target = path(id)
-      const temporary = join(unfinished, randomUUID())
-      try {
-        const size = await writeFile(temporary, source, options)
-        await makeFolder(dirname(target))
-        await rename(temporary, target)
-        await syncFolder(dirname(target))
-        return { size }
-      } catch (error) {
-        await rm(temporary, { force: true })
-        throw storageError(error)
-      }
+      const size = await place(id, (temporary) => writeFile(temporary, source, options))
+      return { size }
     },
+    link: (id, file) => place(id, (temporary) => linkOrCopy(file, temporary)),
     async check(id) {
       const handle = await open(path(id)).catch(throwStorageError)
       await handle.close()
@@ -143,6 +167,17 @@ function destroy(source: AsyncIterable<Uint8Array>): void {
 async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.byteLength; ) {
     done += (await handle.write(bytes, done)).bytesWritten
+  }
+}
+
+/** Links, where the file system and its limits let it. */
+async function linkOrCopy(file: string, copy: string): Promise<void> {
+  try {
+    await link(file, copy)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error
+    await copyFile(file, copy)
+    await syncFile(copy)
   }
 }
 

@@ -1,65 +1,105 @@
+import { randomUUID } from 'node:crypto'
 import { type SqlBool, sql } from 'kysely'
 import type { Db } from './db.ts'
-import { type JobFile, toJobFile } from './jobs.ts'
+import { type JobFile, type JobKind, toJobFile } from './jobs.ts'
 import type { Lease } from './lease.ts'
 import { metadataTokens } from './metadata-tokens.ts'
 import type { JobRow } from './tables.ts'
 
-/** A job to be queued. */
-export type NewJob = {
+type Requested = {
   id: string
   account: string
   createdAt: number
-  /** The moment from which it may run, on the clock of the queue. */
-  runAfter: number
   params: Record<string, unknown>
   customMetadata: Record<string, unknown> | null
+}
+
+/** A job of recorded audio, to be queued. */
+export type NewRecordedJob = Requested & {
+  kind?: 'pre-recorded'
+  /** The moment from which it may run, on the clock of the queue. */
+  runAfter: number
   /** A file of the account, or one that has yet to be fetched from `source`. */
   file: Pick<JobFile, 'id' | 'filename' | 'source'>
 }
 
+/** A live session, which waits for its first connection instead of a worker. */
+export type NewLiveJob = Requested & { kind: 'live'; token: string; channels: number }
+
+/** A job to be created. */
+export type NewJob = NewRecordedJob | NewLiveJob
+
 /**
- * Queues a job, in the caller's transaction, which it needs when the job has metadata, and tells
- * whether it did. One statement puts the job there:
+ * Jobs that an account may have waiting; of live sessions, which never wait for others, those that
+ * have not ended.
+ */
+export type QueueLimit = { maxQueued: number }
+
+/**
+ * Queues a job, in the caller's transaction, which it needs when the job has metadata or is live, and
+ * tells whether it did. One statement puts the job there:
  * an account can never have more than `maxQueued` waiting, an upload is there and the account's own
  * at the moment its job is, and `created_at` rises from job to job, which gives lists their order.
  */
-export async function enqueueJob(
-  tx: Db,
-  job: NewJob,
-  { maxQueued }: { maxQueued: number },
-): Promise<boolean> {
-  const { id, account, createdAt, runAfter, file } = job
+export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit): Promise<boolean> {
+  const { id, account, createdAt, kind = 'pre-recorded' } = job
   const metadata = job.customMetadata && JSON.stringify(job.customMetadata)
-  const source = file.source
-    ? sql`(select ${file.id} as id, ${file.filename} as filename, ${file.source} as source,
-        null as duration, null as channels)`
-    : sql`(select id, filename, null as source, duration, channels from files where id = ${file.id} and account = ${account})`
+  const runAfter = job.kind === 'live' ? createdAt : job.runAfter
   const { rows } = await sql<{ created_at: number }>`
     insert into jobs (id, account, kind, status, created_at, run_after, request_params,
       custom_metadata, file_id, file_filename, file_source, file_duration, file_channels)
-    select ${id}, ${account}, 'pre-recorded', 'queued',
+    select ${id}, ${account}, ${kind}, 'queued',
       case when newest.created_at >= ${createdAt} then newest.created_at + 1 else ${createdAt} end,
       ${runAfter}, ${JSON.stringify(job.params)}, ${metadata},
       file.id, file.filename, file.source, file.duration, file.channels
-    from ${source} file
+    from ${fileOf(job)} file
     cross join (select coalesce((select created_at from jobs where account = ${account}
       order by created_at desc limit 1), 0) as created_at) newest
-    where (select count(*) from jobs where kind = 'pre-recorded' and status = 'queued'
-      and account = ${account}) < ${maxQueued}
+    where (select count(*) from jobs where kind = ${kind} and account = ${account}
+      and ${counted[kind]}) < ${maxQueued}
     returning created_at`.execute(tx.sql)
   const queued = rows[0]
-  if (queued && job.customMetadata) await indexMetadata(tx, job, queued.created_at)
-  return queued !== undefined
+  if (!queued) return false
+  const created = { kind, createdAt: queued.created_at }
+  if (job.customMetadata) await indexMetadata(tx, job, created)
+  if (job.kind === 'live') await recordToken(tx, job, created)
+  return true
+}
+
+/** Which jobs the limit counts; in the words of their index, by which they are found. */
+const counted = {
+  'pre-recorded': sql`status = 'queued'`,
+  live: sql`(status = 'queued' or status = 'processing')`,
+}
+
+/** What the job knows of its recording: a select of one row, or of none when the upload is not there. */
+function fileOf(job: NewJob) {
+  if (job.kind === 'live') {
+    return sql`(select ${randomUUID()} as id, null as filename, null as source,
+      null as duration, ${job.channels} as channels)`
+  }
+  const { id, filename, source } = job.file
+  return source
+    ? sql`(select ${id} as id, ${filename} as filename, ${source} as source,
+        null as duration, null as channels)`
+    : sql`(select id, filename, null as source, duration, channels from files
+        where id = ${id} and account = ${job.account})`
+}
+
+type Created = { kind: JobKind; createdAt: number }
+
+async function recordToken(tx: Db, job: NewLiveJob, { createdAt }: Created): Promise<void> {
+  const row = { job_id: job.id, token: job.token, created_at: createdAt, ended_at: null }
+  await tx.sql.insertInto('live_sessions').values(row).execute()
 }
 
 /** Makes a job found by its metadata. */
-async function indexMetadata(tx: Db, job: NewJob, createdAt: number): Promise<void> {
+async function indexMetadata(tx: Db, job: NewJob, { kind, createdAt }: Created): Promise<void> {
   // As it is stored, where a number that is too large has become null: deletion finds it so.
   const stored = JSON.parse(JSON.stringify(job.customMetadata))
   const tokens = metadataTokens(job.account, stored)
   if (tokens.length === 0) return
-  const rows = tokens.map((token) => sql`(${token}, ${createdAt}, ${job.id}, 'pre-recorded')`)
+  const rows = tokens.map((token) => sql`(${token}, ${createdAt}, ${job.id}, ${kind})`)
   await sql`insert into job_metadata (token, created_at, id, kind)
     values ${sql.join(rows)}`.execute(tx.sql)
 }

@@ -7,24 +7,63 @@ import type { JobRow } from './tables.ts'
 /** What a job answers, in the words of the API. To this room it is only a JSON value. */
 export type JobResult = Record<string, unknown>
 
-type ResultColumns = Pick<JobRow, 'result' | 'result_object'>
+/** What a row has to hold of a result: its text, or the object that holds it. */
+export type ResultColumns = Pick<JobRow, 'result' | 'result_object'>
 
 /** A result up to this size lies in its row; a longer one would make every list of jobs slow to read. */
 export const MAX_INLINE_RESULT_BYTES = 256 * 1024
 
 /** Writes a long result to an object of its own, never over another; returns what the row has to hold. */
-export async function storeResult(db: Db, result: JobResult): Promise<ResultColumns> {
-  const text = JSON.stringify(result)
-  const bytes = Buffer.from(text)
-  if (bytes.byteLength <= MAX_INLINE_RESULT_BYTES) return { result: text, result_object: null }
-  const id = randomUUID()
-  const signal = new AbortController().signal
-  await db.objects.write(id, once(bytes), { maxBytes: bytes.byteLength, signal })
-  return { result: null, result_object: id }
+export function storeResult(db: Db, result: JobResult): Promise<ResultColumns> {
+  return storeResultText(db, once(JSON.stringify(result)))
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
+/**
+ * The same for JSON text that comes in pieces, none of which ends within a character. A long one is
+ * never in memory whole.
+ */
+export async function storeResultText(
+  db: Db,
+  pieces: AsyncIterable<string>,
+): Promise<ResultColumns> {
+  const source = pieces[Symbol.asyncIterator]()
+  try {
+    const start: string[] = []
+    for (let bytes = 0; bytes <= MAX_INLINE_RESULT_BYTES; ) {
+      const { value, done } = await source.next()
+      if (done) return { result: start.join(''), result_object: null }
+      start.push(value)
+      bytes += Buffer.byteLength(value)
+    }
+    const rest = { [Symbol.asyncIterator]: () => source }
+    return { result: null, result_object: await writeObject(db, start, rest) }
+  } finally {
+    await source.return?.()
+  }
+}
+
+async function writeObject(
+  db: Db,
+  start: readonly string[],
+  rest: AsyncIterable<string>,
+): Promise<string> {
+  const id = randomUUID()
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    for (const piece of start) yield Buffer.from(piece)
+    for await (const piece of rest) yield Buffer.from(piece)
+  }
+  const { signal } = new AbortController()
+  await db.objects.write(id, bytes(), { maxBytes: Number.POSITIVE_INFINITY, signal })
+  return id
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text
+}
+
+/** Deletes what was stored for a row that then did not take it. */
+export async function dropResult(db: Db, { result_object }: ResultColumns): Promise<void> {
+  if (result_object !== null) await db.objects.delete(result_object)
 }
 
 /** Where the JSON text of a result lies: in the row, or in an object of its own. */

@@ -6,6 +6,7 @@ export type Tables = {
   files: FileRow
   keys: KeyRow
   idempotency_keys: IdempotencyRow
+  live_sessions: LiveSessionRow
 }
 
 /** A row of `jobs`. */
@@ -74,4 +75,12 @@ export type IdempotencyRow = {
   fingerprint: string
   job_id: string
   created_at: number
+}
+
+/** A row of `live_sessions`. */
+export type LiveSessionRow = {
+  job_id: string
+  token: string
+  created_at: number
+  ended_at: number | null
 }

@@ -35,7 +35,8 @@ export function notConfiguredTranscription(params: Params): Record<string, unkno
   }
 }
 
-function notConfigured(name: string) {
+/** The answer of an add-on that this version has not. */
+export function notConfigured(name: string) {
   return {
     success: false,
     is_empty: true,

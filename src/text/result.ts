@@ -31,7 +31,7 @@ export function buildResult(transcript: Transcript, options: ResultOptions) {
     },
     transcription: {
       full_transcript: utterances.map(({ text }) => text.trim()).join(' '),
-      languages: languagesBySpeech(spoken),
+      languages: languagesBySpeech(utterances),
       utterances,
       ...notConfiguredTranscription(params),
     },
@@ -67,12 +67,13 @@ function meanConfidence(words: readonly Word[]): number {
   return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length
 }
 
-/** Most spoken first; at equal length, first heard first. */
-function languagesBySpeech(utterances: readonly Utterance[]): string[] {
+/** The languages of utterances, most spoken first; at equal length, first heard first. */
+export function languagesBySpeech(
+  utterances: readonly { language: string; start: number; end: number }[],
+): string[] {
   const seconds = new Map<string, number>()
-  for (const { language, words } of utterances) {
-    const spoken = words.at(-1)!.end - words[0]!.start
-    seconds.set(language, (seconds.get(language) ?? 0) + spoken)
+  for (const { language, start, end } of utterances) {
+    seconds.set(language, (seconds.get(language) ?? 0) + end - start)
   }
   return [...seconds].sort(([, a], [, b]) => b - a).map(([language]) => language)
 }

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addLiveJob, newLiveJob } from '../../test/test-live-jobs.ts'
+import { openTestStorage } from '../../test/test-storage.ts'
+import { createLog } from '../log.ts'
+import { createJobs, findRepeated } from '../storage/creation.ts'
+import { failLiveJob } from '../storage/live-jobs.ts'
+import { findLiveSession } from '../storage/live-sessions.ts'
+import { keepTidy } from './upkeep.ts'
+
+test('keys of old requests and tokens of sessions that ended long ago are forgotten', async (t) => {
+  const { db } = await openTestStorage(t)
+  const idempotency = { account: 'acme', key: 'k', fingerprint: 'f' }
+  const old = newLiveJob({ createdAt: 1000 })
+  await createJobs(db)(old, { maxQueued: 9, idempotency })
+  await failLiveJob(db, old.id, { failure: { code: 408, message: 'late' }, at: 2000 })
+  const open = await addLiveJob(db)
+  const stop = new AbortController()
+  const log = createLog('silent')
+  const tidied = keepTidy({ db, log, uploadTtl: 0, retentionDays: 0, signal: stop.signal })
+  // It looks once before it waits.
+  stop.abort()
+  await tidied
+  assert.equal(await findLiveSession(db, old.id), undefined)
+  assert.ok(await findLiveSession(db, open.id))
+  assert.equal(await findRepeated(db, idempotency, { now: 2000 }), undefined)
+})
