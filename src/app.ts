@@ -4,6 +4,7 @@ import { createSpeechEngine } from './asr/engine.ts'
 import type { SpeechEngine } from './asr/speech-engine.ts'
 import type { Config } from './config.ts'
 import { Jobs } from './jobs/jobs.ts'
+import { Live } from './live/live.ts'
 import { createLog, type Log } from './log.ts'
 import { openStorage, type Storage } from './storage/storage.ts'
 
@@ -14,6 +15,7 @@ export type App = {
   storage: Storage
   speech: SpeechEngine
   jobs: Jobs
+  live: Live
   http: FastifyInstance
   close(): Promise<void>
 }
@@ -35,22 +37,30 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const storage = await openStorage({ folder: config.storage.folder, log })
   made.defer(() => storage.close())
 
-  const { workers } = config
-  const { folder } = config.models
-  const speech = overrides.speech ?? createSpeechEngine({ folder, workers, log })
+  const speech = overrides.speech ?? createSpeechEngine(engineOptions(config, log))
   made.defer(() => speech.close())
 
   const { drainMs = DRAIN_MS, graceMs } = overrides
   const jobs = new Jobs({ config, log, storage, speech, graceMs })
   made.defer(() => jobs.close())
 
-  const http = await createHttp({ config, log, storage, speech, jobs })
+  const live = new Live({ config, log, storage, speech })
+  const http = await createHttp({ config, log, storage, speech, jobs, live })
   // Side by side: from the first moment no job is begun, and none waits for a slow client to be handed back.
-  made.defer(async () => void (await Promise.all([closeHttp(http, { drainMs }), jobs.drain()])))
+  made.defer(async () => {
+    await Promise.all([closeHttp(http, { drainMs }), jobs.drain(), live.drain()])
+  })
 
   await jobs.start()
+  await live.start()
   const parts = made.move()
-  return { config, log, storage, speech, jobs, http, close: () => parts.disposeAsync() }
+  return { config, log, storage, speech, jobs, live, http, close: () => parts.disposeAsync() }
+}
+
+function engineOptions({ models, workers, live }: Config, log: Log) {
+  const { folder } = models
+  const partialInterval = live.partialIntervalMs / 1000
+  return { folder, workers, log, ...(live.slots !== 0 && { live: { partialInterval } }) }
 }
 
 /** Lets requests in hand end, for a while; new ones are answered 503. */

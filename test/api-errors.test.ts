@@ -68,7 +68,7 @@ const wrongMethods: [method: string, path: string, allow: string][] = [
   ['POST', `/file/${ID}`, 'GET, HEAD'],
   ['DELETE', `/v2/pre-recorded/${ID}/file?x`, 'GET, HEAD'],
   ['OPTIONS', '/v2/transcription', 'GET, HEAD, POST'],
-  ['PROPFIND', '/v2/live', 'GET, HEAD'],
+  ['PROPFIND', '/v2/live', 'GET, HEAD, POST'],
   ['POST', '/ready', 'GET, HEAD'],
 ]
 

@@ -21,8 +21,10 @@ type Operation = {
 type Schema = {
   $ref?: string
   required?: string[]
-  enum?: string[]
+  enum?: unknown[]
+  default?: unknown
   deprecated?: boolean
+  additionalProperties?: boolean
   properties: Record<string, Schema & { items: Schema; maxItems: number; description: string }>
 }
 type Document = {
@@ -151,6 +153,50 @@ test('a creation asks for the address only, and marks what is ignored or has a n
   )
 })
 
+test('a live creation asks for nothing, shows its defaults and tells what its socket speaks', () => {
+  const { requestBody, responses, description } = document.paths['/v2/live']!.post!
+  const schema = requestBody!.content['application/json']!.schema
+  assert.deepEqual(schema, { $ref: '#/components/schemas/LiveRequest' })
+  const { LiveRequest, CreatedSession, LiveCallbackConfig } = document.components.schemas
+  assert.equal(LiveRequest!.required, undefined)
+  assert.equal(LiveCallbackConfig!.required, undefined)
+  const { sample_rate, messages_config, ...others } = LiveRequest!.properties
+  assert.deepEqual(sample_rate!.enum, [8000, 16000, 32000, 44100, 48000])
+  assert.equal(sample_rate!.default, 16000)
+  assert.deepEqual(messages_config, { $ref: '#/components/schemas/MessagesConfig' })
+  const older = Object.keys(others).filter((name) => others[name]!.deprecated)
+  assert.deepEqual(older.sort(), [
+    'accurate_words_timestamps',
+    'callback_url',
+    'chapterization',
+    'code_switching_config',
+    'context_prompt',
+    'detect_language',
+    'enable_code_switching',
+    'language',
+    'words_accurate_timestamps',
+  ])
+  assert.deepEqual(CreatedSession!.required, ['id', 'created_at', 'url'])
+  assert.deepEqual(Object.keys(responses).sort(), [
+    ...['201', '400', '401', '403', '413', '415', '422', '429', '500', '503', 'default'],
+  ])
+  for (const word of ['stop_recording', 'byte_range', 'offset', '4410']) {
+    assert.ok(description.includes(word), word)
+  }
+})
+
+test('metadata can be attached as a field or as a whole body', () => {
+  const { requestBody, responses } = document.paths['/v2/live/{id}']!.patch!
+  const schema = requestBody!.content['application/json']!.schema
+  assert.deepEqual(schema, { $ref: '#/components/schemas/PostSessionMetadata' })
+  const { PostSessionMetadata } = document.components.schemas
+  assert.equal(PostSessionMetadata!.additionalProperties, true)
+  assert.deepEqual(
+    [PostSessionMetadata!.required, responses['204']!.content],
+    [undefined, undefined],
+  )
+})
+
 test('an upload takes both of its forms', () => {
   const { content } = document.paths['/v2/upload']!.post!.requestBody!
   assert.deepEqual(Object.keys(content), ['multipart/form-data', 'application/json'])
@@ -177,7 +223,7 @@ test('the description follows the settings and holds no secret', async (t) => {
   const configured = await startServer({
     env: {
       STENO_AUTH_HEADER_NAMES: 'X-Other-Key,x-service-key',
-      STENO_MODEL_ALIASES: 'fast=stt-1',
+      STENO_MODEL_ALIASES: 'fast=stt-1,best=stt-3',
       STENO_EXTRA_LANGUAGE_CODES: 'yue',
       STENO_MAX_METADATA_CHARS: '1234',
       STENO_MAX_FILE_BYTES: '5678',
@@ -188,18 +234,20 @@ test('the description follows the settings and holds no secret', async (t) => {
   })
   t.after(() => configured.close())
   const own = await describe(configured)
-  const { PreRecordedRequest, AudioToLlmConfig, LanguageConfig } = own.components.schemas
+  const { PreRecordedRequest, LiveRequest, PostSessionMetadata, AudioToLlmConfig, LanguageConfig } =
+    own.components.schemas
   const { model, custom_metadata } = PreRecordedRequest!.properties
-  assert.deepEqual(model!.enum, ['stt-1', 'stt-3', 'stt-fusion', 'fast'])
+  assert.deepEqual(model!.enum, ['stt-1', 'stt-3', 'stt-fusion', 'fast', 'best'])
+  assert.deepEqual(LiveRequest!.properties.model!.enum, ['stt-1', 'fast'])
+  assert.equal(PostSessionMetadata!.additionalProperties, true)
   assert.ok(LanguageConfig!.properties.languages!.items.enum?.includes('yue'))
   assert.equal(AudioToLlmConfig!.properties.prompts!.maxItems, 7)
   assert.match(custom_metadata!.description, /1234/)
   assert.match(own.info.description, /5678/)
   assert.match(own.info.description, /Unknown fields are refused/)
-  assert.equal(
-    (PreRecordedRequest as { additionalProperties?: boolean }).additionalProperties,
-    false,
-  )
+  for (const request of [PreRecordedRequest, LiveRequest]) {
+    assert.equal(request!.additionalProperties, false)
+  }
   assert.equal(own.components.securitySchemes.key.name, 'x-other-key')
   assert.match(own.components.securitySchemes.key.description, /x-other-key, x-service-key/)
   assert.deepEqual(own.servers, [{ url: 'https://stt.example.test/speech' }])

@@ -23,7 +23,9 @@ type Import = { file: string; room: string; target: string }
 
 /** Every import of another room; type-only ones are marked. A file right under `src/` is a room of its own. */
 function readImports(): Import[] {
-  const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
+  const files = globSync('src/**/*.ts', { cwd: root }).filter(
+    (file) => !/\.(test|fixture)\.ts$/.test(file),
+  )
   return files.flatMap((file) => {
     const code = readFileSync(join(root, file), 'utf8')
     const found = code.matchAll(

@@ -1,35 +1,84 @@
 import type { Config } from '../config.ts'
 import { languageConfigOf } from './request-params.ts'
+import type { LiveRequest } from './schemas/live-request.ts'
 import { modelOf } from './schemas/model-names.ts'
 import type { PreRecordedRequest } from './schemas/pre-recorded-request.ts'
 import type { Problem } from './validation.ts'
 
+type MetadataLimit = Pick<Config['requests'], 'maxMetadataChars'>
+
 /** What is wrong although each field alone is right: a switch without its configuration, metadata too long. */
-export function findMissing(
-  request: PreRecordedRequest,
-  { maxMetadataChars }: Pick<Config['requests'], 'maxMetadataChars'>,
-): Problem[] {
-  const problems: Problem[] = []
-  const require = (path: string[]) => void problems.push({ path, rule: 'is required' })
-  const { custom_vocabulary, custom_vocabulary_config: vocabularyConfig } = request
-  if (custom_vocabulary === true && !vocabularyConfig) require(['custom_vocabulary_config'])
-  if (vocabularyConfig && !vocabularyConfig.vocabulary && !Array.isArray(custom_vocabulary)) {
-    require(['custom_vocabulary_config', 'vocabulary'])
+export function findMissing(request: PreRecordedRequest, limit: MetadataLimit): Problem[] {
+  const problems = missingConfigs(request)
+  if (request.audio_to_llm && !request.audio_to_llm_config) {
+    problems.push(required('audio_to_llm_config'))
   }
-  if (request.custom_spelling && !request.custom_spelling_config) {
-    require(['custom_spelling_config'])
-  }
-  if (request.translation && !request.translation_config) require(['translation_config'])
-  if (request.audio_to_llm && !request.audio_to_llm_config) require(['audio_to_llm_config'])
   if (request.callback && !request.callback_config && !request.callback_url) {
-    require(['callback_config'])
+    problems.push(required('callback_config'))
   }
-  const length = JSON.stringify(request.custom_metadata ?? {}).length
-  if (length > maxMetadataChars) {
-    const rule = `must not be longer than ${maxMetadataChars} characters as JSON`
-    problems.push({ path: ['custom_metadata'], rule })
+  return [...problems, ...tooLong(request, limit)]
+}
+
+/** The same of a live session, whose features lie deeper. */
+export function findMissingLive(request: LiveRequest, limit: MetadataLimit): Problem[] {
+  const missing = missingConfigs(request.realtime_processing ?? {})
+  const problems = missing.map(({ path, rule }): Problem => {
+    return { path: ['realtime_processing', ...path], rule }
+  })
+  if (request.callback && !request.callback_config?.url && !request.callback_url) {
+    problems.push(required('callback_config', 'url'))
+  }
+  return [...problems, ...tooLong(request, limit)]
+}
+
+/** Adds what is missing, except where something is wrong with the field itself, or with what it lies in. */
+export function addMissing(problems: readonly Problem[], missing: readonly Problem[]): Problem[] {
+  const noted = problems.map(({ path }) => `${path.join('.')}.`)
+  const isNoted = ({ path }: Problem) => noted.some((one) => `${path.join('.')}.`.startsWith(one))
+  return [...problems, ...missing.filter((problem) => !isNoted(problem))]
+}
+
+function required(...path: string[]): Problem {
+  return { path, rule: 'is required' }
+}
+
+type Features = Partial<
+  Pick<
+    PreRecordedRequest,
+    | 'custom_vocabulary'
+    | 'custom_vocabulary_config'
+    | 'custom_spelling'
+    | 'custom_spelling_config'
+    | 'translation'
+    | 'translation_config'
+  >
+>
+
+function missingConfigs(features: Features): Problem[] {
+  const problems: Problem[] = []
+  const { custom_vocabulary, custom_vocabulary_config: vocabularyConfig } = features
+  if (custom_vocabulary === true && !vocabularyConfig) {
+    problems.push(required('custom_vocabulary_config'))
+  }
+  if (vocabularyConfig && !vocabularyConfig.vocabulary && !Array.isArray(custom_vocabulary)) {
+    problems.push(required('custom_vocabulary_config', 'vocabulary'))
+  }
+  if (features.custom_spelling && !features.custom_spelling_config) {
+    problems.push(required('custom_spelling_config'))
+  }
+  if (features.translation && !features.translation_config) {
+    problems.push(required('translation_config'))
   }
   return problems
+}
+
+function tooLong(
+  { custom_metadata = {} }: Pick<PreRecordedRequest, 'custom_metadata'>,
+  { maxMetadataChars }: MetadataLimit,
+): Problem[] {
+  if (JSON.stringify(custom_metadata).length <= maxMetadataChars) return []
+  const rule = `must not be longer than ${maxMetadataChars} characters as JSON`
+  return [{ path: ['custom_metadata'], rule }]
 }
 
 /** Fields that contradict each other (the 422 cases of contract 2.3.1). */

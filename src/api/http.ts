@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { App } from '../app.ts'
 import { createAuthenticate, type Key } from './auth.ts'
+import { openLiveDoor } from './live-socket.ts'
 import { describeApi } from './openapi/document.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { descriptionRoutes } from './routes/description.ts'
@@ -24,7 +25,7 @@ declare module 'fastify' {
 }
 
 /** Everything the HTTP server answers with. */
-export type HttpParts = Pick<App, 'config' | 'log' | 'storage' | 'speech' | 'jobs'>
+export type HttpParts = Pick<App, 'config' | 'log' | 'storage' | 'speech' | 'jobs' | 'live'>
 
 /** Builds the HTTP server with all its routes; it does not listen yet. */
 export async function createHttp(app: HttpParts): Promise<FastifyInstance> {
@@ -52,5 +53,6 @@ export async function createHttp(app: HttpParts): Promise<FastifyInstance> {
     await guarded.register(liveRoutes(app))
     await guarded.register(transcriptionRoutes(app))
   })
+  openLiveDoor(http, app)
   return http
 }

@@ -2,12 +2,27 @@ import type { Readable } from 'node:stream'
 import { AppError } from '../errors.ts'
 import type { Job } from '../storage/jobs.ts'
 import type { Storage } from '../storage/storage.ts'
+import { piecesWithoutMessages, withoutMessages } from './without-messages.ts'
 
 /** JSON text: whole, or around a long result that is open for reading, with the length of it all. */
 export type JobText = string | LongText
 
 /** Whoever gets it reads `body` to its end or destroys it. */
-export type LongText = { bytes: number; head: string; body: Readable; tail: string }
+export type LongText = {
+  /** Of all of it, with the messages. */
+  bytes: number
+  head: string
+  body: Readable
+  tail: string
+  /** Whether the messages of the result are left out when it is written. */
+  omitsMessages: boolean
+}
+
+/** How a job is told. */
+export type JobTextOptions = {
+  /** Leaves the messages of a live session out. */
+  omitMessages?: boolean
+}
 
 /**
  * A job as JSON text. Its result, which may be megabytes, passes as it is stored: nothing is parsed
@@ -16,10 +31,15 @@ export type LongText = { bytes: number; head: string; body: Readable; tail: stri
 export async function toJobText(
   job: Job,
   { objects }: Pick<Storage, 'objects'>,
+  { omitMessages = false }: JobTextOptions = {},
 ): Promise<JobText | undefined> {
   const head = `${viewWithoutResult(job)},"result":`
   const stored = job.result
-  if (stored === null || 'text' in stored) return `${head}${stored ? stored.text : 'null'}}`
+  const omitsMessages = omitMessages && job.kind === 'live'
+  if (stored === null) return `${head}null}`
+  if ('text' in stored) {
+    return `${head}${omitsMessages ? withoutMessages(stored.text) : stored.text}}`
+  }
   const opened = await objects.open(stored.object).catch(ignoreMissing)
   if (!opened) return undefined
   const tail = '}'
@@ -28,6 +48,7 @@ export async function toJobText(
     head,
     tail,
     body: opened.body,
+    omitsMessages,
   }
 }
 
@@ -36,10 +57,11 @@ export async function* writeText({
   head,
   body,
   tail,
+  omitsMessages,
 }: LongText): AsyncGenerator<string | Uint8Array> {
   try {
     yield head
-    yield* body
+    yield* omitsMessages ? piecesWithoutMessages(body) : body
     yield tail
   } finally {
     body.destroy()

@@ -44,8 +44,17 @@ export function toRequestParams(
   })
 }
 
+type Languages = Pick<
+  PreRecordedRequest,
+  | 'language_config'
+  | 'language'
+  | 'detect_language'
+  | 'enable_code_switching'
+  | 'code_switching_config'
+>
+
 /** `language_config` wins over its older names, field by field (contract 9). */
-export function languageConfigOf(request: PreRecordedRequest) {
+export function languageConfigOf(request: Languages) {
   const { language_config, language, detect_language } = request
   const switching = request.code_switching_config?.languages ?? []
   const single = language === undefined || detect_language ? [] : [language]
@@ -57,7 +66,10 @@ export function languageConfigOf(request: PreRecordedRequest) {
 }
 
 /** A list given as `custom_vocabulary` itself is the vocabulary; the configuration supplies the rest. */
-function vocabularyConfigOf({ custom_vocabulary, custom_vocabulary_config }: PreRecordedRequest) {
+export function vocabularyConfigOf({
+  custom_vocabulary,
+  custom_vocabulary_config,
+}: Pick<PreRecordedRequest, 'custom_vocabulary' | 'custom_vocabulary_config'>) {
   if (!Array.isArray(custom_vocabulary)) return custom_vocabulary_config
   return { default_intensity: 0.5, ...custom_vocabulary_config, vocabulary: custom_vocabulary }
 }
@@ -69,7 +81,10 @@ function diarizationConfigOf({ diarization_config }: PreRecordedRequest) {
 }
 
 /** `callback_url` is the older way to ask for a callback. */
-function wantsCallback({ callback, callback_url }: PreRecordedRequest): boolean {
+export function wantsCallback({
+  callback,
+  callback_url,
+}: Pick<PreRecordedRequest, 'callback' | 'callback_url'>): boolean {
   return callback || callback_url !== undefined
 }
 
@@ -78,6 +93,7 @@ function callbackConfigOf({ callback_config, callback_url }: PreRecordedRequest)
   return { url: callback_url, method: 'POST' }
 }
 
-function dropAbsent(params: Record<string, unknown>): Record<string, unknown> {
+/** The fields that have a value. */
+export function dropAbsent(params: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined))
 }

@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts'
 import { drain } from './drain.ts'
 import { answerClientError, sendError } from './errors.ts'
 import { acceptJson } from './json-body.ts'
+import { isLiveUpgrade } from './live-socket.ts'
 import { answerUnknownRoutes } from './not-found.ts'
 import { parseQuery } from './parse-query.ts'
 import { compileQueryReader } from './query.ts'
@@ -34,7 +35,7 @@ export function createServer({ config, log }: Pick<App, 'config' | 'log'>): Fast
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
     // What Node and the framework answer here by themselves has not the body of the contract.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, shouldUpgradeCallback: isLiveUpgrade },
     return503OnClosing: false,
     clientErrorHandler(error, socket) {
       answerClientError(error, socket, { requestIdHeaderNames })

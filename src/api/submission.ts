@@ -2,7 +2,8 @@ import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { SubmitRequest } from '../jobs/jobs.ts'
 import { findFile } from '../storage/files.ts'
-import { findContradictions, findMissing } from './creation-rules.ts'
+import { addMissing, findContradictions, findMissing } from './creation-rules.ts'
+import { inFieldOrder } from './field-order.ts'
 import { toRequestParams } from './request-params.ts'
 import type { preRecordedRequest } from './schemas/pre-recorded-request.ts'
 import { fileIdOf, uploadIdIn } from './urls.ts'
@@ -23,18 +24,14 @@ export function createSubmissionReader(
   { config, storage }: Pick<App, 'config' | 'storage'>,
   schema: ReturnType<typeof preRecordedRequest>,
 ) {
-  const fields = Object.keys(schema.properties)
-
   return async (body: unknown, { account, bases }: Submitter): Promise<SubmitRequest> => {
     const { value: request, problems } = readFields(schema, body, config.requests)
     const audio = problems.some(({ path }) => path[0] === 'audio_url')
       ? undefined
       : await findAudio(request.audio_url, { account, bases })
     if (audio?.problem) problems.push(audio.problem)
-    const noted = new Set(problems.map(({ path }) => path.join('.')))
     const missing = findMissing(request, config.requests)
-    problems.push(...missing.filter(({ path }) => !noted.has(path.join('.'))))
-    const invalid = problemsError(inFieldOrder(problems))
+    const invalid = problemsError(inFieldOrder(schema, addMissing(problems, missing)))
     if (invalid) throw invalid
 
     const contradictions = findContradictions(request, config.models).map(formatProblem)
@@ -48,12 +45,6 @@ export function createSubmissionReader(
       fileId: audio?.fileId ?? null,
       source: audio?.fileId ? null : request.audio_url,
     }
-  }
-
-  function inFieldOrder(problems: readonly Problem[]): Problem[] {
-    const places = new Map(fields.map((field, i) => [field, i]))
-    const place = ({ path }: Problem) => places.get(path[0]!) ?? fields.length
-    return problems.toSorted((a, b) => place(a) - place(b))
   }
 
   async function findAudio(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { baseUrlOf, fileIdOf, fileUrl, isHost, originOf } from './urls.ts'
+import { baseUrlOf, fileIdOf, fileUrl, isHost, liveUrl, originOf } from './urls.ts'
 
 function requestWith(headers: Record<string, string>): IncomingMessage {
   return { headers, socket: { localAddress: '::1', localPort: 7070 } } as unknown as IncomingMessage
@@ -64,6 +64,19 @@ test('a host is a name or an address with an optional port, and nothing else', (
     assert.ok(!isHost(host), host)
   }
 })
+
+for (const [base, publicWsBaseUrl, address] of [
+  ['http://stt.example:7070', undefined, 'ws://stt.example:7070/v2/live?token=a-_b'],
+  ['https://stt.example', undefined, 'wss://stt.example/v2/live?token=a-_b'],
+  ['https://a.example/stt', undefined, 'wss://a.example/stt/v2/live?token=a-_b'],
+  ['https://a.example', 'ws://b.example:81', 'ws://b.example:81/v2/live?token=a-_b'],
+  ['http://a.example/stt', 'wss://b.example', 'wss://b.example/stt/v2/live?token=a-_b'],
+  ['http://a.example/stt', 'wss://b.example/x/y', 'wss://b.example/x/y/v2/live?token=a-_b'],
+] as const) {
+  test(`a socket below ${base}, with ${publicWsBaseUrl} for sockets, is at ${address}`, () => {
+    assert.equal(liveUrl(base, 'a-_b', { publicWsBaseUrl }), address)
+  })
+}
 
 test('the id of an upload is found in its address under any base, and in no other address', () => {
   const bases = ['https://a.example/stt', 'http://localhost:7070']

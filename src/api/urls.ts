@@ -38,6 +38,25 @@ function localHost({ socket }: IncomingMessage): string {
   return `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
 }
 
+/**
+ * The address of a live session's socket below the base of all others: its scheme, host and port are
+ * those that were configured for sockets, or else the same as everywhere.
+ */
+export function liveUrl(
+  base: string,
+  token: string,
+  { publicWsBaseUrl }: Pick<Config['http'], 'publicWsBaseUrl'>,
+): string {
+  return `${socketBase(base, publicWsBaseUrl)}/v2/live?token=${encodeURIComponent(token)}`
+}
+
+function socketBase(base: string, configured: string | undefined): string {
+  if (configured === undefined) return base.replace(/^http/, 'ws')
+  const hasPath = new URL(configured).pathname !== '/'
+  // A proxy that cuts a prefix off cuts it off everywhere, unless the operator says which.
+  return hasPath ? configured : configured + new URL(base).pathname.replace(/\/$/, '')
+}
+
 /** Turns the id of an upload into its `audio_url`. */
 export function fileUrl(base: string, id: string): string {
   return `${base}/file/${id}`

@@ -93,6 +93,18 @@ test('a reader takes null for absent at every depth, except inside free objects'
   ])
 })
 
+test('numbers can be enumerated, and their bounds are inclusive', () => {
+  const schema = Type.Object({
+    rate: Type.Unsafe<number>({ type: 'integer', enum: [8, 16] }),
+    level: Type.Number({ minimum: 0.01, maximum: 10 }),
+  })
+  for (const rate of [9, '8', 8.5, true]) {
+    assert.deepEqual(lines(schema, { rate, level: 1 }), ['rate must be one of: 8, 16'])
+  }
+  for (const level of [0.01, 10]) assert.deepEqual(lines(schema, { rate: 16, level }), [])
+  assert.deepEqual(lines(schema, { rate: 8, level: 0.009 }), ['level must not be less than 0.01'])
+})
+
 test('a default is a value of its own for every request', () => {
   const schema = Type.Object({ formats: Type.Array(Type.String(), { default: ['srt'] }) })
   const first = read(schema, {}) as { formats: string[] }

@@ -14,7 +14,7 @@ export type ReadOptions = Pick<Config['requests'], 'unknownFields'>
 /** What JSON Schema says about a value, as far as our schemas use it. */
 type Rules = {
   type?: string
-  enum?: readonly string[]
+  enum?: readonly (string | number)[]
   format?: string
   anyOf?: readonly Rules[]
   properties?: Record<string, Rules>
@@ -97,7 +97,7 @@ function noteProblem({ problems }: Reading, problem: Problem): undefined {
 
 function readText(rules: Rules, given: string, note: Note): string {
   const isLanguage = rules.format === 'language-code'
-  const value = isLanguage ? canonicalLanguage(given, rules.enum ?? []) : given
+  const value = isLanguage ? canonicalLanguage(given, (rules.enum ?? []) as string[]) : given
   if (rules.enum && !rules.enum.includes(value)) note(mustBe(rules))
   else if (rules.minLength && value.length < rules.minLength) note('must not be empty')
   else {
@@ -107,7 +107,9 @@ function readText(rules: Rules, given: string, note: Note): string {
   return value
 }
 
-function readNumber({ minimum, maximum }: Rules, value: number, note: Note): number {
+function readNumber(rules: Rules, value: number, note: Note): number {
+  const { minimum, maximum } = rules
+  if (rules.enum && !rules.enum.includes(value)) note(mustBe(rules))
   if (minimum !== undefined && value < minimum) note(`must not be less than ${minimum}`)
   if (maximum !== undefined && value > maximum) note(`must not be greater than ${maximum}`)
   return value
@@ -154,9 +156,9 @@ function readObject(
   return result
 }
 
-/** Only strings are enumerated in our schemas. */
+/** All values of an enumeration have one type. */
 function typeOf(rules: Rules): string | undefined {
-  return rules.enum ? 'string' : rules.type
+  return rules.enum ? typeof rules.enum[0] : rules.type
 }
 
 function mustBe(rules: Rules): string {

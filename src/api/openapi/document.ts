@@ -75,7 +75,8 @@ function introduction({ http, requests, storage, media }: DescribedSettings): st
     requests.unknownFields === 'reject'
       ? 'Unknown fields are refused.'
       : 'Unknown fields are ignored.'
-  return `Upload a recording or name its address, create a job, ask for its result.
+  return `Upload a recording or name its address, create a job, ask for its result. Or create a live session and send
+sound to its socket.
 
 **Requests.** In JSON bodies null is the same as absent, and nothing is coerced: \`"2"\` is not a number.
 ${unknown} Language codes may be older names (\`jp\`) or carry a region (\`en-US\`). One slash at the end of a path
@@ -84,5 +85,6 @@ is ignored. A path that has other methods answers 405 with \`Allow\`.
 **Errors** have one form everywhere; the header \`X-Error-Code\` says which it is.
 
 **Limits.** A recording: ${storage.maxFileBytes} bytes, ${media.maxAudio} seconds. A JSON body: ${http.maxJsonBytes} bytes.
-\`custom_metadata\`: ${requests.maxMetadataChars} characters as JSON. A page of a list: ${http.listMaxLimit} jobs.`
+\`custom_metadata\`: ${requests.maxMetadataChars} characters as JSON. What a client tells about a session:
+${http.maxPatchBytes} bytes. A page of a list: ${http.listMaxLimit} jobs.`
 }

@@ -132,7 +132,7 @@ export function jobRoutes(
     for (let i = 0; i < places.length; i += LOADED_AT_ONCE) {
       const ids = places.slice(i, i + LOADED_AT_ONCE).map(({ id }) => id)
       for (const job of await findJobs(storage.db, { ids, account })) {
-        yield () => toJobText(job, storage)
+        yield () => toJobText(job, storage, { omitMessages: config.http.listOmitMessages })
       }
     }
   }

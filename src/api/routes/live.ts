@@ -1,10 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
 import { jobRoutes } from './job-routes.ts'
+import { liveCreation } from './live-creation.ts'
+import { liveMetadata } from './live-metadata.ts'
 
-/** Live jobs as they are stored; sessions themselves are not here yet. */
+/** Live sessions, but for their sockets. */
 export function liveRoutes(
-  app: Pick<App, 'config' | 'storage' | 'jobs'>,
+  app: Pick<App, 'config' | 'storage' | 'jobs' | 'live'>,
 ): FastifyPluginAsyncTypebox {
-  return jobRoutes(app, { path: '/v2/live', kind: 'live' })
+  return async (http) => {
+    await http.register(liveCreation(app))
+    await http.register(liveMetadata(app))
+    await http.register(jobRoutes(app, { path: '/v2/live', kind: 'live' }))
+  }
 }

@@ -15,7 +15,8 @@ function Choice<T extends Named>(...names: T) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: names, default: names[0] })
 }
 
-const HttpUrl = Type.String({ format: 'http-url' })
+/** Where somebody is called back. */
+export const HttpUrl = Type.String({ format: 'http-url' })
 
 /**
  * Configuration objects of the add-ons (contract 2.3.1). Bounds are inclusive. A field with a default is

@@ -28,7 +28,7 @@ const reasons = {
   415: 'The content type is not the right one, or the bytes hold no sound.',
   416: 'The range lies outside the file.',
   422: 'Fields contradict each other or what the server offers.',
-  429: 'Too many requests or too many jobs.',
+  429: 'Too many requests, jobs or live sessions.',
   500: 'Something failed that should not.',
   503: 'The server is stopping, or no recognizer works.',
 } as const

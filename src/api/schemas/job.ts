@@ -29,7 +29,9 @@ const fields = {
   error_code: Nullable(
     Type.Integer({ minimum: 400, maximum: 599, description: 'Why it failed, as an HTTP status' }),
   ),
-  post_session_metadata: FreeObject('Of a failed job: `failure`, with `code` and `message`'),
+  post_session_metadata: FreeObject(
+    'What a client told of a live session; of a failed job also `failure`, with `code` and `message`',
+  ),
 }
 const file = Nullable(FileView)
 
@@ -104,6 +106,19 @@ export const CreatedJob = Type.Object(
     result_url: Type.String({ format: 'uri', description: 'Answers GET and DELETE' }),
   },
   { title: 'CreatedJob' },
+)
+
+/** The answer to the creation of a live session. */
+export const CreatedSession = Type.Object(
+  {
+    id: Uuid,
+    created_at: DateTime,
+    url: Type.String({
+      format: 'uri',
+      description: 'Where its socket connects, and connects again; holds the secret of the session',
+    }),
+  },
+  { title: 'CreatedSession' },
 )
 
 /** How far a job is: for people who wait for it. */

@@ -21,6 +21,14 @@ const kinds = {
   both: { tag: 'Transcription', name: 'Transcription', one: 'a job', many: 'jobs of both kinds' },
 } as const
 
+const asTheyCame = 'The bytes as they were uploaded or fetched.'
+const asWave = 'A WAVE file of all sound that the session accepted, as soon as it has ended.'
+const recordings = {
+  'pre-recorded': asTheyCame,
+  live: asWave,
+  both: `${asTheyCame} Of a live session: ${asWave}`,
+}
+
 /** The routes that every kind of job has. */
 export function jobOperations(kind: JobKind | undefined) {
   const { tag, name, one, many } = kinds[kind ?? 'both']
@@ -49,7 +57,7 @@ export function jobOperations(kind: JobKind | undefined) {
     file: operation(
       'get*File',
       `Download the recording of ${one}`,
-      'The bytes as they were uploaded or fetched. One range of bytes can be asked for.',
+      `${recordings[kind ?? 'both']} One range of bytes can be asked for.`,
     ),
   }
 }

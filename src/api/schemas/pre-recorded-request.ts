@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import type { Config } from '../../config.ts'
 import { addOnConfigs, Ignored, Switch } from './add-on-configs.ts'
 import { modelNames } from './model-names.ts'
+import { OlderCallbackUrl, olderLanguageFields } from './older-fields.ts'
 import { FreeObject } from './values.ts'
 
 const example = {
@@ -10,11 +11,6 @@ const example = {
   subtitles: true,
   subtitles_config: { formats: ['srt'] },
   custom_metadata: { team: 'red' },
-}
-
-/** Marks an older name of a field. */
-function older(instead: string) {
-  return { deprecated: true, description: `Use ${instead}` }
 }
 
 /** The body of `POST /v2/pre-recorded` with every field of contract 2.3.1 and section 9. */
@@ -49,9 +45,7 @@ export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) 
     pii_redaction_config: Type.Optional(configs.PiiRedactionConfig),
     callback: Switch(),
     callback_config: Type.Optional(configs.CallbackConfig),
-    callback_url: Type.Optional(
-      Type.String({ format: 'http-url', ...older('`callback` with `callback_config.url`') }),
-    ),
+    callback_url: OlderCallbackUrl(),
     custom_metadata: Type.Optional(
       FreeObject(
         `Given back with the job; ${config.requests.maxMetadataChars} characters as JSON at most`,
@@ -62,18 +56,7 @@ export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) 
     structured_data_extraction: Switch(),
     structured_data_extraction_config: Type.Optional(configs.ExtractionConfig),
     display_mode: Switch(),
-    // Older names of language_config.
-    language: Type.Optional(
-      Type.Unsafe<string>({ ...configs.Language, ...older('`language_config.languages`') }),
-    ),
-    detect_language: Switch(older('`language_config.languages`, empty')),
-    enable_code_switching: Switch(older('`language_config.code_switching`')),
-    code_switching_config: Type.Optional(
-      Type.Object(
-        { languages: Type.Optional(Type.Array(configs.Language)) },
-        older('`language_config.languages`'),
-      ),
-    ),
+    ...olderLanguageFields(configs),
     chapterization: Ignored(),
     chapterization_config: Ignored(),
     words_accurate_timestamps: Ignored(),

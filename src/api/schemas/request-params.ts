@@ -1,8 +1,9 @@
 import Type, { type TSchema } from 'typebox'
 import { readConfig } from '../../config.ts'
 import { addOnConfigs, Switch } from './add-on-configs.ts'
+import { liveRequest } from './live-request.ts'
 import { preRecordedRequest } from './pre-recorded-request.ts'
-import { Language, OneOf } from './values.ts'
+import { Language } from './values.ts'
 
 /** As the client gave it, which need not be as a URI is written. */
 const Address = Type.String()
@@ -57,50 +58,29 @@ export const PreRecordedParams = echoed(
   ),
 )
 
-const flags = Object.fromEntries(
-  ['partial_transcripts', 'final_transcripts', 'speech_events', 'pre_processing_events']
-    .concat('realtime_processing_events', 'post_processing_events', 'acknowledgments')
-    .concat('errors', 'lifecycle_events')
-    .map((name) => [`receive_${name}`, Type.Boolean()]),
-)
+const live = liveRequest(settings).properties
 
 /** `request_params` of a live session: every field of contract 5.1. */
 export const LiveParams = echoed(
   Type.Object(
     {
-      encoding: OneOf('wav/pcm', 'wav/alaw', 'wav/ulaw'),
-      bit_depth: Type.Unsafe<number>({ type: 'integer', enum: [8, 16, 24, 32] }),
-      sample_rate: Type.Unsafe<number>({
-        type: 'integer',
-        enum: [8000, 16000, 32000, 44100, 48000],
-      }),
-      channels: Type.Integer({ minimum: 1, maximum: 8 }),
+      encoding: live.encoding,
+      bit_depth: live.bit_depth,
+      sample_rate: live.sample_rate,
+      channels: live.channels,
       model,
-      endpointing: Type.Number({ minimum: 0.01, maximum: 10 }),
-      maximum_duration_without_endpointing: Type.Number({ minimum: 5, maximum: 60 }),
+      endpointing: live.endpointing,
+      maximum_duration_without_endpointing: live.maximum_duration_without_endpointing,
       language_config: LanguageConfig,
-      pre_processing: Type.Object({
-        audio_enhancer: Type.Boolean(),
-        speech_threshold: Type.Number({ minimum: 0, maximum: 1 }),
-      }),
+      pre_processing: live.pre_processing,
       realtime_processing: Type.Object({
-        custom_vocabulary: Type.Boolean(),
-        custom_vocabulary_config: Type.Optional(configs.CustomVocabularyConfig),
-        custom_spelling: Type.Boolean(),
-        custom_spelling_config: Type.Optional(configs.CustomSpellingConfig),
-        translation: Type.Boolean(),
-        translation_config: Type.Optional(configs.TranslationConfig),
-        named_entity_recognition: Type.Boolean(),
-        sentiment_analysis: Type.Boolean(),
+        ...live.realtime_processing.properties,
+        custom_vocabulary: Switch(),
       }),
-      post_processing: Type.Object({
-        summarization: Type.Boolean(),
-        summarization_config: Type.Optional(configs.SummarizationConfig),
-        chapterization: Type.Boolean(),
-      }),
-      messages_config: Type.Object(flags),
-      callback: Type.Boolean(),
-      callback_config: Type.Optional(Type.Object({ url: Address, ...flags })),
+      post_processing: live.post_processing,
+      messages_config: live.messages_config,
+      callback: live.callback,
+      callback_config: live.callback_config,
     },
     { title: 'LiveParams' },
   ),

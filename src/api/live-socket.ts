@@ -1,0 +1,194 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { type RawData, type WebSocket, WebSocketServer } from 'ws'
+import type { App } from '../app.ts'
+import type { Connection } from '../live/connection.ts'
+
+/** A client is asked for a sign of life this often, and given up without one for as long (contract 5.11). */
+const PING_MS = 20_000
+/** With more than this on its way to a client, the next message waits. */
+const MAX_UNSENT_BYTES = 1024 * 1024
+/** Clients send a frame whole, or in a few parts; ten thousand tiny ones only cost memory. */
+const MAX_FRAGMENTS = 64
+/** A client that does not answer a close is cut off after this time. */
+const CLOSE_TIMEOUT_MS = 5000
+
+/** What a close code means; clients show it. */
+const reasons: Record<number, string> = {
+  1009: 'frame too large',
+  1011: 'internal error',
+  1012: 'server restarts, connect again',
+  1013: 'too much unread',
+  4400: 'protocol misuse',
+  4401: 'token unknown or expired',
+  4408: 'session time limit',
+  4409: 'replaced by a newer connection',
+  4410: 'session ended',
+  4500: 'session failed',
+}
+
+/** Tells the requests that `openLiveDoor` answers: all others that want to upgrade are answered as if they did not. */
+export function isLiveUpgrade({ url = '', headers }: IncomingMessage): boolean {
+  const path = url.split('?', 1)[0]
+  const isPath = path === '/v2/live' || path === '/v2/live/'
+  return isPath && headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+/**
+ * The door between sockets and live sessions: it hands frames in and messages out, and decides nothing
+ * but how large a frame may be and whether a client still lives.
+ */
+export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorParts): void {
+  const { maxFrameBytes, resumeFrameBytes } = config.live
+  const doorFor = (maxPayload: number) => {
+    const limits = { maxPayload, maxFragments: MAX_FRAGMENTS, closeTimeout: CLOSE_TIMEOUT_MS }
+    return new WebSocketServer({ noServer: true, perMessageDeflate: false, ...limits })
+  }
+  const usual = doorFor(maxFrameBytes)
+  const resumed = doorFor(Math.max(maxFrameBytes, resumeFrameBytes))
+
+  async function enter(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const ignore = () => {}
+    socket.on('error', ignore) // A client that leaves while its session is looked up.
+    const connection = await connect(request)
+    socket.off('error', ignore)
+    const isResumed = typeof connection !== 'number' && connection.isResumed
+    let isOpen = false
+    const door = isResumed ? resumed : usual
+    door.handleUpgrade(request, socket, head, (webSocket) => {
+      isOpen = true
+      if (typeof connection === 'number') close(webSocket, connection)
+      else attend(webSocket, connection, { maxFrameBytes })
+    })
+    if (!isOpen && typeof connection !== 'number') connection.lost(1006)
+  }
+
+  async function connect({ url = '' }: IncomingMessage): Promise<Connection | number> {
+    const query = new URL(url, 'http://localhost').searchParams
+    const offset = query.get('offset')
+    if (offset !== null && !/^\d{1,15}$/.test(offset)) return 4400
+    try {
+      const place = offset === null ? undefined : Number(offset)
+      return await live.connect(query.get('token') ?? '', { offset: place })
+    } catch (error) {
+      log.error({ err: error }, 'cannot connect to a live session')
+      return 1011
+    }
+  }
+
+  http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    enter(request, socket, head).catch((error: unknown) => {
+      log.error({ err: error }, 'cannot open a live socket')
+      socket.destroy()
+    })
+  })
+}
+
+type DoorParts = Pick<App, 'config' | 'live' | 'log'>
+
+/** Hands what arrives to the connection and what it has to say to the client, until either ends. */
+function attend(
+  webSocket: WebSocket,
+  connection: Connection,
+  { maxFrameBytes }: { maxFrameBytes: number },
+): void {
+  let isFirst = true
+  const pulse = watchPulse(webSocket, connection)
+  webSocket.on('message', (data: RawData, isBinary) => {
+    const frame = data as Buffer
+    if (frame.length > maxFrameBytes && !(isFirst && connection.isResumed)) {
+      close(webSocket, 1009)
+      return
+    }
+    isFirst = false
+    connection.receive(frame, isBinary)
+    const room = connection.room()
+    if (!room) return
+    webSocket.pause()
+    pulse.pause()
+    void room.then(() => {
+      webSocket.resume()
+      pulse.resume()
+    })
+  })
+  // Broken frames: it closes by itself, with the code that says so.
+  webSocket.on('error', () => {})
+  webSocket.on('close', (code) => {
+    pulse.stop()
+    connection.lost(code)
+  })
+  void speak(webSocket, connection, pulse.onSent)
+}
+
+async function speak(
+  webSocket: WebSocket,
+  connection: Connection,
+  onSent: (number: number) => void,
+): Promise<void> {
+  for await (const { text, number } of connection.messages()) {
+    if (webSocket.readyState !== webSocket.OPEN) break
+    const sent = Promise.withResolvers<void>()
+    webSocket.send(text, () => sent.resolve())
+    if (number !== undefined) onSent(number)
+    if (webSocket.bufferedAmount > MAX_UNSENT_BYTES) await sent.promise
+  }
+  close(webSocket, connection.closeCode ?? 1011)
+}
+
+/**
+ * Asks the client for signs of life, which also tell which messages have arrived: a ping is answered
+ * after everything that was sent before it.
+ */
+function watchPulse(webSocket: WebSocket, connection: Connection) {
+  let [sent, seen] = [0, 0]
+  let isPaused = false
+  let deadline: NodeJS.Timeout | undefined
+  const isAsked = () => deadline !== undefined
+
+  function ask(): void {
+    if (isAsked() || isPaused || webSocket.readyState !== webSocket.OPEN) return
+    deadline = setTimeout(() => webSocket.terminate(), PING_MS)
+    webSocket.ping(String(sent))
+  }
+  function forget(): void {
+    clearTimeout(deadline)
+    deadline = undefined
+  }
+
+  const beat = setInterval(ask, PING_MS)
+  webSocket.on('pong', (data) => {
+    forget()
+    const number = Number(data.toString())
+    if (number > seen) {
+      seen = number
+      connection.seen(number)
+    }
+    if (sent > seen) ask()
+  })
+  return {
+    onSent(number: number): void {
+      sent = number
+      ask()
+    },
+    /** What is not read cannot be answered. */
+    pause(): void {
+      isPaused = true
+      forget()
+    },
+    resume(): void {
+      isPaused = false
+      ask()
+    },
+    stop(): void {
+      clearInterval(beat)
+      forget()
+    },
+  }
+}
+
+/** Closes with a code that may be sent; 1005 and 1006 only say that none was received. */
+function close(webSocket: WebSocket, code: number): void {
+  const isSendable = code >= 1000 && code !== 1005 && code !== 1006
+  webSocket.close(isSendable ? code : 1011, reasons[code])
+}

@@ -1,0 +1,60 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import type { LiveSession } from '../../storage/live-sessions.ts'
+import { readIdempotencyKey } from '../idempotency.ts'
+import { readLiveSubmission } from '../live-submission.ts'
+import { errorAnswers } from '../schemas/error.ts'
+import { CreatedSession } from '../schemas/job.ts'
+import { liveCreationOperation } from '../schemas/live-operations.ts'
+import { liveRequest } from '../schemas/live-request.ts'
+import { CreationHeaders } from '../schemas/operations.ts'
+import { baseUrlOf, liveUrl } from '../urls.ts'
+
+/** Switches that are accepted and kept, but have no effect yet and no place in the result to say so. */
+const SILENT = ['custom_vocabulary', 'custom_spelling'] as const
+
+/** Creation of a live session, answered as soon as its job is stored (contract 5.1). */
+export function liveCreation({
+  config,
+  live,
+}: Pick<App, 'config' | 'live'>): FastifyPluginAsyncTypebox {
+  const requestBody = liveRequest(config)
+  return async (http) => {
+    http.post(
+      '/v2/live',
+      {
+        schema: {
+          ...liveCreationOperation,
+          headers: CreationHeaders,
+          body: requestBody,
+          response: { 201: CreatedSession, ...errorAnswers(413, 415, 422) },
+        },
+      },
+      async ({ account, body, headers, raw }, reply) => {
+        if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
+        const base = baseUrlOf(raw, config.http)
+        const answer = ({ id, createdAt, token }: LiveSession) => {
+          const created_at = new Date(createdAt).toISOString()
+          return reply.code(201).send({ id, created_at, url: liveUrl(base, token, config.http) })
+        }
+        const idempotency = readIdempotencyKey({ headers, account, kind: 'live', body })
+        // Before anything else is judged: what was right then may not be right any more.
+        const repeated = idempotency && (await live.findRepeated(idempotency))
+        if (repeated) return answer(repeated)
+        const submission = readLiveSubmission(requestBody, body, config)
+        const session = await live.create(account, { ...submission, idempotency })
+        const missing = silentSwitches(submission.params)
+        if (missing.length > 0)
+          reply.header('x-steno-warning', `not built yet: ${missing.join(', ')}`)
+        return answer(session)
+      },
+    )
+  }
+}
+
+function silentSwitches({ callback, realtime_processing }: Record<string, unknown>): string[] {
+  const asked = realtime_processing as Record<string, unknown>
+  const names = SILENT.filter((name) => asked[name] === true)
+  return callback === true ? ['callback', ...names] : names
+}

@@ -1,0 +1,108 @@
+import Type, { type Static, type TProperties } from 'typebox'
+import type { Config } from '../../config.ts'
+import { addOnConfigs, HttpUrl, Ignored, Switch } from './add-on-configs.ts'
+import { messageFlags } from './message-flags.ts'
+import { liveModelNames } from './model-names.ts'
+import { OlderCallbackUrl, olderLanguageFields } from './older-fields.ts'
+import { FreeObject, OneOf } from './values.ts'
+
+const example = {
+  sample_rate: 16000,
+  language_config: { languages: ['en'] },
+  messages_config: { receive_partial_transcripts: true },
+}
+
+/** One of a few numbers; the first is taken when none is given. */
+function NumberOf<const T extends readonly number[]>(choices: T, options: { default: T[number] }) {
+  return Type.Unsafe<T[number]>({ type: 'integer', enum: choices, ...options })
+}
+
+/** An object that is there with its defaults also when it was not given. */
+function Filled<T extends TProperties>(title: string, fields: T) {
+  const filled = Object.entries(fields).flatMap(([name, field]) => {
+    return 'default' in field ? [[name, field.default]] : []
+  })
+  return Type.Object(fields, { title, default: Object.fromEntries(filled) })
+}
+
+/** The body of `POST /v2/live` with every field of contract 5.1 and section 9. */
+export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
+  const configs = addOnConfigs(config)
+  const models = liveModelNames(config.models)
+  const fields = {
+    encoding: Type.Unsafe<'wav/pcm' | 'wav/alaw' | 'wav/ulaw'>({
+      ...OneOf('wav/pcm', 'wav/alaw', 'wav/ulaw'),
+      default: 'wav/pcm',
+    }),
+    bit_depth: NumberOf([8, 16, 24, 32], { default: 16 }),
+    sample_rate: NumberOf([8000, 16000, 32000, 44100, 48000], { default: 16000 }),
+    channels: Type.Integer({ minimum: 1, maximum: 8, default: 1 }),
+    model: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: models })),
+    endpointing: Type.Number({
+      minimum: 0.01,
+      maximum: 10,
+      default: 0.05,
+      description: 'Seconds of silence that end an utterance',
+    }),
+    maximum_duration_without_endpointing: Type.Number({
+      minimum: 5,
+      maximum: 60,
+      default: 5,
+      description: 'Seconds after which an utterance ends in any case',
+    }),
+    language_config: Type.Optional(configs.LanguageConfig),
+    pre_processing: Filled('PreProcessing', {
+      audio_enhancer: Switch({ description: 'Recognise after noise was cleaned away' }),
+      speech_threshold: Type.Number({
+        minimum: 0,
+        maximum: 1,
+        default: 0.6,
+        description: 'The nearer to 1, the fewer sounds count as speech',
+      }),
+    }),
+    realtime_processing: Filled('RealtimeProcessing', {
+      custom_vocabulary: Type.Union([Type.Boolean(), configs.Vocabulary], { default: false }),
+      custom_vocabulary_config: Type.Optional(configs.CustomVocabularyConfig),
+      custom_spelling: Switch(),
+      custom_spelling_config: Type.Optional(configs.CustomSpellingConfig),
+      translation: Switch(),
+      translation_config: Type.Optional(configs.TranslationConfig),
+      named_entity_recognition: Switch(),
+      sentiment_analysis: Switch(),
+      words_accurate_timestamps: Ignored(),
+    }),
+    post_processing: Filled('PostProcessing', {
+      summarization: Switch(),
+      summarization_config: Type.Optional(configs.SummarizationConfig),
+      chapterization: Switch({ description: 'Accepted and ignored' }),
+      chapterization_config: Ignored(),
+    }),
+    messages_config: Filled('MessagesConfig', messageFlags('socket')),
+    callback: Switch(),
+    callback_config: Type.Optional(
+      Type.Object(
+        {
+          // Required as well where there is to be a callback.
+          url: Type.Optional(HttpUrl),
+          ...messageFlags('callback'),
+        },
+        { title: 'LiveCallbackConfig' },
+      ),
+    ),
+    callback_url: OlderCallbackUrl(),
+    custom_metadata: Type.Optional(
+      FreeObject(
+        `Given back with the job; ${config.requests.maxMetadataChars} characters as JSON at most`,
+      ),
+    ),
+    ...olderLanguageFields(configs),
+    chapterization: Ignored(),
+    words_accurate_timestamps: Ignored(),
+    accurate_words_timestamps: Ignored(),
+    context_prompt: Ignored(),
+  }
+  return Type.Object(fields, { title: 'LiveRequest', examples: [example] })
+}
+
+/** The body of a creation after validation. */
+export type LiveRequest = Static<ReturnType<typeof liveRequest>>

@@ -1,0 +1,47 @@
+import Type from 'typebox'
+
+/** Which kinds of messages are sent when a client says nothing: on its socket, and to its callback. */
+const defaults = {
+  receive_partial_transcripts: { socket: false, callback: false },
+  receive_final_transcripts: { socket: true, callback: true },
+  receive_speech_events: { socket: true, callback: false },
+  receive_pre_processing_events: { socket: true, callback: true },
+  receive_realtime_processing_events: { socket: true, callback: true },
+  receive_post_processing_events: { socket: true, callback: true },
+  receive_acknowledgments: { socket: true, callback: false },
+  receive_errors: { socket: true, callback: false },
+  receive_lifecycle_events: { socket: false, callback: true },
+}
+
+const descriptions: Record<keyof typeof defaults, string> = {
+  receive_partial_transcripts: '`transcript` while its text may still change',
+  receive_final_transcripts: '`transcript` whose text stays',
+  receive_speech_events: '`speech_start` and `speech_end`',
+  receive_pre_processing_events: 'None exists today',
+  receive_realtime_processing_events:
+    '`translation`, `named_entity_recognition`, `sentiment_analysis`',
+  receive_post_processing_events:
+    '`post_transcript`, `post_summarization`, `post_final_transcript`',
+  receive_acknowledgments: '`audio_chunk` and `stop_recording` that were accepted',
+  receive_errors: 'Every message that tells an error, whatever its kind',
+  receive_lifecycle_events: '`start_recording`, `end_recording`, `end_session`',
+}
+
+/** Who gets messages: the client on its socket, or the address that it wants called. */
+export type Receiver = 'socket' | 'callback'
+
+/** What of each kind of messages is sent when the client says nothing. */
+export function flagDefaults(receiver: Receiver): Record<string, boolean> {
+  const flags = Object.entries(defaults).map(([name, flag]) => [name, flag[receiver]] as const)
+  return Object.fromEntries(flags)
+}
+
+/** A switch for each kind of messages (contract 5.1). */
+export function messageFlags(receiver: Receiver) {
+  const names = Object.keys(defaults) as (keyof typeof defaults)[]
+  const flags = names.map((name) => {
+    const description = descriptions[name]
+    return [name, Type.Boolean({ default: defaults[name][receiver], description })] as const
+  })
+  return Object.fromEntries(flags)
+}

@@ -1,0 +1,33 @@
+import Type from 'typebox'
+import { type addOnConfigs, HttpUrl, Switch } from './add-on-configs.ts'
+
+/** Marks an older name of a field. */
+function older(instead: string) {
+  return { deprecated: true, description: `Use ${instead}` }
+}
+
+/** Older names of `language_config` (contract 9). */
+export function olderLanguageFields({
+  Language,
+}: Pick<ReturnType<typeof addOnConfigs>, 'Language'>) {
+  return {
+    language: Type.Optional(
+      Type.Unsafe<string>({ ...Language, ...older('`language_config.languages`') }),
+    ),
+    detect_language: Switch(older('`language_config.languages`, empty')),
+    enable_code_switching: Switch(older('`language_config.code_switching`')),
+    code_switching_config: Type.Optional(
+      Type.Object(
+        { languages: Type.Optional(Type.Array(Language)) },
+        older('`language_config.languages`'),
+      ),
+    ),
+  }
+}
+
+/** The older way to ask for a callback. */
+export function OlderCallbackUrl() {
+  return Type.Optional(
+    Type.Unsafe<string>({ ...HttpUrl, ...older('`callback` with `callback_config.url`') }),
+  )
+}

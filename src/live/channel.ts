@@ -1,0 +1,245 @@
+import type { Final, LiveEars } from '../asr/live-ears.ts'
+import type { Log } from '../log.ts'
+import {
+  type createEndpointer,
+  type EndpointEvent,
+  type EndpointState,
+  frameTime,
+  type Pieces,
+  piecesOf,
+  type UtteranceSpan,
+} from './endpointing.ts'
+import { insist } from './insist.ts'
+import type { SessionLanguage } from './session-language.ts'
+import type { EndedUtterance } from './session-log.ts'
+import { type UtteranceView, viewUtterance } from './views.ts'
+
+/** What is heard on a channel, in the order in which it is to be told. */
+export type HeardEvent =
+  | { type: 'speech_start'; time: number; channel: number }
+  | { type: 'speech_end'; time: number; channel: number }
+  | { type: 'partial'; channel: number; number: number; view: UtteranceView }
+  /** `error` says that the utterance could not be recognised. */
+  | { type: 'final'; channel: number; number: number; view: UtteranceView; error?: unknown }
+
+/** What a channel is made from. */
+export type ChannelOptions = {
+  channel: number
+  /** Its samples. */
+  path: string
+  ears: LiveEars
+  endpointer: ReturnType<typeof createEndpointer>
+  language: SessionLanguage
+  partialIntervalMs: number
+  tell(event: HeardEvent): void
+  /** Called with the seconds that a recognition took. */
+  onWork(seconds: number): void
+  log: Log
+  signal: AbortSignal
+}
+
+/** Before so much of it was spoken, nothing useful is recognised of an utterance. */
+const FIRST_PARTIAL_FRAMES = 9
+/** An utterance is decoded again at most a third of the time: partials must not hold up finals. */
+const PARTIAL_SHARE = 3
+/** More finals than this are not waited for at a time: sound is heard faster than it is recognised. */
+const MAX_ENDED = 8
+
+type Early = { span: UtteranceSpan; final: Promise<Final>; stop: AbortController }
+type LastPartial = { number: number; text: string; draft: readonly number[]; voice: number }
+
+/**
+ * One channel of a session: its endpointer, the partials of the utterance that is open, and the finals
+ * of those that have ended, which are told in order. The final of an utterance is begun as soon as it
+ * may have ended, and is there, more often than not, when silence has lasted long enough.
+ */
+export class Channel {
+  readonly #options: ChannelOptions
+  readonly #endpoint: EndpointState
+  /** First sample that no utterance took. */
+  #after: number
+  #ended: EndedUtterance[] = []
+  #telling: Promise<void> = Promise.resolve()
+  #early: Early | undefined
+  #partial: AbortController | undefined
+  #last: LastPartial | undefined
+  #nextPartialAt = 0
+
+  constructor(options: ChannelOptions, from: { endpoint: EndpointState; after: number }) {
+    this.#options = options
+    this.#endpoint = from.endpoint
+    this.#after = from.after
+  }
+
+  /** Plain data from which a channel goes on. */
+  get state(): { endpoint: EndpointState; after: number } {
+    return structuredClone({ endpoint: this.#endpoint, after: this.#after })
+  }
+
+  /** First sample that is needed for the utterance that is open, or that comes next. */
+  get firstNeeded(): number {
+    const { number, from, frame } = this.#endpoint
+    return this.#piecesOf({ number, from: from ?? frame, to: frame }).context.start
+  }
+
+  /** Utterances whose final text is not told yet. */
+  get ended(): readonly EndedUtterance[] {
+    return this.#ended
+  }
+
+  /** Takes the probability of speech and the loudness of the next frame. */
+  hear(probability: number, level: number, { isBehind }: { isBehind: boolean }): void {
+    for (const event of this.#options.endpointer.step(this.#endpoint, probability, level)) {
+      this.#handle(event, isBehind)
+    }
+    if (this.#early && this.#endpoint.lastVoice > this.#early.span.to) {
+      this.#early.stop.abort() // Speech goes on.
+      this.#early = undefined
+    }
+  }
+
+  /** The sound has ended. */
+  finish(): void {
+    for (const event of this.#options.endpointer.finish(this.#endpoint)) this.#handle(event, true)
+  }
+
+  /** Recognises an utterance that had ended before. */
+  resume(ended: EndedUtterance): void {
+    this.#recognize(ended, this.#final(ended, { isBehind: true }))
+  }
+
+  /** Resolves when not too many finals are under way, or, with `all`, none. */
+  async caughtUp({ all = false } = {}): Promise<void> {
+    if (all || this.#ended.length > MAX_ENDED) await this.#telling
+  }
+
+  /**
+   * Begins to recognise what there is of the open utterance, if there is one with new voice, nothing is
+   * under way and it is time; resolves when that is done.
+   */
+  async partial({ isBehind }: { isBehind: boolean }): Promise<void> {
+    const { phase, from, frame, number, lastVoice } = this.#endpoint
+    const last = this.#last?.number === number ? this.#last : undefined
+    if (phase !== 'speaking' || from === null || frame - from < FIRST_PARTIAL_FRAMES) return
+    if (this.#partial || this.#ended.length > 0 || last?.voice === lastVoice) return
+    const began = performance.now()
+    if (began < this.#nextPartialAt) return
+    const stop = new AbortController()
+    this.#partial = stop
+    try {
+      const { ears, language, channel, signal, partialIntervalMs, tell } = this.#options
+      const { segment } = this.#piecesOf({ number, from, to: frame })
+      const utterance = { path: this.#options.path, segment }
+      const heard = await ears.recognizePartial(utterance, {
+        signal: AbortSignal.any([signal, stop.signal]),
+        isBehind,
+        language: language.current,
+        draft: last?.draft,
+      })
+      const now = performance.now()
+      this.#options.onWork((now - began) / 1000)
+      this.#nextPartialAt = Math.max(this.#nextPartialAt, began + PARTIAL_SHARE * (now - began))
+      if (stop.signal.aborted) return
+      const span = { start: frameTime(from), end: frameTime(frame) }
+      const view = viewUtterance(heard.words, { channel, language: heard.language, span })
+      this.#last = { number, text: view.text, draft: heard.draft, voice: lastVoice }
+      if (view.words.length === 0 || view.text === last?.text) return
+      this.#nextPartialAt = Math.max(this.#nextPartialAt, now + partialIntervalMs)
+      tell({ type: 'partial', channel, number, view })
+    } catch (error) {
+      if (!stop.signal.aborted && !this.#options.signal.aborted) {
+        this.#options.log.warn({ err: error }, 'partial transcript failed')
+      }
+    } finally {
+      if (this.#partial === stop) this.#partial = undefined
+    }
+  }
+
+  #handle(event: EndpointEvent, isBehind: boolean): void {
+    const { channel, tell } = this.#options
+    switch (event.type) {
+      case 'speech_start':
+      case 'speech_end':
+        tell({ type: event.type, time: frameTime(event.frame), channel })
+        break
+      case 'pause':
+        if (!isBehind) this.#beginEarly(event.utterance)
+        break
+      case 'utterance':
+        this.#end(event.utterance, isBehind)
+    }
+  }
+
+  #beginEarly(span: UtteranceSpan): void {
+    this.#early?.stop.abort()
+    const stop = new AbortController()
+    const ended = this.#endedOf(span)
+    const final = this.#final(ended, { isBehind: false, stop })
+    final.catch(() => {}) // Whoever uses it sees the error.
+    this.#early = { span, final, stop }
+  }
+
+  #end(span: UtteranceSpan, isBehind: boolean): void {
+    this.#partial?.abort()
+    this.#partial = undefined
+    const early = this.#early
+    this.#early = undefined
+    const isSame = early && early.span.number === span.number && early.span.to === span.to
+    if (!isSame) early?.stop.abort()
+    const ended = this.#endedOf(span)
+    this.#after = ended.segment.end
+    this.#recognize(ended, isSame ? early.final : this.#final(ended, { isBehind }))
+  }
+
+  #endedOf(span: UtteranceSpan): EndedUtterance {
+    return { channel: this.#options.channel, span, ...this.#piecesOf(span) }
+  }
+
+  #piecesOf(span: UtteranceSpan): Pieces {
+    return piecesOf(span, { state: this.#endpoint, after: this.#after })
+  }
+
+  /** Tells the final text after those of the utterances before. */
+  #recognize(ended: EndedUtterance, final: Promise<Final>): void {
+    const { channel, tell, language } = this.#options
+    const { number, from, to } = ended.span
+    this.#ended.push(ended)
+    final.catch(() => {}) // It may fail before its turn has come.
+    this.#telling = this.#telling.then(async () => {
+      const span = { start: frameTime(from), end: frameTime(to) }
+      try {
+        const { words, language: heard } = await final
+        if (words.length > 0) language.heard(heard)
+        const spoken = words.length > 0 ? heard : language.fallback
+        const view = viewUtterance(words, { channel, language: spoken, span })
+        this.#ended.shift()
+        tell({ type: 'final', channel, number, view })
+      } catch (error) {
+        if (this.#options.signal.aborted) return
+        const view = viewUtterance([], { channel, language: language.fallback, span })
+        this.#ended.shift()
+        tell({ type: 'final', channel, number, view, error })
+      }
+    })
+  }
+
+  async #final(
+    { segment, context }: EndedUtterance,
+    { isBehind, stop }: { isBehind: boolean; stop?: AbortController },
+  ): Promise<Final> {
+    const { ears, language, log, onWork } = this.#options
+    const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
+    const signal = AbortSignal.any(signals)
+    const began = performance.now()
+    const final = await insist(
+      () =>
+        ears.recognizeFinal(
+          { path: this.#options.path, segment, context },
+          { signal, isBehind, language: language.current },
+        ),
+      { signal, log },
+    )
+    onWork((performance.now() - began) / 1000)
+    return final
+  }
+}

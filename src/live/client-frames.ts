@@ -1,0 +1,96 @@
+/** What a client says with one frame (contract 5.4). */
+export type ClientFrame =
+  | { type: 'audio'; bytes: Uint8Array }
+  | { type: 'stop' }
+  /** A chunk whose audio cannot be read; answered with a refused ack. */
+  | { type: 'refused'; status: 400; exception: 'InvalidChunk'; message: string }
+  /** Answered with an `error` message. */
+  | { type: 'unreadable'; message: string }
+
+/** Reads a frame. The bytes of audio may be those of `data` itself. */
+export function readFrame(data: Uint8Array, isBinary: boolean): ClientFrame {
+  if (isBinary) return { type: 'audio', bytes: data }
+  const text = Buffer.from(data.buffer, data.byteOffset, data.length)
+  const bytes = readUsualChunk(text)
+  if (bytes) return { type: 'audio', bytes }
+  if (text.length > MANY_BYTES && hasManyValues(text)) {
+    return { type: 'unreadable', message: `the message has more than ${MANY_VALUES} values` }
+  }
+  return readMessage(parse(text.toString()))
+}
+
+function readMessage(message: unknown): ClientFrame {
+  if (!isObject(message)) return { type: 'unreadable', message: 'the message is no JSON object' }
+  if (message.type === 'stop_recording') return { type: 'stop' }
+  if (message.type !== 'audio_chunk') {
+    return { type: 'unreadable', message: 'the type of the message is unknown' }
+  }
+  const chunk = isObject(message.data) ? message.data.chunk : undefined
+  if (typeof chunk !== 'string') return refused('chunk is not a string')
+  const bytes = decodeBase64(chunk)
+  return bytes ? { type: 'audio', bytes } : refused('chunk is not valid base64')
+}
+
+function refused(message: string): ClientFrame {
+  return { type: 'refused', status: 400, exception: 'InvalidChunk', message }
+}
+
+/** How all clients that are known write a chunk, but for spaces. */
+const HEAD = /^\s*\{\s*"type"\s*:\s*"audio_chunk"\s*,\s*"data"\s*:\s*\{\s*"chunk"\s*:\s*"/
+const TAIL = /"\s*\}\s*\}\s*$/
+/** In so many bytes at either end the text around the base64 is looked for. */
+const MARGIN = 100
+
+/**
+ * Reads the audio of a message in the usual form, undefined when it has another one. To cut the base64
+ * out of the text takes a quarter of the time that it takes to parse the JSON: what a client had to
+ * keep while its connection was lost comes as one message of up to 32 MiB.
+ */
+function readUsualChunk(text: Buffer): Uint8Array | undefined {
+  const head = HEAD.exec(text.toString('latin1', 0, MARGIN))
+  const end = Math.max(text.length - MARGIN, head?.[0].length ?? 0)
+  const tail = head && TAIL.exec(text.toString('latin1', end))
+  return tail ? decodeBase64(text.toString('latin1', head[0].length, end + tail.index)) : undefined
+}
+
+/**
+ * Decodes base64 of RFC 4648, 4: padding is demanded and no other character is let pass, since decoders
+ * disagree on what these mean; the unused bits of a last character may be anything, which nearly all
+ * let pass. Node skips what it does not know, hence the length tells whether there was any; but it takes
+ * the base64 of URLs as well, and of a character beyond a byte only the lower one.
+ */
+function decodeBase64(text: string): Uint8Array | undefined {
+  if (text.length % 4 !== 0 || Buffer.byteLength(text) !== text.length) return undefined
+  if (text.includes('-') || text.includes('_')) return undefined
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.length === (text.length / 4) * 3 - padding ? bytes : undefined
+}
+
+/**
+ * No message but that of a chunk is long, and a chunk is one value. A megabyte of brackets takes the
+ * parser 40 ms, which all other sessions would wait for.
+ */
+const [MANY_BYTES, MANY_VALUES] = [64 * 1024, 1000]
+
+function hasManyValues(text: Buffer): boolean {
+  let found = 0
+  for (const mark of '[{,') {
+    for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) {
+      if (++found > MANY_VALUES) return true
+    }
+  }
+  return false
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

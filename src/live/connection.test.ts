@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Connection, type Outgoing } from './connection.ts'
+
+function open() {
+  const heard: string[] = []
+  const connection = new Connection({
+    isResumed: false,
+    onFrame: (data) => heard.push(`frame ${data.length}`),
+    onSeen: (number) => heard.push(`seen ${number}`),
+    onLost: (code) => heard.push(`lost ${code}`),
+    room: () => undefined,
+  })
+  return { connection, heard }
+}
+
+/** All messages until the connection ends. */
+async function drain(connection: Connection): Promise<string[]> {
+  return (await Array.fromAsync(connection.messages())).map(({ text }) => text)
+}
+
+function message(text: string, more: Partial<Outgoing> = {}): Outgoing {
+  return { text, ...more }
+}
+
+test('messages come in order, and all of them before the end', async () => {
+  const { connection } = open()
+  const drained = drain(connection)
+  connection.push(message('a'))
+  connection.push(message('b'))
+  connection.end(1000)
+  connection.push(message('too late'))
+  assert.deepEqual(await drained, ['a', 'b'])
+  assert.equal(connection.closeCode, 1000)
+})
+
+test('frames are handed on until the server ends the connection', () => {
+  const { connection, heard } = open()
+  connection.receive(new Uint8Array(3), true)
+  connection.end(4400)
+  connection.receive(new Uint8Array(4), true)
+  assert.deepEqual(heard, ['frame 3'])
+})
+
+test('a lost connection tells the code of who ended it', () => {
+  const lost = open()
+  lost.connection.lost(1001)
+  assert.deepEqual(lost.heard, ['lost 1001'])
+  const ended = open()
+  ended.connection.end(1013)
+  ended.connection.lost(1000)
+  assert.deepEqual(ended.heard, ['lost 1013'])
+})
+
+test('what must arrive stays until it is confirmed', () => {
+  const { connection, heard } = open()
+  for (let number = 1; number <= 3; number++) connection.push(message(`m${number}`, { number }))
+  connection.push(message('ack'))
+  connection.seen(2)
+  assert.deepEqual(heard, ['seen 2'])
+  assert.deepEqual(
+    connection.takeUnseen().map(({ text }) => text),
+    ['m3'],
+  )
+  assert.deepEqual(connection.takeUnseen(), [])
+})
+
+test('a client that reads slowly gets no partials', async () => {
+  const { connection } = open()
+  connection.push(message('x'.repeat(300_000)))
+  connection.push(message('partial', { isPartial: true }))
+  connection.push(message('final', { number: 1 }))
+  connection.end(1000)
+  assert.deepEqual((await drain(connection)).slice(1), ['final'])
+})
+
+test('a client that reads nothing is closed with 1013, and loses nothing that must arrive', async () => {
+  const { connection } = open()
+  connection.push(message('x'.repeat(9_000_000), { number: 1 }))
+  connection.push(message('one more', { number: 2 }))
+  assert.equal(connection.closeCode, 1013)
+  assert.deepEqual(await drain(connection), [])
+  assert.equal(connection.takeUnseen().length, 2)
+})
+
+test('the last messages of a session are waited for, however long they are', async () => {
+  const { connection } = open()
+  const long = 'x'.repeat(9_000_000)
+  connection.push(message(long, { isLast: true }))
+  connection.push(message('end', { isLast: true }))
+  connection.end(1000)
+  assert.deepEqual(await drain(connection), [long, 'end'])
+})

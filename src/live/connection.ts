@@ -1,0 +1,122 @@
+/** A message on its way to the client. */
+export type Outgoing = {
+  text: string
+  /** Counts the messages that must arrive, from 1; absent on partials and acknowledgements. */
+  number?: number
+  /** May be left out for a client that does not keep up. */
+  isPartial?: boolean
+  /** Comes at the end, when waiting for a slow client harms nobody. */
+  isLast?: boolean
+}
+
+/** With so many bytes waiting, partials are left out. */
+const BUSY_BYTES = 256 * 1024
+/** With so many bytes waiting the client does not read (contract 5.11). */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024
+
+/** What a connection is told of its client. */
+export type ConnectionHandlers = {
+  /** Whether the session had a connection before. */
+  isResumed: boolean
+  onFrame(data: Uint8Array, isBinary: boolean): void
+  /** The client has every message up to this number. */
+  onSeen(number: number): void
+  /** The connection is gone; `code` is that of who ended it. */
+  onLost(code: number): void
+  /** Resolves when more frames may be read; undefined when that is now. */
+  room(): Promise<void> | undefined
+}
+
+/**
+ * One client of a session, from the side of the session: messages are pushed, and whoever holds the
+ * socket takes them out with `messages` and hands in what arrives. It ends with `closeCode`.
+ */
+export class Connection {
+  readonly #handlers: ConnectionHandlers
+  #waiting: Outgoing[] = []
+  #bytes = 0
+  /** Messages that must arrive and were not confirmed. */
+  #unseen: Outgoing[] = []
+  #wake: (() => void) | undefined
+  #closeCode: number | undefined
+
+  constructor(handlers: ConnectionHandlers) {
+    this.#handlers = handlers
+  }
+
+  /** Why the server ends the connection; undefined while it does not. */
+  get closeCode(): number | undefined {
+    return this.#closeCode
+  }
+
+  /** Whether the session had a connection before: then the first frame may hold all that the client kept. */
+  get isResumed(): boolean {
+    return this.#handlers.isResumed
+  }
+
+  /** A frame of the client; see `room` before the next one is read. */
+  receive(data: Uint8Array, isBinary: boolean): void {
+    if (this.#closeCode === undefined) this.#handlers.onFrame(data, isBinary)
+  }
+
+  room(): Promise<void> | undefined {
+    return this.#handlers.room()
+  }
+
+  /** The client answered to something that was sent after the message with this number. */
+  seen(number: number): void {
+    this.#unseen = this.#unseen.filter((message) => message.number! > number)
+    this.#handlers.onSeen(number)
+  }
+
+  /** The socket is gone; `code` is the client's, which tells nothing when the server ended it. */
+  lost(code: number): void {
+    const reason = this.#closeCode ?? code
+    this.end(code)
+    this.#handlers.onLost(reason)
+  }
+
+  push(message: Outgoing): void {
+    if (this.#closeCode !== undefined) return
+    if (message.isPartial && this.#bytes > BUSY_BYTES) return
+    if (message.number !== undefined) this.#unseen.push(message)
+    if (this.#bytes > MAX_WAITING_BYTES && !message.isLast) {
+      this.#waiting = []
+      this.end(1013)
+      return
+    }
+    this.#waiting.push(message)
+    this.#bytes += message.text.length
+    this.#wake?.()
+  }
+
+  /** Ends the connection with `code`, once what waits has been taken. */
+  end(code: number): void {
+    this.#closeCode ??= code
+    this.#wake?.()
+  }
+
+  /** Messages that the client may not have, for its next connection. */
+  takeUnseen(): Outgoing[] {
+    const unseen = this.#unseen
+    this.#unseen = []
+    return unseen
+  }
+
+  /** Messages in order, until the connection ends. */
+  async *messages(): AsyncGenerator<Outgoing> {
+    for (;;) {
+      const message = this.#waiting.shift()
+      if (message) {
+        this.#bytes -= message.text.length
+        yield message
+      } else if (this.#closeCode !== undefined) {
+        return
+      } else {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        this.#wake = resolve
+        await promise
+      }
+    }
+  }
+}

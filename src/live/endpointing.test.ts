@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import {
+  createEndpointer,
+  type EndpointEvent,
+  type EndpointState,
+  initialEndpoint,
+  piecesOf,
+} from './endpointing.ts'
+
+const options = { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds: 5 }
+
+type Input = { probability: number; level: number }
+
+/** One character per 32 ms: `#` is speech, `+` weak speech, `-` quiet speech, `.` silence. */
+function read(sound: string): Input[] {
+  const probabilities: Record<string, number> = { '#': 1, '+': 0.4, '-': 0.9 }
+  return [...sound].map((c) => {
+    return { probability: probabilities[c] ?? 0, level: c === '#' ? -20 : c === '-' ? -50 : -70 }
+  })
+}
+
+function run(
+  inputs: readonly Input[],
+  { isEnd = true, ...changed }: Partial<typeof options> & { isEnd?: boolean } = {},
+): EndpointEvent[] {
+  const { step, finish } = createEndpointer({ ...options, ...changed })
+  const state = initialEndpoint()
+  const events = inputs.flatMap(({ probability, level }) => step(state, probability, level))
+  return isEnd ? [...events, ...finish(state)] : events
+}
+
+/** `start 2`, `end 5`, `0:2-5` for an utterance; pauses are left out. */
+function words(events: readonly EndpointEvent[]): string {
+  return events
+    .flatMap((event) => {
+      if (event.type === 'speech_start') return [`start ${event.frame}`]
+      if (event.type === 'speech_end') return [`end ${event.frame}`]
+      const { number, from, to } = event.utterance
+      return event.type === 'utterance' ? [`${number}:${from}-${to}`] : []
+    })
+    .join(', ')
+}
+
+test('speech starts with its first frame, once there are three', () => {
+  assert.equal(words(run(read('..###'), { isEnd: false })), 'start 2')
+  assert.equal(words(run(read('..##'), { isEnd: false })), '')
+})
+
+test('a click is no speech, nor are clicks with silence between them', () => {
+  assert.equal(words(run(read(`..##${'.'.repeat(20)}##${'.'.repeat(20)}`))), '')
+})
+
+test('voice with short gaps adds up to speech', () => {
+  assert.equal(words(run(read('#..#..#'), { isEnd: false })), 'start 0')
+})
+
+test('an utterance ends when silence lasted the hangover and the endpointing', () => {
+  assert.equal(words(run(read(`..####${'.'.repeat(9)}`), { isEnd: false })), 'start 2')
+  const ended = 'start 2, end 6, 0:2-6'
+  assert.equal(words(run(read(`..####${'.'.repeat(10)}`), { isEnd: false })), ended)
+})
+
+test('a gap shorter than the hangover does not end it, and it ends after the second part', () => {
+  const events = run(read(`####${'.'.repeat(8)}####${'.'.repeat(10)}`), { isEnd: false })
+  assert.equal(words(events), 'start 0, end 16, 0:0-16')
+})
+
+test('a longer endpointing waits longer', () => {
+  const sound = read(`####${'.'.repeat(30)}####${'.'.repeat(12)}`)
+  assert.equal(words(run(sound)), 'start 0, end 4, 0:0-4, start 34, end 38, 1:34-38')
+  assert.equal(words(run(sound, { endpointing: 1 })), 'start 0, end 38, 0:0-38')
+})
+
+test('weak speech keeps speech going but does not begin it', () => {
+  assert.equal(words(run(read('..+++++..'))), '')
+  assert.equal(words(run(read(`###++++${'.'.repeat(12)}`))), 'start 0, end 7, 0:0-7')
+})
+
+test('a higher threshold takes fewer sounds for speech', () => {
+  const weak = [...'........'].map(() => ({ probability: 0.6, level: -20 }))
+  assert.equal(words(run(weak)), 'start 0, end 8, 0:0-8')
+  assert.equal(words(run(weak, { threshold: 0.8 })), '')
+  assert.equal(words(run(read('....'), { threshold: 0 })), 'start 0, end 4, 0:0-4')
+})
+
+test('an utterance that gets too long is cut where it is quietest, without a speech event', () => {
+  const sound = read(`${'#'.repeat(140)}---${'#'.repeat(30)}${'.'.repeat(12)}`)
+  assert.equal(words(run(sound)), 'start 0, 0:0-141, end 173, 1:141-173')
+})
+
+test('a cut within a pause opens the next utterance only when voice comes back', () => {
+  const sound = read(`${'#'.repeat(150)}${'.'.repeat(20)}###${'.'.repeat(30)}`)
+  const events = run(sound, { endpointing: 0.7 })
+  assert.equal(words(events), 'start 0, 0:0-150, end 173, 1:170-173')
+})
+
+test('speech that ends in the pause after a cut ends without a further utterance', () => {
+  const sound = read(`${'#'.repeat(150)}${'.'.repeat(60)}`)
+  assert.equal(words(run(sound, { endpointing: 0.7 })), 'start 0, 0:0-150, end 150')
+})
+
+test('a pause is told once the padding is there, and is the utterance if silence lasts', () => {
+  const events = run(read(`####${'.'.repeat(10)}`), { isEnd: false })
+  const pause = events.find(({ type }) => type === 'pause')
+  const utterance = events.find(({ type }) => type === 'utterance')
+  assert.deepEqual(pause && { ...pause, type: 'utterance' }, utterance)
+  assert.deepEqual(
+    run(read('####...'), { isEnd: false }).filter(({ type }) => type === 'pause'),
+    [],
+  )
+})
+
+/** What is recognised of frames 20 to 30 when so much was heard. */
+function pieces({ after = 0, from = 20, heard = 99, isCut = false }) {
+  const state = { ...initialEndpoint(), frame: heard, from: isCut ? 30 : null }
+  return piecesOf({ number: 1, from, to: 30 }, { state, after })
+}
+
+test('the samples of an utterance begin before its voice, and never in the one before', () => {
+  const segment = { start: 20 * 512 - 4800, end: 34 * 512 }
+  assert.deepEqual(pieces({}), { segment, context: segment })
+  assert.equal(pieces({ after: 10_000 }).segment.start, 10_000)
+  assert.equal(pieces({ from: 2 }).segment.start, 0)
+})
+
+test('what was not heard yet is not recognised', () => {
+  assert.equal(pieces({ heard: 31 }).segment.end, 31 * 512)
+})
+
+test('an utterance without a pause before or behind it is heard with what lies there', () => {
+  const after = pieces({ after: 40_000, from: 75 })
+  assert.deepEqual([after.segment.start, after.context.start], [40_000, 8000])
+  assert.equal(pieces({ after: 10_000 }).context.start, 0)
+  const cut = pieces({ heard: 40, isCut: true })
+  assert.deepEqual([cut.segment.end, cut.context.end], [30 * 512, 40 * 512])
+})
+
+const sounds = fc.array(
+  fc.record({ probability: fc.double({ min: 0, max: 1, noNaN: true }), level: fc.constant(-30) }),
+  { maxLength: 1200 },
+)
+
+test('speech events alternate, utterances ascend, and none is too long', () => {
+  const longest = Math.ceil(options.maxSeconds / 0.032)
+  fc.assert(
+    fc.property(sounds, (sound) => {
+      let [isSpeaking, number, end] = [false, 0, 0]
+      for (const event of run(sound)) {
+        if (event.type === 'pause') continue
+        if (event.type === 'utterance') {
+          const { from, to } = event.utterance
+          assert.equal(event.utterance.number, number++)
+          assert.ok(from >= end && to > from && to - from <= longest)
+          end = to
+        } else {
+          assert.equal(event.type === 'speech_end', isSpeaking)
+          isSpeaking = !isSpeaking
+        }
+      }
+      assert.equal(isSpeaking, false)
+    }),
+  )
+})
+
+test('a state that went through JSON goes on as if nothing had been', () => {
+  fc.assert(
+    fc.property(sounds, fc.nat(1200), (sound, at) => {
+      const { step, finish } = createEndpointer(options)
+      let state = initialEndpoint()
+      const events: EndpointEvent[] = []
+      for (const [i, { probability, level }] of sound.entries()) {
+        if (i === at) state = JSON.parse(JSON.stringify(state)) as EndpointState
+        events.push(...step(state, probability, level))
+      }
+      assert.deepEqual([...events, ...finish(state)], run(sound))
+    }),
+  )
+})

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { LiveEars } from '../asr/live-ears.ts'
+import { MAX_LISTEN_FRAMES } from '../asr/live-ears.ts'
+import { AppError } from '../errors.ts'
+import { createLog } from '../log.ts'
+import type { HeardEvent } from './channel.ts'
+import { Hearing } from './hearing.ts'
+import { createSessionLanguage } from './session-language.ts'
+import type { Snapshot } from './session-log.ts'
+
+const FRAME = 512
+
+type Options = {
+  /** Before a call is answered. */
+  before?: (
+    kind: 'listen' | 'final' | 'partial',
+    segment?: { start: number; end: number },
+  ) => unknown
+  partials?: boolean
+  from?: Snapshot
+  text?: string
+}
+
+/**
+ * A session of drawn sound, a character per 32 ms and a string per channel: `#` is speech. A final says
+ * which frames it was made of, a partial how many.
+ */
+function open(channels: readonly string[], options: Options = {}) {
+  const { before, partials = false, from, text } = options
+  const told: string[] = []
+  const snapshots: Snapshot[] = []
+  const calls: string[] = []
+  const leaving = new AbortController()
+  const ears: LiveEars = {
+    capacity: undefined,
+    async listen({ channels: paths }, { from: at, frames }, { signal }) {
+      await before?.('listen')
+      signal.throwIfAborted()
+      const end = Math.min(at + MAX_LISTEN_FRAMES, Math.floor(frames / FRAME))
+      const heard = paths.map((_, i) => [...channels[i]!.slice(at, Math.max(at, end))])
+      return {
+        probabilities: heard.map((frames) => Float32Array.from(frames, (c) => (c === '#' ? 1 : 0))),
+        levels: heard.map((frames) => new Float32Array(frames.length).fill(-30)),
+      }
+    },
+    async recognizeFinal({ path, segment }, { signal, language = 'en' }) {
+      calls.push(`final ${path}`)
+      await before?.('final', segment)
+      signal.throwIfAborted()
+      const said = text ?? `${Math.round(segment.start / FRAME)}-${segment.end / FRAME}`
+      const [start, end] = [segment.start / 16_000, segment.end / 16_000]
+      const words = said === '' ? [] : [{ text: said, start, end, confidence: 1 }]
+      return { words, language, warnings: [] }
+    },
+    async recognizePartial({ segment }, { signal, language = 'en' }) {
+      await before?.('partial', segment)
+      signal.throwIfAborted()
+      const [start, end] = [segment.start / 16_000, segment.end / 16_000]
+      const words = [{ text: `${segment.end / FRAME}`, start, end, confidence: 1 }]
+      return { words, language, draft: [] }
+    },
+  }
+  const hearing = new Hearing(
+    {
+      ears,
+      sound: {
+        path: 'sound',
+        start: 0,
+        format: { encoding: 's16', sampleRate: 16_000, channels: channels.length },
+        isEnhanced: false,
+        channels: channels.map((_, i) => `channel ${i}`),
+      },
+      endpointing: { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds: 5 },
+      language: createSessionLanguage(
+        { languages: [], code_switching: false },
+        { installed: ['en', 'fr'] },
+      ),
+      partialIntervalMs: 0,
+      tell: (event) => told.push(written(event)),
+      wantsPartials: () => partials,
+      onHeard() {},
+      onSnapshot: (snapshot) => snapshots.push(snapshot),
+      log: createLog('silent'),
+      signal: leaving.signal,
+    },
+    from,
+  )
+  const hear = async (frames = channels[0]!.length) => {
+    hearing.grown(frames * FRAME)
+    hearing.end()
+    await hearing.run()
+    return told
+  }
+  return { hearing, hear, told, snapshots, calls, leaving }
+}
+
+function written(event: HeardEvent): string {
+  if (event.type === 'speech_start' || event.type === 'speech_end') {
+    return `${event.type} ${event.channel} ${Math.round(event.time / 0.032)}`
+  }
+  const failed = event.type === 'final' && event.error !== undefined ? ' failed' : ''
+  return `${event.type} ${event.channel} ${event.number}${event.view.text}${failed}`
+}
+
+const pause = '.'.repeat(12)
+const speech = '#'.repeat(20)
+
+test('an utterance is told with its speech events, its final last', async () => {
+  const { hear } = open([`..........${speech}${pause}`])
+  assert.deepEqual(await hear(), ['speech_start 0 10', 'speech_end 0 30', 'final 0 0 1-34'])
+})
+
+test('finals of a channel are told in order, though the first takes longest', async () => {
+  const first = Promise.withResolvers<void>()
+  const { hear, told } = open([`${speech}${pause}${speech}${pause}`], {
+    before: (kind, segment) => {
+      if (kind !== 'final') return
+      if (segment!.start === 0) return first.promise
+      first.resolve()
+    },
+  })
+  await hear()
+  assert.deepEqual(
+    told.filter((what) => what.startsWith('final')),
+    ['final 0 0 0-24', 'final 0 1 24-56'],
+  )
+})
+
+test('channels do not wait for each other', async () => {
+  const release = Promise.withResolvers<void>()
+  const { hear, told } = open([`${speech}${pause}`, `${speech}${pause}`], {
+    before: (kind) => (kind === 'final' && told.length < 4 ? undefined : release.resolve()),
+  })
+  await hear()
+  assert.deepEqual(told.filter((what) => what.startsWith('final')).length, 2)
+})
+
+test('a final is begun in the pause and used when silence lasts', async () => {
+  const { hear, calls } = open([`${speech}${pause}`])
+  await hear()
+  assert.deepEqual(calls, ['final channel 0'])
+})
+
+test('a final that was begun too early is not told', async () => {
+  const { hear, told } = open([`${speech}......${speech}${pause}`])
+  await hear()
+  assert.deepEqual(
+    told.filter((what) => what.startsWith('final')),
+    ['final 0 0 0-50'],
+  )
+})
+
+test('partials come while the utterance is open, and never after its final', async () => {
+  const { hear } = open([`${'#'.repeat(60)}${pause}`], { partials: true })
+  const told = await hear()
+  const partials = told.filter((what) => what.startsWith('partial'))
+  assert.ok(partials.length >= 1)
+  assert.ok(told.indexOf(partials.at(-1)!) < told.indexOf('speech_end 0 60'))
+  assert.equal(told.at(-1), 'final 0 0 0-64')
+})
+
+test('nobody wants partials: none is made', async () => {
+  const { hear } = open([`${'#'.repeat(60)}${pause}`])
+  assert.ok((await hear()).every((what) => !what.startsWith('partial')))
+})
+
+test('an engine whose process died is asked again, and the text is the same', async () => {
+  let failures = 2
+  const { hear } = open([`${speech}${pause}`], {
+    before: (kind) => {
+      if (kind === 'final' && failures-- > 1) throw new AppError('engine_failed')
+    },
+  })
+  assert.equal((await hear()).at(-1), 'final 0 0 0-24')
+})
+
+test('a mistake in the program is told of the utterance, and hearing goes on', async () => {
+  const { hear } = open([`${speech}${pause}${speech}${pause}`], {
+    before: (kind, segment) => {
+      if (kind === 'final' && segment!.start === 0) throw new TypeError('a mistake')
+    },
+  })
+  const told = await hear()
+  assert.ok(told.includes('final 0 0 failed'))
+  assert.ok(told.includes('final 0 1 24-56'))
+})
+
+test('sound that comes piece by piece is heard like sound that is there at once', async () => {
+  const sound = `${speech}${pause}${'#'.repeat(200)}${pause}`
+  const { hear: once } = open([sound])
+  const { hearing, told } = open([sound])
+  const running = hearing.run()
+  for (let frames = 0; frames <= sound.length; frames += 0.3) {
+    hearing.grown(Math.floor(frames * FRAME))
+    if (frames % 5 < 0.3) await new Promise(setImmediate)
+  }
+  hearing.grown(sound.length * FRAME)
+  hearing.end()
+  await running
+  const whole = await once()
+  for (const kind of ['speech', 'final']) {
+    const ofKind = (all: readonly string[]) => all.filter((what) => what.startsWith(kind))
+    assert.deepEqual(ofKind(told), ofKind(whole))
+  }
+})
+
+test('from any snapshot on, the rest is heard as if nothing had been', async () => {
+  const sound = `${'#'.repeat(150)}${pause}${speech}${pause}${'#'.repeat(180)}${pause}${speech}${pause}`
+  const release = Promise.withResolvers<void>()
+  const { hear, snapshots, told } = open([sound], {
+    before: (kind) => kind === 'final' && undefined,
+  })
+  await hear()
+  release.resolve()
+  assert.ok(snapshots.length >= 2)
+  for (const snapshot of snapshots) {
+    const resumed = open([sound], { from: JSON.parse(JSON.stringify(snapshot)) })
+    const rest = await resumed.hear()
+    const finals = (all: readonly string[]) => all.filter((what) => what.startsWith('final'))
+    assert.deepEqual(finals(rest), finals(told).slice(-finals(rest).length))
+    assert.deepEqual(
+      rest.filter((what) => what.startsWith('speech')),
+      told.filter((what) => what.startsWith('speech')).slice(-rest.length + finals(rest).length),
+    )
+  }
+})
+
+test('utterances whose final was under way at the snapshot are recognised after it', async () => {
+  const held = new Promise<void>(() => {})
+  const sound = `${speech}${pause}${'.'.repeat(160)}`
+  const first = open([sound], { before: (kind) => (kind === 'final' ? held : undefined) })
+  first.hearing.grown(sound.length * FRAME)
+  void first.hearing.run().catch(() => {})
+  while (first.snapshots.length === 0) await new Promise(setImmediate)
+  const [snapshot] = first.snapshots
+  first.leaving.abort()
+  assert.equal(snapshot!.ended.length, 1)
+  const resumed = open([sound], { from: snapshot! })
+  assert.deepEqual(await resumed.hear(), ['final 0 0 0-24'])
+})
+
+test('a session that is left hears no more', async () => {
+  const { hearing, leaving } = open([speech])
+  const running = hearing.run()
+  leaving.abort()
+  await assert.rejects(running)
+})

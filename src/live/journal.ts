@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import type { LiveFiles } from '../storage/live-files.ts'
+
+/** Something to be stored, and who wants to know. */
+export type Entry = {
+  sound?: Uint8Array
+  lines: readonly string[]
+  /** It is in the files: it can be read, and a process that is killed loses nothing of it. */
+  onWritten?: () => void
+  /** It is on the disk. */
+  onStored?: () => void
+}
+
+/** A disk that is full is tried again after this time; meanwhile nothing is acknowledged. */
+const RETRY_MS = 1000
+
+/** What the journal of a session is made from. */
+export type JournalOptions = {
+  files: Pick<LiveFiles, 'write' | 'sync'>
+  /** Nothing more can be stored, until the files are opened anew. */
+  onBroken(error: unknown): void
+  log: Log
+  signal: AbortSignal
+  retryMs?: number
+}
+
+/**
+ * Stores what happens in a session, in the order in which it happens, and tells when that is done, in
+ * the same order. What comes while the disk is busy is stored together with the next sync. A disk that
+ * is full is tried again for as long as the session lives: the client keeps what was not acknowledged.
+ */
+export class Journal {
+  readonly #options: JournalOptions
+  #waiting: Entry[] = []
+  #storing: Promise<void> | undefined
+  #bytes = 0
+
+  constructor(options: JournalOptions) {
+    this.#options = options
+  }
+
+  /** Bytes of sound that wait to be stored. */
+  get waitingBytes(): number {
+    return this.#bytes
+  }
+
+  append(entry: Entry): void {
+    this.#waiting.push(entry)
+    this.#bytes += entry.sound?.byteLength ?? 0
+    this.#storing ??= this.#store()
+  }
+
+  /** Resolves when all that was appended is on the disk, or the session was left. */
+  async flushed(): Promise<void> {
+    while (this.#storing) await this.#storing
+  }
+
+  async #store(): Promise<void> {
+    const { files, signal } = this.#options
+    while (this.#waiting.length > 0 && !signal.aborted) {
+      const batch = this.#waiting.splice(0)
+      const lines = batch.flatMap((entry) => entry.lines)
+      const sound = joined(batch.flatMap((entry) => entry.sound ?? []))
+      if (!(await this.#write(sound, lines))) break
+      this.#bytes -= sound?.byteLength ?? 0
+      for (const { onWritten } of batch) onWritten?.()
+      try {
+        await files.sync()
+      } catch (error) {
+        this.#options.onBroken(error)
+        break
+      }
+      for (const { onStored } of batch) onStored?.()
+    }
+    this.#storing = undefined
+  }
+
+  /** Tries until it works; false when the session was left before that. */
+  async #write(sound: Uint8Array | undefined, lines: readonly string[]): Promise<boolean> {
+    const { files, log, signal, retryMs = RETRY_MS } = this.#options
+    for (;;) {
+      try {
+        await files.write(sound, lines)
+        return true
+      } catch (error) {
+        if (signal.aborted) return false
+        log.error({ err: error }, 'cannot store a live session, trying again')
+        await files.sync().catch(() => {}) // It tells once of the write that failed.
+        await delay(retryMs, undefined, { signal }).catch(() => {})
+      }
+    }
+  }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {
+  return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0]
+}

@@ -1,0 +1,151 @@
+import type { Connection, Outgoing } from './connection.ts'
+import type { Journal } from './journal.ts'
+import { type Routing, type ServerMessage, type TextMessage, writeMessage } from './messages.ts'
+import { writeRecord } from './session-log.ts'
+
+/** An acknowledgement, as far as routing is concerned. */
+const someAck: ServerMessage = { type: 'audio_chunk', acknowledged: true, error: null, data: null }
+
+/** What of a session's messages an earlier process noted. */
+export type EarlierMessages = {
+  /** Messages that must arrive, so far. */
+  numbered: number
+  /** Those that the client may not have. */
+  missed: Outgoing[]
+  /** Those of them that go out only when the result is stored, by type. */
+  withheld: Map<string, Outgoing>
+}
+
+/** How messages leave a session. */
+export type OutboxOptions = {
+  sessionId: string
+  routing: Routing
+  journal: Journal
+  /** Messages kept for a client that is not there. */
+  maxMissed: number
+  earlier: EarlierMessages | undefined
+}
+
+/** A message to be sent, lines that are stored together with it, and how it goes out. */
+export type SendOptions = { lines?: readonly string[]; isLast?: boolean }
+
+/**
+ * The messages of a session on their way out: stored first, then given to the client. While there is none,
+ * those that must arrive wait; partials and acknowledgements do not.
+ */
+export class Outbox {
+  readonly #options: OutboxOptions
+  #connection: Connection | undefined
+  #missed: Outgoing[]
+  #numbered: number
+
+  constructor(options: OutboxOptions) {
+    this.#options = options
+    this.#missed = options.earlier?.missed ?? []
+    this.#numbered = options.earlier?.numbered ?? 0
+  }
+
+  get connection(): Connection | undefined {
+    return this.#connection
+  }
+
+  /** Whether a message like this would go anywhere now. */
+  isWanted(message: ServerMessage): boolean {
+    const { routing } = this.#options
+    if (routing.isForCallback(message)) return true
+    return this.#connection !== undefined && routing.isForSocket(message)
+  }
+
+  /** Stores a message, if anybody is to have it, and the lines in any case; then sends it. */
+  send(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
+    this.prepare(message, options)()
+  }
+
+  /** Stores a message and returns what sends it. */
+  prepare(
+    message: ServerMessage | TextMessage,
+    { lines = [], isLast = false }: SendOptions = {},
+  ): () => void {
+    const { sessionId, routing, journal } = this.#options
+    const isForSocket = routing.isForSocket(message)
+    if (!isForSocket && !routing.isForCallback(message)) {
+      if (lines.length > 0) journal.append({ lines })
+      return () => {}
+    }
+    const text = writeMessage(message, { sessionId, at: Date.now() })
+    const entry = { lines: [writeRecord({ kind: 'message', text }), ...lines] }
+    if (!isForSocket) {
+      journal.append(entry)
+      return () => {}
+    }
+    const number = mustArrive(message) ? ++this.#numbered : undefined
+    const outgoing: Outgoing = {
+      text,
+      ...(number !== undefined && { number }),
+      ...(isPartial(message) && { isPartial: true }),
+      ...(isLast && { isLast }),
+    }
+    let [isAsked, isStored] = [false, false]
+    const deliver = () => {
+      if (isAsked && isStored) this.#deliver(outgoing)
+    }
+    journal.append({
+      ...entry,
+      onStored: () => {
+        isStored = true
+        deliver()
+      },
+    })
+    return () => {
+      isAsked = true
+      deliver()
+    }
+  }
+
+  /** Whether anybody is to have acknowledgements of chunks. */
+  get wantsAcks(): boolean {
+    const { routing } = this.#options
+    return routing.isForSocket(someAck) || routing.isForCallback(someAck)
+  }
+
+  /** Sends a message that an earlier process had prepared, if it had. */
+  release(type: string): void {
+    const message = this.#options.earlier?.withheld.get(type)
+    if (message) this.#deliver(message)
+  }
+
+  /** Sends an acknowledgement, which is noted elsewhere. */
+  acknowledge(text: string): void {
+    if (this.#options.routing.isForSocket(someAck)) this.#deliver({ text })
+  }
+
+  /** A client has come: it gets what was missed, then whatever follows. */
+  attach(connection: Connection): void {
+    this.#connection = connection
+    for (const message of this.#missed.splice(0)) connection.push(message)
+  }
+
+  /** The client is gone, with whatever it had not confirmed. */
+  detach(connection: Connection): void {
+    this.#missed = [...connection.takeUnseen(), ...this.#missed]
+    if (this.#connection === connection) this.#connection = undefined
+  }
+
+  #deliver(message: Outgoing): void {
+    if (this.#connection) {
+      this.#connection.push(message)
+    } else if (message.number !== undefined) {
+      this.#missed.push(message)
+      if (this.#missed.length > this.#options.maxMissed) this.#missed.shift()
+    }
+  }
+}
+
+/** What a client that was away is told when it comes back: all but partials and acknowledgements. */
+export function mustArrive(message: ServerMessage | TextMessage): boolean {
+  return message.type !== 'audio_chunk' && message.type !== 'stop_recording' && !isPartial(message)
+}
+
+function isPartial(message: ServerMessage | TextMessage): boolean {
+  return message.type === 'transcript' && !message.data.is_final
+}

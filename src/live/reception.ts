@@ -1,0 +1,140 @@
+import type { LiveFiles } from '../storage/live-files.ts'
+import { acknowledgementOf } from './acknowledgement.ts'
+import { Intake, type IntakeOptions, readChunks } from './intake.ts'
+import type { Journal } from './journal.ts'
+import type { Outbox } from './outbox.ts'
+import { createRepeatFinder, type RepeatFinder } from './repeat-finder.ts'
+import { writeRecord } from './session-log.ts'
+
+/** How sound gets into a session. */
+export type ReceptionOptions = IntakeOptions & {
+  sessionId: string
+  files: LiveFiles
+  journal: Journal
+  outbox: Outbox
+  /** So many bytes of sound can be read from the files. */
+  onWritten(sound: number): void
+  /** A chunk was refused for a reason that no further chunk can mend. */
+  onMisuse(): void
+}
+
+/** So long a resumed connection is waited for to bring as much as it may repeat. */
+const REPEAT_PATIENCE_MS = 1000
+
+/**
+ * Takes the chunks of a session: counts them, has them stored, acknowledges them when they are. The first
+ * ones of a resumed connection are held until it is clear whether they repeat what had arrived.
+ */
+export class Reception {
+  readonly #options: ReceptionOptions
+  readonly #intake: Intake
+  #held:
+    | { finder: RepeatFinder; chunks: Uint8Array[]; timer: NodeJS.Timeout | undefined }
+    | undefined
+
+  constructor(options: ReceptionOptions) {
+    this.#options = options
+    this.#intake = new Intake(options)
+  }
+
+  /** Bytes of sound that were taken. */
+  get sound(): number {
+    return this.#intake.sound
+  }
+
+  /**
+   * Prepares for a connection that goes on with the session: at `offset`, a session byte, or wherever what
+   * it brings first belongs. False when the session has not so many bytes.
+   */
+  async resume(offset: number | undefined): Promise<boolean> {
+    this.forget()
+    const intake = this.#intake
+    intake.continueAt(intake.received)
+    if (offset !== undefined) {
+      if (offset > intake.received) return false
+      intake.continueAt(offset)
+      return true
+    }
+    const repeatable = intake.repeatable()
+    if (repeatable.chunks.length === 0) return true
+    const { files, journal } = this.#options
+    await journal.flushed()
+    const stored = await readChunks(repeatable, (from, to) => files.readSound(from, to))
+    const { from, boundaries } = repeatable
+    const finder = createRepeatFinder({ from: from.received, stored, boundaries })
+    this.#held = { finder, chunks: [], timer: undefined }
+    return true
+  }
+
+  /** Takes a chunk; its acknowledgement, or refusal, follows when all before it is stored. */
+  take(chunk: Uint8Array): void {
+    const held = this.#held
+    if (!held) {
+      this.#store(chunk)
+      return
+    }
+    held.chunks.push(chunk)
+    const place = held.finder.write(chunk)
+    if (place !== undefined) this.#release(place)
+    else held.timer ??= setTimeout(() => this.settle(), REPEAT_PATIENCE_MS)
+  }
+
+  /** Decides, if that is open still, where the chunks that are held belong. */
+  settle(): void {
+    if (this.#held) this.#release(this.#held.finder.decide())
+  }
+
+  /**
+   * The connection is gone: what is held repeats what had arrived, as far as it came, and was not
+   * acknowledged. The client sends it again.
+   */
+  forget(): void {
+    clearTimeout(this.#held?.timer)
+    this.#held = undefined
+  }
+
+  /** No more chunks will come. */
+  end(): void {
+    this.settle()
+    const { journal, onWritten } = this.#options
+    const stored = this.#intake.end(Date.now())
+    if (!stored) return
+    const { sound, chunk } = stored
+    const lines = [writeRecord({ kind: 'chunk', chunk })]
+    journal.append({ sound, lines, onWritten: () => onWritten(chunk.sound) })
+  }
+
+  #release(place: number): void {
+    const { chunks, timer } = this.#held!
+    clearTimeout(timer)
+    this.#held = undefined
+    this.#intake.continueAt(place)
+    for (const chunk of chunks) this.#store(chunk)
+  }
+
+  #store(bytes: Uint8Array): void {
+    const { journal, outbox, onMisuse } = this.#options
+    const at = Date.now()
+    const taken = this.#intake.take(bytes, at)
+    if ('problem' in taken) {
+      const error = { status_code: 400, exception: 'InvalidChunk', message: taken.problem }
+      outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
+      journal.append({ lines: [], onStored: onMisuse })
+      return
+    }
+    const { sessionId, onWritten } = this.#options
+    const { stored } = taken
+    const text = outbox.wantsAcks ? acknowledgementOf(taken, { sessionId, at }) : undefined
+    const lines: string[] = []
+    if (stored) lines.push(writeRecord({ kind: 'chunk', chunk: stored.chunk }))
+    // A chunk that is new as a whole tells by itself how it was acknowledged.
+    const isTold = stored && !stored.chunk.isPart
+    if (text && !isTold) lines.push(writeRecord({ kind: 'message', text }))
+    journal.append({
+      ...(stored && { sound: stored.sound }),
+      lines,
+      onWritten: () => stored && onWritten(stored.chunk.sound),
+      onStored: () => text && outbox.acknowledge(text),
+    })
+  }
+}

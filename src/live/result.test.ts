@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { acknowledgement } from './acknowledgement.ts'
+import { buildResult, withMessages } from './result.ts'
+import { type ChunkRecord, type LogRecord, writeRecord } from './session-log.ts'
+import { viewUtterance } from './views.ts'
+
+const params = {
+  realtime_processing: {
+    translation: false,
+    named_entity_recognition: false,
+    sentiment_analysis: false,
+  },
+  post_processing: { summarization: false },
+}
+const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
+const options = { sessionId: 'a', format, hasAcks: true, maxMessages: 100 }
+
+function logOf(records: readonly LogRecord[]) {
+  return async function* () {
+    // In pieces, as files give it.
+    for (const record of records) yield [writeRecord(record)]
+  }
+}
+
+/** An utterance of one word per name, a second each. */
+function said(text: string, place: { start: number; channel: number; number: number }): LogRecord {
+  const { start, channel, number } = place
+  const words = text.split(' ').map((word, i) => {
+    return { text: word, start: start + i, end: start + i + 0.5, confidence: 0.5 }
+  })
+  const view = viewUtterance(words, { channel, language: 'en', span: { start, end: start } })
+  const utterance = { channel, number, text: text === '' ? null : JSON.stringify(view) }
+  return { kind: 'utterance', utterance }
+}
+
+function message(text: string): LogRecord {
+  return { kind: 'message', text }
+}
+
+function chunk(received: number): { kind: 'chunk'; chunk: ChunkRecord } {
+  return { kind: 'chunk', chunk: { at: 1_700_000_000_000, received, sound: received } }
+}
+
+const measures = { duration: 12.3456789, channels: 2, work: 0.5, params }
+
+async function messagesOf(
+  records: readonly LogRecord[],
+  changed: Partial<typeof options> = {},
+): Promise<string[]> {
+  const readLog = logOf(records)
+  const { whole } = await buildResult(readLog, measures)
+  const pieces = await Array.fromAsync(withMessages(whole, readLog, { ...options, ...changed }))
+  return JSON.parse(pieces.join('')).messages
+}
+
+test('utterances stand by start, then channel, and the transcript is their trimmed text', async () => {
+  const log = logOf([
+    said('b c', { start: 4, channel: 0, number: 0 }),
+    said('', { start: 1, channel: 0, number: 1 }),
+    said('d', { start: 4, channel: 1, number: 1 }),
+    said('a', { start: 2, channel: 1, number: 0 }),
+  ])
+  const { whole, transcription } = await buildResult(log, measures)
+  const result = JSON.parse(whole)
+  assert.deepEqual(JSON.parse(transcription), result.transcription)
+  assert.equal(result.transcription.full_transcript, 'a b c d')
+  assert.deepEqual(result.transcription.languages, ['en'])
+  assert.deepEqual(
+    result.transcription.utterances.map(({ text }: { text: string }) => text),
+    [' a', ' b c', ' d'],
+  )
+  assert.deepEqual(result.metadata, {
+    audio_duration: 12.345679,
+    number_of_distinct_channels: 2,
+    billing_time: 24.691358,
+    transcription_time: 0.5,
+  })
+  assert.deepEqual(Object.keys(result), ['metadata', 'transcription'])
+})
+
+test('add-ons that were asked for have their place in the result', async () => {
+  const asked = { ...params, post_processing: { summarization: true } }
+  const { whole } = await buildResult(logOf([]), { ...measures, params: asked })
+  assert.equal(JSON.parse(whole).summarization.error.status_code, 501)
+})
+
+test('messages are the last key, in order, acknowledgements among them', async () => {
+  const records = [chunk(3200), message('{"type":"a"}'), chunk(6400), message('{"type":"b"}')]
+  const acks = [
+    acknowledgement(
+      { before: { at: 0, received: 0, sound: 0 }, chunk: chunk(3200).chunk },
+      options,
+    ),
+    acknowledgement({ before: chunk(3200).chunk, chunk: chunk(6400).chunk }, options),
+  ]
+  const messages = await messagesOf(records)
+  assert.deepEqual(messages, [acks[0], '{"type":"a"}', acks[1], '{"type":"b"}'])
+  assert.deepEqual(JSON.parse(messages[2]!).data, {
+    byte_range: [3200, 6400],
+    time_range: [0.1, 0.2],
+  })
+  assert.deepEqual(await messagesOf(records, { hasAcks: false }), ['{"type":"a"}', '{"type":"b"}'])
+})
+
+test('a chunk whose acknowledgement told more stands in the messages only once', async () => {
+  const part = chunk(6400)
+  part.chunk.isPart = true
+  const told = message('{"type":"audio_chunk"}')
+  assert.equal((await messagesOf([chunk(3200), part, told])).length, 2)
+})
+
+test('with too many messages the oldest acknowledgements are left out, then the oldest others', async () => {
+  const records = [chunk(1), message('"a"'), chunk(2), message('"b"'), chunk(3), message('"c"')]
+  const kinds = (messages: readonly string[]) => {
+    return messages.map((text) => (text.length < 5 ? text : JSON.parse(text).data.byte_range[1]))
+  }
+  assert.deepEqual(kinds(await messagesOf(records, { maxMessages: 5 })), [
+    '"a"',
+    2,
+    '"b"',
+    3,
+    '"c"',
+  ])
+  assert.deepEqual(kinds(await messagesOf(records, { maxMessages: 3 })), ['"a"', '"b"', '"c"'])
+  assert.deepEqual(kinds(await messagesOf(records, { maxMessages: 1 })), ['"c"'])
+})
+
+test('a long message is the same when it was written in pieces, pairs of surrogates included', async () => {
+  for (const before of ['', 'x']) {
+    const text = JSON.stringify({ text: `${before}${'😀"\\\n'.repeat(40_000)}` })
+    assert.deepEqual(await messagesOf([message(text)]), [text])
+  }
+})

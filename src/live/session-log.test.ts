@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { initialEndpoint } from './endpointing.ts'
+import { type LogRecord, readRecord, soundAfter, writeRecord } from './session-log.ts'
+
+const chunk = { at: 1_700_000_000_000, received: 3244, sound: 3200 }
+
+const records: LogRecord[] = [
+  { kind: 'begin', at: 1_700_000_000_000 },
+  { kind: 'chunk', chunk },
+  { kind: 'chunk', chunk: { ...chunk, held: 'UklGRg==' } },
+  { kind: 'chunk', chunk: { ...chunk, released: 4 } },
+  { kind: 'chunk', chunk: { ...chunk, held: 'UklG', pending: 'UklG' } },
+  { kind: 'chunk', chunk: { ...chunk, held: 'UklGRg==', released: 4 } },
+  { kind: 'chunk', chunk: { ...chunk, isPart: true } },
+  { kind: 'message', text: '{"type":"speech_start","text":"a ] b\\n"}' },
+  { kind: 'seen', messages: 7 },
+  { kind: 'utterance', utterance: { channel: 1, number: 12, text: '{"text":" [a],[b]"}' } },
+  { kind: 'utterance', utterance: { channel: 0, number: 0, text: null } },
+  {
+    kind: 'snapshot',
+    snapshot: {
+      position: 62,
+      channels: [{ endpoint: initialEndpoint(), after: 0 }],
+      ended: [],
+      language: null,
+      work: 0.5,
+    },
+  },
+  { kind: 'stop', reason: 'client' },
+]
+
+test('every record is read as it was written, from one line', () => {
+  for (const record of records) {
+    const line = writeRecord(record)
+    assert.ok(!line.includes('\n'))
+    assert.deepEqual(readRecord(line), record)
+  }
+})
+
+test('only chunks tell of sound', () => {
+  const told = records.map((record) => soundAfter(writeRecord(record)))
+  assert.deepEqual(
+    told.filter((sound) => sound !== undefined),
+    [3200, 3200, 3200, 3200, 3200, 3200],
+  )
+})
+
+test('a line that nobody wrote is where the log ends', () => {
+  for (const line of ['', 'chunk [1,', 'chunk', '\u0000\u0000', 'nonsense {}']) {
+    assert.equal(soundAfter(line), Number.POSITIVE_INFINITY)
+  }
+})

@@ -1,0 +1,140 @@
+import type { EndpointState, Pieces, UtteranceSpan } from './endpointing.ts'
+
+/**
+ * What is noted about a session, line by line: enough to take it up again after a crash, and to tell in
+ * its result what was sent.
+ */
+export type LogRecord =
+  /** The first client came, in milliseconds since 1970. */
+  | { kind: 'begin'; at: number }
+  | { kind: 'chunk'; chunk: ChunkRecord }
+  | { kind: 'message'; text: string }
+  /** The client has this many messages for sure. */
+  | { kind: 'seen'; messages: number }
+  | { kind: 'utterance'; utterance: UtteranceRecord }
+  | { kind: 'snapshot'; snapshot: Snapshot }
+  | { kind: 'stop'; reason: StopReason }
+
+/** A chunk that was stored; byte counts are those after it. Where it stands among the messages, its acknowledgement was sent. */
+export type ChunkRecord = {
+  /** Milliseconds since 1970. */
+  at: number
+  /** Bytes that came, WAV headers included, and bytes of sound. */
+  received: number
+  sound: number
+  /** Base64 of those bytes of it that are (or may be) a WAV header; absent when there are none. */
+  held?: string
+  /** Bytes held back earlier that turned out to be sound: they lie before this chunk's own. */
+  released?: number
+  /** Its acknowledgement told of another range, and stands in the log as a message. */
+  isPart?: true
+  /** Base64 of the bytes that the header filter held after it; absent when there were none. */
+  pending?: string
+}
+
+/** An utterance whose final text is known; `text` is the JSON of its view, null when nothing was said. */
+export type UtteranceRecord = { channel: number; number: number; text: string | null }
+
+/** An utterance that has ended, and the samples that are recognised for it. */
+export type EndedUtterance = Pieces & { channel: number; span: UtteranceSpan }
+
+/** Where the session was, between two frames of sound. */
+export type Snapshot = {
+  /** Frames heard. */
+  position: number
+  channels: { endpoint: EndpointState /** First sample that no utterance took. */; after: number }[]
+  /** Ended utterances without final text. */
+  ended: EndedUtterance[]
+  language: string | null
+  /** Seconds of work so far. */
+  work: number
+}
+
+/** Why no more sound is taken. */
+export type StopReason = 'client' | 'left' | 'lost' | 'idle' | 'too_long'
+
+/** One line; kind first, so that most are told apart without being parsed. */
+export function writeRecord(record: LogRecord): string {
+  switch (record.kind) {
+    case 'begin':
+      return `begin ${record.at}`
+    case 'chunk':
+      return `chunk ${JSON.stringify(writeChunk(record.chunk))}`
+    case 'message':
+      return `message ${record.text}`
+    case 'seen':
+      return `seen ${record.messages}`
+    case 'utterance': {
+      const { channel, number, text } = record.utterance
+      return `utterance [${channel},${number},${text}]`
+    }
+    case 'snapshot':
+      return `snapshot ${JSON.stringify(record.snapshot)}`
+    case 'stop':
+      return `stop ${JSON.stringify(record.reason)}`
+  }
+}
+
+/** Reads a line back. */
+export function readRecord(line: string): LogRecord {
+  const blank = line.indexOf(' ')
+  const kind = line.slice(0, blank) as LogRecord['kind']
+  const rest = line.slice(blank + 1)
+  switch (kind) {
+    case 'begin':
+      return { kind, at: Number(rest) }
+    case 'chunk':
+      return { kind, chunk: readChunk(rest) }
+    case 'message':
+      return { kind, text: rest }
+    case 'seen':
+      return { kind, messages: Number(rest) }
+    case 'utterance': {
+      const [, channel, number, text] = /^\[(\d+),(\d+),(.*)\]$/s.exec(rest)!
+      const utterance = { channel: Number(channel), number: Number(number) }
+      return { kind, utterance: { ...utterance, text: text === 'null' ? null : text! } }
+    }
+    case 'snapshot':
+      return { kind, snapshot: JSON.parse(rest) as Snapshot }
+    case 'stop':
+      return { kind, reason: JSON.parse(rest) as StopReason }
+  }
+}
+
+type ChunkLine = [number, number, number, string?, number?, number?, string?]
+
+/** Three numbers for nearly all chunks: there may be half a million of them. */
+function writeChunk(chunk: ChunkRecord): ChunkLine {
+  const { at, received, sound, held = '', released = 0, isPart, pending = '' } = chunk
+  if (!held && !released && !isPart && !pending) return [at, received, sound]
+  return [at, received, sound, held, released, isPart ? 1 : 0, pending]
+}
+
+function readChunk(text: string): ChunkRecord {
+  const [at, received, sound, held, released, isPart, pending] = JSON.parse(text) as ChunkLine
+  return {
+    at,
+    received,
+    sound,
+    ...(held && { held }),
+    ...(released && { released }),
+    ...(isPart && { isPart: true as const }),
+    ...(pending && { pending }),
+  }
+}
+
+const known = /^(begin|chunk|message|seen|utterance|snapshot|stop) /
+
+/**
+ * Bytes of sound after a line that tells of any. A line that nobody wrote, as a loss of power may leave
+ * one, tells of more than there can be: there the log is cut.
+ */
+export function soundAfter(line: string): number | undefined {
+  if (!known.test(line)) return Number.POSITIVE_INFINITY
+  if (!line.startsWith('chunk ')) return undefined
+  try {
+    return readChunk(line.slice(6)).sound
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}

@@ -1,0 +1,48 @@
+import { roundTo } from '../transcript/rounding.ts'
+import { separatorOf } from '../transcript/separators.ts'
+import type { Word } from '../transcript/transcript.ts'
+
+/** An utterance as live messages and results show it (contract 4.4): every word begins with its blank. */
+export type UtteranceView = {
+  start: number
+  end: number
+  confidence: number
+  channel: number
+  language: string
+  text: string
+  words: { word: string; start: number; end: number; confidence: number }[]
+}
+
+/** Words an utterance; one without words spans the time in which none were heard. */
+export function viewUtterance(
+  words: readonly Word[],
+  options: { channel: number; language: string; span: { start: number; end: number } },
+): UtteranceView {
+  const { channel, language, span } = options
+  const blank = separatorOf(language)
+  const written = words.map(({ text, start, end, confidence }) => ({
+    word: blank + text,
+    start: roundTo(start, 3),
+    end: roundTo(end, 3),
+    confidence: roundTo(confidence, 3),
+  }))
+  return {
+    start: written[0]?.start ?? roundTo(span.start, 3),
+    end: written.at(-1)?.end ?? roundTo(span.end, 3),
+    confidence: roundTo(meanConfidence(words), 3),
+    channel,
+    language,
+    text: written.map(({ word }) => word).join(''),
+    words: written,
+  }
+}
+
+function meanConfidence(words: readonly Word[]): number {
+  if (words.length === 0) return 0
+  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length
+}
+
+/** `01_00000003`: the fourth utterance of the second channel. */
+export function utteranceId({ channel, number }: { channel: number; number: number }): string {
+  return `${String(channel).padStart(2, '0')}_${String(number).padStart(8, '0')}`
+}

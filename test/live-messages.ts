@@ -1,0 +1,77 @@
+/** A word or utterance as a live session tells it. */
+export type LiveWord = { word: string; start: number; end: number; confidence: number }
+export type LiveUtterance = {
+  start: number
+  end: number
+  confidence: number
+  channel: number
+  language: string
+  text: string
+  words: LiveWord[]
+}
+
+/** What a message says went wrong. */
+export type LiveError = { status_code: number; exception: string; message: string }
+
+type Bodies = {
+  start_recording: { data?: undefined }
+  end_session: { data?: undefined }
+  end_recording: { data: { recording_duration: number } }
+  audio_chunk: Acknowledgement<{
+    byte_range: [number, number]
+    time_range: [number, number]
+  }>
+  stop_recording: Acknowledgement<{
+    recording_duration: number
+    recording_left_to_process: number
+  }>
+  speech_start: { data: { time: number; channel: number } }
+  speech_end: { data: { time: number; channel: number } }
+  transcript: { data: { id: string; is_final: boolean; utterance: LiveUtterance } }
+  translation: AddonMessage
+  named_entity_recognition: AddonMessage
+  sentiment_analysis: AddonMessage
+  post_transcript: { data: { full_transcript: string; utterances: LiveUtterance[] } }
+  post_summarization: AddonMessage
+  post_final_transcript: {
+    data: {
+      metadata: Record<string, number>
+      transcription: { full_transcript: string; utterances: LiveUtterance[] }
+    }
+  }
+  error: { data: { code: string; message: string }; error: LiveError }
+}
+
+type Acknowledgement<T> =
+  | { acknowledged: true; error: null; data: T }
+  | { acknowledged: false; error: LiveError; data: null }
+type AddonMessage = { data: Record<string, unknown> | null; error: LiveError | null }
+
+/** The `type` of a message. */
+export type LiveType = keyof Bodies
+
+/** A message of one type, as the contract writes it. */
+export type MessageOf<T extends LiveType> = {
+  [K in T]: { type: K; session_id: string; created_at: string } & Bodies[K]
+}[T]
+
+/** Everything that a server says over the socket of a live session. */
+export type LiveMessage = MessageOf<LiveType>
+
+/** The messages of one type, in order. */
+export function ofType<T extends LiveType>(
+  messages: readonly LiveMessage[],
+  type: T,
+): MessageOf<T>[] {
+  return messages.filter((message) => message.type === type) as MessageOf<T>[]
+}
+
+/** The final transcripts, in order. */
+export function finalsOf(messages: readonly LiveMessage[]): MessageOf<'transcript'>[] {
+  return ofType(messages, 'transcript').filter((message) => message.data.is_final)
+}
+
+/** The acknowledged ranges of audio bytes, in order. */
+export function ackedRanges(messages: readonly LiveMessage[]): [number, number][] {
+  return ofType(messages, 'audio_chunk').flatMap(({ data }) => (data ? [data.byte_range] : []))
+}
