@@ -85,6 +85,8 @@ export type LiveEars = {
     options: LiveTaskOptions & {
       language?: string | undefined
       draft?: readonly number[] | undefined
+      /** Nothing was shown of the utterance yet: a guess is better than nothing. */
+      isFirst?: boolean
     },
   ): Promise<Partial>
 }

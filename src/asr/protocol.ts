@@ -19,7 +19,7 @@ export type Task =
   | { kind: 'recognize'; path: string; segments: readonly Segment[]; language: string | undefined }
   | { kind: 'listen'; sound: LiveSound; request: ListenRequest }
   | { kind: 'final'; utterance: LiveUtterance }
-  | { kind: 'partial'; utterance: LiveUtterance; draft: readonly number[] }
+  | { kind: 'partial'; utterance: LiveUtterance; draft: readonly number[]; isFirst: boolean }
   | { kind: 'measure'; partialInterval: number }
   | { kind: 'check' }
 

@@ -54,7 +54,7 @@ export type Recognizer = {
   /** Hears speech that goes on; the tokens of its last recognition as `draft` make it cheaper. */
   recognizeOpen(
     audio: Float32Array,
-    options: { draft: readonly number[]; signal: AbortSignal },
+    options: { draft: readonly number[]; insist?: boolean; signal: AbortSignal },
   ): Promise<OpenRecognition>
   /** Measures what `seconds` of sound cost when `drafted` tokens of the text are given with it. */
   rehearse(seconds: number, options: { drafted: number }): Promise<RecognizerCosts>

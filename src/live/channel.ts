@@ -39,7 +39,7 @@ export type ChannelOptions = {
 }
 
 /** Before so much of it was spoken, nothing useful is recognised of an utterance. */
-const FIRST_PARTIAL_FRAMES = 9
+const FIRST_PARTIAL_FRAMES = 8
 /** An utterance is decoded again at most a third of the time: partials must not hold up finals. */
 const PARTIAL_SHARE = 3
 /** More finals than this are not waited for at a time: sound is heard faster than it is recognised. */
@@ -135,6 +135,7 @@ export class Channel {
         isBehind,
         language: language.current,
         draft: last?.draft,
+        isFirst: !last?.text,
       })
       const now = performance.now()
       this.#options.onWork((now - began) / 1000)

@@ -1,92 +1,97 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
-import { AppError } from '../errors.ts'
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { makeFolder } from '../../test/test-storage.ts'
 import { createLog } from '../log.ts'
+import { createAppender } from '../storage/appender.ts'
 import { Journal } from './journal.ts'
 
-/** Files that note what is asked of them; `fail` says how often a write, or a sync, fails first. */
-function openJournal(fail: { writes?: number; syncs?: number } = {}) {
-  const done: string[] = []
-  const leaving = new AbortController()
-  let { writes = 0, syncs = 0 } = fail
-  let hasFailed = false
-  const files = {
-    async write(sound: Uint8Array | undefined, lines: readonly string[]) {
-      if (writes-- > 0) {
-        hasFailed = true
-        throw new AppError('storage_full')
+type Fault = 'write' | 'truncate' | 'datasync'
+
+/** A journal over real files, of which the log fails at will. */
+async function openJournal(t: TestContext) {
+  const folder = await makeFolder(t)
+  const sound = await open(join(folder, 'sound'), 'w+')
+  const log = await open(join(folder, 'log'), 'w+')
+  const faults = new Set<Fault>()
+  const failing = new Proxy(log, {
+    get(file, name: keyof FileHandle) {
+      const fault = name === 'writev' ? 'write' : name
+      if (faults.has(fault as Fault)) {
+        return () => Promise.reject(Object.assign(new Error('no room'), { code: 'ENOSPC' }))
       }
-      done.push(`write ${sound?.length ?? 0} ${lines.join('+')}`)
+      const member = file[name]
+      return typeof member === 'function' ? member.bind(file) : member
     },
-    async sync() {
-      // As the real one: it tells once of a write that failed.
-      const isBad = hasFailed || syncs-- > 0
-      hasFailed = false
-      if (isBad) throw new AppError('storage_full')
-      done.push('sync')
-    },
-  }
+  })
+  const sizes = { soundBytes: 0, logBytes: 0 }
+  const files = createAppender({ sound, log: failing, soundStart: 0 }, sizes)
+  const broken = Promise.withResolvers<unknown>()
+  const leaving = new AbortController()
+  const { signal } = leaving
   const journal = new Journal({
     files,
     log: createLog('silent'),
-    onBroken: () => done.push('broken'),
-    signal: leaving.signal,
-    retryMs: 1,
+    signal,
+    onBroken: broken.resolve,
   })
-  const append = (name: string, bytes = 0) => {
+  t.after(async () => {
+    leaving.abort()
+    await files.close()
+    await sound.close()
+    await log.close()
+  })
+  const stored: string[] = []
+  const append = (line: string) => {
+    const told = { onWritten: () => stored.push(`${line} written`) }
     journal.append({
-      ...(bytes > 0 && { sound: new Uint8Array(bytes) }),
-      lines: [name],
-      onWritten: () => done.push(`${name} written`),
-      onStored: () => done.push(`${name} stored`),
+      sound: Buffer.from(line),
+      lines: [line],
+      ...told,
+      onStored: () => stored.push(line),
     })
   }
-  return { journal, append, done, leaving }
+  return { journal, faults, broken: broken.promise, leaving, stored, append, files, log }
 }
 
-test('what is appended is written, then synced, and each step is told', async () => {
-  const { journal, append, done } = openJournal()
-  append('a', 10)
+test('while the disk is full nothing is told to be stored; then all is, in order, and goes on', async (t) => {
+  const { journal, faults, stored, append, files, log } = await openJournal(t)
+  append('one')
   await journal.flushed()
-  assert.deepEqual(done, ['write 10 a', 'a written', 'sync', 'a stored'])
-})
-
-test('what comes while the disk is busy is stored together, in order', async () => {
-  const { journal, append, done } = openJournal()
-  append('a', 10)
-  append('b', 5)
-  append('c')
+  faults.add('write')
+  append('two')
+  append('three')
+  await assert.rejects(files.write(undefined, ['x'])) // By now they have been tried.
+  assert.deepEqual(stored, ['one written', 'one'])
+  faults.delete('write')
   await journal.flushed()
+  append('four')
+  await journal.flushed()
+  const done = ['two', 'three', 'four']
   assert.deepEqual(
-    done.filter((what) => /^(write|sync)/.test(what)),
-    ['write 10 a', 'sync', 'write 5 b+c', 'sync'],
+    stored.filter((line) => done.includes(line)),
+    done,
   )
-  assert.deepEqual(
-    done.filter((what) => what.endsWith('stored')),
-    ['a stored', 'b stored', 'c stored'],
-  )
-})
-
-test('a write that fails is tried again, and nothing is told before it works', async () => {
-  const { journal, append, done } = openJournal({ writes: 2 })
-  append('a', 10)
-  assert.equal(journal.waitingBytes, 10)
-  await journal.flushed()
-  assert.deepEqual(done, ['write 10 a', 'a written', 'sync', 'a stored'])
   assert.equal(journal.waitingBytes, 0)
+  assert.equal(String((await log.readFile()).subarray(0)).includes('two\nthree\nfour\n'), true)
 })
 
-test('a sync that fails breaks the journal: nothing is told to be stored', async () => {
-  const { journal, append, done } = openJournal({ syncs: 1 })
-  append('a')
-  await journal.flushed()
-  assert.deepEqual(done, ['write 0 a', 'a written', 'broken'])
-})
+for (const faults of [['datasync'], ['write', 'truncate']] as const) {
+  test(`a disk that fails at ${faults.join(' and ')} breaks the journal, and nothing of it is acknowledged`, async (t) => {
+    const opened = await openJournal(t)
+    for (const fault of faults) opened.faults.add(fault)
+    opened.append('one')
+    await opened.broken
+    await opened.journal.flushed()
+    assert.ok(!opened.stored.includes('one'))
+  })
+}
 
-test('a session that is left does not wait for a disk that is full', async () => {
-  const { journal, append, done, leaving } = openJournal({ writes: 1_000_000 })
-  append('a')
+test('what comes after the session was left is not stored, and nobody waits for it', async (t) => {
+  const { journal, leaving, stored, append } = await openJournal(t)
   leaving.abort()
+  append('late')
   await journal.flushed()
-  assert.deepEqual(done, [])
+  assert.deepEqual(stored, [])
 })

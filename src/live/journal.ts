@@ -45,7 +45,9 @@ export class Journal {
     return this.#bytes
   }
 
+  /** Nothing more is stored of a session that was left. */
   append(entry: Entry): void {
+    if (this.#options.signal.aborted) return
     this.#waiting.push(entry)
     this.#bytes += entry.sound?.byteLength ?? 0
     this.#storing ??= this.#store()
@@ -76,7 +78,7 @@ export class Journal {
     this.#storing = undefined
   }
 
-  /** Tries until it works; false when the session was left before that. */
+  /** Tries until it works; false when the session was left before that, or the files are broken. */
   async #write(sound: Uint8Array | undefined, lines: readonly string[]): Promise<boolean> {
     const { files, log, signal, retryMs = RETRY_MS } = this.#options
     for (;;) {
@@ -86,10 +88,24 @@ export class Journal {
       } catch (error) {
         if (signal.aborted) return false
         log.error({ err: error }, 'cannot store a live session, trying again')
+        if (!(await this.#canGoOn())) {
+          this.#options.onBroken(error)
+          return false
+        }
         await files.sync().catch(() => {}) // It tells once of the write that failed.
         await delay(retryMs, undefined, { signal }).catch(() => {})
       }
     }
+  }
+
+  /** After a write that failed: the next sync only says so once more, and the one behind it tells. */
+  async #canGoOn(): Promise<boolean> {
+    const { files } = this.#options
+    await files.sync().catch(() => {})
+    return files.sync().then(
+      () => true,
+      () => false,
+    )
   }
 }
 

@@ -45,10 +45,10 @@ export async function createMoonshine(
       const decodings = await model.decode(encoded, bounds, signal)
       return decodings.map((decoding, i) => toRecognition(decoding, segments[i]!, shape))
     },
-    async recognizeOpen(audio, { draft, signal }) {
+    async recognizeOpen(audio, { draft, insist = false, signal }) {
       signal.throwIfAborted()
       const states = await model.encode(padded(audio))
-      const bounds = { maxTokens: mostTokens(audio), minTokens: 0 }
+      const bounds = { maxTokens: mostTokens(audio), minTokens: insist ? 1 : 0 }
       const decoding = await model.decodeDraft({ states, bounds, tokens: draft }, signal)
       return toOpenRecognition(decoding, { audio, draft, shape })
     },

