@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { WebSocket } from 'ws'
 import { createFakeSpeechEngine } from '../src/asr/engines/fake.ts'
 import { chunksOf, draw } from './draw-sound.ts'
 import { call, sendRaw } from './http-client.ts'
@@ -407,4 +408,29 @@ test('a client that is too far ahead is not read until it was caught up with', a
     release.resolve()
     await other.close()
   }
+})
+
+test('a creation that is repeated at the same time takes one place', async () => {
+  await withServer({ STENO_LIVE_SLOTS: '1' }, async (other) => {
+    const headers = { 'idempotency-key': 'once' }
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => call(other, '/v2/live', { json: {}, headers })),
+    )
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [201, 201, 201],
+    )
+    assert.equal(new Set(answers.map(({ body }) => body.url)).size, 1)
+  })
+})
+
+test('no subprotocol is agreed on, whatever a client offers', async () => {
+  const { url } = await openSession(server)
+  const socket = new WebSocket(url, ['token', 'other'])
+  const [protocol] = await new Promise<string[]>((resolve) => {
+    socket.on('upgrade', ({ headers }) => resolve([String(headers['sec-websocket-protocol'])]))
+    socket.on('error', () => {}) // A client may insist on what it offered.
+  })
+  assert.equal(protocol, 'undefined')
+  socket.terminate()
 })

@@ -393,3 +393,11 @@ test('add-ons that are not there answer per utterance, and in the result', async
     assert.equal((job.result[name] as { success: boolean }).success, false)
   }
 })
+
+test('nothing ends behind the end of the sound', async () => {
+  const { client, job } = await run([draw('..#####').subarray(0, 2 * 11_111)])
+  const seconds = job.result.metadata.audio_duration!
+  const [final] = finalsOf(client.messages)
+  assert.ok(final!.data.utterance.end <= seconds)
+  assert.ok(ofType(client.messages, 'speech_end')[0]!.data.time <= seconds)
+})

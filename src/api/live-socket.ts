@@ -43,7 +43,9 @@ export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorP
   const { maxFrameBytes, resumeFrameBytes } = config.live
   const doorFor = (maxPayload: number) => {
     const limits = { maxPayload, maxFragments: MAX_FRAGMENTS, closeTimeout: CLOSE_TIMEOUT_MS }
-    return new WebSocketServer({ noServer: true, perMessageDeflate: false, ...limits })
+    // None of the subprotocols that a client may offer is spoken.
+    const none = { perMessageDeflate: false, handleProtocols: () => false as const }
+    return new WebSocketServer({ noServer: true, ...none, ...limits })
   }
   const usual = doorFor(maxFrameBytes)
   const resumed = doorFor(Math.max(maxFrameBytes, resumeFrameBytes))

@@ -66,7 +66,8 @@ export type LiveUtterance = {
  */
 export type LiveEars = {
   /**
-   * How many sessions this machine can carry that speak all the time and want partials; undefined while it is not measured yet.
+   * How many sessions this machine can carry that speak all the time, if it leaves out partials when it
+   * has to; undefined while it is not measured yet.
    */
   readonly capacity: number | undefined
   /**

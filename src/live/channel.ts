@@ -1,5 +1,6 @@
 import type { Final, LiveEars } from '../asr/live-ears.ts'
 import type { Log } from '../log.ts'
+import type { Word } from '../transcript/transcript.ts'
 import {
   type createEndpointer,
   type EndpointEvent,
@@ -42,6 +43,8 @@ export type ChannelOptions = {
 const FIRST_PARTIAL_FRAMES = 8
 /** An utterance is decoded again at most a third of the time: partials must not hold up finals. */
 const PARTIAL_SHARE = 3
+/** A first word begins at most so long before the first frame with voice: the model puts silence into it. */
+const LEAD_SECONDS = 0.1
 /** More finals than this are not waited for at a time: sound is heard faster than it is recognised. */
 const MAX_ENDED = 8
 
@@ -142,7 +145,8 @@ export class Channel {
       this.#nextPartialAt = Math.max(this.#nextPartialAt, began + PARTIAL_SHARE * (now - began))
       if (stop.signal.aborted) return
       const span = { start: frameTime(from), end: frameTime(frame) }
-      const view = viewUtterance(heard.words, { channel, language: heard.language, span })
+      const words = beginAfter(heard.words, span.start - LEAD_SECONDS)
+      const view = viewUtterance(words, { channel, language: heard.language, span })
       this.#last = { number, text: view.text, draft: heard.draft, voice: lastVoice }
       if (view.words.length === 0 || view.text === last?.text) return
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + partialIntervalMs)
@@ -209,7 +213,8 @@ export class Channel {
     this.#telling = this.#telling.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
       try {
-        const { words, language: heard } = await final
+        const { words: rough, language: heard } = await final
+        const words = beginAfter(rough, span.start - LEAD_SECONDS)
         if (words.length > 0) language.heard(heard)
         const spoken = words.length > 0 ? heard : language.fallback
         const view = viewUtterance(words, { channel, language: spoken, span })
@@ -243,4 +248,11 @@ export class Channel {
     onWork((performance.now() - began) / 1000)
     return final
   }
+}
+
+/** Moves the start of words that begin before `earliest` and reach beyond it. */
+function beginAfter(words: readonly Word[], earliest: number): Word[] {
+  return words.map((word) => {
+    return word.start < earliest && word.end > earliest ? { ...word, start: earliest } : word
+  })
 }

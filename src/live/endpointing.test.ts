@@ -86,19 +86,25 @@ test('a higher threshold takes fewer sounds for speech', () => {
 })
 
 test('an utterance that gets too long is cut where it is quietest, without a speech event', () => {
-  const sound = read(`${'#'.repeat(140)}---${'#'.repeat(30)}${'.'.repeat(12)}`)
-  assert.equal(words(run(sound)), 'start 0, 0:0-141, end 173, 1:141-173')
+  const sound = read(`${'#'.repeat(125)}---${'#'.repeat(45)}${'.'.repeat(12)}`)
+  assert.equal(words(run(sound)), 'start 0, 0:0-126, end 173, 1:126-173')
+})
+
+test('an utterance is not cut in what was heard just now', () => {
+  const sound = read(`${'#'.repeat(140)}...${'#'.repeat(30)}${'.'.repeat(12)}`)
+  const [, first] = run(sound).filter(({ type }) => type !== 'pause')
+  assert.ok(first?.type === 'utterance' && first.utterance.to < 138)
 })
 
 test('a cut within a pause opens the next utterance only when voice comes back', () => {
-  const sound = read(`${'#'.repeat(150)}${'.'.repeat(20)}###${'.'.repeat(30)}`)
+  const sound = read(`${'#'.repeat(125)}${'.'.repeat(28)}###${'.'.repeat(30)}`)
   const events = run(sound, { endpointing: 0.7 })
-  assert.equal(words(events), 'start 0, 0:0-150, end 173, 1:170-173')
+  assert.equal(words(events), 'start 0, 0:0-125, end 156, 1:153-156')
 })
 
 test('speech that ends in the pause after a cut ends without a further utterance', () => {
-  const sound = read(`${'#'.repeat(150)}${'.'.repeat(60)}`)
-  assert.equal(words(run(sound, { endpointing: 0.7 })), 'start 0, 0:0-150, end 150')
+  const sound = read(`${'#'.repeat(125)}${'.'.repeat(60)}`)
+  assert.equal(words(run(sound, { endpointing: 0.7 })), 'start 0, 0:0-125, end 125')
 })
 
 test('a pause is told once the padding is there, and is the utterance if silence lasts', () => {

@@ -48,8 +48,14 @@ const PAD_FRAMES = 4
 const CONTEXT = 2 * SAMPLE_RATE
 /** A click is shorter: so many voiced frames make speech (0.1 s). */
 const MIN_VOICED = 3
-/** Where an utterance that is too long may be cut: in its last 1.25 s. */
+/**
+ * An utterance that is too long is cut within 1.25 s, but not in the newest 0.4 s: without the sound
+ * behind it the word before a cut is heard wrong.
+ */
 const CUT_FRAMES = 39
+const KNOWN_FRAMES = 12
+/** Words begin before the first frame with voice and end behind the last: so much less voice fits (0.25 s). */
+const MARGIN_FRAMES = 8
 /** A threshold of the detector that suits recordings (see `asr/segments.ts`), and the setting that means it. */
 const USUAL = { detector: 0.5, setting: 0.6 }
 /** Speech goes on down to this share of what opens it. */
@@ -78,7 +84,7 @@ export function createEndpointer(options: EndpointingOptions) {
   const close = open * CLOSE_SHARE
   const gapFrames = Math.max(1, toFrames(options.hangover))
   const endFrames = Math.max(PAD_FRAMES + 1, toFrames(options.hangover + options.endpointing))
-  const maxFrames = toFrames(options.maxSeconds)
+  const maxFrames = toFrames(options.maxSeconds) - MARGIN_FRAMES
 
   function step(state: EndpointState, probability: number, level: number): EndpointEvent[] {
     const at = state.frame++
@@ -134,7 +140,8 @@ function end(state: EndpointState): EndpointEvent[] {
 
 function cut(state: EndpointState, now: number): EndpointEvent {
   const from = state.from!
-  const quietest = now - state.recent.length + quietestOf(state.recent)
+  const { recent } = state
+  const quietest = now - recent.length + quietestOf(recent.slice(0, -KNOWN_FRAMES))
   const at = Math.max(quietest, from + 1)
   const utterance = spanOf(state, from, Math.min(at, state.lastVoice))
   state.from = state.lastVoice > at ? at : null

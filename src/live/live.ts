@@ -90,7 +90,7 @@ export class Live {
   /** Sessions whose client has yet to come. */
   readonly #awaited = new Map<string, NodeJS.Timeout>()
   readonly #closing = new AbortController()
-  #creating = 0
+  #creating: Promise<unknown> = Promise.resolve()
   /** Seconds that sessions lasted, the recent ones counting most. */
   #usualSeconds: number | undefined
 
@@ -103,38 +103,41 @@ export class Live {
 
   /** Makes a session; once this resolves, it waits for its client whatever happens to the server. */
   async create(account: string, request: LiveRequest): Promise<CreatedSession> {
-    const { config, speech, storage } = this.#options
     if (this.#closing.signal.aborted) {
       throw new AppError('server_stopping', undefined, { retryAfter: 5 })
     }
+    chooseLanguage(listedLanguages(request.params), this.#options.speech.languages)
+    // One after the other: each has to know whether there is room, and whether it was there before.
+    const created = this.#creating.then(() => this.#createNext(account, request))
+    this.#creating = created.catch(() => {})
+    return created
+  }
+
+  async #createNext(account: string, request: LiveRequest): Promise<CreatedSession> {
+    const { config, storage } = this.#options
     const { params, customMetadata, idempotency } = request
-    chooseLanguage(listedLanguages(params), speech.languages)
+    const repeated = idempotency && (await this.findRepeated(idempotency))
+    if (repeated) return repeated
     await this.#checkRoom()
-    this.#creating++
-    try {
-      const { channels } = params as LiveParams
-      const session = {
-        kind: 'live' as const,
-        id: randomUUID(),
-        account,
-        createdAt: Date.now(),
-        params,
-        customMetadata,
-        channels,
-        token: randomBytes(TOKEN_BYTES).toString('base64url'),
-      }
-      const maxQueued = config.live.maxPerAccount
-      const creation = await this.#create(session, { maxQueued, idempotency })
-      if (creation === 'refused') {
-        const retryAfter = this.#secondsUntilRoom()
-        throw new AppError('too_many_sessions', `${maxQueued} are open already`, { retryAfter })
-      }
-      if (creation !== 'created') return sameSession(storage, creation, idempotency!)
-      this.#awaitClient(session)
-      return (await findLiveSession(storage.db, session.id))!
-    } finally {
-      this.#creating--
+    const session = {
+      kind: 'live' as const,
+      id: randomUUID(),
+      account,
+      createdAt: Date.now(),
+      params,
+      customMetadata,
+      channels: (params as LiveParams).channels,
+      token: randomBytes(TOKEN_BYTES).toString('base64url'),
     }
+    const maxQueued = config.live.maxPerAccount
+    const creation = await this.#create(session, { maxQueued, idempotency })
+    if (creation === 'refused') {
+      const retryAfter = this.#secondsUntilRoom()
+      throw new AppError('too_many_sessions', `${maxQueued} are open already`, { retryAfter })
+    }
+    if (creation !== 'created') return sameSession(storage, creation, idempotency!)
+    this.#awaitClient(session)
+    return (await findLiveSession(storage.db, session.id))!
   }
 
   /**
@@ -203,7 +206,7 @@ export class Live {
     // Sessions that wait for their client cost nothing; only a number that somebody set counts them.
     const open = slots === undefined ? this.#held.size : await countOpenLiveJobs(storage.db)
     const most = slots ?? speech.live.capacity ?? Number.POSITIVE_INFINITY
-    if (open + this.#creating < most) return
+    if (open < most) return
     throw new AppError('live_unavailable', `it carries ${open} already`, { retryAfter })
   }
 

@@ -25,7 +25,7 @@ import { Reception } from './reception.ts'
 import { buildResult, withMessages } from './result.ts'
 import { createSessionLanguage, type LanguageConfig } from './session-language.ts'
 import { type StopReason, writeRecord } from './session-log.ts'
-import { type UtteranceView, utteranceId, viewUtterance } from './views.ts'
+import { endingBy, type UtteranceView, utteranceId, viewUtterance } from './views.ts'
 
 /** `request_params` of a live session (contract 5.1). */
 export type LiveParams = FormatParams &
@@ -366,13 +366,14 @@ export class LiveSession {
   #tell(event: HeardEvent): void {
     const { channel } = event
     if (event.type !== 'partial' && event.type !== 'final') {
-      const data = { time: roundTo(event.time, 3), channel }
+      // The last frame of a session is filled up with silence.
+      const data = { time: roundTo(Math.min(event.time, this.#seconds), 3), channel }
       if (this.#told.speech.has(speechKey(event.type, data))) return
       this.#outbox.send({ type: event.type, data })
       return
     }
     const id = utteranceId(event)
-    const { view: utterance } = event
+    const utterance = endingBy(event.view, this.#seconds)
     const message: ServerMessage = {
       type: 'transcript',
       data: { id, is_final: event.type === 'final', utterance },

@@ -37,6 +37,16 @@ export function viewUtterance(
   }
 }
 
+/** Ends what is said to last longer than the sound: its last frame is filled up with silence to be heard. */
+export function endingBy(view: UtteranceView, seconds: number): UtteranceView {
+  if (view.end <= seconds) return view
+  const limit = roundTo(seconds, 3)
+  const words = view.words.map((word) => {
+    return { ...word, start: Math.min(word.start, limit), end: Math.min(word.end, limit) }
+  })
+  return { ...view, start: Math.min(view.start, limit), end: limit, words }
+}
+
 function meanConfidence(words: readonly Word[]): number {
   if (words.length === 0) return 0
   return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length

@@ -13,6 +13,8 @@ const OPEN_UTTERANCE = 2
 /** Tokens that speech takes per second, and how many a partial changes. */
 const TOKENS = 3.5
 const NEW_TOKENS = 3
+/** Utterances are heard together with some of the sound around them. */
+const CONTEXT_SHARE = 1.27
 /** The rest is for the server itself, for what is uneven, and for batches to go on. */
 const SHARE = 0.75
 
@@ -37,7 +39,7 @@ export async function measureCosts(
   const partialCost = partial.begin + partial.token * NEW_TOKENS
   return {
     listening: await measureListening(detector),
-    finals: finalCost / UTTERANCE,
+    finals: (finalCost * CONTEXT_SHARE) / UTTERANCE,
     partials: partialCost / partialInterval,
   }
 }
@@ -52,7 +54,14 @@ async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promis
   return cpuSeconds() - seconds
 }
 
-/** Sessions that so many cores carry. */
-export function capacityOf({ listening, finals, partials }: LiveCosts, cores: number): number {
-  return Math.max(1, Math.floor((SHARE * cores) / (listening + finals + partials)))
+/**
+ * Sessions that so many cores carry when all speak all the time: with partials at their usual pace, and
+ * at the most, when partials come late or not at all and finals still in time.
+ */
+export function capacityOf(
+  { listening, finals, partials }: LiveCosts,
+  cores: number,
+): { comfortable: number; most: number } {
+  const fit = (cost: number) => Math.max(1, Math.floor((SHARE * cores) / cost))
+  return { comfortable: fit(listening + finals + partials), most: fit(listening + finals) }
 }

@@ -48,8 +48,9 @@ export function createLiveEars(options: LiveEarsOptions): OwnLiveEars {
     const { signal } = closing
     const how = { signal, patience: RECOGNISE_PATIENCE, priority: priority.measure }
     const costs = await recognition.run({ kind: 'measure', partialInterval }, how)
-    capacity = capacityOf(costs, Math.min(workers, availableParallelism()))
-    log.info({ capacity, ...costs }, 'live sessions that fit were measured')
+    const fit = capacityOf(costs, Math.min(workers, availableParallelism()))
+    capacity = fit.most
+    log.info({ ...fit, ...costs }, 'live sessions that fit were measured')
   }
   const measured = measure().catch((error: unknown) => {
     if (!closing.signal.aborted) log.warn({ err: error }, 'live sessions could not be measured')
