@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { CreatedSession, ServedSession } from './live-served.ts'
 import type { JobList, ProgressView, ServedJob } from './served.ts'
 
 /** A request that failed. `status` is the server's answer, undefined when it could not be reached. */
@@ -74,6 +75,15 @@ export function createClient(server: Server, signal: AbortSignal) {
       return json<JobList>(`/v2/pre-recorded?${params}`)
     },
     find: (id: string) => json<ServedJob>(jobUrl(id)),
+    /** Creates a live session, whose socket is where its `url` says. */
+    createLive: (params: Record<string, unknown>) =>
+      json<CreatedSession>('/v2/live', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(params),
+      }),
+    findLive: (id: string) =>
+      json<ServedSession>(`/v2/live/${encodeURIComponent(id)}`, {}, { patient: true }),
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })
     },

@@ -54,7 +54,7 @@ test('settings that cannot be used end with code 2 and a line for each', async (
 test('--help explains the program and every command', async () => {
   const { code, stdout } = await run(['--help'])
   const names = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
-  assert.deepEqual([names, code], [['serve', 'transcribe', 'jobs', 'keys', 'doctor'], 0])
+  assert.deepEqual([names, code], [['serve', 'transcribe', 'live', 'jobs', 'keys', 'doctor'], 0])
   for (const name of names) {
     const help = await run([name, '--help'])
     assert.ok(help.stdout.startsWith(`Usage: steno ${name}`))

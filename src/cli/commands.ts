@@ -14,6 +14,10 @@ const commands: Record<string, Entry> = {
     summary: 'turn recordings into text; needs no running server',
     load: async () => (await import('./transcribe.ts')).transcribeCommand,
   },
+  live: {
+    summary: 'write what is being said: microphone, standard input or a file at its pace',
+    load: async () => (await import('./live.ts')).liveCommand,
+  },
   jobs: {
     summary: "list, show and delete a server's jobs",
     load: async () => (await import('./jobs.ts')).jobsCommand,

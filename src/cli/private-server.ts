@@ -13,9 +13,13 @@ import { requireModels } from './models.ts'
 /** A server for one command: on a free port of this machine, with data that are gone afterwards. */
 export type PrivateServer = Server & { close(): Promise<void> }
 
-/** Starts a private server; what goes wrong in it reaches the user through the jobs, not as a log. */
+/**
+ * Starts a private server, for live sessions too if they are asked for; what goes wrong in it reaches the
+ * user through the jobs, not as a log.
+ */
 export async function startPrivateServer(
   env: Record<string, string | undefined>,
+  { live = false } = {},
 ): Promise<PrivateServer> {
   const config = readSettings(readConfig, env)
   await requireModels(config)
@@ -25,7 +29,9 @@ export async function startPrivateServer(
   process.once('exit', removeFolder)
   try {
     const key = randomBytes(32).toString('base64url')
-    const app = await createApp(privateConfig(config, { folder, key }), { log: createLog('fatal') })
+    const app = await createApp(privateConfig(config, { folder, key, live }), {
+      log: createLog('fatal'),
+    })
     const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
     return {
       url,
@@ -42,11 +48,14 @@ export async function startPrivateServer(
   }
 }
 
-function privateConfig(config: Config, { folder, key }: { folder: string; key: string }): Config {
+type Own = { folder: string; key: string; live: boolean }
+
+function privateConfig(config: Config, { folder, key, live }: Own): Config {
   return {
     ...config,
     http: { ...config.http, publicBaseUrl: undefined, rateLimit: undefined },
     keys: [{ account: 'command', key }],
     storage: { ...config.storage, folder },
+    live: live ? config.live : { ...config.live, slots: 0 },
   }
 }

@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArguments, readChoice, UsageError } from './arguments.ts'
-import { type Client, createClient } from './client.ts'
+import type { Client } from './client.ts'
 import { type Format, formatResult, formats } from './formats.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { countBytes, openRecording, type Recording, readRecording } from './recordings.ts'
 import { planOutputs, prepareOutputs } from './results.ts'
 import type { ServedResult } from './served.ts'
+import { connectServer } from './server-connection.ts'
 import { readServer, serverHelp, serverOptions } from './servers.ts'
 import type { Command, Terminal } from './terminal.ts'
 
@@ -47,7 +48,7 @@ export const transcribeCommand: Command = {
 
     const progress = createProgress(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
-    await using connection = await connect(server, { terminal, progress })
+    await using connection = await connectServer(server, { terminal, progress })
     const tools = { client: connection.client, progress, terminal, language: values.language }
     const work = (recording: Recording) => transcribe(recording, tools)
     const writer = { format, progress, terminal, several: recordings.length > 1 }
@@ -63,30 +64,7 @@ export const transcribeCommand: Command = {
   },
 }
 
-type Connection = AsyncDisposable & { client: Client }
 type Surroundings = { terminal: Terminal; progress: Progress }
-
-/** The server that was named, else the one of this machine if its key is known, else a private one. */
-async function connect(
-  server: ReturnType<typeof readServer>,
-  { terminal, progress }: Surroundings,
-): Promise<Connection> {
-  const named = createClient(server, terminal.signal)
-  if (server.given || (server.key && (await named.isRunning()))) {
-    return { client: named, async [Symbol.asyncDispose]() {} }
-  }
-  progress.show('steno', { stage: 'loading the models' })
-  // Loaded when needed: a client of another server starts without the server's parts.
-  const { startPrivateServer } = await import('./private-server.ts')
-  const own = await startPrivateServer(terminal.env)
-  progress.end('steno')
-  const client = createClient(own, terminal.signal)
-  async function close(): Promise<void> {
-    // After an interruption nobody waits for its jobs to end: it goes with the process.
-    if (!terminal.signal.aborted) await own.close()
-  }
-  return { client, [Symbol.asyncDispose]: close }
-}
 
 type Tools = Surroundings & { client: Client; language: string | undefined }
 
