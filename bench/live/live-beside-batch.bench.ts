@@ -1,0 +1,84 @@
+/**
+ * Latency of one live session while nothing else is to do, and while the queue holds more recordings
+ * than the machine can work off meanwhile, in turn: it must not move by more than a fifth.
+ */
+import { Readable } from 'node:stream'
+import type { Client } from '../../src/cli/client.ts'
+import { percentile } from '../../src/cli/live-latency.ts'
+import { report } from '../report.ts'
+import { wavOf } from '../wav.ts'
+import { startLiveServer } from './live-server.ts'
+import { readSpeech, type Speech } from './speech.ts'
+import { type Streamed, streamSpeech } from './stream.ts'
+
+const ROUNDS = 3
+/** Seconds of work that are queued for each session, which lasts about 60. */
+const WORK_SECONDS = 90
+const BAR = 1.2
+
+const { corpus, speeches } = await readSpeech()
+const server = await startLiveServer()
+const { client } = server
+const recording = await upload(client, speeches)
+await streamSpeech(client, speeches[0]!, { kind: 'fast' })
+const copies = 1 + Math.ceil(WORK_SECONDS / (await timeOfJob()))
+
+const alone: Streamed[] = []
+const beside: Streamed[] = []
+let leftOver = 0
+for (let round = 0; round < ROUNDS; round++) {
+  const speech = speeches[round % speeches.length]!
+  alone.push(await streamSpeech(client, speech, { kind: 'live', delay: 0 }))
+  const ids: string[] = []
+  for (let i = 0; i < copies; i++) ids.push(await client.create({ audio_url: recording }))
+  beside.push(await streamSpeech(client, speech, { kind: 'live', delay: 0 }))
+  const jobs = await Promise.all(ids.map((id) => client.find(id)))
+  leftOver += jobs.filter(({ status }) => status === 'queued' || status === 'processing').length
+  for (const id of ids) await client.wait(id, () => {})
+}
+await server.stop()
+
+const [quiet, busy] = [describe(alone), describe(beside)]
+const ratio = {
+  firstPartialP50: busy.firstPartialMs.p50 / quiet.firstPartialMs.p50,
+  firstPartialP95: busy.firstPartialMs.p95 / quiet.firstPartialMs.p95,
+  finalP50: busy.finalMs.p50 / quiet.finalMs.p50,
+  finalP95: busy.finalMs.p95 / quiet.finalMs.p95,
+}
+report({
+  bench: 'live-beside-batch',
+  corpus,
+  rounds: ROUNDS,
+  alone: quiet,
+  beside: busy,
+  ratio,
+  /** Without recordings left at the end of a session the queue was not full all the time. */
+  recordingsLeft: leftOver,
+  barsHeld: Math.max(ratio.firstPartialP50, ratio.finalP50) <= BAR && leftOver >= ROUNDS,
+})
+
+function describe(streamed: readonly Streamed[]) {
+  const [acks, firsts, finals] = [
+    streamed.flatMap((s) => s.acks),
+    streamed.flatMap((s) => s.firstPartials),
+    streamed.flatMap((s) => s.finals),
+  ]
+  return {
+    ackMs: { p50: percentile(acks, 0.5)!, p99: percentile(acks, 0.99)! },
+    firstPartialMs: { p50: percentile(firsts, 0.5)!, p95: percentile(firsts, 0.95)! },
+    finalMs: { p50: percentile(finals, 0.5)!, p95: percentile(finals, 0.95)! },
+  }
+}
+
+/** Seconds that one recording takes on its own. */
+async function timeOfJob(): Promise<number> {
+  const started = performance.now()
+  await client.wait(await client.create({ audio_url: recording }), () => {})
+  return (performance.now() - started) / 1000
+}
+
+/** One recording of all speeches; jobs share it. */
+async function upload(to: Client, all: readonly Speech[]): Promise<string> {
+  const wav = wavOf(Buffer.concat(all.map(({ samples }) => samples)))
+  return to.upload({ filename: 'all.wav', open: async () => Readable.from([wav]) })
+}

@@ -1,0 +1,110 @@
+/**
+ * Latency and accuracy of live sessions, with partials, from one session at a time to as many as the
+ * machine carries: a line for each number of sessions until a bar breaks. Real speech at its pace, the
+ * sessions out of step with each other. Moments count from when the sample in question was sent: the one
+ * at the first word of the reference, the one at `speech_end`.
+ */
+import { loadavg } from 'node:os'
+import { Readable } from 'node:stream'
+import { percentile } from '../../src/cli/live-latency.ts'
+import { readConfig } from '../../src/config.ts'
+import { wordErrors } from '../../src/transcript/word-errors.ts'
+import { createRandom } from '../../test/random.ts'
+import { report } from '../report.ts'
+import { wavOf } from '../wav.ts'
+import { type LiveBenchServer, startLiveServer } from './live-server.ts'
+import { readSpeech, type Speech } from './speech.ts'
+import { type Streamed, streamSpeech } from './stream.ts'
+
+const COUNTS = [1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64]
+/** Of the first session count each speech is heard alone, so that one minute does not decide. */
+const ALONE = 3
+/** Bars of the design, in milliseconds. */
+const BARS = { ack: 300, firstPartial: 500, finalAlone: 200, finalTogether: 500 }
+/** The default of the API. */
+const ENDPOINTING_SECONDS = 0.05
+/** Sessions start within so many seconds of each other. */
+const SPREAD_SECONDS = 5
+
+const waiting = (ENDPOINTING_SECONDS + readConfig(process.env).live.vadHangover) * 1000
+const { corpus, speeches } = await readSpeech()
+const server = await startLiveServer()
+const random = createRandom(2)
+await streamSpeech(server.client, speeches[0]!, { kind: 'fast' })
+const fileTexts = await transcribeFiles(server)
+for (const count of COUNTS) {
+  const outcome = describe(count, await run(count))
+  report(outcome)
+  if (!outcome.barsHeld) break
+}
+await server.stop()
+
+type Heard = { speech: Speech; streamed: Streamed }
+
+async function run(count: number): Promise<Heard[]> {
+  const hear = async (speech: Speech, delay: number): Promise<Heard> => {
+    return { speech, streamed: await streamSpeech(server.client, speech, { kind: 'live', delay }) }
+  }
+  if (count > 1) {
+    const together = Array.from({ length: count }, (_, i) => {
+      return hear(speeches[i % speeches.length]!, random() * SPREAD_SECONDS)
+    })
+    return Promise.all(together)
+  }
+  const alone: Heard[] = []
+  for (const speech of speeches.slice(0, ALONE)) alone.push(await hear(speech, 0))
+  return alone
+}
+
+function describe(count: number, heard: readonly Heard[]) {
+  const all = (pick: (streamed: Streamed) => number[]) => heard.flatMap((h) => pick(h.streamed))
+  const sum = (pick: (streamed: Streamed) => number) => {
+    return heard.reduce((total, h) => total + pick(h.streamed), 0)
+  }
+  const acks = all((s) => s.acks)
+  const firstPartials = all((s) => s.firstPartials)
+  const finals = all((s) => s.finals)
+  const finalP95 = percentile(finals, 0.95)! - waiting
+  const ack = { p50: percentile(acks, 0.5), p99: percentile(acks, 0.99)! }
+  const firstPartial = {
+    p50: percentile(firstPartials, 0.5),
+    p95: percentile(firstPartials, 0.95)!,
+  }
+  return {
+    bench: 'live',
+    corpus,
+    sessions: count,
+    ackMs: ack,
+    firstPartialMs: { ...firstPartial, of: firstPartials.length },
+    finalMs: { p50: percentile(finals, 0.5), p95: percentile(finals, 0.95), of: finals.length },
+    finalBeyondEndpointingMs: { p50: percentile(finals, 0.5)! - waiting, p95: finalP95 },
+    partialsPerMinute: sum((s) => s.partials) / heard.length,
+    partialWordsTakenBack: sum((s) => s.takenBack) / sum((s) => s.partialWords),
+    wer: werOf(heard.map(({ speech, streamed }) => [speech.transcript, streamed.text])),
+    fileWer: werOf(heard.map(({ speech }) => [speech.transcript, fileTexts.get(speech)!])),
+    losses: sum((s) => s.losses),
+    load: loadavg()[0],
+    barsHeld:
+      ack.p99 <= BARS.ack &&
+      firstPartial.p95 <= BARS.firstPartial &&
+      finalP95 <= (count === 1 ? BARS.finalAlone : BARS.finalTogether),
+  }
+}
+
+function werOf(pairs: readonly (readonly [reference: string, hypothesis: string])[]): number {
+  const counted = pairs.map(([reference, hypothesis]) => wordErrors(reference, hypothesis))
+  const total = (pick: 'errors' | 'referenceWords') => counted.reduce((n, c) => n + c[pick], 0)
+  return total('errors') / total('referenceWords')
+}
+
+/** What is heard in the same sound as recordings, through the same server. */
+async function transcribeFiles({ client }: LiveBenchServer): Promise<Map<Speech, string>> {
+  const texts = new Map<Speech, string>()
+  for (const speech of speeches) {
+    const open = async () => Readable.from([wavOf(speech.samples)])
+    const id = await client.create({ audio_url: await client.upload({ filename: 'a.wav', open }) })
+    const { result } = await client.wait(id, () => {})
+    texts.set(speech, result?.transcription.full_transcript ?? '')
+  }
+  return texts
+}

@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises'
+import { createRandom } from '../../test/random.ts'
+import { decodeCorpus, type Recording, type ReferenceWord, readCorpus } from '../corpus.ts'
+
+/** About a minute of somebody speaking: 16-bit samples at 16 kHz, and what is said. */
+export type Speech = {
+  samples: Buffer
+  transcript: string
+  /** Empty where the times of words are not known. */
+  words: ReferenceWord[]
+}
+
+const SECONDS = 60
+const BYTES_PER_SECOND = 32_000
+
+/** What a session of dictation or a call is like; noise and other hard things have a bench of their own. */
+const GROUPS = ['read', 'speech-public', 'speech', 'spontaneous', 'telephone', 'conversation']
+/** Longer recordings would be a session by themselves. */
+const MAX_RECORDING_SECONDS = 30
+
+/** Pauses between the recordings, in seconds. */
+const PAUSE = { least: 0.6, most: 2 }
+
+/** Joins recordings of the corpus, with pauses, to sessions of about a minute each; the same in every run. */
+export async function readSpeech(): Promise<{ corpus: string; speeches: Speech[] }> {
+  const { name, recordings } = await readCorpus()
+  const usable = recordings.filter(({ transcript, group }) => transcript && GROUPS.includes(group))
+  const { decoded, dispose } = await decodeCorpus(usable)
+  const random = createRandom(1)
+  const parts: { recording: Recording; samples: Buffer }[] = []
+  for (const [recording, { path, samples }] of decoded) {
+    if (samples / 16_000 > MAX_RECORDING_SECONDS) continue
+    parts.push({ recording, samples: await readFile(path) })
+  }
+  await dispose()
+  shuffle(parts, random)
+  const speeches: Speech[] = []
+  for (let i = 0; i < parts.length; ) {
+    const session = startSpeech(random)
+    // A corpus of one recording is repeated.
+    do session.add(parts[i++ % parts.length]!)
+    while (session.seconds < SECONDS && (i < parts.length || parts.length < 10))
+    speeches.push(session.end())
+  }
+  return {
+    corpus: name,
+    speeches: speeches.filter(({ samples }) => seconds(samples) > SECONDS / 2),
+  }
+}
+
+/** Seconds of 16-bit samples at 16 kHz. */
+export function seconds(samples: Buffer): number {
+  return samples.length / BYTES_PER_SECOND
+}
+
+function startSpeech(random: () => number) {
+  const buffers = [pause(random)]
+  const transcripts: string[] = []
+  const words: ReferenceWord[] = []
+  let length = buffers[0]!.length
+  return {
+    get seconds() {
+      return length / BYTES_PER_SECOND
+    },
+    add({ recording, samples }: { recording: Recording; samples: Buffer }) {
+      const at = length / BYTES_PER_SECOND
+      for (const { word, start, end } of recording.words ?? []) {
+        words.push({ word, start: start + at, end: end + at })
+      }
+      transcripts.push(recording.transcript!)
+      const rest = pause(random)
+      buffers.push(samples, rest)
+      length += samples.length + rest.length
+    },
+    end(): Speech {
+      return { samples: Buffer.concat(buffers), transcript: transcripts.join(' '), words }
+    },
+  }
+}
+
+/** Some noise of a quiet room, about 80 dB below full scale: digital silence is nothing that a microphone hears. */
+function pause(random: () => number): Buffer {
+  const length = PAUSE.least + random() * (PAUSE.most - PAUSE.least)
+  const samples = Int16Array.from({ length: Math.round(length * 16_000) }, () => random() * 12 - 6)
+  return Buffer.from(samples.buffer)
+}
+
+function shuffle(items: unknown[], random: () => number): void {
+  for (let i = items.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1))
+    ;[items[i], items[j]] = [items[j], items[i]]
+  }
+}

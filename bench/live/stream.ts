@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '../../src/cli/client.ts'
+import { connectLive } from '../../src/cli/live-connection.ts'
+import { createLatencyWatch, type Latencies } from '../../src/cli/live-latency.ts'
+import type { TranscriptMessage } from '../../src/cli/live-served.ts'
+import { alignWords, comparableWords } from '../../src/transcript/word-errors.ts'
+import type { Speech } from './speech.ts'
+
+/** What came of one session. */
+export type Streamed = Latencies & {
+  /** The finals, joined. */
+  text: string
+  /** Words of partials, and those of them that the next partial or the final took back. */
+  partialWords: number
+  takenBack: number
+  partials: number
+  /** Lost connections. */
+  losses: number
+}
+
+/** How sound is given: at its pace in pieces of 100 ms after so many seconds, or as fast as it is taken. */
+export type Pace = { kind: 'live'; delay: number } | { kind: 'fast' }
+
+const BYTES_PER_SECOND = 32_000
+const CHUNK_BYTES = 3200
+/** A reference word this near to the start of speech is what starts it. */
+const ONSET_TOLERANCE = 0.5
+
+/** Streams one session and listens to its end. */
+export async function streamSpeech(
+  client: Client,
+  { samples, words }: Speech,
+  pace: Pace,
+): Promise<Streamed> {
+  if (pace.kind === 'live') await sleep(pace.delay * 1000)
+  const { url } = await client.createLive({
+    messages_config: { receive_partial_transcripts: true },
+  })
+  const watch = createLatencyWatch(BYTES_PER_SECOND, { onsetOf })
+  const texts = createTexts()
+  let losses = 0
+  const live = connectLive(url, {
+    onMessage(message, at) {
+      watch.received(message, at)
+      if (message.type === 'transcript') texts.add(message.data)
+    },
+    onLost: () => void losses++,
+  })
+
+  /** Nothing is known of recordings without word times; the server's own moment has to do there. */
+  function onsetOf(time: number): number {
+    const distance = (start: number) => Math.abs(start - time)
+    const nearest = words.reduce<number | undefined>((best, { start }) => {
+      return best === undefined || distance(start) < distance(best) ? start : best
+    }, undefined)
+    return nearest !== undefined && distance(nearest) < ONSET_TOLERANCE ? nearest : time
+  }
+
+  const started = performance.now()
+  for (let at = 0; at < samples.length; ) {
+    const chunk = samples.subarray(at, at + CHUNK_BYTES)
+    at += chunk.length
+    const due = started + (at / BYTES_PER_SECOND) * 1000 - performance.now()
+    if (pace.kind === 'live' && due > 0) await sleep(due)
+    watch.given(at, performance.now())
+    await live.send(chunk)
+  }
+  live.stop()
+  const { code, reason } = await live.ended
+  if (code !== 1000) throw new Error(`the session ended with ${code} ${reason}`)
+  return { ...watch.latencies, ...texts.result(), losses }
+}
+
+function createTexts() {
+  const open = new Map<string, string[]>()
+  const finals: { start: number; text: string }[] = []
+  const counts = { partialWords: 0, takenBack: 0, partials: 0 }
+  return {
+    add({ id, is_final, utterance }: TranscriptMessage['data']): void {
+      const now = comparableWords(utterance.text)
+      const before = open.get(id) ?? []
+      counts.partialWords += before.length
+      counts.takenBack += alignWords(before, now).filter(([word]) => word && !word.same).length
+      if (is_final) {
+        open.delete(id)
+        finals.push(utterance)
+      } else {
+        open.set(id, now)
+        counts.partials++
+      }
+    },
+    result() {
+      const inOrder = finals.toSorted((a, b) => a.start - b.start)
+      return { ...counts, text: inOrder.map(({ text }) => text.trim()).join(' ') }
+    },
+  }
+}
