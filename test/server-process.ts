@@ -1,6 +1,7 @@
 // A whole server in a process of its own, for tests that stop or kill it: all of `steno serve`, but with a
 // fake engine that takes a moment for each batch. Reads STENO_* and FAKE_*; sends its address when it
-// listens, and ends by itself when nothing keeps it running any more.
+// listens, and ends by itself when nothing keeps it running any more. Live, what it hears is a hash of the
+// sound.
 import { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../src/asr/engines/fake.ts'
@@ -11,6 +12,7 @@ const { env } = process
 const { FAKE_BATCH_MS = '15', FAKE_GRACE_MS = '5000', FAKE_DRAIN_MS = '30000' } = env
 
 const speech = createFakeSpeechEngine('one two three', {
+  fingerprint: true,
   onBatch: (_batch, signal) => delay(Number(FAKE_BATCH_MS), undefined, { signal }),
 })
 const stdout = new Writable({

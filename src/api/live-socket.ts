@@ -60,6 +60,8 @@ export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorP
     const door = isResumed ? resumed : usual
     door.handleUpgrade(request, socket, head, (webSocket) => {
       isOpen = true
+      // Broken or too large frames: it closes by itself, with the code that says so.
+      webSocket.on('error', () => {})
       if (typeof connection === 'number') close(webSocket, connection)
       else attend(webSocket, connection, { maxFrameBytes })
     })
@@ -100,7 +102,7 @@ function attend(
   webSocket.on('message', (data: RawData, isBinary) => {
     const frame = data as Buffer
     if (frame.length > maxFrameBytes && !(isFirst && connection.isResumed)) {
-      close(webSocket, 1009)
+      connection.end(1009)
       return
     }
     isFirst = false
@@ -114,8 +116,6 @@ function attend(
       pulse.resume()
     })
   })
-  // Broken frames: it closes by itself, with the code that says so.
-  webSocket.on('error', () => {})
   webSocket.on('close', (code) => {
     pulse.stop()
     connection.lost(code)

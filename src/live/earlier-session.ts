@@ -8,8 +8,8 @@ import { utteranceId } from './views.ts'
 
 /** What an earlier process noted of a session, as far as the next one has to know. */
 export type EarlierSession = {
-  /** When its first client came, in milliseconds since 1970. */
-  beganAt: number
+  /** When its first client came, in milliseconds since 1970, if that was noted. */
+  beganAt: number | undefined
   chunks: EarlierChunks
   messages: EarlierMessages
   snapshot: Snapshot | undefined
@@ -60,7 +60,7 @@ export async function readEarlier(
 ): Promise<EarlierSession> {
   const chunks = createChunkReader(keepSeconds * 1000)
   const earlier = {
-    beganAt: Date.now(),
+    beganAt: undefined as number | undefined,
     snapshot: undefined as Snapshot | undefined,
     stop: undefined as StopReason | undefined,
   }

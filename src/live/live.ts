@@ -36,10 +36,12 @@ import {
 import { findLiveSession } from '../storage/live-sessions.ts'
 import { dropResult, storeResultText } from '../storage/results.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { Outcome } from './closing.ts'
 import type { Connection } from './connection.ts'
 import { readEarlier } from './earlier-session.ts'
+import type { LiveParams } from './live-params.ts'
 import { routingOf } from './messages.ts'
-import { type LiveParams, LiveSession, type Outcome } from './session.ts'
+import { LiveSession } from './session.ts'
 import { soundAfter } from './session-log.ts'
 
 /** A session as it is asked for, after validation. */
@@ -168,7 +170,7 @@ export class Live {
     if (!holder.job || holder.ended) return 4410
     if (this.#closing.signal.aborted) return 1012
     const held = await this.#hold(holder.job)
-    return held ? held.session.connect(options) : 4410
+    return held ? held.session.connect(options) : 1011
   }
 
   /** Takes up the sessions that an earlier process left, behind the start. */

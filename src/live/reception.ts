@@ -18,7 +18,7 @@ export type ReceptionOptions = IntakeOptions & {
   onMisuse(): void
 }
 
-/** So long a resumed connection is waited for to bring as much as it may repeat. */
+/** So long a resumed connection is waited for to bring more of what it may be repeating. */
 const REPEAT_PATIENCE_MS = 1000
 
 /**
@@ -75,8 +75,9 @@ export class Reception {
     }
     held.chunks.push(chunk)
     const place = held.finder.write(chunk)
+    clearTimeout(held.timer)
     if (place !== undefined) this.#release(place)
-    else held.timer ??= setTimeout(() => this.settle(), REPEAT_PATIENCE_MS)
+    else held.timer = setTimeout(() => this.settle(), REPEAT_PATIENCE_MS)
   }
 
   /** Decides, if that is open still, where the chunks that are held belong. */

@@ -4,50 +4,23 @@ import type { LiveConfig } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { LiveFiles } from '../storage/live-files.ts'
 import { roundTo } from '../transcript/rounding.ts'
-import { type AddOnParams, type RealtimeHook, realtimeHooks, summaryMessage } from './add-ons.ts'
-import type { HeardEvent } from './channel.ts'
+import { realtimeHooks } from './add-ons.ts'
 import { readFrame } from './client-frames.ts'
+import { Clocks } from './clocks.ts'
+import { closeSession, type Outcome } from './closing.ts'
 import { Connection } from './connection.ts'
-import { type EarlierSession, nothingTold, speechKey, type Told } from './earlier-session.ts'
-import { type FormatParams, formatOf, secondsOf } from './format.ts'
+import { type EarlierSession, nothingTold } from './earlier-session.ts'
+import { formatOf, secondsOf } from './format.ts'
 import { Hearing } from './hearing.ts'
 import { Journal } from './journal.ts'
-import {
-  dataOf,
-  type MessageError,
-  type MessageFlags,
-  routingOf,
-  type ServerMessage,
-  type TextMessage,
-} from './messages.ts'
+import { endpointingOf, type LiveParams } from './live-params.ts'
+import { type MessageError, routingOf, type ServerMessage } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { Reception } from './reception.ts'
-import { buildResult, withMessages } from './result.ts'
-import { createSessionLanguage, type LanguageConfig } from './session-language.ts'
+import { createSessionLanguage } from './session-language.ts'
 import { type StopReason, writeRecord } from './session-log.ts'
-import { endingBy, type UtteranceView, utteranceId, viewUtterance } from './views.ts'
-
-/** `request_params` of a live session (contract 5.1). */
-export type LiveParams = FormatParams &
-  AddOnParams & {
-    endpointing: number
-    maximum_duration_without_endpointing: number
-    language_config: LanguageConfig
-    pre_processing: { audio_enhancer: boolean; speech_threshold: number }
-    messages_config: MessageFlags
-    callback: boolean
-    callback_config?: MessageFlags
-  }
-
-/** What a session leaves when it ends. */
-export type Outcome = {
-  /** JSON text in pieces; it may be read more than once. */
-  result(): AsyncIterable<string>
-  format: SoundFormat
-  soundBytes: number
-  /** Seconds of sound. */
-  duration: number
-}
+import { Teller } from './teller.ts'
+import { viewUtterance } from './views.ts'
 
 /** What a session is made from. */
 export type SessionOptions = {
@@ -78,8 +51,6 @@ const MAX_UNREADABLE = 20
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
 /** A client that was told to wait is read again when this share of the backlog is left. */
 const ROOM_SHARE = 0.9
-/** The longest that a timer can wait. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 const alreadyStopped: MessageError = {
   status_code: 409,
@@ -87,12 +58,6 @@ const alreadyStopped: MessageError = {
   message: 'Recording already stopped',
 }
 const noStop = { type: 'stop_recording', acknowledged: false, error: null, data: null } as const
-/** Exceptions of `error` messages, by their code. */
-const exceptions = {
-  invalid_message: 'InvalidMessage',
-  session_timeout: 'SessionTimeout',
-  internal_error: 'InternalError',
-} as const
 /** A partial, as far as routing is concerned. */
 const somePartial: ServerMessage = {
   type: 'transcript',
@@ -127,13 +92,11 @@ export class LiveSession {
   readonly #outbox: Outbox
   readonly #reception: Reception
   readonly #hearing: Hearing
-  readonly #hooks: readonly RealtimeHook[]
-  readonly #told: Told
+  readonly #teller: Teller
+  readonly #clocks = new Clocks((reason) => this.#stop(reason))
   readonly #leaving = new AbortController()
   readonly #broken = Promise.withResolvers<never>()
-  readonly #addOns = new Set<Promise<void>>()
   #connecting: Promise<unknown> = Promise.resolve()
-  readonly #timers = new Map<StopReason, NodeJS.Timeout>()
   #state: 'open' | 'stopping' | 'closing' | 'over' = 'open'
   #stopReason: StopReason | undefined
   /** The close code that told its clients to come again, to another process or another try. */
@@ -148,8 +111,6 @@ export class LiveSession {
     this.#options = options
     this.#format = formatOf(params)
     this.#log = options.log.child({ sessionId: id })
-    this.#hooks = realtimeHooks(params)
-    this.#told = earlier?.told ?? nothingTold()
     this.#stopReason = earlier?.stop
     this.#wasConnected = earlier !== undefined
     this.#broken.promise.catch(() => {}) // `run` may not have begun to listen.
@@ -161,6 +122,15 @@ export class LiveSession {
       journal: this.#journal,
       maxMissed: config.maxQueuedMessages,
       earlier: earlier?.messages,
+    })
+    this.#teller = new Teller({
+      outbox: this.#outbox,
+      journal: this.#journal,
+      hooks: realtimeHooks(params),
+      told: earlier?.told ?? nothingTold(),
+      seconds: () => this.#seconds,
+      log: this.#log,
+      signal,
     })
     this.#reception = new Reception({
       sessionId: id,
@@ -186,18 +156,13 @@ export class LiveSession {
           isEnhanced: params.pre_processing.audio_enhancer,
           channels: options.channelPaths,
         },
-        endpointing: {
-          threshold: params.pre_processing.speech_threshold,
-          hangover: config.vadHangover,
-          endpointing: params.endpointing,
-          maxSeconds: params.maximum_duration_without_endpointing,
-        },
+        endpointing: endpointingOf(params, config),
         language: createSessionLanguage(params.language_config, {
           installed: languages,
           decided: earlier?.snapshot?.language ?? null,
         }),
         partialIntervalMs: config.partialIntervalMs,
-        tell: (event) => this.#tell(event),
+        tell: (event) => this.#teller.heard(event),
         wantsPartials: () => this.#outbox.isWanted(somePartial),
         onHeard: () => this.#makeRoom(),
         onSnapshot: (snapshot) => this.#note(writeRecord({ kind: 'snapshot', snapshot })),
@@ -225,7 +190,7 @@ export class LiveSession {
       return this.#fail()
     } finally {
       this.#leaving.abort()
-      for (const timer of this.#timers.values()) clearTimeout(timer)
+      this.#clocks.clearAll()
     }
   }
 
@@ -261,7 +226,7 @@ export class LiveSession {
       onLost: (code) => this.#lost(connection, code),
       room: () => this.#roomFor(),
     })
-    this.#stopTimer('lost')
+    this.#clocks.clear('lost')
     this.#restartIdle()
     this.#outbox.attach(connection)
     return connection
@@ -282,24 +247,24 @@ export class LiveSession {
   #begin(): void {
     const { config, earlier } = this.#options
     const beganAt = earlier?.beganAt ?? Date.now()
-    if (!earlier) {
+    if (earlier?.beganAt === undefined) {
       this.#note(writeRecord({ kind: 'begin', at: beganAt }))
-      this.#once({ type: 'start_session' })
+      this.#teller.once({ type: 'start_session' })
     }
-    this.#once({ type: 'start_recording' })
+    this.#teller.once({ type: 'start_recording' })
     this.#hearing.grown(this.#frames)
     if (this.#stopReason) {
       this.#state = 'stopping'
       this.#hearing.end()
       return
     }
-    this.#setTimer('too_long', beganAt + config.maxSeconds * 1000 - Date.now())
+    this.#clocks.set('too_long', beganAt + config.maxSeconds * 1000 - Date.now())
     if (!this.#outbox.connection) this.#awaitClient()
   }
 
   async #work(): Promise<void> {
     await this.#hearing.run()
-    while (this.#addOns.size > 0) await Promise.all(this.#addOns)
+    await this.#teller.addOnsDone()
     await this.#close()
   }
 
@@ -324,7 +289,7 @@ export class LiveSession {
         else this.#outbox.send({ ...noStop, error: alreadyStopped })
         break
       case 'unreadable':
-        this.#sendError({ code: 'invalid_message', status: 400, message: frame.message })
+        this.#teller.error({ code: 'invalid_message', message: frame.message })
         if (++this.#unreadable >= MAX_UNREADABLE) this.#endWhenStored(connection, 4400)
     }
   }
@@ -345,7 +310,7 @@ export class LiveSession {
     this.#reception.end()
     this.#state = 'stopping'
     this.#stopReason = reason
-    for (const timer of this.#timers.keys()) this.#stopTimer(timer)
+    this.#clocks.clearAll()
     if (reason === 'client') {
       const recording_duration = this.#seconds
       const left = Math.max(0, recording_duration - this.#hearing.heard)
@@ -354,7 +319,7 @@ export class LiveSession {
     }
     if (reason === 'too_long') {
       const message = `the session is longer than ${this.#options.config.maxSeconds} s`
-      this.#sendError({ code: 'session_timeout', status: 408, message })
+      this.#teller.error({ code: 'session_timeout', message })
     }
     this.#journal.append({
       lines: [writeRecord({ kind: 'stop', reason })],
@@ -362,116 +327,36 @@ export class LiveSession {
     })
   }
 
-  /** Tells what was heard, unless it was told before a crash. */
-  #tell(event: HeardEvent): void {
-    const { channel } = event
-    if (event.type !== 'partial' && event.type !== 'final') {
-      // The last frame of a session is filled up with silence.
-      const data = { time: roundTo(Math.min(event.time, this.#seconds), 3), channel }
-      if (this.#told.speech.has(speechKey(event.type, data))) return
-      this.#outbox.send({ type: event.type, data })
-      return
-    }
-    const id = utteranceId(event)
-    const utterance = endingBy(event.view, this.#seconds)
-    const message: ServerMessage = {
-      type: 'transcript',
-      data: { id, is_final: event.type === 'final', utterance },
-    }
-    if (event.type === 'partial') {
-      this.#told.partials.add(id)
-      this.#outbox.send(message)
-      return
-    }
-    if (event.error !== undefined) {
-      this.#log.error({ err: event.error, utterance: id }, 'an utterance could not be recognised')
-      const text = `utterance ${id} could not be recognised`
-      this.#sendError({ code: 'internal_error', status: 500, message: text })
-    }
-    const hasWords = utterance.words.length > 0
-    // An empty one is told only if something was said of it before.
-    const isToldOf = hasWords || this.#told.partials.has(id)
-    if (isToldOf && !this.#told.finals.has(id)) this.#outbox.send(message)
-    this.#told.partials.delete(id)
-    if (this.#told.done.has(id)) return
-    const text = hasWords ? JSON.stringify(utterance) : null
-    const record = writeRecord({ kind: 'utterance', utterance: { ...event, text } })
-    if (!hasWords || this.#hooks.length === 0) this.#note(record)
-    else this.#track(this.#runAddOns({ id, utterance }, record))
-  }
-
-  /** Runs the add-ons on an utterance, and notes it as done when their messages are. */
-  async #runAddOns(input: { id: string; utterance: UtteranceView }, record: string): Promise<void> {
-    const { signal } = this.#leaving
-    for (const hook of this.#hooks) {
-      for (const message of await hook({ ...input, signal })) this.#outbox.send(message)
-    }
-    this.#note(record)
-  }
-
-  #track(work: Promise<void>): void {
-    const tracked = work.finally(() => this.#addOns.delete(tracked))
-    this.#addOns.add(tracked)
-  }
-
   /** Tells about the whole session, stores its result, and ends it. */
   async #close(): Promise<void> {
     this.#state = 'closing'
     const { id, params, files, config, finish } = this.#options
-    const duration = this.#seconds
-    this.#once({ type: 'end_recording', data: { recording_duration: duration } })
-    const readLog = () => files.readLines()
-    const { channels } = this.#format
-    const work = this.#hearing.work
-    await this.#journal.flushed()
-    const built = await buildResult(readLog, { duration, channels, work, params })
-    // What an earlier process told of the result must stay true: it measured another time of work.
-    const told = this.#told.once.get('post_final_transcript')
-    const result = told ? { ...built, whole: dataOf(told) } : built
-    this.#once({ type: 'post_transcript', text: result.transcription })
-    const summary = summaryMessage(params)
-    if (summary) this.#once(summary)
-    // The last two are part of the result, and go out when it is stored.
-    const last = [
-      this.#prepareOnce({ type: 'post_final_transcript', text: result.whole }),
-      this.#prepareOnce({ type: 'end_session' }),
-    ]
-    await this.#journal.flushed()
     const { signal } = this.#leaving
-    const format = this.#format
-    const options = {
+    const { outcome, end } = await closeSession({
       sessionId: id,
-      format,
+      params,
+      format: this.#format,
+      soundBytes: this.#reception.sound,
+      duration: this.#seconds,
+      work: this.#hearing.work,
       hasAcks: this.#outbox.wantsAcks,
       maxMessages: config.maxStoredMessages,
-    }
-    const outcome = {
-      result: () => withMessages(result.whole, readLog, options),
-      format,
-      soundBytes: this.#reception.sound,
-      duration,
-    }
+      readLog: () => files.readLines(),
+      teller: this.#teller,
+      journal: this.#journal,
+      signal,
+    })
     await finish(outcome, signal)
-    for (const send of last) send()
+    end()
     this.#state = 'over'
     this.#outbox.connection?.end(this.#stopReason === 'too_long' ? 4408 : 1000)
-  }
-
-  /** Sends what is sent once in a session. */
-  #once(message: ServerMessage | TextMessage): void {
-    this.#prepareOnce(message)()
-  }
-
-  #prepareOnce(message: ServerMessage | TextMessage): () => void {
-    if (this.#told.once.has(message.type)) return () => this.#outbox.release(message.type)
-    return this.#outbox.prepare(message, { isLast: this.#state === 'closing' })
   }
 
   /** The engine is lost, or the disk. */
   async #fail(): Promise<SessionEnd> {
     const { connection } = this.#outbox
     this.#state = 'over'
-    this.#sendError({ code: 'internal_error', status: 500, message: 'the session failed' })
+    this.#teller.error({ code: 'internal_error', message: 'the session failed' })
     const isStored = await Promise.race([
       this.#journal.flushed().then(() => true),
       this.#broken.promise.catch(() => false),
@@ -482,22 +367,13 @@ export class LiveSession {
     return isStored ? 'failed' : 'left'
   }
 
-  #sendError(error: { code: keyof typeof exceptions; status: number; message: string }): void {
-    const { code, status, message } = error
-    this.#outbox.send({
-      type: 'error',
-      error: { status_code: status, exception: exceptions[code], message },
-      data: { code, message },
-    })
-  }
-
   #lost(connection: Connection, code: number): void {
     const isCurrent = this.#outbox.connection === connection
     this.#outbox.detach(connection)
     if (!isCurrent) return
     this.#room?.resolve()
     this.#room = undefined
-    this.#stopTimer('idle')
+    this.#clocks.clear('idle')
     if (code === 1000) {
       this.#stop('left')
     } else {
@@ -512,25 +388,11 @@ export class LiveSession {
 
   #restartIdle(): void {
     const { idleTimeout } = this.#options.config
-    if (idleTimeout > 0 && this.#state === 'open') this.#setTimer('idle', idleTimeout * 1000)
+    if (idleTimeout > 0 && this.#state === 'open') this.#clocks.set('idle', idleTimeout * 1000)
   }
 
   #awaitClient(): void {
-    if (this.#state === 'open') this.#setTimer('lost', this.#options.config.resumeWindow * 1000)
-  }
-
-  #setTimer(reason: StopReason, milliseconds: number): void {
-    this.#stopTimer(reason)
-    const wait = Math.max(0, Math.min(milliseconds, MAX_TIMER_MS))
-    this.#timers.set(
-      reason,
-      setTimeout(() => this.#stop(reason), wait),
-    )
-  }
-
-  #stopTimer(reason: StopReason): void {
-    clearTimeout(this.#timers.get(reason))
-    this.#timers.delete(reason)
+    if (this.#state === 'open') this.#clocks.set('lost', this.#options.config.resumeWindow * 1000)
   }
 
   /** Ends a connection once all that was to be sent before is stored, and thus sent. */

@@ -11,8 +11,19 @@ const LISTEN_PATIENCE = 60
 const RECOGNISE_PATIENCE = 60
 const RECOGNISE_PATIENCE_PER_SECOND = 2
 
-/** Lower goes first: what was said must be told, what is being said can wait, and measuring is for idle times. */
-const priority = { check: -1, final: 0, finalBehind: 1, partial: 2, partialBehind: 3, measure: 4 }
+/**
+ * Lower goes first: what was said must be told, a first sign that somebody is heard comes before more of
+ * the same, and measuring is for idle times.
+ */
+const priority = {
+  check: -1,
+  final: 0,
+  firstPartial: 1,
+  finalBehind: 2,
+  partial: 3,
+  partialBehind: 4,
+  measure: 5,
+}
 
 /** What the live processes need. */
 export type LiveEarsOptions = {
@@ -72,7 +83,8 @@ export function createLiveEars(options: LiveEarsOptions): OwnLiveEars {
       return recognition.run({ kind: 'final', utterance }, how)
     },
     recognizePartial(utterance, { signal, draft = [], isFirst = false, isBehind = false }) {
-      const rank = isBehind ? priority.partialBehind : priority.partial
+      const usual = isFirst ? priority.firstPartial : priority.partial
+      const rank = isBehind ? priority.partialBehind : usual
       const how = { signal, patience: patienceFor(utterance), priority: rank }
       return recognition.run({ kind: 'partial', utterance, draft, isFirst }, how)
     },

@@ -1,0 +1,70 @@
+import type { SoundFormat } from '../audio/sound-format.ts'
+import { type AddOnParams, summaryMessage } from './add-ons.ts'
+import type { Journal } from './journal.ts'
+import { buildResult, type ReadLog, withMessages } from './result.ts'
+import type { Teller } from './teller.ts'
+
+/** What a session leaves when it ends. */
+export type Outcome = {
+  /** JSON text in pieces; it may be read more than once. */
+  result(): AsyncIterable<string>
+  format: SoundFormat
+  soundBytes: number
+  /** Seconds of sound. */
+  duration: number
+}
+
+/** A session in which all was heard. */
+export type ClosingOptions = {
+  sessionId: string
+  params: AddOnParams
+  format: SoundFormat
+  soundBytes: number
+  duration: number
+  /** Seconds of work. */
+  work: number
+  hasAcks: boolean
+  maxMessages: number
+  readLog: ReadLog
+  teller: Teller
+  journal: Journal
+  /** Aborted when the session is left: then nothing is stored any more. */
+  signal: AbortSignal
+}
+
+/**
+ * Tells about the whole session, in the order of contract 5.9, and makes its outcome. `end` sends the last
+ * two messages, which are part of the result and wait until it is stored.
+ */
+export async function closeSession(
+  options: ClosingOptions,
+): Promise<{ outcome: Outcome; end: () => void }> {
+  const { params, format, soundBytes, duration, work, readLog, teller, journal, signal } = options
+  const { channels } = format
+  const isLast = true
+  teller.once({ type: 'end_recording', data: { recording_duration: duration } }, { isLast })
+  await journal.flushed()
+  signal.throwIfAborted()
+  const built = await buildResult(readLog, { duration, channels, work, params })
+  // What an earlier process told of the result must stay true: it measured another time of work.
+  const whole = teller.dataTold('post_final_transcript') ?? built.whole
+  teller.once({ type: 'post_transcript', text: built.transcription }, { isLast })
+  const summary = summaryMessage(params)
+  if (summary) teller.once(summary, { isLast })
+  const last = [
+    teller.prepareOnce({ type: 'post_final_transcript', text: whole }, { isLast }),
+    teller.prepareOnce({ type: 'end_session' }, { isLast }),
+  ]
+  await journal.flushed()
+  signal.throwIfAborted()
+  const outcome = {
+    result: () => withMessages(whole, readLog, options),
+    format,
+    soundBytes,
+    duration,
+  }
+  function end(): void {
+    for (const send of last) send()
+  }
+  return { outcome, end }
+}

@@ -1,0 +1,28 @@
+import type { LiveConfig } from '../config.ts'
+import type { AddOnParams } from './add-ons.ts'
+import type { EndpointingOptions } from './endpointing.ts'
+import type { FormatParams } from './format.ts'
+import type { MessageFlags } from './messages.ts'
+import type { LanguageConfig } from './session-language.ts'
+
+/** `request_params` of a live session (contract 5.1). */
+export type LiveParams = FormatParams &
+  AddOnParams & {
+    endpointing: number
+    maximum_duration_without_endpointing: number
+    language_config: LanguageConfig
+    pre_processing: { audio_enhancer: boolean; speech_threshold: number }
+    messages_config: MessageFlags
+    callback: boolean
+    callback_config?: MessageFlags
+  }
+
+/** What a session's parameters say about where utterances begin and end. */
+export function endpointingOf(params: LiveParams, { vadHangover }: LiveConfig): EndpointingOptions {
+  return {
+    threshold: params.pre_processing.speech_threshold,
+    hangover: vadHangover,
+    endpointing: params.endpointing,
+    maxSeconds: params.maximum_duration_without_endpointing,
+  }
+}

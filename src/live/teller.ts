@@ -1,0 +1,147 @@
+import type { Log } from '../log.ts'
+import { roundTo } from '../transcript/rounding.ts'
+import type { RealtimeHook } from './add-ons.ts'
+import type { HeardEvent } from './channel.ts'
+import { speechKey, type Told } from './earlier-session.ts'
+import type { Journal } from './journal.ts'
+import { dataOf, type ServerMessage, type TextMessage } from './messages.ts'
+import type { Outbox } from './outbox.ts'
+import { writeRecord } from './session-log.ts'
+import { endingBy, type UtteranceView, utteranceId } from './views.ts'
+
+/** How a session tells what happens. */
+export type TellerOptions = {
+  outbox: Outbox
+  journal: Journal
+  /** The add-ons that work on each final utterance. */
+  hooks: readonly RealtimeHook[]
+  /** What was told before a crash. */
+  told: Told
+  /** Seconds of sound so far. */
+  seconds(): number
+  log: Log
+  signal: AbortSignal
+}
+
+/** What `error` messages are about (contract 5.5). */
+const errors = {
+  invalid_message: { status_code: 400, exception: 'InvalidMessage' },
+  session_timeout: { status_code: 408, exception: 'SessionTimeout' },
+  internal_error: { status_code: 500, exception: 'InternalError' },
+} as const
+
+/**
+ * Turns what happens in a session into messages, and never tells twice: of what is heard again after a
+ * crash, what was told before it is left out.
+ */
+export class Teller {
+  readonly #options: TellerOptions
+  readonly #addOns = new Set<Promise<void>>()
+
+  constructor(options: TellerOptions) {
+    this.#options = options
+  }
+
+  /** Tells what was heard. */
+  heard(event: HeardEvent): void {
+    switch (event.type) {
+      case 'speech_start':
+      case 'speech_end':
+        this.#speech(event)
+        break
+      case 'partial':
+        this.#partial(event)
+        break
+      case 'final':
+        this.#final(event)
+    }
+  }
+
+  error({ code, message }: { code: keyof typeof errors; message: string }): void {
+    const error = { ...errors[code], message }
+    this.#options.outbox.send({ type: 'error', error, data: { code, message } })
+  }
+
+  /** Tells what is told once in a session. */
+  once(message: ServerMessage | TextMessage, options: { isLast?: boolean } = {}): void {
+    this.prepareOnce(message, options)()
+  }
+
+  /** Stores what is told once in a session, and returns what sends it. */
+  prepareOnce(
+    message: ServerMessage | TextMessage,
+    options: { isLast?: boolean } = {},
+  ): () => void {
+    const { outbox, told } = this.#options
+    if (told.once.has(message.type)) return () => outbox.release(message.type)
+    return outbox.prepare(message, options)
+  }
+
+  /** The data of what is told once, as JSON, if it was told before a crash. */
+  dataTold(type: TextMessage['type']): string | undefined {
+    const text = this.#options.told.once.get(type)
+    return text && dataOf(text)
+  }
+
+  /** Resolves when the add-ons are done with all utterances. */
+  async addOnsDone(): Promise<void> {
+    while (this.#addOns.size > 0) await Promise.all(this.#addOns)
+  }
+
+  #speech({ type, time, channel }: Extract<HeardEvent, { time: number }>): void {
+    const { outbox, told, seconds } = this.#options
+    // The last frame of a session is filled up with silence.
+    const data = { time: roundTo(Math.min(time, seconds()), 3), channel }
+    if (!told.speech.has(speechKey(type, data))) outbox.send({ type, data })
+  }
+
+  #partial(event: Extract<HeardEvent, { type: 'partial' }>): void {
+    const { outbox, told, seconds } = this.#options
+    const id = utteranceId(event)
+    told.partials.add(id)
+    const utterance = endingBy(event.view, seconds())
+    outbox.send({ type: 'transcript', data: { id, is_final: false, utterance } })
+  }
+
+  #final(event: Extract<HeardEvent, { type: 'final' }>): void {
+    const { outbox, told, seconds, log, hooks } = this.#options
+    const id = utteranceId(event)
+    const utterance = endingBy(event.view, seconds())
+    if (event.error !== undefined) {
+      log.error({ err: event.error, utterance: id }, 'an utterance could not be recognised')
+      this.error({ code: 'internal_error', message: `utterance ${id} could not be recognised` })
+    }
+    const hasWords = utterance.words.length > 0
+    // An empty one is told only if something was said of it before.
+    const isToldOf = hasWords || told.partials.has(id)
+    if (isToldOf && !told.finals.has(id)) {
+      outbox.send({ type: 'transcript', data: { id, is_final: true, utterance } })
+    }
+    told.partials.delete(id)
+    if (told.done.has(id)) return
+    const { channel, number } = event
+    const text = hasWords ? JSON.stringify(utterance) : null
+    const record = writeRecord({ kind: 'utterance', utterance: { channel, number, text } })
+    if (!hasWords || hooks.length === 0) this.#note(record)
+    else this.#track(this.#runAddOns({ id, utterance }, record))
+  }
+
+  /** Runs the add-ons on an utterance, and notes it as done when their messages are. */
+  async #runAddOns(input: { id: string; utterance: UtteranceView }, record: string): Promise<void> {
+    const { hooks, outbox, signal } = this.#options
+    for (const hook of hooks) {
+      for (const message of await hook({ ...input, signal })) outbox.send(message)
+    }
+    this.#note(record)
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#addOns.delete(tracked))
+    tracked.catch(() => {}) // `addOnsDone` tells of it.
+    this.#addOns.add(tracked)
+  }
+
+  #note(line: string): void {
+    this.#options.journal.append({ lines: [line] })
+  }
+}
