@@ -434,3 +434,26 @@ test('no subprotocol is agreed on, whatever a client offers', async () => {
   assert.equal(protocol, 'undefined')
   socket.terminate()
 })
+
+test('a client that has to wait because the server is behind is not taken for idle', async () => {
+  const release = Promise.withResolvers<void>()
+  const speechEngine = createFakeSpeechEngine('hello', { onLive: () => release.promise })
+  const limits = { STENO_LIVE_MAX_BACKLOG_S: '1', STENO_LIVE_IDLE_TIMEOUT_S: '1' }
+  const env = { ...limits, STENO_LIVE_CONNECT_TIMEOUT_S: '2' }
+  const other = await startServer({ speech: speechEngine, env })
+  try {
+    const client = await connect((await openSession(other)).url)
+    client.send(draw('#'.repeat(20)))
+    await client.waitForType('audio_chunk')
+    // A session that nobody connects to is the clock: it ends long after the idle time.
+    const { id } = await openSession(other)
+    await jobThat(id, ({ status }) => status === 'error', other)
+    release.resolve()
+    client.stop()
+    const { acknowledged } = await client.waitForType('stop_recording')
+    assert.equal(acknowledged, true)
+  } finally {
+    release.resolve()
+    await other.close()
+  }
+})

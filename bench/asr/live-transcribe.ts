@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { LiveEars, LiveUtterance } from '../../src/asr/live-ears.ts'
+import type { LiveEars } from '../../src/asr/live-ears.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
 import {
@@ -7,8 +7,10 @@ import {
   type EndpointingOptions,
   type EndpointState,
   initialEndpoint,
+  type Pieces,
   piecesOf,
 } from '../../src/live/endpointing.ts'
+import { beginBehind, isAlone, type LastWord, withoutRepeat } from '../../src/live/touching.ts'
 import type { Word } from '../../src/transcript/transcript.ts'
 
 /** What a session hears of a recording, and how long each final took, in seconds. */
@@ -35,10 +37,14 @@ export async function transcribeLive(
 ): Promise<LiveHearing> {
   const path = `${pcm.path}.live`
   const hearing: LiveHearing = { words: [], finals: [] }
-  for (const utterance of await findUtterances(live, pcm, { path, isEnhanced, endpointing })) {
-    const { start, end } = utterance.segment
+  let last: LastWord | null = null
+  for (const found of await findUtterances(live, pcm, { path, isEnhanced, endpointing })) {
+    const { start, end } = found.segment
     const started = performance.now()
-    const { words } = await live.recognizeFinal(utterance, { signal })
+    const utterance = { ...found, segment: beginBehind(found, last) }
+    const heard = await live.recognizeFinal(utterance, { signal })
+    const words: readonly Word[] = isAlone(found) ? heard.words : withoutRepeat(heard.words, last)
+    last = words.at(-1) ?? last
     const took = (performance.now() - started) / 1000
     hearing.finals.push({ seconds: (end - start) / SAMPLE_RATE, took })
     hearing.words.push(...words)
@@ -56,12 +62,12 @@ export async function findUtterances(
     isEnhanced,
     endpointing,
   }: { path: string; isEnhanced: boolean; endpointing: EndpointingOptions },
-): Promise<LiveUtterance[]> {
+): Promise<(Pieces & { path: string })[]> {
   const format = { encoding: 's16' as const, sampleRate: SAMPLE_RATE, channels: 1 }
   const sound = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
   const endpointer = createEndpointer(endpointing)
   const state: EndpointState = initialEndpoint()
-  const utterances: LiveUtterance[] = []
+  const utterances: (Pieces & { path: string })[] = []
   const take = (events: ReturnType<typeof endpointer.step>) => {
     for (const event of events) {
       if (event.type !== 'utterance') continue

@@ -32,7 +32,10 @@ export type HeaderFilter = {
 const nothing = new Uint8Array(0)
 
 /** Makes a filter; `pending` restores one. */
-export function createHeaderFilter(format: SoundFormat, pending: Uint8Array = nothing): HeaderFilter {
+export function createHeaderFilter(
+  format: SoundFormat,
+  pending: Uint8Array = nothing,
+): HeaderFilter {
   let waiting: Uint8Array = pending
 
   /** Takes `chunk` behind `waiting`, which must begin a header for the two to be one. */

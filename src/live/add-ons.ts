@@ -16,8 +16,11 @@ export type AddOnParams = {
 /** A final utterance, and the session that must not have ended. */
 export type AddOnInput = { id: string; utterance: UtteranceView; signal: AbortSignal }
 
-/** Works on one final utterance and tells what it found, or why it could not, in messages. */
-export type RealtimeHook = (input: AddOnInput) => Promise<ServerMessage[]>
+/** Works on one final utterance; `run` tells what it found, or why it could not, in messages. */
+export type RealtimeHook = {
+  type: RealtimeAddOn
+  run(input: AddOnInput): Promise<ServerMessage[]>
+}
 
 /** The add-ons that a session asked for, to be run on each of its final utterances. */
 export function realtimeHooks({ realtime_processing: asked }: AddOnParams): RealtimeHook[] {
@@ -31,7 +34,8 @@ export function realtimeHooks({ realtime_processing: asked }: AddOnParams): Real
 
 /** Stands for an add-on that this version has not. */
 function missing(type: RealtimeAddOn): RealtimeHook {
-  return async () => [{ type, error: notConfigured(type).error, data: null }]
+  const { error } = notConfigured(type)
+  return { type, run: async () => [{ type, error, data: null }] }
 }
 
 /** The message about the summary of the session, if one was asked for. */

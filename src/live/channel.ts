@@ -12,7 +12,8 @@ import {
 } from './endpointing.ts'
 import { insist } from './insist.ts'
 import type { SessionLanguage } from './session-language.ts'
-import type { EndedUtterance } from './session-log.ts'
+import type { ChannelState, EndedUtterance } from './session-log.ts'
+import { beginBehind, isAlone, type LastWord, withoutRepeat } from './touching.ts'
 import { type UtteranceView, viewUtterance } from './views.ts'
 
 /** What is heard on a channel, in the order in which it is to be told. */
@@ -63,20 +64,26 @@ export class Channel {
   #after: number
   #ended: EndedUtterance[] = []
   #telling: Promise<void> = Promise.resolve()
+  /** The last word of the utterances that have ended, and of those that were told. */
+  #lastSpoken: Promise<LastWord | null>
+  #lastTold: LastWord | null
   #early: Early | undefined
   #partial: AbortController | undefined
   #last: LastPartial | undefined
   #nextPartialAt = 0
 
-  constructor(options: ChannelOptions, from: { endpoint: EndpointState; after: number }) {
+  constructor(options: ChannelOptions, from: ChannelState) {
     this.#options = options
     this.#endpoint = from.endpoint
     this.#after = from.after
+    this.#lastTold = from.lastWord
+    this.#lastSpoken = Promise.resolve(from.lastWord)
   }
 
   /** Plain data from which a channel goes on. */
-  get state(): { endpoint: EndpointState; after: number } {
-    return structuredClone({ endpoint: this.#endpoint, after: this.#after })
+  get state(): ChannelState {
+    const [endpoint, after, lastWord] = [this.#endpoint, this.#after, this.#lastTold]
+    return { endpoint: { ...endpoint, recent: [...endpoint.recent] }, after, lastWord }
   }
 
   /** First sample that is needed for the utterance that is open, or that comes next. */
@@ -209,12 +216,19 @@ export class Channel {
     const { channel, tell, language } = this.#options
     const { number, from, to } = ended.span
     this.#ended.push(ended)
-    final.catch(() => {}) // It may fail before its turn has come.
+    const before = this.#lastSpoken
+    this.#lastSpoken = final.then(
+      ({ words }) => lastOf(words) ?? before,
+      () => before,
+    )
     this.#telling = this.#telling.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
       try {
         const { words: rough, language: heard } = await final
-        const words = beginAfter(rough, span.start - LEAD_SECONDS)
+        const words = isAlone(ended)
+          ? beginAfter(rough, span.start - LEAD_SECONDS)
+          : withoutRepeat(rough, this.#lastTold)
+        this.#lastTold = lastOf(words) ?? this.#lastTold
         if (words.length > 0) language.heard(heard)
         const spoken = words.length > 0 ? heard : language.fallback
         const view = viewUtterance(words, { channel, language: spoken, span })
@@ -230,12 +244,14 @@ export class Channel {
   }
 
   async #final(
-    { segment, context }: EndedUtterance,
+    ended: EndedUtterance,
     { isBehind, stop }: { isBehind: boolean; stop?: AbortController },
   ): Promise<Final> {
     const { ears, language, log, onWork } = this.#options
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
+    const { context } = ended
+    const segment = isAlone(ended) ? ended.segment : beginBehind(ended, await this.#lastSpoken)
     const began = performance.now()
     const final = await insist(
       () =>
@@ -251,8 +267,13 @@ export class Channel {
 }
 
 /** Moves the start of words that begin before `earliest` and reach beyond it. */
-function beginAfter(words: readonly Word[], earliest: number): Word[] {
+function beginAfter(words: readonly Word[], earliest: number): readonly Word[] {
   return words.map((word) => {
     return word.start < earliest && word.end > earliest ? { ...word, start: earliest } : word
   })
+}
+
+function lastOf(words: readonly Word[]): LastWord | undefined {
+  const last = words.at(-1)
+  return last && { text: last.text, end: last.end }
 }

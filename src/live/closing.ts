@@ -51,6 +51,8 @@ export async function closeSession(
   teller.once({ type: 'post_transcript', text: built.transcription }, { isLast })
   const summary = summaryMessage(params)
   if (summary) teller.once(summary, { isLast })
+  // Each of the transcripts may be megabytes: the loop is to be free between them.
+  await journal.flushed()
   const last = [
     teller.prepareOnce({ type: 'post_final_transcript', text: whole }, { isLast }),
     teller.prepareOnce({ type: 'end_session' }, { isLast }),

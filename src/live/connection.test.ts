@@ -91,3 +91,29 @@ test('the last messages of a session are waited for, however long they are', asy
   connection.end(1000)
   assert.deepEqual(await drain(connection), [long, 'end'])
 })
+
+test('what a client missed comes first, and is never too much', async () => {
+  const { connection } = open()
+  const missed = Array.from({ length: 20 }, (_, i) => {
+    return message(`${i} ${'x'.repeat(1_000_000)}`, { number: i + 1 })
+  })
+  connection.push(message('new', { number: 21 }))
+  connection.bring(missed)
+  connection.push(message('newer', { number: 22 }))
+  connection.end(1000)
+  const texts = await drain(connection)
+  assert.equal(texts.length, 22)
+  assert.ok(texts[0]!.startsWith('0 '))
+  assert.deepEqual(texts.slice(-2), ['new', 'newer'])
+})
+
+test('what must arrive is kept though the server has ended the connection', () => {
+  const { connection } = open()
+  connection.end(1013)
+  connection.push(message('too late for this one', { number: 1 }))
+  connection.push(message('an ack'))
+  assert.deepEqual(
+    connection.takeUnseen().map(({ text }) => text),
+    ['too late for this one'],
+  )
+})

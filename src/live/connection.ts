@@ -33,6 +33,8 @@ export type ConnectionHandlers = {
  */
 export class Connection {
   readonly #handlers: ConnectionHandlers
+  /** What the client missed, which comes first and may be as long as it is; then what is new. */
+  #brought: Outgoing[] = []
   #waiting: Outgoing[] = []
   #bytes = 0
   /** Messages that must arrive and were not confirmed. */
@@ -76,11 +78,20 @@ export class Connection {
     this.#handlers.onLost(reason)
   }
 
+  /** Hands over what the client missed while it was away. */
+  bring(messages: readonly Outgoing[]): void {
+    this.#unseen.push(...messages)
+    this.#brought.push(...messages)
+    this.#wake?.()
+  }
+
   push(message: Outgoing): void {
+    // Also when it has ended: until the socket is gone, nobody else takes what must arrive.
+    if (message.number !== undefined) this.#unseen.push(message)
     if (this.#closeCode !== undefined) return
     if (message.isPartial && this.#bytes > BUSY_BYTES) return
-    if (message.number !== undefined) this.#unseen.push(message)
     if (this.#bytes > MAX_WAITING_BYTES && !message.isLast) {
+      this.#brought = []
       this.#waiting = []
       this.end(1013)
       return
@@ -106,9 +117,10 @@ export class Connection {
   /** Messages in order, until the connection ends. */
   async *messages(): AsyncGenerator<Outgoing> {
     for (;;) {
-      const message = this.#waiting.shift()
+      const brought = this.#brought.shift()
+      const message = brought ?? this.#waiting.shift()
       if (message) {
-        this.#bytes -= message.text.length
+        if (!brought) this.#bytes -= message.text.length
         yield message
       } else if (this.#closeCode !== undefined) {
         return

@@ -1,7 +1,7 @@
 import type { LiveFiles } from '../storage/live-files.ts'
 import type { Outgoing } from './connection.ts'
-import type { EarlierChunks, Seam } from './intake.ts'
-import type { Routing, ServerMessage } from './messages.ts'
+import { dropOlder, type EarlierChunks, type Seam } from './intake.ts'
+import type { Routing, ServerMessage, TextMessage } from './messages.ts'
 import { type EarlierMessages, mustArrive } from './outbox.ts'
 import { type ChunkRecord, readRecord, type Snapshot, type StopReason } from './session-log.ts'
 import { utteranceId } from './views.ts'
@@ -50,13 +50,20 @@ export function speechKey(
 
 /** Noted before the result is stored, and sent afterwards: while a session is open nobody has them. */
 const endTypes = new Set(['post_final_transcript', 'end_session'])
+/** A client that is slow in reading these harms nobody, see `Outgoing`. */
+const lastTypes = new Set(['end_recording', 'post_transcript', 'post_summarization', ...endTypes])
 
-type ReadOptions = { routing: Routing; keepSeconds: number }
+type ReadOptions = {
+  routing: Routing
+  keepSeconds: number
+  /** Messages kept for a client that is not there; of more, the oldest are lost. */
+  maxMissed: number
+}
 
 /** Reads what is noted of a session. */
 export async function readEarlier(
   files: Pick<LiveFiles, 'readLines'>,
-  { routing, keepSeconds }: ReadOptions,
+  { routing, keepSeconds, maxMissed }: ReadOptions,
 ): Promise<EarlierSession> {
   const chunks = createChunkReader(keepSeconds * 1000)
   const earlier = {
@@ -65,7 +72,7 @@ export async function readEarlier(
     stop: undefined as StopReason | undefined,
   }
   let [numbered, seen] = [0, 0]
-  let numberedMessages: Outgoing[] = []
+  let missed: Outgoing[] = []
   const withheld = new Map<string, Outgoing>()
   const told = nothingTold()
   for await (const lines of files.readLines()) {
@@ -79,24 +86,26 @@ export async function readEarlier(
           chunks.add(record.chunk)
           break
         case 'message': {
-          const message = JSON.parse(record.text) as ServerMessage & { created_at: string }
-          note(message, record.text, told)
+          const { text } = record
+          const message = readMessage(text)
+          note(message, text, told)
           if (message.type === 'audio_chunk' && message.data) {
             const { created_at, data } = message
             chunks.addSeam({ at: Date.parse(created_at), received: data.byte_range[1] })
           }
           if (!mustArrive(message) || !routing.isForSocket(message)) break
-          numbered++
-          if (endTypes.has(message.type)) {
-            withheld.set(message.type, { text: record.text, number: numbered, isLast: true })
-          } else {
-            numberedMessages.push({ text: record.text, number: numbered })
+          const { type } = message
+          const outgoing: Outgoing = {
+            text,
+            number: ++numbered,
+            ...(lastTypes.has(type) && { isLast: true }),
           }
+          if (endTypes.has(type)) withheld.set(type, outgoing)
+          else missed.push(outgoing)
           break
         }
         case 'seen':
-          seen = record.messages
-          numberedMessages = numberedMessages.filter(({ number }) => number! > seen)
+          seen = Math.max(seen, record.messages)
           break
         case 'utterance':
           told.done.add(utteranceId(record.utterance))
@@ -109,16 +118,18 @@ export async function readEarlier(
           earlier.stop = record.reason
       }
     }
+    chunks.cut()
+    missed = missed.filter(({ number }) => number! > seen).slice(-maxMissed)
   }
   return {
     ...earlier,
     chunks: chunks.end(),
-    messages: { numbered, missed: numberedMessages, withheld },
+    messages: { numbered, missed, withheld },
     told,
   }
 }
 
-function note(message: ServerMessage, text: string, told: Told): void {
+function note(message: ServerMessage | TextMessage, text: string, told: Told): void {
   switch (message.type) {
     case 'speech_start':
     case 'speech_end':
@@ -136,22 +147,45 @@ function note(message: ServerMessage, text: string, told: Told): void {
   }
 }
 
+const longMessage = /^\{"type":"(post_transcript|post_final_transcript)"/
+
+/** Reads a message; of those that are megabytes long, whose data nobody looks at here, only the type. */
+function readMessage(text: string): (ServerMessage & { created_at: string }) | TextMessage {
+  const [, type] = longMessage.exec(text) ?? []
+  if (type) return { type: type as TextMessage['type'], text }
+  return JSON.parse(text) as ServerMessage & { created_at: string }
+}
+
 /** Keeps of all chunks what an intake has to know. */
 function createChunkReader(keepMs: number) {
   let before: ChunkRecord = { at: 0, received: 0, sound: 0 }
   const recent: ChunkRecord[] = []
   const seams: Seam[] = []
+  /** What came last and is held, up to the begin of what may yet become a header, or before that. */
+  let held: Uint8Array[] = []
+
+  function cut(): void {
+    const since = (recent.at(-1)?.at ?? 0) - keepMs
+    before = dropOlder(recent, since) ?? before
+    dropOlder(seams, since)
+  }
+
   return {
     add(chunk: ChunkRecord): void {
       recent.push(chunk)
-      while (recent[0]!.at < chunk.at - keepMs) before = recent.shift()!
+      if (!chunk.pending) held = []
+      else held.push(Buffer.from(chunk.held ?? '', 'base64'))
     },
     addSeam(seam: Seam): void {
       seams.push(seam)
     },
+    /** Drops what no client may repeat any more. */
+    cut,
     end(): EarlierChunks {
-      const since = (recent.at(-1)?.at ?? 0) - keepMs
-      return { recent, before, seams: seams.filter(({ at }) => at >= since) }
+      cut()
+      const bytes = Buffer.concat(held)
+      const pending = bytes.subarray(bytes.length - (recent.at(-1)?.pending ?? 0))
+      return { recent, before, seams, pending }
     },
   }
 }

@@ -113,7 +113,7 @@ test('an utterance is told with its speech events, its final last', async () => 
 
 test('finals of a channel are told in order, though the first takes longest', async () => {
   const first = Promise.withResolvers<void>()
-  const { hear, told } = open([`${speech}${pause}${speech}${pause}`], {
+  const { hear, told } = open([`${speech}${pause}${pause}${speech}${pause}`], {
     before: (kind, segment) => {
       if (kind !== 'final') return
       if (segment!.start === 0) return first.promise
@@ -123,8 +123,18 @@ test('finals of a channel are told in order, though the first takes longest', as
   await hear()
   assert.deepEqual(
     told.filter((what) => what.startsWith('final')),
-    ['final 0 0 0-24', 'final 0 1 24-56'],
+    ['final 0 0 0-24', 'final 0 1 35-68'],
   )
+})
+
+test('where utterances touch, the second begins behind the last word of the first', async () => {
+  const { hear, told, snapshots } = open([`${'#'.repeat(200)}${pause}`])
+  await hear()
+  const [first, second] = told.filter((what) => what.startsWith('final'))
+  const end = Number(/-([\d.]+)$/.exec(first!)![1])
+  const start = Number(/ ([\d.]+)-/.exec(second!)![1])
+  assert.equal(start, Math.round(end - 0.05 / 0.032))
+  assert.ok(snapshots.length > 0)
 })
 
 test('channels do not wait for each other', async () => {

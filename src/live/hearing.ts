@@ -57,13 +57,19 @@ export class Hearing {
   constructor(options: HearingOptions, from?: Snapshot) {
     this.#options = options
     const { ears, sound, language, log, signal, tell, partialIntervalMs } = options
+    // One for the whole session: one for each wait would be a hundred thousand.
+    signal.addEventListener('abort', () => this.#wake?.(), { once: true })
     const onWork = (seconds: number) => {
       this.#work += seconds
     }
     const endpointer = createEndpointer(options.endpointing)
     const shared = { ears, endpointer, language, partialIntervalMs, tell, onWork, log, signal }
     this.#channels = sound.channels.map((path, channel) => {
-      const start = from?.channels[channel] ?? { endpoint: initialEndpoint(), after: 0 }
+      const start = from?.channels[channel] ?? {
+        endpoint: initialEndpoint(),
+        after: 0,
+        lastWord: null,
+      }
       return new Channel({ ...shared, channel, path }, start)
     })
     this.#position = from?.position ?? 0
@@ -115,7 +121,7 @@ export class Hearing {
    */
   async #restoreSamples(): Promise<void> {
     const { ears, sound, log, signal } = this.#options
-    const waiting = this.#earlier.map(({ segment }) => segment.start)
+    const waiting = this.#earlier.map(({ context }) => context.start)
     const open = this.#channels.map((channel) => channel.firstNeeded)
     let from = Math.floor(Math.min(...waiting, ...open) / FRAME_SAMPLES)
     while (from < this.#position) {
@@ -192,11 +198,9 @@ export class Hearing {
   /** Resolves when there are more frames of sound than `seen`, or when no more will come. */
   async #moreSound(seen: number): Promise<void> {
     const { signal } = this.#options
-    while (!this.#isEnd && this.#frames <= seen) {
-      signal.throwIfAborted()
+    while (!this.#isEnd && this.#frames <= seen && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
-      signal.addEventListener('abort', () => resolve(), { once: true })
       await promise
     }
     signal.throwIfAborted()

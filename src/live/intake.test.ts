@@ -104,7 +104,7 @@ test('chunks that came too long before the last one cannot be repeated', () => {
 test('an intake that is taken up again goes on where the earlier one was', () => {
   const before: ChunkRecord = { at: 900, received: 144, sound: 100 }
   const recent = [{ at: 1000, received: 344, sound: 300 }]
-  const intake = open({ recent, before, seams: [] })
+  const intake = open({ recent, before, seams: [], pending: new Uint8Array(0) })
   assert.deepEqual(take(intake, bytes(100)).byteRange, [344, 444])
   assert.equal(intake.sound, 400)
   intake.continueAt(144)
@@ -119,4 +119,74 @@ test('what looked like the begin of a header is sound when nothing follows it', 
   assert.equal(Buffer.from(rest!.sound).toString(), 'RIFF')
   assert.deepEqual([rest!.chunk.received, rest!.chunk.sound, rest!.chunk.released], [4, 4, 4])
   assert.equal(intake.end(2000), undefined)
+})
+
+test('a header that comes byte by byte is told of in few bytes each', () => {
+  const intake = open()
+  const header = wavHeader(format, 0)
+  const last = [...header.subarray(0, 40)].map((byte) => take(intake, Uint8Array.of(byte))).at(-1)!
+  const { held, pending } = last.stored!.chunk
+  assert.deepEqual([Buffer.from(held!, 'base64').length, pending], [1, 40])
+})
+
+test('a header goes on that had begun before an intake was taken up again', () => {
+  const header = wavHeader(format, 0)
+  const recent = [{ at: 1000, received: 40, sound: 0, pending: 40 }]
+  const pending = header.subarray(0, 40)
+  const intake = open({ recent, before: { at: 0, received: 0, sound: 0 }, seams: [], pending })
+  const { stored } = take(intake, Buffer.concat([header.subarray(40), bytes(100)]))
+  assert.deepEqual(Buffer.from(stored!.sound), Buffer.from(bytes(100)))
+})
+
+test('after a pause all chunks from before it are dropped at once', () => {
+  const intake = open()
+  const count = 200_000
+  const one = bytes(1)
+  for (let i = 0; i < count; i++) take(intake, one)
+  const began = performance.now()
+  take(intake, one, 60_000)
+  // One by one they take a second and more.
+  assert.ok(performance.now() - began < 100)
+  assert.equal(intake.repeatable().from.received, count)
+})
+
+test('no more is looked at for repeats than the limit, however long a chunk is', () => {
+  const intake = open()
+  const chunk = new Uint8Array(24 * 2 ** 20)
+  for (let i = 0; i < 4; i++) take(intake, chunk)
+  const { from, chunks } = intake.repeatable()
+  assert.deepEqual([from.received, chunks.length], [2 * chunk.length, 2])
+})
+
+test('times of bytes from before the chunks that are remembered follow those of the sound', () => {
+  for (const header of [new Uint8Array(0), wavHeader(format, 0)]) {
+    const intake = open()
+    take(intake, Buffer.concat([header, bytes(320_000)]))
+    take(intake, bytes(320_000), 100_000)
+    take(intake, bytes(320_000), 200_000)
+    intake.continueAt(0)
+    const step = 32_000
+    let before = 0
+    for (let at = 0; at + step <= intake.received; at += step) {
+      const { timeRange } = take(intake, bytes(step), 200_000)
+      assert.equal(timeRange[0], before)
+      assert.ok(Math.abs(timeRange[1] - (at + step) / 32_000) <= header.length / 32_000)
+      before = timeRange[1]
+    }
+    if (header.length === 0) assert.equal(before, 30)
+  }
+})
+
+test('to repeat many chunks costs no more than to bring them', () => {
+  const intake = open()
+  const count = 50_000
+  const one = bytes(2)
+  const bring = () => {
+    const began = performance.now()
+    for (let i = 0; i < count; i++) take(intake, one)
+    return performance.now() - began
+  }
+  bring()
+  intake.continueAt(0)
+  assert.ok(bring() < 1000)
 })

@@ -16,6 +16,8 @@ export type EarlierChunks = {
   /** Those that a client may repeat, and the last one before them. */
   recent: ChunkRecord[]
   before: ChunkRecord
+  /** What may yet become a header, see `HeaderFilter`. */
+  pending: Uint8Array
   /** Where chunks ended that were repeated. */
   seams: Seam[]
 }
@@ -30,7 +32,10 @@ export type IntakeOptions = {
   earlier: EarlierChunks | undefined
 }
 
-/** Chunks further back than this are not looked at when a client repeats some: more than a client sends at once. */
+/**
+ * Chunks further back than this are not looked at when a client repeats some: more than a client sends at
+ * once. What it repeats is compared in memory, which thus holds twice as much for it at most.
+ */
 const MAX_REPEATED_BYTES = 64 * 1024 * 1024
 
 /**
@@ -42,20 +47,20 @@ export class Intake {
   readonly #keepMs: number
   readonly #filter: HeaderFilter
   /** Chunks that a client may repeat, and the one before them. */
-  #recent: ChunkRecord[]
+  readonly #recent: ChunkRecord[]
   #before: ChunkRecord
-  #seams: Seam[]
+  readonly #seams: Seam[]
   #received: number
   #sound: number
   /** Session byte at which the next chunk belongs. */
   #next: number
 
   constructor({ format, keepSeconds, earlier }: IntakeOptions) {
-    const { recent = [], before = nothing, seams = [] } = earlier ?? {}
-    const { received, sound, pending = '' } = recent.at(-1) ?? before
+    const { recent = [], before = nothing, seams = [], pending } = earlier ?? {}
+    const { received, sound } = recent.at(-1) ?? before
     this.#format = format
     this.#keepMs = keepSeconds * 1000
-    this.#filter = createHeaderFilter(format, Buffer.from(pending, 'base64'))
+    this.#filter = createHeaderFilter(format, pending)
     this.#recent = recent
     this.#before = before
     this.#seams = seams
@@ -99,7 +104,7 @@ export class Intake {
       ...(held.length > 0 && { held: Buffer.from(held).toString('base64') }),
       ...(released > 0 && { released }),
       ...(fresh.length < bytes.length && { isPart: true as const }),
-      ...(pending.length > 0 && { pending: Buffer.from(pending).toString('base64') }),
+      ...(pending.length > 0 && { pending: pending.length }),
     }
     this.#remember(chunk)
     const timeRange: [number, number] = [start, this.#timeAt(to)]
@@ -132,9 +137,10 @@ export class Intake {
   /** Where a client may go on, oldest first, and the chunks there; see `readChunks`. */
   repeatable(): { from: ChunkRecord; chunks: ChunkRecord[]; boundaries: number[] } {
     const first = this.#received - MAX_REPEATED_BYTES
-    const chunks = this.#recent.filter(({ received }) => received > first)
-    const before = this.#recent[this.#recent.length - chunks.length - 1]
-    const from = before ?? this.#before
+    const places = [this.#before, ...this.#recent]
+    const start = places.findIndex(({ received }) => received >= first)
+    const from = places[start]!
+    const chunks = places.slice(start + 1)
     const ends = [...chunks, ...this.#seams].map(({ received }) => received)
     const within = ends.filter((end) => end > from.received && end < this.#received)
     const boundaries = [...new Set([from.received, ...within])].sort((a, b) => a - b)
@@ -143,8 +149,9 @@ export class Intake {
 
   #remember(chunk: ChunkRecord): void {
     this.#recent.push(chunk)
-    while (this.#recent[0]!.at < chunk.at - this.#keepMs) this.#before = this.#recent.shift()!
-    this.#seams = this.#seams.filter(({ at }) => at >= chunk.at - this.#keepMs)
+    const since = chunk.at - this.#keepMs
+    this.#before = dropOlder(this.#recent, since) ?? this.#before
+    dropOlder(this.#seams, since)
   }
 
   /** Seconds of sound before a session byte. */
@@ -154,11 +161,35 @@ export class Intake {
 
   #soundAt(byte: number): number {
     if (byte >= this.#received) return this.#sound
-    const after = this.#recent.findIndex(({ received }) => received > byte)
+    const { received, sound } = this.#before
+    // Where headers were among what was before is not known any more: most sessions have one, or none.
+    if (byte < received) return byte * (sound / received)
+    const after = firstBehind(this.#recent, byte)
     const chunk = this.#recent[after]!
     const before = this.#recent[after - 1] ?? this.#before
     return Math.max(before.sound, chunk.sound - (chunk.received - byte))
   }
+}
+
+/**
+ * Drops what came before `since` from the begin of `list`, all at once: after a pause that may be tens of
+ * thousands. Returns the last of it.
+ */
+export function dropOlder<T extends { at: number }>(list: T[], since: number): T | undefined {
+  const kept = list.findIndex(({ at }) => at >= since)
+  if (kept === 0) return undefined
+  return list.splice(0, kept === -1 ? list.length : kept).at(-1)
+}
+
+/** Index of the first chunk that ends behind a session byte. */
+function firstBehind(chunks: readonly ChunkRecord[], byte: number): number {
+  let [low, high] = [0, chunks.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (chunks[middle]!.received > byte) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 /** The place before the first chunk. */

@@ -122,7 +122,7 @@ export class Outbox {
   /** A client has come: it gets what was missed, then whatever follows. */
   attach(connection: Connection): void {
     this.#connection = connection
-    for (const message of this.#missed.splice(0)) connection.push(message)
+    connection.bring(this.#missed.splice(0))
   }
 
   /** The client is gone, with whatever it had not confirmed. */

@@ -72,3 +72,69 @@ test('what a connection repeats only in part before it is lost is not stored aga
   assert.equal(stored(), 1000)
   assert.deepEqual(acks.at(-1), [600, 1000])
 })
+
+/** Brings the first 900 bytes, and begins a connection that is to repeat some. */
+async function resumed(t: TestContext) {
+  const opened = await openReception(t)
+  for (let at = 0; at < 900; at += 100) opened.reception.take(sound.subarray(at, at + 100))
+  await opened.reception.resume(undefined)
+  opened.acks.length = 0
+  return opened
+}
+
+test('an empty chunk does not decide whether those that follow repeat', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  const { reception, acks, flushed, stored } = await resumed(t)
+  const empty = Buffer.alloc(0)
+  reception.take(empty)
+  t.mock.timers.tick(1000)
+  reception.take(empty)
+  reception.settle()
+  reception.take(empty)
+  reception.take(sound.subarray(500))
+  await flushed()
+  assert.deepEqual(acks, [
+    [900, 900],
+    [900, 900],
+    [500, 500],
+    [500, 1000],
+  ])
+  assert.equal(stored(), 1000)
+})
+
+test('who repeats slowly is waited for, but not for ever', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  const { reception, acks, flushed } = await resumed(t)
+  const repeat = async (from: number, count: number) => {
+    for (let at = from; at < from + count; at++) {
+      reception.take(sound.subarray(at, at + 1))
+      t.mock.timers.tick(999)
+    }
+    await flushed()
+  }
+  await repeat(0, 10)
+  assert.equal(acks.length, 0)
+  await repeat(10, 1)
+  assert.deepEqual([acks.length, acks.at(-1)], [11, [910, 911]])
+})
+
+test('who pauses in repeating is not waited for', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  const { reception, acks, flushed } = await resumed(t)
+  reception.take(sound.subarray(0, 100))
+  t.mock.timers.tick(1000)
+  await flushed()
+  assert.deepEqual(acks, [[900, 1000]])
+})
+
+test('the end of a session settles what is held', async (t) => {
+  const { reception, acks, flushed } = await resumed(t)
+  reception.take(Buffer.alloc(0))
+  reception.take(sound.subarray(0, 10))
+  reception.end()
+  await flushed()
+  assert.deepEqual(acks, [
+    [900, 900],
+    [900, 910],
+  ])
+})

@@ -20,6 +20,21 @@ export type ReceptionOptions = IntakeOptions & {
 
 /** So long a resumed connection is waited for to bring more of what it may be repeating. */
 const REPEAT_PATIENCE_MS = 1000
+/**
+ * Each chunk lets it have more time, since a slow uplink takes many seconds to repeat what a client kept;
+ * but who speaks on for so long without an acknowledgement takes the session for stuck.
+ */
+const MAX_REPEAT_PATIENCE_MS = 10_000
+
+/** What a resumed connection has brought so far; `finder` holds no more of it than it compares. */
+type Held = {
+  finder: RepeatFinder
+  chunks: Uint8Array[]
+  /** When the first chunk came that is held; undefined while none is. */
+  since: number | undefined
+  hasSound: boolean
+  timer: NodeJS.Timeout | undefined
+}
 
 /**
  * Takes the chunks of a session: counts them, has them stored, acknowledges them when they are. The first
@@ -28,9 +43,7 @@ const REPEAT_PATIENCE_MS = 1000
 export class Reception {
   readonly #options: ReceptionOptions
   readonly #intake: Intake
-  #held:
-    | { finder: RepeatFinder; chunks: Uint8Array[]; timer: NodeJS.Timeout | undefined }
-    | undefined
+  #held: Held | undefined
 
   constructor(options: ReceptionOptions) {
     this.#options = options
@@ -62,7 +75,7 @@ export class Reception {
     const stored = await readChunks(repeatable, (from, to) => files.readSound(from, to))
     const { from, boundaries } = repeatable
     const finder = createRepeatFinder({ from: from.received, stored, boundaries })
-    this.#held = { finder, chunks: [], timer: undefined }
+    this.#held = { finder, chunks: [], since: undefined, hasSound: false, timer: undefined }
     return true
   }
 
@@ -74,15 +87,33 @@ export class Reception {
       return
     }
     held.chunks.push(chunk)
-    const place = held.finder.write(chunk)
+    held.hasSound ||= chunk.length > 0
+    const place = chunk.length > 0 ? held.finder.write(chunk) : undefined
     clearTimeout(held.timer)
-    if (place !== undefined) this.#release(place)
-    else held.timer = setTimeout(() => this.settle(), REPEAT_PATIENCE_MS)
+    if (place !== undefined) {
+      this.#release(place)
+      return
+    }
+    const now = Date.now()
+    held.since ??= now
+    const left = held.since + MAX_REPEAT_PATIENCE_MS - now
+    held.timer = setTimeout(() => this.settle(), Math.min(REPEAT_PATIENCE_MS, left))
   }
 
-  /** Decides, if that is open still, where the chunks that are held belong. */
+  /**
+   * Decides, if that is open still, where the chunks that are held belong. Empty ones tell nothing of
+   * that: they are acknowledged, and what follows them may still repeat.
+   */
   settle(): void {
-    if (this.#held) this.#release(this.#held.finder.decide())
+    const held = this.#held
+    if (!held) return
+    if (held.hasSound) {
+      this.#release(held.finder.decide())
+      return
+    }
+    clearTimeout(held.timer)
+    held.since = undefined
+    for (const chunk of held.chunks.splice(0)) this.#store(chunk)
   }
 
   /**
@@ -97,6 +128,7 @@ export class Reception {
   /** No more chunks will come. */
   end(): void {
     this.settle()
+    this.forget()
     const { journal, onWritten } = this.#options
     const stored = this.#intake.end(Date.now())
     if (!stored) return

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { acknowledgement } from './acknowledgement.ts'
+import { acknowledgement, acknowledgementOf } from './acknowledgement.ts'
 import { buildResult, withMessages } from './result.ts'
 import { type ChunkRecord, type LogRecord, writeRecord } from './session-log.ts'
 import { viewUtterance } from './views.ts'
@@ -108,6 +108,8 @@ test('a chunk whose acknowledgement told more stands in the messages only once',
   part.chunk.isPart = true
   const told = message('{"type":"audio_chunk"}')
   assert.equal((await messagesOf([chunk(3200), part, told])).length, 2)
+  // With its chunk counted as well, there would seem to be one too many.
+  assert.equal((await messagesOf([chunk(3200), part, told], { maxMessages: 2 })).length, 2)
 })
 
 test('with too many messages the oldest acknowledgements are left out, then the oldest others', async () => {
@@ -124,6 +126,55 @@ test('with too many messages the oldest acknowledgements are left out, then the 
   ])
   assert.deepEqual(kinds(await messagesOf(records, { maxMessages: 3 })), ['"a"', '"b"', '"c"'])
   assert.deepEqual(kinds(await messagesOf(records, { maxMessages: 1 })), ['"c"'])
+})
+
+test('an acknowledgement that stands in the log as a message is left out like the others', async () => {
+  const timeRange: [number, number] = [0, 0]
+  const at = { sessionId: 'a', at: 1000 }
+  const ack = acknowledgementOf({ byteRange: [0, 7], timeRange }, at)
+  const refused = ack.replace('"acknowledged":true', '"acknowledged":false')
+  const records = [message(ack), message('"a"'), message(refused), chunk(9)]
+  const messages = await messagesOf(records, { maxMessages: 3 })
+  assert.deepEqual(messages.slice(0, 2), ['"a"', refused])
+  assert.deepEqual((await messagesOf(records, { maxMessages: 2 })).at(-1), refused)
+})
+
+test('what was sent while the result could not be stored stands before the last messages', async () => {
+  const [final, end] = ['{"type":"post_final_transcript"}', '{"type":"end_session"}']
+  const records = ['"a"', final, end, '"refused"'].map(message)
+  assert.deepEqual(await messagesOf(records), ['"a"', '"refused"', final, end])
+  assert.deepEqual(await messagesOf(records, { maxMessages: 1 }), [end])
+})
+
+test('no piece is long, and none ends within a character', async () => {
+  for (const before of ['', 'x']) {
+    const whole = JSON.stringify({ text: `${before}${'😀'.repeat(100_000)}` })
+    const pieces = await Array.fromAsync(withMessages(whole, logOf([message(whole)]), options))
+    assert.ok(Math.max(...pieces.map(({ length }) => length)) < 200_000)
+    const bytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
+    assert.deepEqual(JSON.parse(bytes.toString()), { ...JSON.parse(whole), messages: [whole] })
+  }
+})
+
+test('a long result leaves the loop free while it is put together', async () => {
+  const records = Array.from({ length: 5000 }, (_, number) => {
+    return said('word', { start: number, channel: 0, number })
+  })
+  const lines = records.map(writeRecord)
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  count()
+  async function* readLog() {
+    yield lines
+  }
+  const { whole } = await buildResult(readLog, measures)
+  isOver = true
+  assert.ok(turns >= 10, `${turns} turns`)
+  assert.equal(JSON.parse(whole).transcription.utterances.length, 5000)
 })
 
 test('a long message is the same when it was written in pieces, pairs of surrogates included', async () => {

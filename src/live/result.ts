@@ -1,10 +1,11 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { SoundFormat } from '../audio/sound-format.ts'
 import { notConfiguredAddons } from '../text/not-configured.ts'
 import { languagesBySpeech } from '../text/result.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { acknowledgement } from './acknowledgement.ts'
 import { type AddOnParams, resultSwitches } from './add-ons.ts'
-import { type ChunkRecord, readRecord } from './session-log.ts'
+import { type ChunkRecord, type LogRecord, readRecord } from './session-log.ts'
 import type { UtteranceView } from './views.ts'
 
 /** Reads the log of a session from its start, some lines at a time. */
@@ -33,6 +34,8 @@ export async function buildResult(
   { duration, channels, work, params }: ResultOptions,
 ): Promise<LiveResultText> {
   const utterances = await readUtterances(readLog)
+  const texts = await joined(utterances, { separator: ' ', textOf: ({ text }) => text })
+  const views = await joined(utterances, { separator: ',', textOf: ({ json }) => json })
   const seconds = roundTo(duration, 6)
   const metadata = {
     audio_duration: seconds,
@@ -40,11 +43,7 @@ export async function buildResult(
     billing_time: roundTo(seconds * channels, 6),
     transcription_time: roundTo(work, 6),
   }
-  const head = {
-    full_transcript: utterances.map(({ text }) => text).join(' '),
-    languages: languagesBySpeech(utterances),
-  }
-  const views = utterances.map(({ json }) => json).join(',')
+  const head = { full_transcript: texts, languages: languagesBySpeech(utterances) }
   const transcription = `${JSON.stringify(head).slice(0, -1)},"utterances":[${views}]}`
   const addOns = JSON.stringify(notConfiguredAddons(resultSwitches(params)))
   const others = addOns === '{}' ? '' : `,${addOns.slice(1, -1)}`
@@ -67,6 +66,29 @@ async function readUtterances(readLog: ReadLog): Promise<Spoken[]> {
   return spoken.sort((a, b) => a.start - b.start || a.channel - b.channel)
 }
 
+/** Utterances that are put together before the loop has its turn. */
+const BATCH = 1000
+
+/** Puts texts of utterances together; all of them are megabytes. */
+async function joined(
+  utterances: readonly Spoken[],
+  { separator, textOf }: { separator: string; textOf: (spoken: Spoken) => string },
+): Promise<string> {
+  const batches: string[] = []
+  for (let at = 0; at < utterances.length; at += BATCH) {
+    batches.push(
+      utterances
+        .slice(at, at + BATCH)
+        .map(textOf)
+        .join(separator),
+    )
+    await turn()
+  }
+  const all = batches.join(separator)
+  await turn()
+  return all
+}
+
 /** Which messages are kept, and how chunks were acknowledged. */
 export type MessagesOptions = {
   sessionId: string
@@ -77,33 +99,22 @@ export type MessagesOptions = {
   maxMessages: number
 }
 
-/** A result with all that was sent as its last key, in pieces: neither is ever in memory as a whole. */
+/**
+ * A result with all that was sent as its last key, in pieces, none of which ends within a character: the
+ * messages are never in memory as a whole. What is told to a client between this and the end of its
+ * session, such as that it stopped already, is not part of it.
+ */
 export async function* withMessages(
   whole: string,
   readLog: ReadLog,
   options: MessagesOptions,
 ): AsyncGenerator<string> {
-  yield `${whole.slice(0, -1)},"messages":[`
-  const counted = await countMessages(readLog, options)
-  let acksToDrop = Math.min(counted.acks, counted.acks + counted.others - options.maxMessages)
-  let othersToDrop = counted.others - options.maxMessages
+  yield* inPieces(whole.slice(0, -1))
+  yield ',"messages":['
   let isFirst = true
-  let before: ChunkRecord = { at: 0, received: 0, sound: 0 }
-  for await (const lines of readLog()) {
+  for await (const messages of keptMessages(readLog, options)) {
     let text = ''
-    for (const line of lines) {
-      const record = readRecord(line)
-      let message: string | undefined
-      if (record.kind === 'chunk') {
-        const { chunk } = record
-        if (options.hasAcks && !chunk.isPart && acksToDrop-- <= 0) {
-          message = acknowledgement({ before, chunk }, options)
-        }
-        before = chunk
-      } else if (record.kind === 'message' && othersToDrop-- <= 0) {
-        message = record.text
-      }
-      if (message === undefined) continue
+    for (const message of messages) {
       if (!isFirst) text += ','
       isFirst = false
       if (message.length < LONG) {
@@ -119,28 +130,84 @@ export async function* withMessages(
   yield ']}'
 }
 
-/** Longer texts are escaped piece by piece, so that the loop is free in between. */
+/** Longer texts are handled piece by piece, so that the loop is free in between. */
 const LONG = 64 * 1024
 
 function* writeLong(text: string): Generator<string> {
   yield '"'
-  for (let at = 0; at < text.length; at += LONG) {
-    // A pair of surrogates that is cut in two is written as two escapes, which mean the same.
-    yield JSON.stringify(text.slice(at, at + LONG)).slice(1, -1)
-  }
+  for (const piece of inPieces(text)) yield JSON.stringify(piece).slice(1, -1)
   yield '"'
+}
+
+function* inPieces(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const last = text.charCodeAt(at + LONG - 1)
+    const isPair = last >= 0xd800 && last < 0xdc00
+    const end = at + LONG + (isPair ? 1 : 0)
+    yield text.slice(at, end)
+    at = end
+  }
+}
+
+/** Sent when the result is stored, hence behind whatever was noted meanwhile. */
+const sentAtEnd = /^\{"type":"(post_final_transcript|end_session)"/
+
+/** What was sent, in that order, some messages at a time. */
+async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncGenerator<string[]> {
+  const counted = await countMessages(readLog, options)
+  const tooMany = counted.ack + counted.other - options.maxMessages
+  const toDrop = {
+    ack: Math.min(counted.ack, tooMany),
+    other: counted.other - options.maxMessages,
+  }
+  const atEnd: string[] = []
+  let before: ChunkRecord = { at: 0, received: 0, sound: 0 }
+  for await (const lines of readLog()) {
+    const kept: string[] = []
+    for (const record of lines.flatMap(readSent)) {
+      const kind = kindOf(record, options)
+      if (record.kind === 'chunk') {
+        const { chunk } = record
+        if (kind && toDrop[kind]-- <= 0) kept.push(acknowledgement({ before, chunk }, options))
+        before = chunk
+      } else if (sentAtEnd.test(record.text)) {
+        atEnd.push(record.text)
+      } else if (kind && toDrop[kind]-- <= 0) {
+        kept.push(record.text)
+      }
+    }
+    yield kept
+  }
+  yield atEnd.filter(() => toDrop.other-- <= 0)
 }
 
 async function countMessages(
   readLog: ReadLog,
-  { hasAcks }: MessagesOptions,
-): Promise<{ acks: number; others: number }> {
-  let [acks, others] = [0, 0]
+  options: MessagesOptions,
+): Promise<{ ack: number; other: number }> {
+  const counted = { ack: 0, other: 0 }
   for await (const lines of readLog()) {
-    for (const line of lines) {
-      if (line.startsWith('message ')) others++
-      else if (hasAcks && line.startsWith('chunk ')) acks++
+    for (const record of lines.flatMap(readSent)) {
+      const kind = kindOf(record, options)
+      if (kind) counted[kind]++
     }
   }
-  return { acks, others }
+  return counted
+}
+
+type SentRecord = Extract<LogRecord, { kind: 'chunk' | 'message' }>
+
+/** The record of a line that may tell of a message; others are not worth being parsed. */
+function readSent(line: string): SentRecord[] {
+  if (!line.startsWith('chunk ') && !line.startsWith('message ')) return []
+  return [readRecord(line) as SentRecord]
+}
+
+/** The acknowledgement of a chunk, where that stands in the log as a message. */
+const toldAck = /^\{"type":"audio_chunk",[^{]*"acknowledged":true/
+
+/** Whether a record stands for the acknowledgement of a chunk, for another message, or for none. */
+function kindOf(record: SentRecord, { hasAcks }: MessagesOptions): 'ack' | 'other' | undefined {
+  if (record.kind === 'chunk') return hasAcks && !record.chunk.isPart ? 'ack' : undefined
+  return toldAck.test(record.text) ? 'ack' : 'other'
 }

@@ -10,7 +10,7 @@ const records: LogRecord[] = [
   { kind: 'chunk', chunk },
   { kind: 'chunk', chunk: { ...chunk, held: 'UklGRg==' } },
   { kind: 'chunk', chunk: { ...chunk, released: 4 } },
-  { kind: 'chunk', chunk: { ...chunk, held: 'UklG', pending: 'UklG' } },
+  { kind: 'chunk', chunk: { ...chunk, held: 'UklG', pending: 3 } },
   { kind: 'chunk', chunk: { ...chunk, held: 'UklGRg==', released: 4 } },
   { kind: 'chunk', chunk: { ...chunk, isPart: true } },
   { kind: 'message', text: '{"type":"speech_start","text":"a ] b\\n"}' },
@@ -21,7 +21,7 @@ const records: LogRecord[] = [
     kind: 'snapshot',
     snapshot: {
       position: 62,
-      channels: [{ endpoint: initialEndpoint(), after: 0 }],
+      channels: [{ endpoint: initialEndpoint(), after: 0, lastWord: null }],
       ended: [],
       language: null,
       work: 0.5,

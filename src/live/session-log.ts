@@ -1,4 +1,5 @@
 import type { EndpointState, Pieces, UtteranceSpan } from './endpointing.ts'
+import type { LastWord } from './touching.ts'
 
 /**
  * What is noted about a session, line by line: enough to take it up again after a crash, and to tell in
@@ -28,8 +29,8 @@ export type ChunkRecord = {
   released?: number
   /** Its acknowledgement told of another range, and stands in the log as a message. */
   isPart?: true
-  /** Base64 of the bytes that the header filter held after it; absent when there were none. */
-  pending?: string
+  /** How many bytes the header filter held after it: the last of those that are `held`. Absent for none. */
+  pending?: number
 }
 
 /** An utterance whose final text is known; `text` is the JSON of its view, null when nothing was said. */
@@ -38,11 +39,14 @@ export type UtteranceRecord = { channel: number; number: number; text: string | 
 /** An utterance that has ended, and the samples that are recognised for it. */
 export type EndedUtterance = Pieces & { channel: number; span: UtteranceSpan }
 
+/** Where a channel was, with the first sample that no utterance took and the last word that was told. */
+export type ChannelState = { endpoint: EndpointState; after: number; lastWord: LastWord | null }
+
 /** Where the session was, between two frames of sound. */
 export type Snapshot = {
   /** Frames heard. */
   position: number
-  channels: { endpoint: EndpointState /** First sample that no utterance took. */; after: number }[]
+  channels: ChannelState[]
   /** Ended utterances without final text. */
   ended: EndedUtterance[]
   language: string | null
@@ -101,11 +105,11 @@ export function readRecord(line: string): LogRecord {
   }
 }
 
-type ChunkLine = [number, number, number, string?, number?, number?, string?]
+type ChunkLine = [number, number, number, string?, number?, number?, number?]
 
 /** Three numbers for nearly all chunks: there may be half a million of them. */
 function writeChunk(chunk: ChunkRecord): ChunkLine {
-  const { at, received, sound, held = '', released = 0, isPart, pending = '' } = chunk
+  const { at, received, sound, held = '', released = 0, isPart, pending = 0 } = chunk
   if (!held && !released && !isPart && !pending) return [at, received, sound]
   return [at, received, sound, held, released, isPart ? 1 : 0, pending]
 }

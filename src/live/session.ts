@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { LiveEars } from '../asr/live-ears.ts'
 import { frameBytes, type SoundFormat } from '../audio/sound-format.ts'
 import type { LiveConfig } from '../config.ts'
@@ -17,6 +18,7 @@ import { endpointingOf, type LiveParams } from './live-params.ts'
 import { type MessageError, routingOf, type ServerMessage } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { Reception } from './reception.ts'
+import { Room } from './room.ts'
 import { createSessionLanguage } from './session-language.ts'
 import { type StopReason, writeRecord } from './session-log.ts'
 import { Teller } from './teller.ts'
@@ -42,6 +44,8 @@ export type SessionOptions = {
   log: Log
 }
 
+type State = 'open' | 'stopping' | 'closing' | 'over' | 'left'
+
 /** How a session ended: for good, or only for this process, so that it can be taken up again from its files. */
 export type SessionEnd = 'done' | 'failed' | 'left'
 
@@ -49,8 +53,10 @@ export type SessionEnd = 'done' | 'failed' | 'left'
 const MAX_UNREADABLE = 20
 /** So much sound may wait for the disk before the socket is left unread. */
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
-/** A client that was told to wait is read again when this share of the backlog is left. */
-const ROOM_SHARE = 0.9
+/** A session that is left waits so long for a slow disk: the client keeps what was not acknowledged. */
+const LEAVE_PATIENCE_MS = 5000
+/** A client that comes back while the disk is full is told to come again after this time. */
+const STORE_PATIENCE_MS = 3000
 
 const alreadyStopped: MessageError = {
   status_code: 409,
@@ -79,10 +85,11 @@ const somePartial: ServerMessage = {
  * stopping  No more sound is taken. What has come is heard to its end: the last finals go out, and what
  *           their add-ons found. Clients may still come and go.
  * closing   The messages about the whole session go out, the result is stored, the job is done.
- * over      The connection ends with 1000, after a time limit with 4408.
+ * over      The connection ends with 1000, after a time limit with 4408. Nobody may connect any more.
+ * left      It goes on in another process, or in this one from its files: clients are told to come again.
  *
- * From each state `leave` leads out of this process, without a trace in the files, and a lost engine to
- * a failed job.
+ * From each of the first three, `leave` and a disk that fails lead to `left`, without a trace in the files,
+ * and a lost engine to `over`, with a failed job.
  */
 export class LiveSession {
   readonly #options: SessionOptions
@@ -97,13 +104,18 @@ export class LiveSession {
   readonly #leaving = new AbortController()
   readonly #broken = Promise.withResolvers<never>()
   #connecting: Promise<unknown> = Promise.resolve()
-  #state: 'open' | 'stopping' | 'closing' | 'over' = 'open'
+  #state: State = 'open'
   #stopReason: StopReason | undefined
-  /** The close code that told its clients to come again, to another process or another try. */
-  #leftWith: number | undefined
+  /** Tells clients why they cannot be taken any more. */
+  #refusal: number | undefined
   #wasConnected: boolean
   #unreadable = 0
-  #room: PromiseWithResolvers<void> | undefined
+  readonly #room = new Room({
+    fill: () => this.#fill,
+    // A client that is not read cannot be idle.
+    onFull: () => this.#clocks.clear('idle'),
+    onRoom: () => this.#restartIdle(),
+  })
 
   constructor(options: SessionOptions) {
     const { id, params, files, ears, languages, config, earlier } = options
@@ -142,7 +154,7 @@ export class LiveSession {
       outbox: this.#outbox,
       onWritten: () => {
         this.#hearing.grown(this.#frames)
-        this.#makeRoom()
+        this.#room.changed()
       },
       onMisuse: () => this.#outbox.connection?.end(4400),
     })
@@ -164,18 +176,13 @@ export class LiveSession {
         partialIntervalMs: config.partialIntervalMs,
         tell: (event) => this.#teller.heard(event),
         wantsPartials: () => this.#outbox.isWanted(somePartial),
-        onHeard: () => this.#makeRoom(),
+        onHeard: () => this.#room.changed(),
         onSnapshot: (snapshot) => this.#note(writeRecord({ kind: 'snapshot', snapshot })),
         log: this.#log,
         signal,
       },
       earlier?.snapshot,
     )
-  }
-
-  /** Whether sound is taken. */
-  get isOpen(): boolean {
-    return this.#state === 'open'
   }
 
   /** Lives through the states and resolves when it has ended. */
@@ -187,7 +194,7 @@ export class LiveSession {
     } catch (error) {
       if (this.#leaving.signal.aborted) return 'left'
       this.#log.error({ err: error }, 'live session failed')
-      return this.#fail()
+      return await this.#fail()
     } finally {
       this.#leaving.abort()
       this.#clocks.clearAll()
@@ -212,19 +219,19 @@ export class LiveSession {
       this.#outbox.detach(earlier)
       earlier.end(4409)
     }
-    if (!(await this.#reception.resume(offset))) {
-      this.#awaitClient()
-      return 4400
-    }
+    this.#awaitClient() // Until it is here.
+    if (!(await this.#isStored(STORE_PATIENCE_MS))) return 1013
+    if (!(await this.#reception.resume(offset))) return 4400
     if (this.#refusal) return this.#refusal // It may have ended meanwhile.
     const isResumed = this.#wasConnected
     this.#wasConnected = true
+    this.#unreadable = 0
     const connection: Connection = new Connection({
       isResumed,
       onFrame: (data, isBinary) => this.#receive(connection, data, isBinary),
       onSeen: (messages) => this.#seen(messages),
       onLost: (code) => this.#lost(connection, code),
-      room: () => this.#roomFor(),
+      room: () => this.#room.wait(),
     })
     this.#clocks.clear('lost')
     this.#restartIdle()
@@ -234,13 +241,31 @@ export class LiveSession {
 
   /** Ends the session for this process: what has come is stored, and the client told to come again. */
   async leave(): Promise<void> {
+    if (this.#state === 'over') return
+    this.#enter('left', 1012)
+    this.#reception.forget()
+    await this.#isStored(LEAVE_PATIENCE_MS)
     const { connection } = this.#outbox
-    if (connection) this.#reception.forget()
-    await Promise.race([this.#journal.flushed(), this.#broken.promise]).catch(() => {})
     if (connection) this.#outbox.detach(connection)
     connection?.end(1012)
-    this.#leftWith = 1012
     this.#leaving.abort()
+  }
+
+  /** Waits until what has come is on the disk; false when that takes too long. */
+  async #isStored(patienceMs: number): Promise<boolean> {
+    const waiting = new AbortController()
+    const late = delay(patienceMs, false, { signal: waiting.signal }).catch(() => false)
+    const stored = this.#journal.flushed().then(() => true)
+    const isStored = await Promise.race([stored, late, this.#broken.promise.catch(() => false)])
+    waiting.abort()
+    return isStored
+  }
+
+  #enter(state: State, refusal?: number): void {
+    this.#state = state
+    this.#refusal = refusal
+    this.#clocks.clearAll()
+    this.#room.release()
   }
 
   /** A new session tells that it begins; every one sets its clocks. */
@@ -254,7 +279,7 @@ export class LiveSession {
     this.#teller.once({ type: 'start_recording' })
     this.#hearing.grown(this.#frames)
     if (this.#stopReason) {
-      this.#state = 'stopping'
+      this.#enter('stopping')
       this.#hearing.end()
       return
     }
@@ -269,7 +294,7 @@ export class LiveSession {
   }
 
   #receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
-    if (this.#outbox.connection !== connection) return
+    if (this.#outbox.connection !== connection || this.#refusal) return
     this.#restartIdle()
     const frame = readFrame(data, isBinary)
     if (frame.type !== 'unreadable') this.#unreadable = 0
@@ -308,9 +333,8 @@ export class LiveSession {
   #stop(reason: StopReason): void {
     if (this.#state !== 'open') return
     this.#reception.end()
-    this.#state = 'stopping'
+    this.#enter('stopping')
     this.#stopReason = reason
-    this.#clocks.clearAll()
     if (reason === 'client') {
       const recording_duration = this.#seconds
       const left = Math.max(0, recording_duration - this.#hearing.heard)
@@ -329,7 +353,7 @@ export class LiveSession {
 
   /** Tells about the whole session, stores its result, and ends it. */
   async #close(): Promise<void> {
-    this.#state = 'closing'
+    this.#enter('closing')
     const { id, params, files, config, finish } = this.#options
     const { signal } = this.#leaving
     const { outcome, end } = await closeSession({
@@ -348,21 +372,23 @@ export class LiveSession {
     })
     await finish(outcome, signal)
     end()
-    this.#state = 'over'
+    this.#enter('over', 4410)
     this.#outbox.connection?.end(this.#stopReason === 'too_long' ? 4408 : 1000)
   }
 
   /** The engine is lost, or the disk. */
   async #fail(): Promise<SessionEnd> {
-    const { connection } = this.#outbox
-    this.#state = 'over'
+    if (this.#state === 'open') {
+      // What is recorded now is what the job keeps.
+      this.#reception.end()
+      this.#enter('stopping')
+    }
     this.#teller.error({ code: 'internal_error', message: 'the session failed' })
-    const isStored = await Promise.race([
-      this.#journal.flushed().then(() => true),
-      this.#broken.promise.catch(() => false),
-    ])
+    const isStored = await this.#isStored(LEAVE_PATIENCE_MS)
     if (isStored) await this.#options.fail()
-    else this.#leftWith = 1011
+    this.#enter(isStored ? 'over' : 'left', isStored ? 4410 : 1011)
+    const { connection } = this.#outbox
+    if (connection) this.#outbox.detach(connection)
     connection?.end(isStored ? 4500 : 1011)
     return isStored ? 'failed' : 'left'
   }
@@ -371,8 +397,7 @@ export class LiveSession {
     const isCurrent = this.#outbox.connection === connection
     this.#outbox.detach(connection)
     if (!isCurrent) return
-    this.#room?.resolve()
-    this.#room = undefined
+    this.#room.release()
     this.#clocks.clear('idle')
     if (code === 1000) {
       this.#stop('left')
@@ -383,7 +408,7 @@ export class LiveSession {
   }
 
   #seen(messages: number): void {
-    if (this.#state !== 'over') this.#note(writeRecord({ kind: 'seen', messages }))
+    if (!this.#refusal) this.#note(writeRecord({ kind: 'seen', messages }))
   }
 
   #restartIdle(): void {
@@ -404,11 +429,6 @@ export class LiveSession {
     this.#journal.append({ lines: [line] })
   }
 
-  /** The close code for clients that come when they cannot be taken any more; undefined while they can. */
-  get #refusal(): number | undefined {
-    return this.#leftWith ?? (this.#state === 'over' ? 4410 : undefined)
-  }
-
   /** Frames of sound in the files. */
   get #frames(): number {
     return Math.floor(this.#options.files.soundBytes / frameBytes(this.#format))
@@ -419,26 +439,10 @@ export class LiveSession {
     return roundTo(secondsOf(this.#reception.sound, this.#format), 6)
   }
 
-  /** Undefined while more frames may be read. */
-  #roomFor(): Promise<void> | undefined {
-    if (this.#hasRoom(1)) return undefined
-    this.#room ??= Promise.withResolvers()
-    return this.#room.promise
-  }
-
-  #makeRoom(): void {
-    if (!this.#room || !this.#hasRoom(ROOM_SHARE)) return
-    this.#room.resolve()
-    this.#room = undefined
-  }
-
-  #hasRoom(share: number): boolean {
-    if (this.#state !== 'open') return true
-    const backlog = this.#seconds - this.#hearing.heard
-    const { waitingBytes } = this.#journal
-    return (
-      backlog <= this.#options.config.maxBacklog * share &&
-      waitingBytes <= MAX_UNSTORED_BYTES * share
-    )
+  /** How much of what may wait to be heard or stored does wait; 1 = as much as may. */
+  get #fill(): number {
+    if (this.#state !== 'open') return 0
+    const backlog = (this.#seconds - this.#hearing.heard) / this.#options.config.maxBacklog
+    return Math.max(backlog, this.#journal.waitingBytes / MAX_UNSTORED_BYTES)
   }
 }

@@ -126,18 +126,27 @@ export class Teller {
     else this.#track(this.#runAddOns({ id, utterance }, record))
   }
 
-  /** Runs the add-ons on an utterance, and notes it as done when their messages are. */
+  /**
+   * Runs the add-ons on an utterance, and notes it as done when their messages are. It was told, so it is
+   * noted also when one of them fails.
+   */
   async #runAddOns(input: { id: string; utterance: UtteranceView }, record: string): Promise<void> {
-    const { hooks, outbox, signal } = this.#options
-    for (const hook of hooks) {
-      for (const message of await hook({ ...input, signal })) outbox.send(message)
+    const { hooks, outbox, log, signal } = this.#options
+    for (const { type, run } of hooks) {
+      try {
+        for (const message of await run({ ...input, signal })) outbox.send(message)
+      } catch (cause) {
+        if (signal.aborted) return
+        log.error({ err: cause, addOn: type, utterance: input.id }, 'an add-on failed')
+        const message = `utterance ${input.id} could not be worked on`
+        outbox.send({ type, error: { ...errors.internal_error, message }, data: null })
+      }
     }
     this.#note(record)
   }
 
   #track(work: Promise<void>): void {
     const tracked = work.finally(() => this.#addOns.delete(tracked))
-    tracked.catch(() => {}) // `addOnsDone` tells of it.
     this.#addOns.add(tracked)
   }
 

@@ -82,10 +82,9 @@ test('an account may have so many open sessions, queued or connected; nothing el
   assert.equal(await create(), 'created')
   assert.equal(await create(), 'refused')
   assert.equal((await rows(db, 'live_sessions')).length, 3, 'a refused job leaves no token')
-  assert.equal(await countOpenLiveJobs(db, { account }), 2)
   assert.equal(await countOpenLiveJobs(db), 3)
   assert.ok(await finishLiveJob(db, lease, end))
-  assert.equal(await countOpenLiveJobs(db, { account }), 1)
+  assert.equal(await countOpenLiveJobs(db), 2)
   assert.equal(await create(), 'created')
   assert.ok((await listOpenLiveJobs(db)).every((job) => job.id !== id))
   assert.ok(await addJob(db, { maxQueued: 2 }), 'nor do sessions count as waiting jobs')
@@ -194,6 +193,48 @@ test('a session that is connected can fail, a job of recorded audio cannot', asy
   assert.equal(await failLiveJob(db, id, { failure, at: 9000 }), true)
   assert.equal(await failLiveJob(db, recorded, { failure, at: 9000 }), false)
   assert.equal(await finishLiveJob(db, lease, end), false)
+})
+
+test('a session that fails keeps what was recorded, from the moment that shows the failure', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease } = await beginNewLiveJob(db)
+  const { file } = end
+  assert.ok(await failLiveJob(db, id, { failure, file, at: 9000, only: lease }))
+  const job = await findJob(db, { id, account })
+  assert.deepEqual([job?.status, job?.file?.duration], ['error', 2.5])
+  const kept = await findFile(db, { id: job!.file!.id, account })
+  assert.deepEqual([kept?.extension, kept?.size, kept?.createdAt], ['wav', 44, 9000])
+  const { objects } = (await remove(db, { id, account, kind: 'live' }))!
+  assert.deepEqual(objects, [kept!.id])
+})
+
+test('a session in which nothing was recorded fails without length and file', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease } = await beginNewLiveJob(db)
+  assert.ok(await failLiveJob(db, id, { failure, at: 9000, only: lease }))
+  const job = await findJob(db, { id, account })
+  assert.equal(job?.file?.duration, null)
+  assert.equal(await findFile(db, { id: job.file.id, account }), undefined)
+})
+
+test('a session is only given up while nobody has connected', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id: begun } = await beginNewLiveJob(db)
+  const { id: waiting } = await addLiveJob(db)
+  const giveUp = (id: string) => failLiveJob(db, id, { failure, at: 9000, only: 'queued' })
+  assert.deepEqual([await giveUp(begun), await giveUp(waiting)], [false, true])
+  assert.equal((await findJob(db, { id: begun, account }))?.status, 'processing')
+})
+
+test('who lost the lease of a session cannot fail it', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease } = await beginNewLiveJob(db)
+  const next = await beginLiveJob(db, id, { owner: 'next' })
+  const fail = (only: typeof lease) => failLiveJob(db, id, { failure, ...end, only })
+  assert.equal(await fail(lease), false)
+  const job = await findJob(db, { id, account })
+  assert.deepEqual([job?.status, job?.file?.duration], ['processing', null])
+  assert.equal(await fail(next!), true)
 })
 
 test('metadata of a session is replaced for its own account and kind, in every state', async (t) => {

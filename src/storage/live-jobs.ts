@@ -57,18 +57,14 @@ export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
   return rows.map(toLiveJob)
 }
 
-/** How many sessions have not ended, of one account or of all. */
-export async function countOpenLiveJobs(
-  db: Db,
-  { account }: { account?: string } = {},
-): Promise<number> {
-  let query = db.sql
+/** How many sessions have not ended. */
+export async function countOpenLiveJobs(db: Db): Promise<number> {
+  const { open } = await db.sql
     .selectFrom('jobs')
     .select((row) => row.fn.countAll<number>().as('open'))
     .where('kind', '=', 'live')
     .where(isOpen)
-  if (account !== undefined) query = query.where('account', '=', account)
-  const { open } = await query.executeTakeFirstOrThrow()
+    .executeTakeFirstOrThrow()
   return open
 }
 
@@ -114,40 +110,61 @@ export function finishLiveJob(
   return inTransaction(db, async (tx) => {
     const job = await whereHeld(tx, lease)
       .set({ ...ended(at), ...result, status: 'done', file_duration: file?.duration ?? 0 })
-      .returning(['account', 'file_id', 'completed_at'])
+      .returning(endColumns)
       .executeTakeFirst()
     if (!job) return false
-    const { account, completed_at } = job
-    await recordSessionEnd(tx, { id: lease.id, at: completed_at! })
-    const form = { filename: null, source: null, extension: 'wav' }
-    if (file) await insertFile(tx, { ...form, ...file, id: job.file_id!, account, createdAt: at })
+    await recordEnd(tx, job, { file, at })
     return true
   })
 }
 
+/** Why a session failed, and its recording unless nothing was recorded. */
+export type LiveFailure = {
+  failure: JobFailure
+  file?: Recorded | undefined
+  at: number
+  /** Ends it only if nobody has connected yet, or if this lease was not lost. */
+  only?: 'queued' | Lease | undefined
+}
+
 /**
- * Ends a session with the reason why it failed, beside what a client may have told about it. False,
- * and no change, when it has ended or is gone.
+ * Ends a session with the reason why it failed, beside what a client may have told about it; reason and
+ * recording appear together. False, and no change, when it has ended or is gone, or is not as `only` says.
  */
 export function failLiveJob(
   db: Db,
   id: string,
-  { failure, at }: { failure: JobFailure; at: number },
+  { failure, file, at, only }: LiveFailure,
 ): Promise<boolean> {
   const told = sql<string>`json_set(post_session_metadata, '$.failure', json(${JSON.stringify(failure)}))`
   return inTransaction(db, async (tx) => {
-    const job = await tx.sql
-      .updateTable('jobs')
-      .set({ ...ended(at), status: 'error', error_code: failure.code, post_session_metadata: told })
-      .where('id', '=', id)
+    let change = tx.sql.updateTable('jobs').where('id', '=', id)
+    if (only === 'queued') change = change.where('status', '=', 'queued')
+    else if (only) change = whereHeld(tx, only)
+    const job = await change
       .where('kind', '=', 'live')
       .where(isOpen)
-      .returning('completed_at')
+      .set({ ...ended(at), status: 'error', error_code: failure.code, post_session_metadata: told })
+      .$if(file !== undefined, (query) => query.set({ file_duration: file!.duration }))
+      .returning(endColumns)
       .executeTakeFirst()
     if (!job) return false
-    await recordSessionEnd(tx, { id, at: job.completed_at! })
+    await recordEnd(tx, job, { file, at })
     return true
   })
+}
+
+const endColumns = ['id', 'account', 'file_id', 'completed_at'] as const satisfies (keyof JobRow)[]
+
+/** In the transaction that ends a job: its token ends with it, and its recording appears. */
+async function recordEnd(
+  tx: Db,
+  { id, account, file_id, completed_at }: Pick<JobRow, (typeof endColumns)[number]>,
+  { file, at }: { file: Recorded | undefined; at: number },
+): Promise<void> {
+  await recordSessionEnd(tx, { id, at: completed_at! })
+  const form = { filename: null, source: null, extension: 'wav' }
+  if (file) await insertFile(tx, { ...form, ...file, id: file_id!, account, createdAt: at })
 }
 
 /** As in the index on the jobs that have not ended. */

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SpeechEngine } from '../asr/speech-engine.ts'
+import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { liveFolder } from '../storage/data-folder.ts'
+import {
+  createLiveFiles,
+  type LiveFiles,
+  openLiveFiles,
+  removeLiveFiles,
+} from '../storage/live-files.ts'
+import { beginLiveJob, type LiveJob } from '../storage/live-jobs.ts'
+import type { Storage } from '../storage/storage.ts'
+import { readEarlier } from './earlier-session.ts'
+import { Ending, failRecorded } from './ending.ts'
+import type { LiveParams } from './live-params.ts'
+import { routingOf } from './messages.ts'
+import { LiveSession, type SessionEnd } from './session.ts'
+import { soundAfter } from './session-log.ts'
+
+/** What sessions are made of. */
+export type HeldSessionsOptions = {
+  config: Pick<Config, 'live' | 'storage'>
+  storage: Pick<Storage, 'db' | 'objects'>
+  speech: SpeechEngine
+  log: Log
+  /** Aborted when the server stops: then none is tried again. */
+  signal: AbortSignal
+}
+
+/** A session that cannot be opened is tried again after this time, then after twice as long, and so on. */
+const FIRST_PAUSE_MS = 1000
+const MAX_PAUSE_MS = 30_000
+/** Sessions that leave are told one by one, over this time at most: all of them come back at once. */
+const LEAVE_MS = 2000
+const LEAVE_STEP_MS = 50
+
+/** A session and its end, which never rejects. */
+export type Held = { session: LiveSession; ended: Promise<SessionEnd> }
+
+/** What became of taking a session in hand: it may have ended meanwhile, or be tried again later. */
+export type Opened = Held | 'ended' | 'unopened'
+
+type Parts = { session: LiveSession; ending: Ending; files: LiveFiles; folder: string }
+
+/**
+ * The sessions that this process has in hand: each is kept until it has ended. One that cannot be opened
+ * is tried again, and one whose disk failed goes on from what is on it; what is open still when the
+ * server stops waits for the next one.
+ */
+export class HeldSessions {
+  readonly #options: HeldSessionsOptions
+  readonly #log: Log
+  readonly #folder: string
+  readonly #owner = randomUUID()
+  readonly #held = new Map<string, Promise<Opened>>()
+  #usualSeconds: number | undefined
+
+  constructor(options: HeldSessionsOptions) {
+    this.#options = options
+    this.#log = options.log
+    this.#folder = liveFolder(options.config.storage.folder)
+  }
+
+  /** How many they are. */
+  get size(): number {
+    return this.#held.size
+  }
+
+  /** Seconds that sessions lasted, the recent ones counting most; undefined until one has ended. */
+  get usualSeconds(): number | undefined {
+    return this.#usualSeconds
+  }
+
+  /** Takes a session in hand, unless it is; see `Opened`. */
+  hold(job: LiveJob): Promise<Opened> {
+    if (!this.#held.has(job.id)) void this.#keep(job)
+    return this.#held.get(job.id)!
+  }
+
+  /** Tells clients to come again, and lets go of all sessions: what has come is stored. */
+  async leave(): Promise<void> {
+    const held = await Promise.all(this.#held.values())
+    const step = Math.min(LEAVE_STEP_MS, LEAVE_MS / Math.max(1, held.length))
+    const leaving = held.map(async (one, i) => {
+      if (one === 'ended' || one === 'unopened') return
+      await delay(i * step)
+      await one.session.leave()
+      await one.ended
+    })
+    await Promise.all(leaving)
+  }
+
+  async #keep(job: LiveJob): Promise<void> {
+    const { signal } = this.#options
+    let pause = FIRST_PAUSE_MS
+    try {
+      do {
+        const opening = this.#tryToOpen(job)
+        this.#held.set(job.id, opening)
+        const opened = await opening
+        if (opened === 'ended') return
+        if (opened !== 'unopened') {
+          if ((await opened.ended) !== 'left') return
+          pause = FIRST_PAUSE_MS
+        }
+        await delay(pause, undefined, { signal })
+        pause = Math.min(pause * 2, MAX_PAUSE_MS)
+      } while (!signal.aborted)
+    } catch {
+      // The server stops.
+    } finally {
+      this.#held.delete(job.id)
+    }
+  }
+
+  async #tryToOpen(job: LiveJob): Promise<Opened> {
+    try {
+      return (await this.#open(job)) ?? 'ended'
+    } catch (error) {
+      this.#log.error({ err: error, sessionId: job.id }, 'cannot take a live session in hand')
+      return 'unopened'
+    }
+  }
+
+  /** Undefined when it has ended meanwhile, or ends here. */
+  async #open(job: LiveJob): Promise<Held | undefined> {
+    const { config, speech, storage, signal } = this.#options
+    const folder = join(this.#folder, job.id)
+    if (!speech.live) return this.#failUnheard(job, folder)
+    const lease = await beginLiveJob(storage.db, job.id, { owner: this.#owner })
+    if (!lease) return undefined
+    const left = await openLeft(folder)
+    const files = left ?? (await createLiveFiles(folder))
+    try {
+      const params = job.params as LiveParams
+      const { resumeDedupe, maxQueuedMessages } = config.live
+      const reading = {
+        routing: routingOf(params),
+        keepSeconds: resumeDedupe,
+        maxMissed: maxQueuedMessages,
+      }
+      const earlier = left && (await readEarlier(left, reading))
+      const ending = new Ending({ storage, log: this.#log, signal }, { job, lease, files })
+      const session = new LiveSession({
+        id: job.id,
+        params,
+        files,
+        channelPaths: Array.from({ length: params.channels }, (_, i) => {
+          return join(folder, `channel-${i}`)
+        }),
+        ears: speech.live,
+        languages: speech.languages,
+        config: config.live,
+        earlier,
+        finish: (outcome, signal) => ending.finish(outcome, signal),
+        fail: () => ending.fail(),
+        log: this.#log,
+      })
+      return { session, ended: this.#live(job, { session, ending, files, folder }) }
+    } catch (error) {
+      await files.close()
+      throw error
+    }
+  }
+
+  /** Lets a session live to its end, and clears up behind it. */
+  async #live(job: LiveJob, { session, ending, files, folder }: Parts): Promise<SessionEnd> {
+    let end: SessionEnd = 'left'
+    try {
+      end = await session.run()
+    } catch (error) {
+      this.#log.error({ err: error, sessionId: job.id }, 'a live session could not be ended')
+    }
+    try {
+      await files.close()
+      if (end !== 'left' && !ending.isLost) await removeLiveFiles(folder)
+    } catch (error) {
+      this.#log.error({ err: error, sessionId: job.id }, 'cannot clear up behind a live session')
+    }
+    if (end === 'left') return end
+    const seconds = (Date.now() - job.createdAt) / 1000
+    this.#usualSeconds = ((this.#usualSeconds ?? seconds) * 3 + seconds) / 4
+    return end
+  }
+
+  /** Ends a session of a server that offered them, with what was recorded: this one hears none. */
+  async #failUnheard(job: LiveJob, folder: string): Promise<undefined> {
+    const files = await openLeft(folder)
+    try {
+      const { message, status } = new AppError('live_unavailable', 'this server offers none')
+      const failure = { code: status, message }
+      if (await failRecorded(this.#options.storage, { job, files, failure })) {
+        this.#log.warn({ sessionId: job.id, ...failure }, 'live session ended with an error')
+      }
+    } finally {
+      await files?.close()
+    }
+    await removeLiveFiles(folder)
+  }
+}
+
+/** Opens the files that an earlier process left; one that was killed at the wrong moment may not have made them. */
+async function openLeft(folder: string): Promise<LiveFiles | undefined> {
+  try {
+    return await openLiveFiles(folder, { soundAfter })
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'file_not_found') return undefined
+    throw error
+  }
+}

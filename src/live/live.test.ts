@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { openTestStorage } from '../../test/test-storage.ts'
+import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
+import { readConfig } from '../config.ts'
+import { createLog } from '../log.ts'
+import { type Db, inTransaction } from '../storage/db.ts'
+import { findJob } from '../storage/jobs.ts'
+import { beginLiveJob } from '../storage/live-jobs.ts'
+import { Live } from './live.ts'
+
+const account = 'acme'
+const TIMEOUT_S = 5
+const params = {
+  encoding: 'wav/pcm',
+  bit_depth: 16,
+  sample_rate: 16_000,
+  channels: 1,
+  endpointing: 0.05,
+  maximum_duration_without_endpointing: 5,
+  language_config: { languages: ['en'], code_switching: false },
+  pre_processing: { audio_enhancer: false, speech_threshold: 0.6 },
+  realtime_processing: {},
+  post_processing: {},
+  messages_config: {},
+  callback: false,
+}
+
+/** A live service over a store of its own, and a session in it to which nobody has come. */
+async function openLive(t: TestContext) {
+  const { db, objects, folder } = await openTestStorage(t)
+  const config = readConfig({
+    STENO_DATA_DIR: folder,
+    STENO_LIVE_CONNECT_TIMEOUT_S: String(TIMEOUT_S),
+  })
+  const speech = createFakeSpeechEngine('hello')
+  const live = new Live({ config, storage: { db, objects }, speech, log: createLog('silent') })
+  t.after(() => live.drain())
+  const { id, token } = await live.create(account, { params, customMetadata: null })
+  const statusOf = async () => (await findJob(db, { id, account }))?.status
+  return { db, live, id, token, statusOf }
+}
+
+/** Waits for the transactions that have begun. */
+function settled(db: Db): Promise<void> {
+  return inTransaction(db, async () => {})
+}
+
+test('a session to which nobody came in time is given up', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { db, live, token, statusOf } = await openLive(t)
+  t.mock.timers.tick(TIMEOUT_S * 1000)
+  await settled(db)
+  assert.equal(await statusOf(), 'error')
+  assert.equal(await live.connect(token), 4410)
+})
+
+test('a session whose client comes at the last moment is not given up', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { db, id, statusOf } = await openLive(t)
+  assert.ok(await beginLiveJob(db, id, { owner: 'server' }))
+  t.mock.timers.tick(TIMEOUT_S * 1000)
+  await settled(db)
+  assert.equal(await statusOf(), 'processing')
+})
+
+test('a client whose session ends while it is taken in hand is told so', async (t) => {
+  const { db, id, live, token, statusOf } = await openLive(t)
+  let connected: Promise<unknown> | undefined
+  await inTransaction(db, async (tx) => {
+    connected = live.connect(token)
+    for (let reads = 0; reads < 4; reads++) await statusOf()
+    await tx.sql.updateTable('jobs').set({ status: 'error' }).where('id', '=', id).execute()
+  })
+  assert.equal(await connected, 4410)
+})

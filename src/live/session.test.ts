@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createFakeSpeechEngine, type FakeOptions } from '../asr/engines/fake.ts'
+import { readConfig } from '../config.ts'
+import { AppError } from '../errors.ts'
+import { createLog } from '../log.ts'
+import { createLiveFiles } from '../storage/live-files.ts'
+import type { Outcome } from './closing.ts'
+import type { Connection } from './connection.ts'
+import type { LiveParams } from './live-params.ts'
+import type { MessageFlags } from './messages.ts'
+import { LiveSession, type SessionOptions } from './session.ts'
+
+const flags = {
+  receive_final_transcripts: true,
+  receive_speech_events: true,
+  receive_post_processing_events: true,
+  receive_acknowledgments: true,
+  receive_errors: true,
+  receive_lifecycle_events: true,
+} as MessageFlags
+
+const params: LiveParams = {
+  encoding: 'wav/pcm',
+  bit_depth: 16,
+  sample_rate: 16_000,
+  channels: 1,
+  endpointing: 0.05,
+  maximum_duration_without_endpointing: 5,
+  language_config: { languages: [], code_switching: false },
+  pre_processing: { audio_enhancer: false, speech_threshold: 0.6 },
+  realtime_processing: {
+    translation: false,
+    named_entity_recognition: false,
+    sentiment_analysis: false,
+  },
+  post_processing: { summarization: false },
+  messages_config: flags,
+  callback: false,
+}
+
+type Options = { engine?: FakeOptions; env?: Record<string, string> } & Partial<SessionOptions>
+
+/** A new session, running, with files of its own. */
+async function open(t: TestContext, { engine, env = {}, ...changed }: Options = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  const files = await createLiveFiles(join(folder, 'session'))
+  const speech = createFakeSpeechEngine('hello', engine)
+  const outcomes: Outcome[] = []
+  const told: string[] = []
+  const session = new LiveSession({
+    id: 'a',
+    params,
+    files,
+    channelPaths: [join(folder, 'session', 'channel-0')],
+    ears: speech.live!,
+    languages: ['en'],
+    config: readConfig(env).live,
+    finish: async (outcome) => void outcomes.push(outcome),
+    fail: async () => void told.push('failed'),
+    log: createLog('silent'),
+    ...changed,
+  })
+  const ended = session.run()
+  t.after(async () => {
+    await session.leave()
+    await ended
+    await files.close()
+    await rm(folder, { recursive: true })
+  })
+  return { session, ended, outcomes, told, files }
+}
+
+async function connect(session: LiveSession, offset?: number): Promise<Connection> {
+  const connection = await session.connect({ offset })
+  assert.ok(typeof connection !== 'number')
+  return connection
+}
+
+/** The types of all messages until the connection ends. */
+async function typesUntilEnd(connection: Connection): Promise<string[]> {
+  const messages = await Array.fromAsync(connection.messages())
+  return messages.map(({ text }) => JSON.parse(text).type)
+}
+
+/** Waits for a message of that type. */
+async function next(messages: AsyncGenerator<{ text: string }>, type: string): Promise<unknown> {
+  for (;;) {
+    const { value, done } = await messages.next()
+    assert.ok(!done, `the connection ended before ${type}`)
+    const message = JSON.parse(value.text)
+    if (message.type === type) return message
+  }
+}
+
+const stop = Buffer.from('{"type":"stop_recording"}')
+const second = Buffer.alloc(32_000)
+/** A second of a tone, which the fake engine takes for speech, and a second of silence. */
+const utterance = Buffer.concat([
+  Buffer.from(Int16Array.from({ length: 16_000 }, (_, i) => 8000 * Math.sin(i / 5)).buffer),
+  second,
+])
+
+test('a session goes from open to over, and tells it in the order of the contract', async (t) => {
+  const { session, ended, outcomes } = await open(t)
+  const connection = await connect(session)
+  connection.receive(utterance, true)
+  connection.receive(stop, false)
+  assert.deepEqual(await typesUntilEnd(connection), [
+    'start_recording',
+    'audio_chunk',
+    'stop_recording',
+    'speech_start',
+    'speech_end',
+    'transcript',
+    'end_recording',
+    'post_transcript',
+    'post_final_transcript',
+    'end_session',
+  ])
+  assert.equal(connection.closeCode, 1000)
+  assert.equal(await ended, 'done')
+  assert.equal(outcomes[0]?.duration, 2)
+  assert.equal(await session.connect(), 4410)
+})
+
+test('the last two messages wait until the result is stored', async (t) => {
+  const stored = Promise.withResolvers<void>()
+  const { session } = await open(t, { finish: () => stored.promise })
+  const connection = await connect(session)
+  connection.receive(stop, false)
+  const messages = connection.messages()
+  await next(messages, 'post_transcript')
+  let isTold = false
+  const last = next(messages, 'post_final_transcript').then(() => {
+    isTold = true
+  })
+  for (let i = 0; i < 50; i++) await new Promise(setImmediate)
+  assert.equal(isTold, false)
+  stored.resolve()
+  await last
+})
+
+test('a session that is left stores no result, and tells clients to come again', async (t) => {
+  const { session, ended, outcomes } = await open(t)
+  const connection = await connect(session)
+  connection.receive(second, true)
+  await session.leave()
+  assert.equal(connection.closeCode, 1012)
+  assert.equal(await ended, 'left')
+  assert.deepEqual(outcomes, [])
+  assert.equal(await session.connect(), 1012)
+})
+
+test('what comes while a session is left is not taken', async (t) => {
+  const { session, files } = await open(t)
+  const connection = await connect(session)
+  connection.receive(second, true)
+  const leaving = session.leave()
+  connection.receive(second, true)
+  await leaving
+  assert.equal(files.soundBytes, second.length)
+})
+
+test('a lost engine fails the session, and its clients are told', async (t) => {
+  const onLive = () => {
+    throw new TypeError('a mistake in the engine')
+  }
+  const { session, ended, told } = await open(t, { engine: { onLive } })
+  const connection = await connect(session)
+  connection.receive(second, true)
+  const types = await typesUntilEnd(connection)
+  assert.equal(types.at(-1), 'error')
+  assert.equal(connection.closeCode, 4500)
+  assert.equal(await ended, 'failed')
+  assert.deepEqual(told, ['failed'])
+  assert.equal(await session.connect(), 4410)
+})
+
+test('a disk that fails leads out of the process, not to a failed job', async (t) => {
+  const { session, ended, told, files } = await open(t)
+  const connection = await connect(session)
+  files.sync = async () => {
+    throw new AppError('storage_full')
+  }
+  connection.receive(second, true)
+  await typesUntilEnd(connection)
+  assert.equal(connection.closeCode, 1011)
+  assert.equal(await ended, 'left')
+  assert.deepEqual(told, [])
+  assert.equal(await session.connect(), 1011)
+})
+
+test('the client that came last is heard, and only that', async (t) => {
+  const { session, files } = await open(t)
+  const first = await connect(session)
+  const later = await connect(session)
+  assert.equal(first.closeCode, 4409)
+  first.receive(second, true)
+  later.receive(second, true)
+  await next(later.messages(), 'audio_chunk')
+  assert.equal(files.soundBytes, second.length)
+})
