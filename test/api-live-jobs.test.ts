@@ -5,6 +5,7 @@ import type { JobView } from '../src/api/schemas/job.ts'
 import { makeKey } from '../src/cli/make-key.ts'
 import { failLiveJob, finishLiveJob } from '../src/storage/live-jobs.ts'
 import { storeResultText } from '../src/storage/results.ts'
+import { defaultLiveParams as params } from './default-live-params.ts'
 import { call, type ErrorBody, sendRaw } from './http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from './start-server.ts'
 import { addLiveJob, beginNewLiveJob } from './test-live-jobs.ts'
@@ -19,39 +20,6 @@ before(async () => {
   server = await startServer({ env: { STENO_MAX_PATCH_BYTES: '200' } })
 })
 after(() => server.close())
-
-/** The parameters of a session that gave none, as they are stored. */
-const params = {
-  encoding: 'wav/pcm',
-  bit_depth: 16,
-  sample_rate: 16000,
-  channels: 1,
-  model: 'stt-1',
-  endpointing: 0.05,
-  maximum_duration_without_endpointing: 5,
-  language_config: { languages: [], code_switching: false },
-  pre_processing: { audio_enhancer: false, speech_threshold: 0.6 },
-  realtime_processing: {
-    custom_vocabulary: false,
-    custom_spelling: false,
-    translation: false,
-    named_entity_recognition: false,
-    sentiment_analysis: false,
-  },
-  post_processing: { summarization: false, chapterization: false },
-  messages_config: {
-    receive_partial_transcripts: false,
-    receive_final_transcripts: true,
-    receive_speech_events: true,
-    receive_pre_processing_events: true,
-    receive_realtime_processing_events: true,
-    receive_post_processing_events: true,
-    receive_acknowledgments: true,
-    receive_errors: true,
-    receive_lifecycle_events: false,
-  },
-  callback: false,
-}
 
 const result = {
   metadata: {

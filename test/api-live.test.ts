@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { JobView } from '../src/api/schemas/job.ts'
 import { makeKey } from '../src/cli/make-key.ts'
 import { failLiveJob } from '../src/storage/live-jobs.ts'
+import { defaultLiveParams } from './default-live-params.ts'
 import { call, type ErrorBody, sendRaw } from './http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from './start-server.ts'
 
@@ -71,37 +72,7 @@ test('a session is created from an empty body, and shows every default', async (
     error_code: null,
     post_session_metadata: {},
     kind: 'live',
-    request_params: {
-      encoding: 'wav/pcm',
-      bit_depth: 16,
-      sample_rate: 16000,
-      channels: 1,
-      model: 'stt-1',
-      endpointing: 0.05,
-      maximum_duration_without_endpointing: 5,
-      language_config: { languages: [], code_switching: false },
-      pre_processing: { audio_enhancer: false, speech_threshold: 0.6 },
-      realtime_processing: {
-        custom_vocabulary: false,
-        custom_spelling: false,
-        translation: false,
-        named_entity_recognition: false,
-        sentiment_analysis: false,
-      },
-      post_processing: { summarization: false, chapterization: false },
-      messages_config: {
-        receive_partial_transcripts: false,
-        receive_final_transcripts: true,
-        receive_speech_events: true,
-        receive_pre_processing_events: true,
-        receive_realtime_processing_events: true,
-        receive_post_processing_events: true,
-        receive_acknowledgments: true,
-        receive_errors: true,
-        receive_lifecycle_events: false,
-      },
-      callback: false,
-    },
+    request_params: defaultLiveParams,
     result: null,
   })
 })

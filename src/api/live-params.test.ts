@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { defaultLiveParams } from '../../test/default-live-params.ts'
 import { readConfig } from '../config.ts'
 import { readLiveSubmission } from './live-submission.ts'
 import { liveRequest } from './schemas/live-request.ts'
 
 const config = readConfig({
   STENO_MODEL_ALIASES: 'nova=stt-1,best=stt-3',
-  STENO_DEFAULT_MODEL_LABEL: 'nova-2',
+  STENO_DEFAULT_MODEL_LABEL: 'usual',
 })
 const schema = liveRequest(config)
 
@@ -25,38 +26,8 @@ function lines(body: unknown, env: Record<string, string> = {}): readonly string
   return []
 }
 
-/** What shows for a request that gives nothing (contract 4.12). */
-const defaults = {
-  encoding: 'wav/pcm',
-  bit_depth: 16,
-  sample_rate: 16000,
-  channels: 1,
-  model: 'nova-2',
-  endpointing: 0.05,
-  maximum_duration_without_endpointing: 5,
-  language_config: { languages: [], code_switching: false },
-  pre_processing: { audio_enhancer: false, speech_threshold: 0.6 },
-  realtime_processing: {
-    custom_vocabulary: false,
-    custom_spelling: false,
-    translation: false,
-    named_entity_recognition: false,
-    sentiment_analysis: false,
-  },
-  post_processing: { summarization: false, chapterization: false },
-  messages_config: {
-    receive_partial_transcripts: false,
-    receive_final_transcripts: true,
-    receive_speech_events: true,
-    receive_pre_processing_events: true,
-    receive_realtime_processing_events: true,
-    receive_post_processing_events: true,
-    receive_acknowledgments: true,
-    receive_errors: true,
-    receive_lifecycle_events: false,
-  },
-  callback: false,
-}
+/** What shows for a request that gives nothing; the model has the name of the settings. */
+const defaults = { ...defaultLiveParams, model: 'usual' }
 
 /** The flags of a callback that says nothing of them. */
 const callbackFlags = {

@@ -26,8 +26,8 @@ export type OutboxOptions = {
   earlier: EarlierMessages | undefined
 }
 
-/** A message to be sent, lines that are stored together with it, and how it goes out. */
-export type SendOptions = { lines?: readonly string[]; isLast?: boolean }
+/** `isLast`: it comes at the end, see `Outgoing`. */
+export type SendOptions = { isLast?: boolean }
 
 /**
  * The messages of a session on their way out: stored first, then given to the client. While there is none,
@@ -56,24 +56,18 @@ export class Outbox {
     return this.#connection !== undefined && routing.isForSocket(message)
   }
 
-  /** Stores a message, if anybody is to have it, and the lines in any case; then sends it. */
+  /** Stores a message, if anybody is to have it, then sends it. */
   send(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
     this.prepare(message, options)()
   }
 
   /** Stores a message and returns what sends it. */
-  prepare(
-    message: ServerMessage | TextMessage,
-    { lines = [], isLast = false }: SendOptions = {},
-  ): () => void {
+  prepare(message: ServerMessage | TextMessage, { isLast = false }: SendOptions = {}): () => void {
     const { sessionId, routing, journal } = this.#options
     const isForSocket = routing.isForSocket(message)
-    if (!isForSocket && !routing.isForCallback(message)) {
-      if (lines.length > 0) journal.append({ lines })
-      return () => {}
-    }
+    if (!isForSocket && !routing.isForCallback(message)) return () => {}
     const text = writeMessage(message, { sessionId, at: Date.now() })
-    const entry = { lines: [writeRecord({ kind: 'message', text }), ...lines] }
+    const entry = { lines: [writeRecord({ kind: 'message', text })] }
     if (!isForSocket) {
       journal.append(entry)
       return () => {}

@@ -1,0 +1,32 @@
+/** The parameters that a session shows whose client gave none (contract 4.12). */
+export const defaultLiveParams = {
+  encoding: 'wav/pcm',
+  bit_depth: 16,
+  sample_rate: 16000,
+  channels: 1,
+  model: 'stt-1',
+  endpointing: 0.05,
+  maximum_duration_without_endpointing: 5,
+  language_config: { languages: [], code_switching: false },
+  pre_processing: { audio_enhancer: false, speech_threshold: 0.6 },
+  realtime_processing: {
+    custom_vocabulary: false,
+    custom_spelling: false,
+    translation: false,
+    named_entity_recognition: false,
+    sentiment_analysis: false,
+  },
+  post_processing: { summarization: false, chapterization: false },
+  messages_config: {
+    receive_partial_transcripts: false,
+    receive_final_transcripts: true,
+    receive_speech_events: true,
+    receive_pre_processing_events: true,
+    receive_realtime_processing_events: true,
+    receive_post_processing_events: true,
+    receive_acknowledgments: true,
+    receive_errors: true,
+    receive_lifecycle_events: false,
+  },
+  callback: false,
+}
