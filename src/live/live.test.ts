@@ -74,3 +74,14 @@ test('a client whose session ends while it is taken in hand is told so', async (
   })
   assert.equal(await connected, 4410)
 })
+
+test('a server that offers no sessions says so, and when to ask again', async (t) => {
+  const { db, objects, folder } = await openTestStorage(t)
+  const config = readConfig({ STENO_DATA_DIR: folder })
+  const speech = { ...createFakeSpeechEngine('hello'), live: undefined }
+  const live = new Live({ config, storage: { db, objects }, speech, log: createLog('silent') })
+  await assert.rejects(live.create(account, { params, customMetadata: null }), {
+    code: 'live_unavailable',
+    retryAfter: 60,
+  })
+})

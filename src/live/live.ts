@@ -174,7 +174,10 @@ export class Live {
     const { config, speech, storage } = this.#options
     const { slots } = config.live
     const retryAfter = this.#secondsUntilRoom()
-    if (!speech.live) throw new AppError('live_unavailable', 'this server offers none')
+    // Some other start of it may: nobody can say when.
+    if (!speech.live) {
+      throw new AppError('live_unavailable', 'this server offers none', { retryAfter: MAX_WAIT })
+    }
     // Sessions that wait for their client cost nothing; only a number that somebody set counts them.
     const open = slots === undefined ? this.#held.size : await countOpenLiveJobs(storage.db)
     const most = slots ?? speech.live.capacity ?? Number.POSITIVE_INFINITY
