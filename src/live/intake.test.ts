@@ -142,11 +142,12 @@ test('after a pause all chunks from before it are dropped at once', () => {
   const intake = open()
   const count = 200_000
   const one = bytes(1)
+  const bringing = performance.now()
   for (let i = 0; i < count; i++) take(intake, one)
-  const began = performance.now()
+  const dropping = performance.now()
   take(intake, one, 60_000)
-  // One by one they take a second and more.
-  assert.ok(performance.now() - began < 100)
+  // One by one it takes many times as long as to bring them.
+  assert.ok(performance.now() - dropping < dropping - bringing)
   assert.equal(intake.repeatable().from.received, count)
 })
 
@@ -186,7 +187,7 @@ test('to repeat many chunks costs no more than to bring them', () => {
     for (let i = 0; i < count; i++) take(intake, one)
     return performance.now() - began
   }
-  bring()
+  const first = bring()
   intake.continueAt(0)
-  assert.ok(bring() < 1000)
+  assert.ok(bring() < 10 * first)
 })
