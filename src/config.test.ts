@@ -13,12 +13,12 @@ function problems(env: Record<string, string>): string[] {
 }
 
 test('without a variable every setting has its default', () => {
-  const { http, keys, jobs, storage } = readConfig({})
+  const { http, keys, network, storage } = readConfig({})
   assert.deepEqual(
     [http.host, http.port, http.authHeaderNames],
     ['127.0.0.1', 7070, ['x-service-key']],
   )
-  assert.deepEqual([keys, jobs.allowPrivateNetwork, storage.uploadTtl], [[], [], 86_400])
+  assert.deepEqual([keys, network.allowPrivateNetwork, storage.uploadTtl], [[], [], 86_400])
 })
 
 test('an empty value counts as not set', () => {
@@ -79,7 +79,7 @@ test('the rate limit is two numbers, or off', () => {
 
 test('the private network is closed, open, or open for some', () => {
   const read = (value: string) => {
-    return readConfig({ STENO_ALLOW_PRIVATE_NETWORK: value }).jobs.allowPrivateNetwork
+    return readConfig({ STENO_ALLOW_PRIVATE_NETWORK: value }).network.allowPrivateNetwork
   }
   assert.deepEqual(read('false'), [])
   assert.equal(read('true'), 'all')
@@ -112,6 +112,71 @@ test('what is no host, address or range is refused for the private network, and 
     assert.ok(line.includes(entry) && others.length === 0, entry)
   }
 })
+
+const secret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 251).toString('base64')}`
+
+test('without a variable deliveries have their limits, and nobody is told but by callbacks', () => {
+  assert.deepEqual(readConfig({}).delivery, {
+    ...{ timeout: 10, userAgent: 'steno', headerPrefixes: [], secrets: [], webhooks: [] },
+    ...{ maxQueuedLive: 10_000, disableAfterDays: 5, logDays: 30 },
+  })
+})
+
+test('the settings of deliveries are read', () => {
+  const config = readConfig({
+    STENO_CALLBACK_TIMEOUT_S: '600',
+    STENO_CALLBACK_USER_AGENT: 'Example Speech/2.0 (+https://example.com)',
+    STENO_WEBHOOK_HEADER_PREFIXES: 'X-Example-, webhook, svix',
+    STENO_WEBHOOK_SECRETS: `me:${secret(24)}, you:${secret(64)}`,
+    STENO_WEBHOOKS: 'me=https://a.example/?a=b, me=http://me:pw@b.example',
+    STENO_CALLBACK_MAX_QUEUED: '1',
+    STENO_WEBHOOK_DISABLE_AFTER_DAYS: '0.5',
+    STENO_DELIVERY_LOG_DAYS: '0',
+  })
+  assert.deepEqual(config.delivery, {
+    timeout: 600,
+    userAgent: 'Example Speech/2.0 (+https://example.com)',
+    headerPrefixes: ['x-example', 'svix'],
+    secrets: [
+      { account: 'me', secret: secret(24) },
+      { account: 'you', secret: secret(64) },
+    ],
+    webhooks: [
+      { account: 'me', url: 'https://a.example/?a=b' },
+      { account: 'me', url: 'http://me:pw@b.example' },
+    ],
+    maxQueuedLive: 1,
+    disableAfterDays: 0.5,
+    logDays: 0,
+  })
+})
+
+const wrongDelivery: Record<string, readonly string[]> = {
+  STENO_CALLBACK_TIMEOUT_S: ['0', '601', '1.5', 'x'],
+  STENO_CALLBACK_USER_AGENT: ['a\nb', ' a', 'a ', 'a\u007f', '\u00fcber'],
+  STENO_WEBHOOK_HEADER_PREFIXES: ['x example', 'x:', 'x_y', '-x', 'x--y', '-'],
+  STENO_WEBHOOK_SECRETS: [
+    ...['me', `:${secret(32)}`, `me:${secret(23)}`, `me:${secret(65)}`, 'me:whsec_'],
+    ...[`me:${secret(32).slice(6)}`, `me:whsec_${'-'.repeat(43)}=`, `me=${secret(32)}`],
+  ],
+  STENO_WEBHOOKS: [
+    ...['https://a.example', 'me=', '=https://a.example', 'me=a.example', 'me=ftp://a.example'],
+    ...['me:https://a.example', 'me=https:a.example', 'me=https://', 'me=https://a.example/#x'],
+  ],
+  STENO_CALLBACK_MAX_QUEUED: ['0', '-1', 'x'],
+  STENO_WEBHOOK_DISABLE_AFTER_DAYS: ['0', '366', 'never'],
+  STENO_DELIVERY_LOG_DAYS: ['-1', '1.5', 'x'],
+}
+
+for (const [name, values] of Object.entries(wrongDelivery)) {
+  test(`${name} is refused, by its name and without its value, where it cannot be used`, () => {
+    for (const value of values) {
+      const [line = '', ...others] = problems({ [name]: value })
+      assert.ok(line.startsWith(`${name} must `) && others.length === 0, value)
+      assert.ok(!line.includes('whsec_+') && !line.includes('a.example'), value)
+    }
+  })
+}
 
 test('the commands look for a server where this machine would run one', () => {
   const { url, key, local, authHeaderName } = readClientConfig({

@@ -1,13 +1,11 @@
-import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createReader, type Rate, splitOnce } from './env-reader.ts'
+import { readTracing, type TracingSettings } from './tracing/settings.ts'
 
 /** A key given in the environment: `STENO_API_KEYS=account:key,account:key`. */
 export type ConfiguredKey = { account: string; key: string }
-
-/** Requests that may come in a minute, in the long run, and at once after a pause. */
-export type Rate = { perMinute: number; burst: number }
 
 /** Limits and clocks of live sessions. Seconds, unless the name says otherwise. */
 export type LiveConfig = {
@@ -32,6 +30,25 @@ export type LiveConfig = {
   resumeFrameBytes: number
   /** How far back a resumed connection may repeat what has arrived already. */
   resumeDedupe: number
+}
+
+/** How callbacks and webhooks are delivered. */
+export type DeliveryConfig = {
+  /** Seconds in which a receiver must have answered. */
+  timeout: number
+  userAgent: string
+  /** Prefixes under which the three headers of Standard Webhooks are sent once more. */
+  headerPrefixes: string[]
+  /** Signing secrets, `whsec_` and base64, of accounts for which none was made in the store. */
+  secrets: { account: string; secret: string }[]
+  /** Receivers of all events of an account. */
+  webhooks: { account: string; url: string }[]
+  /** Events of one live session that may wait; beyond, those that later ones replace are left out. */
+  maxQueuedLive: number
+  /** Days without a single success after which a receiver is not tried any more. */
+  disableAfterDays: number
+  /** Days for which ended deliveries, with their attempts, are kept; 0 = as long as their job. */
+  logDays: number
 }
 
 /** Every setting of the service, complete. */
@@ -96,10 +113,19 @@ export type Config = {
     maxConcurrentPerAccount: number
     maxQueuedPerAccount: number
     fetchTimeout: number
-    /** Hosts and CIDR ranges that a fetch may reach though they are private; 'all' lifts the guard. */
+  }
+  network: {
+    /** Hosts and CIDR ranges that may be reached though they are private; 'all' lifts the guard. */
     allowPrivateNetwork: 'all' | string[]
   }
   live: LiveConfig
+  delivery: DeliveryConfig
+  metrics: {
+    /** What `GET /metrics` has to be asked with, as a bearer token; undefined = nothing. */
+    token: string | undefined
+  }
+  /** Which traces go out, as the standard `OTEL_…` variables say; undefined = none. */
+  tracing: TracingSettings | undefined
   /** Recognition processes; one per core. */
   workers: number
   logLevel: string
@@ -183,8 +209,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       maxConcurrentPerAccount: read.integer('MAX_CONCURRENT_JOBS', 25, { min: 1 }),
       maxQueuedPerAccount: read.integer('MAX_QUEUED_JOBS', 300, { min: 1 }),
       fetchTimeout: read.integer('FETCH_TIMEOUT_S', 300, { min: 1 }),
-      allowPrivateNetwork: read.networks('ALLOW_PRIVATE_NETWORK'),
     },
+    network: { allowPrivateNetwork: read.networks('ALLOW_PRIVATE_NETWORK') },
     live: {
       maxPerAccount: read.integer('MAX_LIVE_SESSIONS', 30, { min: 1 }),
       slots: read.optionalInteger('LIVE_SLOTS'),
@@ -202,6 +228,18 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       resumeFrameBytes: read.integer('LIVE_RESUME_FRAME_BYTES', 32 * 1024 * 1024, { min: 1024 }),
       resumeDedupe: read.integer('RESUME_DEDUPE_S', 30),
     },
+    delivery: {
+      timeout: read.integer('CALLBACK_TIMEOUT_S', 10, { min: 1, max: 600 }),
+      userAgent: read.headerValue('CALLBACK_USER_AGENT', 'steno'),
+      headerPrefixes: read.headerPrefixes('WEBHOOK_HEADER_PREFIXES'),
+      secrets: read.secrets('WEBHOOK_SECRETS'),
+      webhooks: read.receivers('WEBHOOKS'),
+      maxQueuedLive: read.integer('CALLBACK_MAX_QUEUED', 10_000, { min: 1 }),
+      disableAfterDays: read.decimal('WEBHOOK_DISABLE_AFTER_DAYS', 5, { min: 0.01, max: 365 }),
+      logDays: read.integer('DELIVERY_LOG_DAYS', 30),
+    },
+    metrics: { token: read.text('METRICS_TOKEN', '') || undefined },
+    tracing: readTracing(env, problems),
     workers: read.integer('WORKERS', availableParallelism(), { min: 1, max: 256 }),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal']),
   }
@@ -250,102 +288,4 @@ export function unknownSettings(env: Record<string, string | undefined>): string
 
 function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join('\n'))
-}
-
-/** A host name, an address or a CIDR range; nothing that only looks like one, for it would allow nothing. */
-function isNetwork(entry: string): boolean {
-  const [address, prefix] = splitOnce(entry, '/')
-  const family = address.includes('%') ? 0 : isIP(address)
-  if (family > 0) {
-    if (!entry.includes('/')) return true
-    return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
-  }
-  // A name whose last part is a number is read as an IPv4 address wherever it is asked for.
-  return /^(?!.{254})([a-z\d_]([\w-]{0,61}[a-z\d_])?\.)*[a-z]([\w-]{0,61}[a-z\d])?$/i.test(entry)
-}
-
-type Bounds = { min?: number; max?: number }
-
-/** Readers of one variable each; a bad value is noted in `problems` and the default is used. */
-function createReader(env: Record<string, string | undefined>, problems: string[]) {
-  const text = (name: string, fallback: string) => env[`STENO_${name}`] || fallback
-  return {
-    text,
-    integer(
-      name: string,
-      fallback: number,
-      { min = 0, max = Number.MAX_SAFE_INTEGER }: Bounds = {},
-    ) {
-      const value = Number(text(name, String(fallback)))
-      if (Number.isInteger(value) && value >= min && value <= max) return value
-      problems.push(`STENO_${name} must be an integer from ${min} to ${max}`)
-      return fallback
-    },
-    boolean(name: string, fallback: boolean) {
-      const value = text(name, String(fallback))
-      if (value !== 'true' && value !== 'false')
-        problems.push(`STENO_${name} must be true or false`)
-      return value === 'true'
-    },
-    oneOf<T extends string>(name: string, [fallback, ...others]: [T, ...T[]]): T {
-      const found = [fallback, ...others].find((choice) => choice === text(name, fallback))
-      if (!found) problems.push(`STENO_${name} must be one of: ${[fallback, ...others].join(', ')}`)
-      return found ?? fallback
-    },
-    list: (name: string, fallback: string) => splitList(text(name, fallback)),
-    decimal(name: string, fallback: number, { min, max }: { min: number; max: number }) {
-      const value = Number(text(name, String(fallback)))
-      if (value >= min && value <= max) return value
-      problems.push(`STENO_${name} must be a number from ${min} to ${max}`)
-      return fallback
-    },
-    optionalInteger(name: string): number | undefined {
-      return env[`STENO_${name}`] ? this.integer(name, 0) : undefined
-    },
-    url(name: string, schemes = /^https?:/, named = 'http or https') {
-      const value = env[`STENO_${name}`]
-      if (!value) return undefined
-      if (URL.canParse(value) && schemes.test(value)) return value.replace(/\/+$/, '')
-      problems.push(`STENO_${name} must be an absolute ${named} URL`)
-      return undefined
-    },
-    networks(name: string): 'all' | string[] {
-      const value = text(name, 'false')
-      if (value === 'true') return 'all'
-      if (value === 'false') return []
-      const entries = splitList(value)
-      const wrong = entries.find(
-        (entry) => !isNetwork(entry) || /^(true|false|yes|no)$/i.test(entry),
-      )
-      if (wrong !== undefined) {
-        const forms = 'true, false, or a list of host names, addresses and CIDR ranges'
-        problems.push(`STENO_${name} must be ${forms}: ${wrong} is none of them`)
-      }
-      return entries
-    },
-    rate(name: string, fallback: string): Rate | undefined {
-      const value = text(name, fallback)
-      if (value === '0') return undefined
-      const [, perMinute, burst] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(value) ?? []
-      if (burst) return { perMinute: Number(perMinute), burst: Number(burst) }
-      problems.push(`STENO_${name} must be requests per minute/at once, such as ${fallback}, or 0`)
-      return undefined
-    },
-    map(name: string, targets: readonly string[]) {
-      const entries = splitList(text(name, '')).map((entry) => splitOnce(entry, '='))
-      if (entries.some(([from, to]) => !from || !targets.includes(to))) {
-        problems.push(`STENO_${name} must hold entries name=target, targets: ${targets.join(', ')}`)
-      }
-      return Object.fromEntries(entries)
-    },
-  }
-}
-
-function splitList(text: string): string[] {
-  return text.split(',').flatMap((part) => part.trim() || [])
-}
-
-function splitOnce(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator)
-  return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }

@@ -7,17 +7,19 @@ const root = join(import.meta.dirname, '..')
 
 /** Which rooms a room may import. `main`, `cli` and `app` build and start, so they may import everything. */
 const allowed: Record<string, readonly string[]> = {
-  api: ['jobs', 'live', 'storage', 'transcript', 'audio (types)'],
-  jobs: ['asr', 'text', 'storage', 'audio', 'transcript'],
+  api: ['jobs', 'live', 'delivery', 'storage', 'transcript', 'audio (types)'],
+  delivery: ['storage', 'net'],
+  jobs: ['asr', 'text', 'storage', 'audio', 'transcript', 'net'],
   live: ['asr', 'text', 'storage', 'audio', 'transcript'],
   asr: ['audio', 'transcript'],
   text: ['audio', 'transcript'],
   storage: ['audio', 'transcript'],
   audio: [],
   transcript: [],
+  net: [],
 }
 const builders = ['main', 'cli', 'app']
-const shared = ['config', 'errors', 'log', 'app (types)']
+const shared = ['config', 'env-reader', 'errors', 'log', 'metrics', 'tracing', 'app (types)']
 
 type Import = { file: string; room: string; target: string }
 

@@ -1,22 +1,19 @@
-import { type LookupAddress, lookup as resolve } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
-import { Agent, type Dispatcher, request } from 'undici'
+import { type Agent, type Dispatcher, request } from 'undici'
 import { AppError } from '../errors.ts'
-import { type AddressGuard, createAddressGuard } from './address-guard.ts'
+import { type AddressGuard, createAddressGuard } from '../net/address-guard.ts'
+import { basicCredentials } from '../net/basic-credentials.ts'
+import { checkUrl } from '../net/check-url.ts'
+import { createGuardedAgent, type Resolve } from '../net/guarded-agent.ts'
 import { checkAnswer, discard } from './source-answer.ts'
 import { sourceError } from './source-error.ts'
-import { decodePart } from './source-url.ts'
 
 const MAX_REDIRECTS = 5
 /** A source that has not answered by then is down or far too slow for a recording. */
-const CONNECT_TIMEOUT_MS = 10_000
 const HEADERS_TIMEOUT_MS = 30_000
 /** The longest pause within a body, and the time over which its rate is judged. */
 const BODY_TIMEOUT_MS = 20_000
 /** 8 kbit/s, the rate of the thinnest speech codecs in use: below it a source only holds a slot. */
 const MIN_BYTES_PER_WINDOW = 1000 * (BODY_TIMEOUT_MS / 1000)
-/** Four times what most proxies hand on; nobody sends more of them with a recording. */
-const MAX_HEADER_BYTES = 32 * 1024
 
 /** Limits of one fetch: seconds, bytes, and where it may connect to. */
 export type FetchOptions = {
@@ -26,7 +23,7 @@ export type FetchOptions = {
   maxBytes: number
   allowPrivateNetwork: 'all' | readonly string[]
   /** For tests: how a name becomes addresses. */
-  resolve?: typeof resolve
+  resolve?: Resolve
 }
 
 type Body = AsyncIterable<Uint8Array>
@@ -47,14 +44,11 @@ export async function fetchAudio<T>(
   const overdue = new AppError('source_timeout', `it took longer than ${timeout} s`)
   const timer = setTimeout(() => deadline.abort(overdue), timeout * 1000)
   const signal = AbortSignal.any([options.signal, deadline.signal])
-  const agent = new Agent({
-    connect: {
-      lookup: createLookup(guard, options.resolve ?? resolve),
-      timeout: CONNECT_TIMEOUT_MS,
-    },
-    maxHeaderSize: MAX_HEADER_BYTES,
+  const agent = createGuardedAgent({
+    guard,
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
+    resolve: options.resolve,
   })
   try {
     const response = await follow(url, { agent, guard, signal })
@@ -69,25 +63,12 @@ export async function fetchAudio<T>(
 type Connection = { agent: Agent; guard: AddressGuard; signal: AbortSignal }
 
 /** Asks for `first` and follows redirects; a user name and password in it are shown to its own host only. */
-async function follow(
-  first: string,
-  { agent, guard, signal }: Connection,
-): Promise<Dispatcher.ResponseData> {
+async function follow(first: string, connection: Connection): Promise<Dispatcher.ResponseData> {
   let url = parseUrl(first)
-  const credentials = url.username ? { authorization: basic(url) } : {}
+  const authorization = basicCredentials(url)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    checkUrl(url, guard)
-    const response = await request(`${url.origin}${url.pathname}${url.search}`, {
-      dispatcher: agent,
-      signal,
-      headers: {
-        'accept-encoding': 'identity',
-        'user-agent': 'steno',
-        ...(redirects === 0 ? credentials : {}),
-      },
-    }).catch((error) => {
-      throw signal.aborted ? signal.reason : sourceError(error)
-    })
+    const credentials = redirects === 0 && authorization ? { authorization } : {}
+    const response = await ask(url, credentials, connection)
     const { location } = response.headers
     if (response.statusCode < 300 || response.statusCode > 399 || typeof location !== 'string') {
       return response
@@ -98,41 +79,25 @@ async function follow(
   throw new AppError('source_unreachable', `it redirected more than ${MAX_REDIRECTS} times`)
 }
 
+async function ask(
+  url: URL,
+  credentials: Record<string, string>,
+  { agent, guard, signal }: Connection,
+): Promise<Dispatcher.ResponseData> {
+  try {
+    checkUrl(url, guard)
+    const headers = { 'accept-encoding': 'identity', 'user-agent': 'steno', ...credentials }
+    const address = `${url.origin}${url.pathname}${url.search}`
+    return await request(address, { dispatcher: agent, signal, headers })
+  } catch (error) {
+    throw signal.aborted ? signal.reason : sourceError(error)
+  }
+}
+
 function parseUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href)
   if (url) return url
   throw new AppError('source_unreachable', 'the address cannot be read')
-}
-
-function basic({ username, password }: URL): string {
-  const [user, secret] = [username, password].map(decodePart)
-  return `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`
-}
-
-/** Judges what no lookup will: the scheme, and hosts that are written as an address. */
-function checkUrl(url: URL, guard: AddressGuard): void {
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new AppError('source_refused', `the scheme ${url.protocol} is not http or https`)
-  }
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (isIP(host) && !guard.allowsHost(host) && !guard.allowsAddress(host)) throw refused()
-}
-
-function createLookup(guard: AddressGuard, resolveHost: typeof resolve): LookupFunction {
-  return (host, options, callback) => {
-    resolveHost(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-      if (error) return callback(error, [])
-      const allowed = addresses.every(({ address }) => guard.allowsAddress(address))
-      if (!allowed && !guard.allowsHost(host)) return callback(refused(), [])
-      if (options.all) return callback(null, addresses)
-      return callback(null, addresses[0]!.address, addresses[0]!.family)
-    })
-  }
-}
-
-/** Says nothing of the address itself: a client must not map a network by asking. */
-function refused(): AppError {
-  return new AppError('source_refused', 'it is not a public address')
 }
 
 /** Passes a body on; one that trickles is given up, for it would hold its slot until the last second. */

@@ -9,6 +9,7 @@ import type { ClaimedJob } from '../storage/queue.ts'
 import { buildResult } from '../text/result.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { assembleTranscript } from './assemble.ts'
+import type { AttemptMeter } from './attempt-meter.ts'
 import type { Enter } from './in-hand.ts'
 import { inParallel } from './in-parallel.ts'
 import { createProgress, type Progress } from './progress.ts'
@@ -23,7 +24,7 @@ export type PipelineTools = {
   db: Db
   speech: SpeechEngine
   media: MediaTools
-  config: Pick<Config, 'jobs' | 'media' | 'storage'>
+  config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
   /** Where the stages of each job keep what they produced. */
   workFolder: string
 }
@@ -33,6 +34,7 @@ export type TranscribeOptions = {
   signal: AbortSignal
   onProgress: (progress: JobProgress) => void
   enter: Enter
+  meter: AttemptMeter
 }
 
 /**
@@ -43,36 +45,43 @@ export type TranscribeOptions = {
 export async function transcribe(
   tools: PipelineTools,
   job: ClaimedJob,
-  { signal, onProgress, enter }: TranscribeOptions,
+  { signal, onProgress, enter, meter }: TranscribeOptions,
 ) {
   const startedAt = performance.now()
   const progress = createProgress(onProgress)
   const language = chooseLanguage(listedLanguages(job.params), tools.speech.languages)
 
   progress.enter('fetch')
-  await provideRecording(tools, job, { signal })
+  await meter.stage('fetch', () => provideRecording(tools, job, { signal }))
   const fetchedAt = performance.now()
-  await enter(signal)
-  const waited = performance.now() - fetchedAt
+  await meter.stage('wait', () => enter(signal))
+  const enteredAt = performance.now()
   await using stages = await openStages(tools.workFolder, job.id)
 
   progress.enter('decode')
-  const decoded = await decode(tools, job, { stages, progress, signal })
+  const step = { stages, progress, signal }
+  const decoded = await meter.stage('decode', () => decode(tools, job, step))
   const sound = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
   await recordSound(tools.db, job.lease, sound)
   const channels = decoded.channels.filter(({ sameAs }) => sameAs === null)
 
   progress.enter('find speech')
-  const segments = await findSpeech(tools.speech, channels, { stages, progress, signal })
+  const segments = await meter.stage('find speech', () => {
+    return findSpeech(tools.speech, channels, step)
+  })
   const batches = channels.flatMap((pcm, i) =>
     tools.speech.planBatches(segments[i]!).map((batch) => ({ pcm, batch })),
   )
 
-  const heard = await recognise(tools.speech, batches, { stages, progress, signal, language })
+  const heard = await meter.stage('recognise', () => {
+    return recognise(tools.speech, batches, { ...step, language })
+  })
+  const workMs = performance.now() - enteredAt
+  meter.heard({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
   return buildResult(assembleTranscript(heard), {
     audioDuration: decoded.duration,
     distinctChannels: channels.length,
-    transcriptionTime: (performance.now() - startedAt - waited) / 1000,
+    transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
   })
 }

@@ -33,7 +33,8 @@ export function fetchRecording(
   { db, config }: { db: Db; config: RecordingTools['config'] },
   { id, source, signal }: { id: string; source: string; signal: AbortSignal },
 ): Promise<{ size: number }> {
-  const { fetchTimeout: timeout, allowPrivateNetwork } = config.jobs
+  const { fetchTimeout: timeout } = config.jobs
+  const { allowPrivateNetwork } = config.network
   const { maxFileBytes: maxBytes } = config.storage
   const store = (body: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
     db.objects.write(id, body, { maxBytes, signal })

@@ -1,16 +1,8 @@
+import { decodePart } from '../net/decode-part.ts'
 import { cleanFileName } from './file-name.ts'
 
 /** The name a fetched recording goes by: the last part of the address's path, or null when it has none. */
 export function filenameOf(url: string): string | null {
   const path = URL.parse(url)?.pathname ?? ''
   return cleanFileName(decodePart(path.slice(path.lastIndexOf('/') + 1)))
-}
-
-/** Undoes percent-encoding; text that is not well encoded stays as it is. */
-export function decodePart(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -22,7 +22,7 @@ export type AddressedUpload = { source: string; signal: AbortSignal }
 export type UploadTools = {
   db: Db
   media: MediaTools
-  config: Pick<Config, 'jobs' | 'media' | 'storage'>
+  config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
 }
 
 /**

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** Judges where a fetch may connect to. */
+/** Judges where an outgoing request may connect to. */
 export type AddressGuard = {
   /** Whether a host may be reached whatever its addresses are. */
   allowsHost(host: string): boolean

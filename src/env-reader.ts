@@ -1,0 +1,148 @@
+import { isIP } from 'node:net'
+
+/** Requests that may come in a minute, in the long run, and at once after a pause. */
+export type Rate = { perMinute: number; burst: number }
+
+/** A host name, an address or a CIDR range; nothing that only looks like one, for it would allow nothing. */
+function isNetwork(entry: string): boolean {
+  const [address, prefix] = splitOnce(entry, '/')
+  const family = address.includes('%') ? 0 : isIP(address)
+  if (family > 0) {
+    if (!entry.includes('/')) return true
+    return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
+  }
+  // A name whose last part is a number is read as an IPv4 address wherever it is asked for.
+  return /^(?!.{254})([a-z\d_]([\w-]{0,61}[a-z\d_])?\.)*[a-z]([\w-]{0,61}[a-z\d])?$/i.test(entry)
+}
+
+/** A signing secret of Standard Webhooks: 24 to 64 bytes. */
+export function isSigningSecret(text: string): boolean {
+  const [, base64] = /^whsec_([A-Za-z\d+/]+={0,2})$/.exec(text) ?? []
+  if (base64 === undefined) return false
+  const { length } = Buffer.from(base64, 'base64')
+  return length >= 24 && length <= 64
+}
+
+type Bounds = { min?: number; max?: number }
+
+/** Readers of one variable each; a bad value is noted in `problems` and the default is used. */
+export function createReader(env: Record<string, string | undefined>, problems: string[]) {
+  const text = (name: string, fallback: string) => env[`STENO_${name}`] || fallback
+  return {
+    text,
+    integer(
+      name: string,
+      fallback: number,
+      { min = 0, max = Number.MAX_SAFE_INTEGER }: Bounds = {},
+    ) {
+      const value = Number(text(name, String(fallback)))
+      if (Number.isInteger(value) && value >= min && value <= max) return value
+      problems.push(`STENO_${name} must be an integer from ${min} to ${max}`)
+      return fallback
+    },
+    boolean(name: string, fallback: boolean) {
+      const value = text(name, String(fallback))
+      if (value !== 'true' && value !== 'false')
+        problems.push(`STENO_${name} must be true or false`)
+      return value === 'true'
+    },
+    oneOf<T extends string>(name: string, [fallback, ...others]: [T, ...T[]]): T {
+      const found = [fallback, ...others].find((choice) => choice === text(name, fallback))
+      if (!found) problems.push(`STENO_${name} must be one of: ${[fallback, ...others].join(', ')}`)
+      return found ?? fallback
+    },
+    list: (name: string, fallback: string) => splitList(text(name, fallback)),
+    decimal(name: string, fallback: number, { min, max }: { min: number; max: number }) {
+      const value = Number(text(name, String(fallback)))
+      if (value >= min && value <= max) return value
+      problems.push(`STENO_${name} must be a number from ${min} to ${max}`)
+      return fallback
+    },
+    optionalInteger(name: string): number | undefined {
+      return env[`STENO_${name}`] ? this.integer(name, 0) : undefined
+    },
+    url(name: string, schemes = /^https?:/, named = 'http or https') {
+      const value = env[`STENO_${name}`]
+      if (!value) return undefined
+      if (URL.canParse(value) && schemes.test(value)) return value.replace(/\/+$/, '')
+      problems.push(`STENO_${name} must be an absolute ${named} URL`)
+      return undefined
+    },
+    networks(name: string): 'all' | string[] {
+      const value = text(name, 'false')
+      if (value === 'true') return 'all'
+      if (value === 'false') return []
+      const entries = splitList(value)
+      const wrong = entries.find(
+        (entry) => !isNetwork(entry) || /^(true|false|yes|no)$/i.test(entry),
+      )
+      if (wrong !== undefined) {
+        const forms = 'true, false, or a list of host names, addresses and CIDR ranges'
+        problems.push(`STENO_${name} must be ${forms}: ${wrong} is none of them`)
+      }
+      return entries
+    },
+    rate(name: string, fallback: string): Rate | undefined {
+      const value = text(name, fallback)
+      if (value === '0') return undefined
+      const [, perMinute, burst] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(value) ?? []
+      if (burst) return { perMinute: Number(perMinute), burst: Number(burst) }
+      problems.push(`STENO_${name} must be requests per minute/at once, such as ${fallback}, or 0`)
+      return undefined
+    },
+    /** What may stand in a header: visible ASCII and blanks between. */
+    headerValue(name: string, fallback: string): string {
+      const value = text(name, fallback)
+      if (/^[!-~]([ -~]*[!-~])?$/.test(value)) return value
+      problems.push(`STENO_${name} must be visible ASCII characters`)
+      return fallback
+    },
+    /** Beginnings of header names, in lower case and without the last dash. */
+    headerPrefixes(name: string): string[] {
+      const prefixes = this.list(name, '').map((prefix) => prefix.toLowerCase().replace(/-$/, ''))
+      const wrong = prefixes.find((prefix) => !/^[a-z\d]+(-[a-z\d]+)*$/.test(prefix))
+      if (wrong !== undefined) {
+        problems.push(`STENO_${name} must hold names such as x-example: ${wrong} is none`)
+      }
+      return prefixes.filter((prefix) => prefix !== 'webhook')
+    },
+    /** Entries `account:whsec_…`. */
+    secrets(name: string): { account: string; secret: string }[] {
+      return this.list(name, '').flatMap((entry) => {
+        const [account, secret] = splitOnce(entry, ':')
+        if (account && isSigningSecret(secret)) return [{ account, secret }]
+        problems.push(`STENO_${name} must hold entries account:whsec_ and 24 to 64 bytes in base64`)
+        return []
+      })
+    },
+    /** Entries `account=https://…`. */
+    receivers(name: string): { account: string; url: string }[] {
+      return this.list(name, '').flatMap((entry) => {
+        const [account, url] = splitOnce(entry, '=')
+        const isAddress = URL.canParse(url) && /^https?:\/\/[^#]+$/i.test(url)
+        if (account && isAddress) return [{ account, url }]
+        problems.push(
+          `STENO_${name} must hold entries account=URL, http or https and without a fragment`,
+        )
+        return []
+      })
+    },
+    map(name: string, targets: readonly string[]) {
+      const entries = splitList(text(name, '')).map((entry) => splitOnce(entry, '='))
+      if (entries.some(([from, to]) => !from || !targets.includes(to))) {
+        problems.push(`STENO_${name} must hold entries name=target, targets: ${targets.join(', ')}`)
+      }
+      return Object.fromEntries(entries)
+    },
+  }
+}
+
+function splitList(text: string): string[] {
+  return text.split(',').flatMap((part) => part.trim() || [])
+}
+
+/** Both sides of the first `separator`, trimmed; without one, the whole text and nothing. */
+export function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}

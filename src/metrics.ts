@@ -1,0 +1,136 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** What is measured of one server. Labels take few values: never an id, an account or a URL. */
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** The kinds of jobs, as labels. */
+export const jobKinds = ['pre-recorded', 'live'] as const
+/** The kinds of deliveries, as labels. */
+export const deliveryKinds = ['callback', 'live', 'webhook'] as const
+/** The kinds of receivers, as labels. */
+export const endpointKinds = ['callback', 'webhook'] as const
+const jobOutcomes = ['done', 'client_error', 'server_error'] as const
+const deliveryOutcomes = ['delivered', 'failed'] as const
+const attemptOutcomes = ['delivered', 'refused', 'unanswered'] as const
+const workerRoles = ['batch', 'live', 'listen'] as const
+
+/** How a job ended: `client_error` and `server_error` as its code, 4xx or 5xx, has it. */
+export type JobOutcome = (typeof jobOutcomes)[number]
+
+/** What an attempt at a delivery came to: a 2xx, another answer, or none within the time. */
+export type AttemptOutcome = (typeof attemptOutcomes)[number]
+
+/** Bounds in seconds of what is over in a moment. */
+const moments = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 2, 5, 10, 30]
+/** Bounds in seconds of what may take hours. */
+const spans = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600]
+/** Bounds of the real-time factor: a fast machine is below 0.02, above 1 it cannot keep up. */
+const factors = [0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2, 5]
+
+/** Makes all metrics of a server, in a registry of its own: a process may hold several servers. */
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  function counter<L extends string>(name: string, help: string, labelNames: L[]) {
+    return new Counter({ name: `steno_${name}`, help, labelNames, registers })
+  }
+  function gauge<L extends string>(name: string, help: string, labelNames: L[]) {
+    return new Gauge({ name: `steno_${name}`, help, labelNames, registers })
+  }
+  function histogram<L extends string>(
+    name: string,
+    help: string,
+    { labelNames = [], buckets }: { labelNames?: L[]; buckets: number[] },
+  ) {
+    return new Histogram({ name: `steno_${name}`, help, labelNames, buckets, registers })
+  }
+  const metrics = {
+    registry,
+    jobs: gauge('jobs', 'Jobs that have not ended', ['kind', 'state']),
+    jobsInStage: gauge('jobs_in_stage', 'Jobs of recordings in hand, by stage', ['stage']),
+    jobsEnded: counter('jobs_ended_total', 'Jobs that have ended', ['kind', 'outcome']),
+    jobQueueSeconds: histogram('job_queue_seconds', 'From due until taken from the queue', {
+      buckets: spans,
+    }),
+    jobSeconds: histogram('job_seconds', 'Attempt that ended a job, from taken to stored', {
+      buckets: spans,
+    }),
+    jobRealTimeFactor: histogram('job_real_time_factor', 'Seconds of work per second of audio', {
+      buckets: factors,
+    }),
+    audioSeconds: counter('audio_seconds_total', 'Audio of jobs that are done', ['kind']),
+    liveSessions: gauge('live_sessions', 'Live sessions that have not ended', ['state']),
+    liveAckSeconds: histogram('live_ack_seconds', 'From a chunk until it is stored', {
+      buckets: moments,
+    }),
+    liveFinalSeconds: histogram('live_final_seconds', 'From the end of an utterance to its final', {
+      buckets: moments,
+    }),
+    livePartialSeconds: histogram('live_partial_seconds', 'From due until a partial is made', {
+      buckets: moments,
+    }),
+    deliveriesEnded: counter('deliveries_ended_total', 'Deliveries that have ended', [
+      'kind',
+      'outcome',
+    ]),
+    deliveryAttempts: counter('delivery_attempts_total', 'Attempts at deliveries', [
+      'kind',
+      'outcome',
+    ]),
+    deliveryAttemptSeconds: histogram('delivery_attempt_seconds', 'Attempts at deliveries', {
+      labelNames: ['kind'],
+      buckets: moments,
+    }),
+    deliveriesPending: gauge('deliveries_pending', 'Deliveries that have not ended', ['kind']),
+    endpointsDisabled: gauge('endpoints_disabled', 'Receivers that are not tried any more', [
+      'kind',
+    ]),
+    liveCallbacksDropped: counter(
+      'live_callbacks_dropped_total',
+      'Messages left out because too many waited for the callback',
+      [],
+    ),
+    workerRestarts: counter('worker_restarts_total', 'Processes that ended and were replaced', [
+      'role',
+    ]),
+    httpRequestSeconds: histogram('http_request_seconds', 'Answers to requests', {
+      labelNames: ['method', 'route', 'status'],
+      buckets: [...moments, 60, 300],
+    }),
+  }
+  beginAtZero(metrics)
+  return metrics
+}
+
+/** A counter that appears with its first event would hide it: what rose is what is asked for. */
+function beginAtZero(metrics: {
+  jobsEnded: Counter<'kind' | 'outcome'>
+  audioSeconds: Counter<'kind'>
+  deliveriesEnded: Counter<'kind' | 'outcome'>
+  deliveryAttempts: Counter<'kind' | 'outcome'>
+  workerRestarts: Counter<'role'>
+}): void {
+  for (const kind of jobKinds) {
+    metrics.audioSeconds.inc({ kind }, 0)
+    for (const outcome of jobOutcomes) metrics.jobsEnded.inc({ kind, outcome }, 0)
+  }
+  for (const kind of deliveryKinds) {
+    for (const outcome of deliveryOutcomes) metrics.deliveriesEnded.inc({ kind, outcome }, 0)
+    for (const outcome of attemptOutcomes) metrics.deliveryAttempts.inc({ kind, outcome }, 0)
+  }
+  for (const role of workerRoles) metrics.workerRestarts.inc({ role }, 0)
+}
+
+/** Without an event since the last scrape these are no numbers, and every scrape begins anew. */
+const senseless = ['min', 'mean', 'stddev'].map((name) => `nodejs_eventloop_lag_${name}_seconds`)
+
+/** Adds the figures of this process: memory, processor, event loop, garbage collection. */
+export function measureProcess({ registry }: Pick<Metrics, 'registry'>): void {
+  collectDefaultMetrics({ register: registry })
+  for (const name of senseless) registry.removeSingleMetric(name)
+}
+
+/** How a job ended that failed with this status. */
+export function outcomeOf({ code }: { code: number }): JobOutcome {
+  return code < 500 ? 'client_error' : 'server_error'
+}

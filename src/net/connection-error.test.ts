@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { AddressRefusedError } from './check-url.ts'
+import { describeConnectionError } from './connection-error.ts'
+
+const reports: [code: string | undefined, kind: string, detail: string][] = [
+  ['ENOTFOUND', 'failed', 'its name leads to no address'],
+  ['EAI_AGAIN', 'failed', 'its name leads to no address'],
+  ['ECONNREFUSED', 'failed', 'nothing listens at the address'],
+  ['ENETUNREACH', 'failed', 'there is no way to the address'],
+  ['UND_ERR_SOCKET', 'failed', 'the connection broke off'],
+  ['ECONNRESET', 'failed', 'the connection broke off'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'failed', 'the connection broke off'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'failed', 'the headers of its answer are too large'],
+  ['HPE_INVALID_CONSTANT', 'failed', 'its answer is not HTTP'],
+  ['CERT_HAS_EXPIRED', 'failed', 'its certificate is not valid'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'failed', 'its certificate is not valid'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'failed', 'it does not speak TLS as it should'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'late', 'it took no connection'],
+  ['ETIMEDOUT', 'late', 'it took no connection'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'late', 'it did not answer'],
+  ['UND_ERR_BODY_TIMEOUT', 'late', 'it sent nothing more'],
+  ['UND_ERR_OF_TOMORROW', 'failed', 'the connection failed'],
+  [undefined, 'failed', 'the connection failed'],
+]
+
+test('what the client reports is told in words, without its codes and addresses', () => {
+  for (const [code, kind, detail] of reports) {
+    const report = Object.assign(new Error('connect 10.0.0.1:80'), { code })
+    assert.deepEqual(describeConnectionError(report), { kind, detail }, code)
+  }
+})
+
+test('our own refusal is found in a report too', () => {
+  const refused = new AddressRefusedError()
+  const told = { kind: 'refused', detail: 'it is not a public address' }
+  assert.deepEqual(describeConnectionError(refused), told)
+  assert.deepEqual(describeConnectionError(new TypeError('failed', { cause: refused })), told)
+})

@@ -1,0 +1,39 @@
+import { AddressRefusedError } from './check-url.ts'
+
+/** Why a request got no answer, or only half of one. */
+export type ConnectionError = {
+  kind: 'refused' | 'late' | 'failed'
+  /** In words, without codes and addresses. */
+  detail: string
+}
+
+/** What stood in the way, in words: the codes of the HTTP client and of the system mean nothing to a user. */
+const wordings: [code: RegExp, detail: string][] = [
+  [/^(ENOTFOUND|EAI_\w+)$/, 'its name leads to no address'],
+  [/^ECONNREFUSED$/, 'nothing listens at the address'],
+  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM)$/, 'there is no way to the address'],
+  [/^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/, 'the connection broke off'],
+  [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, 'the connection broke off'],
+  [/^UND_ERR_HEADERS_OVERFLOW$/, 'the headers of its answer are too large'],
+  [/^(HPE_|HTTPParserError)/, 'its answer is not HTTP'],
+  [/CERT|VERIFY_LEAF_SIGNATURE/, 'its certificate is not valid'],
+  [/^(ERR_SSL|ERR_TLS|EPROTO)/, 'it does not speak TLS as it should'],
+]
+
+const timeouts: [code: string, detail: string][] = [
+  ['UND_ERR_CONNECT_TIMEOUT', 'it took no connection'],
+  ['ETIMEDOUT', 'it took no connection'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'it did not answer'],
+  ['UND_ERR_BODY_TIMEOUT', 'it sent nothing more'],
+]
+
+/** What the HTTP client reports of the other side, in words. */
+export function describeConnectionError(error: unknown): ConnectionError {
+  const { code, name, cause } = error as Partial<Record<'code' | 'name' | 'cause', unknown>>
+  const refused = [error, cause].find((one) => one instanceof AddressRefusedError)
+  if (refused) return { kind: 'refused', detail: refused.message }
+  const late = timeouts.find(([known]) => known === code)
+  if (late) return { kind: 'late', detail: late[1] }
+  const wording = wordings.find(([pattern]) => pattern.test(String(code ?? name)))
+  return { kind: 'failed', detail: wording?.[1] ?? 'the connection failed' }
+}

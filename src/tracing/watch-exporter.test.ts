@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { captureLog } from '../../test/captured-log.ts'
+import { watchExporter } from './watch-exporter.ts'
+
+test('a collector that is gone is logged once, and once more when it is back', () => {
+  const { log, lines } = captureLog()
+  let fails = false
+  const told: number[] = []
+  const exporter = watchExporter(
+    {
+      export: (_spans, done) =>
+        done(fails ? { code: 1, error: new Error('no route') } : { code: 0 }),
+      shutdown: async () => {},
+    },
+    log,
+  )
+  for (const now of [false, true, true, false, false, true]) {
+    fails = now
+    exporter.export([], ({ code }) => told.push(code))
+  }
+  assert.deepEqual(told, [0, 1, 1, 0, 0, 1], 'whoever exports is told each time')
+  const [gone, back] = ['traces cannot be sent, they are dropped', 'traces are sent again']
+  assert.deepEqual(
+    lines.map(({ msg, reason }) => [msg, reason]),
+    [
+      [gone, 'no route'],
+      [back, undefined],
+      [gone, 'no route'],
+    ],
+  )
+})

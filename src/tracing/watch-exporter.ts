@@ -1,0 +1,35 @@
+import type { SpanExporter } from '@opentelemetry/sdk-trace'
+import type { Log } from '../log.ts'
+
+/** What hands spans to a collector. */
+export type Exporter = SpanExporter
+
+type Result = Parameters<Parameters<SpanExporter['export']>[1]>[0]
+
+/** `ExportResultCode.SUCCESS` of the OpenTelemetry SDK. */
+const SUCCESS = 0
+
+/** Logs when spans cannot be handed over, and when they can again: once each, however long that lasts. */
+export function watchExporter(exporter: Exporter, log: Log): Exporter {
+  let isFailing = false
+
+  function note({ code, error }: Result): void {
+    const fails = code !== SUCCESS
+    if (fails === isFailing) return
+    isFailing = fails
+    // Neither the body of an answer nor our headers, which may hold a key.
+    if (fails) log.warn({ reason: error?.message }, 'traces cannot be sent, they are dropped')
+    else log.info('traces are sent again')
+  }
+
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        note(result)
+        done(result)
+      })
+    },
+    shutdown: () => exporter.shutdown(),
+    forceFlush: async () => exporter.forceFlush?.(),
+  }
+}
