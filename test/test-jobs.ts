@@ -12,6 +12,8 @@ export type TestJob = {
   /** An upload; without it the job has an address to fetch. */
   fileId?: string
   maxQueued?: number
+  /** Besides the model. */
+  params?: Record<string, unknown>
   metadata?: Record<string, unknown>
 }
 
@@ -23,7 +25,14 @@ export async function addJob(db: Db, given: TestJob = {}): Promise<string | unde
   const file = fileId
     ? { id: fileId, filename: null, source: null }
     : { id: randomUUID(), filename: 'talk.mp3', source: 'https://audio.example/talk.mp3' }
-  const job = { id, account, createdAt, runAfter, params: { model: 'stt-1' }, file }
+  const job = {
+    id,
+    account,
+    createdAt,
+    runAfter,
+    params: { model: 'stt-1', ...given.params },
+    file,
+  }
   const queued = await enqueueJob(db, { ...job, customMetadata }, { maxQueued })
   return queued ? id : undefined
 }

@@ -31,7 +31,7 @@ export async function addLiveJob(db: Db, given: Partial<NewLiveJob> = {}): Promi
 /** Creates a live job whose first socket has connected. */
 export async function beginNewLiveJob(db: Db, given: Partial<NewLiveJob> = {}) {
   const job = await addLiveJob(db, given)
-  const lease = await beginLiveJob(db, job.id, { owner: 'server' })
+  const lease = await beginLiveJob(db, job.id, { owner: 'server', at: Date.now() })
   assert.ok(lease)
   return { ...job, lease }
 }

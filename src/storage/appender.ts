@@ -8,6 +8,8 @@ export type AppendedSizes = { soundBytes: number; logBytes: number }
 /** Appends to the two files of a live session; see `LiveFiles` for what it guarantees. */
 export type Appender = {
   readonly sizes: AppendedSizes
+  /** Bytes of the log that no loss of power takes away. */
+  readonly storedLogBytes: number
   write(sound: Uint8Array | undefined, lines: readonly string[]): Promise<void>
   sync(): Promise<void>
   /** Resolves when all that was given to `write` is written, or has failed. */
@@ -24,8 +26,8 @@ type Entry = {
 }
 
 /**
- * Appends behind `sizes`. One write is under way at a time, with all that has come since the one before;
- * likewise one sync.
+ * Appends behind `sizes`, up to which all is on the disk. One write is under way at a time, with all that
+ * has come since the one before; likewise one sync.
  */
 export function createAppender(
   files: { sound: FileHandle; log: FileHandle; soundStart: number },
@@ -45,6 +47,7 @@ export function createAppender(
   let failure: { error: unknown } | undefined
   /** Why nothing works any more. */
   let end: { error: unknown } | undefined
+  let storedLogBytes = logBytes
 
   async function writeWaiting(): Promise<void> {
     isWriting = true
@@ -100,9 +103,11 @@ export function createAppender(
       throw error
     }
     const files = [...unsynced]
+    const size = logBytes
     unsynced.clear()
     try {
       for (const file of files) await file.datasync()
+      storedLogBytes = size
     } catch (cause) {
       // Linux forgets what it could not write: another try would succeed without it.
       end ??= { error: storageError(cause) }
@@ -113,6 +118,9 @@ export function createAppender(
   return {
     get sizes() {
       return { soundBytes, logBytes }
+    },
+    get storedLogBytes() {
+      return storedLogBytes
     },
     write(sound, lines) {
       if (end) return Promise.reject(end.error)

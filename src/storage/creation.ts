@@ -70,7 +70,7 @@ export function createJobs(db: Db): CreateJob {
 
 async function writeTogether(db: Db, asked: readonly Asked[]): Promise<void> {
   try {
-    const creations = await inTransactionIfNeeded(db, asked, async (tx) => {
+    const creations = await inTransaction(db, async (tx) => {
       const creations: Creation[] = []
       for (const { job, options } of asked) creations.push(await create(tx, job, options))
       return creations
@@ -81,18 +81,6 @@ async function writeTogether(db: Db, asked: readonly Asked[]): Promise<void> {
     // What is wrong with one, such as that it does not fit on the disk, is not the fault of the others.
     for (const one of asked) await writeTogether(db, [one])
   }
-}
-
-/** A job that is one statement needs none. */
-function inTransactionIfNeeded<T>(
-  db: Db,
-  [first, ...others]: readonly Asked[],
-  work: (tx: Db) => Promise<T>,
-): Promise<T> {
-  if (first === undefined || others.length > 0) return inTransaction(db, work)
-  const { job, options } = first
-  const isOne = !options.idempotency && !job.customMetadata && job.kind !== 'live'
-  return isOne ? work(db) : inTransaction(db, work)
 }
 
 async function create(

@@ -40,15 +40,18 @@ export async function readAt(
 const PIECE_BYTES = 64 * 1024
 const NEWLINE = 10
 
-/** The whole lines of the first `size` bytes of a log, each with the byte where it ends. */
+/** A line of a log, and the byte of the log where it ends. */
+export type LogLine = { text: string; end: number }
+
+/** The whole lines of a log from byte `start`, where one begins, up to byte `size`. */
 export async function* readLog(
   log: FileHandle,
-  size: number,
-): AsyncGenerator<{ text: string; end: number }[]> {
+  { start: first = 0, size }: { start?: number; size: number },
+): AsyncGenerator<LogLine[]> {
   let length = PIECE_BYTES
-  for (let from = 0; from < size; ) {
+  for (let from = first; from < size; ) {
     const piece = await readAt(log, { from, to: Math.min(size, from + length) })
-    const lines: { text: string; end: number }[] = []
+    const lines: LogLine[] = []
     let start = 0
     for (;;) {
       const end = piece.indexOf(NEWLINE, start)

@@ -68,7 +68,7 @@ export async function deleteUnusedFiles(
   return { ids: rows.map(({ id }) => id), to: end }
 }
 
-/** Which of these objects some row refers to, as a recording or as a long result. */
+/** Which of these objects some row refers to: as a recording, a long result, or a long message. */
 export async function findKnownObjects(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const files = db.sql.selectFrom('files').select('id').where('id', 'in', ids)
   const results = db.sql
@@ -76,7 +76,12 @@ export async function findKnownObjects(db: Db, ids: readonly string[]): Promise<
     .select('result_object as id')
     .where('result_object', 'in', ids)
     .$narrowType<{ id: string }>()
-  const rows = await files.union(results).execute()
+  const messages = db.sql
+    .selectFrom('deliveries')
+    .select('body_object as id')
+    .where('body_object', 'in', ids)
+    .$narrowType<{ id: string }>()
+  const rows = await files.union(results).union(messages).execute()
   return new Set(rows.map(({ id }) => id))
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
+import { deleteJobDeliveries } from './deliveries.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 import { metadataTokens } from './metadata-tokens.ts'
 import { type StoredResult, storedResult } from './results.ts'
@@ -73,8 +74,8 @@ export async function findJobs(
 export type DeletedJob = { objects: string[] }
 
 /**
- * Deletes a job that has ended, and its file when no other job uses it; undefined when there is no
- * such job or it has not ended. The status is judged by the deleting statement itself.
+ * Deletes a job that has ended, with what was to be told of it, and its file when no other job uses it;
+ * undefined when there is no such job or it has not ended. The status is judged by the deleting statement itself.
  */
 export async function deleteEndedJob(
   tx: Db,
@@ -89,7 +90,8 @@ export async function deleteEndedJob(
   if (!job) return undefined
   await forgetMetadata(tx, job)
   if (job.kind === 'live') await recordSessionEnd(tx, { id, at: job.completed_at! })
-  const objects = job.result_object ? [job.result_object] : []
+  const { objects } = await deleteJobDeliveries(tx, id)
+  if (job.result_object) objects.push(job.result_object)
   if (job.file_id && (await deleteFileWithoutJobs(tx, job.file_id))) objects.push(job.file_id)
   return { objects }
 }

@@ -1,5 +1,6 @@
 import { sql, type UpdateObject } from 'kysely'
-import type { Db } from './db.ts'
+import { type Db, inTransaction } from './db.ts'
+import { endedJobColumns, queueJobEnd } from './outbox.ts'
 import { dropResult, type JobResult, storeResult } from './results.ts'
 import type { Tables } from './tables.ts'
 
@@ -16,8 +17,8 @@ export async function renewLease(
 }
 
 /**
- * Ends a job with its result: what a reader sees changes in one statement. False, and no change, when
- * the lease was lost.
+ * Ends a job with its result, and queues what is to be told of it, in one transaction. False, and no
+ * change, when the lease was lost.
  */
 export async function finishJob(
   db: Db,
@@ -27,7 +28,7 @@ export async function finishJob(
   const stored = await storeResult(db, result)
   let done = false
   try {
-    done = await changesJob(db, lease, { ...ended(at), ...stored, status: 'done' })
+    done = await endJob(db, lease, { change: { ...stored, status: 'done' }, at })
     return done
   } finally {
     if (!done) await dropResult(db, stored)
@@ -37,18 +38,18 @@ export async function finishJob(
 /** Why a job failed, as its reader sees it. */
 export type JobFailure = { code: number; message: string }
 
-/** Ends a job with the reason why it failed; false, and no change, when the lease was lost. */
+/** Ends a job with the reason why it failed, likewise. */
 export async function failJob(
-  tx: Db,
+  db: Db,
   lease: Lease,
   { failure, at }: { failure: JobFailure; at: number },
 ): Promise<boolean> {
-  return changesJob(tx, lease, {
-    ...ended(at),
-    status: 'error',
+  const change = {
+    status: 'error' as const,
     error_code: failure.code,
     post_session_metadata: JSON.stringify({ failure }),
-  })
+  }
+  return endJob(db, lease, { change, at })
 }
 
 /** Puts a job back for a further attempt; false, and no change, when the lease was lost. */
@@ -90,6 +91,21 @@ export function ended(at: number) {
 }
 
 type Change = UpdateObject<Tables, 'jobs', 'jobs'>
+
+function endJob(
+  db: Db,
+  lease: Lease,
+  { change, at }: { change: Change; at: number },
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const job = await whereHeld(tx, lease)
+      .set({ ...ended(at), ...change })
+      .returning(endedJobColumns)
+      .executeTakeFirst()
+    if (job) await queueJobEnd(tx, job, { at })
+    return job !== undefined
+  })
+}
 
 async function changesJob(db: Db, lease: Lease, change: Change): Promise<boolean> {
   const result = await whereHeld(db, lease).set(change).executeTakeFirst()

@@ -2,7 +2,17 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { appendFile, mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
@@ -114,6 +124,41 @@ test('lines longer than any piece are read whole, and many come in pieces', asyn
   await files.close()
   await assertWhole(await reopen(t, folder), lengths.length)
 })
+
+test('what is on the disk is read from any line on, and what was only written is not', async (t) => {
+  const { folder, files } = await makeSession(t)
+  const storedFrom = async (files: LiveFiles, start: number) => {
+    return (await Array.fromAsync(files.readStoredLines(start))).flat()
+  }
+  await Promise.all(writeCalls(files, { count: 3 }))
+  assert.deepEqual(await storedFrom(files, 0), [])
+  await files.sync()
+  await Promise.all(writeCalls(files, { from: 3, count: 1 }))
+  const lines = await storedFrom(files, 0)
+  assert.deepEqual(
+    lines.map(({ text }) => text),
+    [lineOf(0, 100), lineOf(1, 200), lineOf(2, 300)],
+  )
+  assert.deepEqual(await storedFrom(files, lines[0]!.end), lines.slice(1))
+  assert.deepEqual(await storedFrom(files, lines[2]!.end), [])
+  await files.close()
+  const synced = await watchSyncs(t, folder)
+  const again = await reopen(t, folder)
+  assert.equal(synced.count, 2, 'of what is left all is on the disk')
+  assert.equal((await storedFrom(again, 0)).length, 4)
+})
+
+/** Counts the syncs of files from now on. */
+async function watchSyncs(t: TestContext, folder: string): Promise<{ readonly count: number }> {
+  await using handle = await open(join(folder, 'log'))
+  const files = Object.getPrototypeOf(handle) as FileHandle
+  const { mock } = t.mock.method(files, 'datasync')
+  return {
+    get count() {
+      return mock.callCount()
+    },
+  }
+}
 
 test('calls at the same time share a sync, which waits for what was given before', async (t) => {
   const { files } = await makeSession(t)

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { type AppendedSizes, createAppender } from './appender.ts'
 import { syncFolder } from './durable-file.ts'
-import { readAt, readLog, writeAt } from './file-parts.ts'
+import { type LogLine, readAt, readLog, writeAt } from './file-parts.ts'
 import type { Objects } from './objects.ts'
 import { storageError, throwStorageError } from './storage-error.ts'
 
@@ -34,6 +34,8 @@ export type LiveFiles = {
   readSound(from: number, to: number): Promise<Uint8Array>
   /** All lines in order, some hundred at a time; sees what was given to `write` before the first is asked for. */
   readLines(): AsyncGenerator<string[]>
+  /** Likewise those from byte `start` of the log on, where one begins, that are on the disk. */
+  readStoredLines(start: number): AsyncGenerator<LogLine[]>
   /** Waits for what was given to `write`. */
   close(): Promise<void>
 }
@@ -66,7 +68,7 @@ export async function createLiveFiles(folder: string): Promise<LiveFiles> {
  * Opens what an earlier process left; fails with `file_not_found` when there is no such session. Drops
  * a torn last line, cuts the log at the first line that tells of more sound than there is (only a loss
  * of power does that), then cuts off sound that no line tells of. `soundAfter(line)` = bytes of sound
- * after that line; undefined when it tells of none.
+ * after that line; undefined when it tells of none. What is left is on the disk when this resolves.
  */
 export async function openLiveFiles(
   folder: string,
@@ -81,6 +83,7 @@ export async function openLiveFiles(
     const told = await readTold(log, { soundAfter, soundSize })
     await cutTo(sound, SOUND_START + told.soundBytes)
     await cutTo(log, told.logBytes)
+    if (told.logBytes > 0) for (const handle of handles) await handle.datasync()
     return liveFilesOf({ path: paths.sound, sound, log }, told)
   } catch (error) {
     for (const handle of handles) await handle.close()
@@ -112,10 +115,11 @@ function liveFilesOf(
     },
     async *readLines() {
       await appender.settled()
-      for await (const lines of readLog(log, appender.sizes.logBytes)) {
+      for await (const lines of readLog(log, { size: appender.sizes.logBytes })) {
         yield lines.map(({ text }) => text)
       }
     },
+    readStoredLines: (start) => readLog(log, { start, size: appender.storedLogBytes }),
     async close() {
       await appender.close()
       await sound.close()
@@ -134,7 +138,7 @@ async function readTold(
   { soundAfter, soundSize }: { soundAfter(line: string): number | undefined; soundSize: number },
 ): Promise<AppendedSizes> {
   const told = { soundBytes: 0, logBytes: 0 }
-  for await (const lines of readLog(log, (await log.stat()).size)) {
+  for await (const lines of readLog(log, { size: (await log.stat()).size })) {
     for (const { text, end } of lines) {
       const after = text.includes('\0') ? undefined : soundAfter(text)
       if (text.includes('\0') || (after ?? 0) > soundSize) return told

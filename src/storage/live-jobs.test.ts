@@ -134,15 +134,15 @@ test('a session is begun again by whoever takes it up, until it has ended', asyn
   const { id, lease: first } = await beginNewLiveJob(db)
   assert.deepEqual(first, { id, epoch: 1 })
   assert.equal((await findJob(db, { id, account }))?.status, 'processing')
-  const second = await beginLiveJob(db, id, { owner: 'next' })
+  const second = await beginLiveJob(db, id, { owner: 'next', at: Date.now() })
   assert.deepEqual(second, { id, epoch: 2 })
   assert.equal(await finishLiveJob(db, first, end), false)
   assert.equal((await findJob(db, { id, account }))?.status, 'processing')
   assert.equal(await finishLiveJob(db, second!, end), true)
-  assert.equal(await beginLiveJob(db, id, { owner: 'late' }), undefined)
-  assert.equal(await beginLiveJob(db, randomUUID(), { owner: 'late' }), undefined)
+  assert.equal(await beginLiveJob(db, id, { owner: 'late', at: Date.now() }), undefined)
+  assert.equal(await beginLiveJob(db, randomUUID(), { owner: 'late', at: Date.now() }), undefined)
   const recorded = (await addJob(db))!
-  assert.equal(await beginLiveJob(db, recorded, { owner: 'server' }), undefined)
+  assert.equal(await beginLiveJob(db, recorded, { owner: 'server', at: Date.now() }), undefined)
 })
 
 test('the end shows result, recording and moment at once', async (t) => {
@@ -229,7 +229,7 @@ test('a session is only given up while nobody has connected', async (t) => {
 test('who lost the lease of a session cannot fail it', async (t) => {
   const { db } = await openTestStorage(t)
   const { id, lease } = await beginNewLiveJob(db)
-  const next = await beginLiveJob(db, id, { owner: 'next' })
+  const next = await beginLiveJob(db, id, { owner: 'next', at: Date.now() })
   const fail = (only: typeof lease) => failLiveJob(db, id, { failure, ...end, only })
   assert.equal(await fail(lease), false)
   const job = await findJob(db, { id, account })

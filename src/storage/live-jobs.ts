@@ -4,6 +4,7 @@ import { insertFile } from './files.ts'
 import type { JobStatus } from './jobs.ts'
 import { ended, type JobFailure, type Lease, whereHeld } from './lease.ts'
 import { recordSessionEnd } from './live-sessions.ts'
+import { type LiveCallback, queueLiveCallbacks, queueWebhooks } from './outbox.ts'
 import type { ResultColumns } from './results.ts'
 import type { JobRow } from './tables.ts'
 
@@ -72,12 +73,20 @@ export async function countOpenLiveJobs(db: Db): Promise<number> {
  * Takes a session in hand, when its first socket connects and again after a restart: whoever had it
  * before can write no more. Undefined when it has ended or is gone.
  */
-export async function beginLiveJob(
+export function beginLiveJob(
   db: Db,
   id: string,
-  { owner }: { owner: string },
+  { owner, at }: { owner: string; at: number },
 ): Promise<Lease | undefined> {
-  const row = await db.sql
+  return inTransaction(db, (tx) => begin(tx, id, { owner, at }))
+}
+
+async function begin(
+  tx: Db,
+  id: string,
+  { owner, at }: { owner: string; at: number },
+): Promise<Lease | undefined> {
+  const row = await tx.sql
     .updateTable('jobs')
     .set((job) => ({
       status: 'processing',
@@ -87,16 +96,28 @@ export async function beginLiveJob(
     .where('id', '=', id)
     .where('kind', '=', 'live')
     .where(isOpen)
-    .returning('lease_epoch')
+    .returning(['id', 'account', 'lease_epoch'])
     .executeTakeFirst()
-  return row && { id, epoch: row.lease_epoch }
+  if (!row) return undefined
+  if (row.lease_epoch === FIRST_EPOCH)
+    await queueWebhooks(tx, row, ['live.start_recording'], { at })
+  return { id, epoch: row.lease_epoch }
 }
+
+/** That of the first connection. */
+const FIRST_EPOCH = 1
 
 /** What was recorded of a session, in the object of its job. */
 export type Recorded = { size: number; duration: number; channels: number }
 
 /** How a session ended: its stored result, and its recording unless nothing was recorded. */
-export type LiveEnd = { result: ResultColumns; file: Recorded | undefined; at: number }
+export type LiveEnd = {
+  result: ResultColumns
+  file: Recorded | undefined
+  at: number
+  /** The last messages for its callback. */
+  callbacks?: readonly LiveCallback[]
+}
 
 /**
  * Ends a session with its result. One transaction: result, recording and status appear together, and
@@ -105,7 +126,7 @@ export type LiveEnd = { result: ResultColumns; file: Recorded | undefined; at: n
 export function finishLiveJob(
   db: Db,
   lease: Lease,
-  { result, file, at }: LiveEnd,
+  { result, file, at, callbacks = [] }: LiveEnd,
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const job = await whereHeld(tx, lease)
@@ -114,6 +135,7 @@ export function finishLiveJob(
       .executeTakeFirst()
     if (!job) return false
     await recordEnd(tx, job, { file, at })
+    await queueLiveCallbacks(tx, job, callbacks, { at, maxQueued: Number.POSITIVE_INFINITY })
     return true
   })
 }
@@ -154,15 +176,25 @@ export function failLiveJob(
   })
 }
 
-const endColumns = ['id', 'account', 'file_id', 'completed_at'] as const satisfies (keyof JobRow)[]
+const endColumns = [
+  'id',
+  'account',
+  'file_id',
+  'completed_at',
+  'lease_epoch',
+  'request_params',
+] as const satisfies (keyof JobRow)[]
 
 /** In the transaction that ends a job: its token ends with it, and its recording appears. */
 async function recordEnd(
   tx: Db,
-  { id, account, file_id, completed_at }: Pick<JobRow, (typeof endColumns)[number]>,
+  { id, account, file_id, completed_at, lease_epoch }: Pick<JobRow, (typeof endColumns)[number]>,
   { file, at }: { file: Recorded | undefined; at: number },
 ): Promise<void> {
   await recordSessionEnd(tx, { id, at: completed_at! })
+  const isBegun = lease_epoch >= FIRST_EPOCH
+  const recordingEnd = isBegun ? (['live.end_recording'] as const) : []
+  await queueWebhooks(tx, { id, account }, [...recordingEnd, 'live.end_session'], { at })
   const form = { filename: null, source: null, extension: 'wav' }
   if (file) await insertFile(tx, { ...form, ...file, id: file_id!, account, createdAt: at })
 }

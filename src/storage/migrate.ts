@@ -3,6 +3,7 @@ import * as jobs from './migrations/0001-jobs.ts'
 import * as keys from './migrations/0002-keys.ts'
 import * as jobLists from './migrations/0003-job-lists.ts'
 import * as liveSessions from './migrations/0004-live-sessions.ts'
+import * as deliveries from './migrations/0005-deliveries.ts'
 
 /** What a version changes: the tables, then what lies in them. */
 type Migration = {
@@ -11,7 +12,7 @@ type Migration = {
 }
 
 /** Numbered from 1 by their place; never edited, never reordered. */
-const migrations: readonly Migration[] = [jobs, keys, jobLists, liveSessions]
+const migrations: readonly Migration[] = [jobs, keys, jobLists, liveSessions, deliveries]
 
 type Version = { schema_version: { version: number } }
 

@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
-import type { Db } from './db.ts'
+import { type Db, inTransaction } from './db.ts'
 import type { JobFailure } from './lease.ts'
+import { type EndedJob, endedJobColumns, queueJobEnd } from './outbox.ts'
 import { MAX_INTERRUPTIONS } from './queue.ts'
 
 /**
@@ -62,13 +63,28 @@ export function failOverdueJobs(
 
 type FailWaiting = { which: ReturnType<typeof sql<SqlBool>>; failure: JobFailure; at: number }
 
-async function failWaiting(db: Db, { which, failure, at }: FailWaiting): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+async function failWaiting(db: Db, options: FailWaiting): Promise<string[]> {
+  const ended: string[] = []
+  for (;;) {
+    const some = await inTransaction(db, (tx) => failSome(tx, options))
+    ended.push(...some)
+    if (some.length < BATCH) return ended
+  }
+}
+
+/** So many jobs are ended in one transaction: others can write between two. */
+const BATCH = 100
+
+async function failSome(tx: Db, { which, failure, at }: FailWaiting): Promise<string[]> {
+  const columns = sql.join(endedJobColumns.map((name) => sql.ref(name)))
+  const { rows } = await sql<EndedJob>`
     update jobs set status = 'error', error_code = ${failure.code},
       completed_at = case when created_at > ${at} then created_at else ${at} end,
       post_session_metadata = ${JSON.stringify({ failure })}
-    where kind = 'pre-recorded' and status = 'queued' and ${which}
-    returning id`.execute(db.sql)
+    where id in (select id from jobs
+      where kind = 'pre-recorded' and status = 'queued' and ${which} limit ${BATCH})
+    returning ${columns}`.execute(tx.sql)
+  for (const job of rows) await queueJobEnd(tx, job, { at })
   return rows.map(({ id }) => id)
 }
 

@@ -4,6 +4,7 @@ import type { Db } from './db.ts'
 import { type JobFile, type JobKind, toJobFile } from './jobs.ts'
 import type { Lease } from './lease.ts'
 import { metadataTokens } from './metadata-tokens.ts'
+import { liveCallbackBody, queueLiveCallbacks, queueWebhooks } from './outbox.ts'
 import type { JobRow } from './tables.ts'
 
 type Requested = {
@@ -24,7 +25,13 @@ export type NewRecordedJob = Requested & {
 }
 
 /** A live session, which waits for its first connection instead of a worker. */
-export type NewLiveJob = Requested & { kind: 'live'; token: string; channels: number }
+export type NewLiveJob = Requested & {
+  kind: 'live'
+  token: string
+  channels: number
+  /** The message by which its callback hears of it, when that wants to. */
+  startMessage?: ((createdAt: number) => string) | undefined
+}
 
 /** A job to be created. */
 export type NewJob = NewRecordedJob | NewLiveJob
@@ -36,8 +43,8 @@ export type NewJob = NewRecordedJob | NewLiveJob
 export type QueueLimit = { maxQueued: number }
 
 /**
- * Queues a job, in the caller's transaction, which it needs when the job has metadata or is live, and
- * tells whether it did. One statement puts the job there:
+ * Queues a job, in the caller's transaction, with what is to be told of it, and tells whether it did.
+ * One statement puts the job there:
  * an account can never have more than `maxQueued` waiting, an upload is there and the account's own
  * at the moment its job is, and `created_at` rises from job to job, which gives lists their order.
  */
@@ -63,7 +70,20 @@ export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit)
   const created = { kind, createdAt: queued.created_at }
   if (job.customMetadata) await indexMetadata(tx, job, created)
   if (job.kind === 'live') await recordToken(tx, job, created)
+  await announce(tx, job, created)
   return true
+}
+
+async function announce(tx: Db, job: NewJob, { createdAt: at }: Created): Promise<void> {
+  const event = job.kind === 'live' ? 'live.start_session' : 'transcription.created'
+  if (job.kind === 'live' && job.startMessage) {
+    const { id, account } = job
+    const body = liveCallbackBody({ id, event, message: job.startMessage(at) })
+    const message = { seq: 0, event, body, body_object: null, isPassing: false }
+    const row = { id, account, request_params: JSON.stringify(job.params) }
+    await queueLiveCallbacks(tx, row, [message], { at, maxQueued: 1 })
+  }
+  await queueWebhooks(tx, job, [event], { at })
 }
 
 /** Which jobs the limit counts; in the words of their index, by which they are found. */
@@ -111,6 +131,8 @@ export type ClaimedJob = {
   lease: Lease
   /** Counts from 1. */
   attempt: number
+  /** The moment from which it waited to be claimed, on the clock of the queue. */
+  dueAt: number
   /** Whether its recording is here. */
   isFetched: boolean
   params: Record<string, unknown>
@@ -176,6 +198,7 @@ function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'isFetched'> {
     account: row.account,
     lease: { id: row.id, epoch: row.lease_epoch },
     attempt: row.attempt,
+    dueAt: row.run_after,
     params: JSON.parse(row.request_params ?? '{}') as Record<string, unknown>,
     file: toJobFile(row)!,
   }

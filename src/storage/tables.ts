@@ -7,6 +7,10 @@ export type Tables = {
   keys: KeyRow
   idempotency_keys: IdempotencyRow
   live_sessions: LiveSessionRow
+  endpoints: EndpointRow
+  signing_secrets: SigningSecretRow
+  deliveries: DeliveryRow
+  delivery_attempts: DeliveryAttemptRow
 }
 
 /** A row of `jobs`. */
@@ -83,4 +87,78 @@ export type LiveSessionRow = {
   token: string
   created_at: number
   ended_at: number | null
+}
+
+/** A row of `endpoints`: a receiver that is told of events of an account. */
+export type EndpointRow = {
+  id: string
+  account: string
+  /** A `webhook` is told of all jobs; a `callback` stands for an origin that jobs name. */
+  kind: 'webhook' | 'callback'
+  /** Of a callback only the origin. */
+  url: string
+  /** Comma separated; null = all. */
+  events: string | null
+  /** Where it comes from. */
+  source: 'cli' | 'settings' | 'jobs'
+  name: string | null
+  created_at: number
+  /** Since when no delivery has succeeded; null while the last one did. */
+  failing_since: Generated<number | null>
+  last_failure: Generated<string | null>
+  last_success_at: Generated<number | null>
+  disabled_at: Generated<number | null>
+  disabled_reason: Generated<string | null>
+}
+
+/** A row of `signing_secrets`; without an endpoint it is the account's, without an end the current one. */
+export type SigningSecretRow = {
+  id: string
+  account: string
+  endpoint_id: string | null
+  secret: string
+  created_at: number
+  expires_at: number | null
+}
+
+/** A row of `deliveries`: one event on its way to one endpoint. */
+export type DeliveryRow = {
+  /** The `webhook-id` of every attempt. */
+  id: string
+  account: string
+  /** Null for a test. */
+  job_id: string | null
+  endpoint_id: string
+  /** Its place among the deliveries of the job to the endpoint. */
+  seq: number
+  kind: 'callback' | 'live' | 'webhook'
+  event: string
+  method: 'POST' | 'PUT'
+  url: string
+  /** The exact text, or the object that holds a long one; neither when it is made from the job. */
+  body: string | null
+  body_object: string | null
+  state: 'due' | 'waiting' | 'delivered' | 'failed'
+  /** Why it failed, or why the last attempt did. */
+  reason: Generated<string | null>
+  /** Attempts since it was queued or sent again, and all of them. */
+  tries: Generated<number>
+  attempts: Generated<number>
+  created_at: number
+  /** When the next attempt is due; null while it waits for another. */
+  next_at: number | null
+  ended_at: Generated<number | null>
+}
+
+/** A row of `delivery_attempts`; headers are JSON, `error` tells why there was no answer. */
+export type DeliveryAttemptRow = {
+  delivery_id: string
+  number: number
+  at: number
+  ms: number
+  status: number | null
+  error: string | null
+  request_headers: string
+  response_headers: string | null
+  response_body: string | null
 }
