@@ -3,17 +3,25 @@ import { createHttp } from './api/http.ts'
 import { createSpeechEngine } from './asr/engine.ts'
 import type { SpeechEngine } from './asr/speech-engine.ts'
 import type { Config } from './config.ts'
+import type { Clock } from './delivery/clock.ts'
+import { Delivery } from './delivery/delivery.ts'
+import type { RetryDelays } from './delivery/retry-delay.ts'
 import { Jobs } from './jobs/jobs.ts'
 import { Live } from './live/live.ts'
 import { createLog, type Log } from './log.ts'
+import { createMetrics, type Metrics, measureProcess } from './metrics.ts'
 import { openStorage, type Storage } from './storage/storage.ts'
+import { createTracing, type Tracing } from './tracing.ts'
 
 /** The whole service, running. Rooms import this type to pick from it. */
 export type App = {
   config: Config
   log: Log
+  metrics: Metrics
+  tracing: Tracing
   storage: Storage
   speech: SpeechEngine
+  delivery: Delivery
   jobs: Jobs
   live: Live
   http: FastifyInstance
@@ -21,7 +29,16 @@ export type App = {
 }
 
 /** Parts that are given instead of being made, as tests do. */
-export type Overrides = { speech?: SpeechEngine; log?: Log; drainMs?: number; graceMs?: number }
+export type Overrides = {
+  speech?: SpeechEngine
+  log?: Log
+  /** By which deliveries go out. */
+  clock?: Clock | undefined
+  /** Between attempts at a delivery. */
+  delays?: RetryDelays | undefined
+  drainMs?: number
+  graceMs?: number
+}
 
 /** Requests in hand get this long to end when the server stops; then their connections are cut. */
 const DRAIN_MS = 30_000
@@ -34,33 +51,49 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   await using made = new AsyncDisposableStack()
   const log = overrides.log ?? createLog(config.logLevel)
 
+  const metrics = createMetrics()
+  measureProcess(metrics)
+  const tracing = await createTracing(config, log)
+  made.defer(() => tracing.close())
+
   const storage = await openStorage({ folder: config.storage.folder, log })
   made.defer(() => storage.close())
 
-  const speech = overrides.speech ?? createSpeechEngine(engineOptions(config, log))
+  const speech = overrides.speech ?? createSpeechEngine(engineOptions(config, { log, metrics }))
   made.defer(() => speech.close())
 
+  const { clock, delays } = overrides
+  const delivery = new Delivery({ config, log, metrics, tracing, storage, clock, delays })
+  made.defer(() => delivery.close())
+  const onEvents = () => delivery.wake()
+  const onDeleted = (jobId: string) => delivery.forget(jobId)
+
+  const base = { config, log, metrics, tracing, storage, speech }
   const { drainMs = DRAIN_MS, graceMs } = overrides
-  const jobs = new Jobs({ config, log, storage, speech, graceMs })
+  const jobs = new Jobs({ ...base, onEvents, onDeleted, graceMs })
   made.defer(() => jobs.close())
 
-  const live = new Live({ config, log, storage, speech })
-  const http = await createHttp({ config, log, storage, speech, jobs, live })
+  const live = new Live({ ...base, onEvents })
+  const http = await createHttp({ ...base, delivery, jobs, live })
   // Side by side: from the first moment no job is begun, and none waits for a slow client to be handed back.
   made.defer(async () => {
     await Promise.all([closeHttp(http, { drainMs }), jobs.drain(), live.drain()])
   })
 
+  await delivery.start()
   await jobs.start()
   await live.start()
   const parts = made.move()
-  return { config, log, storage, speech, jobs, live, http, close: () => parts.disposeAsync() }
+  return { ...base, delivery, jobs, live, http, close: () => parts.disposeAsync() }
 }
 
-function engineOptions({ models, workers, live }: Config, log: Log) {
+function engineOptions(
+  { models, workers, live }: Config,
+  observers: { log: Log; metrics: Metrics },
+) {
   const { folder } = models
   const partialInterval = live.partialIntervalMs / 1000
-  return { folder, workers, log, ...(live.slots !== 0 && { live: { partialInterval } }) }
+  return { folder, workers, ...observers, ...(live.slots !== 0 && { live: { partialInterval } }) }
 }
 
 /** Lets requests in hand end, for a while; new ones are answered 503. */

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import test from 'node:test'
+import fc from 'fast-check'
+import { openTestStorage } from '../../test/test-storage.ts'
+import { openDelivery, openTestReceiver, queueMessages } from './delivery.fixture.ts'
+
+type Told = { lane: string; seq: number; status: number }
+
+/** The last attempt of each message is the one that counts: they must stand in the order of their numbers. */
+function checkLane(told: readonly Told[], count: number): void {
+  const seqs = told.map(({ seq }) => seq)
+  assert.deepEqual(
+    seqs,
+    seqs.toSorted((a, b) => a - b),
+  )
+  assert.deepEqual(
+    [...new Set(seqs)],
+    Array.from({ length: count }, (_, i) => i),
+  )
+  for (let seq = 0; seq < count; seq++) {
+    const own = told.filter((one) => one.seq === seq).map(({ status }) => status)
+    const failures = own.slice(0, -1)
+    assert.ok(!failures.includes(200), 'nothing is sent again that was taken')
+    assert.ok(own.at(-1) === 200 || own.length === 6, 'nothing is given up early')
+  }
+}
+
+test('whatever fails, and whenever the server stops, each job is told all, one by one and in order', async (t) => {
+  const storage = await openTestStorage(t)
+  let statuses: number[] = []
+  let told: Told[] = []
+  const open = new Map<string, number>()
+  const receiver = await openTestReceiver(t, ({ path, body }, response) => {
+    const { payload } = JSON.parse(body) as { payload: { seq: number } }
+    const status = statuses.shift() ?? 200
+    told.push({ lane: path, seq: payload.seq, status })
+    open.set(path, (open.get(path) ?? 0) + 1)
+    assert.equal(open.get(path), 1, 'one request of a job at a time')
+    response.on('close', () => open.set(path, open.get(path)! - 1))
+    return status
+  })
+  const service = await openDelivery(t, {
+    storage,
+    env: { STENO_WEBHOOK_DISABLE_AFTER_DAYS: '365' },
+  })
+  const lanes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 })
+  const answers = fc.array(fc.constantFrom(200, 200, 500, 302, 429), { maxLength: 40 })
+  const scenario = fc.asyncProperty(lanes, answers, fc.boolean(), async (counts, given, isCut) => {
+    statuses = [...given]
+    told = []
+    const paths = counts.map(() => `/${randomUUID()}`)
+    for (const [i, count] of counts.entries()) {
+      await queueMessages(service, receiver.url + paths[i], { count })
+    }
+    if (isCut) {
+      await service.pass(() => told.length > 2)
+      await service.delivery.close()
+      await service.reopen()
+    }
+    await service.pass()
+    for (const [i, count] of counts.entries()) {
+      checkLane(
+        told.filter(({ lane }) => lane === paths[i]),
+        count,
+      )
+    }
+  })
+  await fc.assert(scenario, { numRuns: 15 })
+})

@@ -1,0 +1,75 @@
+import type { Db } from '../storage/db.ts'
+import { correctMoments, type DueEndpoint, findDueEndpoints } from '../storage/deliveries.ts'
+import type { Clock } from './clock.ts'
+
+/** The database is looked at this often at the latest: commands change it beside the server. */
+export const MAX_PAUSE_MS = 60_000
+/** To look for all that is due reads all of it: with a long backlog it is done a tenth of the time at most. */
+const SHARE = 0.1
+/** It may have taken long because others searched. */
+const MAX_REST_MS = 5000
+/** Pause after the database refused to tell. */
+const ERROR_PAUSE_MS = 1000
+/** More than the longest delay with its jitter: what is further ahead was queued by another clock. */
+const FAR_AHEAD_MS = 24 * 3_600_000
+
+/** What a lookout needs; `onRested` is called when it could look again and was asked to. */
+export type LookoutOptions = { db: Db; clock: Clock; onRested: () => void }
+
+/** Looks for endpoints that have something due, when it was asked to, and once a minute at the latest. */
+export class Lookout {
+  readonly #options: LookoutOptions
+  #isWanted = true
+  /** By the clock that may be set; in the beginning what it did while no server ran is unknown. */
+  #lookedAt = Number.POSITIVE_INFINITY
+  #isLooking = false
+  /** Set while a look would come too soon after the last one. */
+  #rest: NodeJS.Timeout | undefined
+
+  constructor(options: LookoutOptions) {
+    this.#options = options
+  }
+
+  /** Something may have been queued. */
+  want(): void {
+    this.#isWanted = true
+  }
+
+  /** The endpoints that have something due, now or later; none when it is not time to look, or is being done. */
+  async look(): Promise<DueEndpoint[]> {
+    const { db, clock } = this.#options
+    const now = clock.now()
+    const isClockTurnedBack = now < this.#lookedAt
+    const isLongAgo = now >= this.#lookedAt + MAX_PAUSE_MS
+    if (this.#isLooking || this.#rest || !(this.#isWanted || isClockTurnedBack || isLongAgo))
+      return []
+    this.#isWanted = false
+    this.#isLooking = true
+    let restMs = ERROR_PAUSE_MS
+    try {
+      if (isClockTurnedBack) await correctMoments(db, { now, latest: now + FAR_AHEAD_MS })
+      const startedAt = performance.now()
+      const due = await findDueEndpoints(db)
+      this.#lookedAt = now
+      restMs = Math.min(MAX_REST_MS, (performance.now() - startedAt) / SHARE)
+      return due
+    } catch (error) {
+      this.#isWanted = true
+      throw error
+    } finally {
+      this.#isLooking = false
+      this.#restFor(restMs)
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#rest)
+  }
+
+  #restFor(ms: number): void {
+    this.#rest = setTimeout(() => {
+      this.#rest = undefined
+      if (this.#isWanted) this.#options.onRested()
+    }, ms)
+  }
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type Queue, Queues } from './queues.ts'
+
+let ids = 0
+
+/** Sends as much as there is room for; returns how much that was. */
+function fill(queues: Queues, queue: Queue): string[] {
+  return Array.from({ length: queues.room(queue) }, () => {
+    const id = String(ids++)
+    queues.begin(queue, id, { jobId: null, abort: new AbortController() })
+    return id
+  })
+}
+
+function addQueue(queues: Queues, endpointId: string, account = 'a'): Queue {
+  queues.touch({ endpointId, account, nextAt: 0 })
+  return queues.ready(0).find((queue) => queue.endpointId === endpointId)!
+}
+
+function endAll(queues: Queues, queue: Queue, isSuccess: boolean): void {
+  for (const id of [...queue.inFlight.keys()]) queues.end(queue, id, { isSuccess })
+}
+
+/** Has an endpoint fail until it counts as failing. */
+function failOften(queues: Queues, queue: Queue): void {
+  fill(queues, queue)
+  endAll(queues, queue, false)
+}
+
+test('an endpoint has 16 requests in flight, an account 64, all of them 256', () => {
+  const queues = new Queues()
+  const own = ['1', '2', '3', '4', '5'].map((id) => addQueue(queues, id))
+  assert.deepEqual(
+    own.map((queue) => fill(queues, queue).length),
+    [16, 16, 16, 16, 0],
+  )
+  for (const account of ['b', 'c', 'd', 'e']) {
+    for (let i = 0; i < 4; i++) {
+      const queue = addQueue(queues, `${account}${i}`, account)
+      if (queue) fill(queues, queue)
+    }
+  }
+  assert.equal(queues.inFlight, 256)
+  assert.deepEqual(queues.ready(0), [])
+})
+
+test('an endpoint that failed five times in a row has two, until it succeeds', () => {
+  const queues = new Queues()
+  const queue = addQueue(queues, '1')
+  const flights = fill(queues, queue)
+  for (const id of flights.slice(0, 4)) queues.end(queue, id, { isSuccess: false })
+  assert.equal(queues.room(queue), 4)
+  queues.end(queue, flights[4]!, { isSuccess: undefined })
+  assert.equal(queues.room(queue), 5, 'an attempt that came to nothing does not count')
+  queues.end(queue, flights[5]!, { isSuccess: false })
+  assert.equal(queues.room(queue), 0)
+  endAll(queues, queue, false)
+  assert.equal(fill(queues, queue).length, 2)
+  endAll(queues, queue, true)
+  assert.equal(fill(queues, queue).length, 16)
+})
+
+test('endpoints that fail leave half of the room of their account to those that work', () => {
+  const queues = new Queues()
+  const failing = Array.from({ length: 40 }, (_, i) => addQueue(queues, `f${i}`))
+  for (const queue of failing) failOften(queues, queue)
+  const held = failing.map((queue) => fill(queues, queue).length)
+  assert.equal(
+    held.reduce((sum, one) => sum + one),
+    32,
+  )
+  const healthy = ['1', '2', '3'].map((id) => addQueue(queues, id))
+  assert.deepEqual(
+    healthy.map((queue) => fill(queues, queue).length),
+    [16, 16, 0],
+  )
+})
+
+test('those who have room and something due take turns', () => {
+  const queues = new Queues()
+  const [first, second] = [addQueue(queues, '1'), addQueue(queues, '2')]
+  queues.touch({ endpointId: '3', account: 'a', nextAt: 10 })
+  assert.deepEqual(queues.ready(9), [first, second])
+  queues.begin(first, 'x', { jobId: null, abort: new AbortController() })
+  assert.deepEqual(
+    queues.ready(10).map(({ endpointId }) => endpointId),
+    ['2', '3', '1'],
+  )
+})
+
+test('the next moment is that of an endpoint that has room', () => {
+  const queues = new Queues()
+  const queue = addQueue(queues, '1')
+  fill(queues, queue)
+  assert.equal(queues.nextAt(), Number.POSITIVE_INFINITY)
+  queues.touch({ endpointId: '2', account: 'a', nextAt: 30 })
+  queues.touch({ endpointId: '2', account: 'a', nextAt: 40 })
+  assert.equal(queues.nextAt(), 30)
+  queues.end(queue, [...queue.inFlight.keys()][0]!, { isSuccess: true })
+  assert.equal(queues.nextAt(), 0)
+})
+
+test('an endpoint with nothing to be told is forgotten, with its failures', () => {
+  const queues = new Queues()
+  const queue = addQueue(queues, '1')
+  fill(queues, queue)
+  queue.nextAt = Number.POSITIVE_INFINITY
+  endAll(queues, queue, false)
+  const anew = addQueue(queues, '1')
+  assert.notEqual(anew, queue)
+  assert.equal(queues.room(anew), 16)
+})

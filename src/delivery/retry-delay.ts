@@ -1,0 +1,30 @@
+import type { Delivery } from '../storage/deliveries.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+const patient = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR]
+/** What a live session tells is of use while it lasts. */
+const prompt = [1, 2, 5, 15, 30].map((seconds) => seconds * SECOND)
+
+/** Milliseconds to wait after each attempt that failed but the last. */
+export type RetryDelays = Record<Delivery['kind'], readonly number[]>
+
+const usualDelays: RetryDelays = {
+  callback: patient,
+  webhook: patient,
+  live: prompt,
+}
+
+/**
+ * Milliseconds until the next attempt, after `tries` that failed; undefined after the last. Half to one
+ * and a half times the usual delay: a receiver that comes back does not meet all at once.
+ */
+export function retryDelay(
+  { kind, tries }: Pick<Delivery, 'kind' | 'tries'>,
+  { random, delays = usualDelays }: { random: () => number; delays?: RetryDelays | undefined },
+): number | undefined {
+  const usual = delays[kind][tries - 1]
+  return usual === undefined ? undefined : Math.round(usual * (0.5 + random()))
+}

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { openTestStorage } from '../../test/test-storage.ts'
+import { addSecret, makeSecret } from '../storage/signing-secrets.ts'
+import { findSecrets } from './secrets.ts'
+
+test('the settings have a secret for an account that has none in the store', async (t) => {
+  const { db } = await openTestStorage(t)
+  const [own, first, second, other] = [makeSecret(), makeSecret(), makeSecret(), makeSecret()]
+  const secrets = [
+    { account: 'acme', secret: first },
+    { account: 'other', secret: other },
+    { account: 'acme', secret: second },
+  ]
+  const use = { account: 'acme', endpointId: 'ep_1', now: 5 }
+  assert.deepEqual(await findSecrets(db, { secrets }, use), [first, second])
+  assert.deepEqual(await findSecrets(db, { secrets }, { ...use, account: 'third' }), [])
+  await addSecret(db, { account: 'acme', endpointId: null, secret: own, at: 1 })
+  assert.deepEqual(await findSecrets(db, { secrets }, use), [own])
+})

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { LookupAddress } from 'node:dns'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { type Answer, openReceiver } from '../../test/receiver.ts'
+import { readConfig } from '../config.ts'
+import { makeSecret } from '../storage/signing-secrets.ts'
+import { type Attempt, createSender, type SenderOptions } from './sender.ts'
+
+const secret = makeSecret()
+
+/** A sender that may reach this machine unless `env` says otherwise. */
+function openSender(
+  t: TestContext,
+  env: Record<string, string> = {},
+  options: Pick<SenderOptions, 'resolve' | 'now'> & { timeout?: number } = {},
+) {
+  const config = readConfig({ STENO_ALLOW_PRIVATE_NETWORK: 'true', ...env })
+  config.delivery.timeout = options.timeout ?? 10
+  const sender = createSender({ config, ...options })
+  t.after(() => sender.close())
+  return {
+    send: (url: string, given: Partial<Attempt> & { method?: 'POST' | 'PUT' } = {}) => {
+      const { method = 'POST', ...attempt } = given
+      return sender.send({
+        delivery: { id: randomUUID(), method, url },
+        body: bodyOf('{"event":"x"}'),
+        secrets: [secret],
+        signal: new AbortController().signal,
+        ...attempt,
+      })
+    },
+  }
+}
+
+function bodyOf(...texts: string[]) {
+  async function* pieces() {
+    for (const text of texts) yield Buffer.from(text)
+  }
+  return { bytes: Buffer.byteLength(texts.join('')), pieces }
+}
+
+async function openTestReceiver(t: TestContext, answer?: Answer) {
+  const receiver = await openReceiver(answer)
+  t.after(() => receiver.close())
+  return receiver
+}
+
+/** A receiver of bytes; `answer` is called once something came. */
+async function openRaw(t: TestContext, answer: (socket: Socket) => void) {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {}).once('data', () => answer(socket))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets }
+}
+
+async function closed(socket: Socket): Promise<void> {
+  // Not `once`, which would reject: the other side cuts the connection.
+  if (!socket.destroyed) await new Promise((resolve) => socket.on('close', resolve))
+}
+
+test('an attempt is a signed JSON request, and its answer is noted', async (t) => {
+  const receiver = await openTestReceiver(t, (_, response) => {
+    response.setHeader('x-own', ['a', 'b']).setHeader('set-cookie', 'session=1')
+    return 202
+  })
+  const env = {
+    STENO_CALLBACK_USER_AGENT: 'our-server/2',
+    STENO_WEBHOOK_HEADER_PREFIXES: 'svix',
+  }
+  const { send } = openSender(t, env)
+  const before = Date.now()
+  const attempt = await send(`${receiver.url}/hook?key=1`)
+  const { method, path, headers, body } = receiver.received[0]!
+  assert.deepEqual([method, path, body], ['POST', '/hook?key=1', '{"event":"x"}'])
+  assert.equal(headers['content-type'], 'application/json')
+  assert.equal(headers['content-length'], '13')
+  assert.equal(headers['user-agent'], 'our-server/2')
+  assert.equal(headers['transfer-encoding'], undefined)
+  assert.equal(headers['svix-id'], headers['webhook-id'])
+  new Webhook(secret).verify(body, headers as never)
+  assert.deepEqual([attempt.status, attempt.error, attempt.responseBody], [202, null, 'heard'])
+  assert.equal(attempt.responseHeaders?.['x-own'], 'a, b')
+  assert.equal(attempt.responseHeaders?.['set-cookie'], '[hidden]')
+  assert.equal(attempt.requestHeaders['webhook-id'], headers['webhook-id'])
+  assert.equal(attempt.requestHeaders['webhook-signature'], '[hidden]')
+  assert.equal(attempt.requestHeaders['svix-signature'], '[hidden]')
+  assert.ok(attempt.at >= before && attempt.at + attempt.ms <= Date.now() + 1)
+})
+
+test('PUT is used when the client asked for it', async (t) => {
+  const receiver = await openTestReceiver(t)
+  await openSender(t).send(receiver.url, { method: 'PUT' })
+  assert.equal(receiver.received[0]!.method, 'PUT')
+})
+
+test('a user name and password in the address are sent as credentials, and hidden', async (t) => {
+  const receiver = await openTestReceiver(t)
+  const url = receiver.url.replace('http://', 'http://me:pass@')
+  const { requestHeaders } = await openSender(t).send(url)
+  const expected = `Basic ${Buffer.from('me:pass').toString('base64')}`
+  assert.equal(receiver.received[0]!.headers.authorization, expected)
+  assert.equal(requestHeaders.authorization, '[hidden]')
+})
+
+test('a redirect is not followed', async (t) => {
+  const target = await openTestReceiver(t)
+  const receiver = await openTestReceiver(t, (_, response) => {
+    response.setHeader('location', target.url)
+    return 307
+  })
+  const attempt = await openSender(t).send(receiver.url)
+  assert.equal(attempt.status, 307)
+  assert.equal(target.received.length, 0)
+})
+
+test('a success is decided by its head, though its body never ends', async (t) => {
+  const { url, sockets } = await openRaw(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n')
+    const write = () => void socket.write('x'.repeat(16_384), (error) => error ?? write())
+    write()
+  })
+  const attempt = await openSender(t).send(url)
+  assert.deepEqual([attempt.status, attempt.responseBody], [200, 'x'.repeat(1024)])
+  await closed(sockets[0]!)
+})
+
+test('a receiver that does not answer in time has failed', async (t) => {
+  const { url, sockets } = await openRaw(t, () => {})
+  const attempt = await openSender(t, {}, { timeout: 0.1 }).send(url)
+  assert.equal(attempt.status, null)
+  assert.match(attempt.error!, /^it did not answer within 0.1\d* s$/)
+  await closed(sockets[0]!)
+})
+
+test('a receiver that is always about to answer has failed too', async (t) => {
+  const { url } = await openRaw(t, (socket) => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)
+    const write = () => void socket.write(hints, (error) => error ?? setImmediate(write))
+    write()
+  })
+  const attempt = await openSender(t, {}, { timeout: 0.1 }).send(url)
+  assert.match(attempt.error!, /^it did not answer within/)
+})
+
+const oddAnswers: [title: string, answer: string, error: string][] = [
+  ['breaks off', '', 'the connection broke off'],
+  ['is no HTTP', 'SSH-2.0-OpenSSH_9.7\r\n', 'its answer is not HTTP'],
+  [
+    'has headers without an end',
+    `HTTP/1.1 200 OK\r\n${'x: yyyyyyyy\r\n'.repeat(10_000)}`,
+    'the headers of its answer are too large',
+  ],
+]
+for (const [title, answer, error] of oddAnswers) {
+  test(`an answer that ${title} is told in words`, async (t) => {
+    const { url } = await openRaw(t, (socket) => void socket.end(answer))
+    const attempt = await openSender(t).send(url)
+    assert.deepEqual([attempt.status, attempt.error], [null, error])
+  })
+}
+
+test('nobody listening, a name that leads nowhere and what is no address are told in words', async (t) => {
+  const { send } = openSender(t)
+  const cases = [
+    ['http://127.0.0.1:1/', 'nothing listens at the address'],
+    ['http://nowhere.invalid/', 'its name leads to no address'],
+    ['http://[', 'the address cannot be read'],
+    ['ftp://127.0.0.1/', 'the scheme ftp: is not http or https'],
+  ]
+  for (const [url, error] of cases) assert.equal((await send(url!)).error, error)
+})
+
+test('a private address is never asked, written or resolved, unless it is allowed', async (t) => {
+  const canary = await openTestReceiver(t)
+  const { port } = new URL(canary.url)
+  const resolve = ((_host: string, _options: object, done: (...of: unknown[]) => void) => {
+    const found: LookupAddress[] = [{ address: '127.0.0.1', family: 4 }]
+    done(null, found)
+  }) as unknown as NonNullable<SenderOptions['resolve']>
+  const guarded = openSender(t, { STENO_ALLOW_PRIVATE_NETWORK: 'false' }, { resolve })
+  const hosts = ['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '2130706433', 'hooks.example']
+  for (const host of hosts) {
+    const { error } = await guarded.send(`http://${host}:${port}/`)
+    assert.equal(error, 'it is not a public address', host)
+  }
+  assert.equal(canary.received.length, 0)
+  const allowed = openSender(t, { STENO_ALLOW_PRIVATE_NETWORK: 'hooks.example' }, { resolve })
+  assert.equal((await allowed.send(`http://hooks.example:${port}/`)).status, 200)
+})
+
+test('a long body arrives whole and signed', async (t) => {
+  const receiver = await openTestReceiver(t)
+  const body = bodyOf(...Array.from({ length: 14 }, () => 'Grüße 🎙 '.repeat(62_500)))
+  const attempt = await openSender(t).send(receiver.url, { body })
+  assert.equal(attempt.status, 200)
+  const [received] = receiver.received
+  assert.equal(Buffer.byteLength(received!.body), body.bytes)
+  new Webhook(secret).verify(received!.body, received!.headers as never, { jsonParse: false })
+})
+
+test('a long body gets the time that it takes over a slow line', async (t) => {
+  const body = bodyOf('x'.repeat(125_000))
+  const receiver = await openTestReceiver(t, (_, response) => {
+    setTimeout(() => response.end(), 300)
+    return undefined
+  })
+  const { send } = openSender(t, {}, { timeout: 0.1 })
+  assert.equal((await send(receiver.url, { body })).status, 200)
+  assert.equal((await send(receiver.url)).status, null)
+})
+
+test('a receiver that answers before it has read a long body is heard', async (t) => {
+  const { url } = await openRaw(t, (socket) => {
+    socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
+  })
+  const body = bodyOf(...Array.from({ length: 100 }, () => 'x'.repeat(100_000)))
+  const attempt = await openSender(t).send(url, { body })
+  assert.deepEqual([attempt.status, attempt.error], [413, null])
+})
+
+test('a long body that is cut off lets go of what it is read from', async (t) => {
+  const closed = Promise.withResolvers<void>()
+  async function* pieces() {
+    try {
+      for (let i = 0; i < 1000; i++) yield Buffer.alloc(100_000)
+    } finally {
+      if (++reads === 2) closed.resolve()
+    }
+  }
+  let reads = 0
+  const abort = new AbortController()
+  const { url } = await openRaw(t, (socket) => {
+    socket.pause()
+    abort.abort(new Error('the server stops'))
+  })
+  const body = { bytes: 100_000_000, pieces }
+  const sent = openSender(t).send(url, { body, signal: abort.signal })
+  await assert.rejects(sent, /the server stops/)
+  await closed.promise
+})
+
+test('of thousands of headers the first are noted', async (t) => {
+  const many = Array.from({ length: 3000 }, (_, i) => `h${i}: \r\n`).join('')
+  const { url } = await openRaw(t, (socket) => {
+    socket.end(`HTTP/1.1 200 OK\r\n${many}connection: close\r\n\r\n`)
+  })
+  const { responseHeaders } = await openSender(t).send(url)
+  assert.equal(Object.keys(responseHeaders!).length, 200)
+})
+
+test('connections are used again', async (t) => {
+  const ports = new Set<number | undefined>()
+  const receiver = await openTestReceiver(t, (_, response) => {
+    ports.add(response.socket?.remotePort)
+    return 200
+  })
+  const { send } = openSender(t)
+  for (let i = 0; i < 12; i++) await send(receiver.url)
+  // A connection is free again a moment after its answer was read.
+  assert.ok(ports.size <= 2, `${ports.size} connections for 12 attempts`)
+})
+
+test('an attempt that is cut off rejects with the reason', async (t) => {
+  const abort = new AbortController()
+  const { url } = await openRaw(t, () => abort.abort(new Error('the job was deleted')))
+  await assert.rejects(openSender(t).send(url, { signal: abort.signal }), /the job was deleted/)
+})
+
+test('a body that cannot be read is the fault of nobody else', async (t) => {
+  const receiver = await openTestReceiver(t)
+  const broken = new Error('the disk is damaged')
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('a start')
+    throw broken
+  }
+  const sent = openSender(t).send(receiver.url, { body: { bytes: 100, pieces } })
+  await assert.rejects(sent, broken)
+  assert.equal(receiver.received.length, 0)
+})

@@ -1,0 +1,47 @@
+import { createHmac } from 'node:crypto'
+import type { DeliveryBody } from '../storage/delivery-body.ts'
+import { inPieces } from './pieces.ts'
+
+/** What one attempt is signed from. */
+export type ToSign = {
+  /** The `webhook-id`: the same on every attempt. */
+  id: string
+  /** The moment of the attempt, in milliseconds since 1970. */
+  at: number
+  body: DeliveryBody
+  /** All that are valid, `whsec_` and base64; without one nothing is signed. */
+  secrets: readonly string[]
+}
+
+/**
+ * The headers of Standard Webhooks 1.0 (standardwebhooks.com): id, Unix seconds, and a signature for each
+ * secret, so that a receiver may know any of them. `prefixes` name further sets of the same headers.
+ */
+export async function signedHeaders(
+  toSign: ToSign,
+  { prefixes }: { prefixes: readonly string[] },
+): Promise<Record<string, string>> {
+  const timestamp = String(Math.floor(toSign.at / 1000))
+  const signatures = await sign(toSign, timestamp)
+  const headers: Record<string, string> = {}
+  for (const prefix of ['webhook', ...prefixes]) {
+    headers[`${prefix}-id`] = toSign.id
+    headers[`${prefix}-timestamp`] = timestamp
+    if (signatures) headers[`${prefix}-signature`] = signatures
+  }
+  return headers
+}
+
+async function sign({ id, body, secrets }: ToSign, timestamp: string): Promise<string> {
+  if (secrets.length === 0) return ''
+  const hashes = secrets.map((secret) => createHmac('sha256', keyOf(secret)))
+  for (const hash of hashes) hash.update(`${id}.${timestamp}.`)
+  for await (const piece of inPieces(body)) {
+    for (const hash of hashes) hash.update(piece)
+  }
+  return hashes.map((hash) => `v1,${hash.digest('base64')}`).join(' ')
+}
+
+function keyOf(secret: string): Buffer {
+  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+}

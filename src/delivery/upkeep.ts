@@ -1,0 +1,38 @@
+import type { Log } from '../log.ts'
+import type { Db } from '../storage/db.ts'
+import { forgetOldDeliveries } from '../storage/deliveries.ts'
+import type { Clock } from './clock.ts'
+
+const INTERVAL_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/** What is kept for how long. */
+export type UpkeepOptions = {
+  db: Db
+  log: Log
+  clock: Clock
+  /** Days for which ended deliveries are kept; 0 = as long as their job. */
+  logDays: number
+  signal: AbortSignal
+}
+
+/** Forgets deliveries that ended long ago, with their attempts, every hour until aborted. */
+export async function keepLogShort(options: UpkeepOptions): Promise<void> {
+  const { log, clock, signal, logDays } = options
+  while (!signal.aborted && logDays > 0) {
+    await forget(options).catch((error) => log.error({ err: error }, 'cannot forget deliveries'))
+    await clock.sleep(INTERVAL_MS, signal)
+  }
+}
+
+async function forget({ db, log, clock, logDays, signal }: UpkeepOptions): Promise<void> {
+  const endedBefore = clock.now() - logDays * DAY_MS
+  let forgotten = 0
+  while (!signal.aborted) {
+    const { deleted, objects } = await forgetOldDeliveries(db, { endedBefore })
+    for (const id of objects) await db.objects.delete(id)
+    forgotten += deleted
+    if (deleted === 0) break
+  }
+  if (forgotten > 0) log.info({ forgotten }, 'forgot deliveries that ended long ago')
+}

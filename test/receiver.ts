@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+/** What a receiver was sent. */
+export type Received = {
+  method: string
+  /** With its query. */
+  path: string
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+/** A receiver of callbacks and webhooks on loopback. */
+export type Receiver = {
+  /** Without a slash at its end. */
+  url: string
+  /** In the order in which they came. */
+  received: Received[]
+  /** Those to one path. */
+  at(path: string): Received[]
+  /** Resolves when so many have come to a path. */
+  until(path: string, count: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Ends an answer; those that it ends itself need no status. */
+export type Answer = (received: Received, response: ServerResponse) => number | undefined
+
+/** Opens a receiver, which answers 200 unless `answer` says otherwise. */
+export async function openReceiver(answer: Answer = () => 200): Promise<Receiver> {
+  const received: Received[] = []
+  const at = (path: string) => received.filter((one) => one.path === path)
+  let changed = Promise.withResolvers<void>()
+  const server = createServer(async (request, response) => {
+    const { method = '', url: path = '', headers } = request
+    const one = { method, path, headers, body: await text(request) }
+    received.push(one)
+    changed.resolve()
+    changed = Promise.withResolvers()
+    const status = answer(one, response)
+    if (status !== undefined)
+      response.writeHead(status, { 'content-type': 'text/plain' }).end('heard')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    at,
+    async until(path, count) {
+      while (at(path).length < count) await changed.promise
+    },
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
