@@ -4,9 +4,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { decodeMedia } from '../audio/media.ts'
 import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
+import { createMetrics } from '../metrics.ts'
 import type { Word } from '../transcript/transcript.ts'
 import { wordErrors } from '../transcript/word-errors.ts'
 import { createSpeechEngine } from './engine.ts'
@@ -146,4 +148,22 @@ test('a vanished recording is an error of its own, and the worker goes on', asyn
   const gone = { path: join(folder, 'gone'), samples: 16_000 }
   await assert.rejects(engine.findSpeech(gone, { signal }), { code: 'storage_unreadable' })
   await engine.checkReady({ signal })
+})
+
+test('processes that ended are counted by what they were for', async (t) => {
+  const metrics = createMetrics()
+  const broken = createSpeechEngine({
+    folder: join(folder, 'no-models'),
+    workers: 1,
+    log: createLog('silent'),
+    metrics,
+    live: { partialInterval: 0.3 },
+  })
+  t.after(() => broken.close())
+  async function counted() {
+    const { values } = await metrics.workerRestarts.get()
+    return values.filter(({ value }) => value > 0).map(({ labels }) => labels.role)
+  }
+  while ((await counted()).length < 3) await setImmediate()
+  assert.deepEqual((await counted()).sort(), ['batch', 'listen', 'live'])
 })

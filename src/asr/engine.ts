@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
 import { planBatches } from './batches.ts'
 import { createLiveEars } from './live/ears.ts'
 import { WorkerPool } from './pool.ts'
@@ -30,17 +31,19 @@ export type SpeechEngineOptions = {
   folder: string
   workers: number
   log: Log
+  metrics?: Pick<Metrics, 'workerRestarts'>
   /** Makes processes for live sessions too; seconds between two partials of an utterance. */
   live?: { partialInterval: number }
 }
 
 /** Starts the worker processes; their models load in the background. */
 export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
-  const { folder, workers } = options
+  const { folder, workers, metrics } = options
   const log = options.log.child({ room: 'asr' })
   const entry = new URL('worker.ts', import.meta.url)
   const start = (role: WorkerRole, count: number) => {
-    const pool = new WorkerPool({ entry, args: [folder, role], workers: count, log })
+    const onLost = () => metrics?.workerRestarts.inc({ role })
+    const pool = new WorkerPool({ entry, args: [folder, role], workers: count, log, onLost })
     pool.start()
     return pool
   }

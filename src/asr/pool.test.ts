@@ -3,6 +3,7 @@ import { getPriority } from 'node:os'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
+import { createMetrics } from '../metrics.ts'
 import { WorkerPool } from './pool.ts'
 import type { Task } from './protocol.ts'
 
@@ -13,13 +14,19 @@ function task(path: string): Task {
 
 function startPool(t: TestContext, { workers = 1, args = [] as string[] } = {}) {
   const entry = new URL('pool.fixture.ts', import.meta.url)
-  const pool = new WorkerPool({ entry, args, workers, log: createLog('silent') })
+  const metrics = createMetrics()
+  const onLost = () => metrics.workerRestarts.inc({ role: 'batch' })
+  const pool = new WorkerPool({ entry, args, workers, log: createLog('silent'), onLost })
   pool.start()
   t.after(() => pool.close())
   const run = (path: string, options = {}) => {
     return pool.run(task(path), { signal: new AbortController().signal, patience: 30, ...options })
   }
-  return { pool, run }
+  const restarts = async () => {
+    const { values } = await metrics.workerRestarts.get()
+    return values.find(({ labels }) => labels.role === 'batch')?.value
+  }
+  return { pool, run, restarts }
 }
 
 const engineFailed = (error: unknown) => error instanceof AppError && error.code === 'engine_failed'
@@ -85,6 +92,17 @@ test('workers run side by side', async (t) => {
 test('a worker whose models cannot be loaded says why', async (t) => {
   const { run } = startPool(t, { args: ['broken'] })
   await assert.rejects(run('pid'), { code: 'engine_unavailable', message: /no model here/ })
+})
+
+test('a worker that ended by itself is counted, one that was closed is not', async (t) => {
+  const { pool, run, restarts } = startPool(t)
+  await run('pid')
+  assert.equal(await restarts(), 0)
+  await assert.rejects(run('crash'), engineFailed)
+  await run('pid')
+  assert.equal(await restarts(), 1)
+  await pool.close()
+  assert.equal(await restarts(), 1)
 })
 
 test('closing rejects what runs and what waits', async (t) => {

@@ -11,6 +11,8 @@ export type PoolOptions = {
   args: readonly string[]
   workers: number
   log: Log
+  /** Called when one has ended by itself. */
+  onLost?: () => void
 }
 
 /** How one task is stopped and ranked. */
@@ -189,6 +191,7 @@ export class WorkerPool {
     clearTimeout(worker.watchdog)
     this.#workers.delete(worker)
     if (this.#closed) return
+    this.#options.onLost?.()
     this.#options.log.warn({ pid: worker.process.pid, cause, state: worker.state }, 'worker ended')
     worker.current?.reject(new AppError('engine_failed', `its process ended with ${cause}`))
     if (worker.state !== 'loading') {

@@ -6,6 +6,7 @@ import { failJob, finishJob, type JobFailure, releaseJob, retryJob } from '../st
 import { type JobProgress, recordProgress } from '../storage/progress.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
 import type { JobResult } from '../storage/results.ts'
+import { type AttemptMeter, type Observers, openMeter } from './attempt-meter.ts'
 import { type AttemptWatch, LeaseLost, watchAttempt } from './attempt-watch.ts'
 import { steadyNow } from './clock.ts'
 import type { Enter } from './in-hand.ts'
@@ -22,7 +23,7 @@ const WRITE_PAUSE_MS = 1000
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['engine_failed'])
 
 /** What an attempt needs. */
-export type AttemptTools = {
+export type AttemptTools = Observers & {
   db: Db
   log: Log
   maxAttempts: number
@@ -34,26 +35,34 @@ export type AttemptTools = {
   discard(jobId: string): Promise<void>
   /** Aborted when the server stops: the job then goes back as if the attempt had not been made. */
   stop: AbortSignal
+  /** Called when a job has ended, for those who are told of it. */
+  onEvents?: (() => void) | undefined
 }
+
+type Tools = AttemptTools & { meter: AttemptMeter }
 
 /** Makes one attempt at a claimed job and writes how it ended; fails only when that cannot be written. */
 export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<void> {
   const log = given.log.child({ jobId: job.id, attempt: job.attempt })
-  const tools = { ...given, log }
+  const meter = openMeter(given, job)
+  const tools = { ...given, log, meter }
   const watch = watchAttempt({ ...tools, lease: job.lease })
+  let failure: unknown
   try {
     const result = await transcribeTold(tools, job, watch)
     await finish(tools, job, { result })
   } catch (error) {
-    await settleFailure(tools, job, { error: watch.signal.aborted ? watch.signal.reason : error })
+    failure = watch.signal.aborted ? watch.signal.reason : error
+    await settleFailure(tools, job, { error: failure })
   } finally {
     await watch.close()
+    meter.close(failure)
   }
 }
 
 /** Transcribes, and writes down how far it is. */
 async function transcribeTold(
-  { db, enter, log, transcribe }: AttemptTools,
+  { db, enter, log, meter, transcribe }: Tools,
   job: ClaimedJob,
   { signal, untimed }: AttemptWatch,
 ): Promise<JobResult> {
@@ -66,35 +75,38 @@ async function transcribeTold(
       .catch((error) => log.debug({ err: error }, 'progress not written'))
   }
   try {
-    return await transcribe(job, { signal, onProgress, enter: (signal) => untimed(enter(signal)) })
+    const enterUntimed = (signal: AbortSignal) => untimed(enter(signal))
+    return await transcribe(job, { signal, onProgress, enter: enterUntimed, meter })
   } finally {
     await written
   }
 }
 
 async function finish(
-  tools: AttemptTools,
+  tools: Tools,
   job: ClaimedJob,
   { result }: { result: JobResult },
 ): Promise<void> {
-  const { db, log } = tools
+  const { db, log, meter } = tools
   const write = () => finishJob(db, job.lease, { result, at: Date.now() })
   // A full disk is a failure of the job; a database that another program holds for a while is not.
   const done = await untilWritten(tools, write, {
     isFatal: (error) => error instanceof AppError,
   })
   if (!done) return log.warn('result dropped: the lease was lost')
+  tools.onEvents?.()
+  meter.ended()
   log.info('job done')
   await discard(tools, job.id)
 }
 
 /** Decides what becomes of a job whose attempt failed, and writes it. */
 async function settleFailure(
-  tools: AttemptTools,
+  tools: Tools,
   job: ClaimedJob,
   { error }: { error: unknown },
 ): Promise<void> {
-  const { db, log, maxAttempts } = tools
+  const { db, log, maxAttempts, meter } = tools
   if (error instanceof LeaseLost) return log.warn('attempt dropped: the lease was lost')
   const code = error instanceof AppError ? error.code : 'internal'
   if (code === 'server_stopping') {
@@ -116,7 +128,10 @@ async function settleFailure(
   // First of all the space: on a full disk the row can only be written once there is some.
   await discard(tools, job.id)
   const failure = describeFailure(error, job.attempt)
-  await untilWritten(tools, () => failJob(db, job.lease, { failure, at: Date.now() }))
+  const write = () => failJob(db, job.lease, { failure, at: Date.now() })
+  if (!(await untilWritten(tools, write))) return
+  tools.onEvents?.()
+  meter.ended(failure)
 }
 
 /** What cannot be removed now is removed at the next start; it must not keep a job from ending. */

@@ -18,6 +18,7 @@ import { findFile, type StoredFile } from '../storage/files.ts'
 import { deleteEndedJob, findJob, type JobId } from '../storage/jobs.ts'
 import { findActiveJobs } from '../storage/queue-upkeep.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { Observers } from './attempt-meter.ts'
 import { steadyNow } from './clock.ts'
 import { type MediaTools, type PipelineTools, transcribe } from './pipeline.ts'
 import { Runner } from './runner.ts'
@@ -39,12 +40,16 @@ export type SubmitRequest = {
 }
 
 /** What the recorded-audio service is built from. */
-export type JobsOptions = {
-  config: Pick<Config, 'jobs' | 'media' | 'storage'>
+export type JobsOptions = Observers & {
+  config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
   storage: Pick<Storage, 'db' | 'objects'>
   speech: SpeechEngine
   log: Log
   media?: MediaTools
+  /** Called when something may have been queued for receivers. */
+  onEvents?: () => void
+  /** Called when a job was deleted. */
+  onDeleted?: (jobId: string) => void
   /** How long jobs in hand may go on when the server stops. */
   graceMs?: number | undefined
 }
@@ -62,6 +67,7 @@ const MIN_SLOTS = 2
 export class Jobs {
   readonly #tools: PipelineTools
   readonly #log: Log
+  readonly #options: JobsOptions
   readonly #runner: Runner
   readonly #create: CreateJob
   readonly #closed = new AbortController()
@@ -70,12 +76,13 @@ export class Jobs {
   #tidying: Promise<void> = Promise.resolve()
 
   constructor(options: JobsOptions) {
-    const { config, storage, speech, log, media, graceMs = GRACE_MS } = options
+    const { config, storage, speech, log, media, metrics, tracing, graceMs = GRACE_MS } = options
     const { maxAttempts, timeout, queueTimeout, maxConcurrentPerAccount } = config.jobs
     const workFolder = join(config.storage.folder, 'work')
     const { db } = storage
     const tools = { probe: probeMedia, decode: decodeMedia }
     this.#tools = { db, speech, config, workFolder, media: media ?? tools }
+    this.#options = options
     this.#create = createJobs(db)
     this.#log = log.child({ room: 'jobs' })
     this.#runner = new Runner({
@@ -87,6 +94,9 @@ export class Jobs {
       maxPerAccount: maxConcurrentPerAccount,
       slots: Math.max(MIN_SLOTS, speech.workers),
       graceMs,
+      metrics,
+      tracing,
+      onEvents: options.onEvents,
       transcribe: (job, options) => transcribe(this.#tools, job, options),
       discard: (jobId) => removeStages(workFolder, jobId),
     })
@@ -113,6 +123,7 @@ export class Jobs {
     const job = { id, account, ...moments, params, customMetadata, file }
     const creation = await this.#create(job, { maxQueued, idempotency })
     if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
+    this.#options.onEvents?.()
     this.#runner.wake({ account, isFetched: fileId !== null })
     // The same request may have come at the same time, and been first.
     return creation === 'created' ? { id } : sameRequest(creation, idempotency!)
@@ -155,6 +166,7 @@ export class Jobs {
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
     }
+    this.#options.onDeleted?.(job.id)
     for (const id of deleted.objects) await db.objects.delete(id)
     await removeStages(workFolder, job.id)
   }
@@ -166,7 +178,9 @@ export class Jobs {
     await this.#runner.start()
     const { signal } = this.#closed
     const { uploadTtl, retentionDays } = this.#tools.config.storage
-    this.#tidying = keepTidy({ db, log: this.#log, uploadTtl, retentionDays, signal })
+    const { onDeleted } = this.#options
+    const kept = { uploadTtl, retentionDays, onDeleted }
+    this.#tidying = keepTidy({ db, log: this.#log, ...kept, signal })
   }
 
   /** Resolves when no job is waiting or in hand. */

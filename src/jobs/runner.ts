@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../errors.ts'
+import { outcomeOf } from '../metrics.ts'
+import type { JobFailure } from '../storage/lease.ts'
 import { type ClaimedJob, claimJob } from '../storage/queue.ts'
 import {
   failExhaustedJobs,
@@ -155,20 +157,29 @@ export class Runner {
 
   /** Ends the waiting jobs that no attempt will be made at. */
   async #endHopeless(): Promise<void> {
-    const { db, discard, log, maxAttempts, queueTimeout } = this.#options
+    const { db, maxAttempts, queueTimeout } = this.#options
     const now = steadyNow()
     await returnLostJobs(db, { now, inHand: this.#inHand.ids() })
     const reason = 'the server went down or stood still whenever the job was in hand'
     const lost = toFailure(new AppError('attempts_exhausted', reason))
     const at = Date.now()
-    const ended = await failExhaustedJobs(db, { maxAttempts, failure: lost, at })
+    const exhausted = await failExhaustedJobs(db, { maxAttempts, failure: lost, at })
+    await this.#clearUp(exhausted, lost)
     if (queueTimeout > 0) {
       const failure = toFailure(new AppError('queue_timeout', `it waited for ${queueTimeout} s`))
       const since = now - queueTimeout * 1000
-      ended.push(...(await failOverdueJobs(db, { since, failure, at })))
+      await this.#clearUp(await failOverdueJobs(db, { since, failure, at }), failure)
     }
-    for (const id of ended) {
-      await discard(id).catch((error) => log.warn({ err: error }, 'stages not removed'))
+  }
+
+  /** Does what is left to do for jobs that have ended without an attempt. */
+  async #clearUp(ended: readonly string[], failure: JobFailure): Promise<void> {
+    const { discard, log, metrics, onEvents } = this.#options
+    if (ended.length > 0) onEvents?.()
+    for (const jobId of ended) {
+      log.warn({ jobId, ...failure }, 'job failed')
+      metrics?.jobsEnded.inc({ kind: 'pre-recorded', outcome: outcomeOf(failure) })
+      await discard(jobId).catch((err) => log.warn({ err, jobId }, 'stages not removed'))
     }
     if (ended.length > 0) this.#notify()
   }

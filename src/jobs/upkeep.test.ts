@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { endNewJob } from '../../test/test-deliveries.ts'
 import { addLiveJob, newLiveJob } from '../../test/test-live-jobs.ts'
 import { openTestStorage } from '../../test/test-storage.ts'
 import { createLog } from '../log.ts'
@@ -24,4 +25,20 @@ test('keys of old requests and tokens of sessions that ended long ago are forgot
   assert.equal(await findLiveSession(db, old.id), undefined)
   assert.ok(await findLiveSession(db, open.id))
   assert.equal(await findRepeated(db, idempotency, { now: 2000 }), undefined)
+})
+
+test('a job past its retention is named to those who deliver for it', async (t) => {
+  const { db } = await openTestStorage(t)
+  const old = await endNewJob(db, { at: 2000 })
+  await endNewJob(db, { at: Date.now() })
+  const stop = new AbortController()
+  const deleted: string[] = []
+  const onDeleted = (jobId: string) => {
+    deleted.push(jobId)
+    stop.abort()
+  }
+  const log = createLog('silent')
+  const { signal } = stop
+  await keepTidy({ db, log, uploadTtl: 0, retentionDays: 1, onDeleted, signal })
+  assert.deepEqual(deleted, [old])
 })

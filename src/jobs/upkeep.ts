@@ -18,6 +18,8 @@ export type UpkeepOptions = {
   uploadTtl: number
   /** Days a job that has ended is kept, with its recording; 0 = forever. */
   retentionDays: number
+  /** Called with each job that was deleted. */
+  onDeleted?: ((jobId: string) => void) | undefined
   signal: AbortSignal
 }
 
@@ -49,12 +51,13 @@ async function tidy(options: UpkeepOptions, state: State): Promise<void> {
 }
 
 async function deleteOldJobs(options: UpkeepOptions): Promise<void> {
-  const { db, log, retentionDays, signal } = options
+  const { db, log, onDeleted, retentionDays, signal } = options
   if (retentionDays === 0) return
   const endedBefore = Date.now() - retentionDays * DAY_MS
   while (!signal.aborted) {
     const { ids, objects } = await deleteExpiredJobs(db, { endedBefore })
     if (ids.length === 0) return
+    for (const id of ids) onDeleted?.(id)
     await deleteObjects(options, objects)
     log.info({ removed: ids.length }, 'deleted jobs past their retention')
   }

@@ -13,6 +13,11 @@ export class AwaitedClients {
     this.#options = options
   }
 
+  /** How many they are. */
+  get size(): number {
+    return this.#timers.size
+  }
+
   /** A session waits from its creation on; no longer than it may though the clock was set back since. */
   add({ id, createdAt }: { id: string; createdAt: number }): void {
     const { timeoutMs } = this.#options

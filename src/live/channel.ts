@@ -20,9 +20,21 @@ import { type UtteranceView, viewUtterance } from './views.ts'
 export type HeardEvent =
   | { type: 'speech_start'; time: number; channel: number }
   | { type: 'speech_end'; time: number; channel: number }
-  | { type: 'partial'; channel: number; number: number; view: UtteranceView }
-  /** `error` says that the utterance could not be recognised. */
-  | { type: 'final'; channel: number; number: number; view: UtteranceView; error?: unknown }
+  | { type: 'partial'; channel: number; number: number; view: UtteranceView; begunAt?: number }
+  | HeardFinal
+
+/**
+ * `error` says that the utterance could not be recognised; `endedAt` is when its end was known, by the
+ * clock of this process.
+ */
+export type HeardFinal = {
+  type: 'final'
+  channel: number
+  number: number
+  view: UtteranceView
+  error?: unknown
+  endedAt?: number | undefined
+}
 
 /** What a channel is made from. */
 export type ChannelOptions = {
@@ -115,7 +127,7 @@ export class Channel {
 
   /** Recognises an utterance that had ended before. */
   resume(ended: EndedUtterance): void {
-    this.#recognize(ended, this.#final(ended, { isBehind: true }))
+    this.#recognize(ended, { final: this.#final(ended, { isBehind: true }) })
   }
 
   /** Resolves when not too many finals are under way, or, with `all`, none. */
@@ -157,7 +169,7 @@ export class Channel {
       this.#last = { number, text: view.text, draft: heard.draft, voice: lastVoice }
       if (view.words.length === 0 || view.text === last?.text) return
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + partialIntervalMs)
-      tell({ type: 'partial', channel, number, view })
+      tell({ type: 'partial', channel, number, view, begunAt: began })
     } catch (error) {
       if (!stop.signal.aborted && !this.#options.signal.aborted) {
         this.#options.log.warn({ err: error }, 'partial transcript failed')
@@ -200,7 +212,8 @@ export class Channel {
     if (!isSame) early?.stop.abort()
     const ended = this.#endedOf(span)
     this.#after = ended.segment.end
-    this.#recognize(ended, isSame ? early.final : this.#final(ended, { isBehind }))
+    const final = isSame ? early.final : this.#final(ended, { isBehind })
+    this.#recognize(ended, { final, endedAt: performance.now() })
   }
 
   #endedOf(span: UtteranceSpan): EndedUtterance {
@@ -212,7 +225,10 @@ export class Channel {
   }
 
   /** Tells the final text after those of the utterances before. */
-  #recognize(ended: EndedUtterance, final: Promise<Final>): void {
+  #recognize(
+    ended: EndedUtterance,
+    { final, endedAt }: { final: Promise<Final>; endedAt?: number },
+  ): void {
     const { channel, tell, language } = this.#options
     const { number, from, to } = ended.span
     this.#ended.push(ended)
@@ -233,12 +249,12 @@ export class Channel {
         const spoken = words.length > 0 ? heard : language.fallback
         const view = viewUtterance(words, { channel, language: spoken, span })
         this.#ended.shift()
-        tell({ type: 'final', channel, number, view })
+        tell({ type: 'final', channel, number, view, endedAt })
       } catch (error) {
         if (this.#options.signal.aborted) return
         const view = viewUtterance([], { channel, language: language.fallback, span })
         this.#ended.shift()
-        tell({ type: 'final', channel, number, view, error })
+        tell({ type: 'final', channel, number, view, error, endedAt })
       }
     })
   }

@@ -26,6 +26,8 @@ export type ClosingOptions = {
   hasAcks: boolean
   maxMessages: number
   readLog: ReadLog
+  /** From here on no other message may be told: result and callback end with the same ones. */
+  onTold(): void
   teller: Teller
   journal: Journal
   /** Aborted when the session is left: then nothing is stored any more. */
@@ -53,6 +55,7 @@ export async function closeSession(
   if (summary) teller.once(summary, { isLast })
   // Each of the transcripts may be megabytes: the loop is to be free between them.
   await journal.flushed()
+  options.onTold()
   const last = [
     teller.prepareOnce({ type: 'post_final_transcript', text: whole }, { isLast }),
     teller.prepareOnce({ type: 'end_session' }, { isLast }),

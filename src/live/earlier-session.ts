@@ -1,7 +1,7 @@
 import type { LiveFiles } from '../storage/live-files.ts'
 import type { Outgoing } from './connection.ts'
 import { dropOlder, type EarlierChunks, type Seam } from './intake.ts'
-import type { Routing, ServerMessage, TextMessage } from './messages.ts'
+import { type Routing, readMessage, type ServerMessage, type TextMessage } from './messages.ts'
 import { type EarlierMessages, mustArrive } from './outbox.ts'
 import { type ChunkRecord, readRecord, type Snapshot, type StopReason } from './session-log.ts'
 import { utteranceId } from './views.ts'
@@ -145,15 +145,6 @@ function note(message: ServerMessage | TextMessage, text: string, told: Told): v
     default:
       told.once.set(message.type, text)
   }
-}
-
-const longMessage = /^\{"type":"(post_transcript|post_final_transcript)"/
-
-/** Reads a message; of those that are megabytes long, whose data nobody looks at here, only the type. */
-function readMessage(text: string): (ServerMessage & { created_at: string }) | TextMessage {
-  const [, type] = longMessage.exec(text) ?? []
-  if (type) return { type: type as TextMessage['type'], text }
-  return JSON.parse(text) as ServerMessage & { created_at: string }
 }
 
 /** Keeps of all chunks what an intake has to know. */

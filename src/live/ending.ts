@@ -2,12 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { SoundFormat } from '../audio/sound-format.ts'
 import { wavHeader } from '../audio/wav-header.ts'
 import type { Log } from '../log.ts'
+import { type Metrics, outcomeOf } from '../metrics.ts'
 import type { JobFailure, Lease } from '../storage/lease.ts'
 import { keepRecording, type LiveFiles } from '../storage/live-files.ts'
 import { failLiveJob, finishLiveJob, type LiveJob, type Recorded } from '../storage/live-jobs.ts'
+import type { LiveCallback } from '../storage/outbox.ts'
 import { dropResult, storeResultText } from '../storage/results.ts'
 import type { Storage } from '../storage/storage.ts'
 import { roundTo } from '../transcript/rounding.ts'
+import { type CallbackFeed, dropBodies } from './callback-feed.ts'
 import type { Outcome } from './closing.ts'
 import { formatOf, secondsOf } from './format.ts'
 import type { LiveParams } from './live-params.ts'
@@ -23,10 +26,14 @@ class LeaseLostError extends Error {}
 /** A session in hand: its job, the right to write to that, and its files. */
 export type SessionInHand = { job: LiveJob; lease: Lease; files: LiveFiles }
 
+/** What its callback hears of it, if there is one. */
+type Feed = Pick<CallbackFeed, 'feed' | 'finish'>
+
 /** What the end of a session needs. */
 export type EndingOptions = {
   storage: Pick<Storage, 'db' | 'objects'>
   log: Log
+  metrics?: Metrics | undefined
   /** Aborted when the server stops: a job that could not be ended by then is left to the next one. */
   signal: AbortSignal
 }
@@ -37,10 +44,10 @@ export type EndingOptions = {
  */
 export class Ending {
   readonly #options: EndingOptions
-  readonly #session: SessionInHand
+  readonly #session: SessionInHand & { feed?: Feed | undefined }
   #isLost = false
 
-  constructor(options: EndingOptions, session: SessionInHand) {
+  constructor(options: EndingOptions, session: SessionInHand & { feed?: Feed | undefined }) {
     this.#options = options
     this.#session = session
   }
@@ -53,16 +60,22 @@ export class Ending {
   /** Ends it with its result; rejects when `signal` is aborted before, or the job is not the session's. */
   async finish(outcome: Outcome, signal: AbortSignal): Promise<void> {
     await this.#insist(() => this.#store(outcome), signal)
+    const { log, metrics } = this.#options
+    log.info({ sessionId: this.#session.job.id }, 'live session ended')
+    metrics?.jobsEnded.inc({ kind: 'live', outcome: 'done' })
+    metrics?.audioSeconds.inc({ kind: 'live' }, outcome.duration)
   }
 
   /** Ends it as failed, with what was recorded; rejects when the server stops before. */
   async fail(): Promise<void> {
-    const { storage, signal, log } = this.#options
-    const { job, lease, files } = this.#session
+    const { storage, signal, log, metrics } = this.#options
+    const { job, lease, files, feed } = this.#session
     const fail = async () => {
+      await feed?.feed()
       const failed = { job, files, failure: sessionFailed, only: lease }
       if (!(await failRecorded(storage, failed))) throw new LeaseLostError()
       log.warn({ sessionId: job.id, ...sessionFailed }, 'live session ended with an error')
+      metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(sessionFailed) })
     }
     try {
       if (!this.#isLost) await this.#insist(fail, signal)
@@ -88,15 +101,17 @@ export class Ending {
   /** Puts result and recording where every job has them; until the last statement nobody sees them. */
   async #store(outcome: Outcome): Promise<void> {
     const { db, objects } = this.#options.storage
-    const { job, lease, files } = this.#session
+    const { job, lease, files, feed } = this.#session
     const result = await storeResultText(db, outcome.result())
+    let callbacks: LiveCallback[] = []
     let isDone = false
     try {
       const file = await keepSound(objects, { job, files, ...outcome })
-      isDone = await finishLiveJob(db, lease, { result, file, at: Date.now() })
+      callbacks = (await feed?.finish()) ?? []
+      isDone = await finishLiveJob(db, lease, { result, file, at: Date.now(), callbacks })
       if (!isDone) throw new LeaseLostError()
     } finally {
-      if (!isDone) await dropResult(db, result)
+      if (!isDone) await Promise.all([dropResult(db, result), dropBodies(db, callbacks)])
     }
   }
 }

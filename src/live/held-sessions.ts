@@ -5,28 +5,32 @@ import type { SpeechEngine } from '../asr/speech-engine.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
 import { liveFolder } from '../storage/data-folder.ts'
-import {
-  createLiveFiles,
-  type LiveFiles,
-  openLiveFiles,
-  removeLiveFiles,
-} from '../storage/live-files.ts'
+import { createLiveFiles, type LiveFiles, removeLiveFiles } from '../storage/live-files.ts'
 import { beginLiveJob, type LiveJob } from '../storage/live-jobs.ts'
 import type { Storage } from '../storage/storage.ts'
+import { noTracing, type Span, type Tracing } from '../tracing.ts'
+import type { CallbackFeed } from './callback-feed.ts'
+import { createCallbackFeeds, type OpenCallbackFeed } from './callback-feeds.ts'
 import { readEarlier } from './earlier-session.ts'
-import { Ending, failRecorded } from './ending.ts'
+import { Ending } from './ending.ts'
 import type { LiveParams } from './live-params.ts'
 import { routingOf } from './messages.ts'
 import { LiveSession, type SessionEnd } from './session.ts'
-import { soundAfter } from './session-log.ts'
+import { watchSession } from './session-watch.ts'
+import { failUnheard, openLeft } from './unheard-session.ts'
 
 /** What sessions are made of. */
 export type HeldSessionsOptions = {
-  config: Pick<Config, 'live' | 'storage'>
+  config: Pick<Config, 'live' | 'storage' | 'delivery'>
   storage: Pick<Storage, 'db' | 'objects'>
   speech: SpeechEngine
   log: Log
+  metrics?: Metrics | undefined
+  tracing?: Tracing | undefined
+  /** Called when something may have been queued for receivers. */
+  onEvents?: () => void
   /** Aborted when the server stops: then none is tried again. */
   signal: AbortSignal
 }
@@ -44,7 +48,14 @@ export type Held = { session: LiveSession; ended: Promise<SessionEnd> }
 /** What became of taking a session in hand: it may have ended meanwhile, or be tried again later. */
 export type Opened = Held | 'ended' | 'unopened'
 
-type Parts = { session: LiveSession; ending: Ending; files: LiveFiles; folder: string }
+type Parts = {
+  session: LiveSession
+  ending: Ending
+  feed: CallbackFeed | undefined
+  files: LiveFiles
+  folder: string
+  span: Span
+}
 
 /**
  * The sessions that this process has in hand: each is kept until it has ended. One that cannot be opened
@@ -57,17 +68,25 @@ export class HeldSessions {
   readonly #folder: string
   readonly #owner = randomUUID()
   readonly #held = new Map<string, Promise<Opened>>()
+  readonly #live = new Set<LiveSession>()
+  readonly #openFeed: OpenCallbackFeed
   #usualSeconds: number | undefined
 
   constructor(options: HeldSessionsOptions) {
     this.#options = options
     this.#log = options.log
     this.#folder = liveFolder(options.config.storage.folder)
+    this.#openFeed = createCallbackFeeds(options)
   }
 
   /** How many they are. */
   get size(): number {
     return this.#held.size
+  }
+
+  /** How many of them have a client now. */
+  get connected(): number {
+    return [...this.#live].filter(({ isConnected }) => isConnected).length
   }
 
   /** Seconds that sessions lasted, the recent ones counting most; undefined until one has ended. */
@@ -128,11 +147,17 @@ export class HeldSessions {
 
   /** Undefined when it has ended meanwhile, or ends here. */
   async #open(job: LiveJob): Promise<Held | undefined> {
-    const { config, speech, storage, signal } = this.#options
+    const { config, speech, storage, metrics, tracing = noTracing, signal } = this.#options
     const folder = join(this.#folder, job.id)
-    if (!speech.live) return this.#failUnheard(job, folder)
-    const lease = await beginLiveJob(storage.db, job.id, { owner: this.#owner })
+    const take = () => beginLiveJob(storage.db, job.id, { owner: this.#owner, at: Date.now() })
+    if (!speech.live) {
+      const openFeed = this.#openFeed
+      await failUnheard({ ...this.#options, log: this.#log, take, openFeed }, { job, folder })
+      return undefined
+    }
+    const lease = await take()
     if (!lease) return undefined
+    this.#options.onEvents?.()
     const left = await openLeft(folder)
     const files = left ?? (await createLiveFiles(folder))
     try {
@@ -144,9 +169,15 @@ export class HeldSessions {
         maxMissed: maxQueuedMessages,
       }
       const earlier = left && (await readEarlier(left, reading))
-      const ending = new Ending({ storage, log: this.#log, signal }, { job, lease, files })
+      const feed = await this.#openFeed({ job, lease, files })
+      const ending = new Ending(
+        { storage, log: this.#log, metrics, signal },
+        { job, lease, files, feed },
+      )
+      const span = tracing.start('live session', { 'steno.session.id': job.id })
       const session = new LiveSession({
         id: job.id,
+        createdAt: job.createdAt,
         params,
         files,
         channelPaths: Array.from({ length: params.channels }, (_, i) => {
@@ -158,9 +189,13 @@ export class HeldSessions {
         earlier,
         finish: (outcome, signal) => ending.finish(outcome, signal),
         fail: () => ending.fail(),
+        onStored: feed && (() => feed.wake()),
+        watch: watchSession(span, metrics),
         log: this.#log,
       })
-      return { session, ended: this.#live(job, { session, ending, files, folder }) }
+      feed?.wake()
+      const parts = { session, ending, feed, files, folder, span }
+      return { session, ended: this.#keepAlive(job, parts) }
     } catch (error) {
       await files.close()
       throw error
@@ -168,14 +203,23 @@ export class HeldSessions {
   }
 
   /** Lets a session live to its end, and clears up behind it. */
-  async #live(job: LiveJob, { session, ending, files, folder }: Parts): Promise<SessionEnd> {
+  async #keepAlive(
+    job: LiveJob,
+    { session, ending, feed, files, folder, span }: Parts,
+  ): Promise<SessionEnd> {
     let end: SessionEnd = 'left'
+    this.#live.add(session)
     try {
       end = await session.run()
     } catch (error) {
       this.#log.error({ err: error, sessionId: job.id }, 'a live session could not be ended')
     }
+    this.#options.onEvents?.()
+    this.#live.delete(session)
+    span.set({ 'steno.session.end': end })
+    span.end(end === 'failed' ? new AppError('internal') : undefined)
     try {
+      await feed?.close()
       await files.close()
       if (end !== 'left' && !ending.isLost) await removeLiveFiles(folder)
     } catch (error) {
@@ -185,30 +229,5 @@ export class HeldSessions {
     const seconds = (Date.now() - job.createdAt) / 1000
     this.#usualSeconds = ((this.#usualSeconds ?? seconds) * 3 + seconds) / 4
     return end
-  }
-
-  /** Ends a session of a server that offered them, with what was recorded: this one hears none. */
-  async #failUnheard(job: LiveJob, folder: string): Promise<undefined> {
-    const files = await openLeft(folder)
-    try {
-      const { message, status } = new AppError('live_unavailable', 'this server offers none')
-      const failure = { code: status, message }
-      if (await failRecorded(this.#options.storage, { job, files, failure })) {
-        this.#log.warn({ sessionId: job.id, ...failure }, 'live session ended with an error')
-      }
-    } finally {
-      await files?.close()
-    }
-    await removeLiveFiles(folder)
-  }
-}
-
-/** Opens the files that an earlier process left; one that was killed at the wrong moment may not have made them. */
-async function openLeft(folder: string): Promise<LiveFiles | undefined> {
-  try {
-    return await openLiveFiles(folder, { soundAfter })
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'file_not_found') return undefined
-    throw error
   }
 }

@@ -18,6 +18,8 @@ const RETRY_MS = 1000
 /** What the journal of a session is made from. */
 export type JournalOptions = {
   files: Pick<LiveFiles, 'write' | 'sync'>
+  /** More of the log is on the disk. */
+  onStored?: (() => void) | undefined
   /** Nothing more can be stored, until the files are opened anew. */
   onBroken(error: unknown): void
   log: Log
@@ -74,6 +76,7 @@ export class Journal {
         break
       }
       for (const { onStored } of batch) onStored?.()
+      this.#options.onStored?.()
     }
     this.#storing = undefined
   }

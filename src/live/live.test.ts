@@ -58,7 +58,7 @@ test('a session to which nobody came in time is given up', async (t) => {
 test('a session whose client comes at the last moment is not given up', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { db, id, statusOf } = await openLive(t)
-  assert.ok(await beginLiveJob(db, id, { owner: 'server' }))
+  assert.ok(await beginLiveJob(db, id, { owner: 'server', at: Date.now() }))
   t.mock.timers.tick(TIMEOUT_S * 1000)
   await settled(db)
   assert.equal(await statusOf(), 'processing')

@@ -4,6 +4,7 @@ import type { SpeechEngine } from '../asr/speech-engine.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { type Metrics, outcomeOf } from '../metrics.ts'
 import {
   type CreateJob,
   createJobs,
@@ -21,11 +22,14 @@ import {
 } from '../storage/live-jobs.ts'
 import { findLiveSession } from '../storage/live-sessions.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { Tracing } from '../tracing.ts'
 import { AwaitedClients } from './awaited-clients.ts'
 import type { Connection } from './connection.ts'
 import { untilStored } from './ending.ts'
 import { HeldSessions } from './held-sessions.ts'
 import type { LiveParams } from './live-params.ts'
+import { routingOf, writeMessage } from './messages.ts'
+import type { ConnectOptions } from './session.ts'
 
 /** A session as it is asked for, after validation. */
 export type LiveRequest = {
@@ -41,10 +45,14 @@ export type CreatedSession = { id: string; createdAt: number; token: string }
 
 /** What the live service is built from. */
 export type LiveOptions = {
-  config: Pick<Config, 'live' | 'storage'>
+  config: Pick<Config, 'live' | 'storage' | 'delivery'>
   storage: Pick<Storage, 'db' | 'objects'>
   speech: SpeechEngine
   log: Log
+  metrics?: Metrics | undefined
+  tracing?: Tracing | undefined
+  /** Called when something may have been queued for receivers. */
+  onEvents?: () => void
 }
 
 /** 192 bits in letters of URLs. */
@@ -95,15 +103,17 @@ export class Live {
     const repeated = idempotency && (await this.findRepeated(idempotency))
     if (repeated) return repeated
     await this.#checkRoom()
+    const id = randomUUID()
     const session = {
       kind: 'live' as const,
-      id: randomUUID(),
+      id,
       account,
       createdAt: Date.now(),
       params,
       customMetadata,
       channels: (params as LiveParams).channels,
       token: randomBytes(TOKEN_BYTES).toString('base64url'),
+      startMessage: startMessageOf(params as LiveParams, { id }),
     }
     const maxQueued = config.live.maxPerAccount
     const creation = await this.#create(session, { maxQueued, idempotency })
@@ -112,6 +122,7 @@ export class Live {
       throw new AppError('too_many_sessions', `${maxQueued} are open already`, { retryAfter })
     }
     if (creation !== 'created') return sameSession(storage, creation, idempotency!)
+    this.#options.onEvents?.()
     this.#awaited.add(session)
     return (await findLiveSession(storage.db, session.id))!
   }
@@ -127,13 +138,10 @@ export class Live {
   }
 
   /**
-   * Hands a client to the session of its token; `offset` is the session byte that it sends next. Resolves
-   * to a close code of contract 5.11 when it cannot be had.
+   * Hands a client to the session of its token. Resolves to a close code of contract 5.11 when it cannot
+   * be had.
    */
-  async connect(
-    token: string,
-    options: { offset?: number | undefined } = {},
-  ): Promise<Connection | number> {
+  async connect(token: string, options: ConnectOptions = {}): Promise<Connection | number> {
     const { config, storage } = this.#options
     const now = Date.now()
     const holder = await findLiveJobByToken(storage.db, token, {
@@ -148,6 +156,12 @@ export class Live {
     const opened = await this.#held.hold(holder.job)
     if (opened === 'ended') return 4410
     return opened === 'unopened' ? 1011 : opened.session.connect(options)
+  }
+
+  /** Sessions that have not ended: `new` ones had no client yet, `disconnected` ones have none now. */
+  get states(): { new: number; connected: number; disconnected: number } {
+    const { size, connected } = this.#held
+    return { new: this.#awaited.size, connected, disconnected: size - connected }
   }
 
   /** Takes up the sessions that an earlier process left, behind the start. */
@@ -203,9 +217,19 @@ export class Live {
     const fail = () => failLiveJob(db, id, { failure, at: Date.now(), only: 'queued' })
     try {
       const isGivenUp = await untilStored(fail, { signal, log, sessionId: id })
-      if (isGivenUp) log.warn({ sessionId: id, ...failure }, 'live session ended with an error')
+      if (!isGivenUp) return
+      this.#options.onEvents?.()
+      log.warn({ sessionId: id, ...failure }, 'live session ended with an error')
+      this.#options.metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(failure) })
     } catch {} // The server stops; the next one gives it up.
   }
+}
+
+/** How the callback of a session hears of it, once its job has a moment of creation. */
+function startMessageOf(params: LiveParams, { id }: { id: string }) {
+  const message = { type: 'start_session' } as const
+  if (!routingOf(params).isForCallback(message)) return undefined
+  return (at: number) => writeMessage(message, { sessionId: id, at })
 }
 
 async function sameSession(

@@ -118,6 +118,15 @@ export function dataOf(text: string): string {
   return text.slice(text.indexOf(key) + key.length, -1)
 }
 
+const longMessage = /^\{"type":"(post_transcript|post_final_transcript)"/
+
+/** Reads the text of a message; of those that are megabytes long only the type. */
+export function readMessage(text: string): (ServerMessage & { created_at: string }) | TextMessage {
+  const [, type] = longMessage.exec(text) ?? []
+  if (type) return { type: type as TextMessage['type'], text }
+  return JSON.parse(text) as ServerMessage & { created_at: string }
+}
+
 /** The exact text of a message. */
 export function writeMessage(
   message: ServerMessage | TextMessage,

@@ -4,7 +4,12 @@ import { type Routing, type ServerMessage, type TextMessage, writeMessage } from
 import { writeRecord } from './session-log.ts'
 
 /** An acknowledgement, as far as routing is concerned. */
-const someAck: ServerMessage = { type: 'audio_chunk', acknowledged: true, error: null, data: null }
+export const someAck: ServerMessage = {
+  type: 'audio_chunk',
+  acknowledged: true,
+  error: null,
+  data: null,
+}
 
 /** What of a session's messages an earlier process noted. */
 export type EarlierMessages = {
@@ -26,8 +31,8 @@ export type OutboxOptions = {
   earlier: EarlierMessages | undefined
 }
 
-/** `isLast`: it comes at the end, see `Outgoing`. */
-export type SendOptions = { isLast?: boolean }
+/** `isLast`: it comes at the end, see `Outgoing`; `at`: its moment, if that is not now. */
+export type SendOptions = { isLast?: boolean; at?: number }
 
 /**
  * The messages of a session on their way out: stored first, then given to the client. While there is none,
@@ -62,11 +67,14 @@ export class Outbox {
   }
 
   /** Stores a message and returns what sends it. */
-  prepare(message: ServerMessage | TextMessage, { isLast = false }: SendOptions = {}): () => void {
+  prepare(
+    message: ServerMessage | TextMessage,
+    { isLast = false, at = Date.now() }: SendOptions = {},
+  ): () => void {
     const { sessionId, routing, journal } = this.#options
     const isForSocket = routing.isForSocket(message)
     if (!isForSocket && !routing.isForCallback(message)) return () => {}
-    const text = writeMessage(message, { sessionId, at: Date.now() })
+    const text = writeMessage(message, { sessionId, at })
     const entry = { lines: [writeRecord({ kind: 'message', text })] }
     if (!isForSocket) {
       journal.append(entry)

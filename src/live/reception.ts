@@ -5,6 +5,7 @@ import type { Journal } from './journal.ts'
 import type { Outbox } from './outbox.ts'
 import { createRepeatFinder, type RepeatFinder } from './repeat-finder.ts'
 import { writeRecord } from './session-log.ts'
+import { type SessionWatch, unwatched } from './session-watch.ts'
 
 /** How sound gets into a session. */
 export type ReceptionOptions = IntakeOptions & {
@@ -12,6 +13,7 @@ export type ReceptionOptions = IntakeOptions & {
   files: LiveFiles
   journal: Journal
   outbox: Outbox
+  watch?: SessionWatch | undefined
   /** So many bytes of sound can be read from the files. */
   onWritten(sound: number): void
   /** A chunk was refused for a reason that no further chunk can mend. */
@@ -27,9 +29,12 @@ const REPEAT_PATIENCE_MS = 1000
 const MAX_REPEAT_PATIENCE_MS = 10_000
 
 /** What a resumed connection has brought so far; `finder` holds no more of it than it compares. */
+/** A chunk, and when it came by the clock of this process. */
+type Arrived = { bytes: Uint8Array; arrivedAt: number }
+
 type Held = {
   finder: RepeatFinder
-  chunks: Uint8Array[]
+  chunks: Arrived[]
   /** When the first chunk came that is held; undefined while none is. */
   since: number | undefined
   hasSound: boolean
@@ -82,11 +87,12 @@ export class Reception {
   /** Takes a chunk; its acknowledgement, or refusal, follows when all before it is stored. */
   take(chunk: Uint8Array): void {
     const held = this.#held
+    const arrived = { bytes: chunk, arrivedAt: performance.now() }
     if (!held) {
-      this.#store(chunk)
+      this.#store(arrived)
       return
     }
-    held.chunks.push(chunk)
+    held.chunks.push(arrived)
     held.hasSound ||= chunk.length > 0
     const place = chunk.length > 0 ? held.finder.write(chunk) : undefined
     clearTimeout(held.timer)
@@ -145,8 +151,8 @@ export class Reception {
     for (const chunk of chunks) this.#store(chunk)
   }
 
-  #store(bytes: Uint8Array): void {
-    const { journal, outbox, onMisuse } = this.#options
+  #store({ bytes, arrivedAt }: Arrived): void {
+    const { journal, outbox, onMisuse, watch = unwatched } = this.#options
     const at = Date.now()
     const taken = this.#intake.take(bytes, at)
     if ('problem' in taken) {
@@ -167,7 +173,10 @@ export class Reception {
       ...(stored && { sound: stored.sound }),
       lines,
       onWritten: () => stored && onWritten(stored.chunk.sound),
-      onStored: () => text && outbox.acknowledge(text),
+      onStored() {
+        if (text) outbox.acknowledge(text)
+        watch.stored(arrivedAt)
+      },
     })
   }
 }

@@ -101,8 +101,7 @@ export type MessagesOptions = {
 
 /**
  * A result with all that was sent as its last key, in pieces, none of which ends within a character: the
- * messages are never in memory as a whole. What is told to a client between this and the end of its
- * session, such as that it stopped already, is not part of it.
+ * messages are never in memory as a whole.
  */
 export async function* withMessages(
   whole: string,
@@ -139,7 +138,8 @@ function* writeLong(text: string): Generator<string> {
   yield '"'
 }
 
-function* inPieces(text: string): Generator<string> {
+/** A text in pieces, none of which ends within a character. */
+export function* inPieces(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const last = text.charCodeAt(at + LONG - 1)
     const isPair = last >= 0xd800 && last < 0xdc00
@@ -149,8 +149,8 @@ function* inPieces(text: string): Generator<string> {
   }
 }
 
-/** Sent when the result is stored, hence behind whatever was noted meanwhile. */
-const sentAtEnd = /^\{"type":"(post_final_transcript|end_session)"/
+/** A text that is sent when the result is stored, hence behind whatever was noted meanwhile. */
+export const sentAtEnd = /^\{"type":"(post_final_transcript|end_session)"/
 
 /** What was sent, in that order, some messages at a time. */
 async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncGenerator<string[]> {

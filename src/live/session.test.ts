@@ -53,6 +53,7 @@ async function open(t: TestContext, { engine, env = {}, ...changed }: Options = 
   const told: string[] = []
   const session = new LiveSession({
     id: 'a',
+    createdAt: Date.now(),
     params,
     files,
     channelPaths: [join(folder, 'session', 'channel-0')],
@@ -125,6 +126,42 @@ test('a session goes from open to over, and tells it in the order of the contrac
   assert.equal(await ended, 'done')
   assert.equal(outcomes[0]?.duration, 2)
   assert.equal(await session.connect(), 4410)
+})
+
+test('once the last messages are made, nothing is said to what a client still sends', async (t) => {
+  const stored = Promise.withResolvers<void>()
+  const finishing = Promise.withResolvers<void>()
+  const { session, files, ended } = await open(t, {
+    finish: () => {
+      finishing.resolve()
+      return stored.promise
+    },
+  })
+  const connection = await connect(session)
+  connection.receive(stop, false)
+  await finishing.promise
+  for (const late of [second, stop]) connection.receive(late, late === second)
+  stored.resolve()
+  await ended
+  const lines = (await Array.fromAsync(files.readLines())).flat()
+  const last = lines.filter((line) => line.startsWith('message ')).at(-1)!
+  assert.match(last, /"type":"end_session"/)
+})
+
+test('the message that the session was created has the moment of its job', async (t) => {
+  const createdAt = Date.parse('2026-03-04T05:06:07.089Z')
+  const callback_config = { ...flags, url: 'https://hooks.example' }
+  const { session, files } = await open(t, {
+    createdAt,
+    params: { ...params, callback: true, callback_config },
+  })
+  const connection = await connect(session)
+  connection.receive(Buffer.alloc(0), true)
+  await next(connection.messages(), 'audio_chunk')
+  const [, first] = (await Array.fromAsync(files.readLines())).flat()
+  const created_at = new Date(createdAt).toISOString()
+  const message = { type: 'start_session', session_id: 'a', created_at }
+  assert.equal(first, `message ${JSON.stringify(message)}`)
 })
 
 test('the last two messages wait until the result is stored', async (t) => {

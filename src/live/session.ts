@@ -21,12 +21,15 @@ import { Reception } from './reception.ts'
 import { Room } from './room.ts'
 import { createSessionLanguage } from './session-language.ts'
 import { type StopReason, writeRecord } from './session-log.ts'
+import type { SessionWatch } from './session-watch.ts'
 import { Teller } from './teller.ts'
 import { viewUtterance } from './views.ts'
 
 /** What a session is made from. */
 export type SessionOptions = {
   id: string
+  /** In milliseconds since 1970. */
+  createdAt: number
   params: LiveParams
   files: LiveFiles
   /** Where the samples of each channel are written. */
@@ -41,8 +44,14 @@ export type SessionOptions = {
   finish(outcome: Outcome, signal: AbortSignal): Promise<void>
   /** Ends the job as failed. */
   fail(): Promise<void>
+  /** More of its log is on the disk. */
+  onStored?: (() => void) | undefined
+  watch?: SessionWatch | undefined
   log: Log
 }
+
+/** How a client comes: `offset` is the session byte that it sends next, the id that of its request. */
+export type ConnectOptions = { offset?: number | undefined; requestId?: string | undefined }
 
 type State = 'open' | 'stopping' | 'closing' | 'over' | 'left'
 
@@ -84,7 +93,8 @@ const somePartial: ServerMessage = {
  *           window, or a limit.
  * stopping  No more sound is taken. What has come is heard to its end: the last finals go out, and what
  *           their add-ons found. Clients may still come and go.
- * closing   The messages about the whole session go out, the result is stored, the job is done.
+ * closing   The messages about the whole session go out, the result is stored, the job is done. What a
+ *           client still sends is refused, and at the very end not answered any more.
  * over      The connection ends with 1000, after a time limit with 4408. Nobody may connect any more.
  * left      It goes on in another process, or in this one from its files: clients are told to come again.
  *
@@ -110,6 +120,8 @@ export class LiveSession {
   #refusal: number | undefined
   #wasConnected: boolean
   #unreadable = 0
+  /** The last messages are made: nothing can be said any more. */
+  #isTold = false
   readonly #room = new Room({
     fill: () => this.#fill,
     // A client that is not read cannot be idle.
@@ -118,7 +130,7 @@ export class LiveSession {
   })
 
   constructor(options: SessionOptions) {
-    const { id, params, files, ears, languages, config, earlier } = options
+    const { id, params, files, ears, languages, config, earlier, watch } = options
     const { signal } = this.#leaving
     this.#options = options
     this.#format = formatOf(params)
@@ -127,7 +139,13 @@ export class LiveSession {
     this.#wasConnected = earlier !== undefined
     this.#broken.promise.catch(() => {}) // `run` may not have begun to listen.
     const onBroken = (error: unknown) => this.#broken.reject(error)
-    this.#journal = new Journal({ files, log: this.#log, signal, onBroken })
+    this.#journal = new Journal({
+      files,
+      log: this.#log,
+      signal,
+      onStored: options.onStored,
+      onBroken,
+    })
     this.#outbox = new Outbox({
       sessionId: id,
       routing: routingOf(params),
@@ -141,6 +159,7 @@ export class LiveSession {
       hooks: realtimeHooks(params),
       told: earlier?.told ?? nothingTold(),
       seconds: () => this.#seconds,
+      watch,
       log: this.#log,
       signal,
     })
@@ -152,6 +171,7 @@ export class LiveSession {
       files,
       journal: this.#journal,
       outbox: this.#outbox,
+      watch,
       onWritten: () => {
         this.#hearing.grown(this.#frames)
         this.#room.changed()
@@ -185,6 +205,11 @@ export class LiveSession {
     )
   }
 
+  /** Whether a client is there. */
+  get isConnected(): boolean {
+    return this.#outbox.connection !== undefined
+  }
+
   /** Lives through the states and resolves when it has ended. */
   async run(): Promise<SessionEnd> {
     try {
@@ -202,17 +227,16 @@ export class LiveSession {
   }
 
   /**
-   * Takes a client, in place of one that may be there. `offset`: the session byte that it sends next.
-   * Resolves to a close code when it cannot be taken.
+   * Takes a client, in place of one that may be there. Resolves to a close code when it cannot be taken.
    */
-  connect(options: { offset?: number | undefined } = {}): Promise<Connection | number> {
+  connect(options: ConnectOptions = {}): Promise<Connection | number> {
     // One after the other: each has to find what the one before it brought.
     const connected = this.#connecting.then(() => this.#connect(options))
     this.#connecting = connected.catch(() => {})
     return connected
   }
 
-  async #connect({ offset }: { offset?: number | undefined }): Promise<Connection | number> {
+  async #connect({ offset, requestId }: ConnectOptions): Promise<Connection | number> {
     if (this.#refusal) return this.#refusal
     const earlier = this.#outbox.connection
     if (earlier) {
@@ -236,6 +260,7 @@ export class LiveSession {
     this.#clocks.clear('lost')
     this.#restartIdle()
     this.#outbox.attach(connection)
+    this.#log.info({ requestId, isResumed }, 'client connected')
     return connection
   }
 
@@ -270,11 +295,12 @@ export class LiveSession {
 
   /** A new session tells that it begins; every one sets its clocks. */
   #begin(): void {
-    const { config, earlier } = this.#options
+    const { createdAt, config, earlier } = this.#options
     const beganAt = earlier?.beganAt ?? Date.now()
     if (earlier?.beganAt === undefined) {
       this.#note(writeRecord({ kind: 'begin', at: beganAt }))
-      this.#teller.once({ type: 'start_session' })
+      // As the callback was told when the job was made.
+      this.#teller.once({ type: 'start_session' }, { at: createdAt })
     }
     this.#teller.once({ type: 'start_recording' })
     this.#hearing.grown(this.#frames)
@@ -294,7 +320,7 @@ export class LiveSession {
   }
 
   #receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
-    if (this.#outbox.connection !== connection || this.#refusal) return
+    if (this.#outbox.connection !== connection || this.#refusal || this.#isTold) return
     this.#restartIdle()
     const frame = readFrame(data, isBinary)
     if (frame.type !== 'unreadable') this.#unreadable = 0
@@ -366,6 +392,9 @@ export class LiveSession {
       hasAcks: this.#outbox.wantsAcks,
       maxMessages: config.maxStoredMessages,
       readLog: () => files.readLines(),
+      onTold: () => {
+        this.#isTold = true
+      },
       teller: this.#teller,
       journal: this.#journal,
       signal,
@@ -397,6 +426,7 @@ export class LiveSession {
     const isCurrent = this.#outbox.connection === connection
     this.#outbox.detach(connection)
     if (!isCurrent) return
+    this.#log.info({ code }, 'client gone')
     this.#room.release()
     this.#clocks.clear('idle')
     if (code === 1000) {

@@ -5,8 +5,9 @@ import type { HeardEvent } from './channel.ts'
 import { speechKey, type Told } from './earlier-session.ts'
 import type { Journal } from './journal.ts'
 import { dataOf, type ServerMessage, type TextMessage } from './messages.ts'
-import type { Outbox } from './outbox.ts'
+import type { Outbox, SendOptions } from './outbox.ts'
 import { writeRecord } from './session-log.ts'
+import { type SessionWatch, unwatched } from './session-watch.ts'
 import { endingBy, type UtteranceView, utteranceId } from './views.ts'
 
 /** How a session tells what happens. */
@@ -19,6 +20,7 @@ export type TellerOptions = {
   told: Told
   /** Seconds of sound so far. */
   seconds(): number
+  watch?: SessionWatch | undefined
   log: Log
   signal: AbortSignal
 }
@@ -63,15 +65,12 @@ export class Teller {
   }
 
   /** Tells what is told once in a session. */
-  once(message: ServerMessage | TextMessage, options: { isLast?: boolean } = {}): void {
+  once(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
     this.prepareOnce(message, options)()
   }
 
   /** Stores what is told once in a session, and returns what sends it. */
-  prepareOnce(
-    message: ServerMessage | TextMessage,
-    options: { isLast?: boolean } = {},
-  ): () => void {
+  prepareOnce(message: ServerMessage | TextMessage, options: SendOptions = {}): () => void {
     const { outbox, told } = this.#options
     if (told.once.has(message.type)) return () => outbox.release(message.type)
     return outbox.prepare(message, options)
@@ -96,11 +95,12 @@ export class Teller {
   }
 
   #partial(event: Extract<HeardEvent, { type: 'partial' }>): void {
-    const { outbox, told, seconds } = this.#options
+    const { outbox, told, seconds, watch = unwatched } = this.#options
     const id = utteranceId(event)
     told.partials.add(id)
     const utterance = endingBy(event.view, seconds())
     outbox.send({ type: 'transcript', data: { id, is_final: false, utterance } })
+    if (event.begunAt !== undefined) watch.partial(event.begunAt)
   }
 
   #final(event: Extract<HeardEvent, { type: 'final' }>): void {
@@ -116,6 +116,7 @@ export class Teller {
     const isToldOf = hasWords || told.partials.has(id)
     if (isToldOf && !told.finals.has(id)) {
       outbox.send({ type: 'transcript', data: { id, is_final: true, utterance } })
+      this.#measure(id, event.endedAt)
     }
     told.partials.delete(id)
     if (told.done.has(id)) return
@@ -124,6 +125,13 @@ export class Teller {
     const record = writeRecord({ kind: 'utterance', utterance: { channel, number, text } })
     if (!hasWords || hooks.length === 0) this.#note(record)
     else this.#track(this.#runAddOns({ id, utterance }, record))
+  }
+
+  /** Notes how long a final took, once it is stored. */
+  #measure(id: string, endedAt: number | undefined): void {
+    const { journal, watch = unwatched } = this.#options
+    if (endedAt === undefined) return
+    journal.append({ lines: [], onStored: () => watch.final({ id, endedAt }) })
   }
 
   /**

@@ -1,0 +1,419 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createRandom } from '../../test/random.ts'
+import { beginNewLiveJob } from '../../test/test-live-jobs.ts'
+import { openTestStorage } from '../../test/test-storage.ts'
+import { createLog } from '../log.ts'
+import { openDeliveryBody } from '../storage/delivery-body.ts'
+import { createCallbackQueue, type QueueCallbacks } from '../storage/live-callbacks.ts'
+import { createLiveFiles } from '../storage/live-files.ts'
+import { beginLiveJob, finishLiveJob } from '../storage/live-jobs.ts'
+import { lastLiveCallback, liveCallbackBody } from '../storage/outbox.ts'
+import { acknowledgement } from './acknowledgement.ts'
+import { CallbackFeed, type CallbackFeedOptions } from './callback-feed.ts'
+import {
+  flagOf,
+  type MessageFlags,
+  readMessage,
+  routingOf,
+  type ServerMessage,
+  writeMessage,
+} from './messages.ts'
+import { type ChunkRecord, writeRecord } from './session-log.ts'
+import { viewUtterance } from './views.ts'
+
+const all: MessageFlags = {
+  receive_partial_transcripts: true,
+  receive_final_transcripts: true,
+  receive_speech_events: true,
+  receive_pre_processing_events: true,
+  receive_realtime_processing_events: true,
+  receive_post_processing_events: true,
+  receive_acknowledgments: true,
+  receive_errors: true,
+  receive_lifecycle_events: true,
+}
+const none = Object.fromEntries(Object.keys(all).map((flag) => [flag, false])) as MessageFlags
+const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
+const at = Date.parse('2026-03-04T05:06:07.089Z')
+
+/** The log of a session with a callback, over real files and a real store, and what reads it. */
+async function openSession(
+  t: TestContext,
+  { flags = all, maxQueued = 100_000 }: { flags?: MessageFlags; maxQueued?: number } = {},
+) {
+  const { db, folder } = await openTestStorage(t)
+  const callback_config = { url: 'https://hooks.example/live', ...flags }
+  const params = { messages_config: none, callback: true, callback_config }
+  const routing = routingOf(params)
+  const startMessage = (createdAt: number) => {
+    return writeMessage({ type: 'start_session' }, { sessionId: id, at: createdAt })
+  }
+  const id = 'd5a1b6e4-0b0e-4f0a-9f0e-3f5d0f3f6a10'
+  const isTold = flags.receive_lifecycle_events
+  const job = await beginNewLiveJob(db, { id, params, ...(isTold && { startMessage }) })
+  let lease = job.lease
+  const files = await createLiveFiles(join(folder, 'live', id))
+  t.after(() => files.close())
+  const queue = createCallbackQueue(db, { maxQueued })
+
+  /** A feed as the next process opens it. */
+  async function openFeed(
+    changed: Partial<CallbackFeedOptions> & { queueHeld?: QueueCallbacks } = {},
+  ) {
+    lease = (await beginLiveJob(db, id, { owner: 'server', at }))!
+    const held = lease
+    const { queueHeld = queue, ...options } = changed
+    const feed = new CallbackFeed({
+      ...{ sessionId: id, format, routing, files, db },
+      last: await lastLiveCallback(db, { jobId: id }),
+      queue: (messages) => queueHeld(held, messages),
+      onQueued: () => {},
+      onDropped: () => {},
+      log: createLog('silent'),
+      ...{ pauseMs: 0, retryMs: 0 },
+      ...options,
+    })
+    t.after(() => feed.close())
+    return feed
+  }
+
+  async function write(...lines: string[]): Promise<void> {
+    await files.write(undefined, lines)
+  }
+
+  async function store(...lines: string[]): Promise<void> {
+    await write(...lines)
+    await files.sync()
+  }
+
+  /** Ends the job, as the session does. */
+  async function end(feed: CallbackFeed): Promise<boolean> {
+    const result = { result: '{}', result_object: null }
+    const callbacks = await feed.finish()
+    return finishLiveJob(db, lease, { result, file: undefined, at, callbacks })
+  }
+
+  /** What is queued: numbers, events and bodies. */
+  async function queued() {
+    const rows = await db.sql
+      .selectFrom('deliveries')
+      .select(['seq', 'event', 'body', 'body_object as bodyObject'])
+      .where('job_id', '=', id)
+      .orderBy('seq')
+      .execute()
+    const bodies: string[] = []
+    for (const row of rows) {
+      const body = (await openDeliveryBody(db, { jobId: id, ...row }))!
+      bodies.push(Buffer.concat(await Array.fromAsync(body.pieces())).toString())
+    }
+    return { seqs: rows.map(({ seq }) => seq), events: rows.map(({ event }) => event), bodies }
+  }
+
+  const objects = async () => (await Array.fromAsync(db.objects.list())).flat()
+  const begin = note(startMessage(job.createdAt))
+  return { id, db, folder, files, openFeed, write, store, end, queued, objects, begin }
+}
+
+type Session = Awaited<ReturnType<typeof openSession>>
+
+function note(text: string): string {
+  return writeRecord({ kind: 'message', text })
+}
+
+function message({ id }: Pick<Session, 'id'>, message: ServerMessage): string {
+  return writeMessage(message, { sessionId: id, at })
+}
+
+function transcript(session: Pick<Session, 'id'>, text: string, is_final = true): string {
+  const word = { text, start: 1, end: 2, confidence: 0.5 }
+  const utterance = viewUtterance([word], {
+    ...{ channel: 0, language: 'en', span: { start: 1, end: 2 } },
+  })
+  return message(session, { type: 'transcript', data: { id: '00_00000000', is_final, utterance } })
+}
+
+/** The types of the messages in a log, as its callback is told them. */
+function expectedOf({ id }: Pick<Session, 'id'>, texts: readonly string[]) {
+  return texts.map((text) => {
+    return liveCallbackBody({ id, event: `live.${readMessage(text).type}`, message: text })
+  })
+}
+
+function chunk(received: number): ChunkRecord {
+  return { at, received, sound: received }
+}
+
+const nothing = chunk(0)
+
+test('what a session tells is queued in its order, numbered, and not before it is on the disk', async (t) => {
+  const session = await openSession(t)
+  const feed = await session.openFeed()
+  const first = chunk(3200)
+  await session.store(`begin ${at}`, session.begin, writeRecord({ kind: 'chunk', chunk: first }))
+  await session.write(note(transcript(session, 'hello')))
+  await feed.feed()
+  assert.deepEqual((await session.queued()).events, ['live.start_session', 'live.audio_chunk'])
+  await session.files.sync()
+  await feed.feed()
+  const { seqs, events, bodies } = await session.queued()
+  assert.deepEqual(seqs, [0, 1, 2])
+  assert.deepEqual(events, ['live.start_session', 'live.audio_chunk', 'live.transcript'])
+  const options = { sessionId: session.id, format }
+  const ack = acknowledgement({ before: nothing, chunk: first }, options)
+  const start = session.begin.slice('message '.length)
+  assert.deepEqual(bodies, expectedOf(session, [start, ack, transcript(session, 'hello')]))
+})
+
+test('a flag of the callback selects its messages, whatever the client is sent', async (t) => {
+  const session = await openSession(t, {
+    flags: { ...none, receive_partial_transcripts: true, receive_errors: true },
+  })
+  const feed = await session.openFeed()
+  const refused: ServerMessage = {
+    type: 'audio_chunk',
+    acknowledged: false,
+    error: { status_code: 409, exception: 'RecordingStopped', message: 'stopped' },
+    data: null,
+  }
+  await session.store(
+    session.begin,
+    writeRecord({ kind: 'chunk', chunk: chunk(3200) }),
+    note(transcript(session, 'par', false)),
+    note(transcript(session, 'final')),
+    note(message(session, refused)),
+    note(message(session, { type: 'end_session' })),
+  )
+  assert.ok(await session.end(feed))
+  const texts = [transcript(session, 'par', false), message(session, refused)]
+  const { seqs, bodies } = await session.queued()
+  assert.deepEqual(seqs, [0, 1])
+  assert.deepEqual(bodies, expectedOf(session, texts))
+})
+
+test('the last two messages are queued with the end of the job, behind all others', async (t) => {
+  const session = await openSession(t)
+  const feed = await session.openFeed()
+  const final = `${message(session, { type: 'end_session' }).replace('end_session', 'post_final_transcript').slice(0, -1)},"data":{}}`
+  const last = message(session, { type: 'end_session' })
+  const refused = transcript(session, 'told by the next process')
+  await session.store(session.begin, note(final), note(last), note(refused))
+  await feed.feed()
+  const before = ['live.start_session', 'live.transcript']
+  assert.deepEqual((await session.queued()).events, before)
+  assert.ok(await session.end(feed))
+  const { seqs, events, bodies } = await session.queued()
+  assert.deepEqual(seqs, [0, 1, 2, 3])
+  assert.deepEqual(events, [...before, 'live.post_final_transcript', 'live.end_session'])
+  assert.deepEqual(bodies.slice(2), expectedOf(session, [final, last]))
+  assert.equal(await session.end(feed), false, 'a job ends once')
+})
+
+/** What may stand in a log, and what of it the callback is to have. */
+function createWriter(
+  session: Session,
+  { flags, random }: { flags: MessageFlags; random: () => number },
+) {
+  const expected: string[] = []
+  const isSelected = (text: string) => flags[flagOf(readMessage(text))]
+  let before = nothing
+  let count = 0
+
+  function tell(text: string): string {
+    if (isSelected(text)) expected.push(text)
+    return note(text)
+  }
+
+  function acknowledge(isPart: boolean): string {
+    const next = { ...chunk(before.received + 1 + Math.floor(random() * 4000)) }
+    const text = acknowledgement({ before, chunk: next }, { sessionId: session.id, format })
+    before = next
+    if (!isPart && isSelected(text)) expected.push(text)
+    return writeRecord({ kind: 'chunk', chunk: isPart ? { ...next, isPart } : next })
+  }
+
+  function line(): string {
+    const dice = random()
+    const text = `${count++} ${'é'.repeat(random() < 0.02 ? 200_000 : random() * 100)}`
+    if (dice < 0.3) return acknowledge(false)
+    if (dice < 0.4) return acknowledge(true)
+    if (dice < 0.45) return `seen ${count}`
+    if (dice < 0.5) return `utterance [0,${count},null]`
+    if (dice < 0.6) {
+      return tell(message(session, { type: 'speech_start', data: { time: count, channel: 0 } }))
+    }
+    return tell(transcript(session, text, dice < 0.8))
+  }
+
+  return { expected, line, tell }
+}
+
+test('whenever a feed ends and another goes on, each message is queued once, in order', async (t) => {
+  for (let seed = 0; seed < 8; seed++) {
+    const random = createRandom(seed)
+    const flags = { ...all }
+    for (const flag of Object.keys(flags) as (keyof MessageFlags)[]) {
+      if (seed > 2) flags[flag] = random() < 0.6
+    }
+    const session = await openSession(t, { flags })
+    const writer = createWriter(session, { flags, random })
+    await session.store(writer.tell(session.begin.slice('message '.length)))
+    let feed = await session.openFeed()
+    for (let step = 0; step < 40; step++) {
+      const dice = random()
+      const lines = Array.from({ length: random() < 0.1 ? 500 : random() * 8 }, writer.line)
+      await session.write(...lines)
+      if (random() < 0.7) await session.files.sync()
+      if (dice < 0.4) await feed.feed()
+      else if (dice < 0.7) feed.wake()
+      else if (dice < 0.9) {
+        // As a process that is killed in the middle of it.
+        void feed.feed().catch(() => {})
+        await feed.close()
+        feed = await session.openFeed()
+      }
+    }
+    await session.store(writer.tell(message(session, { type: 'end_session' })))
+    await feed.close()
+    feed = await session.openFeed()
+    assert.ok(await session.end(feed))
+    const { seqs, bodies } = await session.queued()
+    assert.deepEqual(seqs, [...seqs.keys()], `seed ${seed}`)
+    assert.deepEqual(bodies, expectedOf(session, writer.expected), `seed ${seed}`)
+  }
+})
+
+test('a long message is queued as an object, and removed again when it could not be queued', async (t) => {
+  const session = await openSession(t)
+  const text = transcript(session, 'é'.repeat(300_000))
+  await session.store(session.begin, note(text))
+  const full = new Error('no room')
+  const refused = await session.openFeed({ queueHeld: () => Promise.reject(full) })
+  await assert.rejects(refused.feed(), full)
+  assert.deepEqual(await session.objects(), [])
+  const feed = await session.openFeed()
+  await feed.feed()
+  assert.equal((await session.objects()).length, 1)
+  const { bodies } = await session.queued()
+  assert.deepEqual(bodies.slice(1), expectedOf(session, [text]))
+  const next = await session.openFeed()
+  await next.feed()
+  assert.equal((await session.objects()).length, 1, 'what was queued is not stored again')
+})
+
+test('a feed whose database refuses tries again, and queues nothing twice', async (t) => {
+  const session = await openSession(t)
+  const { db, id } = session
+  let refusals = 3
+  const queue = createCallbackQueue(db, { maxQueued: 100 })
+  const queued = Promise.withResolvers<void>()
+  const feed = await session.openFeed({
+    queueHeld: async (lease, messages) => {
+      if (refusals-- > 0) throw new Error('no room')
+      return queue(lease, messages)
+    },
+    onQueued: queued.resolve,
+  })
+  await session.store(session.begin, note(transcript(session, 'one')))
+  feed.wake()
+  await session.store(note(transcript(session, 'two')))
+  await queued.promise
+  await feed.feed()
+  const { bodies } = await session.queued()
+  const texts = ['one', 'two'].map((text) => transcript({ id }, text))
+  assert.deepEqual(bodies.slice(1), expectedOf(session, texts))
+})
+
+test('a session that says much is queued together, ten times a second at most', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const session = await openSession(t)
+  const sizes: number[] = []
+  let queued = Promise.withResolvers<void>()
+  const feed = await session.openFeed({
+    queueHeld: async (_lease, messages) => {
+      sizes.push(messages.length)
+      return 0
+    },
+    onQueued: () => queued.resolve(),
+    pauseMs: 100,
+  })
+  await session.store(session.begin, note(transcript(session, 'one')))
+  feed.wake()
+  await queued.promise
+  queued = Promise.withResolvers()
+  for (const text of ['two', 'three']) {
+    await session.store(note(transcript(session, text)))
+    feed.wake()
+  }
+  t.mock.timers.tick(99)
+  await session.queued()
+  assert.deepEqual(sizes, [1])
+  t.mock.timers.tick(1)
+  await queued.promise
+  assert.deepEqual(sizes, [1, 2])
+})
+
+test('a log that is long is queued some messages at a time', async (t) => {
+  const session = await openSession(t)
+  const sizes: number[] = []
+  const feed = await session.openFeed({
+    queueHeld: async (_lease, messages) => sizes.push(messages.length) && 0,
+  })
+  const chunks = Array.from({ length: 500 }, (_, i) => {
+    return writeRecord({ kind: 'chunk', chunk: chunk(i + 1) })
+  })
+  await session.store(session.begin, ...chunks)
+  await feed.feed()
+  assert.deepEqual(sizes, [199, 200, 101], 'the first of all was queued when the job was made')
+})
+
+test('a feed that is closed leaves the rest of the log to the next one', async (t) => {
+  const session = await openSession(t)
+  const queue = createCallbackQueue(session.db, { maxQueued: 100 })
+  const feed: CallbackFeed = await session.openFeed({
+    queueHeld: (lease, messages) => {
+      void feed.close()
+      return queue(lease, messages)
+    },
+  })
+  const texts = ['a', 'b', 'c'].map((text) => transcript(session, text.repeat(100_000)))
+  await session.store(session.begin, ...texts.map(note))
+  await feed.feed()
+  assert.deepEqual((await session.queued()).seqs, [0, 1])
+  await (await session.openFeed()).feed()
+  assert.deepEqual((await session.queued()).bodies.slice(1), expectedOf(session, texts))
+})
+
+test('while too many wait, partials, speech events and acknowledgements are left out, others never', async (t) => {
+  const session = await openSession(t, { maxQueued: 3 })
+  const dropped: number[] = []
+  const feed = await session.openFeed({ onDropped: (count) => dropped.push(count) })
+  const partial = transcript(session, 'par', false)
+  const speech = message(session, { type: 'speech_start', data: { time: 1, channel: 0 } })
+  const ack = writeRecord({ kind: 'chunk', chunk: chunk(3200) })
+  const final = transcript(session, 'final')
+  const error = { status_code: 400, exception: 'InvalidMessage', message: 'unreadable' }
+  const data = { code: 'invalid_message', message: 'unreadable' }
+  const failure = message(session, { type: 'error', error, data })
+  await session.store(session.begin, note(partial), note(final))
+  await feed.feed()
+  await session.store(note(partial), note(speech), ack, note(final), note(failure))
+  await feed.feed()
+  assert.deepEqual(dropped, [3])
+  const { seqs, bodies } = await session.queued()
+  assert.deepEqual(seqs, [0, 1, 2, 6, 7])
+  assert.deepEqual(bodies.slice(1), expectedOf(session, [partial, final, final, failure]))
+})
+
+test('a feed whose job another process took queues nothing more, and leaves no object', async (t) => {
+  const session = await openSession(t)
+  const old = await session.openFeed()
+  await session.store(session.begin, note(transcript(session, 'x'.repeat(300_000))))
+  const feed = await session.openFeed()
+  await old.feed()
+  assert.deepEqual((await session.queued()).seqs, [0])
+  assert.deepEqual(await session.objects(), [])
+  await feed.feed()
+  assert.deepEqual((await session.queued()).seqs, [0, 1])
+})
