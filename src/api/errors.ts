@@ -35,7 +35,7 @@ export function sendError(
   reply: FastifyReply,
 ): FastifyReply {
   const known = toAppError(error, 'internal')
-  if (known.status === 500) request.log.error({ err: error, requestId: request.id }, 'failed')
+  if (known.status === 500) request.log.error({ err: error }, 'failed')
   const retryAfter = known.retryAfter ?? (known.status === 503 ? RETRY_AFTER : undefined)
   if (retryAfter !== undefined) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
   // The framework would end the connection after a refused body; ours was read to its end.

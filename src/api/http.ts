@@ -4,11 +4,15 @@ import { createAuthenticate, type Key } from './auth.ts'
 import { openLiveDoor } from './live-socket.ts'
 import { describeApi } from './openapi/document.ts'
 import { createRateLimit } from './rate-limit.ts'
+import { deliveryRoutes } from './routes/deliveries.ts'
 import { descriptionRoutes } from './routes/description.ts'
+import { endpointRoutes } from './routes/endpoints.ts'
 import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
 import { liveRoutes } from './routes/live.ts'
+import { metricsRoutes } from './routes/metrics.ts'
 import { preRecordedRoutes } from './routes/pre-recorded.ts'
+import { resendingRoutes } from './routes/resending.ts'
 import { transcriptionRoutes } from './routes/transcription.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import { requireScope } from './scopes.ts'
@@ -25,7 +29,10 @@ declare module 'fastify' {
 }
 
 /** Everything the HTTP server answers with. */
-export type HttpParts = Pick<App, 'config' | 'log' | 'storage' | 'speech' | 'jobs' | 'live'>
+export type HttpParts = Pick<
+  App,
+  'config' | 'log' | 'metrics' | 'tracing' | 'storage' | 'speech' | 'jobs' | 'live' | 'delivery'
+>
 
 /** Builds the HTTP server with all its routes; it does not listen yet. */
 export async function createHttp(app: HttpParts): Promise<FastifyInstance> {
@@ -33,6 +40,7 @@ export async function createHttp(app: HttpParts): Promise<FastifyInstance> {
   const http = createServer(app)
   await describeApi(http, app.config)
   await http.register(healthRoutes(app))
+  await http.register(metricsRoutes(app))
   await http.register(descriptionRoutes(app))
 
   const authenticate = createAuthenticate(app)
@@ -52,6 +60,9 @@ export async function createHttp(app: HttpParts): Promise<FastifyInstance> {
     await guarded.register(preRecordedRoutes(app))
     await guarded.register(liveRoutes(app))
     await guarded.register(transcriptionRoutes(app))
+    await guarded.register(deliveryRoutes(app))
+    await guarded.register(resendingRoutes(app))
+    await guarded.register(endpointRoutes(app))
   })
   openLiveDoor(http, app)
   return http

@@ -47,6 +47,11 @@ test('nothing comes after the last page', () => {
   assert.equal(pageUrls('http://a', query('offset=4'), { limit: 2, page }).next, null)
 })
 
+test('the next page of a list without places is named by its offset alone', () => {
+  const { next } = pageUrls('http://a', query('offset=4'), { limit: 2, page: { more: true } })
+  assert.equal(next, 'http://a?offset=6&limit=2')
+})
+
 test('a cursor counts only beside the offset it was made for', () => {
   const cursor = `6.1000.${place.id}`
   assert.deepEqual(toPart(query(`offset=6&cursor=${cursor}`), 2).after, { offset: 6, ...place })

@@ -1,16 +1,18 @@
-import type { JobPage } from '../storage/job-lists.ts'
+import type { Place } from '../storage/job-lists.ts'
 import { type JobText, writeText } from './job-text.ts'
-import { filterParams, formatCursor } from './list-query.ts'
-import type { ListQuery } from './schemas/list-query.ts'
+import { filterParams, formatCursor, type PageQuery } from './list-query.ts'
+
+/** Whether more follows a page, and the places of what is on it, where a list knows them. */
+type Page = { more: boolean; places?: readonly Place[] }
 
 /**
  * The addresses of the first, this and the next page of a list; there is no next one after the last.
- * All carry the filters; the next one also says where this page ended.
+ * All carry the filters; the next one also says where this page ended, if that is known.
  */
 export function pageUrls(
   url: string,
-  query: ListQuery,
-  { limit, page }: { limit: number; page: JobPage },
+  query: PageQuery,
+  { limit, page }: { limit: number; page: Page },
 ) {
   const at = (offset: number, cursor?: string) => {
     const params = filterParams(query)
@@ -20,11 +22,11 @@ export function pageUrls(
     return `${url}?${params}`
   }
   const behind = query.offset + limit
-  const last = page.places.at(-1)
+  const last = page.places?.at(-1)
   return {
     first: at(0),
     current: at(query.offset, query.cursor),
-    next: page.more && last ? at(behind, formatCursor(last, behind)) : null,
+    next: page.more ? at(behind, last && formatCursor(last, behind)) : null,
   }
 }
 

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { AppError } from '../errors.ts'
 import type { Job } from '../storage/jobs.ts'
 import type { Storage } from '../storage/storage.ts'
+import { toDateTime } from './moments.ts'
 import { piecesWithoutMessages, withoutMessages } from './without-messages.ts'
 
 /** JSON text: whole, or around a long result that is open for reading, with the length of it all. */
@@ -81,7 +82,7 @@ function viewWithoutResult(job: Job): string {
     version: 2,
     status: job.status,
     created_at: toDateTime(job.createdAt),
-    completed_at: job.completedAt === null ? null : toDateTime(job.completedAt),
+    completed_at: toDateTime(job.completedAt),
     error_code: job.errorCode,
     kind: job.kind,
     file: file && {
@@ -98,8 +99,4 @@ function viewWithoutResult(job: Job): string {
     `"request_params":${job.requestParams}`,
   ]
   return `${given.slice(0, -1)},${stored.join(',')}`
-}
-
-function toDateTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
 }

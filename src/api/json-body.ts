@@ -24,6 +24,12 @@ export function acceptJson(http: FastifyInstance, { maxBytes }: { maxBytes: numb
   })
 }
 
+/** Makes `http` take requests with any body or none, and read no body: what a client sends along is its own affair. */
+export function ignoreBodies(http: FastifyInstance): void {
+  http.removeAllContentTypeParsers()
+  http.addContentTypeParser('*', (_request, _body, done) => done(null))
+}
+
 /** Whether a content type names no charset, or only that of JSON itself (RFC 8259). */
 function isUtf8(type: string): boolean {
   const charsets = type.matchAll(/;\s*charset\s*=\s*("?)([^";\s]*)\1/gi)

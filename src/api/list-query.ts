@@ -7,16 +7,27 @@ import type { ListQuery } from './schemas/list-query.ts'
 
 /** The filter that a query asks for, without the account and the kind that its route implies. */
 export function toFilter(query: ListQuery): Omit<JobFilter, 'account'> {
-  const { date, before_date, after_date, status, kind, custom_metadata } = query
+  const { status, kind, custom_metadata } = query
+  return {
+    ...periodOf(query),
+    statuses: status,
+    kinds: kind as JobKind[] | undefined,
+    metadata: custom_metadata,
+  }
+}
+
+/** The moments, in milliseconds since 1970, from and before which things are asked for. */
+export function periodOf({
+  date,
+  before_date,
+  after_date,
+}: Pick<ListQuery, 'date' | 'before_date' | 'after_date'>) {
   const day = moment(date)
   const midnight = day === undefined ? undefined : Math.floor(day / DAY_MS) * DAY_MS
   const after = moment(after_date)
   return {
-    statuses: status,
-    kinds: kind as JobKind[] | undefined,
     from: latest(midnight, after === undefined ? undefined : after + 1),
     before: earliest(midnight === undefined ? undefined : midnight + DAY_MS, moment(before_date)),
-    metadata: custom_metadata,
   }
 }
 
@@ -57,12 +68,15 @@ function parseCursor(text: string): (Place & { offset: number }) | undefined {
   return { offset: Number(offset), createdAt: Number(createdAt), id }
 }
 
+/** What any list is asked with. */
+export type PageQuery = Pick<ListQuery, 'offset' | 'limit' | 'cursor'> & Record<string, unknown>
+
 /** What a page's address repeats of the query: the filters, lists as repeated parameters, metadata as JSON. */
-export function filterParams(query: ListQuery): URLSearchParams {
+export function filterParams(query: PageQuery): URLSearchParams {
   const { offset: _, limit: __, cursor: ___, ...filters } = query
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(filters)) {
-    if (Array.isArray(value)) for (const item of value) params.append(name, item)
+    if (Array.isArray(value)) for (const item of value) params.append(name, String(item))
     else if (typeof value === 'object') params.append(name, JSON.stringify(value))
     else if (value !== undefined) params.append(name, String(value))
   }

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { App } from '../app.ts'
 import type { Connection } from '../live/connection.ts'
+import { newRequestId } from './request-id.ts'
 
 /** A client is asked for a sign of life this often, and given up without one for as long (contract 5.11). */
 const PING_MS = 20_000
@@ -50,40 +51,52 @@ export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorP
   const usual = doorFor(maxFrameBytes)
   const resumed = doorFor(Math.max(maxFrameBytes, resumeFrameBytes))
 
-  async function enter(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async function enter(
+    request: IncomingMessage,
+    socket: Duplex,
+    { head, requestId }: { head: Buffer; requestId: string },
+  ): Promise<void> {
     const ignore = () => {}
     socket.on('error', ignore) // A client that leaves while its session is looked up.
-    const connection = await connect(request)
+    const connection = await connect(request, requestId)
     socket.off('error', ignore)
     const isResumed = typeof connection !== 'number' && connection.isResumed
+    const refuse = (webSocket: WebSocket, code: number) => {
+      log.info({ requestId, code }, 'client refused')
+      close(webSocket, code)
+    }
     let isOpen = false
     const door = isResumed ? resumed : usual
     door.handleUpgrade(request, socket, head, (webSocket) => {
       isOpen = true
       // Broken or too large frames: it closes by itself, with the code that says so.
       webSocket.on('error', () => {})
-      if (typeof connection === 'number') close(webSocket, connection)
+      if (typeof connection === 'number') refuse(webSocket, connection)
       else attend(webSocket, connection, { maxFrameBytes })
     })
     if (!isOpen && typeof connection !== 'number') connection.lost(1006)
   }
 
-  async function connect({ url = '' }: IncomingMessage): Promise<Connection | number> {
+  async function connect(
+    { url = '' }: IncomingMessage,
+    requestId: string,
+  ): Promise<Connection | number> {
     const query = new URL(url, 'http://localhost').searchParams
     const offset = query.get('offset')
     if (offset !== null && !/^\d{1,15}$/.test(offset)) return 4400
     try {
       const place = offset === null ? undefined : Number(offset)
-      return await live.connect(query.get('token') ?? '', { offset: place })
+      return await live.connect(query.get('token') ?? '', { offset: place, requestId })
     } catch (error) {
-      log.error({ err: error }, 'cannot connect to a live session')
+      log.error({ err: error, requestId }, 'cannot connect to a live session')
       return 1011
     }
   }
 
   http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    enter(request, socket, head).catch((error: unknown) => {
-      log.error({ err: error }, 'cannot open a live socket')
+    const requestId = newRequestId()
+    enter(request, socket, { head, requestId }).catch((error: unknown) => {
+      log.error({ err: error, requestId }, 'cannot open a live socket')
       socket.destroy()
     })
   })

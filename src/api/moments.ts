@@ -29,6 +29,13 @@ export function parseMoment(text: string): number | undefined {
   return midnight + ((hours! * 60 + minutes! - offset) * 60 + seconds) * 1000 + milliseconds
 }
 
+/** A moment as it is answered: ISO 8601, UTC, with milliseconds; null where there is none. */
+export function toDateTime(milliseconds: number): string
+export function toDateTime(milliseconds: number | null): string | null
+export function toDateTime(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString()
+}
+
 /** Minutes east of Greenwich. */
 function parseZone(text: string): number | undefined {
   if (text === '') return 0

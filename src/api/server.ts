@@ -8,6 +8,7 @@ import { answerClientError, sendError } from './errors.ts'
 import { acceptJson } from './json-body.ts'
 import { isLiveUpgrade } from './live-socket.ts'
 import { answerUnknownRoutes } from './not-found.ts'
+import { observeRequests } from './observe-requests.ts'
 import { parseQuery } from './parse-query.ts'
 import { compileQueryReader } from './query.ts'
 import { newRequestId } from './request-id.ts'
@@ -20,15 +21,22 @@ const FIRST_BYTE_MS = 500
 /** A connection on which nothing moves for this long is dead. */
 const SILENCE_TIMEOUT_MS = 300_000
 
+/** What every request needs, whatever its route. */
+export type ServerParts = Pick<App, 'config' | 'log' | 'metrics' | 'tracing'>
+
 /**
  * The framework as the contract wants it, before any route: an id for each request, one form for every
  * error on every path, bodies that are JSON, no work taken while stopping.
  */
-export function createServer({ config, log }: Pick<App, 'config' | 'log'>): FastifyInstance {
+export function createServer(app: ServerParts): FastifyInstance {
+  const { config, log } = app
   const requestIdHeaderNames = ['x-request-id', ...config.http.requestIdHeaderNames]
   const http: FastifyInstance = Fastify({
     loggerInstance: log.child({ room: 'api' }) as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'requestId',
+    }),
     genReqId: newRequestId,
     requestIdHeader: false,
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery },
@@ -45,6 +53,7 @@ export function createServer({ config, log }: Pick<App, 'config' | 'log'>): Fast
       sendError(error, request, reply)
     },
   })
+  observeRequests(http, app)
   // Node itself would close the connection without a word.
   http.server.on('connect', (_request, socket: Socket) => {
     const refused = new AppError('request_unreadable', 'this server is no proxy')
@@ -92,10 +101,10 @@ export function createServer({ config, log }: Pick<App, 'config' | 'log'>): Fast
     // A client that keeps its connection for a next request would hold up the end.
     if (stopping) reply.header('connection', 'close')
   })
-  http.addHook('onResponse', async ({ log, id, method, routeOptions }, reply) => {
+  http.addHook('onResponse', async ({ log, method, routeOptions }, reply) => {
     // The head of an answer that had begun before the stop promised to keep the connection.
     if (stopping) http.server.closeIdleConnections()
-    const fields = { requestId: id, method, route: routeOptions.url, status: reply.statusCode }
+    const fields = { method, route: routeOptions.url, status: reply.statusCode }
     log.info({ ...fields, ms: Math.round(reply.elapsedTime) }, 'answered')
   })
   return http

@@ -27,6 +27,7 @@ type Rules = {
   minItems?: number
   maxItems?: number
   minLength?: number
+  maxLength?: number
 }
 
 type Reading = ReadOptions & { problems: Problem[] }
@@ -100,7 +101,9 @@ function readText(rules: Rules, given: string, note: Note): string {
   const value = isLanguage ? canonicalLanguage(given, (rules.enum ?? []) as string[]) : given
   if (rules.enum && !rules.enum.includes(value)) note(mustBe(rules))
   else if (rules.minLength && value.length < rules.minLength) note('must not be empty')
-  else {
+  else if (rules.maxLength && value.length > rules.maxLength) {
+    note(`must not be longer than ${rules.maxLength} characters`)
+  } else {
     const format = formats.get(rules.format ?? '')
     if (format && !format.test(value)) note(format.rule)
   }

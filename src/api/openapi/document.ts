@@ -12,6 +12,7 @@ const tags = [
   { name: 'Upload', description: 'Recordings, before a job names them' },
   { name: 'Pre-recorded', description: 'Jobs that transcribe a recording' },
   { name: 'Live', description: 'Sessions that transcribe sound as it comes' },
+  { name: 'Deliveries', description: 'What receivers of callbacks and webhooks were told' },
   { name: 'Transcription', description: 'Older paths of both, deprecated' },
   { name: 'Server', description: 'The state of the server, and this description' },
 ]
@@ -86,5 +87,5 @@ is ignored. A path that has other methods answers 405 with \`Allow\`.
 
 **Limits.** A recording: ${storage.maxFileBytes} bytes, ${media.maxAudio} seconds. A JSON body: ${http.maxJsonBytes} bytes.
 \`custom_metadata\`: ${requests.maxMetadataChars} characters as JSON. What a client tells about a session:
-${http.maxPatchBytes} bytes. A page of a list: ${http.listMaxLimit} jobs.`
+${http.maxPatchBytes} bytes. A page of a list: ${http.listMaxLimit} jobs or deliveries.`
 }

@@ -11,7 +11,6 @@ import { baseUrlOf, originOf } from '../urls.ts'
 
 /** Switches that are accepted and kept, but have no effect yet and no place in the result to say so. */
 const SILENT = [
-  'callback',
   'custom_vocabulary',
   'custom_spelling',
   'punctuation_enhanced',
@@ -36,7 +35,7 @@ export function createRoute(
           response: { 201: CreatedJob, ...errorAnswers(404, 413, 415, 422) },
         },
       },
-      async ({ account, body, headers, raw }, reply) => {
+      async ({ account, body, headers, log, raw }, reply) => {
         if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
         const base = baseUrlOf(raw, app.config.http)
         const answer = ({ id }: { id: string }) => {
@@ -49,6 +48,7 @@ export function createRoute(
         const bases = [base, originOf(raw, app.config.http)]
         const submission = await readSubmission(body, { account, bases })
         const job = await app.jobs.submit(account, { ...submission, idempotency })
+        log.info({ jobId: job.id }, 'job created')
         const missing = SILENT.filter((name) => submission.params[name] === true)
         if (missing.length > 0)
           reply.header('x-steno-warning', `not built yet: ${missing.join(', ')}`)

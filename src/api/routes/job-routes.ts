@@ -8,6 +8,7 @@ import { listJobs, type Place } from '../../storage/job-lists.ts'
 import { findJob, findJobs, type JobKind } from '../../storage/jobs.ts'
 import { type LazyText, pageUrls, writeList } from '../job-list.ts'
 import { toJobText, writeText } from '../job-text.ts'
+import { ignoreBodies } from '../json-body.ts'
 import { checkMetadataLength, toFilter, toPart } from '../list-query.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams, jobListOf, jobViewOf } from '../schemas/job.ts'
@@ -46,9 +47,7 @@ export function jobRoutes(
   const Stored = Type.Unsafe<Readable | string>(jobViewOf(kind))
 
   return async (http) => {
-    // None of these has a body; what a client sends along is its own affair.
-    http.removeAllContentTypeParsers()
-    http.addContentTypeParser('*', (_request, _body, done) => done(null))
+    ignoreBodies(http)
 
     http.get(
       path,

@@ -31,7 +31,7 @@ export function liveCreation({
           response: { 201: CreatedSession, ...errorAnswers(413, 415, 422) },
         },
       },
-      async ({ account, body, headers, raw }, reply) => {
+      async ({ account, body, headers, log, raw }, reply) => {
         if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
         const base = baseUrlOf(raw, config.http)
         const answer = ({ id, createdAt, token }: LiveSession) => {
@@ -44,6 +44,7 @@ export function liveCreation({
         if (repeated) return answer(repeated)
         const submission = readLiveSubmission(requestBody, body, config)
         const session = await live.create(account, { ...submission, idempotency })
+        log.info({ sessionId: session.id }, 'live session created')
         const missing = silentSwitches(submission.params)
         if (missing.length > 0)
           reply.header('x-steno-warning', `not built yet: ${missing.join(', ')}`)
@@ -53,8 +54,7 @@ export function liveCreation({
   }
 }
 
-function silentSwitches({ callback, realtime_processing }: Record<string, unknown>): string[] {
+function silentSwitches({ realtime_processing }: Record<string, unknown>): string[] {
   const asked = realtime_processing as Record<string, unknown>
-  const names = SILENT.filter((name) => asked[name] === true)
-  return callback === true ? ['callback', ...names] : names
+  return SILENT.filter((name) => asked[name] === true)
 }

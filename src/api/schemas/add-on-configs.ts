@@ -15,8 +15,11 @@ function Choice<T extends Named>(...names: T) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: names, default: names[0] })
 }
 
-/** Where somebody is called back. */
-export const HttpUrl = Type.String({ format: 'http-url' })
+/**
+ * Where somebody is called back. Servers refuse longer addresses, and it stands beside each of the
+ * thousands of messages that a live session may have for it.
+ */
+export const HttpUrl = Type.String({ format: 'http-url', maxLength: 8192 })
 
 /**
  * Configuration objects of the add-ons (contract 2.3.1). Bounds are inclusive. A field with a default is

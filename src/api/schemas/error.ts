@@ -24,6 +24,7 @@ const reasons = {
   403: 'The key may not do this, or the job has not ended.',
   404: 'It does not exist, was deleted, is of the other kind, or belongs to another account.',
   405: 'The path is known, with other methods.',
+  409: 'Things stand in the way that somebody can change.',
   413: 'The body or the media is too large.',
   415: 'The content type is not the right one, or the bytes hold no sound.',
   416: 'The range lies outside the file.',

@@ -1,22 +1,32 @@
 import Type, { type Static } from 'typebox'
 import { FreeObject } from './values.ts'
 
-const Moment = (description: string) =>
-  Type.Optional(Type.String({ format: 'moment', description }))
+/** A parameter that holds a date or a date-time. */
+export function Moment(description: string) {
+  return Type.Optional(Type.String({ format: 'moment', description }))
+}
 
-function AnyOf<T extends string>(names: readonly T[], description: string) {
+/** A parameter that lists some of a few words. */
+export function AnyOf<T extends string>(names: readonly T[], description: string) {
   const Name = Type.Unsafe<T>({ type: 'string', enum: names })
   return Type.Optional(Type.Array(Name, { description }))
 }
 
+/** Which part of a list of `things` is asked for. */
+export function pageFields(things: string) {
+  return {
+    offset: Type.Integer({ minimum: 0, default: 0, description: `${things} to skip` }),
+    limit: Type.Integer({
+      minimum: 1,
+      default: 20,
+      description: `${things} on a page; more than the server allows becomes what it allows`,
+    }),
+  }
+}
+
 /** Which jobs are asked for, and which part of their list (contract 2.4). */
 const Query = Type.Object({
-  offset: Type.Integer({ minimum: 0, default: 0, description: 'Jobs to skip' }),
-  limit: Type.Integer({
-    minimum: 1,
-    default: 20,
-    description: 'Jobs on a page; more than the server allows becomes what it allows',
-  }),
+  ...pageFields('Jobs'),
   date: Moment('Jobs created on this UTC day'),
   before_date: Moment('Jobs created before this moment'),
   after_date: Moment('Jobs created after this moment'),

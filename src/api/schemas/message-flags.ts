@@ -24,7 +24,8 @@ const descriptions: Record<keyof typeof defaults, string> = {
     '`post_transcript`, `post_summarization`, `post_final_transcript`',
   receive_acknowledgments: '`audio_chunk` and `stop_recording` that were accepted',
   receive_errors: 'Every message that tells an error, whatever its kind',
-  receive_lifecycle_events: '`start_recording`, `end_recording`, `end_session`',
+  receive_lifecycle_events:
+    '`start_recording`, `end_recording`, `end_session`; to a callback also `start_session`',
 }
 
 /** Who gets messages: the client on its socket, or the address that it wants called. */

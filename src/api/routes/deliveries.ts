@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { App } from '../../app.ts'
+import { findAttempts, type LoggedDelivery, listDeliveries } from '../../storage/delivery-log.ts'
+import { findDeliveryView, toDeliveryView } from '../delivery-view.ts'
+import { type LazyText, pageUrls, writeList } from '../job-list.ts'
+import { periodOf } from '../list-query.ts'
+import { DeliveryList, DeliveryQuery, DeliveryView } from '../schemas/delivery.ts'
+import { deliveryOperations } from '../schemas/delivery-operations.ts'
+import { errorAnswers } from '../schemas/error.ts'
+import { IdParams } from '../schemas/job.ts'
+import { createTurns } from '../turns.ts'
+import { baseUrlOf } from '../urls.ts'
+
+const path = '/v2/deliveries'
+
+/** The attempts at one delivery can come to hundreds of kilobytes, most of it headers of the receiver. */
+const LOADED_AT_ONCE = 10
+
+/** What receivers of callbacks and webhooks were told: the list, and one of it. */
+export function deliveryRoutes({
+  config,
+  storage: { db },
+}: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
+  const inTurn = createTurns()
+  // It is sent as text while the attempts are loaded.
+  const Streamed = Type.Unsafe<Readable>(DeliveryList)
+  return async (http) => {
+    http.get(
+      path,
+      {
+        schema: {
+          ...deliveryOperations.list,
+          querystring: DeliveryQuery,
+          response: { 200: Streamed, ...errorAnswers(400) },
+        },
+      },
+      async ({ account, method, query, raw }, reply) => {
+        const limit = Math.min(query.limit, config.http.listMaxLimit)
+        const filter = {
+          ...periodOf(query),
+          account,
+          jobId: query.job_id,
+          endpointId: query.endpoint_id,
+          statuses: query.status,
+          events: query.event,
+        }
+        const part = { offset: query.offset, limit }
+        const page = await inTurn(account, () => listDeliveries(db, filter, part))
+        const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
+        reply.type('application/json; charset=utf-8')
+        // The framework would read what it drops for HEAD.
+        const deliveries = method === 'HEAD' ? [] : page.deliveries
+        return reply.send(Readable.from(writeList(urls, describe(deliveries))))
+      },
+    )
+
+    http.get(
+      `${path}/:id`,
+      {
+        schema: {
+          ...deliveryOperations.get,
+          params: IdParams,
+          response: { 200: DeliveryView, ...errorAnswers(404) },
+        },
+      },
+      async ({ account, params: { id } }) => findDeliveryView(db, { id, account }),
+    )
+  }
+
+  async function* describe(deliveries: readonly LoggedDelivery[]): AsyncGenerator<LazyText> {
+    for (let i = 0; i < deliveries.length; i += LOADED_AT_ONCE) {
+      const some = deliveries.slice(i, i + LOADED_AT_ONCE)
+      const ids = some.map(({ id }) => id)
+      const attempts = await findAttempts(db, ids)
+      for (const delivery of some) {
+        yield async () => JSON.stringify(toDeliveryView(delivery, attempts.get(delivery.id)!))
+      }
+    }
+  }
+}

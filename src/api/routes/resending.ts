@@ -1,0 +1,77 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import { resendDelivery, resendFailed } from '../../storage/resending.ts'
+import { findDeliveryView } from '../delivery-view.ts'
+import { ignoreBodies } from '../json-body.ts'
+import { parseMoment } from '../moments.ts'
+import { DeliveryView, ResendRequest, Resent } from '../schemas/delivery.ts'
+import { deliveryOperations } from '../schemas/delivery-operations.ts'
+import { errorAnswers } from '../schemas/error.ts'
+import { IdParams } from '../schemas/job.ts'
+import { createTurns } from '../turns.ts'
+import { problemsError, readFields } from '../validation.ts'
+
+type Parts = Pick<App, 'config' | 'storage' | 'delivery'>
+
+/** Has receivers told again: of one event, or of all that they missed. */
+export function resendingRoutes(app: Parts): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    await http.register(resendFailedRoute(app))
+    await http.register(resendRoute(app))
+  }
+}
+
+function resendFailedRoute({ config, storage, delivery }: Parts): FastifyPluginAsyncTypebox {
+  const inTurn = createTurns()
+  return async (http) => {
+    http.post(
+      '/v2/deliveries/resend',
+      {
+        schema: {
+          ...deliveryOperations.resendFailed,
+          body: ResendRequest,
+          response: { 202: Resent, ...errorAnswers(413, 415) },
+        },
+      },
+      async ({ account, body }, reply) => {
+        if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
+        const { value: request, problems } = readFields(ResendRequest, body, config.requests)
+        const invalid = problemsError(problems)
+        if (invalid) throw invalid
+        const { since, endpoint_id: endpointId, job_id: jobId } = request
+        const asked = { account, endpointId, jobId, since: parseMoment(since)!, at: Date.now() }
+        const resent = await inTurn(account, () => resendFailed(storage.db, asked))
+        delivery.wake()
+        return reply.code(202).send({ resent })
+      },
+    )
+  }
+}
+
+function resendRoute({ storage: { db }, delivery }: Parts): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    ignoreBodies(http)
+    http.post(
+      '/v2/deliveries/:id/resend',
+      {
+        schema: {
+          ...deliveryOperations.resend,
+          params: IdParams,
+          response: { 202: DeliveryView, ...errorAnswers(404, 409) },
+        },
+      },
+      async ({ account, params: { id } }, reply) => {
+        const { endpoint_id } = await findDeliveryView(db, { id, account })
+        const outcome = await resendDelivery(db, { id, account, at: Date.now() })
+        if (outcome === 'disabled') {
+          const remedy = `POST /v2/endpoints/${endpoint_id}/enable enables it`
+          throw new AppError('endpoint_disabled', remedy)
+        }
+        if (outcome === 'gone') throw new AppError('endpoint_gone', endpoint_id)
+        delivery.wake()
+        return reply.code(202).send(await findDeliveryView(db, { id, account }))
+      },
+    )
+  }
+}

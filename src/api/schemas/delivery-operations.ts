@@ -1,0 +1,51 @@
+import type { Operation } from './operations.ts'
+
+function operation(operationId: string, summary: string, description: string): Operation {
+  return { tags: ['Deliveries'], operationId, summary, description }
+}
+
+/** Routes on what receivers of callbacks and webhooks were told. */
+export const deliveryOperations = {
+  list: operation(
+    'listDeliveries',
+    'List deliveries',
+    'Newest first, with every attempt. Follow `next` until it is null to see all. An empty parameter counts as not given.',
+  ),
+  get: operation(
+    'getDelivery',
+    'Get a delivery',
+    'What one receiver is told of one event, with every attempt at it.',
+  ),
+  resend: operation(
+    'resendDelivery',
+    'Send a delivery again',
+    'At once, or as soon as earlier events of the same job have ended; its id stays the same. One that has ended, also ' +
+      'one that was delivered, gets all its attempts anew. A body is not needed and not read.',
+  ),
+  resendFailed: operation(
+    'resendFailedDeliveries',
+    'Send again what failed',
+    'All deliveries that failed since a moment, but for those whose endpoint is disabled or was removed. ' +
+      'The events of a job keep their order.',
+  ),
+}
+
+/** Routes on the receivers themselves. */
+export const endpointOperations = {
+  list: operation(
+    'listEndpoints',
+    'List endpoints',
+    'The webhooks of the account, and the origins that its jobs want to be called back at. The oldest first.',
+  ),
+  get: operation('getEndpoint', 'Get an endpoint', 'A receiver, and how it fares.'),
+  enable: operation(
+    'enableEndpoint',
+    'Enable an endpoint',
+    'What is told from now on is sent to it again; what failed meanwhile can be resent. A body is not needed and not read.',
+  ),
+  disable: operation(
+    'disableEndpoint',
+    'Disable an endpoint',
+    'Gives up what it has yet to be told, and notes what it would be told from now on as failed. A body is not needed and not read.',
+  ),
+}

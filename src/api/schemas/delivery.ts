@@ -1,0 +1,102 @@
+import Type, { type Static } from 'typebox'
+import { AnyOf, Moment, pageFields } from './list-query.ts'
+import { DateTime, Nullable, OneOf, Uri } from './values.ts'
+
+/** How a delivery stands. */
+export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
+
+const Headers = Type.Record(Type.String(), Type.String())
+
+const AttemptView = Type.Object(
+  {
+    number: Type.Integer({ minimum: 1, description: 'Counted over all, also after it was resent' }),
+    at: DateTime,
+    duration_ms: Type.Integer({ minimum: 0 }),
+    status_code: Nullable(
+      Type.Integer({ minimum: 100, maximum: 999, description: 'Null when there was no answer' }),
+    ),
+    error: Nullable(Type.String({ description: 'Why there was no answer' })),
+    request_headers: Type.Unsafe<Record<string, string>>(Headers),
+    response_headers: Nullable(Headers),
+    response_body: Nullable(Type.String({ description: 'How it begins, a kilobyte at most' })),
+  },
+  {
+    title: 'DeliveryAttempt',
+    description: 'One request, and what came back; what is secret in its headers is hidden',
+  },
+)
+
+/** What a receiver is told of one event, and what became of it. */
+export const DeliveryView = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'The `webhook-id` of every attempt' }),
+    job_id: Nullable(Type.String({ format: 'uuid', description: 'Null for a test' })),
+    endpoint_id: Type.String(),
+    kind: OneOf('callback', 'live_callback', 'webhook'),
+    event: Type.String(),
+    method: OneOf('POST', 'PUT'),
+    url: Type.String({ description: 'Where it goes; a user name and password in it are hidden' }),
+    status: OneOf(...deliveryStatuses),
+    reason: Nullable(Type.String({ description: 'Why it failed, or why the last attempt did' })),
+    attempt_count: Type.Integer({ minimum: 0 }),
+    created_at: DateTime,
+    next_attempt_at: Nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'Null when it has ended, or waits for an earlier event of its job',
+      }),
+    ),
+    completed_at: Nullable(DateTime),
+    attempts: Type.Array(AttemptView),
+  },
+  { title: 'Delivery' },
+)
+
+/** A delivery as it is answered. */
+export type DeliveryView = Static<typeof DeliveryView>
+
+/** One page of deliveries. */
+export const DeliveryList = Type.Object(
+  {
+    first: Uri,
+    current: Uri,
+    next: Nullable(Type.String({ format: 'uri', description: 'Null on the last page' })),
+    items: Type.Array(DeliveryView),
+  },
+  { title: 'DeliveryList' },
+)
+
+/** Which deliveries are asked for, and which part of their list. */
+export const DeliveryQuery = Type.Object({
+  ...pageFields('Deliveries'),
+  date: Moment('Deliveries queued on this UTC day'),
+  before_date: Moment('Deliveries queued before this moment'),
+  after_date: Moment('Deliveries queued after this moment'),
+  job_id: Type.Optional(Type.String({ description: 'Deliveries that tell of this job' })),
+  endpoint_id: Type.Optional(Type.String({ description: 'Deliveries to this endpoint' })),
+  status: AnyOf(deliveryStatuses, 'Deliveries in any of these states'),
+  event: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Deliveries of any of these events, such as `transcription.success`',
+    }),
+  ),
+})
+
+/** What a list of deliveries is asked with. */
+export type DeliveryQuery = Static<typeof DeliveryQuery>
+
+/** Which failed deliveries are to be sent again. */
+export const ResendRequest = Type.Object(
+  {
+    since: Type.String({
+      format: 'moment',
+      description: 'Those that failed at this moment or later; a date stands for its midnight, UTC',
+    }),
+    endpoint_id: Type.Optional(Type.String({ description: 'Only those to this endpoint' })),
+    job_id: Type.Optional(Type.String({ description: 'Only those that tell of this job' })),
+  },
+  { title: 'ResendRequest', examples: [{ since: '2026-03-04T05:00:00Z' }] },
+)
+
+/** How many are sent again. */
+export const Resent = Type.Object({ resent: Type.Integer({ minimum: 0 }) }, { title: 'Resent' })

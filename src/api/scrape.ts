@@ -1,0 +1,67 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Gauge } from 'prom-client'
+import type { App } from '../app.ts'
+import { deliveryKinds, endpointKinds, jobKinds } from '../metrics.ts'
+import {
+  countActiveJobs,
+  countDisabledEndpoints,
+  countPendingDeliveries,
+} from '../storage/counts.ts'
+
+/** What metrics are read from. */
+export type ScrapeParts = Pick<App, 'metrics' | 'storage' | 'live'>
+
+/**
+ * Makes what reads all metrics as text, in the format of Prometheus. Those who ask at the same time
+ * share one reading: it may need no key, so it must not load the machine.
+ */
+export function createScrape(parts: ScrapeParts): (log: FastifyBaseLogger) => Promise<string> {
+  let reading: Promise<string> | undefined
+  return (log) => {
+    reading ??= scrape(parts, log).finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+}
+
+const activeJobs = jobKinds.flatMap((kind) => [
+  { kind, state: 'queued' as const },
+  { kind, state: 'processing' as const },
+])
+const pendingDeliveries = deliveryKinds.map((kind) => ({ kind }))
+const disabledEndpoints = endpointKinds.map((kind) => ({ kind }))
+
+async function scrape(
+  { metrics, storage: { db }, live }: ScrapeParts,
+  log: FastifyBaseLogger,
+): Promise<string> {
+  const { jobs, deliveriesPending, endpointsDisabled, liveSessions } = metrics
+  for (const [state, count] of Object.entries(live.states)) liveSessions.set({ state }, count)
+  const filled = await Promise.allSettled([
+    fill(jobs, activeJobs, countActiveJobs(db)),
+    fill(deliveriesPending, pendingDeliveries, countPendingDeliveries(db)),
+    fill(endpointsDisabled, disabledEndpoints, countDisabledEndpoints(db)),
+  ])
+  for (const one of filled) {
+    if (one.status === 'rejected') log.warn({ err: one.reason }, 'a metric cannot be read')
+  }
+  return metrics.registry.metrics()
+}
+
+/**
+ * Sets a gauge to what is counted, and to 0 for `all` the rest. What cannot be counted is left out: the
+ * other metrics are needed most when something is wrong.
+ */
+async function fill<L extends string>(
+  gauge: Gauge<L>,
+  all: readonly Record<L, string>[],
+  counting: Promise<(Record<L, string> & { count: number })[]>,
+): Promise<void> {
+  gauge.reset()
+  const counted = await counting
+  for (const labels of all) gauge.set(labels, 0)
+  for (const { count, ...labels } of counted) {
+    gauge.set(labels as unknown as Record<L, string>, count)
+  }
+}
