@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CreatedSession, ServedSession } from './live-served.ts'
 import type { JobList, ProgressView, ServedJob } from './served.ts'
+import type { DeliveryList, ServedDelivery } from './served-deliveries.ts'
 
 /** A request that failed. `status` is the server's answer, undefined when it could not be reached. */
 export class RequestError extends Error {
@@ -26,6 +27,19 @@ export type ListQuery = {
   status?: string
   custom_metadata?: string
 }
+
+/** A page of deliveries, and the filters of the API that they pass. */
+export type DeliveryQuery = {
+  offset: number
+  limit: number
+  job_id?: string
+  endpoint_id?: string
+  status?: string
+  event?: string
+}
+
+/** Which failed deliveries are to be sent again: since an ISO date, and of whom. */
+export type ResendQuery = { since: string; endpoint_id?: string; job_id?: string }
 
 /** How long a request is tried again while the server is busy or restarts, in seconds: half a minute in all. */
 const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
@@ -62,28 +76,28 @@ export function createClient(server: Server, signal: AbortSignal) {
     },
     /** Creates a job and resolves to its id. */
     async create(params: Record<string, unknown>): Promise<string> {
-      const { id } = await json<{ id: string }>('/v2/pre-recorded', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(params),
-      })
+      const { id } = await json<{ id: string }>('/v2/pre-recorded', jsonPost(params))
       return id
     },
-    list: (query: ListQuery) => {
-      const params = new URLSearchParams()
-      for (const [name, value] of Object.entries(query)) params.append(name, String(value))
-      return json<JobList>(`/v2/pre-recorded?${params}`)
-    },
+    list: (query: ListQuery) => json<JobList>(`/v2/pre-recorded?${toParams(query)}`),
     find: (id: string) => json<ServedJob>(jobUrl(id)),
     /** Creates a live session, whose socket is where its `url` says. */
-    createLive: (params: Record<string, unknown>) =>
-      json<CreatedSession>('/v2/live', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(params),
-      }),
+    createLive: (params: Record<string, unknown>) => {
+      return json<CreatedSession>('/v2/live', jsonPost(params))
+    },
     findLive: (id: string) =>
       json<ServedSession>(`/v2/live/${encodeURIComponent(id)}`, {}, { patient: true }),
+    listDeliveries: (query: DeliveryQuery) => {
+      return json<DeliveryList>(`/v2/deliveries?${toParams(query)}`)
+    },
+    findDelivery: (id: string) => json<ServedDelivery>(`/v2/deliveries/${encodeURIComponent(id)}`),
+    resendDelivery: (id: string) => {
+      const path = `/v2/deliveries/${encodeURIComponent(id)}/resend`
+      return json<ServedDelivery>(path, { method: 'POST' })
+    },
+    resendFailed: (query: ResendQuery) => {
+      return json<{ resent: number }>('/v2/deliveries/resend', jsonPost(query))
+    },
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })
     },
@@ -98,6 +112,17 @@ export function createClient(server: Server, signal: AbortSignal) {
       return json<ServedJob>(jobUrl(id), {}, { patient: true })
     },
   }
+}
+
+function toParams(query: Record<string, string | number>): URLSearchParams {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) params.append(name, String(value))
+  return params
+}
+
+function jsonPost(body: Record<string, unknown>): RequestInit {
+  const headers = { 'content-type': 'application/json' }
+  return { method: 'POST', headers, body: JSON.stringify(body) }
 }
 
 type Init = RequestInit & { duplex?: 'half' }

@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict'
-import { PassThrough } from 'node:stream'
 import test from 'node:test'
-import { runCommand } from './commands.ts'
-
-/** Runs `steno …args` in this process and collects what it writes. */
-async function run(args: readonly string[], env: Record<string, string> = {}) {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-  const { signal } = new AbortController()
-  const code = await runCommand(args, { env, stdin, stdout, stderr, signal })
-  return { code, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }
-}
+import { runHere as run } from '../../test/run-here.ts'
 
 test('wrong usage ends with code 2 and says what is known', async () => {
   const cases: [args: string[], message: RegExp][] = [
@@ -33,6 +24,38 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     [['keys', 'create', '--account', ' '], /--account must be 1 to 100 visible characters/],
     [['keys', 'create', '--name', 'a\u001b[31m'], /--name must be 1 to 100 visible/],
     [['keys', 'revoke'], /name at least one key by its id/],
+    [
+      ['webhooks', 'drop'],
+      /cannot do 'drop', only list, add, rotate, test, enable, disable, remove/,
+    ],
+    [['webhooks', 'list', 'x'], /list takes no names/],
+    [['webhooks', 'add'], /add takes one URL/],
+    [['webhooks', 'add', 'https://a.example', 'https://b.example'], /add takes one URL/],
+    [['webhooks', 'add', 'a.example'], /the address must be an absolute http or https URL/],
+    [['webhooks', 'add', 'https://a.example', '--events', 'x'], /--events must be .*; not 'x'/],
+    [['webhooks', 'add', 'https://a.example', '--name', ' '], /--name must be 1 to 100 visible/],
+    [['webhooks', 'add', 'https://a.example', '--account', ' '], /--account must be 1 to 100/],
+    [['webhooks', 'rotate'], /rotate takes one ID, or --account/],
+    [['webhooks', 'rotate', 'x', 'y'], /rotate takes one ID, or --account/],
+    [['webhooks', 'rotate', 'x', '--account', 'acme'], /rotate takes one ID, or --account/],
+    [['webhooks', 'rotate', '--account', ''], /--account must be 1 to 100/],
+    [['webhooks', 'rotate', 'x', '--overlap', '24'], /--overlap must be a time such as 30m/],
+    [['webhooks', 'test'], /test takes one ID/],
+    [['webhooks', 'test', 'x', 'y'], /test takes one ID/],
+    [['webhooks', 'remove'], /name at least one webhook by its id/],
+    [['deliveries', 'drop'], /cannot do 'drop', only list, show, resend/],
+    [['deliveries', 'list', 'x'], /list takes options only/],
+    [['deliveries', '--status', 'done'], /--status must be some of: pending, .*; not 'done'/],
+    [['deliveries', '--limit', '0'], /--limit must be an integer of at least 1/],
+    [['deliveries', '--offset=-1'], /--offset must be an integer of at least 0/],
+    [['deliveries', 'show'], /show takes one ID/],
+    [['deliveries', 'show', 'x', 'y'], /show takes one ID/],
+    [['deliveries', 'resend'], /resend takes either IDs or --failed-since/],
+    [['deliveries', 'resend', '--job', 'x'], /resend takes either IDs or --failed-since/],
+    [['deliveries', 'resend', 'x', '--endpoint', 'y'], /resend takes either IDs or/],
+    [['deliveries', 'resend', 'x', '--failed-since', '1d'], /resend takes either IDs or/],
+    [['deliveries', 'resend', '--failed-since', '1w'], /--failed-since must be how long ago/],
+    [['deliveries', 'resend', '--failed-since', '1d', '--status', 'failed'], /Unknown option/],
   ]
   for (const [args, message] of cases) {
     const { code, stderr, stdout } = await run(args)
@@ -54,7 +77,8 @@ test('settings that cannot be used end with code 2 and a line for each', async (
 test('--help explains the program and every command', async () => {
   const { code, stdout } = await run(['--help'])
   const names = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
-  assert.deepEqual([names, code], [['serve', 'transcribe', 'live', 'jobs', 'keys', 'doctor'], 0])
+  const all = ['serve', 'transcribe', 'live', 'jobs', 'keys', 'webhooks', 'deliveries', 'doctor']
+  assert.deepEqual([names, code], [all, 0])
   for (const name of names) {
     const help = await run([name, '--help'])
     assert.ok(help.stdout.startsWith(`Usage: steno ${name}`))

@@ -26,6 +26,14 @@ const commands: Record<string, Entry> = {
     summary: 'list, make and revoke the keys of a data folder',
     load: async () => (await import('./keys.ts')).keysCommand,
   },
+  webhooks: {
+    summary: 'say who is told of the jobs of an account, and with which secret',
+    load: async () => (await import('./webhooks.ts')).webhooksCommand,
+  },
+  deliveries: {
+    summary: 'show what a server has told callbacks and webhooks, and send it again',
+    load: async () => (await import('./deliveries.ts')).deliveriesCommand,
+  },
   doctor: {
     summary: 'check this installation and say what is missing',
     load: async () => (await import('./doctor.ts')).doctorCommand,

@@ -1,5 +1,6 @@
 import { type Scope, scopes } from '../storage/keys.ts'
 import { UsageError } from './arguments.ts'
+import { parseDate } from './moments.ts'
 
 const DAY_MS = 86_400_000
 /** What fits a line of the list. */
@@ -30,13 +31,4 @@ export function readExpiry(text: string | undefined, now: number): number | null
   throw new UsageError(
     `--expires must be days such as 30d, or an ISO date to come such as 2030-01-31, not '${text}'`,
   )
-}
-
-/** The moment of an ISO date; not a number when it is none. */
-function parseDate(text: string): number {
-  const form = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.exec(text)
-  const [, day, zone] = form ?? []
-  // February 30 would otherwise be taken for a day in March.
-  if (day === undefined || new Date(day).toJSON()?.slice(0, 10) !== day) return Number.NaN
-  return Date.parse(text.includes('T') && zone === undefined ? `${text}Z` : text)
 }

@@ -1,11 +1,12 @@
 import { readConfig } from '../config.ts'
-import { openBesideServer } from '../storage/beside-server.ts'
-import type { Db } from '../storage/db.ts'
 import { deleteKey, listKeys, type StoredKey } from '../storage/keys.ts'
 import { parseArguments, readSettings, UsageError } from './arguments.ts'
 import { FIRST_ACCOUNT } from './first-key.ts'
 import { readExpiry, readLabel, readScopes } from './key-options.ts'
 import { makeKey } from './make-key.ts'
+import { formatMoment } from './moments.ts'
+import { openDatabase } from './open-database.ts'
+import { formatTable } from './table.ts'
 import type { Command, Terminal } from './terminal.ts'
 
 const help = `Usage: steno keys [list]
@@ -54,7 +55,7 @@ async function create(args: string[], terminal: Terminal): Promise<number> {
   const expiresAt = readExpiry(values.expires, Date.now())
 
   const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await open(folder, { create: true })
+  await using db = await openDatabase(folder, { create: true })
   const { key, id } = await makeKey(db, { account, name, scopes, expiresAt })
   const end = expiresAt === null ? '' : ` until ${formatMoment(expiresAt)}`
   terminal.stderr.write(
@@ -68,7 +69,7 @@ async function create(args: string[], terminal: Terminal): Promise<number> {
 async function list(args: string[], terminal: Terminal): Promise<number> {
   if (parseArguments(args, {}).positionals.length > 0) throw new UsageError('list takes no names')
   const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await open(folder, { create: false })
+  await using db = await openDatabase(folder, { create: false })
   terminal.stdout.write(formatKeys(await listKeys(db)))
   return 0
 }
@@ -77,7 +78,7 @@ async function revoke(args: string[], terminal: Terminal): Promise<number> {
   const ids = parseArguments(args, {}).positionals
   if (ids.length === 0) throw new UsageError('name at least one key by its id')
   const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await open(folder, { create: false })
+  await using db = await openDatabase(folder, { create: false })
   let missing = 0
   for (const id of ids) {
     const isGone = await deleteKey(db, id)
@@ -87,30 +88,11 @@ async function revoke(args: string[], terminal: Terminal): Promise<number> {
   return missing > 0 ? 1 : 0
 }
 
-async function open(
-  folder: string,
-  options: { create: boolean },
-): Promise<Pick<Db, 'sql'> & AsyncDisposable> {
-  const { sql } = await openBesideServer(folder, options)
-  return { sql, [Symbol.asyncDispose]: () => sql.destroy() }
-}
-
-/** A line of headings and one for each key, in columns. */
 function formatKeys(keys: readonly StoredKey[]): string {
   const headings = ['id', 'account', 'name', 'scopes', 'created', 'expires', 'last used']
   const rows = keys.map(({ prefix, account, name, scopes, ...moments }) => [
     ...[prefix, account, name ?? '-', scopes.join()],
     ...[moments.createdAt, moments.expiresAt, moments.lastUsedAt].map(formatMoment),
   ])
-  const table = [headings, ...rows]
-  const widths = headings.map((_, i) => Math.max(...table.map((row) => row[i]!.length)))
-  return table
-    .map((row) => `${row.map((cell, i) => cell.padEnd(widths[i]!)).join('  ')}`.trimEnd())
-    .map((line) => `${line}\n`)
-    .join('')
-}
-
-/** A moment to the second. */
-function formatMoment(at: number | null): string {
-  return at === null ? '-' : `${new Date(at).toISOString().slice(0, 19)}Z`
+  return formatTable(headings, rows)
 }

@@ -57,5 +57,7 @@ function privateConfig(config: Config, { folder, key, live }: Own): Config {
     keys: [{ account: 'command', key }],
     storage: { ...config.storage, folder },
     live: live ? config.live : { ...config.live, slots: 0 },
+    // A collector that cannot be reached would keep the command from ending.
+    tracing: undefined,
   }
 }
