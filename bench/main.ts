@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- NAME…] [--corpus DIR] [--save]`: runs benchmarks, one JSON line each on stdout.
- * `--save` appends the lines to docs/benchmarks.md with the machine they ran on.
+ * `npm run bench [-- NAME…] [--corpus DIR] [--events N] [--save]`: runs benchmarks, one JSON line each on
+ * stdout. `--events` makes `delivery` shorter; `--save` appends the lines to docs/benchmarks.md with the machine
+ * they ran on.
  */
 import { spawn } from 'node:child_process'
 import { appendFile, glob } from 'node:fs/promises'
@@ -13,6 +14,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     corpus: { type: 'string' },
+    events: { type: 'string' },
     save: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -22,7 +24,7 @@ const files = await Array.fromAsync(glob('*/*.bench.ts', { cwd: import.meta.dirn
 const benches = new Map(files.sort().map((file) => [basename(file, '.bench.ts'), file]))
 
 if (values.help) {
-  console.log('npm run bench [-- NAME…] [--corpus DIR] [--save]')
+  console.log('npm run bench [-- NAME…] [--corpus DIR] [--events N] [--save]')
   console.log(`Benchmarks: ${[...benches.keys()].join(', ')}`)
   console.log('A corpus is a folder with manifest.json: see bench/corpus.ts')
   process.exit()
@@ -40,6 +42,7 @@ if (unknown.length > 0) {
 async function run(file: string): Promise<string> {
   const args = ['--disable-warning=ExperimentalWarning', file]
   if (values.corpus) args.push('--corpus', resolve(values.corpus))
+  if (values.events) args.push('--events', values.events)
   const options = {
     cwd: import.meta.dirname,
     stdio: ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit'],

@@ -209,6 +209,10 @@ const invalid: [fields: Record<string, unknown>, line: string | RegExp][] = [
     { callback_config: { url: 'https://a.example', method: 'GET' } },
     'callback_config.method must be one of: POST, PUT',
   ],
+  [
+    { callback_config: { url: `https://a.example/${'x'.repeat(8175)}` } },
+    'callback_config.url must not be longer than 8192 characters',
+  ],
   [{ callback_url: 'nowhere' }, 'callback_url must be an absolute http or https URL'],
   [{ custom_metadata: [] }, 'custom_metadata must be an object'],
   [{ custom_metadata: 'red' }, 'custom_metadata must be an object'],
@@ -305,7 +309,7 @@ test('what has no effect yet and no place in the result is named in a warning', 
   const asked = { callback: true, ...config, subtitles: true }
   const { status, headers } = await create(asked)
   assert.equal(status, 201)
-  assert.equal(headers.get('x-steno-warning'), 'not built yet: callback, subtitles')
+  assert.equal(headers.get('x-steno-warning'), 'not built yet: subtitles')
   assert.equal((await create({})).headers.get('x-steno-warning'), null)
 })
 
@@ -328,6 +332,7 @@ const valid: Record<string, unknown>[] = [
   { custom_metadata: { constructor: 1, toString: null, 'a.b': [null, { c: null }] } },
   { realtime_processing: { words_accurate_timestamps: true }, unknown: null, 5: 5 },
   { audio_to_llm_config: { prompts: [['a', 'b'], 'c'] } },
+  { callback_config: { url: `HTTPS://me:pw@a.example:1/?${'x'.repeat(8163)}#b` } },
   { pii_redaction_config: { entity_types: ['GDPR', 'NAME'] }, pii_redaction: null },
 ]
 

@@ -90,7 +90,9 @@ function answerOf(
   { paths, components }: Document,
   { method, path, status }: Pick<Exchange, 'method' | 'path' | 'status'>,
 ): Answer | undefined {
-  const item = Object.entries(paths).find(([template]) => matchesPath(template, path))?.[1]
+  // A path that is spelt out goes before one with a parameter.
+  const spelt = paths[path.split('?', 1)[0]!]
+  const item = spelt ?? Object.entries(paths).find(([template]) => matchesPath(template, path))?.[1]
   const operation = item?.[method === 'HEAD' ? 'get' : method.toLowerCase()]
   if (operation) return operation.responses[status]
   if (item && status === 405) return components.responses.MethodNotAllowed

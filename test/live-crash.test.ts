@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdir, rm, stat, truncate } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,6 +12,7 @@ import { createFakeSpeechEngine } from '../src/asr/engines/fake.ts'
 import { readConfig } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
 import { type ChildServer, kill, startChild } from './child-server.ts'
+import { freePort } from './free-port.ts'
 import { call } from './http-client.ts'
 import { randomManner, randomParams, within } from './live-chance.ts'
 import { connect, openSession } from './live-client.ts'
@@ -41,16 +41,6 @@ before(async () => {
   })
 })
 after(() => steady.close())
-
-/** A port that servers can have one after the other: the address of a session names it. */
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return String(port)
-}
 
 /** Starts servers on one folder and one port, one after the other. */
 async function startLine(t: TestContext, env: Record<string, string> = {}) {

@@ -112,7 +112,14 @@ test('errors have one schema, everywhere', () => {
 test('only what tells about the server itself needs no key', () => {
   const open = operations().filter(([, { security }]) => security?.length === 0)
   const paths = open.map(([path]) => path)
-  assert.deepEqual(paths, ['/health', '/ready', '/openapi.json', '/docs', '/docs/scalar.js'])
+  assert.deepEqual(paths, [
+    '/health',
+    '/ready',
+    '/metrics',
+    '/openapi.json',
+    '/docs',
+    '/docs/scalar.js',
+  ])
   assert.deepEqual(document.security, [{ key: [] }])
 })
 

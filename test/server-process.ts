@@ -10,6 +10,7 @@ import { serve } from '../src/cli/serve.ts'
 
 const { env } = process
 const { FAKE_BATCH_MS = '15', FAKE_GRACE_MS = '5000', FAKE_DRAIN_MS = '30000' } = env
+const { FAKE_RETRY_MS } = env
 
 const speech = createFakeSpeechEngine('one two three', {
   fingerprint: true,
@@ -26,5 +27,8 @@ const stdout = new Writable({
 process.on('message', (text) => void Promise.reject(new Error(String(text))))
 const signal = interruptOnSignals()
 const limits = { graceMs: Number(FAKE_GRACE_MS), drainMs: Number(FAKE_DRAIN_MS) }
-await serve({ env, stdout, signal }, { speech, ...limits })
+// As many attempts at a delivery as a bad receiver could need.
+const retries = FAKE_RETRY_MS && Array.from({ length: 1000 }, () => Number(FAKE_RETRY_MS))
+const delays = retries ? { callback: retries, webhook: retries, live: retries } : undefined
+await serve({ env, stdout, signal }, { speech, delays, ...limits })
 process.channel?.unref()

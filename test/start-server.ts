@@ -5,7 +5,8 @@ import { type App, createApp } from '../src/app.ts'
 import { createFakeSpeechEngine } from '../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../src/asr/speech-engine.ts'
 import { readConfig } from '../src/config.ts'
-import { createLog } from '../src/log.ts'
+import type { Clock } from '../src/delivery/clock.ts'
+import { createLog, type Log } from '../src/log.ts'
 
 export type TestServer = {
   url: string
@@ -26,7 +27,7 @@ const KEY = 'test-key'
  * `close` removes. It hears "hello world" in every five seconds unless `speech` says otherwise.
  */
 export async function startServer(
-  options: { speech?: SpeechEngine; env?: Record<string, string> } = {},
+  options: { speech?: SpeechEngine; log?: Log; clock?: Clock; env?: Record<string, string> } = {},
 ): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   const removeFolder = () => rm(folder, { recursive: true, force: true })
@@ -39,7 +40,8 @@ export async function startServer(
       ...options.env,
     })
     const speech = options.speech ?? createFakeSpeechEngine('hello world')
-    const app = await createApp(config, { speech, log: createLog('silent') })
+    const { clock } = options
+    const app = await createApp(config, { speech, clock, log: options.log ?? createLog('silent') })
     const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
     const close = () => app.close().finally(removeFolder)
     return { url, key: KEY, app, folder, close }

@@ -14,6 +14,7 @@ export async function startLiveServer(): Promise<LiveBenchServer> {
     STENO_DATA_DIR: folder,
     STENO_API_KEYS: 'bench:bench',
     STENO_RATE_LIMIT: '0',
+    STENO_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
     STENO_LIVE_SLOTS: '1000',
     STENO_MAX_LIVE_SESSIONS: '1000',
     STENO_MAX_AUDIO_S: '86400',

@@ -26,15 +26,16 @@ const CHUNK_BYTES = 3200
 /** A reference word this near to the start of speech is what starts it. */
 const ONSET_TOLERANCE = 0.5
 
-/** Streams one session and listens to its end. */
+/** Streams one session and listens to its end; `params` are what it is asked for besides partials. */
 export async function streamSpeech(
   client: Client,
   { samples, words }: Speech,
-  pace: Pace,
+  { params = {}, ...pace }: Pace & { params?: Record<string, unknown> },
 ): Promise<Streamed> {
   if (pace.kind === 'live') await sleep(pace.delay * 1000)
   const { url } = await client.createLive({
     messages_config: { receive_partial_transcripts: true },
+    ...params,
   })
   const watch = createLatencyWatch(BYTES_PER_SECOND, { onsetOf })
   const texts = createTexts()

@@ -1,0 +1,170 @@
+/**
+ * Events of ended jobs to a receiver that answers at once, alone and beside as many to one that never does, of
+ * the same account: first all that were queued while nothing went out, then those of jobs that end at an even
+ * pace. Then the messages of one live session, which go out one after the other. `--events N` for a quick try.
+ */
+import { rm } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { report } from '../report.ts'
+import { peakMemory } from '../served.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { ACCOUNT, addWebhook, endNewJob, fillStore, queueSession } from './fill.ts'
+import { type Outcome, outcomeOf, readQueued } from './outcome.ts'
+import { startSpeaking } from './processes.ts'
+import type { ReceiverOrder, ReceiverReport } from './receiver-process.ts'
+import type { SenderOrder, SenderReport } from './sender-process.ts'
+
+const { values } = parseArgs({
+  options: { events: { type: 'string', default: '10000' }, corpus: { type: 'string' } },
+})
+const EVENTS = Number(values.events)
+/** In turn, so that the ratio holds when the machine is shared. */
+const ROUNDS = 2
+/** A callback, and that the job was created and ended. */
+const EVENTS_OF_JOB = 3
+const JOBS = Math.ceil(EVENTS / EVENTS_OF_JOB)
+const PACED = { jobs: 300, perSecond: 30 }
+const MESSAGES = Math.min(2000, EVENTS)
+const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
+
+const receivers = startSpeaking<ReceiverOrder, ReceiverReport>(
+  new URL('receiver-process.ts', import.meta.url),
+)
+const { healthy, stalled } = await receivers.hear('ready')
+const callbackUrl = `${healthy}/callback`
+
+type Run = {
+  /** What was queued before, and what came at a pace. */
+  backlog: Outcome & { seconds: number }
+  paced: Outcome
+  mostStalled: number
+  longestHeldMs: number
+  bytes: number
+}
+
+const alone: Run[] = []
+const beside: Run[] = []
+for (let round = 0; round < ROUNDS; round++) {
+  alone.push(await run({ stalledEvents: 0 }))
+  beside.push(await run({ stalledEvents: EVENTS }))
+}
+const rates = [alone, beside].map((runs) => rateOf(runs))
+for (const [i, runs] of [alone, beside].entries()) describe(runs, { isBeside: i === 1 })
+report({ bench: 'delivery', what: 'ratio', besideToAlone: rates[1]! / rates[0]! })
+await runSession()
+await receivers.stop()
+
+/** Fills a store, has it delivered, and holds what came against it. */
+async function run({ stalledEvents }: { stalledEvents: number }): Promise<Run> {
+  const folder = await temporaryFolder()
+  try {
+    await fillStore(folder, async (db) => {
+      // Before the webhook is there, so that these are told to nobody else; and first in line.
+      const callbackUrl = `${stalled}/callback`
+      for (let i = 0; i < stalledEvents; i++) await endNewJob(db, { callbackUrl })
+      await addWebhook(db, `${healthy}/webhook`)
+      for (let i = 0; i < JOBS; i++) await endNewJob(db, { callbackUrl: `${healthy}/callback` })
+    })
+    const queued = new Set(readQueued(folder, healthy).map(({ id }) => id))
+    const sender = startSender(folder)
+    const { at: began } = await sender.hear('began')
+    await expect(queued.size)
+    sender.tell({ ...PACED, callbackUrl })
+    await expect(queued.size + PACED.jobs * EVENTS_OF_JOB)
+    const bytes = await peakMemory(sender.process)
+    sender.tell('close')
+    const { longestHeldMs } = await sender.hear('closed')
+    receivers.tell('tell')
+    const { came, mostStalled } = await receivers.hear('came')
+    const all = readQueued(folder, healthy)
+    const known = new Set(all.map(({ id }) => id))
+    const [early, late] = [
+      all.filter(({ id }) => queued.has(id)),
+      all.filter(({ id }) => !queued.has(id)),
+    ]
+    const backlog = outcomeOf(
+      early,
+      came.filter(([id]) => queued.has(id) || !known.has(id)),
+      { began },
+    )
+    const paced = outcomeOf(
+      late,
+      came.filter(([id]) => known.has(id) && !queued.has(id)),
+      { began },
+    )
+    const seconds = (backlog.lastAt - began) / 1000
+    return { backlog: { ...backlog, seconds }, paced, mostStalled, longestHeldMs, bytes }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function runSession(): Promise<void> {
+  const folder = await temporaryFolder()
+  await fillStore(folder, (db) => queueSession(db, { callbackUrl, messages: MESSAGES }))
+  const sender = startSender(folder)
+  const { at: began } = await sender.hear('began')
+  await expect(MESSAGES)
+  sender.tell('close')
+  await sender.hear('closed')
+  receivers.tell('tell')
+  const { came } = await receivers.hear('came')
+  const { events, lastAt, lost, doubled, invented, outOfOrder } = outcomeOf(
+    readQueued(folder, healthy),
+    came,
+    { began },
+  )
+  await rm(folder, { recursive: true })
+  const perSecond = (events * 1000) / (lastAt - began)
+  const counts = { lost, doubled, invented, outOfOrder }
+  report({ bench: 'delivery', what: 'one live session', messages: events, perSecond, ...counts })
+}
+
+function startSender(folder: string) {
+  return startSpeaking<SenderOrder, SenderReport>(new URL('sender-process.ts', import.meta.url), {
+    STENO_DATA_DIR: folder,
+    STENO_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
+    STENO_WEBHOOK_SECRETS: `${ACCOUNT}:${SECRET}`,
+  })
+}
+
+async function expect(expected: number): Promise<void> {
+  receivers.tell({ expected })
+  await receivers.hear('expected')
+}
+
+function rateOf(runs: readonly Run[]): number {
+  return sum(runs, ({ backlog }) => backlog.events) / sum(runs, ({ backlog }) => backlog.seconds)
+}
+
+function describe(runs: readonly Run[], { isBeside }: { isBeside: boolean }): void {
+  const both = (read: (outcome: Outcome) => number) =>
+    sum(runs, ({ backlog, paced }) => read(backlog) + read(paced))
+  report({
+    bench: 'delivery',
+    what: isBeside ? 'beside a receiver that never answers' : 'alone',
+    rounds: ROUNDS,
+    events: runs[0]!.backlog.events,
+    stalledEvents: isBeside ? EVENTS : 0,
+    perSecond: rateOf(runs),
+    secondsToLast: runs.map(({ backlog }) => backlog.seconds),
+    backlogMs: runs.map(({ backlog }) => backlog.waitMs),
+    paced: PACED,
+    pacedMs: runs.map(({ paced }) => paced.waitMs),
+    lost: both(({ lost }) => lost),
+    doubled: both(({ doubled }) => doubled),
+    invented: both(({ invented }) => invented),
+    outOfOrder: both(({ outOfOrder }) => outOfOrder),
+    mostInFlightAtStalled: most(runs, ({ mostStalled }) => mostStalled),
+    longestHeldMs: most(runs, ({ longestHeldMs }) => longestHeldMs),
+    serverMB: most(runs, ({ bytes }) => bytes / 1e6),
+  })
+}
+
+function sum(runs: readonly Run[], read: (run: Run) => number): number {
+  return runs.reduce((total, run) => total + read(run), 0)
+}
+
+function most(runs: readonly Run[], read: (run: Run) => number): number {
+  return Math.max(...runs.map(read))
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { createLog } from '../../src/log.ts'
+import { createJobs } from '../../src/storage/creation.ts'
+import type { Db } from '../../src/storage/db.ts'
+import { insertWebhook } from '../../src/storage/endpoints.ts'
+import { finishJob } from '../../src/storage/lease.ts'
+import { createCallbackQueue } from '../../src/storage/live-callbacks.ts'
+import { beginLiveJob } from '../../src/storage/live-jobs.ts'
+import { liveCallbackBody } from '../../src/storage/outbox.ts'
+import { claimJob } from '../../src/storage/queue.ts'
+import { openStorage } from '../../src/storage/storage.ts'
+
+/** The account of everything here. */
+export const ACCOUNT = 'bench'
+
+/** About two minutes of speech. */
+const RESULT = {
+  metadata: { audio_duration: 120, number_of_distinct_channels: 1 },
+  transcription: { full_transcript: 'and so it was that nobody came '.repeat(60) },
+}
+
+/** Opens a store for filling: what is measured comes later, so it need not be synced. */
+export async function fillStore(folder: string, fill: (db: Db) => Promise<void>): Promise<void> {
+  const storage = await openStorage({ folder, log: createLog('fatal') })
+  await sql`pragma synchronous = off`.execute(storage.db.sql)
+  await fill(storage.db)
+  await storage.close()
+}
+
+/** Makes known a receiver of all that happens from now on. */
+export async function addWebhook(db: Db, url: string): Promise<void> {
+  await insertWebhook(db, {
+    ...{ account: ACCOUNT, url, events: null, source: 'cli', name: null },
+    createdAt: Date.now(),
+  })
+}
+
+/** Creates a job with a callback, hands it out and ends it, as the server does. */
+export async function endNewJob(db: Db, { callbackUrl }: { callbackUrl: string }): Promise<void> {
+  const id = randomUUID()
+  const now = Date.now()
+  const job = {
+    ...{ id, account: ACCOUNT, createdAt: now, runAfter: 0, customMetadata: null },
+    params: { model: 'stt-1', callback: true, callback_config: { url: callbackUrl } },
+    file: { id: randomUUID(), filename: 'talk.mp3', source: 'https://audio.example/talk.mp3' },
+  }
+  await createJobs(db)(job, { maxQueued: 300 })
+  const claimed = await claimJob(db, {
+    ...{ owner: 'bench', now, leaseUntil: now + 60_000, maxAttempts: 3, maxPerAccount: 25 },
+  })
+  await finishJob(db, claimed!.lease, { result: RESULT, at: Date.now() })
+}
+
+/** Queues messages of one live session. */
+export async function queueSession(
+  db: Db,
+  { callbackUrl, messages }: { callbackUrl: string; messages: number },
+): Promise<void> {
+  const id = randomUUID()
+  const params = { model: 'stt-1', callback: true, callback_config: { url: callbackUrl } }
+  const job = {
+    ...{ kind: 'live' as const, id, account: ACCOUNT, createdAt: Date.now(), params },
+    ...{ customMetadata: null, token: randomUUID(), channels: 1 },
+  }
+  await createJobs(db)(job, { maxQueued: 300 })
+  const lease = await beginLiveJob(db, id, { owner: 'bench', at: Date.now() })
+  const event = 'live.transcript'
+  const message = JSON.stringify({ type: 'transcript', text: 'and so it was '.repeat(20) })
+  const body = liveCallbackBody({ id, event, message })
+  const all = Array.from({ length: messages }, (_, i) => {
+    return { seq: i + 1, event, body, body_object: null, isPassing: false }
+  })
+  await createCallbackQueue(db, { maxQueued: messages })(lease!, all)
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { percentile } from '../../src/cli/live-latency.ts'
+import type { Came } from './receiver-process.ts'
+
+/** One event that a receiver was to be told. */
+type Queued = { id: string; lane: string; seq: number; at: number }
+
+/** What became of the events to one receiver. */
+export type Outcome = {
+  /** How many there were. */
+  events: number
+  lost: number
+  /** Arrivals beyond the first of an event. */
+  doubled: number
+  /** Arrivals of what was never queued. */
+  invented: number
+  /** Events that first came after a later one of their job, on the same way. */
+  outOfOrder: number
+  /** Milliseconds since 1970 at which the last event first came. */
+  lastAt: number
+  /** Milliseconds from queued, or from when anything could go out, to received. */
+  waitMs: { p50: number; p95: number; p99: number }
+}
+
+/** Holds what came against the rows of the store; `began` in milliseconds since 1970. */
+export function outcomeOf(
+  queued: readonly Queued[],
+  came: readonly Came[],
+  { began }: { began: number },
+): Outcome {
+  const wanted = new Map(queued.map((event) => [event.id, event]))
+  const firsts = new Map<string, number>()
+  const reached = new Map<string, number>()
+  let [doubled, invented, outOfOrder] = [0, 0, 0]
+  for (const [id, at] of came) {
+    const event = wanted.get(id)
+    if (!event) invented++
+    else if (firsts.has(id)) doubled++
+    else {
+      firsts.set(id, at)
+      const { lane, seq } = event
+      if (seq < (reached.get(lane) ?? 0)) outOfOrder++
+      else reached.set(lane, seq)
+    }
+  }
+  const waits = [...firsts].map(([id, at]) => at - Math.max(began, wanted.get(id)!.at))
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(waits, share) ?? Number.NaN)
+  return {
+    events: queued.length,
+    lost: queued.length - firsts.size,
+    ...{ doubled, invented, outOfOrder },
+    lastAt: [...firsts.values()].reduce((a, b) => Math.max(a, b), 0),
+    waitMs: { p50: p50!, p95: p95!, p99: p99! },
+  }
+}
+
+/** All events that the store holds for addresses that begin like this, in milliseconds since 1970. */
+export function readQueued(folder: string, url: string): Queued[] {
+  const database = new DatabaseSync(join(folder, 'steno.sqlite'))
+  const rows = database
+    .prepare(`select id, job_id || ' ' || endpoint_id as lane, seq, created_at as at
+      from deliveries where substr(url, 1, ?) = ?`)
+    .all(url.length, url)
+  database.close()
+  return rows as Queued[]
+}

@@ -1,0 +1,56 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+
+/** A process that is told things and says others, each of a kind. */
+export type Speaking<Order, Report extends { kind: string }> = {
+  process: ChildProcess
+  tell(order: Order): void
+  /** What it says next of a kind; rejects when it ends without it. */
+  hear<Kind extends Report['kind']>(kind: Kind): Promise<Extract<Report, { kind: Kind }>>
+  stop(): Promise<void>
+}
+
+/** Starts one; its log is thrown away. */
+export function startSpeaking<Order extends object | string, Report extends { kind: string }>(
+  script: URL,
+  env: Record<string, string> = {},
+): Speaking<Order, Report> {
+  const child = fork(script, {
+    env: { ...process.env, ...env },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const said: Report[] = []
+  const listeners = new Set<() => void>()
+  const notify = () => listeners.forEach((look) => void look())
+  let isOver = false
+  const exited = once(child, 'exit').then(() => {
+    isOver = true
+    notify()
+  })
+  child.on('message', (report: Report) => {
+    said.push(report)
+    notify()
+  })
+  return {
+    process: child,
+    tell: (order) => void child.send(order),
+    hear(kind) {
+      return new Promise((resolve, reject) => {
+        function look(): void {
+          const at = said.findIndex((report) => report.kind === kind)
+          if (at >= 0) resolve(said.splice(at, 1)[0] as Extract<Report, { kind: typeof kind }>)
+          else if (isOver) reject(new Error(`${script} ended before it said "${kind}"`))
+          else return
+          listeners.delete(look)
+        }
+        listeners.add(look)
+        look()
+      })
+    },
+    async stop() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}

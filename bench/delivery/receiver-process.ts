@@ -1,0 +1,69 @@
+// Two receivers in a process of their own: one answers at once, one never does. Sends their addresses, says when
+// as many events have come as it was told to expect, or nothing came for a while, and tells what came when asked.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What came to the receiver that answers: its `webhook-id`, and when, in milliseconds since 1970. */
+export type Came = [id: string, at: number]
+
+/** What a receiver process is told: how many events to expect, or to tell what came, and to begin anew. */
+export type ReceiverOrder = { expected: number } | 'tell'
+
+/** What it says; `mostStalled` requests were open at a time at the receiver that never answers. */
+export type ReceiverReport =
+  | { kind: 'ready'; healthy: string; stalled: string }
+  | { kind: 'expected' }
+  | { kind: 'came'; came: Came[]; mostStalled: number }
+
+/** Nothing came for so long: what is missing is lost. */
+const PATIENCE_MS = 30_000
+
+let came: Came[] = []
+let ids = new Set<string>()
+let expected = Number.POSITIVE_INFINITY
+let stalledNow = 0
+let mostStalled = 0
+const patience = setTimeout(() => say({ kind: 'expected' }), PATIENCE_MS)
+
+const healthy = createServer((request, response) => {
+  const id = String(request.headers['webhook-id'])
+  request.resume().once('end', () => {
+    came.push([id, Date.now()])
+    ids.add(id)
+    response.writeHead(204).end()
+    patience.refresh()
+    if (ids.size === expected) say({ kind: 'expected' })
+  })
+})
+
+const stalled = createServer((request) => {
+  mostStalled = Math.max(mostStalled, ++stalledNow)
+  request.socket.once('close', () => stalledNow--)
+  request.resume()
+})
+
+process.on('message', (order: ReceiverOrder) => {
+  if (order !== 'tell') {
+    expected = order.expected
+    patience.refresh()
+    if (ids.size >= expected) say({ kind: 'expected' })
+    return
+  }
+  say({ kind: 'came', came, mostStalled })
+  came = []
+  ids = new Set()
+  mostStalled = stalledNow
+})
+process.once('disconnect', () => process.exit())
+say({ kind: 'ready', healthy: await listen(healthy), stalled: await listen(stalled) })
+
+function say(report: ReceiverReport): void {
+  process.send!(report)
+}
+
+async function listen(server: typeof healthy): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

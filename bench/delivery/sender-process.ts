@@ -1,0 +1,51 @@
+// What delivers, as the server has it, in a process of its own on a store that was filled before. Reads STENO_*;
+// begins at once, ends jobs at an even pace when it is told to, and says at the end what it held.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import { readConfig } from '../../src/config.ts'
+import { Delivery } from '../../src/delivery/delivery.ts'
+import { createLog } from '../../src/log.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { openStorage } from '../../src/storage/storage.ts'
+import { endNewJob } from './fill.ts'
+
+/** What a sender process is told: to end jobs, or itself. */
+export type SenderOrder = { jobs: number; perSecond: number; callbackUrl: string } | 'close'
+
+/** What it says: when it began, in milliseconds since 1970, and how long its loop was held at most. */
+export type SenderReport = { kind: 'began'; at: number } | { kind: 'closed'; longestHeldMs: number }
+
+const config = readConfig(process.env)
+const log = createLog(config.logLevel)
+const storage = await openStorage({ folder: config.storage.folder, log })
+const delivery = new Delivery({ config, storage, log, metrics: createMetrics() })
+
+process.on('message', (order: SenderOrder) => void (order === 'close' ? close() : endJobs(order)))
+process.once('disconnect', () => process.exit())
+
+const held = monitorEventLoopDelay({ resolution: 1 })
+held.enable()
+const at = Date.now()
+await delivery.start()
+process.send!({ kind: 'began', at } satisfies SenderReport)
+
+async function endJobs({
+  jobs,
+  perSecond,
+  callbackUrl,
+}: Exclude<SenderOrder, 'close'>): Promise<void> {
+  const startedAt = performance.now()
+  for (let i = 0; i < jobs; i++) {
+    await delay(startedAt + (i * 1000) / perSecond - performance.now())
+    await endNewJob(storage.db, { callbackUrl })
+    delivery.wake()
+  }
+}
+
+async function close(): Promise<void> {
+  held.disable()
+  await delivery.close()
+  await storage.close()
+  const report: SenderReport = { kind: 'closed', longestHeldMs: held.max / 1e6 }
+  process.send!(report, () => process.exit())
+}

@@ -1,0 +1,100 @@
+/**
+ * Latency of live sessions that tell everything to a callback beside that of sessions without one, in
+ * turn: it must not move by more than a tenth. The receiver is a process of its own on loopback.
+ */
+import { percentile } from '../../src/cli/live-latency.ts'
+import { createRandom } from '../../test/random.ts'
+import { report } from '../report.ts'
+import { serve } from '../served.ts'
+import { startLiveServer } from './live-server.ts'
+import { readSpeech } from './speech.ts'
+import { type Streamed, streamSpeech } from './stream.ts'
+
+const ROUNDS = 3
+/** Sessions at a time; half of what a machine of two cores carries. */
+const SESSIONS = 4
+/** Sessions start within so many seconds of each other. */
+const SPREAD_SECONDS = 5
+const BAR = 1.1
+
+const flags = [
+  'partial_transcripts',
+  'final_transcripts',
+  'speech_events',
+  'realtime_processing_events',
+  'post_processing_events',
+  'acknowledgments',
+  'errors',
+  'lifecycle_events',
+]
+const everything = Object.fromEntries(flags.map((flag) => [`receive_${flag}`, true]))
+
+const { corpus, speeches } = await readSpeech()
+const receiver = await serve(new URL('receiver-process.ts', import.meta.url))
+const server = await startLiveServer()
+const random = createRandom(2)
+const callback_config = { url: `${receiver.url}/live`, ...everything }
+await streamSpeech(server.client, speeches[0]!, { kind: 'fast' })
+
+const without: Streamed[] = []
+const told: Streamed[] = []
+for (let round = 0; round < ROUNDS; round++) {
+  const delays = Array.from({ length: SESSIONS }, () => random() * SPREAD_SECONDS)
+  // Whatever warms up or wears off does so for both.
+  const turns = [() => run(delays, {}), () => run(delays, { callback: true, callback_config })]
+  const isSwapped = round % 2 === 1
+  const [first, second] = isSwapped ? turns.toReversed() : turns
+  const [one, other] = [await first!(), await second!()]
+  without.push(...(isSwapped ? other : one))
+  told.push(...(isSwapped ? one : other))
+}
+const { received } = (await (await fetch(`${receiver.url}/received`)).json()) as {
+  received: number
+}
+await server.stop()
+await receiver.stop()
+
+const [quiet, telling] = [describe(without), describe(told)]
+const ratio = {
+  ackP50: telling.ackMs.p50 / quiet.ackMs.p50,
+  ackP99: telling.ackMs.p99 / quiet.ackMs.p99,
+  firstPartialP50: telling.firstPartialMs.p50 / quiet.firstPartialMs.p50,
+  firstPartialP95: telling.firstPartialMs.p95 / quiet.firstPartialMs.p95,
+  finalP50: telling.finalMs.p50 / quiet.finalMs.p50,
+  finalP95: telling.finalMs.p95 / quiet.finalMs.p95,
+}
+report({
+  bench: 'live-callbacks',
+  corpus,
+  sessions: SESSIONS,
+  rounds: ROUNDS,
+  without: quiet,
+  withCallback: telling,
+  ratio,
+  received,
+  /** Of acknowledgements only what one notices: a few milliseconds are a large share of them. */
+  barsHeld:
+    Math.max(ratio.firstPartialP50, ratio.finalP50) <= BAR &&
+    telling.ackMs.p99 - quiet.ackMs.p99 <= 20,
+})
+
+function run(delays: readonly number[], params: Record<string, unknown>): Promise<Streamed[]> {
+  const sessions = delays.map((delay, i) => {
+    const speech = speeches[i % speeches.length]!
+    return streamSpeech(server.client, speech, { kind: 'live', delay, params })
+  })
+  return Promise.all(sessions)
+}
+
+function describe(streamed: readonly Streamed[]) {
+  const [acks, firsts, finals] = [
+    streamed.flatMap((s) => s.acks),
+    streamed.flatMap((s) => s.firstPartials),
+    streamed.flatMap((s) => s.finals),
+  ]
+  return {
+    ackMs: { p50: percentile(acks, 0.5)!, p99: percentile(acks, 0.99)! },
+    firstPartialMs: { p50: percentile(firsts, 0.5)!, p95: percentile(firsts, 0.95)! },
+    finalMs: { p50: percentile(finals, 0.5)!, p95: percentile(finals, 0.95)! },
+  }
+}

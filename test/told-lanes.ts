@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import type { Arrival } from './unreliable-receiver.ts'
+
+/** Where account webhooks go at each receiver; all other paths are callbacks. */
+export const WEBHOOK_PATH = '/webhook'
+
+/** An event as its receiver heard of it, however often it came. */
+export type ToldEvent = Pick<Arrival, 'id' | 'method' | 'path' | 'body'> & {
+  isTaken: boolean
+  arrivals: Arrival[]
+}
+
+/** All that one receiver heard of one job, by callback or by webhook. */
+export type ToldLane = { jobId: string; isWebhook: boolean; events: ToldEvent[] }
+
+/** Sorts what came by what one thing after the other was to be told, and checks that it was. */
+export function readLanes(arrivals: readonly Arrival[]): ToldLane[] {
+  const lanes = new Map<string, ToldLane>()
+  for (const arrival of arrivals.toSorted((a, b) => a.begun - b.begun)) {
+    const isWebhook = arrival.path === WEBHOOK_PATH
+    const told = JSON.parse(arrival.body) as { id: string; payload: { id: string } }
+    const jobId = isWebhook ? told.payload.id : told.id
+    const key = `${jobId} ${isWebhook}`
+    const lane = lanes.get(key) ?? { jobId, isWebhook, events: [] }
+    lanes.set(key, lane)
+    add(lane, arrival)
+  }
+  return [...lanes.values()]
+}
+
+function add({ jobId, events }: ToldLane, arrival: Arrival): void {
+  const { id, method, path, body, begun, taken } = arrival
+  const last = events.at(-1)
+  if (last?.id === id) {
+    const { id: _, isTaken: __, arrivals, ...said } = last
+    assert.deepEqual({ method, path, body }, said, `${jobId}: an event is the same each time`)
+    arrivals.push(arrival)
+    last.isTaken ||= taken !== undefined
+    return
+  }
+  const isRepeated = events.some((event) => event.id === id)
+  assert.ok(!isRepeated, `${jobId}: ${body} came again after the one behind it`)
+  if (last) {
+    const isInTurn = last.arrivals.some(({ taken = Number.POSITIVE_INFINITY }) => taken < begun)
+    assert.ok(isInTurn, `${jobId}: ${body} came before ${last.body} had been taken`)
+  }
+  events.push({ id, method, path, body, isTaken: taken !== undefined, arrivals: [arrival] })
+}
+
+/** A job, or session, as it is answered. */
+export type ToldJob = {
+  id: string
+  kind: 'pre-recorded' | 'live'
+  status: 'queued' | 'processing' | 'done' | 'error'
+  completed_at: string | null
+  error_code: number | null
+  custom_metadata: { n: number }
+  post_session_metadata: { failure?: { message: string } }
+  result: { messages?: string[] } | null
+}
+
+/** The bodies that the callback of a job has to have, in order; a session's are all it says. */
+export function callbackBodies(job: ToldJob): string[] {
+  const { id, kind, status, custom_metadata, result } = job
+  if (kind === 'live') {
+    return result!.messages!.map((message) => {
+      const { type } = JSON.parse(message) as { type: string }
+      return `{"id":"${id}","event":"live.${type}","payload":${message}}`
+    })
+  }
+  if (status === 'done') {
+    const event = 'transcription.success'
+    return [JSON.stringify({ id, event, payload: result, custom_metadata })]
+  }
+  const error = { code: job.error_code, message: job.post_session_metadata.failure!.message }
+  return [JSON.stringify({ id, event: 'transcription.error', error, custom_metadata })]
+}
+
+/** The bodies that an account webhook has to have of a job, in order. */
+export function webhookBodies({ id, kind, status }: ToldJob): string[] {
+  const end = status === 'done' ? 'success' : 'error'
+  const events =
+    kind === 'live'
+      ? ['start_session', 'start_recording', 'end_recording', 'end_session'].map((e) => `live.${e}`)
+      : ['transcription.created', `transcription.${end}`]
+  return events.map((event) => JSON.stringify({ event, payload: { id } }))
+}

@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Webhook } from 'standardwebhooks'
+
+/** A delivery that came whole and was signed as it should be. */
+export type Arrival = {
+  /** Its `webhook-id`. */
+  id: string
+  method: string
+  path: string
+  body: string
+  /** Place of its first byte among all that the receiver did. */
+  begun: number
+  /** Place of the answer 204, likewise; undefined when it was answered otherwise, or not at all. */
+  taken: number | undefined
+  /** What was answered; undefined when the connection was dropped. */
+  status: number | undefined
+}
+
+/** A receiver on loopback that answers 500, forgets to answer and drops connections, and is away for a while. */
+export type UnreliableReceiver = {
+  /** Without a slash at its end. */
+  url: string
+  /** In the order of their last bytes. */
+  readonly arrivals: readonly Arrival[]
+  /** Requests that were not signed as they should be. */
+  readonly foreign: readonly string[]
+  /** Cuts all connections, and the next so many at once when they are made. */
+  leave(connections: number): void
+  /** Place from which on nothing can begin that was sent before the call. */
+  place(): Promise<number>
+  close(): Promise<void>
+}
+
+export type UnreliableOptions = {
+  /** Of the signatures. */
+  secret: string
+  random: () => number
+  /** After each arrival, before it is answered. */
+  onArrival?: () => void
+}
+
+/** So long an answer may take: long enough for a kill to come between. */
+const MAX_ANSWER_MS = 30
+
+/** Opens one on a free port. */
+export async function openUnreliable(options: UnreliableOptions): Promise<UnreliableReceiver> {
+  const { secret, random, onArrival } = options
+  const webhook = new Webhook(secret)
+  const arrivals: Arrival[] = []
+  const foreign: string[] = []
+  let places = 0
+  let toRefuse = 0
+
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url: path = '' } = request
+    const begun = ++places
+    if (path === '/place') return void response.end(String(begun))
+    const dice = random()
+    if (dice < 0.04) return void request.socket.destroy()
+    const body = await text(request)
+    const id = String(request.headers['webhook-id'])
+    try {
+      webhook.verify(body, request.headers as Record<string, string>)
+    } catch (error) {
+      foreign.push(`${method} ${path} ${id}: ${error}`)
+    }
+    const arrival: Arrival = {
+      ...{ id, method, path, body, begun },
+      ...{ taken: undefined, status: undefined },
+    }
+    arrivals.push(arrival)
+    onArrival?.()
+    if (dice < 0.08) return void request.socket.destroy()
+    if (dice < 0.3) await delay(MAX_ANSWER_MS * random())
+    arrival.status = dice < 0.16 ? 500 : 204
+    if (arrival.status === 204) arrival.taken = ++places
+    response.writeHead(arrival.status).end()
+  }
+
+  const server = createServer((request, response) => {
+    // A sender that is killed leaves half a request.
+    receive(request, response).catch(() => {})
+  })
+  server.on('connection', (socket) => {
+    if (toRefuse > 0 && toRefuse--) socket.resetAndDestroy()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    arrivals,
+    foreign,
+    leave(connections) {
+      toRefuse = connections
+      server.closeAllConnections()
+    },
+    async place() {
+      // Over a connection of its own: those that were made before are read before.
+      for (;;) {
+        const asked = get(`${url}/place`, { agent: false })
+        const [answer] = await once(asked, 'response').catch(() => [])
+        if (answer) return Number(await text(answer))
+      }
+    },
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
