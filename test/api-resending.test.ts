@@ -136,14 +136,14 @@ test('nothing is sent again to an endpoint that is disabled or gone, and the ans
   const refused = await resend(failed)
   assert.deepEqual(
     [refused.status, refused.headers.get('x-error-code')],
-    [409, 'endpoint_disabled'],
+    [422, 'endpoint_disabled'],
   )
   assert.match(refused.body.message, new RegExp(`POST /v2/endpoints/${endpoint_id}/enable`))
   assert.deepEqual((await resendFailed({ since: '2000-01-01' })).body, { resent: 0 })
 
   await removeEndpoint(server.app.storage.db, endpoint_id, { reason: 'removed', at: Date.now() })
   const gone = await resend(failed)
-  assert.deepEqual([gone.status, gone.headers.get('x-error-code')], [409, 'endpoint_gone'])
+  assert.deepEqual([gone.status, gone.headers.get('x-error-code')], [422, 'endpoint_gone'])
   assert.deepEqual((await resendFailed({ since: '2000-01-01' })).body, { resent: 0 })
   assert.equal(server.receiver.at('/closed').length, 1)
 })

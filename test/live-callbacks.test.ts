@@ -155,6 +155,18 @@ test('a callback hears the rest of a session whose client is gone', async () => 
   assert.equal(typesOf(bodiesAt('/gone')).at(-1), 'end_session')
 })
 
+test('a callback hears that a session ended to which nobody came', async (t) => {
+  const impatient = await startToldServer(() => ({ STENO_LIVE_CONNECT_TIMEOUT_S: '1' }))
+  t.after(() => impatient.close())
+  const callback_config = { url: `${impatient.receiver.url}/nobody` }
+  const { id } = await openSession(impatient, { callback: true, callback_config })
+  const path = `/v2/live/${id}`
+  while ((await call<Job>(impatient, path)).body.status !== 'error') await delay(20)
+  await impatient.skip(0)
+  const bodies = impatient.receiver.at('/nobody').map(({ body }) => body)
+  assert.deepEqual(typesOf(bodies), ['start_session', 'end_session'])
+})
+
 test('a session without a callback, or with one that selects nothing, calls nobody', async () => {
   await run('/off', { params: { callback: false } })
   await run('/nothing', { flags: none })

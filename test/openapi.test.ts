@@ -32,6 +32,7 @@ type Document = {
   servers: { url: string }[]
   security: unknown[]
   paths: Record<string, Record<string, Operation>>
+  webhooks: Record<string, Record<string, Operation>>
   components: {
     schemas: Record<string, Schema>
     securitySchemes: { key: { name: string; description: string } }
@@ -262,6 +263,23 @@ test('the description follows the settings and holds no secret', async (t) => {
   for (const secret of [configured.key, configured.folder]) {
     assert.ok(!JSON.stringify(own).includes(secret))
   }
+})
+
+test('receivers find what they are sent, as the schemas of results say it', () => {
+  const sent = Object.entries(document.webhooks).map(([name, item]) => {
+    const bodies = Object.entries(item).map(([method, { requestBody, security }]) => {
+      assert.deepEqual(security, [], 'a receiver has no key')
+      return [method, requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1)]
+    })
+    return [name, Object.fromEntries(bodies)]
+  })
+  assert.deepEqual(Object.fromEntries(sent), {
+    callback: { post: 'CallbackEvent', put: 'CallbackEvent' },
+    liveCallback: { post: 'LiveCallbackEvent' },
+    webhook: { post: 'WebhookEvent' },
+  })
+  const { payload } = document.components.schemas.CallbackSuccess!.properties
+  assert.deepEqual(payload, { $ref: '#/components/schemas/PreRecordedResult' })
 })
 
 test('the description is asked for again only when it has changed', async () => {

@@ -8,12 +8,14 @@ import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createLog } from '../src/log.ts'
 import { inTransaction } from '../src/storage/db.ts'
+import { disableEndpoint } from '../src/storage/endpoints.ts'
 import { insertFile } from '../src/storage/files.ts'
 import { finishJob } from '../src/storage/lease.ts'
 import { enqueueJob } from '../src/storage/queue.ts'
 import { openStorage, type Storage } from '../src/storage/storage.ts'
 import { kill, startChild } from './child-server.ts'
 import { createRandom } from './random.ts'
+import { addWebhook } from './test-deliveries.ts'
 import { claim } from './test-jobs.ts'
 import { makeFolder } from './test-storage.ts'
 
@@ -78,6 +80,7 @@ async function takeStock(folder: string) {
     files: all('files', 'id'),
     metadata: all('job_metadata', 'id, token'),
     keys: all('idempotency_keys', 'key'),
+    deliveries: all('deliveries', 'id'),
   }
   database.close()
   const paths = await readdir(join(folder, 'objects'), { recursive: true, withFileTypes: true })
@@ -89,9 +92,13 @@ test('what is due is deleted wholly, however often the server is killed at it, a
   const folder = await makeFolder(t)
   const random = createRandom(3)
   const storage = await openStorage({ folder, log: createLog('silent') })
+  // What it is told stays as it is: nobody tries to.
+  const webhook = await addWebhook(storage.db, { account: ACCOUNT })
+  await disableEndpoint(storage.db, webhook, { reason: 'for the test', at: 1 })
   await store(storage, { jobs: KEPT, uploads: KEPT })
   await storage.close()
   const kept = await takeStock(folder)
+  assert.equal(kept.deliveries.length, 2 * KEPT)
   const again = await openStorage({ folder, log: createLog('silent') })
   const due = await store(again, { jobs: ROUNDS * DUE_JOBS, uploads: ROUNDS * DUE_UPLOADS })
   await again.close()

@@ -27,6 +27,20 @@ export async function addWebhook(
   return id
 }
 
+/** Has something due for an endpoint of its own. */
+export async function addDue(
+  db: Pick<Db, 'sql'>,
+  { account = 'acme', endpoint, nextAt }: { account?: string; endpoint: string; nextAt: number },
+): Promise<void> {
+  const told = { kind: 'webhook', event: 'x', method: 'POST', url: 'http://a.example/' } as const
+  const of = { id: randomUUID(), account, job_id: null, endpoint_id: endpoint, seq: 0 }
+  const state = { state: 'due', next_at: nextAt, created_at: 1 } as const
+  await db.sql
+    .insertInto('deliveries')
+    .values({ ...of, ...told, ...state })
+    .execute()
+}
+
 /** Creates a job and ends it; returns its id. */
 export async function endNewJob(
   db: Db,
@@ -43,7 +57,7 @@ export async function endNewJob(
 /** All deliveries that may go out at `now`, by endpoint and moment. */
 export async function takeAll(db: Db, now = 10_000): Promise<Delivery[]> {
   const due: Delivery[] = []
-  for (const { endpointId } of await findDueEndpoints(db)) {
+  for (const { endpointId } of await findDueEndpoints(db, { until: now })) {
     due.push(...(await takeDue(db, { endpointId, now, limit: 1000, inFlight: [] })))
   }
   return due

@@ -59,7 +59,7 @@ async function sendOnce(
       body: { bytes: bytes.length, pieces },
     })
   } finally {
-    await sender.close()
+    sender.close()
   }
 }
 

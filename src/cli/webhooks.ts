@@ -28,7 +28,8 @@ or not a server is running on it: a change holds for whatever happens from then 
                    transcription.created, transcription.success, transcription.error,
                    live.start_session, live.start_recording, live.end_recording, live.end_session
   --name TEXT      what it is for, shown in the list
-  --all            lists the receivers of callbacks too, by their origins
+  --all            lists the receivers of callbacks too, by their origins: those in the log of deliveries,
+                   and those that fail or are disabled
   --overlap TIME   so long the earlier secret goes on signing beside the new one, such as 30m, 24h
                    or 7d; default 24h, and 0h if it has leaked
 

@@ -50,10 +50,10 @@ export class Courier {
       await this.#settlements.write(settlement)
       this.#tell(delivery, settlement)
       const isSuccess = settlement.outcome === 'delivered'
-      if (!isSuccess) await this.#disableIfHopeless(delivery, settlement)
-      // What ended lets the next of its lane follow at once.
-      const nextAt = settlement.outcome === 'retry' ? settlement.nextAt : clock.now()
-      return { isSuccess, nextAt }
+      const isDisabled = !isSuccess && (await this.#disableIfHopeless(delivery, settlement))
+      // What ended lets the next of its lane follow at once, or fail when there is nobody to be told.
+      const isNow = isDisabled || settlement.outcome !== 'retry'
+      return { isSuccess, nextAt: isNow ? clock.now() : settlement.nextAt }
     } catch (error) {
       if (signal.aborted || closing.aborted) return nothing
       const { id: deliveryId, jobId } = delivery
@@ -98,7 +98,7 @@ export class Courier {
   }
 
   /** Tries until the database takes it: an endpoint that is gone must not be asked again. */
-  async #disableIfHopeless(delivery: Delivery, settlement: Settlement): Promise<void> {
+  async #disableIfHopeless(delivery: Delivery, settlement: Settlement): Promise<boolean> {
     const { db, log, settings, clock, closing } = this.#options
     const { endpointId } = delivery
     while (!closing.aborted) {
@@ -106,12 +106,13 @@ export class Courier {
         const failure = { delivery, settlement, at: clock.now() }
         const reason = await disableIfHopeless(db, settings, failure)
         if (reason) log.warn({ endpointId, reason }, 'endpoint disabled')
-        return
+        return reason !== undefined
       } catch (error) {
         log.error({ err: error, endpointId }, 'cannot disable an endpoint, trying again')
         await clock.sleep(PAUSE_MS, closing)
       }
     }
+    return false
   }
 }
 

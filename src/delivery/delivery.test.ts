@@ -133,7 +133,7 @@ test('a receiver that never answers holds up nobody', async (t) => {
   await until(t, () => {
     // What follows in a lane is due when the one before has ended, some milliseconds from now.
     service.clock.advance(1)
-    return healthy.received.length === 50 && stalled.received.length === 16
+    return healthy.received.length === 50 && stalled.received.length === 4
   })
 })
 

@@ -1,15 +1,15 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
-import type { Resolve } from '../net/guarded-agent.ts'
+import type { Resolve } from '../net/guarded-lookup.ts'
 import {
-  failEndpointDeliveries,
+  failSomeDeliveries,
   findDueEndpoints,
   findNextDue,
   type Delivery as QueuedDelivery,
   takeDue,
 } from '../storage/deliveries.ts'
 import { syncConfiguredWebhooks } from '../storage/endpoint-removal.ts'
-import { findEndpoint } from '../storage/endpoints.ts'
+import { type Endpoint, findEndpoint } from '../storage/endpoints.ts'
 import { disabledReason } from '../storage/outbox.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Tracing } from '../tracing.ts'
@@ -114,9 +114,8 @@ export class Delivery {
     while (!this.#closing.signal.aborted) {
       const changed = this.#changed.promise
       this.wake()
-      const due = await findDueEndpoints(db)
-      const now = this.#clock.now()
-      if (this.#carrying.size === 0 && !due.some(({ nextAt }) => nextAt <= now)) return
+      const due = await findDueEndpoints(db, { until: this.#clock.now() })
+      if (this.#carrying.size === 0 && due.length === 0) return
       await changed
     }
   }
@@ -137,7 +136,7 @@ export class Delivery {
     }, this.#options.graceMs ?? GRACE_MS)
     await Promise.all(this.#carrying)
     clearTimeout(cut)
-    await this.#sender.close()
+    this.#sender.close()
   }
 
   async #run(): Promise<void> {
@@ -189,7 +188,8 @@ export class Delivery {
     queue.nextAt = Number.POSITIVE_INFINITY
     this.#forgotten.clear()
     try {
-      if (await this.#isClosed(endpointId)) return this.#queues.drop(queue)
+      const endpoint = await findEndpoint(db, { id: endpointId })
+      if (!endpoint || endpoint.disabledAt !== null) return await this.#giveUp(queue, endpoint)
       const limit = this.#queues.room(queue)
       const inFlight = [...queue.inFlight.keys()]
       const deliveries = await takeDue(db, { endpointId, now, limit, inFlight })
@@ -207,14 +207,16 @@ export class Delivery {
     }
   }
 
-  /** Whether an endpoint is to be told nothing: what is left for it fails, as when it was disabled halfway. */
-  async #isClosed(endpointId: string): Promise<boolean> {
+  /** Has some of what is left for an endpoint fail that is told nothing more; the others have their turn. */
+  async #giveUp(queue: Queue, endpoint: Endpoint | undefined): Promise<void> {
     const { db } = this.#options.storage
-    const endpoint = await findEndpoint(db, { id: endpointId })
-    if (endpoint && endpoint.disabledAt === null) return false
     const reason = endpoint ? disabledReason(endpoint.disabledReason) : 'the endpoint was removed'
-    await failEndpointDeliveries(db, endpointId, { reason, at: this.#clock.now() })
-    return true
+    const at = this.#clock.now()
+    if (await failSomeDeliveries(db, queue.endpointId, { reason, at })) {
+      this.#queues.touch({ ...queue, nextAt: at })
+      this.#woken.resolve()
+    }
+    this.#queues.drop(queue)
   }
 
   #begin(queue: Queue, delivery: QueuedDelivery, secrets: readonly string[]): void {
@@ -228,6 +230,7 @@ export class Delivery {
       this.#queues.touch({ ...queue, nextAt })
       this.#queues.end(queue, id, { isSuccess })
       this.#carrying.delete(carrying)
+      this.#lookout.noteServed()
       this.#woken.resolve()
       this.#notify()
     })

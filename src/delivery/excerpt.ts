@@ -1,6 +1,6 @@
 /** What the log keeps of an answer. */
 const EXCERPT_BYTES = 1024
-/** So much is read, for the connection to be of use again; of a longer body the connection is dropped. */
+/** So much is read, for the connection to be of use again; that of a longer body is dropped. */
 const MAX_READ_BYTES = 64 * 1024
 
 type Body = AsyncIterable<Uint8Array> & {

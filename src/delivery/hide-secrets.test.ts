@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { hideSecrets } from './hide-secrets.ts'
+import { hideIn, hideSecrets } from './hide-secrets.ts'
 
 test('values of headers that hold secrets are hidden, all others are shown', () => {
   const secret = [
@@ -14,10 +14,26 @@ test('values of headers that hold secrets are hidden, all others are shown', () 
     'x-auth-token',
     'x-api-key',
     'x-amz-security-token',
+    ...['x-credentials', 'x-auth', 'x-jwt', 'x-csrf', 'x-xsrf', 'x-key', 'x-session-id'],
   ]
   const shown = ['content-type', 'webhook-id', 'webhook-timestamp', 'retry-after', 'server', 'date']
   const headers = Object.fromEntries([...secret, ...shown].map((name) => [name, 'value']))
   const hidden = hideSecrets(headers)
   for (const name of secret) assert.equal(hidden[name], '[hidden]', name)
   for (const name of shown) assert.equal(hidden[name], 'value', name)
+})
+
+test('what was sent as a secret is hidden wherever it comes back', () => {
+  const secrets = ['Ab/cd+ef', 'pass"word', 'me']
+  const told = '{"a":"Ab/cd+ef","b":"Ab\\/cd+ef","c":"Ab%2Fcd%2Bef","d":"pass\\"word","e":"me"}'
+  const hidden = ['a', 'b', 'c', 'd'].map((name) => `"${name}":"[hidden]"`)
+  assert.equal(hideIn(told, secrets), `{${hidden},"e":"me"}`)
+  assert.deepEqual(hideSecrets({ 'x-echo': 'Basic Ab/cd+ef' }, secrets), {
+    'x-echo': 'Basic [hidden]',
+  })
+})
+
+test('a secret that begins where a text was cut is hidden too', () => {
+  assert.equal(hideIn('you sent sesame-op', ['sesame-open']), 'you sent [hidden]')
+  assert.equal(hideIn('you sent ses', ['sesame-open']), 'you sent ses')
 })

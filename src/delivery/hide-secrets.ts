@@ -1,14 +1,43 @@
 /** Names of headers that hold what must not stand in a log: credentials, sessions, signatures. */
-const SECRET =
-  /authori[sz]ation|authenticat|cookie|token|secret|password|signature|api-?key|session/i
+const SECRET = /auth|credential|cookie|token|secret|passw|signature|key|session|jwt|[cx]srf/i
+/** Shorter ones are hidden nowhere: they stand in everything, and guessing them is as easy. */
+const MIN_LENGTH = 4
 
 /** What stands in place of a secret. */
 export const HIDDEN = '[hidden]'
 
-/** Headers as the delivery log may show them. */
-export function hideSecrets(headers: Record<string, string>): Record<string, string> {
+/** Headers as the delivery log may show them; `secrets` are hidden in the others too. */
+export function hideSecrets(
+  headers: Record<string, string>,
+  secrets: readonly string[] = [],
+): Record<string, string> {
   const shown = Object.entries(headers).map(([name, value]) => {
-    return [name, SECRET.test(name) ? HIDDEN : value]
+    return [name, SECRET.test(name) ? HIDDEN : hideIn(value, secrets)]
   })
   return Object.fromEntries(shown)
+}
+
+/**
+ * Hides secrets in what a receiver sends back, as they are or as JSON and URLs write them, also the
+ * beginning of one where the text ends. What it wrote in other ways is not found.
+ */
+export function hideIn(text: string, secrets: readonly string[]): string {
+  const forms = secrets.filter(({ length }) => length >= MIN_LENGTH).flatMap(formsOf)
+  const longestFirst = forms.toSorted((a, b) => b.length - a.length)
+  const hidden = longestFirst.reduce((rest, form) => rest.replaceAll(form, () => HIDDEN), text)
+  const ends = longestFirst.map((form) => overlap(hidden, form))
+  const end = Math.max(0, ...ends)
+  return end >= MIN_LENGTH ? hidden.slice(0, -end) + HIDDEN : hidden
+}
+
+function formsOf(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1)
+  return [secret, json, json.replaceAll('/', '\\/'), encodeURIComponent(secret.toWellFormed())]
+}
+
+/** How much of the beginning of `secret` a text ends with. */
+function overlap(text: string, secret: string): number {
+  let length = Math.min(text.length, secret.length - 1)
+  while (length > 0 && !text.endsWith(secret.slice(0, length))) length--
+  return length
 }

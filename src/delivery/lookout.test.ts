@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { addDue } from '../../test/test-deliveries.ts'
 import { openTestStorage } from '../../test/test-storage.ts'
+import { inTransaction } from '../storage/db.ts'
+import { MAX_DUE_ENDPOINTS } from '../storage/deliveries.ts'
 import {
   openDelivery,
   openTestReceiver,
@@ -64,6 +67,48 @@ test('a clock that was turned back leaves nothing waiting for days', async (t) =
   assert.equal(receiver.received.length, 2)
   const [delivery] = await service.deliveries()
   assert.ok(delivery!.endedAt! < clock.now() + MINUTE_MS)
+})
+
+test('a clock that was turned back an hour makes a retry no later', async (t) => {
+  const service = await openDelivery(t)
+  const { clock } = service
+  const statuses = [500, 200]
+  const receiver = await openTestReceiver(t, () => statuses.shift())
+  const jobId = await queueMessages(service, receiver.url)
+  await service.pass(() => receiver.received.length === 1)
+  clock.advance(-60 * MINUTE_MS)
+  await service.delivery.idle()
+  await until(t, async () => {
+    const [delivery] = await service.deliveries(jobId)
+    return delivery!.nextAt! <= clock.now() + 1000
+  })
+  clock.advance(1000)
+  await until(t, () => receiver.received.length === 2)
+})
+
+test('when more is due than is looked for, it is looked again once one had its turn', async (t) => {
+  const { db } = await openTestStorage(t)
+  const clock = new TestClock()
+  let rested = Promise.withResolvers<void>()
+  const lookout = new Lookout({ db, clock, onRested: () => rested.resolve() })
+  t.after(() => lookout.close())
+  const nextAt = clock.now()
+  await inTransaction(db, async (tx) => {
+    for (let i = 0; i <= MAX_DUE_ENDPOINTS; i++) await addDue(tx, { endpoint: `ep_${i}`, nextAt })
+  })
+  const first = await lookout.look()
+  assert.equal(first.length, MAX_DUE_ENDPOINTS)
+  await db.sql
+    .updateTable('deliveries')
+    .set({ next_at: clock.now() + 10 * MINUTE_MS })
+    .where('endpoint_id', '=', first[0]!.endpointId)
+    .execute()
+  lookout.noteServed()
+  await rested.promise
+  rested = Promise.withResolvers()
+  const found = new Set((await lookout.look()).map(({ endpointId }) => endpointId))
+  assert.equal(found.size, MAX_DUE_ENDPOINTS)
+  assert.ok(!found.has(first[0]!.endpointId), 'what is due in ten minutes is left to a later look')
 })
 
 test('neither does one that was turned back while no server ran', async (t) => {

@@ -1,9 +1,17 @@
 import type { Db } from '../storage/db.ts'
-import { correctMoments, type DueEndpoint, findDueEndpoints } from '../storage/deliveries.ts'
+import {
+  bringForward,
+  correctMoments,
+  type DueEndpoint,
+  findDueEndpoints,
+  MAX_DUE_ENDPOINTS,
+} from '../storage/deliveries.ts'
 import type { Clock } from './clock.ts'
 
 /** The database is looked at this often at the latest: commands change it beside the server. */
 export const MAX_PAUSE_MS = 60_000
+/** What is due later is found by a later look, though that may come a little late. */
+const HORIZON_MS = 2 * MAX_PAUSE_MS
 /** To look for all that is due reads all of it: with a long backlog it is done a tenth of the time at most. */
 const SHARE = 0.1
 /** It may have taken long because others searched. */
@@ -20,8 +28,12 @@ export type LookoutOptions = { db: Db; clock: Clock; onRested: () => void }
 export class Lookout {
   readonly #options: LookoutOptions
   #isWanted = true
-  /** By the clock that may be set; in the beginning what it did while no server ran is unknown. */
-  #lookedAt = Number.POSITIVE_INFINITY
+  /** By the clock that may be set. */
+  #lookedAt = Number.NEGATIVE_INFINITY
+  /** What the clock said last; in the beginning what it did while no server ran is unknown. */
+  #seenAt: number | undefined
+  /** Whether more may be due than the last look handed over. */
+  #isMore = false
   #isLooking = false
   /** Set while a look would come too soon after the last one. */
   #rest: NodeJS.Timeout | undefined
@@ -35,22 +47,29 @@ export class Lookout {
     this.#isWanted = true
   }
 
-  /** The endpoints that have something due, now or later; none when it is not time to look, or is being done. */
+  /** An endpoint had its turn: others may come in its place. */
+  noteServed(): void {
+    if (this.#isMore) this.#isWanted = true
+  }
+
+  /** The endpoints that have something due, now or soon; none when it is not time to look, or is being done. */
   async look(): Promise<DueEndpoint[]> {
     const { db, clock } = this.#options
     const now = clock.now()
-    const isClockTurnedBack = now < this.#lookedAt
-    const isLongAgo = now >= this.#lookedAt + MAX_PAUSE_MS
-    if (this.#isLooking || this.#rest || !(this.#isWanted || isClockTurnedBack || isLongAgo))
-      return []
+    const isTurnedBack = now < (this.#seenAt ?? Number.POSITIVE_INFINITY)
+    if (isTurnedBack || now >= this.#lookedAt + MAX_PAUSE_MS) this.#isWanted = true
+    // A clock that was turned back is seen as such until what waits was corrected.
+    if (!isTurnedBack) this.#seenAt = now
+    if (this.#isLooking || this.#rest || !this.#isWanted) return []
     this.#isWanted = false
     this.#isLooking = true
     let restMs = ERROR_PAUSE_MS
     try {
-      if (isClockTurnedBack) await correctMoments(db, { now, latest: now + FAR_AHEAD_MS })
+      if (isTurnedBack) await this.#correctMoments(now)
       const startedAt = performance.now()
-      const due = await findDueEndpoints(db)
+      const due = await findDueEndpoints(db, { until: now + HORIZON_MS })
       this.#lookedAt = now
+      this.#isMore = due.length >= MAX_DUE_ENDPOINTS
       restMs = Math.min(MAX_REST_MS, (performance.now() - startedAt) / SHARE)
       return due
     } catch (error) {
@@ -64,6 +83,13 @@ export class Lookout {
 
   close(): void {
     clearTimeout(this.#rest)
+  }
+
+  async #correctMoments(now: number): Promise<void> {
+    const { db } = this.#options
+    if (this.#seenAt === undefined) await correctMoments(db, { now, latest: now + FAR_AHEAD_MS })
+    else await bringForward(db, { now, by: this.#seenAt - now })
+    this.#seenAt = now
   }
 
   #restFor(ms: number): void {

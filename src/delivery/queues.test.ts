@@ -13,8 +13,14 @@ function fill(queues: Queues, queue: Queue): string[] {
   })
 }
 
-function addQueue(queues: Queues, endpointId: string, account = 'a'): Queue {
+function addUnproven(queues: Queues, endpointId: string, account = 'a'): Queue {
   queues.touch({ endpointId, account, nextAt: 0 })
+  return queues.ready(0).find((queue) => queue.endpointId === endpointId)!
+}
+
+/** One that took what it was told last. */
+function addQueue(queues: Queues, endpointId: string, account = 'a'): Queue {
+  queues.touch({ endpointId, account, nextAt: 0, isProven: true })
   return queues.ready(0).find((queue) => queue.endpointId === endpointId)!
 }
 
@@ -110,4 +116,26 @@ test('an endpoint with nothing to be told is forgotten, with its failures', () =
   const anew = addQueue(queues, '1')
   assert.notEqual(anew, queue)
   assert.equal(queues.room(anew), 16)
+})
+
+test('an endpoint of which nothing is known has four, until it succeeds', () => {
+  const queues = new Queues()
+  const queue = addUnproven(queues, '1')
+  const [first] = fill(queues, queue)
+  assert.equal(queue.inFlight.size, 4)
+  queues.end(queue, first!, { isSuccess: false })
+  assert.equal(fill(queues, queue).length, 1)
+  queues.end(queue, [...queue.inFlight.keys()][0]!, { isSuccess: true })
+  assert.equal(fill(queues, queue).length, 13)
+})
+
+test('endpoints of which nothing is known leave half of all room to those that work', () => {
+  const queues = new Queues()
+  for (let i = 0; i < 80; i++) {
+    const queue = addUnproven(queues, `new${i}`, `account${i % 5}`)
+    if (queue) fill(queues, queue)
+  }
+  assert.equal(queues.inFlight, 128)
+  assert.equal(addUnproven(queues, 'another', 'other'), undefined)
+  assert.equal(fill(queues, addQueue(queues, 'another', 'other')).length, 16, 'known by now')
 })

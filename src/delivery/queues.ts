@@ -1,13 +1,15 @@
 /** Requests in flight to one endpoint; so many fill a receiver in the same region, and hold little here. */
 const MAX_PER_ENDPOINT = 16
+/** Until an endpoint has taken something: it may be one of many that never answer. */
+const MAX_UNPROVEN = 4
 /** While an endpoint fails: enough to notice that it is back, few enough to hold up nobody. */
 const MAX_WHILE_FAILING = 2
 /** So many failures in a row, and an endpoint counts as failing. */
 const FAILING_AFTER = 5
 const MAX_PER_ACCOUNT = 64
 const MAX_IN_ALL = 256
-/** Endpoints that fail, of an account or in all, hold no more than this share: those that work go on. */
-const FAILING_SHARE = 0.5
+/** Endpoints that fail or are unproven, of an account or in all, have no more than this share: others go on. */
+const DOUBTFUL_SHARE = 0.5
 
 /** A request on its way. */
 export type InFlight = { jobId: string | null; abort: AbortController }
@@ -21,16 +23,20 @@ export type Queue = {
   /** By the id of the delivery; one stays until its end is written. */
   readonly inFlight: Map<string, InFlight>
   failuresInARow: number
+  /** Whether it was seen to take something. */
+  isProven: boolean
 }
 
-type Tally = { all: number; failing: number }
+type Touch = Pick<Queue, 'endpointId' | 'account' | 'nextAt'> & { isProven?: boolean }
+
+type Tally = { all: number; doubtful: number }
 
 /** The queues of all endpoints, and who of them may send: nobody takes the room of another. */
 export class Queues {
   /** In the order in which they have their turn. */
   readonly #queues = new Map<string, Queue>()
   readonly #accounts = new Map<string, Tally>()
-  readonly #total: Tally = { all: 0, failing: 0 }
+  readonly #total: Tally = { all: 0, doubtful: 0 }
 
   /** Requests in flight. */
   get inFlight(): number {
@@ -43,12 +49,14 @@ export class Queues {
   }
 
   /** There is something for an endpoint at this moment, or may be. */
-  touch({ endpointId, account, nextAt }: Pick<Queue, 'endpointId' | 'account' | 'nextAt'>): void {
+  touch({ endpointId, account, nextAt, isProven = false }: Touch): void {
     const known = this.#queues.get(endpointId)
-    if (known) known.nextAt = Math.min(known.nextAt, nextAt)
-    else if (nextAt < Number.POSITIVE_INFINITY) {
-      const queue = { endpointId, account, nextAt, inFlight: new Map(), failuresInARow: 0 }
-      this.#queues.set(endpointId, queue)
+    if (known) {
+      known.nextAt = Math.min(known.nextAt, nextAt)
+      if (isProven) this.#change(known, () => prove(known))
+    } else if (nextAt < Number.POSITIVE_INFINITY) {
+      const fresh = { inFlight: new Map(), failuresInARow: 0, isProven }
+      this.#queues.set(endpointId, { endpointId, account, nextAt, ...fresh })
     }
   }
 
@@ -70,13 +78,11 @@ export class Queues {
   /** How many more requests an endpoint may have. */
   room(queue: Queue): number {
     const { account, inFlight } = queue
-    const failing = isFailing(queue)
-    const own = (failing ? MAX_WHILE_FAILING : MAX_PER_ENDPOINT) - inFlight.size
-    const tally = this.#accounts.get(account) ?? { all: 0, failing: 0 }
-    return Math.max(
-      0,
-      Math.min(own, left(tally, MAX_PER_ACCOUNT, failing), left(this.#total, MAX_IN_ALL, failing)),
-    )
+    const own = most(queue) - inFlight.size
+    const tally = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
+    const doubtful = isDoubtful(queue)
+    const rooms = [left(tally, MAX_PER_ACCOUNT, doubtful), left(this.#total, MAX_IN_ALL, doubtful)]
+    return Math.max(0, Math.min(own, ...rooms))
   }
 
   /** Counts a request that goes out; the next turn is another endpoint's. */
@@ -91,6 +97,7 @@ export class Queues {
     this.#change(queue, () => {
       queue.inFlight.delete(deliveryId)
       if (isSuccess !== undefined) queue.failuresInARow = isSuccess ? 0 : queue.failuresInARow + 1
+      if (isSuccess) prove(queue)
     })
     this.drop(queue)
   }
@@ -113,10 +120,10 @@ export class Queues {
 
   #count(queue: Queue, sign: 1 | -1): void {
     const { account, inFlight } = queue
-    const own = this.#accounts.get(account) ?? { all: 0, failing: 0 }
+    const own = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
     for (const tally of [own, this.#total]) {
       tally.all += sign * inFlight.size
-      if (isFailing(queue)) tally.failing += sign * inFlight.size
+      if (isDoubtful(queue)) tally.doubtful += sign * inFlight.size
     }
     if (own.all > 0) this.#accounts.set(account, own)
     else this.#accounts.delete(account)
@@ -127,6 +134,20 @@ function isFailing({ failuresInARow }: Queue): boolean {
   return failuresInARow >= FAILING_AFTER
 }
 
-function left({ all, failing }: Tally, most: number, forFailing: boolean): number {
-  return forFailing ? Math.min(most - all, most * FAILING_SHARE - failing) : most - all
+function prove(queue: Queue): void {
+  queue.isProven = true
+}
+
+function isDoubtful(queue: Queue): boolean {
+  return isFailing(queue) || !queue.isProven
+}
+
+/** How many requests an endpoint may have. */
+function most(queue: Queue): number {
+  if (isFailing(queue)) return MAX_WHILE_FAILING
+  return queue.isProven ? MAX_PER_ENDPOINT : MAX_UNPROVEN
+}
+
+function left({ all, doubtful }: Tally, limit: number, forDoubtful: boolean): number {
+  return forDoubtful ? Math.min(limit - all, limit * DOUBTFUL_SHARE - doubtful) : limit - all
 }

@@ -32,3 +32,18 @@ test('a log without a limit is kept as long as its jobs', async (t) => {
   await service.delivery.idle()
   assert.equal((await service.deliveries()).length, 1)
 })
+
+test('receivers of callbacks are forgotten once their deliveries are, however long these are kept', async (t) => {
+  const service = await openDelivery(t, { env: { STENO_DELIVERY_LOG_DAYS: '0' } })
+  const { sql } = service.storage.db
+  const receiver = await openTestReceiver(t)
+  await queueMessages(service, receiver.url)
+  await service.pass()
+  const count = async () => (await sql.selectFrom('endpoints').select('id').execute()).length
+  assert.equal(await count(), 1)
+  await sql.deleteFrom('deliveries').execute()
+  await until(t, async () => {
+    service.clock.advance(HOUR_MS)
+    return (await count()) === 0
+  })
+})

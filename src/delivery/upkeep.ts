@@ -1,6 +1,7 @@
 import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { forgetOldDeliveries } from '../storage/deliveries.ts'
+import { forgetIdleCallbacks } from '../storage/idle-callbacks.ts'
 import type { Clock } from './clock.ts'
 
 const INTERVAL_MS = 3_600_000
@@ -16,11 +17,19 @@ export type UpkeepOptions = {
   signal: AbortSignal
 }
 
-/** Forgets deliveries that ended long ago, with their attempts, every hour until aborted. */
+/**
+ * Forgets deliveries that ended long ago, with their attempts, and receivers of callbacks that nothing is
+ * known of any more, every hour until aborted.
+ */
 export async function keepLogShort(options: UpkeepOptions): Promise<void> {
   const { log, clock, signal, logDays } = options
-  while (!signal.aborted && logDays > 0) {
-    await forget(options).catch((error) => log.error({ err: error }, 'cannot forget deliveries'))
+  while (!signal.aborted) {
+    if (logDays > 0) {
+      await forget(options).catch((error) => log.error({ err: error }, 'cannot forget deliveries'))
+    }
+    await forgetCallbacks(options).catch((error) => {
+      log.error({ err: error }, 'cannot forget receivers of callbacks')
+    })
     await clock.sleep(INTERVAL_MS, signal)
   }
 }
@@ -35,4 +44,14 @@ async function forget({ db, log, clock, logDays, signal }: UpkeepOptions): Promi
     if (deleted === 0) break
   }
   if (forgotten > 0) log.info({ forgotten }, 'forgot deliveries that ended long ago')
+}
+
+async function forgetCallbacks({ db, log, clock, signal }: UpkeepOptions): Promise<void> {
+  let sum = 0
+  for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
+    const { forgotten, last } = await forgetIdleCallbacks(db, { after, now: clock.now() })
+    sum += forgotten
+    after = last
+  }
+  if (sum > 0) log.info({ forgotten: sum }, 'forgot receivers of callbacks without deliveries')
 }

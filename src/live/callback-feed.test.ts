@@ -12,6 +12,7 @@ import { beginLiveJob, finishLiveJob } from '../storage/live-jobs.ts'
 import { lastLiveCallback, liveCallbackBody } from '../storage/outbox.ts'
 import { acknowledgement } from './acknowledgement.ts'
 import { CallbackFeed, type CallbackFeedOptions } from './callback-feed.ts'
+import { startMessage } from './lifecycle-messages.ts'
 import {
   flagOf,
   type MessageFlags,
@@ -47,12 +48,8 @@ async function openSession(
   const callback_config = { url: 'https://hooks.example/live', ...flags }
   const params = { messages_config: none, callback: true, callback_config }
   const routing = routingOf(params)
-  const startMessage = (createdAt: number) => {
-    return writeMessage({ type: 'start_session' }, { sessionId: id, at: createdAt })
-  }
   const id = 'd5a1b6e4-0b0e-4f0a-9f0e-3f5d0f3f6a10'
-  const isTold = flags.receive_lifecycle_events
-  const job = await beginNewLiveJob(db, { id, params, ...(isTold && { startMessage }) })
+  const job = await beginNewLiveJob(db, { id, params, startMessage })
   let lease = job.lease
   const files = await createLiveFiles(join(folder, 'live', id))
   t.after(() => files.close())
@@ -112,7 +109,8 @@ async function openSession(
   }
 
   const objects = async () => (await Array.fromAsync(db.objects.list())).flat()
-  const begin = note(startMessage(job.createdAt))
+  const start = { sessionId: id, at: job.createdAt }
+  const begin = note(writeMessage({ type: 'start_session' }, start))
   return { id, db, folder, files, openFeed, write, store, end, queued, objects, begin }
 }
 

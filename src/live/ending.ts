@@ -13,6 +13,7 @@ import { roundTo } from '../transcript/rounding.ts'
 import { type CallbackFeed, dropBodies } from './callback-feed.ts'
 import type { Outcome } from './closing.ts'
 import { formatOf, secondsOf } from './format.ts'
+import { endMessage } from './lifecycle-messages.ts'
 import type { LiveParams } from './live-params.ts'
 
 /** What could not be stored is tried again after this time. */
@@ -136,7 +137,7 @@ export async function failRecorded(
   const soundBytes = files?.soundBytes ?? 0
   const duration = roundTo(secondsOf(soundBytes, format), 6)
   const file = files && (await keepSound(objects, { job, files, format, soundBytes, duration }))
-  return failLiveJob(db, job.id, { failure, file, at: Date.now(), only })
+  return failLiveJob(db, job.id, { failure, file, at: Date.now(), endMessage, only })
 }
 
 type Sound = {

@@ -27,8 +27,8 @@ import { AwaitedClients } from './awaited-clients.ts'
 import type { Connection } from './connection.ts'
 import { untilStored } from './ending.ts'
 import { HeldSessions } from './held-sessions.ts'
+import { endMessage, startMessage } from './lifecycle-messages.ts'
 import type { LiveParams } from './live-params.ts'
-import { routingOf, writeMessage } from './messages.ts'
 import type { ConnectOptions } from './session.ts'
 
 /** A session as it is asked for, after validation. */
@@ -113,7 +113,7 @@ export class Live {
       customMetadata,
       channels: (params as LiveParams).channels,
       token: randomBytes(TOKEN_BYTES).toString('base64url'),
-      startMessage: startMessageOf(params as LiveParams, { id }),
+      startMessage,
     }
     const maxQueued = config.live.maxPerAccount
     const creation = await this.#create(session, { maxQueued, idempotency })
@@ -214,7 +214,7 @@ export class Live {
     const failure = { code: status, message }
     const log = this.#log
     // A client that comes at this moment has it.
-    const fail = () => failLiveJob(db, id, { failure, at: Date.now(), only: 'queued' })
+    const fail = () => failLiveJob(db, id, { failure, at: Date.now(), endMessage, only: 'queued' })
     try {
       const isGivenUp = await untilStored(fail, { signal, log, sessionId: id })
       if (!isGivenUp) return
@@ -223,13 +223,6 @@ export class Live {
       this.#options.metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(failure) })
     } catch {} // The server stops; the next one gives it up.
   }
-}
-
-/** How the callback of a session hears of it, once its job has a moment of creation. */
-function startMessageOf(params: LiveParams, { id }: { id: string }) {
-  const message = { type: 'start_session' } as const
-  if (!routingOf(params).isForCallback(message)) return undefined
-  return (at: number) => writeMessage(message, { sessionId: id, at })
 }
 
 async function sameSession(

@@ -28,10 +28,10 @@ const REPEAT_PATIENCE_MS = 1000
  */
 const MAX_REPEAT_PATIENCE_MS = 10_000
 
-/** What a resumed connection has brought so far; `finder` holds no more of it than it compares. */
 /** A chunk, and when it came by the clock of this process. */
 type Arrived = { bytes: Uint8Array; arrivedAt: number }
 
+/** What a resumed connection has brought so far; `finder` holds no more of it than it compares. */
 type Held = {
   finder: RepeatFinder
   chunks: Arrived[]

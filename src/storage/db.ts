@@ -12,7 +12,11 @@ export type Db = {
   readonly objects: Objects
 }
 
-/** Runs `work` as one transaction; nothing else reaches the connection until it has ended. */
+/**
+ * Runs `work` as one transaction, or as part of the one that `db` is; nothing else reaches the connection
+ * until that has ended.
+ */
 export function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
+  if (db.sql.isTransaction) return work(db)
   return db.sql.transaction().execute((sql) => work({ ...db, sql }))
 }

@@ -33,21 +33,40 @@ export type Delivery = {
 }
 
 /** An endpoint to which something is to go out, now or later. */
-export type DueEndpoint = { endpointId: string; account: string; nextAt: number }
+export type DueEndpoint = {
+  endpointId: string
+  account: string
+  nextAt: number
+  /** Whether it took what it was told last. */
+  isProven: boolean
+}
 
-/** Each endpoint that has due deliveries, with the moment of the first. Reads all that are due. */
-export async function findDueEndpoints(db: Db): Promise<DueEndpoint[]> {
-  const rows = await db.lists
-    .selectFrom('deliveries')
-    .select((row) => [
-      'endpoint_id as endpointId',
-      row.fn.min('account').as('account'),
-      row.fn.min('next_at').as('nextAt'),
-    ])
-    .where('state', '=', sql.lit('due'))
-    .groupBy('endpoint_id')
-    .execute()
-  return rows as DueEndpoint[]
+/** So many endpoints are found at once. */
+export const MAX_DUE_ENDPOINTS = 5000
+
+/**
+ * The endpoints that have something due by `until`, with the moment of the first: `MAX_DUE_ENDPOINTS` at
+ * most, of each account the earliest, so that none hides those of the others. Reads all that is due.
+ */
+export async function findDueEndpoints(
+  db: Db,
+  { until }: { until: number },
+): Promise<DueEndpoint[]> {
+  const { rows } = await sql<Omit<DueEndpoint, 'isProven'> & { isProven: number }>`
+    select endpoint_id as "endpointId", account, next_at as "nextAt", exists (
+      select 1 from endpoints
+      where id = endpoint_id and failing_since is null and last_success_at is not null
+    ) as "isProven"
+    from (
+      select endpoint_id, min(account) as account, min(next_at) as next_at,
+        row_number() over (partition by min(account) order by min(next_at)) as place
+      from deliveries
+      where state = 'due' and next_at <= ${until}
+      group by endpoint_id
+    ) as endpoints_due
+    order by place, next_at
+    limit ${MAX_DUE_ENDPOINTS}`.execute(db.lists)
+  return rows.map((row) => ({ ...row, isProven: Boolean(row.isProven) }))
 }
 
 /** Which deliveries to take: those of an endpoint whose moment has come. */
@@ -111,6 +130,24 @@ export async function correctMoments(
   return Number(numUpdatedRows)
 }
 
+/**
+ * Brings forward what is due later than now by as much as the clock was turned back, so that all waits as
+ * long as it was to wait; what was due already is due now.
+ */
+export async function bringForward(
+  db: Db,
+  { now, by }: { now: number; by: number },
+): Promise<void> {
+  await db.sql
+    .updateTable('deliveries')
+    .set({
+      next_at: sql<number>`case when next_at < ${now + by} then ${now} else next_at - ${by} end`,
+    })
+    .where('state', '=', sql.lit('due'))
+    .where('next_at', '>', now)
+    .execute()
+}
+
 /** What one attempt sent and got. Secrets are hidden in it already. */
 export type AttemptRecord = {
   at: number
@@ -152,20 +189,19 @@ async function settle(tx: Db, settlement: Settlement): Promise<void> {
     outcome === 'retry'
       ? { state: 'due' as const, next_at: settlement.nextAt, reason }
       : { state: outcome, next_at: null, reason, ended_at: endedAt }
-  const row = await tx.sql
+  const counted = tx.sql
     .updateTable('deliveries')
-    .set((row) => ({
-      ...change,
-      tries: row('tries', '+', 1),
-      attempts: row('attempts', '+', 1),
-    }))
+    .set((row) => ({ tries: row('tries', '+', 1), attempts: row('attempts', '+', 1) }))
     .where('id', '=', delivery.id)
-    .where('state', '=', 'due')
     .returning('attempts')
-    .executeTakeFirst()
+  const isOpen = outcome === 'delivered' ? sql<SqlBool>`true` : sql<SqlBool>`state = 'due'`
+  const settled = await counted.set(change).where(isOpen).executeTakeFirst()
+  // Given up while it was on its way, for its endpoint was disabled: what came of it is noted all the same.
+  const row = settled ?? (await counted.executeTakeFirst())
   if (!row) return
   await insertAttempt(tx, { deliveryId: delivery.id, number: row.attempts, attempt })
   await noteHealth(tx, delivery.endpointId, { at: endedAt, failure: reason })
+  if (!settled) return
   const { jobId, endpointId } = delivery
   if (outcome === 'retry' || jobId === null) return
   if (outcome === 'failed' && settlement.endsLane) {
@@ -181,7 +217,13 @@ async function settle(tx: Db, settlement: Settlement): Promise<void> {
   }
 }
 
-/** Notes an attempt at a delivery. */
+/**
+ * So many attempts at a delivery are kept, the newest: it can be sent again any number of times, and whoever
+ * asks for a delivery is answered all that are kept.
+ */
+export const KEPT_ATTEMPTS = 50
+
+/** Notes an attempt at a delivery, and forgets those that came long before it. */
 export async function insertAttempt(
   tx: Pick<Db, 'sql'>,
   { deliveryId, number, attempt }: { deliveryId: string; number: number; attempt: AttemptRecord },
@@ -196,8 +238,19 @@ export async function insertAttempt(
       response_body: responseBody,
     })
     .execute()
+  if (number <= KEPT_ATTEMPTS) return
+  await tx.sql
+    .deleteFrom('delivery_attempts')
+    .where('delivery_id', '=', deliveryId)
+    .where('number', '<=', number - KEPT_ATTEMPTS)
+    .execute()
 }
 
+/**
+ * Failures further apart do not count as one time of failing: nobody knows what was between them. More
+ * than the longest delay between two attempts.
+ */
+export const MAX_GAP_MS = 20 * 3_600_000
 /** While all goes well, an endpoint's last success is noted this often at most. */
 const HEALTH_INTERVAL_MS = 60_000
 
@@ -209,10 +262,12 @@ async function noteHealth(
   const change = tx.sql.updateTable('endpoints').where('id', '=', endpointId)
   if (failure !== null) {
     await change
-      .set((row) => ({
-        failing_since: row.fn.coalesce('failing_since', row.val(at)),
+      .set({
+        failing_since: sql<number>`case when last_failure_at >= ${at - MAX_GAP_MS}
+          and failing_since is not null then failing_since else ${at} end`,
         last_failure: failure,
-      }))
+        last_failure_at: at,
+      })
       .execute()
     return
   }
@@ -231,26 +286,41 @@ async function noteHealth(
 /** So many deliveries are changed in one transaction: others can write between two. */
 const BATCH = 500
 
-/** Gives up all that an endpoint has yet to be told. */
+/** Why deliveries are given up, and when. */
+export type GivenUp = { reason: string; at: number }
+
+/** Gives up all that a disabled endpoint, or one that is gone, has yet to be told. */
 export async function failEndpointDeliveries(
   db: Pick<Db, 'sql'>,
   endpointId: string,
-  { reason, at }: { reason: string; at: number },
+  givenUp: GivenUp,
 ): Promise<void> {
-  for (;;) {
-    const some = db.sql
-      .selectFrom('deliveries')
-      .select('id')
-      .where('endpoint_id', '=', endpointId)
-      .where(isPending)
-      .limit(BATCH)
-    const { numUpdatedRows } = await db.sql
-      .updateTable('deliveries')
-      .set({ state: 'failed', reason, next_at: null, ended_at: at })
-      .where('id', 'in', some)
-      .executeTakeFirst()
-    if (numUpdatedRows < BATCH) return
-  }
+  while (await failSomeDeliveries(db, endpointId, givenUp));
+}
+
+/**
+ * The same for some of them; tells whether more may be left. The statement itself looks whether the
+ * endpoint is still disabled: what is queued after it was enabled goes out.
+ */
+export async function failSomeDeliveries(
+  db: Pick<Db, 'sql'>,
+  endpointId: string,
+  { reason, at }: GivenUp,
+): Promise<boolean> {
+  const some = db.sql
+    .selectFrom('deliveries')
+    .select('id')
+    .where('endpoint_id', '=', endpointId)
+    .where(isPending)
+    .limit(BATCH)
+  const { numUpdatedRows } = await db.sql
+    .updateTable('deliveries')
+    .set({ state: 'failed', reason, next_at: null, ended_at: at })
+    .where('id', 'in', some)
+    .where(sql<SqlBool>`not exists (select 1 from endpoints
+      where id = ${endpointId} and disabled_at is null)`)
+    .executeTakeFirst()
+  return numUpdatedRows >= BATCH
 }
 
 /** What deleting deliveries leaves to be done: objects that nothing refers to any more. */
@@ -277,11 +347,12 @@ async function deleteDeliveries(
   tx: Db,
   which: ReturnType<typeof sql<SqlBool>>,
 ): Promise<DeletedDeliveries> {
+  const { rows } = await sql<{ id: string }>`select body_object as id from deliveries
+    where ${which} and body_object is not null`.execute(tx.sql)
   await sql`delete from delivery_attempts
     where delivery_id in (select id from deliveries where ${which})`.execute(tx.sql)
-  const { rows } = await sql<{ body_object: string | null }>`
-    delete from deliveries where ${which} returning body_object`.execute(tx.sql)
-  return { deleted: rows.length, objects: rows.flatMap(({ body_object }) => body_object ?? []) }
+  const { numAffectedRows } = await sql`delete from deliveries where ${which}`.execute(tx.sql)
+  return { deleted: Number(numAffectedRows ?? 0), objects: rows.map(({ id }) => id) }
 }
 
 /** The columns of a row in the words of the code. */

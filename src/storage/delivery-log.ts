@@ -102,7 +102,7 @@ function toLogged(row: Pick<Selectable<DeliveryRow>, (typeof loggedColumns)[numb
 /** One attempt, counted from 1. */
 export type Attempt = AttemptRecord & { number: number }
 
-/** The attempts at each of some deliveries, the first attempt first. */
+/** The attempts at each of some deliveries that are kept, the earliest first. */
 export async function findAttempts(
   db: Db,
   ids: readonly string[],

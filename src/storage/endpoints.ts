@@ -115,7 +115,8 @@ export async function disableEndpoint(
   return numUpdatedRows > 0n
 }
 
-function toEndpoint(row: Selectable<EndpointRow>): Endpoint {
+/** The columns of a row in the words of the code. */
+export function toEndpoint(row: Selectable<EndpointRow>): Endpoint {
   const { id, account, kind, url, source, name } = row
   return {
     ...{ id, account, kind, url, source, name },

@@ -4,7 +4,14 @@ import { insertFile } from './files.ts'
 import type { JobStatus } from './jobs.ts'
 import { ended, type JobFailure, type Lease, whereHeld } from './lease.ts'
 import { recordSessionEnd } from './live-sessions.ts'
-import { type LiveCallback, queueLiveCallbacks, queueWebhooks } from './outbox.ts'
+import {
+  type LiveCallback,
+  lastLiveCallback,
+  liveCallbackBody,
+  queueLiveCallbacks,
+  queueWebhooks,
+} from './outbox.ts'
+import type { SessionMessage } from './queue.ts'
 import type { ResultColumns } from './results.ts'
 import type { JobRow } from './tables.ts'
 
@@ -145,6 +152,8 @@ export type LiveFailure = {
   failure: JobFailure
   file?: Recorded | undefined
   at: number
+  /** The message by which its callback hears of its end, when that wants to. */
+  endMessage?: SessionMessage | undefined
   /** Ends it only if nobody has connected yet, or if this lease was not lost. */
   only?: 'queued' | Lease | undefined
 }
@@ -156,7 +165,7 @@ export type LiveFailure = {
 export function failLiveJob(
   db: Db,
   id: string,
-  { failure, file, at, only }: LiveFailure,
+  { failure, file, at, endMessage, only }: LiveFailure,
 ): Promise<boolean> {
   const told = sql<string>`json_set(post_session_metadata, '$.failure', json(${JSON.stringify(failure)}))`
   return inTransaction(db, async (tx) => {
@@ -172,8 +181,26 @@ export function failLiveJob(
       .executeTakeFirst()
     if (!job) return false
     await recordEnd(tx, job, { file, at })
+    await queueEnd(tx, job, { endMessage, at })
     return true
   })
+}
+
+/** Behind all that its callback was told before. */
+async function queueEnd(
+  tx: Db,
+  job: Pick<JobRow, 'id' | 'account' | 'request_params'>,
+  { endMessage, at }: Pick<LiveFailure, 'endMessage' | 'at'>,
+): Promise<void> {
+  const { id } = job
+  const params = JSON.parse(job.request_params ?? '{}') as Record<string, unknown>
+  const message = endMessage?.(params, { id, at })
+  if (message === undefined) return
+  const event = 'live.end_session'
+  const body = liveCallbackBody({ id, event, message })
+  const seq = ((await lastLiveCallback(tx, { jobId: id })) ?? -1) + 1
+  const last = { seq, event, body, body_object: null, isPassing: false }
+  await queueLiveCallbacks(tx, job, [last], { at, maxQueued: 1 })
 }
 
 const endColumns = [

@@ -14,7 +14,14 @@ import { openTestStorage } from '../../test/test-storage.ts'
 import { type Db, inTransaction } from './db.ts'
 import { settleDeliveries } from './deliveries.ts'
 import { beginLiveJob, failLiveJob, finishLiveJob } from './live-jobs.ts'
-import { GONE, type LiveCallback, lastLiveCallback, queueLiveCallbacks } from './outbox.ts'
+import {
+  GONE,
+  type LiveCallback,
+  lastLiveCallback,
+  queueLiveCallbacks,
+  queueWebhooks,
+} from './outbox.ts'
+import type { SessionMessage } from './queue.ts'
 import { failExhaustedJobs } from './queue-upkeep.ts'
 
 const url = 'https://app.example:8443/hooks?token=1'
@@ -207,17 +214,51 @@ test('what follows in a lane whose receiver is gone is noted as failed', async (
   assert.equal((await takeAll(db)).length, 1, 'another job is told')
 })
 
+test('a webhook that said it was gone hears of the same job again when it is enabled', async (t) => {
+  const { db } = await openTestStorage(t)
+  await addWebhook(db)
+  const id = (await addJob(db))!
+  const [created] = await takeAll(db)
+  const gone = { outcome: 'failed' as const, reason: GONE }
+  await settleDeliveries(db, [{ delivery: created!, attempt: attemptAt(3000, 410), ...gone }])
+  await inTransaction(db, (tx) => {
+    return queueWebhooks(tx, { id, account: 'acme' }, ['transcription.success'], { at: 4000 })
+  })
+  assert.deepEqual(await rowsOf(db), ['transcription.created failed', 'transcription.success due'])
+})
+
 test('the callback of a session hears of its creation when it wants to', async (t) => {
   const { db } = await openTestStorage(t)
-  const startMessage = (createdAt: number) => `{"type":"start_session","created_at":${createdAt}}`
+  const startMessage: SessionMessage = (params, { at }) => {
+    return params.callback ? `{"type":"start_session","created_at":${at}}` : undefined
+  }
   const params = callbackTo(url)
   const { id } = await addLiveJob(db, { params, startMessage })
   await addLiveJob(db, { params })
+  await addLiveJob(db, { startMessage })
   const [started, ...others] = await takeAll(db)
   assert.deepEqual(others, [])
   const payload = '{"type":"start_session","created_at":1000}'
   assert.equal(started?.body, `{"id":"${id}","event":"live.start_session","payload":${payload}}`)
   assert.deepEqual([started?.kind, started?.seq], ['live', 0])
+})
+
+test('the callback of a session that fails hears of its end, behind all that it was told', async (t) => {
+  const { db } = await openTestStorage(t)
+  const failure = { code: 408, message: 'Nobody came' }
+  const endMessage: SessionMessage = (params, { id, at }) => {
+    return params.callback ? `{"type":"end_session","session_id":"${id}","at":${at}}` : undefined
+  }
+  const { id } = await addLiveJob(db, { params: callbackTo(url) })
+  await queueMessages(db, id, [0, 1])
+  await failLiveJob(db, id, { failure, at: 9000, endMessage })
+  const other = await addLiveJob(db)
+  await failLiveJob(db, other.id, { failure, at: 9000, endMessage })
+  const rows = await db.sql.selectFrom('deliveries').selectAll().orderBy('seq', 'desc').execute()
+  assert.equal(rows.length, 3)
+  const payload = `{"type":"end_session","session_id":"${id}","at":9000}`
+  const body = `{"id":"${id}","event":"live.end_session","payload":${payload}}`
+  assert.deepEqual([rows[0]?.job_id, rows[0]?.seq, rows[0]?.body], [id, 2, body])
 })
 
 test('the last messages of a session are queued with its end or not at all', async (t) => {

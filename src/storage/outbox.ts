@@ -207,7 +207,7 @@ async function queue(
   rows: readonly QueuedRow[],
   { at }: { at: number },
 ): Promise<void> {
-  const reason = await whyClosed(tx, lane)
+  const reason = await whyClosed(tx, lane, { kind: rows[0]?.kind })
   const state =
     reason === null
       ? { state: 'waiting' as const, reason, ended_at: null }
@@ -227,14 +227,22 @@ async function queue(
   if (reason === null) await promote(tx, lane, { at })
 }
 
-/** Why nothing goes out in a lane any more: its endpoint is disabled, or answered that it is gone. */
-async function whyClosed(tx: Db, { jobId, endpointId }: Lane): Promise<string | null> {
+/**
+ * Why nothing goes out in a lane any more: its endpoint is disabled, or a callback answered that it is
+ * gone. A webhook that did is disabled, and when it is enabled again all goes on.
+ */
+async function whyClosed(
+  tx: Db,
+  { jobId, endpointId }: Lane,
+  { kind }: { kind: DeliveryRow['kind'] | undefined },
+): Promise<string | null> {
   const endpoint = await tx.sql
     .selectFrom('endpoints')
     .select(['disabled_at', 'disabled_reason'])
     .where('id', '=', endpointId)
     .executeTakeFirstOrThrow()
   if (endpoint.disabled_at !== null) return disabledReason(endpoint.disabled_reason)
+  if (kind === 'webhook') return null
   const last = await tx.sql
     .selectFrom('deliveries')
     .select(['state', 'reason'])

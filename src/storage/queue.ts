@@ -30,8 +30,14 @@ export type NewLiveJob = Requested & {
   token: string
   channels: number
   /** The message by which its callback hears of it, when that wants to. */
-  startMessage?: ((createdAt: number) => string) | undefined
+  startMessage?: SessionMessage | undefined
 }
+
+/** Makes the JSON text of a message about a session; undefined when its callback is not to have it. */
+export type SessionMessage = (
+  params: Record<string, unknown>,
+  session: { id: string; at: number },
+) => string | undefined
 
 /** A job to be created. */
 export type NewJob = NewRecordedJob | NewLiveJob
@@ -76,9 +82,10 @@ export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit)
 
 async function announce(tx: Db, job: NewJob, { createdAt: at }: Created): Promise<void> {
   const event = job.kind === 'live' ? 'live.start_session' : 'transcription.created'
-  if (job.kind === 'live' && job.startMessage) {
-    const { id, account } = job
-    const body = liveCallbackBody({ id, event, message: job.startMessage(at) })
+  const { id, account } = job
+  const text = job.kind === 'live' ? job.startMessage?.(job.params, { id, at }) : undefined
+  if (text !== undefined) {
+    const body = liveCallbackBody({ id, event, message: text })
     const message = { seq: 0, event, body, body_object: null, isPassing: false }
     const row = { id, account, request_params: JSON.stringify(job.params) }
     await queueLiveCallbacks(tx, row, [message], { at, maxQueued: 1 })

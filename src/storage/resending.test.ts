@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import test from 'node:test'
+import { sql } from 'kysely'
 import {
   addWebhook,
   attemptAt,
@@ -10,7 +12,9 @@ import {
 } from '../../test/test-deliveries.ts'
 import { addJob } from '../../test/test-jobs.ts'
 import { openTestStorage } from '../../test/test-storage.ts'
+import { inTransaction } from './db.ts'
 import { settleDeliveries } from './deliveries.ts'
+import { queueLiveCallbacks } from './outbox.ts'
 import { resendDelivery, resendFailed } from './resending.ts'
 
 const params = callbackTo('https://app.example/hook')
@@ -128,4 +132,22 @@ test('all that failed since a moment is sent again, in the order of its lanes', 
     ['transcription.created'],
   )
   assert.ok(!due.some((delivery) => delivery.jobId === early || delivery.account === 'other'))
+})
+
+test('a long lane keeps its order, whenever its deliveries failed', async (t) => {
+  const { db } = await openTestStorage(t)
+  const job = { id: randomUUID(), account: 'acme', request_params: JSON.stringify(params) }
+  const messages = Array.from({ length: 450 }, (_, seq) => {
+    return { seq, event: 'live.transcript', body: '{}', body_object: null, isPassing: false }
+  })
+  await inTransaction(db, (tx) => queueLiveCallbacks(tx, job, messages, { at: 1, maxQueued: 1000 }))
+  const failed = { state: 'failed' as const, next_at: null }
+  await db.sql.updateTable('deliveries').set(failed).execute()
+  await sql`update deliveries set ended_at = 20000 - seq`.execute(db.sql)
+  assert.equal(await resendFailed(db, { account: 'acme', since: 0, at: 20_000 }), 450)
+  // Had a later one been queued before it, that one would be due now.
+  assert.deepEqual(
+    (await takeAll(db, 1e9)).map(({ seq }) => seq),
+    [0],
+  )
 })

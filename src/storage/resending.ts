@@ -57,34 +57,53 @@ const BATCH = 200
 
 /**
  * Has all that failed sent again, but for what goes to endpoints that are disabled or gone; returns how
- * many. Each lane keeps its order.
+ * many. It goes lane by lane, so that each keeps its order.
  */
 export async function resendFailed(db: Db, filter: ResendFilter): Promise<number> {
   let resent = 0
-  for (;;) {
-    const some = await inTransaction(db, (tx) => resendSome(tx, filter))
-    resent += some
-    if (some < BATCH) return resent
+  for (let after: FailedRow | undefined; ; ) {
+    const rows = await findFailed(db, filter, after)
+    resent += await inTransaction(db, (tx) => resendRows(tx, rows, filter))
+    if (rows.length < BATCH) return resent
+    after = rows.at(-1)
   }
 }
 
-async function resendSome(
-  tx: Db,
+type FailedRow = { id: string; job_id: string; endpoint_id: string; seq: number }
+
+/** The next failed rows behind `after`, in the order of their lanes and within these. */
+async function findFailed(
+  db: Db,
   { account, since, endpointId, jobId, at }: ResendFilter,
+  after: FailedRow | undefined,
+): Promise<FailedRow[]> {
+  const { rows } = await sql<FailedRow>`
+    select id, job_id, endpoint_id, seq from deliveries indexed by deliveries_failed
+    where account = ${account} and state = 'failed' and job_id is not null
+      and ended_at >= ${since} and ended_at <= ${at}
+      ${endpointId === undefined ? sql`` : sql`and endpoint_id = ${endpointId}`}
+      ${jobId === undefined ? sql`` : sql`and job_id = ${jobId}`}
+      ${after ? sql`and (job_id, endpoint_id, seq) > (${after.job_id}, ${after.endpoint_id}, ${after.seq})` : sql``}
+    order by job_id, endpoint_id, seq limit ${BATCH}`.execute(db.lists)
+  return rows
+}
+
+async function resendRows(
+  tx: Db,
+  rows: readonly FailedRow[],
+  { at }: ResendFilter,
 ): Promise<number> {
-  const { rows } = await sql<{ id: string; job_id: string; endpoint_id: string }>`
+  if (rows.length === 0) return 0
+  const ids = rows.map(({ id }) => id)
+  const { numAffectedRows } = await sql`
     update deliveries set state = 'waiting', next_at = null, tries = 0, reason = null, ended_at = null
-    where id in (select deliveries.id from deliveries
-      join endpoints on endpoints.id = deliveries.endpoint_id and endpoints.disabled_at is null
-      where deliveries.account = ${account} and state = 'failed' and job_id is not null
-        and ended_at >= ${since} and ended_at <= ${at}
-        ${endpointId === undefined ? sql`` : sql`and endpoint_id = ${endpointId}`}
-        ${jobId === undefined ? sql`` : sql`and job_id = ${jobId}`}
-      order by ended_at, seq limit ${BATCH})
-    returning id, job_id, endpoint_id`.execute(tx.sql)
+    where id in (${sql.join(ids)}) and state = 'failed'
+      and exists (select 1 from endpoints where id = endpoint_id and disabled_at is null)`.execute(
+    tx.sql,
+  )
   const lanes = new Map(rows.map((row) => [`${row.job_id} ${row.endpoint_id}`, row]))
   for (const { job_id, endpoint_id } of lanes.values()) {
     await promote(tx, { jobId: job_id, endpointId: endpoint_id }, { at })
   }
-  return rows.length
+  return Number(numAffectedRows ?? 0)
 }

@@ -103,9 +103,10 @@ export type EndpointRow = {
   source: 'cli' | 'settings' | 'jobs'
   name: string | null
   created_at: number
-  /** Since when no delivery has succeeded; null while the last one did. */
+  /** Since when nothing but failures came, one soon after the other; null while the last was none. */
   failing_since: Generated<number | null>
   last_failure: Generated<string | null>
+  last_failure_at: Generated<number | null>
   last_success_at: Generated<number | null>
   disabled_at: Generated<number | null>
   disabled_reason: Generated<string | null>

@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts'
 import { errorAnswer } from '../schemas/error.ts'
 import { describeRoute } from './describe-route.ts'
 import { hoistComponents } from './hoist-components.ts'
+import { describeWebhooks } from './webhooks.ts'
 
 /** What of the settings clients can notice. */
 export type DescribedSettings = Pick<Config, 'http' | 'requests' | 'storage' | 'media'>
@@ -54,8 +55,9 @@ export async function describeApi(http: FastifyInstance, config: DescribedSettin
     transformObject: (documents) => {
       if (!('openapiObject' in documents)) throw new TypeError('swagger: not an OpenAPI document')
       const { openapiObject: document } = documents
-      const { paths, schemas } = hoistComponents(document.paths)
-      return { ...document, paths, components: { ...document.components, schemas } } as never
+      const { paths } = document
+      const { hoisted, schemas } = hoistComponents({ paths, webhooks: describeWebhooks() })
+      return { ...document, ...hoisted, components: { ...document.components, schemas } } as never
     },
   })
 }
@@ -87,5 +89,5 @@ is ignored. A path that has other methods answers 405 with \`Allow\`.
 
 **Limits.** A recording: ${storage.maxFileBytes} bytes, ${media.maxAudio} seconds. A JSON body: ${http.maxJsonBytes} bytes.
 \`custom_metadata\`: ${requests.maxMetadataChars} characters as JSON. What a client tells about a session:
-${http.maxPatchBytes} bytes. A page of a list: ${http.listMaxLimit} jobs or deliveries.`
+${http.maxPatchBytes} bytes. A page of a list: ${http.listMaxLimit} jobs, deliveries or endpoints.`
 }

@@ -7,7 +7,7 @@ const word = { title: 'Word', type: 'string' }
 test('a schema with a title becomes a component, and references stand where it was', () => {
   const line = { title: 'Line', type: 'array', items: word }
   assert.deepEqual(hoistComponents({ '/a': { get: line }, '/b': { get: word } }), {
-    paths: {
+    hoisted: {
       '/a': { get: { $ref: '#/components/schemas/Line' } },
       '/b': { get: { $ref: '#/components/schemas/Word' } },
     },
@@ -20,7 +20,7 @@ test('a schema with a title becomes a component, and references stand where it w
 
 test('a field that is called title is no title', () => {
   const paths = { '/a': { properties: { title: { type: 'string' } } } }
-  assert.deepEqual(hoistComponents(paths), { paths, schemas: {} })
+  assert.deepEqual(hoistComponents(paths), { hoisted: paths, schemas: {} })
 })
 
 test('two different schemas must not share a name', () => {

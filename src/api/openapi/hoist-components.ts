@@ -1,10 +1,13 @@
 /**
- * Moves every schema with a title out of `paths` into a component of that name, and leaves references.
+ * Moves every schema with a title out of `parts` of the description into a component of that name, and
+ * leaves references.
  * The schemas of a route can thus be plain values that contain one another. Two different schemas of
  * one name are a mistake.
  */
-export function hoistComponents(paths: unknown): {
-  paths: unknown
+export function hoistComponents<T extends Record<string, unknown>>(
+  parts: T,
+): {
+  hoisted: T
   schemas: Record<string, unknown>
 } {
   const schemas = new Map<string, unknown>()
@@ -23,7 +26,7 @@ export function hoistComponents(paths: unknown): {
     return { $ref: `#/components/schemas/${title}` }
   }
 
-  const rewritten = walk(paths)
+  const hoisted = walk(parts) as T
   const byName = [...schemas].sort(([a], [b]) => (a < b ? -1 : 1))
-  return { paths: rewritten, schemas: Object.fromEntries(byName) }
+  return { hoisted, schemas: Object.fromEntries(byName) }
 }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { App } from '../../app.ts'
 import { findAttempts, type LoggedDelivery, listDeliveries } from '../../storage/delivery-log.ts'
+import { groupByAttempts } from '../attempt-groups.ts'
 import { findDeliveryView, toDeliveryView } from '../delivery-view.ts'
 import { type LazyText, pageUrls, writeList } from '../job-list.ts'
 import { periodOf } from '../list-query.ts'
@@ -14,9 +15,6 @@ import { createTurns } from '../turns.ts'
 import { baseUrlOf } from '../urls.ts'
 
 const path = '/v2/deliveries'
-
-/** The attempts at one delivery can come to hundreds of kilobytes, most of it headers of the receiver. */
-const LOADED_AT_ONCE = 10
 
 /** What receivers of callbacks and webhooks were told: the list, and one of it. */
 export function deliveryRoutes({
@@ -70,8 +68,7 @@ export function deliveryRoutes({
   }
 
   async function* describe(deliveries: readonly LoggedDelivery[]): AsyncGenerator<LazyText> {
-    for (let i = 0; i < deliveries.length; i += LOADED_AT_ONCE) {
-      const some = deliveries.slice(i, i + LOADED_AT_ONCE)
+    for (const some of groupByAttempts(deliveries)) {
       const ids = some.map(({ id }) => id)
       const attempts = await findAttempts(db, ids)
       for (const delivery of some) {

@@ -2,36 +2,52 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import { failEndpointDeliveries } from '../../storage/deliveries.ts'
+import { pageEndpoints } from '../../storage/endpoint-list.ts'
 import {
   disableEndpoint,
   type Endpoint,
   enableEndpoint,
   findEndpoint,
-  listEndpoints,
 } from '../../storage/endpoints.ts'
 import { disabledReason } from '../../storage/outbox.ts'
 import { toEndpointView } from '../endpoint-view.ts'
+import { pageUrls } from '../job-list.ts'
 import { ignoreBodies } from '../json-body.ts'
 import { endpointOperations } from '../schemas/delivery-operations.ts'
-import { EndpointList, EndpointView } from '../schemas/endpoint.ts'
+import { EndpointList, EndpointQuery, EndpointView } from '../schemas/endpoint.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
+import { createTurns } from '../turns.ts'
+import { baseUrlOf } from '../urls.ts'
 
 const path = '/v2/endpoints'
 
 /** Who is told of an account's jobs, and whether anything is sent there. */
 export function endpointRoutes({
+  config,
   storage: { db },
-}: Pick<App, 'storage'>): FastifyPluginAsyncTypebox {
+}: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
+  const inTurn = createTurns()
   const one = { params: IdParams, response: { 200: EndpointView, ...errorAnswers(404) } }
   return async (http) => {
     ignoreBodies(http)
 
     http.get(
       path,
-      { schema: { ...endpointOperations.list, response: { 200: EndpointList } } },
-      async ({ account }) => {
-        return { items: (await listEndpoints(db, { account })).map(toEndpointView) }
+      {
+        schema: {
+          ...endpointOperations.list,
+          querystring: EndpointQuery,
+          response: { 200: EndpointList, ...errorAnswers(400) },
+        },
+      },
+      async ({ account, query, raw }) => {
+        const limit = Math.min(query.limit, config.http.listMaxLimit)
+        const filter = { account, kinds: query.kind, statuses: query.status }
+        const part = { offset: query.offset, limit }
+        const page = await inTurn(account, () => pageEndpoints(db, filter, part))
+        const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
+        return { ...urls, items: page.endpoints.map(toEndpointView) }
       },
     )
 

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
+import { findDelivery } from '../../storage/delivery-log.ts'
 import { resendDelivery, resendFailed } from '../../storage/resending.ts'
 import { findDeliveryView } from '../delivery-view.ts'
 import { ignoreBodies } from '../json-body.ts'
@@ -58,17 +59,18 @@ function resendRoute({ storage: { db }, delivery }: Parts): FastifyPluginAsyncTy
         schema: {
           ...deliveryOperations.resend,
           params: IdParams,
-          response: { 202: DeliveryView, ...errorAnswers(404, 409) },
+          response: { 202: DeliveryView, ...errorAnswers(404, 422) },
         },
       },
       async ({ account, params: { id } }, reply) => {
-        const { endpoint_id } = await findDeliveryView(db, { id, account })
+        const known = await findDelivery(db, { id, account })
+        if (!known) throw new AppError('delivery_not_found', id)
         const outcome = await resendDelivery(db, { id, account, at: Date.now() })
         if (outcome === 'disabled') {
-          const remedy = `POST /v2/endpoints/${endpoint_id}/enable enables it`
+          const remedy = `POST /v2/endpoints/${known.endpointId}/enable enables it`
           throw new AppError('endpoint_disabled', remedy)
         }
-        if (outcome === 'gone') throw new AppError('endpoint_gone', endpoint_id)
+        if (outcome === 'gone') throw new AppError('endpoint_gone', known.endpointId)
         delivery.wake()
         return reply.code(202).send(await findDeliveryView(db, { id, account }))
       },

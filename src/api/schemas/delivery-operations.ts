@@ -9,12 +9,12 @@ export const deliveryOperations = {
   list: operation(
     'listDeliveries',
     'List deliveries',
-    'Newest first, with every attempt. Follow `next` until it is null to see all. An empty parameter counts as not given.',
+    'Newest first, each with its last attempts. Follow `next` until it is null to see all. An empty parameter counts as not given.',
   ),
   get: operation(
     'getDelivery',
     'Get a delivery',
-    'What one receiver is told of one event, with every attempt at it.',
+    'What one receiver is told of one event, with the last attempts at it.',
   ),
   resend: operation(
     'resendDelivery',
@@ -35,7 +35,8 @@ export const endpointOperations = {
   list: operation(
     'listEndpoints',
     'List endpoints',
-    'The webhooks of the account, and the origins that its jobs want to be called back at. The oldest first.',
+    'The webhooks of the account, and the origins that its jobs want to be called back at. The oldest first. ' +
+      'Follow `next` until it is null to see all. An empty parameter counts as not given.',
   ),
   get: operation('getEndpoint', 'Get an endpoint', 'A receiver, and how it fares.'),
   enable: operation(

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { AnyOf, Moment, pageFields } from './list-query.ts'
-import { DateTime, Nullable, OneOf, Uri } from './values.ts'
+import { KEPT_ATTEMPTS } from '../../storage/deliveries.ts'
+import { AnyOf, Moment, pageFields, pageOf } from './list-query.ts'
+import { DateTime, Nullable, OneOf } from './values.ts'
 
 /** How a delivery stands. */
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
@@ -47,7 +48,7 @@ export const DeliveryView = Type.Object(
       }),
     ),
     completed_at: Nullable(DateTime),
-    attempts: Type.Array(AttemptView),
+    attempts: Type.Array(AttemptView, { description: `The last ${KEPT_ATTEMPTS}` }),
   },
   { title: 'Delivery' },
 )
@@ -56,15 +57,7 @@ export const DeliveryView = Type.Object(
 export type DeliveryView = Static<typeof DeliveryView>
 
 /** One page of deliveries. */
-export const DeliveryList = Type.Object(
-  {
-    first: Uri,
-    current: Uri,
-    next: Nullable(Type.String({ format: 'uri', description: 'Null on the last page' })),
-    items: Type.Array(DeliveryView),
-  },
-  { title: 'DeliveryList' },
-)
+export const DeliveryList = pageOf(DeliveryView, 'DeliveryList')
 
 /** Which deliveries are asked for, and which part of their list. */
 export const DeliveryQuery = Type.Object({

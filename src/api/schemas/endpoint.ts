@@ -1,13 +1,17 @@
 import Type, { type Static } from 'typebox'
 import { webhookEvents } from '../../storage/outbox.ts'
+import { AnyOf, pageFields, pageOf } from './list-query.ts'
 import { DateTime, Nullable, OneOf } from './values.ts'
+
+const endpointKinds = ['callback', 'webhook'] as const
+const endpointStatuses = ['enabled', 'failing', 'disabled'] as const
 
 /** A receiver of an account, and how it fares. */
 export const EndpointView = Type.Object(
   {
     id: Type.String({ description: '`endpoint_id` of its deliveries' }),
-    kind: Type.Unsafe<'callback' | 'webhook'>({
-      ...OneOf('callback', 'webhook'),
+    kind: Type.Unsafe<(typeof endpointKinds)[number]>({
+      ...OneOf(...endpointKinds),
       description:
         'A webhook is told of all jobs; a callback stands for all `callback_config.url` of one origin',
     }),
@@ -22,8 +26,8 @@ export const EndpointView = Type.Object(
       ...OneOf('cli', 'settings', 'jobs'),
       description: 'What made it: a command, `STENO_WEBHOOKS`, or a job that named it',
     }),
-    status: Type.Unsafe<'enabled' | 'failing' | 'disabled'>({
-      ...OneOf('enabled', 'failing', 'disabled'),
+    status: Type.Unsafe<(typeof endpointStatuses)[number]>({
+      ...OneOf(...endpointStatuses),
       description:
         'Failing while its last delivery failed; nothing is sent to one that is disabled',
     }),
@@ -42,8 +46,12 @@ export const EndpointView = Type.Object(
 /** An endpoint as it is answered. */
 export type EndpointView = Static<typeof EndpointView>
 
-/** All endpoints of an account. */
-export const EndpointList = Type.Object(
-  { items: Type.Array(EndpointView) },
-  { title: 'EndpointList' },
-)
+/** One page of endpoints. */
+export const EndpointList = pageOf(EndpointView, 'EndpointList')
+
+/** Which endpoints are asked for, and which part of their list. */
+export const EndpointQuery = Type.Object({
+  ...pageFields('Endpoints'),
+  kind: AnyOf(endpointKinds, 'Endpoints of any of these kinds'),
+  status: AnyOf(endpointStatuses, 'Endpoints in any of these states'),
+})

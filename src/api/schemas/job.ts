@@ -1,7 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { LiveResult, PreRecordedResult } from './job-results.ts'
+import { pageOf } from './list-query.ts'
 import { LiveParams, PreRecordedParams } from './request-params.ts'
-import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uri, Uuid } from './values.ts'
+import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from './values.ts'
 
 const FileView = Type.Object(
   {
@@ -88,15 +89,7 @@ export function jobViewOf(kind: JobView['kind'] | undefined) {
 /** One page of a list. */
 export function jobListOf(kind: JobView['kind'] | undefined) {
   const names = { 'pre-recorded': 'PreRecordedJobList', live: 'LiveJobList' }
-  return Type.Object(
-    {
-      first: Uri,
-      current: Uri,
-      next: Nullable(Type.String({ format: 'uri', description: 'Null on the last page' })),
-      items: Type.Array(jobViewOf(kind)),
-    },
-    { title: kind ? names[kind] : 'JobList' },
-  )
+  return pageOf(jobViewOf(kind), kind ? names[kind] : 'JobList')
 }
 
 /** The answer to a creation. */

@@ -1,5 +1,5 @@
-import Type, { type Static } from 'typebox'
-import { FreeObject } from './values.ts'
+import Type, { type Static, type TSchema } from 'typebox'
+import { FreeObject, Nullable, Uri } from './values.ts'
 
 /** A parameter that holds a date or a date-time. */
 export function Moment(description: string) {
@@ -22,6 +22,19 @@ export function pageFields(things: string) {
       description: `${things} on a page; more than the server allows becomes what it allows`,
     }),
   }
+}
+
+/** One page of a list: its items, and the addresses of the pages. */
+export function pageOf<T extends TSchema>(Item: T, title: string) {
+  return Type.Object(
+    {
+      first: Uri,
+      current: Uri,
+      next: Nullable(Type.String({ format: 'uri', description: 'Null on the last page' })),
+      items: Type.Array(Item),
+    },
+    { title },
+  )
 }
 
 /** Which jobs are asked for, and which part of their list (contract 2.4). */

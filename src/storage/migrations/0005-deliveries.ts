@@ -14,6 +14,7 @@ export const statements = [
     created_at bigint not null,
     failing_since bigint,
     last_failure text,
+    last_failure_at bigint,
     last_success_at bigint,
     disabled_at bigint,
     disabled_reason text
@@ -60,7 +61,8 @@ export const statements = [
     where state = 'due' or state = 'waiting'`,
   `create index deliveries_by_time on deliveries (account, created_at desc, seq desc, id desc, state)`,
   `create index deliveries_by_endpoint on deliveries (endpoint_id, created_at desc, seq desc, id desc, state)`,
-  `create index deliveries_failed on deliveries (account, ended_at) where state = 'failed'`,
+  `create index deliveries_failed on deliveries (account, job_id, endpoint_id, seq, ended_at)
+    where state = 'failed'`,
   `create index deliveries_by_end on deliveries (ended_at) where ended_at is not null`,
   `create index deliveries_by_object on deliveries (body_object) where body_object is not null`,
   `create table delivery_attempts (

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { groupByAttempts } from './attempt-groups.ts'
+
+/** How many attempts the deliveries of each group have. */
+function groupsOf(...attempts: number[]): number[][] {
+  const groups = [...groupByAttempts(attempts.map((count) => ({ attempts: count })))]
+  return groups.map((group) => group.map((delivery) => delivery.attempts))
+}
+
+test('deliveries are loaded together up to fifty attempts, in their order', () => {
+  assert.deepEqual(groupsOf(20, 30, 1, 49, 50, 2), [[20, 30], [1, 49], [50], [2]])
+  assert.deepEqual(groupsOf(), [])
+})
+
+test('a delivery that was sent again a thousand times is loaded alone', () => {
+  assert.deepEqual(groupsOf(1, 4000, 4000, 2), [[1], [4000], [4000], [2]])
+})
+
+test('deliveries that were not tried when they were listed are not loaded without bound', () => {
+  assert.deepEqual(
+    groupsOf(...Array(120).fill(0)).map((group) => group.length),
+    [50, 50, 20],
+  )
+})

@@ -1,0 +1,54 @@
+import type { TSchema } from 'typebox'
+import { CallbackEvent, LiveCallbackEvent, WebhookEvent } from '../schemas/events.ts'
+import { publishSchema } from './publish-schema.ts'
+
+/** What receivers of callbacks and webhooks are sent: the section `webhooks` of the description. */
+export function describeWebhooks(): Record<string, unknown> {
+  const callback = 'The end of the job of a recording, sent to its `callback_config.url`'
+  const message = 'A message of a live session, sent to its `callback_config.url`'
+  const event = 'An event of any job of an account'
+  return {
+    callback: {
+      post: request('callback', { summary: callback, schema: CallbackEvent }),
+      put: request('callbackByPut', {
+        summary: `${callback} if it says PUT`,
+        schema: CallbackEvent,
+      }),
+    },
+    liveCallback: {
+      post: request('liveCallback', { summary: message, schema: LiveCallbackEvent }),
+    },
+    webhook: { post: request('webhook', { summary: event, schema: WebhookEvent }) },
+  }
+}
+
+const header = (name: string, description: string, required = true) => {
+  return { in: 'header', name, description, required, schema: { type: 'string' } }
+}
+
+/** Those of Standard Webhooks 1.0. */
+const parameters = [
+  header('webhook-id', 'The same each time that an event is sent'),
+  header('webhook-timestamp', 'When this attempt was made, in seconds since 1970'),
+  header('webhook-signature', '`v1,` and base64, for each secret that there is', false),
+]
+
+const responses = {
+  '2XX': { description: 'It has arrived. The body does not matter.' },
+  410: { description: 'Never again: what follows is given up, a webhook is disabled.' },
+  default: { description: 'It is sent again later; `Retry-After` says when.' },
+}
+
+function request(operationId: string, { summary, schema }: { summary: string; schema: TSchema }) {
+  return {
+    tags: ['Deliveries'],
+    ...{ operationId, summary, description: 'At least once, in order for each job.' },
+    security: [],
+    parameters,
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: publishSchema(schema, { closed: false }) } },
+    },
+    responses,
+  }
+}

@@ -1,0 +1,50 @@
+import Type from 'typebox'
+import { webhookEvents } from '../../storage/outbox.ts'
+import { PreRecordedResult } from './job-results.ts'
+import { FreeObject, OneOf, Uuid } from './values.ts'
+
+const job = { id: Uuid, custom_metadata: Type.Optional(FreeObject('As the client gave it')) }
+
+const Success = Type.Object(
+  { ...job, event: OneOf('transcription.success'), payload: PreRecordedResult },
+  { title: 'CallbackSuccess' },
+)
+
+const Failure = Type.Object(
+  {
+    ...job,
+    event: OneOf('transcription.error'),
+    error: Type.Object({
+      code: Type.Integer({ minimum: 400, maximum: 599, description: 'An HTTP status' }),
+      message: Type.String(),
+    }),
+  },
+  { title: 'CallbackFailure' },
+)
+
+/** What the callback of a recording is sent (contract 6.1). */
+export const CallbackEvent = Type.Union([Success, Failure], { title: 'CallbackEvent' })
+
+/** What the callback of a live session is sent (contract 6.2). */
+export const LiveCallbackEvent = Type.Object(
+  {
+    id: Uuid,
+    event: Type.String({
+      pattern: '^live\\.',
+      description: '`live.` and the type of the message, such as `live.transcript`',
+    }),
+    payload: FreeObject('The message as the socket carries it'),
+  },
+  { title: 'LiveCallbackEvent' },
+)
+
+/** What an account webhook is sent (contract 6.3). */
+export const WebhookEvent = Type.Object(
+  {
+    event: OneOf(...webhookEvents, 'webhook.test'),
+    payload: Type.Object({
+      id: Type.String({ format: 'uuid', description: 'Of the job; a test has its own' }),
+    }),
+  },
+  { title: 'WebhookEvent' },
+)

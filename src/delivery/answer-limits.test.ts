@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import { createAddressGuard } from '../net/address-guard.ts'
+import { describeConnectionError } from '../net/connection-error.ts'
+import { createRequests } from './requests.ts'
+
+/** What the system holds of a flood in its own buffers, and does not stop the other side from sending. */
+const BUFFERED_BYTES = 16 * 1024 * 1024
+
+/** A receiver that answers with `head`, then with `again` for ever. */
+async function openFlood(t: TestContext, head: string, again: string) {
+  const flood = { bytes: 0, url: '', closed: Promise.withResolvers<void>() }
+  const piece = again.repeat(Math.ceil(32_768 / again.length))
+  const server = createServer((socket) => {
+    const pour = () => {
+      flood.bytes += piece.length
+      socket.write(piece, (error) => error ?? setImmediate(pour))
+    }
+    socket.on('error', () => {}).on('close', () => flood.closed.resolve())
+    socket.once('data', () => {
+      socket.write(head)
+      pour()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  flood.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return flood
+}
+
+/** The status and the beginning of an answer, or why there is none. */
+async function ask(
+  t: TestContext,
+  url: string,
+): Promise<[status: number | undefined, told: string]> {
+  const requests = createRequests(createAddressGuard('all'))
+  t.after(() => requests.close())
+  const body = (async function* () {})()
+  const request = { url: new URL(url), method: 'POST', headers: {}, body, bytes: 0 }
+  try {
+    const answer = await requests.send({ ...request, signal: t.signal })
+    return [answer.status, await answer.excerpt()]
+  } catch (error) {
+    return [undefined, describeConnectionError(error).detail]
+  }
+}
+
+const OK = 'HTTP/1.1 200 OK\r\n'
+const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`
+const tooLarge = 'the headers of its answer are too large'
+const again = 'it announces an answer again and again'
+
+const floods: [
+  title: string,
+  head: string,
+  again: string,
+  status: number | undefined,
+  told: string,
+][] = [
+  ['answers that announce one', '', 'HTTP/1.1 103 E\r\n\r\n', undefined, again],
+  ['answers that ask to continue', '', 'HTTP/1.1 100 C\r\n\r\n', undefined, again],
+  ['short headers', OK, 'a:\r\n', undefined, tooLarge],
+  ['blanks before a value', `${OK}a:`, ' ', undefined, tooLarge],
+  ['extensions of a chunk', `${CHUNKED}1;`, 'a;', 200, ''],
+  ['chunks of a byte', CHUNKED, '1\r\nx\r\n', 200, 'x'.repeat(1024)],
+]
+for (const [title, head, again, status, told] of floods) {
+  test(`an answer of endless ${title} is cut off soon`, async (t) => {
+    const flood = await openFlood(t, head, again)
+    assert.deepEqual(await ask(t, flood.url), [status, told])
+    await flood.closed.promise
+    assert.ok(flood.bytes < BUFFERED_BYTES, `${flood.bytes} bytes were sent`)
+  })
+}
+
+test('ten answers that announce one may come before it', async (t) => {
+  const server = createServer((socket) => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10)
+    socket.once('data', () => socket.end(`${hints}${OK}content-length: 2\r\n\r\nok`))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  assert.deepEqual(await ask(t, `http://127.0.0.1:${port}`), [200, 'ok'])
+})

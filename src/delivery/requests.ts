@@ -1,0 +1,128 @@
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from 'node:http'
+import { Agent as HttpsAgent, request as requestSecurely } from 'node:https'
+import { pipeline, Readable } from 'node:stream'
+import type { AddressGuard } from '../net/address-guard.ts'
+import { createGuardedLookup, type Resolve } from '../net/guarded-lookup.ts'
+import { limitAnswer } from './answer-limits.ts'
+import { readExcerpt } from './excerpt.ts'
+
+/** Idle connections are kept for less than the five seconds after which many servers close theirs. */
+const KEEP_ALIVE_MS = 4000
+/** A receiver that has taken no connection by then is down. */
+const CONNECT_TIMEOUT_MS = 10_000
+/** The answer is decided by its head; what follows is only for the log. */
+const EXCERPT_TIMEOUT_MS = 250
+/** Four times what most proxies hand on; nobody sends more of them with an answer. */
+const MAX_HEADER_BYTES = 32 * 1024
+/** The others are not kept: thousands of empty ones fit into their bytes. */
+const MAX_HEADERS = 200
+
+/** What is sent to an address that was checked; a user name and password in it are left out. */
+export type Request = {
+  url: URL
+  method: string
+  headers: Record<string, string>
+  body: AsyncIterable<Uint8Array>
+  /** The length of the body. */
+  bytes: number
+  signal: AbortSignal
+}
+
+/** An answer whose head has come. */
+export type Answer = {
+  status: number
+  headers: Record<string, string>
+  /** How its body begins, as `readExcerpt` says. To be called: it lets go of the connection. */
+  excerpt(): Promise<string>
+}
+
+/** Sends requests, over connections that it keeps for a moment. */
+export type Requests = {
+  /** Rejects when there is no answer: when aborted, or as `describeConnectionError` tells. */
+  send(request: Request): Promise<Answer>
+  /** Cuts all connections. */
+  close(): void
+}
+
+/**
+ * Makes the HTTP client of deliveries: every connection is judged when it is made, no redirect is followed,
+ * and an answer costs little, however it is made. With the client of Node, since its parser itself limits
+ * heads and the extensions of chunks, without an object for each.
+ */
+export function createRequests(guard: AddressGuard, resolve?: Resolve): Requests {
+  const lookup = createGuardedLookup(guard, resolve)
+  const options = { keepAlive: true, timeout: KEEP_ALIVE_MS }
+  const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
+  return {
+    send({ url, method, headers: given, body, bytes, signal }) {
+      const headers = { ...given, 'content-length': String(bytes) }
+      const isSecure = url.protocol === 'https:'
+      const start = isSecure ? requestSecurely : request
+      const sent = start(new URL(`${url.origin}${url.pathname}${url.search}`), {
+        ...{ method, headers, lookup, signal, maxHeaderSize: MAX_HEADER_BYTES },
+        agent: isSecure ? agents.https : agents.http,
+        insecureHTTPParser: false,
+      })
+      sent.maxHeadersCount = MAX_HEADERS
+      limitConnecting(sent, isSecure ? 'secureConnect' : 'connect')
+      const answered = answerOf(sent)
+      // What stands in its way is told as an error of the request.
+      pipeline(Readable.from(exactly(body, bytes), { objectMode: false }), sent, () => {})
+      return answered
+    },
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy()
+    },
+  }
+}
+
+/** A body that is not as long as it was said to be must not run into the next request. */
+async function* exactly(
+  body: AsyncIterable<Uint8Array>,
+  bytes: number,
+): AsyncGenerator<Uint8Array> {
+  let left = bytes
+  for await (const piece of body) {
+    left -= piece.length
+    if (left < 0) break
+    yield piece
+  }
+  if (left !== 0) throw new RangeError('the body is not as long as it was said to be')
+}
+
+function answerOf(sent: ClientRequest): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const release = limitAnswer(sent)
+  // It stays after the answer: a connection may break off at any time.
+  sent.on('error', reject).on('response', (response) => {
+    const headers = Object.entries(response.headersDistinct).map(([name, values = []]) => {
+      return [name, values.join(', ')] as const
+    })
+    resolve({
+      status: response.statusCode ?? 0,
+      headers: Object.fromEntries(headers),
+      async excerpt() {
+        const text = await readExcerpt(response, { timeout: EXCERPT_TIMEOUT_MS })
+        release()
+        if (!isOver(sent, response)) sent.destroy()
+        return text
+      },
+    })
+  })
+  return promise
+}
+
+/** Whether the connection is free for the next request: a receiver may answer before it has read. */
+function isOver(sent: ClientRequest, response: IncomingMessage): boolean {
+  return sent.writableFinished && response.complete
+}
+
+function limitConnecting(sent: ClientRequest, event: 'connect' | 'secureConnect'): void {
+  sent.once('socket', (socket) => {
+    if (!socket.connecting) return
+    const late = Object.assign(new Error('no connection'), { code: 'ETIMEDOUT' })
+    const timer = setTimeout(() => sent.destroy(late), CONNECT_TIMEOUT_MS)
+    const clear = () => clearTimeout(timer)
+    socket.once(event, clear).once('close', clear)
+  })
+}

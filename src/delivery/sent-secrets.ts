@@ -1,0 +1,15 @@
+import { decodePart } from '../net/decode-part.ts'
+
+/**
+ * What is secret in a request, for it to be hidden where a receiver sends it back: user name, password and
+ * both together as they were sent, and the signatures.
+ */
+export function sentSecrets(url: URL | null, headers: Record<string, string>): string[] {
+  const { authorization = '', 'webhook-signature': signatures = '' } = headers
+  const encoded = [authorization.replace('Basic ', ''), ...signatures.split(/ ?v1,/)]
+  // Base64 is known without what fills it up, which some leave out.
+  const bare = encoded.map((text) => text.replace(/=+$/, ''))
+  const { username = '', password = '' } = url ?? {}
+  const parts = [username, password].flatMap((part) => [part, decodePart(part)])
+  return [...new Set([...bare, ...parts])].filter((secret) => secret !== '')
+}

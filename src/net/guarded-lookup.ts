@@ -1,0 +1,27 @@
+import { type LookupAddress, lookup as resolve } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import type { AddressGuard } from './address-guard.ts'
+import { AddressRefusedError } from './check-url.ts'
+
+/** How names become addresses. */
+export type Resolve = typeof resolve
+
+/**
+ * Looks up the host of a connection that is being made, and judges it by all its addresses: there is no
+ * second lookup that could answer otherwise. A host that is written as an address is never looked up;
+ * `checkUrl` judges those.
+ */
+export function createGuardedLookup(
+  guard: AddressGuard,
+  resolveHost: Resolve = resolve,
+): LookupFunction {
+  return (host, options, callback) => {
+    resolveHost(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      if (error) return callback(error, [])
+      const allowed = addresses.every(({ address }) => guard.allowsAddress(address))
+      if (!allowed && !guard.allowsHost(host)) return callback(new AddressRefusedError(), [])
+      if (options.all) return callback(null, addresses)
+      return callback(null, addresses[0]!.address, addresses[0]!.family)
+    })
+  }
+}
