@@ -24,7 +24,14 @@ let ids = new Set<string>()
 let expected = Number.POSITIVE_INFINITY
 let stalledNow = 0
 let mostStalled = 0
-const patience = setTimeout(() => say({ kind: 'expected' }), PATIENCE_MS)
+/** Runs while something is expected. */
+let patience: NodeJS.Timeout | undefined
+
+function sayExpected(): void {
+  clearTimeout(patience)
+  patience = undefined
+  say({ kind: 'expected' })
+}
 
 const healthy = createServer((request, response) => {
   const id = String(request.headers['webhook-id'])
@@ -32,8 +39,8 @@ const healthy = createServer((request, response) => {
     came.push([id, Date.now()])
     ids.add(id)
     response.writeHead(204).end()
-    patience.refresh()
-    if (ids.size === expected) say({ kind: 'expected' })
+    patience?.refresh()
+    if (ids.size === expected) sayExpected()
   })
 })
 
@@ -46,8 +53,9 @@ const stalled = createServer((request) => {
 process.on('message', (order: ReceiverOrder) => {
   if (order !== 'tell') {
     expected = order.expected
-    patience.refresh()
-    if (ids.size >= expected) say({ kind: 'expected' })
+    clearTimeout(patience)
+    patience = setTimeout(sayExpected, PATIENCE_MS)
+    if (ids.size >= expected) sayExpected()
     return
   }
   say({ kind: 'came', came, mostStalled })

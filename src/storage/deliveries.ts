@@ -46,24 +46,36 @@ export const MAX_DUE_ENDPOINTS = 5000
 
 /**
  * The endpoints that have something due by `until`, with the moment of the first: `MAX_DUE_ENDPOINTS` at
- * most, of each account the earliest, so that none hides those of the others. Reads all that is due.
+ * most, of each account the earliest, so that none hides those of the others. It goes from endpoint to
+ * endpoint through the index: what else is due for one costs nothing.
  */
 export async function findDueEndpoints(
   db: Db,
   { until }: { until: number },
 ): Promise<DueEndpoint[]> {
   const { rows } = await sql<Omit<DueEndpoint, 'isProven'> & { isProven: number }>`
+    with recursive waiting (endpoint_id) as (
+      select min(endpoint_id) from deliveries where state = 'due'
+      union all
+      select (select min(endpoint_id) from deliveries
+        where state = 'due' and endpoint_id > waiting.endpoint_id)
+      from waiting where waiting.endpoint_id is not null
+    ), first as (
+      select waiting.endpoint_id,
+        (select next_at from deliveries where state = 'due'
+          and endpoint_id = waiting.endpoint_id order by next_at limit 1) as next_at,
+        (select account from deliveries where state = 'due'
+          and endpoint_id = waiting.endpoint_id limit 1) as account
+      from waiting where waiting.endpoint_id is not null
+    )
     select endpoint_id as "endpointId", account, next_at as "nextAt", exists (
       select 1 from endpoints
       where id = endpoint_id and failing_since is null and last_success_at is not null
     ) as "isProven"
     from (
-      select endpoint_id, min(account) as account, min(next_at) as next_at,
-        row_number() over (partition by min(account) order by min(next_at)) as place
-      from deliveries
-      where state = 'due' and next_at <= ${until}
-      group by endpoint_id
-    ) as endpoints_due
+      select *, row_number() over (partition by account order by next_at) as place
+      from first where next_at <= ${until}
+    ) as due
     order by place, next_at
     limit ${MAX_DUE_ENDPOINTS}`.execute(db.lists)
   return rows.map((row) => ({ ...row, isProven: Boolean(row.isProven) }))
