@@ -202,7 +202,7 @@ test('a callback hears what a session told that failed', async (t) => {
   assert.equal((await client.closed).code, 4500)
   await server.app.delivery.idle()
   assert.deepEqual(typesOf(firstOf(receiver.received)), [
-    ...['start_session', 'start_recording', 'audio_chunk', 'error'],
+    ...['start_session', 'start_recording', 'audio_chunk', 'error', 'end_session'],
   ])
 })
 
