@@ -1,6 +1,7 @@
 // What a session tells comes to its callback, however the session or its server ends.
 // LIVE_ROUNDS raises the number of rounds, LIVE_SEED is where to begin.
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -8,7 +9,11 @@ import { createApp } from '../src/app.ts'
 import { createFakeSpeechEngine } from '../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../src/asr/speech-engine.ts'
 import { readConfig } from '../src/config.ts'
+import { writeRecord } from '../src/live/session-log.ts'
 import { createLog } from '../src/log.ts'
+import { liveFolder } from '../src/storage/data-folder.ts'
+import { createLiveFiles } from '../src/storage/live-files.ts'
+import { beginLiveJob } from '../src/storage/live-jobs.ts'
 import { type ChildServer, kill, startChild } from './child-server.ts'
 import { draw } from './draw-sound.ts'
 import { freePort } from './free-port.ts'
@@ -186,6 +191,28 @@ test('what could not be queued keeps no session waiting, and is queued by the ne
   const server = await startOn(t, folder, engine)
   assert.ok(await until(isTold, 10_000))
   assert.equal((await jobOf(server, id)).status, 'processing', 'it still waits for its client')
+})
+
+test('a session that was killed as it began tells of its creation all the same', async (t) => {
+  const receiver = await openTestReceiver(t, () => true)
+  const folder = await makeFolder(t)
+  const first = await startOn(t, folder, createFakeSpeechEngine('hello'))
+  const { id, url } = await openSession(first, callingAt(`${receiver.url}/begun`))
+  await beginLiveJob(first.app.storage.db, id, { owner: 'killed', at: Date.now() })
+  await first.close()
+  const files = await createLiveFiles(join(liveFolder(folder), id))
+  await files.write(undefined, [writeRecord({ kind: 'begin', at: Date.now() })])
+  await files.close()
+
+  const server = await startOn(t, folder, createFakeSpeechEngine('hello'))
+  const client = await connect(url.replace(new URL(url).host, new URL(server.url).host))
+  client.stop()
+  await client.closed
+  await server.app.delivery.idle()
+  const { messages } = (await jobOf(server, id)).result!
+  const types = messages.map((text) => (JSON.parse(text) as { type: string }).type)
+  assert.deepEqual(types.slice(0, 2), ['start_session', 'start_recording'])
+  assert.deepEqual(payloadsOf(firstOf(receiver.received), { id }), messages)
 })
 
 test('a callback hears what a session told that failed', async (t) => {

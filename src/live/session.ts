@@ -299,9 +299,9 @@ export class LiveSession {
     const beganAt = earlier?.beganAt ?? Date.now()
     if (earlier?.beganAt === undefined) {
       this.#note(writeRecord({ kind: 'begin', at: beganAt }))
-      // As the callback was told when the job was made.
-      this.#teller.once({ type: 'start_session' }, { at: createdAt })
     }
+    // As the callback was told when the job was made; a process may have been killed before it noted that.
+    this.#teller.once({ type: 'start_session' }, { at: createdAt })
     this.#teller.once({ type: 'start_recording' })
     this.#hearing.grown(this.#frames)
     if (this.#stopReason) {
