@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { SoundFormat } from '../audio/sound-format.ts'
-import { notConfiguredAddons } from '../text/not-configured.ts'
+import { notConfiguredAddOns } from '../text/not-configured.ts'
 import { languagesBySpeech } from '../text/result.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { acknowledgement } from './acknowledgement.ts'
@@ -45,7 +45,8 @@ export async function buildResult(
   }
   const head = { full_transcript: texts, languages: languagesBySpeech(utterances) }
   const transcription = `${JSON.stringify(head).slice(0, -1)},"utterances":[${views}]}`
-  const addOns = JSON.stringify(notConfiguredAddons(resultSwitches(params)))
+  const switches = resultSwitches(params)
+  const addOns = JSON.stringify(notConfiguredAddOns(Object.keys(switches), switches))
   const others = addOns === '{}' ? '' : `,${addOns.slice(1, -1)}`
   const whole = `{"metadata":${JSON.stringify(metadata)},"transcription":${transcription}${others}}`
   return { transcription, whole }

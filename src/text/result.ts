@@ -1,7 +1,6 @@
 import { roundTo } from '../transcript/rounding.ts'
 import { separatorOf } from '../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
-import { notConfiguredAddons, notConfiguredTranscription } from './not-configured.ts'
 
 /** What a result tells besides the transcript. */
 export type ResultOptions = {
@@ -14,9 +13,9 @@ export type ResultOptions = {
   params: Record<string, unknown>
 }
 
-/** Words a transcript as the API answers it (contract 4.1 to 4.5). */
+/** Words a transcript as the API answers it (contract 4.1 to 4.4), without what is made of it. */
 export function buildResult(transcript: Transcript, options: ResultOptions) {
-  const { audioDuration, distinctChannels, transcriptionTime, params } = options
+  const { audioDuration, distinctChannels, transcriptionTime } = options
   const seconds = roundTo(audioDuration, 6)
   const spoken = transcript.utterances.filter(({ words }) => words.length > 0)
   const utterances = spoken
@@ -33,13 +32,12 @@ export function buildResult(transcript: Transcript, options: ResultOptions) {
       full_transcript: utterances.map(({ text }) => text.trim()).join(' '),
       languages: languagesBySpeech(utterances),
       utterances,
-      ...notConfiguredTranscription(params),
     },
-    ...notConfiguredAddons(params),
   }
 }
 
-function toUtterance({ channel, language, words, speaker }: Utterance) {
+/** An utterance as the API answers it (contract 4.4): times rounded to milliseconds; it needs a word at least. */
+export function toUtterance({ channel, language, words, speaker }: Utterance) {
   const blank = separatorOf(language)
   const written = words.map((word, i) => toWord(word, i === 0 ? '' : blank))
   return {

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Utterance } from '../../transcript/transcript.ts'
+import { displayMode } from './display-mode.ts'
+
+type Whose = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>>
+
+/** Utterances in turn, each word half a second long; `_` is half a second of silence. */
+function paragraphs(...said: [text: string, whose?: Whose][]): unknown {
+  let tick = 0
+  const utterances = said.map(([text, whose]) => {
+    const words: Utterance['words'] = []
+    for (const part of text.split(' ')) {
+      if (part === '_') tick++
+      else words.push({ text: part, start: tick / 2, end: ++tick / 2, confidence: 1 })
+    }
+    return { channel: 0, language: 'en', ...whose, words }
+  })
+  return displayMode.make({ utterances }, {}).results
+}
+
+test('sentences of one speaker make a paragraph', () => {
+  assert.deepEqual(paragraphs(['Hello there.'], ['How are you?']), ['Hello there. How are you?'])
+})
+
+test('another speaker, channel or language begins a paragraph', () => {
+  assert.deepEqual(paragraphs(['One.', { speaker: 0 }], ['Two.', { speaker: 1 }]), ['One.', 'Two.'])
+  assert.deepEqual(paragraphs(['One.'], ['Two.', { channel: 1 }]), ['One.', 'Two.'])
+  assert.deepEqual(paragraphs(['One.'], ['Deux.', { language: 'fr' }]), ['One.', 'Deux.'])
+})
+
+test('a pause of 3 s is within a paragraph, a longer one begins the next', () => {
+  assert.deepEqual(paragraphs(['One. _ _ _ _ _ _ Two.']), ['One. Two.'])
+  assert.deepEqual(paragraphs(['One. _ _ _ _ _ _ _ Two.']), ['One.', 'Two.'])
+})
+
+test('a paragraph ends after five sentences', () => {
+  assert.deepEqual(paragraphs(['A b. C d. E f. G h. I j. K l.']), [
+    'A b. C d. E f. G h. I j.',
+    'K l.',
+  ])
+})
+
+test('languages without blanks have none between sentences', () => {
+  assert.deepEqual(paragraphs(['你好。 我很好。', { language: 'zh' }]), ['你好。我很好。'])
+})
+
+test('silence has no paragraphs', () => {
+  assert.deepEqual(displayMode.make({ utterances: [] }, {}), { results: [], isEmpty: true })
+})
+
+test('every language has paragraphs', () => {
+  assert.equal(displayMode.languages, 'all')
+})

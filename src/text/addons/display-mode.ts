@@ -1,0 +1,46 @@
+import { separatorOf } from '../../transcript/separators.ts'
+import type { AddOn } from '../add-on.ts'
+import { cutSentences, type Sentence } from '../sentences.ts'
+
+/** A silence longer than this, in seconds, begins a paragraph. */
+const PAUSE = 3
+/** What a reader takes for one thought. */
+const MAX_SENTENCES = 5
+
+/**
+ * A transcript to read: one string for each paragraph. A paragraph is what one speaker says on one channel in
+ * one language until another one speaks, falls silent for 3 s or has said five sentences.
+ */
+export const displayMode: AddOn = {
+  name: 'display_mode',
+  languages: 'all',
+  make(transcript) {
+    const results = paragraphs(cutSentences(transcript)).map(textOf)
+    return { results, isEmpty: results.length === 0 }
+  },
+}
+
+function paragraphs(sentences: readonly Sentence[]): Sentence[][] {
+  const paragraphs: Sentence[][] = []
+  for (const sentence of sentences) {
+    const open = paragraphs.at(-1)
+    if (open && belongs(sentence, open)) open.push(sentence)
+    else paragraphs.push([sentence])
+  }
+  return paragraphs
+}
+
+function belongs(sentence: Sentence, open: readonly Sentence[]): boolean {
+  const before = open.at(-1)!
+  return (
+    sentence.channel === before.channel &&
+    sentence.speaker === before.speaker &&
+    sentence.language === before.language &&
+    sentence.start - before.end <= PAUSE &&
+    open.length < MAX_SENTENCES
+  )
+}
+
+function textOf(paragraph: readonly Sentence[]): string {
+  return paragraph.map(({ text }) => text).join(separatorOf(paragraph[0]!.language))
+}

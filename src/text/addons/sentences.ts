@@ -1,0 +1,26 @@
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { AddOn } from '../add-on.ts'
+import { toUtterance } from '../result.ts'
+import { cutSentences } from '../sentences.ts'
+
+/** The sentences of a transcript in time order, as strings (contract 4.8). */
+export const sentences: AddOn = {
+  name: 'sentences',
+  languages: 'all',
+  make(transcript) {
+    const results = cutSentences(transcript).map(({ text }) => text)
+    return { results, isEmpty: results.length === 0 }
+  },
+}
+
+/** A sentence with its words (contract 4.8, native form): the keys of an utterance, its text as `sentence`. */
+export type NativeSentence = { sentence: string } & Omit<ReturnType<typeof toUtterance>, 'text'>
+
+/** The sentences of a transcript in time order, each with its words, in the order of keys of contract 4.8. */
+export function nativeSentences(transcript: Transcript): NativeSentence[] {
+  return cutSentences(transcript).map((sentence) => {
+    const { text, start, end, words, confidence, language, channel, ...speaker } =
+      toUtterance(sentence)
+    return { sentence: text, start, end, words, confidence, language, ...speaker, channel }
+  })
+}

@@ -1,0 +1,57 @@
+import { separatorOf } from '../transcript/separators.ts'
+import type { Transcript, Utterance } from '../transcript/transcript.ts'
+
+/** One word where it stands in a document. Times are seconds, `from` and `to` offsets in its text, `to` exclusive. */
+export type Token = {
+  text: string
+  start: number
+  end: number
+  confidence: number
+  /** Index of the utterance in the transcript, and of the word in that. */
+  utterance: number
+  word: number
+  from: number
+  to: number
+}
+
+/** What is said on one channel in one language, as one text: what is found in it may reach across utterances. */
+export type Document = { channel: number; language: string; text: string; tokens: Token[] }
+
+/**
+ * The documents of a transcript, by channel. The words of a channel make one document until its language
+ * changes, whatever others say in between.
+ */
+export function documentsOf({ utterances }: Transcript): Document[] {
+  const documents: Document[] = []
+  const open = new Map<number, Document>()
+  for (const [utterance, said] of utterances.entries()) {
+    const { channel, language } = said
+    let document = open.get(channel)
+    if (document?.language !== language) {
+      document = { channel, language, text: '', tokens: [] }
+      open.set(channel, document)
+      documents.push(document)
+    }
+    append(document, said, utterance)
+  }
+  return documents.sort((a, b) => a.channel - b.channel)
+}
+
+function append(document: Document, { words, language }: Utterance, utterance: number): void {
+  const separator = separatorOf(language)
+  for (const [word, { text, start, end, confidence }] of words.entries()) {
+    if (document.text !== '') document.text += separator
+    const from = document.text.length
+    document.text += text
+    const to = document.text.length
+    document.tokens.push({ text, start, end, confidence, utterance, word, from, to })
+  }
+}
+
+/** The words that a span of the text touches. */
+export function tokensWithin(
+  { tokens }: Pick<Document, 'tokens'>,
+  { from, to }: { from: number; to: number },
+): Token[] {
+  return tokens.filter((token) => token.from < to && token.to > from)
+}

@@ -1,0 +1,60 @@
+import { roundTo } from '../transcript/rounding.ts'
+
+/** Why an add-on gave no results, in the words of the contract (4.5). */
+export type AddOnError = { status_code: number; exception: string; message: string }
+
+/** What an add-on answers (contract 4.5). Seconds in `exec_time`. */
+export type Envelope = {
+  success: boolean
+  is_empty: boolean
+  exec_time: number
+  error: AddOnError | null
+  results: unknown
+}
+
+/** Ends an add-on with an error that its reader can do something about. */
+export class AddOnFailure extends Error {
+  readonly answer: AddOnError
+
+  constructor(answer: AddOnError) {
+    super(answer.message)
+    this.answer = answer
+  }
+}
+
+/** The value that stands for "no result" where the contract does not allow null. */
+const failedResults: Record<string, unknown> = { sentiment_analysis: '[]', diarization: [] }
+
+/** The answer of an add-on that failed, or was not tried. */
+export function failed(name: string, error: AddOnError, seconds = 0): Envelope {
+  const results = failedResults[name] ?? null
+  return { success: false, is_empty: true, exec_time: roundTo(seconds, 6), error, results }
+}
+
+/** What an add-on makes, and whether it found anything. */
+export type Made = { results: unknown; isEmpty: boolean }
+
+/** Runs an add-on, measures it, and turns whatever it throws into an answer: it never fails its job. */
+export function answer(name: string, make: () => Made, { now }: { now: () => number }): Envelope {
+  const startedAt = now()
+  const seconds = () => (now() - startedAt) / 1000
+  try {
+    const { results, isEmpty } = make()
+    const exec_time = roundTo(seconds(), 6)
+    return { success: true, is_empty: isEmpty, exec_time, error: null, results }
+  } catch (error) {
+    if (error instanceof AddOnFailure) return failed(name, error.answer, seconds())
+    return failed(name, brokenDown(name), seconds())
+  }
+}
+
+/** Says nothing of what happened inside: that may quote the transcript. */
+export function brokenDown(name: string): AddOnError {
+  return { status_code: 500, exception: 'AddonFailed', message: `${name} broke down` }
+}
+
+/** An add-on that took longer than it may. */
+export function timedOut(name: string, seconds: number): AddOnError {
+  const message = `${name} took longer than ${Math.round(seconds)} s`
+  return { status_code: 504, exception: 'AddonTimeout', message }
+}

@@ -1,0 +1,84 @@
+import { partsOf } from './word-parts.ts'
+
+const DAYS_AND_MONTHS = new Set(
+  (
+    'monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays ' +
+    'fridays saturdays sundays january february april june july august september october november december'
+  ).split(' '),
+)
+
+/** Scripts whose sentences begin with a capital; Georgian has capitals and does not use them so. */
+const CASED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}]/u
+
+/**
+ * A word as it stands at the beginning of a sentence. What has capitals, digits or marks inside (iPhone, mp3,
+ * example.com, @name) is written on purpose and stays.
+ */
+export function capitalize(text: string, language: string): string {
+  const { before, core } = partsOf(text)
+  const first = core.slice(0, 1)
+  if (!/^[\p{Ps}\p{Pi}"'¿¡–—-]*$/u.test(before) || !CASED.test(core)) return text
+  if (!/^\p{Ll}[\p{Ll}\p{M}'’-]*$/u.test(core)) return text
+  const upper = /^(?:tr|az)$/.test(language)
+    ? first.toLocaleUpperCase(language)
+    : first.toUpperCase()
+  // ß and the like become two letters.
+  if (upper.length !== 1) return text
+  return before + upper + text.slice(before.length + 1)
+}
+
+/** A lower-case English word as it is written inside a sentence: I, days, months (may and march where a date says so), and `names`. */
+export function writeEnglish(
+  text: string,
+  { before, after, names }: { before: string; after: string; names: ReadonlyMap<string, string> },
+): string {
+  const parts = partsOf(text)
+  const { core, possessive } = parts
+  if (!/^\p{Ll}[\p{Ll}'’-]*$/u.test(core)) return text
+  const rest = possessive + parts.after
+  if (/^i(?:['’](?:m|ve|ll|d))?$/.test(core)) {
+    const numeral = parts.before.endsWith('(') || possessive !== ''
+    return numeral ? text : `${parts.before}I${core.slice(1)}${rest}`
+  }
+  const dated = /^\d/.test(after) || /^of$/i.test(before)
+  const calendar = DAYS_AND_MONTHS.has(core) || (dated && /^(?:may|march)$/.test(core))
+  if (calendar) return parts.before + core[0]!.toUpperCase() + core.slice(1) + rest
+  return parts.before + (names.get(core) ?? core) + rest
+}
+
+/** English words that are also names or short forms (Will, Mark, US, IT, WHO): never one by majority. */
+const ORDINARY = new Set(
+  (
+    'a an the and or but if as at by for from in of off on out over to up with it its us we he she they you i me my ' +
+    'am is are was were be been do does did has have had can could will would may might must shall should not no ' +
+    'who what when where why how this that these those all any some so then than there here now just well ' +
+    'mark bill rose grace hope faith joy art frank jack rob sue pat drew nick ray don dean chase grant miles rich ' +
+    'may march june august april summer dawn drew ivy pearl ruby amber jade iris lily daisy violet olive ' +
+    'god earth sun moon north south east west street road park bank house state church court college school ' +
+    'mom dad mother father doctor president king queen judge general major captain'
+  ).split(' '),
+)
+
+/**
+ * How the names of a transcript are written, by their lower-case form: what stands inside sentences at least
+ * twice as often with a capital as without. `inside` are words that begin no sentence.
+ */
+export function namesAmong(inside: Iterable<string>): Map<string, string> {
+  const counts = new Map<string, Map<string, number>>()
+  for (const text of inside) {
+    const { core } = partsOf(text)
+    if (core.length < 2 || !/^[\p{L}\p{M}'’-]+$/u.test(core)) continue
+    const folded = core.toLowerCase()
+    if (ORDINARY.has(folded)) continue
+    const forms = counts.get(folded) ?? new Map<string, number>()
+    counts.set(folded, forms.set(core, (forms.get(core) ?? 0) + 1))
+  }
+  const names = new Map<string, string>()
+  for (const [folded, forms] of counts) {
+    const lower = forms.get(folded) ?? 0
+    const written = [...forms].filter(([form]) => form !== folded).sort(([, a], [, b]) => b - a)
+    const capital = written.reduce((sum, [, count]) => sum + count, 0)
+    if (capital >= 2 * lower) names.set(folded, written[0]![0])
+  }
+  return names
+}

@@ -1,0 +1,29 @@
+import { abbreviationOf } from './abbreviations.ts'
+import { partsOf } from './word-parts.ts'
+
+/** Marks at the end of a word, what closes a quotation or bracket behind them, and blanks between them. */
+const TAIL = /(?<=[\p{L}\p{M}\p{N}])[\s.,;:!?…，、。；：！？؟،।]+(?=["'”’»)\]]*$)/u
+
+/**
+ * A word with its marks in order: no blank before them, none doubled, no comma beside a full stop. Marks are
+ * only taken away; a word without a letter or digit stays as it is, and French keeps its blanks before marks.
+ */
+export function tidyMarks(text: string, language: string): string {
+  const blanks = text.split(/[ \t\r\n]+/).filter((part) => part !== '')
+  const single = blanks.join(' ')
+  if (language === 'fr' || single === '') return single || text
+  const { core } = partsOf(single)
+  const abbreviated = abbreviationOf(core, language) !== undefined
+  return single.replace(TAIL, (marks) => tidyTail(marks.replace(/\s/g, ''), abbreviated))
+}
+
+function tidyTail(marks: string, abbreviated: boolean): string {
+  const dots = marks.startsWith('...') ? '...' : marks.startsWith('…') ? '…' : ''
+  const rest = dots ? marks.replace(/^[.…]+/, '') : marks.replace(/(.)\1+/gu, '$1')
+  // A full stop of a short form is a part of the word: etc., and U.S.? are right.
+  if (abbreviated && rest.startsWith('.')) return `.${tidyTail(rest.replaceAll('.', ''), false)}`
+  const strong = rest.match(/[.!?。！？؟।]/gu)
+  if (!strong) return dots || rest.slice(0, 1)
+  const asked = [...new Set(strong)].filter((mark) => /[!?！？؟]/u.test(mark))
+  return dots + (asked.length > 0 ? asked.join('') : dots ? '' : strong[0])
+}

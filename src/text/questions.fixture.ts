@@ -1,0 +1,62 @@
+/** Sentences that an engine ended with a full stop; the rules were shaped on these. */
+export const tuned = {
+  questions: [
+    'What do you think.',
+    'Where are we going.',
+    'Is that right.',
+    'Did the man go.',
+    'So, what time is it.',
+    'And how many people do you need.',
+    "It's good, isn't it.",
+    'That’s it, isn’t it.',
+    "Why don't you come.",
+    'How about you.',
+  ],
+  statements: [
+    'What I do is write.',
+    'When I was young, I ran.',
+    'Do it now.',
+    'Have it ready by noon.',
+    'Had I known, I would have come.',
+    'So do I.',
+    'Now is the time.',
+    'Which is the reason we left.',
+    "What's important is that we won.",
+  ],
+}
+
+/** Written before any rule and never tuned on. */
+export const heldOut = {
+  questions: [
+    'Can you hear me.',
+    'Who are you.',
+    'How long does it take.',
+    'Would they like some tea.',
+    'What kind of music do you like.',
+    'Well, are you coming.',
+    "You don't know him, do you.",
+    "What's your name.",
+    'Have you ever been there.',
+    'When is the meeting.',
+    'How are you doing today.',
+    'Does anyone know this.',
+  ],
+  statements: [
+    'What matters is the result.',
+    'Should you need help, call me.',
+    'How he did it is unclear.',
+    'Do these first.',
+    'Who dares wins.',
+    'Where there is smoke there is fire.',
+    'Have a seat.',
+    'Whatever you say.',
+    'Were it not for you, I would leave.',
+    'And so did they.',
+    "Don't you dare.",
+    'Which is why I came.',
+    'May you live long.',
+    'Will do.',
+    'When it rains it pours.',
+    'Can openers are cheap.',
+  ],
+}

@@ -1,0 +1,55 @@
+const PRONOUN =
+  '(?:[Ii]|you|he|she|it|we|they|this|that|these|those|there|(?:any|some|every)(?:one|body|thing))'
+const NOUN = '(?:the|an?|my|your|his|her|our|their|its|any|some) '
+const NAME = '\\p{Lu}\\p{Ll}+'
+const SUBJECT = `(?:${PRONOUN}\\b|${NOUN}|${NAME}\\b)`
+
+const AUXILIARY = "(?:(?:is|are|was|does|did|could|would|has)(?:n't)?|can(?:'t)?)"
+const ANY_AUXILIARY = `(?:${AUXILIARY}|am|(?:do|have|had|were|should)(?:n't)?|will|won't|shall)`
+
+/** What may stand before a question; some of it only with a comma, for "so do I" and "now is the time" ask nothing. */
+const LEAD =
+  /^(?:(?:and|but|or|well|okay|ok|oh|um|uh|er|hmm),? |(?:so|now|then|no|yes|yeah|hey|right|wait|sorry|hello|hi), |(?:so|now|then) (?=(?:wh|how)))+/
+
+const MEASURE =
+  '(?:many|much|long|old|often|far|big|large|fast|high|tall|late|early|soon|deep|hard)'
+const KIND =
+  "(?:(?:kind|sort|type) of [\\p{L}']+|time|day|date|year|month|colou?r|size|part|way|ones?|number|country|city|name|language)"
+
+const QUESTIONS = [
+  `(?:${AUXILIARY}) ${SUBJECT}`,
+  `(?:will|won't) (?:${PRONOUN}\\b|${NOUN})`,
+  `(?:do|don't|have|haven't) (?:[Ii]|you|we|they)\\b`,
+  '(?:am|may|shall) (?:[Ii]|we)\\b',
+  `(?:what|where|when|why|how|who|whom)(?: else| exactly)? ${ANY_AUXILIARY} ${SUBJECT}`,
+  `(?:what|where|when|how|who)'s (?:${PRONOUN}\\b|${NOUN}|(?:going on|wrong|up|new|happening|next)\\b)`,
+  `how ${MEASURE}(?: (?!${SUBJECT})[\\p{L}']+){0,3} ${ANY_AUXILIARY} ${SUBJECT}`,
+  `(?:what|which) ${KIND} ${ANY_AUXILIARY} ${SUBJECT}`,
+  `(?:what|which|whose) [\\p{L}']+ (?:do|does|did|would|should|can) ${PRONOUN}\\b`,
+  'why not\\b|how come\\b|(?:how|what) about\\b|what if\\b|what happened$',
+].map((pattern) => new RegExp(`^(?:${pattern})`, 'u'))
+
+/** Inversions that ask only when no main clause follows: "Should you need help, call me". */
+const CONDITIONAL = new RegExp(`^(?:were|weren't|should|shouldn't|had|hadn't) ${SUBJECT}`, 'u')
+const MAIN_CLAUSE = /,|\b(?:would|could|might)\b/
+
+/** Aimed at somebody and no question. */
+const COMMAND = /^don't you (?:dare|worry|ever|forget|even)\b/
+
+const TAG =
+  /, (?:(?:(?:is|are|was|were|do|does|did|can|could|will|would|have|has|should)n't|can't|won't|is|are|was|were|does|did|can|could|will|would|has) (?:i|you|he|she|it|we|they|there)|(?:do|have) (?:i|you|we|they))$/i
+
+/**
+ * Whether an English sentence asks, by its first words (who or what, or a verb before its subject) or a tag at
+ * its end (isn't it); without the mark at its end. Made for few false alarms: a question that is worded as
+ * a statement is not seen.
+ */
+export function asksInEnglish(sentence: string): boolean {
+  const plain = sentence.replaceAll('’', "'")
+  if (TAG.test(plain)) return true
+  const lowered = plain.slice(0, 1).toLowerCase() + plain.slice(1)
+  const asked = lowered.replace(LEAD, '')
+  if (COMMAND.test(asked)) return false
+  if (CONDITIONAL.test(asked)) return !MAIN_CLAUSE.test(asked)
+  return QUESTIONS.some((question) => question.test(asked))
+}
