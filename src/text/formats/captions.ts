@@ -1,105 +1,122 @@
-import { separatorOf } from '../../transcript/separators.ts'
-import type { Utterance, Word } from '../../transcript/transcript.ts'
-import { countCharacters, wrapRows } from './rows.ts'
+import type { Utterance } from '../../transcript/transcript.ts'
+import { breakPrice } from './breaks.ts'
+import { type Piece, splitPieces } from './pieces.ts'
+import { layRows } from './rows.ts'
+import { spaceCaptions } from './timing.ts'
 
-/** One subtitle: what stands on the screen from `start` to `end`. */
+/** One subtitle: what stands on the screen from `start` to `end`. Times are seconds, in whole milliseconds. */
 export type Caption = { start: number; end: number; rows: string[] }
 
-/** What one caption may hold. */
+/** What one caption may hold. Durations are seconds; a wide character counts as two. */
 export type CaptionLimits = {
-  /** Seconds a caption may stay. */
+  /** A shorter caption stays longer, as far as the next one allows. */
+  minDuration: number
   maxDuration: number
   maxCharactersPerRow: number
   maxRows: number
+  /** Between two captions. */
+  minGap: number
+  /** Whether a word longer than a row is split; else it stands alone in a longer row. */
+  splitWords: boolean
 }
 
-/** What broadcasters ask for: two rows of 42 characters, seven seconds. */
+/** Two rows of 42 characters, seven seconds. */
 export const DEFAULT_LIMITS: CaptionLimits = {
+  minDuration: 0,
   maxDuration: 7,
   maxCharactersPerRow: 42,
   maxRows: 2,
+  minGap: 0,
+  splitWords: false,
 }
 
 /**
- * Cuts utterances into captions: each ends with its utterance or earlier, keeps the limits, and never
- * breaks a word. A single word beyond a limit stands alone; only its time is shortened.
+ * Cuts utterances into captions by start, one at a time: each ends with its utterance or earlier, keeps the
+ * limits, and never breaks a word but as `splitWords` says. A single word beyond a limit stands alone; only its
+ * time is shortened. What happens where several speak at once is told at `spaceCaptions`.
  */
 export function cutCaptions(
   utterances: readonly Utterance[],
-  limits: CaptionLimits = DEFAULT_LIMITS,
+  given: Partial<CaptionLimits> = {},
 ): Caption[] {
-  return utterances.flatMap((utterance) => cutUtterance(utterance, limits))
+  const limits = { ...DEFAULT_LIMITS, ...given }
+  const captions = utterances.flatMap((utterance) => cutUtterance(utterance, limits))
+  const timing = {
+    minDuration: toMilliseconds(limits.minDuration),
+    maxDuration: toMilliseconds(limits.maxDuration),
+    gap: toMilliseconds(limits.minGap),
+  }
+  return spaceCaptions(captions, timing).map(({ start, end, rows }) => {
+    return { start: start / 1000, end: end / 1000, rows }
+  })
 }
 
-/** The cheapest way to caption the words before an index: its price, and where its last caption opens. */
+/** Thirty seconds, the longest that may be asked for, at ten words a second: what bounds the search. */
+const MAX_PIECES = 300
+
+/** The cheapest way to caption the pieces before an index: its price, and where its last caption opens. */
 type Plan = { price: number; opens: number }
 
 /**
  * The cheapest of all allowed cuts: fewest captions first, then breaks after punctuation or in a
  * pause, then captions of equal size (so that no word is left over alone).
  */
-function cutUtterance({ words, language }: Utterance, limits: CaptionLimits): Caption[] {
-  const separator = separatorOf(language)
+function cutUtterance(utterance: Utterance, limits: CaptionLimits): Caption[] {
+  const width = limits.maxCharactersPerRow
+  const pieces = splitPieces(utterance, limits.splitWords ? width : undefined)
   const plans: Plan[] = [{ price: 0, opens: 0 }]
-  for (let end = 1; end <= words.length; end++) {
+  for (let end = 1; end <= pieces.length; end++) {
     let best: Plan = { price: Number.POSITIVE_INFINITY, opens: end - 1 }
-    // Going back, a caption only grows: the first that breaks a limit ends the search.
-    for (let opens = end - 1; opens >= 0; opens--) {
-      const own = words.slice(opens, end)
-      if (own.length > 1 && !fits(own, { separator, limits })) break
-      const fill = countCharacters(own.map((word) => word.text).join(separator)) / capacity(limits)
-      const price = plans[opens]!.price + 1 + breakPrice(words, end) + 0.5 * fill ** 2
+    for (const { opens, columns } of captionsBefore(end, { pieces, limits })) {
+      const fill = columns / (width * limits.maxRows)
+      const broken = breakPrice(pieces[end - 1]!, pieces[end])
+      const price = plans[opens]!.price + 1 + broken + 0.5 * fill ** 2
       if (price < best.price) best = { price, opens }
     }
     plans.push(best)
   }
   return readPlan(plans).map(({ opens, end }) => {
-    return toCaption(words.slice(opens, end), { separator, limits })
+    const own = pieces.slice(opens, end)
+    return { start: own[0]!.start, end: own.at(-1)!.end, rows: layRows(own, width) }
   })
+}
+
+/** Every caption that may end before piece `end`, the shortest first: where it opens and the columns of its text. */
+function* captionsBefore(
+  end: number,
+  { pieces, limits }: { pieces: readonly Piece[]; limits: CaptionLimits },
+): Generator<{ opens: number; columns: number }> {
+  const last = pieces[end - 1]!
+  const width = limits.maxCharactersPerRow
+  let columns = last.columns
+  yield { opens: end - 1, columns }
+  // Rows are filled from the last upwards: as many as from the first down. The first limit broken ends the search.
+  let rows = 1
+  let row = last.columns
+  const first = last.columns > width ? end - 1 : Math.max(0, end - MAX_PIECES)
+  for (let opens = end - 2; opens >= first; opens--) {
+    const piece = pieces[opens]!
+    const blank = pieces[opens + 1]!.blank.length
+    columns += piece.columns + blank
+    row += piece.columns + blank
+    if (row > width) {
+      row = piece.columns
+      rows++
+    }
+    if (rows > limits.maxRows || piece.columns > width) return
+    if (last.end - piece.start > toMilliseconds(limits.maxDuration)) return
+    yield { opens, columns }
+  }
 }
 
 function readPlan(plans: readonly Plan[]): { opens: number; end: number }[] {
   const cuts: { opens: number; end: number }[] = []
   for (let end = plans.length - 1; end > 0; end = plans[end]!.opens) {
-    cuts.unshift({ opens: plans[end]!.opens, end })
+    cuts.push({ opens: plans[end]!.opens, end })
   }
-  return cuts
+  return cuts.reverse()
 }
 
-type Layout = { separator: string; limits: CaptionLimits }
-
-function fits(words: readonly Word[], { separator, limits }: Layout): boolean {
-  if (words.at(-1)!.end - words[0]!.start > limits.maxDuration) return false
-  const width = limits.maxCharactersPerRow
-  const rows = wrapRows(textsOf(words), { separator, width })
-  return rows.length <= limits.maxRows && rows.every((row) => countCharacters(row) <= width)
-}
-
-function capacity(limits: CaptionLimits): number {
-  return limits.maxCharactersPerRow * limits.maxRows
-}
-
-/** How badly a caption reads that ends before word `end`: 0 after a sentence, at most 0.8. */
-function breakPrice(words: readonly Word[], end: number): number {
-  const next = words[end]
-  if (!next) return 0
-  const last = words[end - 1]!
-  if (/[.!?…。！？]["'”’)]?$/.test(last.text)) return 0
-  const price = /[,;:–—，、；：]$/.test(last.text) ? 0.3 : 0.8
-  return Math.max(0, price - Math.max(0, next.start - last.end))
-}
-
-function toCaption(words: readonly Word[], { separator, limits }: Layout): Caption {
-  const texts = textsOf(words)
-  const start = words[0]!.start
-  const end = Math.min(words.at(-1)!.end, start + limits.maxDuration)
-  const full = wrapRows(texts, { separator, width: limits.maxCharactersPerRow })
-  // The narrowest rows of the same number: two rows of one length read better than a long and a short one.
-  let width = 1
-  while (wrapRows(texts, { separator, width }).length > full.length) width++
-  return { start, end, rows: wrapRows(texts, { separator, width }) }
-}
-
-function textsOf(words: readonly Word[]): string[] {
-  return words.map((word) => word.text)
+function toMilliseconds(seconds: number): number {
+  return Math.round(seconds * 1000)
 }

@@ -32,3 +32,23 @@ test('vtt escapes what would open an entity, a tag or a time line', () => {
   const vtt = formatSubtitles([{ start: 0, end: 1, rows: ['R&D <b> -->'] }], 'vtt')
   assert.ok(vtt.endsWith('\nR&amp;D &lt;b&gt; --&gt;\n'))
 })
+
+test('srt writes an arrow of text as one character, so that no row can look like times', () => {
+  const rows = ['00:00:01,000 --> 00:00:02,000', '<b> & 7']
+  const srt = formatSubtitles([{ start: 0, end: 1, rows }], 'srt')
+  assert.ok(srt.endsWith(',000\n00:00:01,000 → 00:00:02,000\n<b> & 7\n'))
+})
+
+test('times beyond 99 hours have the digits they need', () => {
+  const captions = [{ start: 360_000, end: 3_600_000.5, rows: ['late'] }]
+  assert.match(formatSubtitles(captions, 'srt'), /\n100:00:00,000 --> 1000:00:00,500\n/)
+})
+
+test('lines end as told', () => {
+  const options = { lineEnd: '\r\n' } as const
+  assert.equal(
+    formatSubtitles(captions, 'vtt', options),
+    'WEBVTT\r\n\r\n00:00:00.420 --> 00:00:01.620\r\nHi, this is Lena.\r\n\r\n' +
+      '01:01:01.001 --> 01:01:02.000\r\nThat\r\nworks.\r\n',
+  )
+})

@@ -3,17 +3,34 @@ import type { Caption } from './captions.ts'
 /** SubRip or WebVTT. */
 export type SubtitleFormat = 'srt' | 'vtt'
 
-/** Writes captions as the content of a subtitle file. */
-export function formatSubtitles(captions: readonly Caption[], format: SubtitleFormat): string {
-  return format === 'srt' ? formatSrt(captions) : formatVtt(captions)
+/** How the file is written; lines end with `\n` unless told. */
+export type SubtitleOptions = { lineEnd?: '\n' | '\r\n' }
+
+/** Writes captions as the content of a subtitle file; no row may hold a line end. */
+export function formatSubtitles(
+  captions: readonly Caption[],
+  format: SubtitleFormat,
+  { lineEnd = '\n' }: SubtitleOptions = {},
+): string {
+  const text = format === 'srt' ? formatSrt(captions) : formatVtt(captions)
+  return text.replaceAll('\n', lineEnd)
 }
 
 function formatSrt(captions: readonly Caption[]): string {
   return captions
     .map(({ start, end, rows }, i) => {
-      return `${i + 1}\n${clock(start, ',')} --> ${clock(end, ',')}\n${rows.join('\n')}\n`
+      const text = rows.map(disarmSrt).join('\n')
+      return `${i + 1}\n${clock(start, ',')} --> ${clock(end, ',')}\n${text}\n`
     })
     .join('\n')
+}
+
+/**
+ * SubRip has no escapes, and readers take any line with an arrow between two times as the head of a caption: the
+ * arrow is written as one character. Numbers and tags stay: alone they open nothing.
+ */
+function disarmSrt(row: string): string {
+  return row.replaceAll('-->', '→')
 }
 
 function formatVtt(captions: readonly Caption[]): string {
@@ -28,7 +45,7 @@ function escapeVtt(row: string): string {
   return row.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** `HH:MM:SS,mmm`, rounded once so that 59.9996 s becomes a whole minute. */
+/** `HH:MM:SS,mmm`, with more digits from 100 hours; rounded once so that 59.9996 s becomes a whole minute. */
 function clock(seconds: number, mark: ',' | '.'): string {
   const ms = Math.round(seconds * 1000)
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0')

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Utterance } from '../../transcript/transcript.ts'
+import { type SubtitlesConfig, subtitles } from './subtitles.ts'
+
+/** Each word takes half a second from `start` on. */
+function utterance(text: string, start = 0): Utterance {
+  const words = text.split(' ').map((text, i) => {
+    return { text, start: start + i / 2, end: start + (i + 1) / 2, confidence: 1 }
+  })
+  return { channel: 0, language: 'en', words }
+}
+
+/** The one srt file of what is said. */
+function srt(said: Utterance[], config: SubtitlesConfig = {}): string {
+  const [first] = subtitles({ utterances: said }, config)
+  return first!.subtitles
+}
+
+/** Start and end of each caption, as the file writes them without hours. */
+function times(said: Utterance[], config?: SubtitlesConfig): string[] {
+  return [...srt(said, config).matchAll(/00:(\S+) --> 00:(\S+)/g)].map(([, a, b]) => `${a} ${b}`)
+}
+
+/** The rows of each caption. */
+function rows(said: Utterance[], config?: SubtitlesConfig): string[][] {
+  const blocks = srt(said, config)
+    .trimEnd()
+    .split(/\r?\n\r?\n/)
+  return blocks.map((block) => block.split(/\r?\n/).slice(2))
+}
+
+const long = utterance('this is a sentence of many short words that needs more than two rows')
+
+test('each format is answered in the order asked for', () => {
+  assert.deepEqual(subtitles({ utterances: [utterance('Hi')] }, { formats: ['vtt', 'srt'] }), [
+    { format: 'vtt', subtitles: 'WEBVTT\n\n00:00:00.000 --> 00:00:00.500\nHi\n' },
+    { format: 'srt', subtitles: '1\n00:00:00,000 --> 00:00:00,500\nHi\n' },
+  ])
+})
+
+test('without a config there is one srt file', () => {
+  assert.deepEqual(subtitles({ utterances: [] }), [{ format: 'srt', subtitles: '' }])
+})
+
+test('minimum_duration keeps a caption longer, up to the next one', () => {
+  const said = [utterance('one'), utterance('two', 1)]
+  assert.deepEqual(times(said, { minimum_duration: 2 }), [
+    '00:00,000 00:01,000',
+    '00:01,000 00:03,000',
+  ])
+})
+
+test('minimum_duration alone may go beyond the default maximum, which still cuts', () => {
+  const said = utterance('a b c d e f g. h i j k l m n o p')
+  assert.deepEqual(times([said], { minimum_duration: 10 }), [
+    '00:00,000 00:03,500',
+    '00:03,500 00:13,500',
+  ])
+})
+
+test('maximum_duration cuts captions', () => {
+  assert.deepEqual(times([utterance('a b c d')], { maximum_duration: 1 }), [
+    '00:00,000 00:01,000',
+    '00:01,000 00:02,000',
+  ])
+})
+
+test('rows and characters are as asked', () => {
+  const config = { maximum_characters_per_row: 12, maximum_rows_per_caption: 5 }
+  const captions = rows([long], config)
+  assert.ok(captions.every((rows) => rows.length <= 5 && rows.every((row) => row.length <= 12)))
+  assert.ok(captions.some((rows) => rows.length > 2))
+  const one = rows([long], { maximum_rows_per_caption: 1, maximum_characters_per_row: 60 })
+  assert.ok(one.every((rows) => rows.length === 1) && one.some(([row]) => row!.length > 30))
+})
+
+test('compliance never writes more than two rows of 42 characters, and splits a longer word', () => {
+  const asked = {
+    maximum_rows_per_caption: 5,
+    maximum_characters_per_row: 100,
+    maximum_duration: 30,
+  }
+  const said = [long, utterance(`a ${'x'.repeat(100)} b`, 20)]
+  assert.ok(rows(said, asked).some((rows) => rows.length > 2 || rows[0]!.length > 42))
+  const captions = rows(said, { ...asked, style: 'compliance' })
+  assert.ok(captions.every((rows) => rows.length <= 2 && rows.every((row) => row.length <= 42)))
+  assert.ok(captions.flat().join('').includes('x'.repeat(100)))
+})
+
+test('compliance keeps to fewer rows and characters where asked', () => {
+  const config = { maximum_rows_per_caption: 1, maximum_characters_per_row: 12 }
+  const captions = rows([long], { ...config, style: 'compliance' })
+  assert.ok(captions.every((rows) => rows.length === 1 && rows[0]!.length <= 12))
+})
+
+test('compliance leaves 0.08 s between captions and shows each 0.833 s where the next allows', () => {
+  const said = [utterance('one'), utterance('two', 0.5), utterance('three', 4)]
+  assert.deepEqual(times(said, { style: 'compliance' }), [
+    '00:00,000 00:00,420',
+    '00:00,500 00:01,333',
+    '00:04,000 00:04,833',
+  ])
+  assert.deepEqual(times([utterance('one')], { style: 'compliance', minimum_duration: 2 }), [
+    '00:00,000 00:02,000',
+  ])
+})
+
+test('compliance ends every line with a carriage return and a line feed, and default with none', () => {
+  const files = subtitles({ utterances: [long] }, { formats: ['srt', 'vtt'], style: 'compliance' })
+  for (const file of files) assert.doesNotMatch(file.subtitles, /[^\r]\n|\r[^\n]/)
+  assert.doesNotMatch(srt([long], { style: 'default' }), /\r/)
+})

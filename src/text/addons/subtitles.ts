@@ -1,0 +1,51 @@
+import type { Transcript } from '../../transcript/transcript.ts'
+import { type CaptionLimits, cutCaptions, DEFAULT_LIMITS } from '../formats/captions.ts'
+import { formatSubtitles, type SubtitleFormat } from '../formats/subtitles.ts'
+
+/** What `subtitles_config` may ask for (contract 2.3.1); durations are seconds. */
+export type SubtitlesConfig = {
+  formats?: readonly SubtitleFormat[]
+  minimum_duration?: number
+  maximum_duration?: number
+  maximum_characters_per_row?: number
+  maximum_rows_per_caption?: number
+  style?: 'default' | 'compliance'
+}
+
+/** One subtitle file, as the API answers it. */
+export type Subtitle = { format: SubtitleFormat; subtitles: string }
+
+/** Captions need no word list: every language works. */
+export const languages: readonly string[] = ['all']
+
+/**
+ * Writes a transcript as one subtitle file for each of `formats`, in their order (contract 4.8). The style
+ * `compliance` holds whatever else was asked: at most two rows of 42 characters (a longer word is split), 0.08 s
+ * between captions, 0.833 s each where the next allows, and lines that end with `\r\n`.
+ */
+export function subtitles({ utterances }: Transcript, config: SubtitlesConfig = {}): Subtitle[] {
+  const captions = cutCaptions(utterances, limitsOf(config))
+  const lineEnd = config.style === 'compliance' ? '\r\n' : '\n'
+  return (config.formats ?? ['srt']).map((format) => {
+    return { format, subtitles: formatSubtitles(captions, format, { lineEnd }) }
+  })
+}
+
+function limitsOf(config: SubtitlesConfig): CaptionLimits {
+  const asked: CaptionLimits = {
+    ...DEFAULT_LIMITS,
+    minDuration: config.minimum_duration ?? DEFAULT_LIMITS.minDuration,
+    maxDuration: config.maximum_duration ?? DEFAULT_LIMITS.maxDuration,
+    maxCharactersPerRow: config.maximum_characters_per_row ?? DEFAULT_LIMITS.maxCharactersPerRow,
+    maxRows: config.maximum_rows_per_caption ?? DEFAULT_LIMITS.maxRows,
+  }
+  if (config.style !== 'compliance') return asked
+  return {
+    ...asked,
+    minDuration: Math.max(0.833, asked.minDuration),
+    maxCharactersPerRow: Math.min(42, asked.maxCharactersPerRow),
+    maxRows: Math.min(2, asked.maxRows),
+    minGap: 0.08,
+    splitWords: true,
+  }
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { breakPrice } from './breaks.ts'
+import { splitPieces } from './pieces.ts'
+
+/** The price to break after the first of two words, with seconds of silence between them. */
+function price(text: string, { pause = 0, language = 'en' } = {}): number {
+  const words = [
+    { text, start: 0, end: 1, confidence: 1 },
+    { text: 'next', start: 1 + pause, end: 3 + pause, confidence: 1 },
+  ]
+  const [last, next] = splitPieces({ channel: 0, language, words })
+  return breakPrice(last!, next)
+}
+
+for (const [after, words, expected] of [
+  ['a sentence', ['end.', 'end?', 'end!”', '完。', 'تمام؟'], 0],
+  ['a comma', ['well,', 'so:', '那，', 'نعم،'], 0.3],
+  ['any word', ['word', 'theory'], 0.8],
+  ['a word that leans on the next', ['the', 'Of', 'her'], 1.2],
+] as const) {
+  test(`to break after ${after} costs ${expected}`, () => {
+    for (const word of words) assert.equal(price(word), expected, word)
+  })
+}
+
+test('only the words of the language lean', () => {
+  assert.equal(price('on', { language: 'fr' }), 0.8)
+})
+
+test('a pause betters the price by its seconds, down to nothing', () => {
+  assert.equal(price('word', { pause: 0.5 }).toFixed(3), '0.300')
+  assert.equal(price('word', { pause: 5 }), 0)
+})
+
+test('to end with the last word costs nothing', () => {
+  const words = [{ text: 'the', start: 0, end: 1, confidence: 1 }]
+  assert.equal(breakPrice(splitPieces({ channel: 0, language: 'en', words })[0]!, undefined), 0)
+})

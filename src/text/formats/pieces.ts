@@ -1,0 +1,128 @@
+import { separatorOf } from '../../transcript/separators.ts'
+import type { Utterance } from '../../transcript/transcript.ts'
+import { leansOnNext } from './breaks.ts'
+import { countColumns, splitCharacters } from './width.ts'
+
+/** What a caption never breaks: a word with its punctuation. Times are whole milliseconds. */
+export type Piece = {
+  text: string
+  /** What stands before it in a row, unless it opens the row. */
+  blank: '' | ' '
+  columns: number
+  /** Whether a row should not end with it. */
+  leans: boolean
+  start: number
+  end: number
+}
+
+/** Where a word stands in the text of its utterance. */
+type Span = { from: number; to: number; start: number; end: number }
+
+type Cut = { text: string; from: number }
+
+/**
+ * Splits an utterance where a caption may break: at blanks, and in a language without blanks between the words
+ * that `Intl.Segmenter` finds. With `splitAt` a word of more columns than that is split between characters.
+ * Whitespace and line ends become blanks, control characters and what has nothing to see are left out. A word that
+ * is split shares its time by length.
+ */
+export function splitPieces(utterance: Utterance, splitAt = Number.POSITIVE_INFINITY): Piece[] {
+  const { text, spans } = joinWords(utterance)
+  const cuts = separatorOf(utterance.language) ? cutAtBlanks(text) : cutWords(text, utterance)
+  const pieces: Piece[] = []
+  let i = 0
+  for (const { text: part, from } of cuts.flatMap((cut) => splitLong(cut, splitAt))) {
+    const to = from + part.length
+    while (spans[i]!.to <= from) i++
+    const start = timeAt(spans[i]!, from)
+    while (spans[i]!.to < to) i++
+    const end = timeAt(spans[i]!, to)
+    const blank = from > 0 && text[from - 1] === ' ' ? ' ' : ''
+    const leans = leansOnNext(part, utterance.language)
+    pieces.push({ text: part, blank, columns: countColumns(part), leans, start, end })
+  }
+  return pieces
+}
+
+function joinWords({ words, language }: Utterance): { text: string; spans: Span[] } {
+  const separator = separatorOf(language)
+  const spans: Span[] = []
+  let text = ''
+  for (const word of words) {
+    const clean = cleanText(word.text)
+    if (!/[^\p{White_Space}\p{Default_Ignorable_Code_Point}]/u.test(clean)) continue
+    if (text) text += separator
+    const from = text.length
+    text += clean
+    const start = toMilliseconds(word.start)
+    const end = Math.max(start, toMilliseconds(word.end))
+    spans.push({ from, to: text.length, start, end })
+  }
+  return { text, spans }
+}
+
+/** No-break blanks stay: they belong to the word. */
+function cleanText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}--\p{White_Space}]+/gv, '')
+    .replace(/[\p{White_Space}--[\u00a0\u2007\u202f]]+/gv, ' ')
+}
+
+function toMilliseconds(seconds: number): number {
+  return Math.max(0, Math.round(seconds * 1000))
+}
+
+function cutAtBlanks(text: string): Cut[] {
+  return Array.from(text.matchAll(/[^ ]+/g), (match) => ({ text: match[0], from: match.index }))
+}
+
+const segmenters = new Map<string, Intl.Segmenter>()
+
+function segmenterOf(language: string): Intl.Segmenter {
+  const segmenter =
+    segmenters.get(language) ?? new Intl.Segmenter(language, { granularity: 'word' })
+  segmenters.set(language, segmenter)
+  return segmenter
+}
+
+/** Punctuation goes with the word before it, an opening bracket or quote with the one after it. */
+function cutWords(text: string, { language }: Utterance): Cut[] {
+  const cuts: Cut[] = []
+  let joins = false
+  for (const { segment, index } of segmenterOf(language).segment(text)) {
+    if (segment === ' ') {
+      joins = false
+      continue
+    }
+    const opens = /^[\p{Ps}\p{Pi}]+$/u.test(segment)
+    const last = cuts.at(-1)
+    const touches = last !== undefined && last.from + last.text.length === index
+    if (touches && (joins || (!opens && /^\p{P}+$/u.test(segment)))) last.text += segment
+    else cuts.push({ text: segment, from: index })
+    joins = opens
+  }
+  return cuts
+}
+
+function splitLong({ text, from }: Cut, splitAt: number): Cut[] {
+  if (countColumns(text) <= splitAt) return [{ text, from }]
+  const parts: Cut[] = []
+  let left = 0
+  let at = from
+  for (const character of splitCharacters(text)) {
+    const columns = countColumns(character)
+    left -= columns
+    if (parts.length > 0 && left >= 0) parts.at(-1)!.text += character
+    else {
+      parts.push({ text: character, from: at })
+      left = Math.max(0, splitAt - columns)
+    }
+    at += character.length
+  }
+  return parts
+}
+
+function timeAt({ from, to, start, end }: Span, offset: number): number {
+  return Math.round(start + ((end - start) * (offset - from)) / (to - from))
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { spaceCaptions, type TimingLimits } from './timing.ts'
+
+const free: TimingLimits = { minDuration: 0, maxDuration: 7000, gap: 0 }
+
+function space(times: [number, number][], limits: Partial<TimingLimits> = {}): [number, number][] {
+  const captions = times.map(([start, end]) => ({ start, end }))
+  return spaceCaptions(captions, { ...free, ...limits }).map(({ start, end }) => [start, end])
+}
+
+test('captions that do not meet keep their times', () => {
+  assert.deepEqual(
+    space([
+      [0, 10],
+      [10, 20],
+      [500, 600],
+    ]),
+    [
+      [0, 10],
+      [10, 20],
+      [500, 600],
+    ],
+  )
+})
+
+test('captions come in the order of their starts, at one start in the order given', () => {
+  const captions = [
+    { start: 3000, end: 6000, name: 'c' },
+    { start: 1000, end: 5000, name: 'a' },
+    { start: 1000, end: 5000, name: 'b' },
+  ]
+  assert.equal(
+    spaceCaptions(captions, free)
+      .map(({ name }) => name)
+      .join(''),
+    'abc',
+  )
+})
+
+test('a caption ends as the next one starts', () => {
+  assert.deepEqual(
+    space([
+      [0, 5000],
+      [2000, 3000],
+    ]),
+    [
+      [0, 2000],
+      [2000, 3000],
+    ],
+  )
+})
+
+test('a caption cut short stays a second: the next one waits', () => {
+  assert.deepEqual(
+    space([
+      [0, 5000],
+      [400, 3400],
+    ]),
+    [
+      [0, 1000],
+      [1000, 3400],
+    ],
+  )
+})
+
+test('the next one waits for the second and the gap', () => {
+  const times: [number, number][] = [
+    [0, 5000],
+    [400, 3400],
+  ]
+  assert.deepEqual(space(times, { gap: 80 }), [
+    [0, 1000],
+    [1080, 3400],
+  ])
+})
+
+test('the next one waits only as long as the first is spoken', () => {
+  assert.deepEqual(
+    space([
+      [0, 600],
+      [400, 3400],
+    ]),
+    [
+      [0, 600],
+      [600, 3400],
+    ],
+  )
+})
+
+test('the next one waits at most half of its own time', () => {
+  assert.deepEqual(
+    space([
+      [0, 5000],
+      [400, 800],
+    ]),
+    [
+      [0, 600],
+      [600, 800],
+    ],
+  )
+})
+
+test('captions of one moment show one after the other, each for a millisecond or more', () => {
+  assert.deepEqual(
+    space([
+      [5, 5],
+      [5, 5],
+      [5, 5],
+    ]),
+    [
+      [5, 6],
+      [6, 7],
+      [7, 8],
+    ],
+  )
+})
+
+test('a short caption stays longer, but not into the next one', () => {
+  const limits = { minDuration: 1000, maxDuration: 1500 }
+  assert.deepEqual(
+    space(
+      [
+        [0, 100],
+        [5000, 5100],
+        [5300, 5400],
+      ],
+      limits,
+    ),
+    [
+      [0, 1000],
+      [5000, 5300],
+      [5300, 6300],
+    ],
+  )
+  assert.deepEqual(space([[0, 9000]], limits), [[0, 1500]])
+})
+
+test('a gap shortens the caption before it and never moves the one after it', () => {
+  assert.deepEqual(
+    space(
+      [
+        [0, 2000],
+        [2000, 3000],
+        [3020, 3500],
+      ],
+      { gap: 80 },
+    ),
+    [
+      [0, 1920],
+      [2000, 2940],
+      [3020, 3500],
+    ],
+  )
+})
+
+test('where no room is left for the gap the next one waits', () => {
+  assert.deepEqual(
+    space(
+      [
+        [0, 50],
+        [50, 2050],
+      ],
+      { gap: 80 },
+    ),
+    [
+      [0, 1],
+      [81, 2050],
+    ],
+  )
+})
+
+test('whatever the times, captions never overlap, and the limits and the gap hold', () => {
+  const times = fc.tuple(fc.nat(20_000), fc.nat(9000)).map(([start, length]): [number, number] => {
+    return [start, start + length]
+  })
+  const limits = fc.record({
+    minDuration: fc.nat(3000),
+    maxDuration: fc.integer({ min: 3000, max: 8000 }),
+    gap: fc.constantFrom(0, 80),
+  })
+  fc.assert(
+    fc.property(fc.array(times, { maxLength: 40 }), limits, (times, limits) => {
+      const spaced = space(times, limits)
+      assert.equal(spaced.length, times.length)
+      for (const [i, [start, end]] of spaced.entries()) {
+        const [next] = spaced[i + 1] ?? [Number.POSITIVE_INFINITY]
+        assert.ok(end > start && end - start <= limits.maxDuration && end + limits.gap <= next)
+        const short = end - start < limits.minDuration
+        assert.ok(!short || end + limits.gap === next, 'a short one reaches to the next')
+      }
+    }),
+  )
+})
