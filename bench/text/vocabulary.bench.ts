@@ -1,0 +1,109 @@
+/**
+ * `npm run bench -- vocabulary [--corpus DIR]`: how many misrecognitions of vocabulary.json a custom vocabulary
+ * puts right, and how much of other text it spoils, by intensity; and how long 500 entries take on an hour of
+ * words. With a corpus its reference texts are the other text as well.
+ */
+import { readFileSync } from 'node:fs'
+import { lettersOf } from '../../src/text/vocabulary/entries.ts'
+import { applyVocabulary } from '../../src/text/vocabulary/vocabulary.ts'
+import type { Utterance, Word } from '../../src/transcript/transcript.ts'
+import { readCorpus } from '../corpus.ts'
+import { report } from '../report.ts'
+
+type Misrecognition = [sentence: string, value: string]
+type Labelled = { tuning: Misrecognition[]; frozen: Misrecognition[]; ordinary: string[] }
+
+/** What people say in an hour when they hardly pause. */
+const WORDS_PER_HOUR = 9_000
+const ENTRIES = 500
+/** A common confidence of a recognized word. */
+const CONFIDENCE = 0.85
+
+const labelled = JSON.parse(
+  readFileSync(new URL('vocabulary.json', import.meta.url), 'utf8'),
+) as Labelled
+const values = [...labelled.tuning, ...labelled.frozen].map(([, value]) => value)
+const vocabulary = [...new Set(values)]
+const { name, recordings } = await readCorpus()
+const references = recordings.flatMap(({ transcript }) => transcript || [])
+const ordinary = [...labelled.ordinary, ...references]
+const ordinaryWords = ordinary.reduce((sum, text) => sum + text.split(/\s+/).length, 0)
+
+for (const intensity of [0, 0.25, 0.5, 0.75, 1]) {
+  report({
+    bench: 'text/vocabulary',
+    intensity,
+    tuning: score(labelled.tuning, intensity),
+    frozen: score(labelled.frozen, intensity),
+    false: ordinary.reduce((sum, text) => sum + countFalse(text, intensity), 0),
+    words: ordinaryWords,
+    entries: vocabulary.length,
+    corpus: name,
+  })
+}
+
+const hour = utteranceOf(fill(ordinary.join(' ')))
+// Names glued from the words that are said: they begin and sound like many of them, which is the dear case.
+const said = [...new Set(ordinary.flatMap((text) => text.toLowerCase().match(/[a-z]{4,}/g) ?? []))]
+const entries = Array.from({ length: ENTRIES }, (_, i) => {
+  return said[(i * 31) % said.length]! + said[(i * 17 + 5) % said.length]!.slice(0, 4)
+})
+for (const run of ['first', 'next']) {
+  const started = performance.now()
+  applyVocabulary({ utterances: hour }, { vocabulary: entries })
+  const seconds = (performance.now() - started) / 1000
+  report({ bench: 'text/vocabulary', run, entries: ENTRIES, words: WORDS_PER_HOUR, seconds })
+}
+
+/** How many of the sentences come out as they were said, and how many words beside the names were changed. */
+function score(sentences: readonly Misrecognition[], intensity: number) {
+  let fixed = 0
+  let spoiled = 0
+  for (const [sentence, value] of sentences) {
+    const written = write(sentence.replace(/[[\]]/g, ''), intensity)
+    if (written === sentence.replace(/\[.*\]/, value)) fixed++
+    else if (!leaves(written, sentence)) spoiled++
+  }
+  return { of: sentences.length, fixed, spoiled }
+}
+
+/** Whether a sentence is as it was around its name. */
+function leaves(written: string, sentence: string): boolean {
+  const [before = '', after = ''] = sentence.split(/\[.*\]/)
+  const isUnchanged = written === sentence.replace(/[[\]]/g, '')
+  return isUnchanged || (written.startsWith(before) && written.endsWith(after) && before !== after)
+}
+
+/** New words that are not said, letter by letter, in one word or two. */
+function countFalse(text: string, intensity: number): number {
+  const said = text.split(/\s+/).map(lettersOf)
+  const letters = new Set(said.flatMap((word, i) => [word, word + (said[i + 1] ?? '')]))
+  return write(text, intensity)
+    .split(' ')
+    .filter((word) => !letters.has(lettersOf(word))).length
+}
+
+function write(text: string, intensity: number): string {
+  const { utterances } = applyVocabulary(
+    { utterances: utteranceOf(text.split(/\s+/)) },
+    { vocabulary, default_intensity: intensity },
+  )
+  return utterances.flatMap(({ words }) => words.map((word) => word.text)).join(' ')
+}
+
+/** Words of 0.3 s without pauses in utterances of at most 40 words. */
+function utteranceOf(texts: readonly string[]): Utterance[] {
+  const utterances: Utterance[] = []
+  for (let at = 0; at < texts.length; at += 40) {
+    const words: Word[] = texts.slice(at, at + 40).map((text, i) => {
+      return { text, start: (at + i) * 0.3, end: (at + i + 1) * 0.3, confidence: CONFIDENCE }
+    })
+    utterances.push({ channel: 0, language: 'en', words })
+  }
+  return utterances
+}
+
+function fill(text: string): string[] {
+  const words = text.split(/\s+/)
+  return Array.from({ length: WORDS_PER_HOUR }, (_, i) => words[i % words.length]!)
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { applySpelling, type CustomSpellingConfig } from './spelling.ts'
+
+type Dictionary = CustomSpellingConfig['spelling_dictionary']
+
+/** Words of one second each, with falling confidence. */
+function spellWords(text: string, dictionary: Dictionary, language = 'en') {
+  const words = text.split(' ').map((word, i) => {
+    return { text: word, start: i, end: i + 1, confidence: 1 - i / 8 }
+  })
+  const transcript = { utterances: [{ channel: 0, language, words }] }
+  return applySpelling(transcript, { spelling_dictionary: dictionary }).utterances[0]!.words
+}
+
+function spell(text: string, dictionary: Dictionary, language = 'en'): string {
+  return spellWords(text, dictionary, language)
+    .map((word) => word.text)
+    .join(' ')
+}
+
+test('a variant in any letter case becomes its key, in the letter case of the key', () => {
+  assert.equal(spell('Sequel and SEQUEL', { SQL: ['sequel'] }), 'SQL and SQL')
+})
+
+test('only whole words are replaced', () => {
+  assert.equal(spell('sequels unsequel sequel', { SQL: ['sequel'] }), 'sequels unsequel SQL')
+})
+
+test('marks around a variant and its possessive stay', () => {
+  assert.equal(
+    spell('("sequel," sequel’s Sequel\'s.', { SQL: ['sequel'] }),
+    '("SQL," SQL’s SQL\'s.',
+  )
+})
+
+test('the longest variant wins', () => {
+  const dictionary = { New: ['new'], NYC: ['new york city'], 'N.Y.': ['new york'] }
+  assert.equal(spell('new york city new york new', dictionary), 'NYC N.Y. New')
+})
+
+test('a variant goes on only where no mark stands between its words', () => {
+  assert.equal(spell('new, york', { NYC: ['new york'] }), 'new, york')
+})
+
+test('an unfinished longer variant leaves the words to the next ones', () => {
+  assert.equal(spell('a b c', { X: ['a b d'], Y: ['b c'] }), 'a Y')
+})
+
+test('no replacement is replaced again', () => {
+  assert.equal(spell('a b', { b: ['a'], c: ['b'] }), 'b c')
+})
+
+test('the first of two keys has a variant', () => {
+  assert.equal(spell('a', { x: ['a'], y: ['A'] }), 'x')
+})
+
+test('a word for several spans them with their mean confidence', () => {
+  const [, word] = spellWords('the post gray sequel', { PostgreSQL: ['post gray sequel'] })
+  assert.deepEqual(word, { text: 'PostgreSQL', start: 1, end: 4, confidence: 0.75 })
+})
+
+test('a key of several words is one word', () => {
+  const words = spellWords('nyc', { 'New  Yorker': ['nyc'] })
+  assert.deepEqual(words, [{ text: 'New Yorker', start: 0, end: 1, confidence: 1 }])
+})
+
+test('a key of marks goes behind the word before, in place of guessed marks', () => {
+  const dictionary = { '.': ['full stop', 'period'], ')': ['close paren'] }
+  assert.equal(spell('Hello full stop. bye, period, now', dictionary), 'Hello. bye. now')
+  assert.equal(spell('(so close paren.', dictionary), '(so)')
+})
+
+test('a word with a mark behind it lasts as long as the mark was said', () => {
+  assert.deepEqual(spellWords('a b full stop', { '.': ['full stop'] }).at(-1), {
+    text: 'b.',
+    start: 1,
+    end: 4,
+    confidence: 0.75,
+  })
+})
+
+test('a key of marks with no word before it stands alone', () => {
+  assert.equal(spell('period then', { '.': ['period'] }), '. then')
+})
+
+test('marks of the key are not doubled', () => {
+  assert.equal(spell('at acme inc. now', { 'Inc.': ['inc'] }), 'at acme Inc. now')
+})
+
+test('a variant may hold marks itself', () => {
+  assert.equal(spell('c++ c c++,', { 'C plus plus': ['c++'] }), 'C plus plus c C plus plus,')
+  assert.equal(spell('(.net net', { Dotnet: ['.net'] }), '(Dotnet net')
+  assert.equal(spell('.net net', { Dotnet: ['.net'], Mesh: ['net'] }), 'Dotnet Mesh')
+})
+
+test('signs of expressions and names of objects are plain letters', () => {
+  const dictionary = { ok: ['.*', '(a+)+$', '[', '\\'], proto: ['__proto__', 'constructor'] }
+  assert.equal(spell('any (a+)+$ constructor toString', dictionary), 'any ok proto toString')
+})
+
+test('an empty key and an empty variant do nothing', () => {
+  assert.equal(spell('a b', { '': ['a'], ' ': ['b'], x: ['', ' '] }), 'a b')
+})
+
+test('composed and decomposed letters are the same', () => {
+  assert.equal(spell('cafe\u0301 CAFÉ', { Coffee: ['café'] }), 'Coffee Coffee')
+})
+
+test('where no blanks are between words a variant may be several of them', () => {
+  assert.equal(spell('我 在 北 京', { Peking: ['北京'] }, 'zh'), '我 在 Peking')
+})
+
+test('ten thousand entries of hostile text cost no more than their length', () => {
+  const entries = Array.from({ length: 10_000 }, (_, i) => [
+    `K${i}`,
+    [`${'a '.repeat(i % 50)}b${i}`],
+  ])
+  const text = `${'a '.repeat(9_000)}b9999`
+  assert.ok(spell(text, Object.fromEntries(entries)).endsWith('K9999'))
+})
+
+test('the given transcript stays as it is', () => {
+  const words = [{ text: 'a', start: 0, end: 1, confidence: 1 }]
+  const transcript = { utterances: [{ channel: 0, language: 'en', words, speaker: 3 }] }
+  const before = structuredClone(transcript)
+  const spelled = applySpelling(transcript, { spelling_dictionary: { b: ['a'] } })
+  assert.deepEqual(transcript, before)
+  assert.equal(spelled.utterances[0]?.speaker, 3)
+})

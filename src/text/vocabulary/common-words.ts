@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { foldCase } from '../word-parts.ts'
+
+/** Words that glue others together: an entry hardly ever begins or ends in the middle of such a pair. */
+const FUNCTION_WORDS = new Set(
+  `a an the and or but nor so if then than that this these those there here to of in on at by for from with
+  into onto as is am are was were be been being do does did have has had will would shall should can could may
+  might must not no i me my you your he him his she her it its we us our they them their who whom whose which
+  what when where why how all any some each just also very too i'm you're he's she's it's
+  we're they're i've i'll don't didn't that's there's what's let's`.split(/\s+/),
+)
+
+/** Words of talk, which lists made of writing lack. */
+const TALK = [
+  'yeah',
+  'okay',
+  'ok',
+  'oh',
+  'um',
+  'uh',
+  'hmm',
+  'hey',
+  'hi',
+  'wow',
+  'yep',
+  'nope',
+  'gonna',
+  'wanna',
+]
+
+let common: Set<string> | undefined
+
+/** Whether a lower-case word is among the 11,000 common words of English; a contraction by what it is made of. */
+export function isCommon(word: string): boolean {
+  common ??= new Set([...readList(), ...TALK, ...FUNCTION_WORDS])
+  return common.has(word) || common.has(word.replace(/'.*/, ''))
+}
+
+/** Whether a lower-case word is a function word of English: an article, a pronoun, a preposition and the like. */
+export function isFunctionWord(word: string): boolean {
+  return FUNCTION_WORDS.has(word)
+}
+
+function readList(): string[] {
+  const list = new URL('../lists/common-english-words.txt', import.meta.url)
+  return readFileSync(list, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map(foldCase)
+}

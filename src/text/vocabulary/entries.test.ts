@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { indexVocabulary } from './entries.ts'
+
+/** The threshold of an entry of intensity 0.5 in speech of a language. */
+function thresholdOf(value: string, language = 'en', own?: string): number | undefined {
+  const entry = own === undefined ? { value } : { value, language: own }
+  const { byFirstPhone } = indexVocabulary({ vocabulary: [entry] }, language)
+  return [...byFirstPhone.values()][0]?.[0]?.threshold
+}
+
+test('the threshold falls with the length of an entry', () => {
+  assert.equal(thresholdOf('Kubernetes'), 0.25)
+  assert.equal(thresholdOf('Gladia'), 0.25 * 0.8)
+  assert.equal(thresholdOf('Loki'), 0.25 * 0.5)
+  assert.equal(thresholdOf('Ai'), undefined)
+})
+
+test('the threshold is lower where sounds are known coarsely, and there is none where they are not', () => {
+  assert.equal(thresholdOf('Kubernetes', 'de'), 0.25 * 0.7)
+  assert.equal(thresholdOf('Kubernetes', 'en', 'de'), 0.25 * 0.7)
+  assert.equal(thresholdOf('Kubernetes', 'fi'), undefined)
+})
+
+test('an entry of more words than anyone says in one breath is left out', () => {
+  const { byLetters, maxWords } = indexVocabulary({ vocabulary: ['la '.repeat(9)] }, 'en')
+  assert.deepEqual([byLetters.size, maxWords], [0, 1])
+})
+
+test('an entry without letters is left out with its pronunciations', () => {
+  const vocabulary = [{ value: '…', pronunciations: ['elastic'] }]
+  assert.equal(indexVocabulary({ vocabulary }, 'en').byLetters.size, 0)
+})

@@ -1,0 +1,58 @@
+import { createRequire } from 'node:module'
+import { foldCase } from '../word-parts.ts'
+import { LETTERS, spellOut } from './letter-rules.ts'
+import { readPhones } from './phone-distance.ts'
+
+const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine']
+
+/** How letters are named, in ARPAbet; the names are ours, as the dictionary has some as words. */
+const LETTER_NAMES: Record<string, string> = Object.fromEntries(
+  'a EY|b B IY|c S IY|d D IY|e IY|f EH F|g JH IY|h EY CH|i AY|j JH EY|k K EY|l EH L|m EH M|n EH N|o OW|p P IY|q K Y UW|r AA R|s EH S|t T IY|u Y UW|v V IY|w D AH B AH L Y UW|x EH K S|y W AY|z Z IY'
+    .split('|')
+    .map((line) => [line[0], line.slice(2)]),
+)
+
+let dictionary: Readonly<Record<string, string>> | undefined
+
+/** The CMU Pronouncing Dictionary (North American English), loaded when it is first asked. */
+function lookUp(word: string): string | undefined {
+  dictionary ??= (
+    createRequire(import.meta.url)('cmu-pronouncing-dictionary') as {
+      dictionary: Readonly<Record<string, string>>
+    }
+  ).dictionary
+  return dictionary[word]
+}
+
+/** Whether words of a language can be compared by sound. */
+export function hasSounds(language: string): boolean {
+  return Object.hasOwn(LETTERS, language)
+}
+
+/**
+ * The phones of a text in a language that has sounds: English words from the dictionary, others by letter
+ * rules. Names like `PostgreSQL` are read part by part, short capitals letter by letter, digits one by one.
+ */
+export function phonesOf(text: string, language: string): number[] {
+  const parts = text.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}'’]+|\p{N}|[\p{L}\p{M}]+/gu) ?? []
+  return readPhones(parts.map((part) => soundOf(part, language)).join(' '))
+}
+
+function soundOf(part: string, language: string): string {
+  const digit = DIGITS[Number(part)]
+  if (digit) return lookUp(digit) ?? ''
+  const word = foldCase(part).replace('’', "'")
+  const isEnglish = language === 'en'
+  const known = isEnglish ? lookUp(word) : undefined
+  const isCapitals = part === part.toUpperCase() && /^[A-Z]+$/.test(part)
+  if (isCapitals && (part.length <= 3 || (part.length <= 5 && !known))) {
+    return [...word].map((letter) => LETTER_NAMES[letter]).join(' ')
+  }
+  return known ?? spellOut(plain(word, language), LETTERS[language]!)
+}
+
+/** English rules know no accents; those of other languages do. */
+function plain(word: string, language: string): string {
+  const letters = word.replaceAll("'", '')
+  return language === 'en' ? letters.normalize('NFD').replace(/\p{M}/gu, '') : letters
+}

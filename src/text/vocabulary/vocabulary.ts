@@ -1,0 +1,157 @@
+import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
+import { dress, foldCase, partsOf, replaceWords, type WordParts } from '../word-parts.ts'
+import { isCommon, isFunctionWord } from './common-words.ts'
+import {
+  type CustomVocabularyConfig,
+  canMatch,
+  type Index,
+  indexVocabulary,
+  lettersOf,
+} from './entries.ts'
+import { guardFactor, type HeardWord } from './guards.ts'
+import { editDistance } from './phone-distance.ts'
+import { hasSounds, phonesOf } from './phones.ts'
+
+/** Languages this works in: by sound in English, coarsely in five others, by letters alone in the rest. */
+export const languages: readonly string[] = ['all']
+
+/** A longer pause between two words, in seconds, says that they are not one name. */
+const MAX_PAUSE = 0.6
+
+/** One word with all that is compared of it. */
+type Heard = HeardWord & { parts: WordParts; letters: string; phones: readonly number[] }
+
+/** Words from `from` to `to` (exclusive) that may be `value`; the lower the score, the more like it. */
+type Candidate = { from: number; to: number; value: string; score: number }
+
+/**
+ * Writes words that sound like an entry of the vocabulary as its value: the closest first, never across an
+ * utterance, a mark or a pause. Words that are the value already, or its letters in parts, get its spelling.
+ * The new words span the old ones with their mean confidence; marks around and a possessive 's stay.
+ */
+export function applyVocabulary(
+  transcript: Transcript,
+  config: CustomVocabularyConfig,
+): Transcript {
+  const indexes = new Map<string, Index>()
+  const readings = new Map<string, Heard>()
+  const utterances = transcript.utterances.map((utterance) => {
+    const { language, words } = utterance
+    const index = indexes.get(language) ?? indexVocabulary(config, language)
+    indexes.set(language, index)
+    const heard = words.map((word) => hear(word, { language, readings }))
+    return {
+      ...utterance,
+      words: replace(words, heard, chooseBest(candidates(utterance, heard, index))),
+    }
+  })
+  return { ...transcript, utterances }
+}
+
+/** Words come again and again: what they sound like is found once. */
+function hear(
+  { text, confidence }: Word,
+  { language, readings }: { language: string; readings: Map<string, Heard> },
+): Heard {
+  const name = `${language} ${text}`
+  let heard = readings.get(name)
+  if (!heard) {
+    const parts = partsOf(text)
+    const lower = foldCase(parts.core).replaceAll('’', "'")
+    heard = {
+      parts,
+      letters: lettersOf(parts.core),
+      phones: hasSounds(language) ? phonesOf(parts.core, language) : [],
+      hasDigit: /\p{N}/u.test(lower),
+      isCommon: isCommon(lower),
+      isFunctionWord: isFunctionWord(lower),
+      confidence,
+    }
+    readings.set(name, heard)
+  }
+  return { ...heard, confidence }
+}
+
+function candidates({ words, language }: Utterance, heard: Heard[], index: Index): Candidate[] {
+  const found: Candidate[] = []
+  for (let from = 0; from < words.length; from++) {
+    let letters = ''
+    let phones: number[] = []
+    for (let to = from + 1; to <= words.length && to - from <= index.maxWords; to++) {
+      const last = heard[to - 1]!
+      if (last.letters === '' || (to - 1 > from && !isOnePhrase(words, heard, to - 1))) break
+      letters += last.letters
+      phones = phones.concat(last.phones)
+      const window = heard.slice(from, to)
+      const exact = index.byLetters.get(letters)
+      if (exact !== undefined) {
+        // "us" is not the US, nor "it" the department: letter case alone does not tell.
+        const isPronoun = window.length === 1 && last.isFunctionWord
+        if (!isPronoun) found.push({ from, to, value: exact, score: from - to })
+      } else if (phones.length > 0) {
+        const best = bestBySound(window, { phones, index, language })
+        if (best) found.push({ from, to, ...best })
+      }
+    }
+  }
+  return found
+}
+
+/** Whether the word at `i` goes on from the one before it without a mark or a pause. */
+function isOnePhrase(words: readonly Word[], heard: readonly Heard[], i: number): boolean {
+  const { after, possessive } = heard[i - 1]!.parts
+  const isJoined = after === '' && possessive === '' && heard[i]!.parts.before === ''
+  return isJoined && words[i]!.start - words[i - 1]!.end <= MAX_PAUSE
+}
+
+function bestBySound(
+  window: readonly Heard[],
+  { phones, index, language }: { phones: readonly number[]; index: Index; language: string },
+): Pick<Candidate, 'value' | 'score'> | undefined {
+  const patterns = index.byFirstPhone.get(phones[0]!)
+  if (!patterns) return undefined
+  const factor = language === 'en' ? guardFactor(window) : 1
+  let best: Pick<Candidate, 'value' | 'score'> | undefined
+  for (const pattern of patterns) {
+    if (window.length > pattern.maxWords) continue
+    const threshold = pattern.threshold * factor
+    const limit = best ? Math.min(best.score, threshold) : threshold
+    if (!canMatch(pattern, phones, limit)) continue
+    const longer = Math.max(phones.length, pattern.phones.length)
+    const score = editDistance(phones, pattern.phones, limit * longer) / longer
+    if (score <= limit && (!best || score < best.score)) best = { value: pattern.value, score }
+  }
+  return best
+}
+
+/** The best candidates that do not overlap, by place; of equal ones the longer, then the earlier. */
+function chooseBest(found: Candidate[]): Candidate[] {
+  const taken = new Set<number>()
+  const chosen: Candidate[] = []
+  found.sort((a, b) => a.score - b.score || b.to - b.from - (a.to - a.from) || a.from - b.from)
+  for (const candidate of found) {
+    const places = Array.from(
+      { length: candidate.to - candidate.from },
+      (_, i) => candidate.from + i,
+    )
+    if (places.some((place) => taken.has(place))) continue
+    for (const place of places) taken.add(place)
+    chosen.push(candidate)
+  }
+  return chosen.sort((a, b) => a.from - b.from)
+}
+
+function replace(words: readonly Word[], heard: readonly Heard[], chosen: Candidate[]): Word[] {
+  const replaced: Word[] = []
+  let at = 0
+  for (const { from, to, value } of chosen) {
+    const { before } = heard[from]!.parts
+    const { possessive, after } = heard[to - 1]!.parts
+    replaced.push(...words.slice(at, from))
+    replaced.push(
+      replaceWords(words.slice(from, to), dress(value, { before, after: possessive + after })),
+    )
+    at = to
+  }
+  return [...replaced, ...words.slice(at)]
+}
