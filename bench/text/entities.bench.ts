@@ -1,0 +1,35 @@
+/**
+ * Entities: precision and recall over both halves of the labelled sentences, by type for each, and the time for an
+ * hour of speech (9,000 words of these sentences). The frozen half was written before the rules.
+ */
+import { findEntities } from '../../src/text/entities/find-entities.ts'
+import { scoreFinder, totals } from '../../src/text/entities/labelled/score.ts'
+import { labelledSentences } from '../../src/text/entities/labelled/sentences.ts'
+import { report } from '../report.ts'
+
+for (const half of ['frozen', 'tuning'] as const) {
+  const sentences = labelledSentences(half)
+  const counts = scoreFinder(findEntities, sentences)
+  const types = [...counts].sort(([a], [b]) => (a < b ? -1 : 1))
+  const byType = Object.fromEntries(
+    types.map(([type, { right, found, labelled }]) => [type, `${right}/${found}/${labelled}`]),
+  )
+  const { precision, recall } = totals(counts)
+  report({
+    bench: 'text/entities',
+    half,
+    sentences: sentences.length,
+    precision,
+    recall,
+    'right/found/labelled': byType,
+  })
+}
+
+const WORDS = 9000
+const lines = (['frozen', 'tuning'] as const).flatMap(labelledSentences).map(({ text }) => text)
+const words = lines.join(' ').split(' ')
+const hour = Array.from({ length: WORDS }, (_, i) => words[i % words.length]).join(' ')
+const started = performance.now()
+const found = findEntities({ text: hour })
+const seconds = (performance.now() - started) / 1000
+report({ bench: 'text/entities', words: WORDS, seconds, entities: found.length })

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Utterance } from '../../transcript/transcript.ts'
+import { findNamedEntities } from './entities.ts'
+
+/** An utterance whose words last half a second each. */
+function said(text: string, start: number, channel = 0): Utterance {
+  const words = text.split(' ').map((word, i) => {
+    const from = start + i / 2
+    return { text: word, start: from, end: from + 0.50004, confidence: 1 }
+  })
+  return { channel, language: 'en', words }
+}
+
+test('an entity carries its type, its text without punctuation and the times of its words', () => {
+  assert.deepEqual(findNamedEntities({ utterances: [said('Hi, this is Lena.', 1)] }), [
+    { entity_type: 'NAME_GIVEN', text: 'Lena', start: 2.5, end: 3 },
+  ])
+})
+
+test('a number goes on in the next utterance of its channel, past what the other channel says', () => {
+  const utterances = [
+    said('My number is four one five.', 0),
+    said('Go on.', 3, 1),
+    said('Five five five, zero one nine nine.', 4),
+  ]
+  const [phone, ...others] = findNamedEntities({ utterances })
+  assert.deepEqual(others, [])
+  assert.deepEqual([phone?.entity_type, phone?.start, phone?.end], ['PHONE_NUMBER', 1.5, 7.5])
+})
+
+test('entities of all channels stand in the order of their start', () => {
+  const utterances = [
+    said('Ask John Smith.', 0),
+    said('Or Maria.', 1, 1),
+    said('He is in Berlin.', 4),
+  ]
+  const found = findNamedEntities({ utterances }).map(({ text }) => text)
+  assert.deepEqual(found, ['John Smith', 'Maria', 'Berlin'])
+})
+
+test('a transcript without words has no entities', () => {
+  assert.deepEqual(findNamedEntities({ utterances: [] }), [])
+})

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { entityCapabilities } from './capabilities.ts'
+import { entityTypes } from './entity-types.ts'
+import { labelledSentences } from './labelled/sentences.ts'
+
+const supportOf = new Map(entityCapabilities().map(({ type, support }) => [type, support]))
+
+test('every type tells how it is found', () => {
+  assert.deepEqual([...supportOf.keys()], [...entityTypes])
+})
+
+test('a type in the labelled sentences is found somehow', () => {
+  const labelled = (['frozen', 'tuning'] as const).flatMap(labelledSentences)
+  const types = new Set(labelled.flatMap(({ entities }) => entities.map(({ type }) => type)))
+  assert.deepEqual(
+    [...types].filter((type) => supportOf.get(type) === 'none'),
+    [],
+  )
+})
+
+test('checksums are strong, announced numbers need a cue, names a list, and trends are not found', () => {
+  const told = (['CREDIT_CARD', 'CVV', 'NAME', 'TREND'] as const).map((type) => supportOf.get(type))
+  assert.deepEqual(told, ['strong', 'cue', 'list', 'none'])
+})
+
+test('a type that is not found has no language', () => {
+  const languages = entityCapabilities().map(({ support, languages }) => [
+    support,
+    languages.join(),
+  ])
+  assert.ok(languages.every(([support, named]) => named === (support === 'none' ? '' : 'en')))
+})

@@ -1,0 +1,117 @@
+import { isIban, isMedicareIdentifier, isVin } from './checksums.ts'
+import { isSpokenConnector } from './digit-runs.ts'
+import type { Entity, EntityType } from './entity-types.ts'
+import { type Lexeme, readDigits } from './spoken-digits.ts'
+
+/** Words that announce an identifier of letters and digits. */
+const cues: { type: EntityType; words: RegExp }[] = [
+  { type: 'PASSPORT_NUMBER', words: /\bpassport(?: number| no\.?)?\b/gi },
+  { type: 'DRIVER_LICENSE', words: /\b(?:driver'?s?|driving) licen[cs]e(?: number)?\b/gi },
+  {
+    type: 'HEALTHCARE_NUMBER',
+    words:
+      /\b(?:medicare|medicaid|(?:member|subscriber|patient|insurance|health plan) (?:id|number)|policy(?: number)?|mrn)\b/gi,
+  },
+  {
+    type: 'VEHICLE_ID',
+    words:
+      /\b(?:vin|vehicle identification number|licen[cs]e plate|plate number|number plate|registration plate)\b/gi,
+  },
+  { type: 'BANK_ACCOUNT', words: /\biban\b/gi },
+  { type: 'ACCOUNT_NUMBER', words: /\baccount (?:number|id)\b/gi },
+  {
+    type: 'MEDICAL_CODE',
+    words: /\b(?:icd(?:[- ]?(?:10|ten))?|cpt|diagnosis|procedure) codes?\b/gi,
+  },
+  {
+    type: 'NUMERICAL_PII',
+    words:
+      /\b(?:confirmation|reference|booking|order|tracking|ticket|case|serial|employee|customer|record)(?: (?:locator|number|code|id))+\b/gi,
+  },
+  { type: 'NUMERICAL_PII', words: /\b(?:the|my|your|his|her|a) (?:code|id|number)\b/gi },
+]
+
+const said = /^(?:number|is|it|it's|that's|ends|with|the|my|would|be|a|code|are|as|follows)$/
+const marks = new Set(['-', ',', '.', ':'])
+
+type Code = { text: string; from: number; to: number }
+
+/** Identifiers of letters and digits after their cue, and those that their checksum or shape gives away. */
+export function findCodes(text: string, lexemes: readonly Lexeme[]): Entity[] {
+  const cued = cues.flatMap(({ type, words }) =>
+    Array.from(text.matchAll(words), ({ 0: cue, index }) => {
+      const code = readCode(lexemes, afterFillers(lexemes, index + cue.length))
+      return code && isCode(code.text) ? [{ type, from: code.from, to: code.to, score: 0.9 }] : []
+    }).flat(),
+  )
+  return [...cued, ...findWritten(text)]
+}
+
+const written = /\b(?=[A-Z\d -]{0,40}\d)[A-Z\d]{2,34}(?:[ -][A-Z\d]{1,7}){0,9}\b/g
+
+function findWritten(text: string): Entity[] {
+  return Array.from(text.matchAll(written), ({ 0: part, index }) => {
+    const type = typeOfWritten(part.replace(/[ -]/g, ''))
+    return type ? [{ type, from: index, to: index + part.length, score: 1 }] : []
+  }).flat()
+}
+
+function typeOfWritten(code: string): EntityType | undefined {
+  if (isIban(code)) return 'BANK_ACCOUNT'
+  if (isVin(code)) return 'VEHICLE_ID'
+  return isMedicareIdentifier(code) ? 'HEALTHCARE_NUMBER' : undefined
+}
+
+/** A code has at least four signs, a digit and a letter; digits alone are the matter of numbers.ts. */
+function isCode(code: string): boolean {
+  return code.length >= 4 && /\d/.test(code) && /[A-Z]/.test(code)
+}
+
+function afterFillers(lexemes: readonly Lexeme[], offset: number): number {
+  let at = lexemes.findIndex(({ from }) => from >= offset)
+  if (at < 0) return lexemes.length
+  for (let passed = 0; passed < 8; passed++) {
+    const { text, lower } = lexemes[at] ?? { text: '', lower: '' }
+    if (!said.test(lower) && !marks.has(text)) break
+    // A capital A is a sign of the code.
+    if (text === '.' || text === 'A') break
+    at++
+  }
+  return at
+}
+
+/** Capitals, digits, spelled letters ("B as in boy") and read digits in a row. */
+function readCode(lexemes: readonly Lexeme[], begin: number): Code | undefined {
+  let at = begin
+  let text = ''
+  let to = 0
+  while (at < lexemes.length && text.length < 40) {
+    const read = readSign(lexemes, at, text !== '')
+    if (read) {
+      text += read.sign
+      at += read.count
+      to = lexemes[at - 1]!.to
+    } else if (text !== '' && isJoint(lexemes, at)) at++
+    else break
+  }
+  return text === '' ? undefined : { text, from: lexemes[begin]!.from, to }
+}
+
+function isJoint(lexemes: readonly Lexeme[], at: number): boolean {
+  const { text, lower } = lexemes[at]!
+  return (marks.has(text) && text !== ':') || isSpokenConnector(lower)
+}
+
+function readSign(lexemes: readonly Lexeme[], at: number, inside: boolean) {
+  const digits = readDigits(lexemes, at, inside)
+  if (digits) return { sign: digits.digits, count: digits.count }
+  const { text } = lexemes[at]!
+  const spelled = lexemes[at + 1]?.lower === 'as' && lexemes[at + 2]?.lower === 'in'
+  if (/^\p{L}$/u.test(text) && spelled) return { sign: text.toUpperCase(), count: 4 }
+  if (/^[A-Z]$/.test(text) && !/^[a-z]/.test(lexemes[at + 1]?.text ?? ''))
+    return { sign: text, count: 1 }
+  if (/^[A-Z]$/.test(text) && readDigits(lexemes, at + 1, false)) return { sign: text, count: 1 }
+  const besideDigits =
+    /^\d/.test(lexemes[at + 1]?.text ?? '') || /^\d/.test(lexemes[at - 1]?.text ?? '')
+  return /^[A-Z]{2,6}$/.test(text) && besideDigits ? { sign: text, count: 1 } : undefined
+}

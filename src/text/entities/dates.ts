@@ -1,0 +1,111 @@
+import type { Entity } from './entity-types.ts'
+import { before, matchPatterns, type Pattern } from './matching.ts'
+import { amount } from './quantities.ts'
+
+const unit = '(?:one|two|three|four|five|six|seven|eight|nine)'
+const teen = '(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)'
+const ten = '(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)'
+const month =
+  '(?:January|February|March|April|May|June|July|August|September|October|November|December|Jan\\.|Feb\\.|Aug\\.|Sept?\\.|Oct\\.|Nov\\.|Dec\\.)'
+const weekday = '(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)'
+const ordinal =
+  '(?:(?:twenty|thirty)[ -](?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)'
+const dayOfMonth = `(?:[0-3]?\\d(?:st|nd|rd|th)?(?![\\d:]| ?[ap]\\.?m\\b)|${ordinal}|(?:twenty|thirty)[ -]${unit}|${teen}|twenty|thirty|${unit})\\b`
+const year = `(?:(?:19|20)\\d\\d(?![\\d,.]\\d|\\d)|(?:nineteen|twenty) (?:${ten}(?:[ -]${unit})?|${teen}|(?:oh|o) ${unit})|two thousand(?: and)?(?: (?:${unit}|${teen}))?)\\b`
+const calendar = `(?:(?:the )?${dayOfMonth}(?: day)?(?: of)? ${month}|${month},? (?:the )?${dayOfMonth})(?:,? (?:of )?${year})?|${month},? (?:of )?${year}|\\d{4}-\\d\\d-\\d\\d|\\d{1,2}[/.]\\d{1,2}[/.](?:\\d{4}|\\d\\d)(?!\\d)|\\d{1,2}-\\d{1,2}-\\d{4}`
+const date = `(?:${weekday},? (?:the )?)?(?:${calendar})`
+const moment = `(?:${date}|${year}|${weekday}|${month})`
+const hour = `(?:${unit}|ten|eleven|twelve|1?\\d|2[0-3])`
+const minutes = `(?:oh ${unit}|${teen}|(?:twenty|thirty|forty|fifty)(?:[ -]${unit})?)`
+const meridiem = '(?:[ap]\\.m\\.?|[ap]m\\b|[ap] m\\b)'
+
+function pattern(type: Pattern['type'], source: string, score = 0.9): Pattern {
+  return { type, pattern: new RegExp(source, 'g'), score }
+}
+
+const patterns: Pattern[] = [
+  pattern(
+    'DATE_INTERVAL',
+    `\\b(?:[Ff]rom|[Bb]etween) ${moment} (?:to|until|till|through|and) ${moment}`,
+  ),
+  pattern('DATE_INTERVAL', `\\b${weekday} (?:to|through|until) ${weekday}\\b`),
+  pattern('DATE_INTERVAL', `\\b${year}(?: ?[-–] ?| to | through )${year}`),
+  pattern(
+    'DATE_INTERVAL',
+    `\\b(?:the )?(?:early |late )?(?:(?:19|20)\\d0s|(?:nineteen|twenty) (?:twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties))\\b`,
+  ),
+  pattern('DATE', `(?<![\\d/.-])\\b(?:${date})`),
+  pattern(
+    'DATE',
+    `\\b(?:next|last|this|coming|past) (?:${weekday}|weekend|week|month|year|spring|summer|autumn|fall|winter)\\b`,
+  ),
+  pattern(
+    'DATE',
+    '\\b(?:[Yy]esterday|[Tt]omorrow|the day (?:after tomorrow|before yesterday))\\b',
+    0.6,
+  ),
+  pattern('DAY', `\\b${weekday}(?=s?\\b)`),
+  pattern('MONTH', `\\b(?!May\\b|March\\b)${month}(?![\\w])`),
+  pattern(
+    'MONTH',
+    '\\b(?:in|since|until|by|of|before|after|during|last|next|this|mid|late|early) (?<e>May|March)\\b(?! [a-z]{2,} on\\b)',
+  ),
+  pattern(
+    'YEAR',
+    `\\b(?:[Ii]n|[Ss]ince|[Uu]ntil|[Bb]y|year|of|before|after|during|back in|around) (?<e>${year})`,
+  ),
+  pattern('TIME', `\\b${hour}(?:[:.][0-5]\\d| ${minutes})? ?${meridiem}`),
+  pattern('TIME', `(?<![\\d:])\\b(?:[01]?\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d)?(?![\\d:])`),
+  pattern(
+    'TIME',
+    `\\b(?:half past|(?:a )?quarter (?:past|to|after|of)|(?:${amount}) (?:minutes )?(?:past|to)) (?:${unit}|ten|eleven|twelve|noon|midnight)\\b(?! (?:people|of|dollars|percent))`,
+    0.85,
+  ),
+  pattern('TIME', `\\b${hour} o['’]clock\\b`),
+  pattern(
+    'TIME',
+    `\\bat (?<e>${hour} ${minutes})(?=[.,?!]|$| (?:today|tomorrow|tonight|in the|on)\\b)`,
+    0.8,
+  ),
+  pattern(
+    'TIME',
+    `\\bat (?<e>${hour})(?= in the (?:morning|afternoon|evening)| tonight| tomorrow)`,
+    0.8,
+  ),
+  pattern('TIME', '\\b(?:noon|midnight)\\b'),
+]
+
+const birth =
+  /\b(?:born(?: on(?: the)?| in)?|date of birth|birth ?date|birthday|d\.?o\.?b\.?)\b[\s,:]*(?:(?:is|was|it's|on|in|number|would be|okay|um|uh)[\s,]*)*$/i
+const birthDigits = new RegExp(
+  `\\b(?:date of birth|birth ?date|DOB|birthday|[Bb]orn on)[\\s,:]*(?:(?:is|was|it's|that's)[\\s,]*)?(?<e>(?:oh|zero|${ten}|${teen}|${unit}|\\d{1,4})(?:[\\s,/.-]+(?:oh|zero|hundred|${ten}|${teen}|${unit}|slash|dash|\\d{1,4})\\b){2,11})`,
+  'gi',
+)
+
+const cardMonth = `(?:0?[1-9]|1[0-2]|(?:oh|zero) ${unit}|ten|eleven|twelve|${month})`
+const cardYear = `(?:20)?[2-4]\\d\\b|(?:twenty )?(?:twenty|thirty|forty)(?:[ -]${unit})?\\b|two (?:zero|oh)? ?(?:two|three)? ?${unit}\\b`
+const cardExpiry: Pattern = {
+  type: 'CREDIT_CARD_EXPIRATION',
+  pattern: new RegExp(
+    `\\b(?:exp(?:\\b|ir\\w+)|good (?:through|thru|until)|valid (?:through|thru|until))(?: (?:date|is|on|in|of|the|it's|at|and|month))*[\\s,:]+(?<e>${cardMonth}(?:\\s?[/-]\\s?|,? slash |,? of |,? )(?:${cardYear}))`,
+    'gi',
+  ),
+  score: 0.97,
+}
+
+/** Calendar dates, days, months, years, spans of them, times of day, birthdays and expiry dates of cards. */
+export function findDates(text: string): Entity[] {
+  const found = matchPatterns(text, patterns)
+  const births = found.filter(({ type, from }) => {
+    return ['DATE', 'YEAR', 'MONTH'].includes(type) && birth.test(before(text, from, 40))
+  })
+  const cut = [birthDigits].flatMap((pattern) =>
+    matchPatterns(text, [{ type: 'DOB', pattern, score: 0.96 }]),
+  )
+  return [
+    ...found,
+    ...births.map((entity) => ({ ...entity, type: 'DOB' as const, score: 0.97 })),
+    ...cut,
+    ...matchPatterns(text, [cardExpiry]),
+  ]
+}

@@ -1,0 +1,73 @@
+import { type Lexeme, readDigits } from './spoken-digits.ts'
+
+/** Digits said or written in a row. `from` and `to` (exclusive) are offsets in the text. */
+export type DigitRun = {
+  from: number
+  to: number
+  digits: string
+  /** Begins with a plus, said or written. */
+  plus: boolean
+  /** Digits between two marks (commas, dashes, blanks between written digits). */
+  groups: number[]
+  spoken: boolean
+}
+
+const connectors = new Set(['-', '–', '‑', '.', ',', '(', ')', 'dash', 'hyphen', 'space', '…'])
+const spokenConnectors = new Set(['dash', 'hyphen', 'space'])
+
+/**
+ * Folds digits that are read aloud ("four two, double five", "oh nine twenty seven") or written in parts into
+ * runs. A run ends at every other word; a full stop between digits does not end it, for a recognizer sets one
+ * at every pause of who dictates.
+ */
+export function digitRuns(lexemes: readonly Lexeme[]): DigitRun[] {
+  const runs: DigitRun[] = []
+  let at = 0
+  while (at < lexemes.length) {
+    const { run, next } = readRun(lexemes, at)
+    if (run) runs.push(run)
+    at = next
+  }
+  return runs
+}
+
+function readRun(lexemes: readonly Lexeme[], begin: number) {
+  const plus = /^(?:\+|plus)$/.test(lexemes[begin]!.lower)
+  let at = begin + (plus ? 1 : 0)
+  if (lexemes[at]?.text === '(') at++
+  const run: DigitRun = {
+    from: lexemes[begin]!.from,
+    to: 0,
+    digits: '',
+    plus,
+    groups: [],
+    spoken: false,
+  }
+  let marked = true
+  let end = begin
+  for (;;) {
+    const read = readDigits(lexemes, at, run.digits !== '')
+    if (read === undefined) {
+      if (run.digits === '' || !connectors.has(lexemes[at]?.lower ?? '')) break
+      marked = true
+      at++
+      continue
+    }
+    const written = /^\d/.test(lexemes[at]!.text)
+    if (marked || written) run.groups.push(0)
+    run.groups[run.groups.length - 1]! += read.digits.length
+    run.digits += read.digits
+    run.spoken ||= !written
+    marked = written
+    at += read.count
+    end = at
+    run.to = lexemes[at - 1]!.to
+  }
+  if (run.digits === '') return { run: undefined, next: begin + 1 }
+  return { run, next: end }
+}
+
+/** Whether a word only joins digits that are read aloud. */
+export function isSpokenConnector(word: string): boolean {
+  return spokenConnectors.has(word)
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { EntityType } from './entity-types.ts'
+import { findEntities } from './find-entities.ts'
+import { scoreFinder, totals } from './labelled/score.ts'
+import { labelledSentences } from './labelled/sentences.ts'
+
+function found(text: string, wanted?: EntityType[]): string[] {
+  const entities = findEntities({ text }, wanted && new Set(wanted))
+  return entities.map(({ type, from, to }) => `${type} ${text.slice(from, to)}`)
+}
+
+const identifiers: EntityType[] = [
+  ...(['CREDIT_CARD', 'SSN', 'PHONE_NUMBER', 'EMAIL_ADDRESS', 'IP_ADDRESS', 'CVV'] as const),
+  ...(['ROUTING_NUMBER', 'BANK_ACCOUNT', 'ACCOUNT_NUMBER', 'PASSPORT_NUMBER'] as const),
+]
+
+test('on the frozen half nineteen of twenty found entities are right, and as many are found', () => {
+  const { precision, recall } = totals(scoreFinder(findEntities, labelledSentences('frozen')))
+  assert.ok(precision >= 0.95, `precision ${precision}`)
+  assert.ok(recall >= 0.95, `recall ${recall}`)
+})
+
+test('on the frozen half every identifier is found', () => {
+  const counts = scoreFinder(findEntities, labelledSentences('frozen'))
+  assert.equal(totals(counts, identifiers).recall, 1)
+})
+
+test('on the tuning half nothing is wrong and nothing is missing', () => {
+  const { precision, recall } = totals(scoreFinder(findEntities, labelledSentences('tuning')))
+  assert.deepEqual([precision, recall], [1, 1])
+})
+
+const cases: Record<string, string[]> = {
+  'Is John there?': ['NAME_GIVEN John'],
+  "It is John Smith's car.": ['NAME John Smith'],
+  'Will you mark my words, or grant me a bill?': [],
+  'Add one, two, three, four, five, six, seven, eight, nine, ten.': [],
+  'It holds 12,345,678 items and 3.14159265 more.': [],
+  'It was so in 2019, 2020, 2021 and 2022.': ['YEAR 2019'],
+  'My PIN is four three two one.': ['PASSWORD four three two one'],
+  'The password is wrong.': [],
+  'The code is B as in boy, seven seven one two.': [
+    'NUMERICAL_PII B as in boy, seven seven one two',
+  ],
+  'The booking number is B as in boy, seven seven one two.': [
+    'NUMERICAL_PII B as in boy, seven seven one two',
+  ],
+  'That was 457-55-5462.': ['SSN 457-55-5462'],
+  'And 4151234567 is my phone number.': ['PHONE_NUMBER 4151234567'],
+  'Card four two four two, four two four two. Four two four two. Four two four three.': [
+    'CREDIT_CARD four two four two, four two four two. Four two four two. Four two four three',
+  ],
+  'Look at example dot com.': ['URL example dot com'],
+  'I live at 15 Elm Street, Denver, Colorado 80202.': [
+    'LOCATION_ADDRESS 15 Elm Street, Denver, Colorado 80202',
+  ],
+  'Most German customers speak German.': ['ORIGIN German', 'LANGUAGE German'],
+  'It starts at 5 p.m. on Friday.': ['TIME 5 p.m.', 'DAY Friday'],
+  "I'm thirty four and my son is five.": ['AGE thirty four', 'AGE five'],
+  'Elon Musk met Christian Bale.': ['NAME Elon Musk', 'NAME Christian Bale'],
+  'Mrs. Van Dyke likes her iPhone.': ['NAME_FAMILY Van Dyke', 'PRODUCT iPhone'],
+  "My name is Maria, that's M A R I A, last name Gonzalez.": [
+    ...['NAME_GIVEN Maria', 'NAME_GIVEN M A R I A', 'NAME_FAMILY Gonzalez'],
+  ],
+  'My username is cool underscore cat.': ['USERNAME cool underscore cat'],
+  'We are open Monday to Friday.': ['DATE_INTERVAL Monday to Friday'],
+  'Ask Tom, Anita and Xochitl.': ['NAME_GIVEN Tom', 'NAME_GIVEN Anita', 'NAME_GIVEN Xochitl'],
+}
+for (const [text, expected] of Object.entries(cases)) {
+  test(`finds ${expected.join(', ') || 'nothing'} in: ${text}`, () => {
+    assert.deepEqual(found(text), expected)
+  })
+}
+
+test('a wanted type inside a longer one of another type is found', () => {
+  const text = 'I live at 15 Elm Street, Denver, Colorado.'
+  assert.deepEqual(found(text, ['LOCATION_CITY']), ['LOCATION_CITY Denver'])
+})
+
+test('an hour of nothing but digits takes no longer than a hundredth of it', () => {
+  const text = 'four two, '.repeat(9000)
+  const started = performance.now()
+  findEntities({ text })
+  assert.ok(performance.now() - started < 36_000)
+})
+
+test('an empty text has no entities', () => {
+  assert.deepEqual(found(''), [])
+})

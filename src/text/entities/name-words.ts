@@ -1,0 +1,126 @@
+import type { Piece } from './pieces.ts'
+import { tagsOf, wordList } from './word-lists.ts'
+
+let given: Set<string> | undefined
+let family: Set<string> | undefined
+let wordLike: Set<string> | undefined
+
+const setOf = (name: string) => new Set(wordList(name).map((entry) => entry.toLowerCase()))
+
+/** Whether a word in small letters is a given name. */
+export function isGiven(word: string): boolean {
+  given ??= setOf('given-names')
+  return given.has(word) || hasTag(word, 'MaleName', 'FemaleName', 'FirstName')
+}
+
+/** Whether a word in small letters is a family name. */
+export function isFamily(word: string): boolean {
+  family ??= setOf('family-names')
+  return family.has(word) || hasTag(word, 'LastName')
+}
+
+/** Whether a word in small letters is a name as well as an everyday word or a place. */
+export function isWordLike(word: string): boolean {
+  wordLike ??= setOf('name-like-words')
+  return wordLike.has(word)
+}
+
+function hasTag(word: string, ...tags: string[]): boolean {
+  return tagsOf(word).some((tag) => tags.includes(tag))
+}
+
+const personTags = new Set([
+  'MaleName',
+  'FemaleName',
+  'FirstName',
+  'LastName',
+  'Person',
+  'ProperNoun',
+])
+/** Words that a capital does not make a name: sentences begin with them, and days and streets have one. */
+export const small = new Set(
+  "i i'm i'll i've i'd the a an and or but so yes no yeah okay ok well oh hi hello hey thanks thank please sorry sure right this that these those it it's there here what who when where why how if then my your his her our their we you he she they is are was were do does did can could would should not now just let's also maybe perhaps good great mister street avenue road lane drive court boulevard university hospital bank inc corporation company monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december god internet english".split(
+    ' ',
+  ),
+)
+
+/** A word that can be part of a name though no list has it. */
+export function isUnknown({ lower, capital, text }: Piece): boolean {
+  if (!capital || small.has(lower) || (lower.includes("'") && /'(?:m|ll|ve|re|d|s|t)$/.test(lower)))
+    return false
+  if (/\d/.test(text) || (/^\p{Lu}{2,}$/u.test(text) && text.length < 5)) return false
+  return tagsOf(lower).every((tag) => personTags.has(tag))
+}
+
+const isInitial = ({ text, lower }: Piece) => /^\p{Lu}$/u.test(text) && lower !== 'i'
+/** Small words inside family names. */
+export const particles = new Set([
+  'van',
+  'von',
+  'de',
+  'der',
+  'den',
+  'la',
+  'del',
+  'di',
+  'da',
+  'bin',
+  'al',
+  'el',
+  'dos',
+])
+
+/** Can follow a given name as its family name: a known one, an unknown word, or any capitalised word in a sentence. */
+function continues(piece: Piece): boolean {
+  return piece.capital && (isFamily(piece.lower) || isGiven(piece.lower) || isUnknown(piece))
+}
+
+/** An everyday word with a capital inside a sentence, as "Gates" after "Bill". */
+function isProper({ lower, capital, initial, text }: Piece): boolean {
+  if (!capital || initial || small.has(lower) || /['\d]|^\p{Lu}{2,4}$/u.test(text)) return false
+  return !hasTag(
+    lower,
+    'Place',
+    'City',
+    'Country',
+    'Region',
+    'Organization',
+    'Demonym',
+    'WeekDay',
+    'Month',
+  )
+}
+
+/** Index after the last word of a name of which the words up to `at` are known. */
+export function endOfName(pieces: readonly Piece[], begin: number): number {
+  let at = begin
+  while (at < pieces.length && at - begin < 4) {
+    const previous = pieces[at - 1]
+    if (at > begin && previous?.closed) break
+    const piece = pieces[at]!
+    const next = pieces[at + 1]
+    if (
+      continues(piece) ||
+      (at === begin + 1 && isGiven(previous!.lower) && isProper(piece)) ||
+      (at > begin && isInitial(piece) && next && continues(next) && !piece.closed)
+    )
+      at++
+    else if ((at > begin || piece.capital) && particles.has(piece.lower) && next && continues(next))
+      at++
+    else break
+  }
+  return at
+}
+
+/** Whether a name is also a place. */
+export function isPlaceName({ lower }: Piece): boolean {
+  return (
+    hasTag(lower, 'City', 'Country', 'Region', 'Place') ||
+    ['austin', 'georgia', 'virginia', 'dallas', 'brooklyn', 'phoenix', 'jordan'].includes(lower)
+  )
+}
+
+/** Whether a word in small letters is a name and a month or season. */
+export function isMonthName(word: string): boolean {
+  return /^(?:april|may|june|august|march|january|july|summer|autumn|winter)$/.test(word)
+}

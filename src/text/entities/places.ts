@@ -1,0 +1,94 @@
+import type { Entity } from './entity-types.ts'
+import { matchPatterns, type Pattern } from './matching.ts'
+import { amount } from './quantities.ts'
+
+const street =
+  '(?:[Ss]treet|[Ss]t\\.|[Aa]venue|Ave\\.?|[Rr]oad|Rd\\.?|[Ll]ane|Ln\\.?|[Dd]rive|[Bb]oulevard|Blvd\\.?|[Cc]ourt|[Pp]lace|[Tt]errace|[Ww]ay|[Cc]ircle|[Hh]ighway|[Pp]arkway|[Ss]quare|[Aa]lley|[Cc]rescent)'
+const cap = "(?:[A-Z][\\p{L}'’]+|\\d+(?:st|nd|rd|th))"
+const company =
+  '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
+
+const patterns: Pattern[] = [
+  {
+    type: 'LOCATION_ADDRESS_STREET',
+    pattern: new RegExp(
+      `\\b${amount}[A-Za-z]?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${cap} ){1,3}${street}(?![\\p{L}])(?:,? (?:[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?)?`,
+      'gu',
+    ),
+    score: 0.9,
+  },
+  {
+    type: 'LOCATION_ADDRESS_STREET',
+    pattern:
+      /\bP\.? ?O\.? [Bb]ox (?:\d+|\w+(?: (?:one|two|three|four|five|six|seven|eight|nine|zero))*)/g,
+    score: 0.9,
+  },
+  {
+    type: 'LOCATION_ADDRESS_STREET',
+    pattern: new RegExp(
+      `\\b(?:[Oo]n|[Aa]t|[Ii]n|live|lives|along) (?<e>(?:${cap} ){1,2}(?:Street|Avenue|Road|Lane|Boulevard|Drive))(?![\\p{L}])`,
+      'gu',
+    ),
+    score: 0.8,
+  },
+  {
+    type: 'ORGANIZATION_MEDICAL_FACILITY',
+    pattern:
+      /(?<!\p{L})(?:(?:St\.|Saint|[A-Z][\p{L}]+(?:['’]s)?) ){1,3}(?:(?:General|Community|Memorial|Children's|University) )?(?:Hospital|Clinic|Medical Center|Medical Centre|Health Center|Hospice|Infirmary|Pharmacy)(?!\p{L})/gu,
+    score: 0.9,
+  },
+  {
+    type: 'ORGANIZATION',
+    pattern: new RegExp(
+      `(?<![\\p{L}])(?!(?:The|This|That|My|Your|Our|Their|His|Her|A|An|Is|In|At|To|And|Or) )(?:[A-Z][\\p{L}&-]+ ){1,3}${company}(?![\\p{L}])`,
+      'gu',
+    ),
+    score: 0.8,
+  },
+  {
+    type: 'ORGANIZATION',
+    pattern:
+      /(?<!\p{L})(?:University|Bank|Department|Ministry|Institute|College|Church) of (?:[A-Z]\p{L}+)(?: [A-Z]\p{L}+)?/gu,
+    score: 0.85,
+  },
+  {
+    type: 'ORGANIZATION',
+    pattern:
+      /\b(?:works? (?:for|at)|worked (?:for|at)|working (?:for|at)|employed (?:by|at)|job at|employer is|calling from|company called) (?<e>[A-Z][\p{L}&-]+(?: [A-Z][\p{L}&-]+){0,2})(?!\p{L})/gu,
+    score: 0.6,
+  },
+  {
+    type: 'LOCATION_ZIP',
+    pattern:
+      /\b(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY]) (?<e>\d{5}(?:-\d{4})?)\b/g,
+    score: 0.9,
+  },
+  { type: 'LOCATION_ZIP', pattern: /\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b/g, score: 0.9 },
+]
+
+/** Streets, postal codes of shape, clinics and companies by their second word. */
+export function findPlaces(text: string): Entity[] {
+  return matchPatterns(text, patterns)
+}
+
+const joinable = new Set(['LOCATION_CITY', 'LOCATION_STATE', 'LOCATION_ZIP', 'LOCATION_COUNTRY'])
+
+/** Whole addresses: a street joined with the city, state and postal code that follow it. */
+export function joinAddresses(text: string, entities: readonly Entity[]): Entity[] {
+  return entities
+    .filter(({ type }) => type === 'LOCATION_ADDRESS_STREET')
+    .flatMap(({ from, to, score }) => {
+      const end = extend(text, to, entities)
+      return end === to ? [] : [{ type: 'LOCATION_ADDRESS' as const, from, to: end, score }]
+    })
+}
+
+function extend(text: string, to: number, entities: readonly Entity[]): number {
+  const next = entities.find(
+    ({ type, from }) =>
+      joinable.has(type) && from > to && /^[\s,.]*(?:in )?$/.test(text.slice(to, from)),
+  )
+  if (next) return extend(text, next.to, entities)
+  const zip = /^,? (?:[A-Z]{2} )?\d{5}(?:-\d{4})?\b/.exec(text.slice(to, to + 20))
+  return zip ? to + zip[0].length : to
+}

@@ -1,0 +1,10 @@
+/** Number words, in patterns: "three hundred and twelve", "12", "4.5 million", "a hundred". */
+const word =
+  '(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|trillion)'
+const magnitude = '(?:hundred|thousand|million|billion|trillion)'
+
+/**
+ * The source of a pattern for an amount, without groups that capture. At most twelve words: an unbounded row
+ * would be tried from each of its words, in time that grows with its square.
+ */
+export const amount = `(?:(?:\\d{1,15}(?:,\\d{3}){0,5}(?:\\.\\d+)?(?:[ -]${magnitude})?|(?:a |half a )?${word}(?:(?:[ -]| and | point )${word}){0,11})(?: and a half)?)`
