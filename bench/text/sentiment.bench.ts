@@ -1,0 +1,38 @@
+/**
+ * Side and emotion of labelled sentences: those the lexicon was written with, and those written after it
+ * (frozen). `confusion` counts label → answer for each side; speed is over the same sentences.
+ */
+import { readFileSync } from 'node:fs'
+import { judge } from '../../src/text/sentiment/judge.ts'
+import { report } from '../report.ts'
+
+judge('The lists are read on first use.')
+for (const half of ['tuned', 'frozen']) {
+  const text = readFileSync(new URL(`sentiment-${half}.tsv`, import.meta.url), 'utf8')
+  const labelled = text
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split('\t'))
+  const confusion: Record<string, Record<string, number>> = {}
+  let sides = 0
+  let emotions = 0
+  const startedAt = performance.now()
+  for (const [side = '', emotion = '', sentence = ''] of labelled) {
+    const heard = judge(sentence)
+    if (heard.sentiment === side) sides++
+    if (heard.emotion === emotion) emotions++
+    confusion[side] ??= {}
+    confusion[side][heard.sentiment] = (confusion[side][heard.sentiment] ?? 0) + 1
+  }
+  const seconds = (performance.now() - startedAt) / 1000
+  report({
+    bench: 'text/sentiment',
+    half,
+    sentences: labelled.length,
+    accuracy: sides / labelled.length,
+    emotionAccuracy: emotions / labelled.length,
+    confusion,
+    sentencesPerSecond: labelled.length / seconds,
+  })
+}

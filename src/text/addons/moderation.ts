@@ -1,0 +1,59 @@
+import { roundTo } from '../../transcript/rounding.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import { MASKED, SELF_HARM, THREATS } from '../moderation/patterns.ts'
+import { foldForLists, listPattern } from '../moderation/word-lists.ts'
+import { cutSentences } from '../sentences.ts'
+
+/** What a sentence may be flagged for, in the order of the result. */
+export const moderationCategories = ['profanity', 'slur', 'threat', 'self_harm'] as const
+
+/** One of the four things a sentence may be flagged for. */
+export type ModerationCategory = (typeof moderationCategories)[number]
+
+/** A sentence that one may not want to show. Times are seconds. */
+export type ModerationItem = {
+  text: string
+  category: ModerationCategory
+  start: number
+  end: number
+  channel: number
+}
+
+/** What was found; `categories` counts the flagged sentences of each. */
+export type Moderation = {
+  flagged: boolean
+  categories: Record<ModerationCategory, number>
+  items: ModerationItem[]
+}
+
+/** Word lists and patterns are English. */
+export const languages: readonly string[] = ['en']
+
+/**
+ * The sentences of an English transcript with swear words, slurs, threats or self-harm, in time order; one item
+ * for each category of a sentence. By lists and patterns: irony and quotation are flagged like the rest.
+ */
+export function moderate(transcript: Transcript): Moderation {
+  const items = cutSentences(transcript)
+    .filter(({ language }) => languages.includes(language))
+    .flatMap(({ text, start, end, channel }) => {
+      const times = { start: roundTo(start, 3), end: roundTo(end, 3) }
+      return categoriesOf(text).map((category) => ({ text, category, ...times, channel }))
+    })
+  const counted = moderationCategories.map((category) => {
+    return [category, items.filter((item) => item.category === category).length]
+  })
+  return { flagged: items.length > 0, categories: Object.fromEntries(counted), items }
+}
+
+/** What an English text is flagged for, in the order of the categories. */
+export function categoriesOf(text: string): ModerationCategory[] {
+  const folded = foldForLists(text)
+  const found: Record<ModerationCategory, boolean> = {
+    profanity: listPattern('profanity').test(folded) || MASKED.test(folded),
+    slur: listPattern('slurs').test(folded),
+    threat: THREATS.some((pattern) => pattern.test(folded)),
+    self_harm: SELF_HARM.some((pattern) => pattern.test(folded)),
+  }
+  return moderationCategories.filter((category) => found[category])
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Transcript } from '../../transcript/transcript.ts'
+import { type SummaryType, summarize } from './summarization.ts'
+
+/** One utterance for each line, a word every half second, two speakers in turn. */
+function transcriptOf(text: string, { language = 'en', separator = ' ' } = {}): Transcript {
+  let clock = 0
+  const lines = text.trim().split('\n')
+  const utterances = lines.map((line, speaker) => {
+    const words = line.split(separator).map((word) => {
+      clock += 0.5
+      return { text: word, start: clock - 0.5, end: clock - 0.1, confidence: 0.9 }
+    })
+    return { channel: 0, language, speaker: speaker % 2, words }
+  })
+  return { utterances }
+}
+
+const meeting = `
+Good morning everybody, welcome to the weekly planning meeting of the warehouse team.
+Thanks for having me, it is nice to be here in person again.
+Let us start with the new warehouse in Leipzig.
+The roof of the warehouse in Leipzig has been leaking since the storm in March.
+Do we know what the repair of the roof will cost?
+The repair of the warehouse roof will cost forty thousand euros, and the insurance covers half of it.
+We decided that the roof of the warehouse must be repaired before the first of October.
+Anyway, I had a sandwich.
+The second topic is the delivery software that keeps losing customer orders.
+The developers found out that the delivery software loses orders when two drivers scan the same parcel.
+They will ship a new version of the delivery software on Thursday.
+Until then, drivers must scan each parcel only once.
+Finally, the budget for next year.
+The budget for next year grows by ten percent because of the new warehouse and the delivery software.
+Is there anything else you would like to talk about?
+No, that is all from my side, thank you very much for your time today.
+Goodbye everybody, see you next week at the same time.`
+
+const sentencesOfMeeting = meeting.trim().split('\n')
+
+test('summarize general takes up to six sentences of the transcript, word for word and in their order', () => {
+  const summary = summarize(transcriptOf(meeting))
+  const taken = sentencesOfMeeting.filter((sentence) => summary.includes(sentence))
+  assert.equal(taken.join(' '), summary)
+  assert.equal(taken.length, 6)
+})
+
+test('summarize keeps what was decided and leaves out greetings, farewells and questions', () => {
+  const summary = summarize(transcriptOf(meeting))
+  assert.match(summary, /We decided that the roof/)
+  assert.match(summary, /delivery software/)
+  assert.match(summary, /budget for next year grows/)
+  assert.doesNotMatch(summary, /morning|nice to be here|Goodbye|your time today|\?|sandwich/)
+})
+
+test('summarize bullet_points writes the sentences of general as lines', () => {
+  const transcript = transcriptOf(meeting)
+  const lines = summarize(transcript, 'bullet_points').split('\n')
+  assert.ok(lines.every((line) => line.startsWith('- ')))
+  assert.equal(lines.map((line) => line.slice(2)).join(' '), summarize(transcript, 'general'))
+})
+
+test('summarize concise takes one sentence of a short talk and two of a longer one', () => {
+  const countTaken = (lines: string[]) => {
+    const summary = summarize(transcriptOf(lines.join('\n')), 'concise')
+    return lines.filter((line) => summary.includes(line)).length
+  }
+  assert.equal(countTaken(sentencesOfMeeting), 2)
+  assert.equal(countTaken(sentencesOfMeeting.slice(2, 9)), 1)
+})
+
+test('summarize does not take two sentences that say the same', () => {
+  const roof = 'The roof of the warehouse in Leipzig must be repaired before October'
+  const talk = [
+    `${roof}.`,
+    `So ${roof}.`,
+    `Yes, ${roof}.`,
+    'The drivers of the night shift want longer breaks in winter.',
+    'Parking space behind the office becomes a garden.',
+    'The canteen offers vegetarian food on Mondays.',
+  ]
+  const summary = summarize(transcriptOf(talk.join('\n')))
+  assert.equal(summary.split('repaired').length, 2)
+})
+
+test('summarize rather says less than good morning', () => {
+  const talk = [
+    'Good morning, welcome to the weekly planning meeting of the warehouse team.',
+    'Yes.',
+    'No.',
+    'The warehouse roof leaks since the winter storm.',
+  ]
+  assert.equal(summarize(transcriptOf(talk.join('\n'))), talk[3])
+})
+
+test('summarize prefers another matter to more of the same', () => {
+  const talk = [
+    'The roof of the big warehouse in Leipzig must be repaired before October.',
+    'The roof of the big warehouse in Leipzig lies near the old river.',
+    'Drivers of the night shift demand longer breaks.',
+    'Longer breaks annoy drivers of the day shift.',
+    'Okay.',
+  ]
+  const summary = summarize(transcriptOf(talk.join('\n')))
+  assert.ok(summary.startsWith(talk[0]!))
+  assert.match(summary, /breaks/)
+})
+
+test('summarize says once what a talk says forty times', () => {
+  const roof = 'The roof of the warehouse in Leipzig must be repaired.'
+  assert.equal(summarize(transcriptOf(`${roof}\n`.repeat(40))), roof)
+})
+
+test('summarize returns a talk of three sentences whole, greetings included', () => {
+  const talk = 'Hello, this is Ann.\nThe train is late.\nGoodbye.'
+  assert.equal(summarize(transcriptOf(talk), 'concise'), talk.replaceAll('\n', ' '))
+})
+
+test('summarize of a talk in which nothing is said takes its longest sentence', () => {
+  assert.equal(summarize(transcriptOf('Hi.\nYes.\nOkay then.\nNo.\nRight.')), 'Okay then.')
+})
+
+test('summarize of silence is empty', () => {
+  assert.equal(summarize({ utterances: [] }), '')
+})
+
+test('summarize joins sentences of a language without blanks without blanks', () => {
+  const talk = '倉庫の屋根が壊れました。\n修理は来週です。'
+  assert.equal(
+    summarize(transcriptOf(talk, { language: 'ja', separator: '。。' })),
+    talk.replace('\n', ''),
+  )
+})
+
+test('summarize finds what a German talk is about without a list of stop words', () => {
+  const talk = `
+Guten Tag zusammen und herzlich willkommen in der Runde.
+Das Dach der Lagerhalle in Leipzig ist seit dem Sturm undicht.
+Gestern gab es in der Kantine Nudeln.
+Die Reparatur vom Dach der Lagerhalle in Leipzig kostet vierzigtausend Euro.
+Mein Nachbar fährt gern Fahrrad.
+Wir reparieren das Dach der Lagerhalle vor Oktober.`
+  assert.match(summarize(transcriptOf(talk, { language: 'de' }), 'concise'), /Dach der Lagerhalle/)
+})
+
+test('summarize is never longer than the transcript and says nothing that was not said', () => {
+  const word = fc.constantFrom('roof', 'roof.', 'Budget', 'hi', 'is?', 'ten.', '…', 'so,', 'orders')
+  const lines = fc.array(fc.array(word, { minLength: 1, maxLength: 9 }), { maxLength: 30 })
+  const type = fc.constantFrom<SummaryType>('general', 'bullet_points', 'concise')
+  fc.assert(
+    fc.property(lines, type, (talk, style) => {
+      const text = talk.map((words) => words.join(' ')).join('\n')
+      const transcript = text === '' ? { utterances: [] } : transcriptOf(text)
+      const summary = summarize(transcript, style)
+      assert.equal(summarize(transcript, style), summary)
+      const said = style === 'bullet_points' ? summary.replaceAll(/^- /gm, '') : summary
+      assert.ok(said.length <= text.length)
+      assert.equal(said === '', text === '')
+      const spoken = text.split(/\s/)
+      assert.ok(said.split(/\s/).every((each) => spoken.includes(each)))
+    }),
+  )
+})
+
+test('summarize reads 10,000 words in half a second and 100,000 in three', () => {
+  const lines = (count: number) => {
+    return Array.from({ length: count }, (_, i) => {
+      const words = Array.from({ length: 12 }, (_, k) => `w${(i * 7 + k * k * 31) % (50 + 90 * k)}`)
+      return `The ${words.join(' ')} now.`
+    }).join('\n')
+  }
+  const secondsFor = (count: number) => {
+    const transcript = transcriptOf(lines(count))
+    const startedAt = performance.now()
+    summarize(transcript)
+    return (performance.now() - startedAt) / 1000
+  }
+  secondsFor(50)
+  const [hour, day] = [secondsFor(720), secondsFor(7200)]
+  assert.ok(hour < 0.5, `${hour} s`)
+  assert.ok(day < 3, `${day} s`)
+})

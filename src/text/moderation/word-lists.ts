@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+
+const patterns = new Map<string, RegExp>()
+
+/**
+ * Finds the entries of a word list in English text that is folded by `foldForLists`: whole words only, so that
+ * Scunthorpe may be called by its name. The list is read on first use.
+ */
+export function listPattern(list: 'profanity' | 'slurs'): RegExp {
+  let pattern = patterns.get(list)
+  if (!pattern) {
+    const text = readFileSync(new URL(`../lists/${list}.txt`, import.meta.url), 'utf8')
+    const entries = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    const alternatives = entries.map((entry) => entry.replace(/\*$/, '[a-z]*')).join('|')
+    pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${alternatives})(?![\\p{L}\\p{N}])`, 'u')
+    patterns.set(list, pattern)
+  }
+  return pattern
+}
+
+/** Lower case, straight apostrophes, one blank for hyphens and marks between words. */
+export function foldForLists(text: string): string {
+  const folded = text.normalize('NFC').toLowerCase().replaceAll('’', "'")
+  return folded.replaceAll(/[^\p{L}\p{M}\p{N}'*]+/gu, ' ').trim()
+}

@@ -1,0 +1,36 @@
+/** What a sentence may sound like, besides neutral (contract 4.7). */
+export const emotions = [
+  'adoration',
+  'amusement',
+  'anger',
+  'awe',
+  'confusion',
+  'contempt',
+  'contentment',
+  'desire',
+  'disappointment',
+  'disgust',
+  'distress',
+  'ecstatic',
+  'elation',
+  'embarrassment',
+  'fear',
+  'interest',
+  'pain',
+  'realization',
+  'relief',
+  'sadness',
+  'negative_surprise',
+  'positive_surprise',
+  'sympathy',
+  'triumph',
+  'neutral',
+] as const
+
+/** One of the 25 emotions of contract 4.7. */
+export type Emotion = (typeof emotions)[number]
+
+/** Whether `name` is one of the emotions. */
+export function isEmotion(name: string): name is Emotion {
+  return (emotions as readonly string[]).includes(name)
+}

@@ -1,0 +1,124 @@
+import type { ClauseWord } from './clauses.ts'
+import type { Emotion } from './emotions.ts'
+import { type Entry, entryOf, MAX_PHRASE_WORDS } from './lexicon.ts'
+
+/** A phrase of the lexicon where it stands in a clause, its valence after negation and degree. */
+export type Hit = { phrase: string; valence: number; emotion?: Emotion }
+
+/** How many words a negation reaches over; "I do not think that…" reaches further. */
+const REACH = 3
+const FAR_REACH = 8
+
+const NEGATIONS = new Set(
+  "not no never nobody nothing none neither nor without hardly barely scarcely cannot ain't".split(
+    ' ',
+  ),
+)
+const FAR_NEGATIONS = new Set(['nobody', 'nothing', 'none'])
+const OPINIONS = new Set(['think', 'believe', 'feel', 'suppose', 'say'])
+const STRONG = new Set(
+  'very really so extremely absolutely totally completely incredibly super such highly truly utterly'.split(
+    ' ',
+  ),
+)
+const WEAK = new Set(['slightly', 'somewhat', 'fairly', 'bit', 'little', 'kinda', 'mildly'])
+const CONDITIONS = new Set(['if', 'unless', 'whether', 'case'])
+const WISHES = new Set(['would', 'could', 'should', 'might'])
+
+const SOLUTIONS = new Set(
+  'fixed fix fixes solved solve solves resolved resolve resolves'.split(' '),
+)
+
+type Negation = { at: number; reach: number; side?: number }
+
+/** The phrases of the lexicon in a clause, longest first from the left, none over a comma. */
+export function findHits(words: readonly ClauseWord[]): Hit[] {
+  const hits: Hit[] = []
+  let negation: Negation | undefined
+  let conditional = false
+  for (let i = 0; i < words.length; ) {
+    const { text, afterComma } = words[i]!
+    if (afterComma) {
+      negation = undefined
+      conditional = false
+    }
+    const found = longestEntry(words, i)
+    if (!found) {
+      if (negates(words, i)) negation = { at: i, reach: reachOf(words, i) }
+      else if (STRONG.has(text) && negation) negation.reach++
+      if (CONDITIONS.has(text)) conditional = true
+      i++
+      continue
+    }
+    const { entry, length } = found
+    const said = entry.valence * degreeAt(words, i) * (conditional ? 0.25 : 1)
+    const negated = said !== 0 && reaches(negation, { at: i, side: Math.sign(said) })
+    hits.push(
+      toHit(
+        words.slice(i, i + length),
+        negated ? { valence: turn(said) } : { ...entry, valence: said },
+      ),
+    )
+    if (SOLUTIONS.has(text)) negation = solved(negation, i)
+    i += length
+  }
+  return hits
+}
+
+function longestEntry(words: readonly ClauseWord[], from: number) {
+  const limit = Math.min(MAX_PHRASE_WORDS, words.length - from)
+  let phrase = ''
+  let longest: { entry: Entry; length: number } | undefined
+  for (let length = 1; length <= limit; length++) {
+    const { text, afterComma } = words[from + length - 1]!
+    if (length > 1 && afterComma) break
+    phrase = length === 1 ? text : `${phrase} ${text}`
+    const entry = entryOf(phrase)
+    if (entry) longest = { entry, length }
+  }
+  // "No" is in the list only to take away what AFINN says of it.
+  if (longest?.length === 1 && NEGATIONS.has(words[from]!.text)) return undefined
+  return longest
+}
+
+function negates(words: readonly ClauseWord[], i: number): boolean {
+  const { text } = words[i]!
+  const next = words[i + 1]?.text
+  if (next === 'only' || next === 'just' || next === 'doubt') return false
+  return NEGATIONS.has(text) || text.endsWith("n't")
+}
+
+/** A problem that is solved is none; one that is not solved stays one. */
+function solved(negation: Negation | undefined, at: number): Negation | undefined {
+  const denied = negation && at - negation.at <= negation.reach
+  return denied ? undefined : { at, reach: REACH, side: -1 }
+}
+
+function reachOf(words: readonly ClauseWord[], i: number): number {
+  const far = FAR_NEGATIONS.has(words[i]!.text) || OPINIONS.has(words[i + 1]?.text ?? '')
+  return far ? FAR_REACH : REACH
+}
+
+/** A negation turns the first hit in its reach, and those after it that stand on the same side. */
+function reaches(negation: Negation | undefined, { at, side }: { at: number; side: number }) {
+  if (!negation || at - negation.at > negation.reach) return false
+  negation.side ??= side
+  return negation.side === side
+}
+
+/** What is not good is bad; what is not bad is not quite good. */
+function turn(valence: number): number {
+  return valence > 0 ? -0.75 * valence : -0.5 * valence
+}
+
+function degreeAt(words: readonly ClauseWord[], i: number): number {
+  const before = words[i - 1]?.text ?? ''
+  if (STRONG.has(before)) return 1.3
+  if (WEAK.has(before)) return 0.6
+  const wished = before === 'be' && WISHES.has(words[i - 2]?.text ?? '')
+  return wished ? 0.3 : 1
+}
+
+function toHit(words: readonly ClauseWord[], entry: Entry): Hit {
+  return { phrase: words.map(({ text }) => text).join(' '), ...entry }
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { judge } from './judge.ts'
+
+/** Sentences that must sound as the heading says. */
+const cases: Record<string, string[]> = {
+  positive: [
+    'It is good.',
+    'It is promising.',
+    'That is not bad.',
+    'I did not have any problem with it.',
+    'They solved my problem.',
+    'It was not only cheap but it was also good.',
+    'Thanks, I’m happy.',
+    'It is a user-friendly program.',
+    'No doubt it is excellent.',
+  ],
+  negative: [
+    'It is not good.',
+    "I don't think that this was a good idea.",
+    'Nobody who works at that office was helpful.',
+    'No, it is bad.',
+    'They have not solved my problem.',
+    'Thanks, but it is broken.',
+    'Why is your service so terrible?',
+    'What if it is dangerous?',
+    'It was not good or helpful.',
+    "It isn't really all that very good.",
+  ],
+  neutral: [
+    'Do you have a problem?',
+    '“Do you have a problem?”',
+    'If you have any trouble, send a letter.',
+    'It would be good if you called.',
+    'It is slightly promising.',
+    'Hold the line.',
+    'The war on drugs.',
+    'No.',
+  ],
+  mixed: [
+    'It is good but it is slow.',
+    'It is good, however it is slow.',
+    'The start was awful; the end was great.',
+    'It is beautiful, yet it is expensive.',
+    'She is wonderful and he is disgusting.',
+  ],
+  unknown: ['', '...', '— ?!', '♪'],
+}
+
+for (const [sentiment, sentences] of Object.entries(cases)) {
+  for (const sentence of sentences) {
+    test(`judge hears that “${sentence}” is ${sentiment}`, () => {
+      assert.equal(judge(sentence).sentiment, sentiment)
+    })
+  }
+}
+
+const felt: Record<string, string> = {
+  'I am furious.': 'anger',
+  'I am not happy.': 'disappointment',
+  'It works, and I am relieved.': 'relief',
+  'That is a good, funny story.': 'amusement',
+  'I loved it but I am sad.': 'sadness',
+  'I was sad but I love it.': 'adoration',
+  'Oh, I see, it is there.': 'realization',
+  'I wonder where it is.': 'interest',
+  'The table is green.': 'neutral',
+  'It broke my heart.': 'sadness',
+}
+
+for (const [sentence, emotion] of Object.entries(felt)) {
+  test(`judge hears ${emotion} in “${sentence}”`, () => {
+    assert.equal(judge(sentence).emotion, emotion)
+  })
+}
+
+test('judge is right about as many of the frozen sentences as it was when they were written', () => {
+  const url = new URL('../../../bench/text/sentiment-frozen.tsv', import.meta.url)
+  const lines = readFileSync(url, 'utf8').trim().split('\n').slice(1)
+  const labelled = lines.map((line) => line.split('\t'))
+  const heard = labelled.map(([, , sentence = '']) => judge(sentence))
+  const sides = labelled.filter(([side], i) => heard[i]!.sentiment === side).length
+  const emotions = labelled.filter(([, emotion], i) => heard[i]!.emotion === emotion).length
+  assert.ok(sides / labelled.length >= 0.79, `${sides} of ${labelled.length} sides`)
+  assert.ok(emotions / labelled.length >= 0.7, `${emotions} of ${labelled.length} emotions`)
+})
+
+test('judge does not take long for what nobody can have said', () => {
+  const startedAt = performance.now()
+  judge('not good but '.repeat(20_000))
+  judge(`${'?'.repeat(200_000)}a`)
+  judge(`a${"'".repeat(200_000)}b`)
+  assert.ok(performance.now() - startedAt < 2000)
+})

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { termsOf } from './terms.ts'
+
+test('termsOf drops English stop words, possessives and plurals', () => {
+  assert.deepEqual(termsOf("We've seen the budgets of Ann's two companies.", 'en'), [
+    'seen',
+    'budget',
+    'ann',
+    'two',
+    'company',
+  ])
+})
+
+test('termsOf keeps words that only look like plurals', () => {
+  assert.deepEqual(termsOf('glass bus analysis', 'en'), ['glass', 'bus', 'analysis'])
+})
+
+test('termsOf keeps every word of other languages and cuts those without blanks', () => {
+  assert.deepEqual(termsOf('Das Dach leckt.', 'de'), ['das', 'dach', 'leckt'])
+  assert.deepEqual(termsOf('倉庫の屋根', 'ja'), ['倉庫', 'の', '屋根'])
+})
+
+test('termsOf cuts a language without a valid name by the rules for all', () => {
+  assert.deepEqual(termsOf('one two', '??'), ['one', 'two'])
+})
