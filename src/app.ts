@@ -11,6 +11,7 @@ import { Live } from './live/live.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics, measureProcess } from './metrics.ts'
 import { openStorage, type Storage } from './storage/storage.ts'
+import { Composer } from './text/composer.ts'
 import { createTracing, type Tracing } from './tracing.ts'
 
 /** The whole service, running. Rooms import this type to pick from it. */
@@ -62,6 +63,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const speech = overrides.speech ?? createSpeechEngine(engineOptions(config, { log, metrics }))
   made.defer(() => speech.close())
 
+  const composer = new Composer({ log })
+  made.defer(() => composer.close())
+
   const { clock, delays } = overrides
   const delivery = new Delivery({ config, log, metrics, tracing, storage, clock, delays })
   made.defer(() => delivery.close())
@@ -70,7 +74,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const base = { config, log, metrics, tracing, storage, speech }
   const { drainMs = DRAIN_MS, graceMs } = overrides
-  const jobs = new Jobs({ ...base, onEvents, onDeleted, graceMs })
+  const jobs = new Jobs({ ...base, composer, onEvents, onDeleted, graceMs })
   made.defer(() => jobs.close())
 
   const live = new Live({ ...base, onEvents })

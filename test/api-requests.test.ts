@@ -304,15 +304,6 @@ for (const [fields, path] of contradictory) {
   })
 }
 
-test('what has no effect yet and no place in the result is named in a warning', async () => {
-  const config = { callback_config: { url: 'https://c.example/x' } }
-  const asked = { callback: true, ...config, subtitles: true }
-  const { status, headers } = await create(asked)
-  assert.equal(status, 201)
-  assert.equal(headers.get('x-steno-warning'), 'not built yet: subtitles')
-  assert.equal((await create({})).headers.get('x-steno-warning'), null)
-})
-
 test('a language that is not installed is answered with those that are', async () => {
   const { body } = await create<ErrorBody>({ language: 'fr' })
   assert.match(body.message, /\bfr\b.*\ben\b/)
@@ -356,14 +347,14 @@ test('metadata comes back as it was sent, whatever its keys', async () => {
 })
 
 test('an add-on that has no engine is accepted, and says so in the result', async () => {
-  const { body } = await create<{ result_url: string }>({ summarization: true, diarization: true })
+  const { body } = await create<{ result_url: string }>({ diarization: true })
   await server.app.jobs.idle()
   const job = await call<JobView>(server, body.result_url)
   assert.equal(job.body.status, 'done')
-  const { summarization } = job.body.result as {
-    summarization: { success: boolean; error: { status_code: number } }
+  const { diarization } = job.body.result as {
+    diarization: { success: boolean; error: { status_code: number } }
   }
-  assert.deepEqual([summarization.success, summarization.error.status_code], [false, 501])
+  assert.deepEqual([diarization.success, diarization.error.status_code], [false, 501])
 })
 
 test('a legacy request is transcribed like its modern form', async () => {

@@ -8,6 +8,7 @@ import { createLog } from '../src/log.ts'
 import { findJob, type Job } from '../src/storage/jobs.ts'
 import type { JobResult } from '../src/storage/results.ts'
 import { openStorage, type Storage } from '../src/storage/storage.ts'
+import { Composer } from '../src/text/composer.ts'
 import { createFakeMedia, type FakeRecording, fakeRecording } from './fake-media.ts'
 import { resultOf } from './test-jobs.ts'
 import { makeFolder } from './test-storage.ts'
@@ -47,8 +48,10 @@ export async function openService(
   const log = createLog('silent')
   const config = readConfig({ ...env, STENO_DATA_DIR: home })
   const storage = await openStorage({ folder: home, log })
+  const composer = new Composer({ log })
   const jobs = new Jobs({
     config,
+    composer,
     storage,
     speech: speech ?? createFakeSpeechEngine('hello world'),
     log,
@@ -60,6 +63,7 @@ export async function openService(
 
   async function shut(): Promise<void> {
     await jobs.close()
+    await composer.close()
     await storage.close()
   }
   function close(): Promise<void> {

@@ -93,7 +93,7 @@ test('a job is traced with its stages, and requests with their routes', async (t
   assert.equal(attempt.attributes['steno.job.id'], id)
   assert.equal(Number(attempt.attributes['steno.job.attempt']), 1)
   assert.equal(attempt.isError, false)
-  for (const stage of ['fetch', 'wait', 'decode', 'find speech', 'recognise']) {
+  for (const stage of ['fetch', 'wait', 'decode', 'find speech', 'recognise', 'compose']) {
     const span = only(spans, stage)
     assert.deepEqual([span.trace, span.parent], [attempt.trace, attempt.id], stage)
     assert.ok(span.milliseconds >= 0 && span.milliseconds <= attempt.milliseconds, stage)

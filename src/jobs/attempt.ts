@@ -5,7 +5,7 @@ import type { Db } from '../storage/db.ts'
 import { failJob, finishJob, type JobFailure, releaseJob, retryJob } from '../storage/lease.ts'
 import { type JobProgress, recordProgress } from '../storage/progress.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
-import type { JobResult } from '../storage/results.ts'
+import type { WrittenResult } from '../storage/results.ts'
 import { type AttemptMeter, type Observers, openMeter } from './attempt-meter.ts'
 import { type AttemptWatch, LeaseLost, watchAttempt } from './attempt-watch.ts'
 import { steadyNow } from './clock.ts'
@@ -29,7 +29,7 @@ export type AttemptTools = Observers & {
   maxAttempts: number
   /** Seconds one attempt may take; 0 = no limit. */
   timeout: number
-  transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<JobResult>
+  transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<WrittenResult>
   enter: Enter
   /** Removes what the stages of a job left behind. */
   discard(jobId: string): Promise<void>
@@ -65,7 +65,7 @@ async function transcribeTold(
   { db, enter, log, meter, transcribe }: Tools,
   job: ClaimedJob,
   { signal, untimed }: AttemptWatch,
-): Promise<JobResult> {
+): Promise<WrittenResult> {
   let written = Promise.resolve()
   function onProgress(progress: JobProgress): void {
     const write = () => recordProgress(db, job.lease, progress)
@@ -85,7 +85,7 @@ async function transcribeTold(
 async function finish(
   tools: Tools,
   job: ClaimedJob,
-  { result }: { result: JobResult },
+  { result }: { result: WrittenResult },
 ): Promise<void> {
   const { db, log, meter } = tools
   const write = () => finishJob(db, job.lease, { result, at: Date.now() })

@@ -18,6 +18,7 @@ import { findFile, type StoredFile } from '../storage/files.ts'
 import { deleteEndedJob, findJob, type JobId } from '../storage/jobs.ts'
 import { findActiveJobs } from '../storage/queue-upkeep.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { Composer } from '../text/composer.ts'
 import type { Observers } from './attempt-meter.ts'
 import { steadyNow } from './clock.ts'
 import { type MediaTools, type PipelineTools, transcribe } from './pipeline.ts'
@@ -44,6 +45,7 @@ export type JobsOptions = Observers & {
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
   storage: Pick<Storage, 'db' | 'objects'>
   speech: SpeechEngine
+  composer: Pick<Composer, 'compose'>
   log: Log
   media?: MediaTools
   /** Called when something may have been queued for receivers. */
@@ -76,12 +78,13 @@ export class Jobs {
   #tidying: Promise<void> = Promise.resolve()
 
   constructor(options: JobsOptions) {
-    const { config, storage, speech, log, media, metrics, tracing, graceMs = GRACE_MS } = options
+    const { config, storage, speech, composer, log, media } = options
+    const { metrics, tracing, graceMs = GRACE_MS } = options
     const { maxAttempts, timeout, queueTimeout, maxConcurrentPerAccount } = config.jobs
     const workFolder = join(config.storage.folder, 'work')
     const { db } = storage
     const tools = { probe: probeMedia, decode: decodeMedia }
-    this.#tools = { db, speech, config, workFolder, media: media ?? tools }
+    this.#tools = { db, speech, composer, config, workFolder, media: media ?? tools }
     this.#options = options
     this.#create = createJobs(db)
     this.#log = log.child({ room: 'jobs' })

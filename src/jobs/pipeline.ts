@@ -6,7 +6,7 @@ import type { Db } from '../storage/db.ts'
 import { recordSound } from '../storage/fetched-file.ts'
 import type { JobProgress } from '../storage/progress.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
-import { buildResult } from '../text/result.ts'
+import type { Composer } from '../text/composer.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { assembleTranscript } from './assemble.ts'
 import type { AttemptMeter } from './attempt-meter.ts'
@@ -24,6 +24,7 @@ export type PipelineTools = {
   db: Db
   speech: SpeechEngine
   media: MediaTools
+  composer: Pick<Composer, 'compose'>
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
   /** Where the stages of each job keep what they produced. */
   workFolder: string
@@ -39,7 +40,7 @@ export type TranscribeOptions = {
 
 /**
  * Makes the result of one job: fetch, decode, find the speech of each channel, recognise it in batches,
- * assemble. What an earlier attempt finished is taken from its stages, so a job that was killed goes on
+ * assemble, and make what was asked for. What an earlier attempt finished is taken from its stages, so a job that was killed goes on
  * where it was and ends with the same transcript.
  */
 export async function transcribe(
@@ -78,11 +79,15 @@ export async function transcribe(
   })
   const workMs = performance.now() - enteredAt
   meter.heard({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
-  return buildResult(assembleTranscript(heard), {
+  const result = {
     audioDuration: decoded.duration,
     distinctChannels: channels.length,
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
+  }
+  progress.enter('compose')
+  return meter.stage('compose', () => {
+    return tools.composer.compose(assembleTranscript(heard), result, { signal })
   })
 }
 

@@ -5,7 +5,8 @@ const stages = {
   fetch: { from: 0, to: 0.05 },
   decode: { from: 0.05, to: 0.15 },
   'find speech': { from: 0.15, to: 0.25 },
-  recognise: { from: 0.25, to: 1 },
+  recognise: { from: 0.25, to: 0.97 },
+  compose: { from: 0.97, to: 1 },
 } as const
 
 /** A stage of the pipeline by name. */
@@ -25,8 +26,8 @@ export type Progress = {
 }
 
 /**
- * Turns the progress of stages into that of the job, about once a second. Seconds left are told in the
- * last stage only, from its own rate: the stages differ too much to tell one from another.
+ * Turns the progress of stages into that of the job, about once a second. Seconds left are told while
+ * speech is recognised only, from its own rate: the stages differ too much to tell one from another.
  */
 export function createProgress(
   report: (progress: JobProgress) => void,

@@ -1,7 +1,7 @@
 import { sql, type UpdateObject } from 'kysely'
 import { type Db, inTransaction } from './db.ts'
 import { endedJobColumns, queueJobEnd } from './outbox.ts'
-import { dropResult, type JobResult, storeResult } from './results.ts'
+import { dropResult, storeResult, type WrittenResult } from './results.ts'
 import type { Tables } from './tables.ts'
 
 /** The right to write to a job: it ends as soon as another claim raises the epoch. */
@@ -23,7 +23,7 @@ export async function renewLease(
 export async function finishJob(
   db: Db,
   lease: Lease,
-  { result, at }: { result: JobResult; at: number },
+  { result, at }: { result: WrittenResult; at: number },
 ): Promise<boolean> {
   const stored = await storeResult(db, result)
   let done = false

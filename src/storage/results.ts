@@ -7,6 +7,9 @@ import type { JobRow } from './tables.ts'
 /** What a job answers, in the words of the API. To this room it is only a JSON value. */
 export type JobResult = Record<string, unknown>
 
+/** A result, or the JSON text of one that was written elsewhere. */
+export type WrittenResult = JobResult | string
+
 /** What a row has to hold of a result: its text, or the object that holds it. */
 export type ResultColumns = Pick<JobRow, 'result' | 'result_object'>
 
@@ -14,8 +17,8 @@ export type ResultColumns = Pick<JobRow, 'result' | 'result_object'>
 export const MAX_INLINE_RESULT_BYTES = 256 * 1024
 
 /** Writes a long result to an object of its own, never over another; returns what the row has to hold. */
-export function storeResult(db: Db, result: JobResult): Promise<ResultColumns> {
-  return storeResultText(db, once(JSON.stringify(result)))
+export function storeResult(db: Db, result: WrittenResult): Promise<ResultColumns> {
+  return storeResultText(db, once(typeof result === 'string' ? result : JSON.stringify(result)))
 }
 
 /**

@@ -9,14 +9,6 @@ import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
 import { createSubmissionReader } from '../submission.ts'
 import { baseUrlOf, originOf } from '../urls.ts'
 
-/** Switches that are accepted and kept, but have no effect yet and no place in the result to say so. */
-const SILENT = [
-  'custom_vocabulary',
-  'custom_spelling',
-  'punctuation_enhanced',
-  'subtitles',
-] as const
-
 /** Creation of a pre-recorded job, answered as soon as the job is stored (contract 2.3). */
 export function createRoute(
   app: Pick<App, 'config' | 'storage' | 'jobs'>,
@@ -49,9 +41,6 @@ export function createRoute(
         const submission = await readSubmission(body, { account, bases })
         const job = await app.jobs.submit(account, { ...submission, idempotency })
         log.info({ jobId: job.id }, 'job created')
-        const missing = SILENT.filter((name) => submission.params[name] === true)
-        if (missing.length > 0)
-          reply.header('x-steno-warning', `not built yet: ${missing.join(', ')}`)
         return answer(job)
       },
     )

@@ -1,0 +1,57 @@
+import type { AddOn } from './add-on.ts'
+import { displayMode } from './addons/display-mode.ts'
+import { languages as entityLanguages, findNamedEntities } from './addons/entities.ts'
+import { moderate, languages as moderationLanguages } from './addons/moderation.ts'
+import { sentences } from './addons/sentences.ts'
+import { sentiment, languages as sentimentLanguages } from './addons/sentiment.ts'
+import { type SubtitlesConfig, subtitles } from './addons/subtitles.ts'
+import { type SummaryType, summarize } from './addons/summarization.ts'
+
+/** What can be made of a transcript, in the order of the result. To add one: its file, its line here. */
+export const addOns: readonly AddOn[] = [
+  {
+    name: 'summarization',
+    languages: 'all',
+    make(transcript, params) {
+      const { type } = (params.summarization_config ?? {}) as { type?: SummaryType }
+      const summary = summarize(transcript, type)
+      return { results: summary, isEmpty: summary === '' }
+    },
+  },
+  {
+    name: 'named_entity_recognition',
+    languages: entityLanguages,
+    make(transcript) {
+      const entities = findNamedEntities(transcript)
+      return { results: entities, isEmpty: entities.length === 0 }
+    },
+  },
+  {
+    name: 'sentiment_analysis',
+    languages: sentimentLanguages,
+    make(transcript) {
+      const found = sentiment(transcript)
+      // Text of an array, not an array: so the contract has it (4.7).
+      return { results: JSON.stringify(found), isEmpty: found.length === 0 }
+    },
+  },
+  sentences,
+  {
+    name: 'moderation',
+    languages: moderationLanguages,
+    make(transcript) {
+      const found = moderate(transcript)
+      return { results: JSON.stringify(found), isEmpty: !found.flagged }
+    },
+  },
+  displayMode,
+  {
+    name: 'subtitles',
+    languages: 'all',
+    make(transcript, params) {
+      const config = params.subtitles_config as SubtitlesConfig | undefined
+      const isEmpty = transcript.utterances.length === 0
+      return { results: subtitles(transcript, config), isEmpty }
+    },
+  },
+]

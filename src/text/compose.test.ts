@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Transcript } from '../transcript/transcript.ts'
+import type { AddOn } from './add-on.ts'
+import { type ComposeOptions, compose } from './compose.ts'
+import { AddOnFailure, type Envelope } from './envelope.ts'
+
+type Composed = Record<string, Envelope> & {
+  transcription: { full_transcript: string; sentences?: Envelope[]; subtitles?: unknown[] }
+}
+
+function say(...lines: string[]): Transcript {
+  const utterances = lines.map((line, i) => {
+    const [language, ...texts] = line.split(' ')
+    const words = texts.map((text, k) => {
+      return { text, start: i + k / 10, end: i + k / 10 + 0.1, confidence: 0.9 }
+    })
+    return { channel: 0, language: language!, words }
+  })
+  return { utterances }
+}
+
+const counter: AddOn = {
+  name: 'count',
+  languages: ['en'],
+  make({ utterances }) {
+    return { results: utterances.length, isEmpty: utterances.length === 0 }
+  },
+}
+
+function composed(
+  transcript: Transcript,
+  params: Record<string, unknown>,
+  options: ComposeOptions = {},
+) {
+  let ms = 0
+  const result = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params }
+  const now = () => (ms += 250)
+  const made = compose(transcript, result, { now, transforms: [], addOns: [counter], ...options })
+  return made as unknown as Composed
+}
+
+test('an add-on that was asked for answers in its envelope, others leave no key', () => {
+  const { count, ...others } = composed(say('en one', 'en two'), { count: true })
+  const envelope = { success: true, is_empty: false, exec_time: 0.25, error: null, results: 2 }
+  assert.deepEqual(count, envelope)
+  assert.deepEqual(Object.keys(others), ['metadata', 'transcription'])
+  assert.deepEqual(Object.keys(composed(say('en one'), { count: false })), [
+    'metadata',
+    'transcription',
+  ])
+})
+
+test('nothing that was said is no failure', () => {
+  const { count } = composed(say(), { count: true })
+  const envelope = { success: true, is_empty: true, exec_time: 0.25, error: null, results: 0 }
+  assert.deepEqual(count, envelope)
+})
+
+test('an add-on sees what is said in its languages, and says so when nothing is', () => {
+  assert.equal(composed(say('fr un', 'en one'), { count: true }).count!.results, 1)
+  const { error, success } = composed(say('fr un', 'de eins'), { count: true }).count!
+  const message = 'count knows en; the recording is in fr, de'
+  assert.deepEqual(error, { status_code: 422, exception: 'LanguageNotSupported', message })
+  assert.equal(success, false)
+})
+
+test('an add-on that throws fails alone, and its words do not reach the result', () => {
+  const broken: AddOn = {
+    name: 'broken',
+    languages: 'all',
+    make() {
+      throw new Error('cannot read "my card is 4242"')
+    },
+  }
+  const refusing: AddOn = {
+    name: 'refusing',
+    languages: 'all',
+    make() {
+      throw new AddOnFailure({ status_code: 413, exception: 'TooLong', message: 'too long' })
+    },
+  }
+  const params = { broken: true, refusing: true, count: true }
+  const addOns = [broken, refusing, counter]
+  const result = composed(say('en one'), params, { addOns })
+  assert.equal(result.broken!.error?.exception, 'AddonFailed')
+  assert.equal(result.refusing!.error?.exception, 'TooLong')
+  assert.equal(result.count!.results, 1)
+  assert.ok(!JSON.stringify(result).includes('4242'))
+})
+
+test('a step that is given as failed is not run, its error is told', () => {
+  const ran: string[] = []
+  const onStep = (name: string) => void ran.push(name)
+  const why = { status_code: 504, exception: 'AddonTimeout', message: 'late' }
+  const options = { onStep, given: { count: why } }
+  const { count } = composed(say('en one'), { count: true }, options)
+  assert.deepEqual([count!.error, count!.results, ran], [why, null, ['count']])
+})
+
+test('what changes the transcript comes before everything that is made of it', () => {
+  const shorten = {
+    name: 'shorten',
+    apply: ({ utterances }: Transcript) => ({ transcript: { utterances: utterances.slice(1) } }),
+  }
+  const params = { shorten: true, count: true }
+  const result = composed(say('en one', 'en two'), params, { transforms: [shorten] })
+  assert.equal(result.count!.results, 1)
+  assert.equal(result.transcription.full_transcript, 'two')
+  const same = composed(say('en one', 'en two'), { count: true }, { transforms: [shorten] })
+  assert.equal(same.count!.results, 2)
+})
+
+test('what needs an engine that is not there says so', () => {
+  const params = { translation: true, audio_to_llm: true, diarization: true }
+  const result = composed(say('en one'), params)
+  for (const name of Object.keys(params)) {
+    assert.equal(result[name]!.error?.status_code, 501)
+    assert.equal(result[name]!.error?.exception, 'NotConfigured')
+  }
+  assert.deepEqual(result.diarization!.results, [])
+})
+
+test('sentences stand in both places, subtitles in the transcription without an envelope', () => {
+  const make = (results: unknown) => () => ({ results, isEmpty: false })
+  const addOns: AddOn[] = [
+    { name: 'sentences', languages: 'all', make: make(['One.']) },
+    { name: 'subtitles', languages: 'all', make: make([{ format: 'srt', subtitles: '' }]) },
+  ]
+  const params = { sentences: true, subtitles: true }
+  const result = composed(say('en One.'), params, { addOns })
+  assert.deepEqual(result.transcription.sentences, [result.sentences])
+  assert.deepEqual(result.transcription.subtitles, [{ format: 'srt', subtitles: '' }])
+  assert.ok(!('subtitles' in result))
+  const given = { subtitles: { status_code: 500, exception: 'AddonFailed', message: 'oops' } }
+  const failed = composed(say('en One.'), params, { addOns, given })
+  assert.deepEqual(failed.transcription.subtitles, [])
+})
