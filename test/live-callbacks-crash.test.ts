@@ -20,6 +20,7 @@ import { freePort } from './free-port.ts'
 import { call } from './http-client.ts'
 import { randomManner, randomParams, within } from './live-chance.ts'
 import { connect, openSession } from './live-client.ts'
+import { allFlags as all } from './live-flags.ts'
 import { makeLiveSound, streamOf } from './live-sound.ts'
 import { createRandom } from './random.ts'
 import { openReceiver, type Received, type Receiver } from './receiver.ts'
@@ -31,18 +32,6 @@ const SEED = Number(process.env.LIVE_SEED ?? 1)
 const SESSIONS = 3
 const KILLS = 5
 const PATIENCE_MS = 60_000
-
-const all = {
-  receive_partial_transcripts: true,
-  receive_final_transcripts: true,
-  receive_speech_events: true,
-  receive_pre_processing_events: true,
-  receive_realtime_processing_events: true,
-  receive_post_processing_events: true,
-  receive_acknowledgments: true,
-  receive_errors: true,
-  receive_lifecycle_events: true,
-}
 
 type Server = { url: string; key: string }
 type Job = { status: string; result: { messages: string[] } | null }

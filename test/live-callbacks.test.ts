@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { chunksOf, draw } from './draw-sound.ts'
 import { call } from './http-client.ts'
 import { connect, type LiveClient, openSession } from './live-client.ts'
+import { allFlags as all } from './live-flags.ts'
 import { startToldServer, type ToldServer } from './told-server.ts'
 
 type Params = Record<string, unknown>
@@ -15,17 +16,6 @@ before(async () => {
 })
 after(() => server.close())
 
-const all = {
-  receive_partial_transcripts: true,
-  receive_final_transcripts: true,
-  receive_speech_events: true,
-  receive_pre_processing_events: true,
-  receive_realtime_processing_events: true,
-  receive_post_processing_events: true,
-  receive_acknowledgments: true,
-  receive_errors: true,
-  receive_lifecycle_events: true,
-}
 const none = Object.fromEntries(Object.keys(all).map((flag) => [flag, false]))
 const speech = draw('....##########.....########.....')
 

@@ -5,6 +5,7 @@ import { wavHeader } from '../src/audio/wav-header.ts'
 import { chunksOf, draw, interleave } from './draw-sound.ts'
 import { call } from './http-client.ts'
 import { connect, type LiveClient, openSession } from './live-client.ts'
+import { allFlags as all } from './live-flags.ts'
 import { ackedRanges, finalsOf, type LiveMessage, ofType } from './live-messages.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
@@ -23,17 +24,6 @@ type Result = {
 }
 type Job = { status: string; result: Result; file: Record<string, unknown> }
 
-const all = {
-  receive_partial_transcripts: true,
-  receive_final_transcripts: true,
-  receive_speech_events: true,
-  receive_pre_processing_events: true,
-  receive_realtime_processing_events: true,
-  receive_post_processing_events: true,
-  receive_acknowledgments: true,
-  receive_errors: true,
-  receive_lifecycle_events: true,
-}
 const none = Object.fromEntries(Object.keys(all).map((flag) => [flag, false]))
 
 /** Opens a session, sends the chunks, stops, and waits for the end. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { allFlags as all } from '../../test/live-flags.ts'
 import { createRandom } from '../../test/random.ts'
 import { beginNewLiveJob } from '../../test/test-live-jobs.ts'
 import { openTestStorage } from '../../test/test-storage.ts'
@@ -24,17 +25,6 @@ import {
 import { type ChunkRecord, writeRecord } from './session-log.ts'
 import { viewUtterance } from './views.ts'
 
-const all: MessageFlags = {
-  receive_partial_transcripts: true,
-  receive_final_transcripts: true,
-  receive_speech_events: true,
-  receive_pre_processing_events: true,
-  receive_realtime_processing_events: true,
-  receive_post_processing_events: true,
-  receive_acknowledgments: true,
-  receive_errors: true,
-  receive_lifecycle_events: true,
-}
 const none = Object.fromEntries(Object.keys(all).map((flag) => [flag, false])) as MessageFlags
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 const at = Date.parse('2026-03-04T05:06:07.089Z')

@@ -162,22 +162,3 @@ test('summarize is never longer than the transcript and says nothing that was no
     }),
   )
 })
-
-test('summarize reads 10,000 words in half a second and 100,000 in three', () => {
-  const lines = (count: number) => {
-    return Array.from({ length: count }, (_, i) => {
-      const words = Array.from({ length: 12 }, (_, k) => `w${(i * 7 + k * k * 31) % (50 + 90 * k)}`)
-      return `The ${words.join(' ')} now.`
-    }).join('\n')
-  }
-  const secondsFor = (count: number) => {
-    const transcript = transcriptOf(lines(count))
-    const startedAt = performance.now()
-    summarize(transcript)
-    return (performance.now() - startedAt) / 1000
-  }
-  secondsFor(50)
-  const [hour, day] = [secondsFor(720), secondsFor(7200)]
-  assert.ok(hour < 0.5, `${hour} s`)
-  assert.ok(day < 3, `${day} s`)
-})
