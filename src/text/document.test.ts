@@ -31,6 +31,13 @@ test('a document ends where the language changes, and languages without blanks h
   assert.deepEqual(texts, ['en Hello there', 'zh 你好', 'en again'])
 })
 
+test('a document knows what another channel said right before an answer', () => {
+  const asked = say('Your name?', { channel: 1 })
+  const utterances = [say('Hello.'), say('Hi.'), asked, say('Lena.'), say('Lena Ray.')]
+  const heard = documentsOf({ utterances }).map((document) => document.heard)
+  assert.deepEqual(heard, [[{ at: 11, text: 'Your name?' }], [{ at: 0, text: 'Hi.' }]])
+})
+
 test('a span finds the words that it touches', () => {
   const [document] = documentsOf({ utterances: [say('one two three')] })
   const touched = (from: number, to: number) => {

@@ -14,8 +14,20 @@ export type Token = {
   to: number
 }
 
-/** What is said on one channel in one language, as one text: what is found in it may reach across utterances. */
-export type Document = { channel: number; language: string; text: string; tokens: Token[] }
+/** What another channel said right before the word at the offset `at` of a document. */
+export type Heard = { at: number; text: string }
+
+/**
+ * What is said on one channel in one language, as one text: what is found in it may reach across utterances.
+ * `heard` is by offset: who answers a question does not repeat it.
+ */
+export type Document = {
+  channel: number
+  language: string
+  text: string
+  tokens: Token[]
+  heard: Heard[]
+}
 
 /**
  * The documents of a transcript, by channel. The words of a channel make one document until its language
@@ -24,17 +36,26 @@ export type Document = { channel: number; language: string; text: string; tokens
 export function documentsOf({ utterances }: Transcript): Document[] {
   const documents: Document[] = []
   const open = new Map<number, Document>()
+  let previous: Utterance | undefined
   for (const [utterance, said] of utterances.entries()) {
     const { channel, language } = said
     let document = open.get(channel)
     if (document?.language !== language) {
-      document = { channel, language, text: '', tokens: [] }
+      document = { channel, language, text: '', tokens: [], heard: [] }
       open.set(channel, document)
       documents.push(document)
     }
+    if (previous && previous.channel !== channel) hear(document, previous)
     append(document, said, utterance)
+    previous = said
   }
   return documents.sort((a, b) => a.channel - b.channel)
+}
+
+function hear({ text, language, heard }: Document, other: Utterance): void {
+  const at = text === '' ? 0 : text.length + separatorOf(language).length
+  const said = other.words.map((word) => word.text).join(separatorOf(other.language))
+  heard.push({ at, text: said })
 }
 
 function append(document: Document, { words, language }: Utterance, utterance: number): void {

@@ -1,13 +1,17 @@
 import type { Entity } from './entity-types.ts'
-import { matchPatterns, type Pattern } from './matching.ts'
+import { before, matchPatterns, type Pattern } from './matching.ts'
 import { amount } from './quantities.ts'
 
 const unitOfTime = '(?:second|minute|hour|day|night|week|weekend|month|year|decade)s?'
 const currency =
-  '(?:dollars?|bucks|euros?|pounds(?: sterling)?|yen|francs|pesos|rupees|yuan|kroner|cents|pence|USD|EUR|GBP)'
+  '(?:dollars?|bucks|quid|grand|euros?|pounds(?: sterling)?|yen|francs|pesos|rupees|yuan|kroner|cents|pence|USD|EUR|GBP)'
 const about = `(?:(?:a couple of|a few|several|half an?|a|an|${amount})(?: and a half)?)`
 const dose =
   '(?:milligrams?|mg|micrograms?|mcg|grams?|millilit(?:er|re)s?|ml|tablets?|pills?|capsules?|units?|drops|puffs|teaspoons?|tablespoons?|cc)'
+
+const digit = '(?:one|two|three|four|five|six|seven|eight|nine)'
+const tens = `(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ]${digit})?)`
+const dollars = `(?:(?:${digit} (?:hundred (?:and )?)?)?(?:${tens}|${digit}))`
 
 function pattern(type: Pattern['type'], source: string, flags = 'gi'): Pattern {
   return { type, pattern: new RegExp(source, flags), score: 0.95 }
@@ -19,6 +23,15 @@ const patterns: Pattern[] = [
     `[$€£¥]\\s?\\d+(?:,\\d{3})*(?:\\.\\d+)?(?:\\s?(?:hundred|thousand|million|billion|trillion|k|m|bn)\\b)?`,
   ),
   pattern('MONEY', `\\b(?:${amount}|a) ${currency}\\b(?:(?: and)? ${amount} (?:cents|pence)\\b)?`),
+  // "Nineteen ninety-nine a month": dollars and cents without their words.
+  pattern(
+    'MONEY',
+    `\\b${dollars} (?:oh ${digit}|${tens})(?= (?:a|per|each|every) (?:month|year|week|night|person|piece|share|seat|user)|,? (?:plus|including|before|after) (?:tax|taxes|shipping|tip|fees)|,? (?:each|per month|monthly|in total|total)\\b)`,
+  ),
+  pattern(
+    'MONEY',
+    `\\b(?:charged (?:me|us|him|her|them|you)|costs?(?: me| us)?|cost is|price (?:is|was)|paid|pay|total (?:is|was|comes to|of)|that'll be|that will be|fee (?:is|of)|bill (?:is|was)) (?:only |about |around |just )?(?<e>${dollars} (?:oh ${digit}|${tens}))\\b(?! ${digit}\\b| (?:percent|people|times))`,
+  ),
   pattern('STATISTICS', `(?<![\\w.])${amount}\\s?(?:%|(?:percent|per cent|percentage points?)\\b)`),
   pattern('AGE', `\\b${amount}[- ](?:years?|months?|weeks?|days?)[- ]olds?\\b`),
   pattern(
@@ -31,7 +44,23 @@ const patterns: Pattern[] = [
   ),
   pattern(
     'AGE',
-    `\\b(?:son|daughter|child|kid|baby|boy|girl|brother|sister|wife|husband|mother|father|mom|dad) (?:is|was|just turned) (?:now |only |almost )?(?<e>${amount})(?=[.,?!]|$| and | now\\b)`,
+    `\\b(?:son|daughter|child|kid|baby|boy|girl|brother|sister|wife|husband|mother|father|mom|dad)(?:'s| is| was| just turned) (?:now |only |almost )?(?<e>${amount})(?=[.,?!]|$| and | now\\b)`,
+  ),
+  pattern(
+    'MONEY',
+    `\\b(?:rent|salary|mortgage|payments?|premium|deductible|co-?pay|fee|price|bill|balance|budget|deposit|refund|invoice) (?:is|was|of|went up to|will be|would be|comes to) (?:only |about |around |just )?(?<e>${amount})(?![\\w%-]|,?\\d| (?:percent|days?|weeks?|months?|years?|hours?|minutes?|people|times|to|or|in))`,
+  ),
+  pattern(
+    'MARITAL_STATUS',
+    "\\b(?:I'm|I am|he's|he is|she's|she is|they're|status(?: is)?|(?:brother|sister|son|daughter|mother|father|mom|dad|friend) is)(?: currently| still| recently| now)? (?<e>single|engaged|separated)(?=[.,?!]|$| (?:and|but|now|again)\\b)",
+  ),
+  pattern(
+    'AGE',
+    `\\b(?:when|since|until|before|after) (?:I|you|he|she|we|they) (?:was|were|turned) (?:only |just |about |almost )?(?<e>${amount})(?=[.,?!]|$| (?:and|or|when|but|I|he|she)\\b)`,
+  ),
+  pattern(
+    'AGE',
+    `\\bhow old (?:are|is|was) [\\w' ]{2,25}\\?(?: (?:uh|um|well|she's|he's|I'm|I am|he is|she is|it's|about|just|almost|turned),?){0,3} (?<e>${amount})(?![\\w%-]|,?\\d)`,
   ),
   pattern(
     'AGE',
@@ -57,6 +86,10 @@ const patterns: Pattern[] = [
   pattern(
     'PHYSICAL_ATTRIBUTE',
     `\\b${amount} (?:feet|foot)(?: ${amount}(?: inch(?:es)?)?)?(?= tall\\b)`,
+  ),
+  pattern(
+    'PHYSICAL_ATTRIBUTE',
+    `\\b(?:I'm|I am|he's|he is|she's|she is|height is|stands) (?<e>${amount} (?:feet|foot) ${amount})(?=[.,?!]|$| and\\b)`,
   ),
   pattern(
     'PHYSICAL_ATTRIBUTE',
@@ -87,6 +120,10 @@ const patterns: Pattern[] = [
 /** Money, percentages, ages, durations, doses and other amounts, in figures or words. */
 export function findAmounts(text: string): Entity[] {
   return matchPatterns(text, patterns).filter(({ type, from, to }) => {
+    const weight =
+      /pounds$/.test(text.slice(from, to)) &&
+      /\b(?:weigh\w*|lost|gained|lift\w*) (?:about |only |over )?$/i.test(before(text, from))
+    if (type === 'MONEY' && weight) return false
     return !(type === 'DURATION' && /^(?:one|a) (?:day|second|minute)$/i.test(text.slice(from, to)))
   })
 }

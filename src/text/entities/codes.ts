@@ -10,7 +10,7 @@ const cues: { type: EntityType; words: RegExp }[] = [
   {
     type: 'HEALTHCARE_NUMBER',
     words:
-      /\b(?:medicare|medicaid|(?:member|subscriber|patient|insurance|health plan) (?:id|number)|policy(?: number)?|mrn)\b/gi,
+      /\b(?:medicare|medicaid|(?:member|subscriber|group|patient|insurance|health plan) (?:id|number)|policy(?: number)?|mrn)\b/gi,
   },
   {
     type: 'VEHICLE_ID',
@@ -26,13 +26,16 @@ const cues: { type: EntityType; words: RegExp }[] = [
   {
     type: 'NUMERICAL_PII',
     words:
-      /\b(?:confirmation|reference|booking|order|tracking|ticket|case|serial|employee|customer|record)(?: (?:locator|number|code|id))+\b/gi,
+      /\b(?:confirmation|reference|booking|order|tracking|ticket|case|serial|employee|customer|record|invoice|claim|reservation|badge|student|membership|loyalty|authorization|gate|access|unlock|promo)(?: (?:locator|number|code|id|reference))+\b/gi,
   },
   { type: 'NUMERICAL_PII', words: /\b(?:the|my|your|his|her|a) (?:code|id|number)\b/gi },
 ]
 
-const said = /^(?:number|is|it|it's|that's|ends|with|the|my|would|be|a|code|are|as|follows)$/
-const marks = new Set(['-', ',', '.', ':'])
+const said =
+  /^(?:number|starts?|begins?|please|yes|yeah|sure|okay|uh|um|well|on|for|your|is|it|it's|that's|ends|with|the|my|would|be|a|code|are|as|follows)$/
+const marks = new Set(['-', ',', '.', ':', '?'])
+
+const affirmed = /^(?:please|yes|yeah|sure|okay|ok|well)$/
 
 type Code = { text: string; from: number; to: number }
 
@@ -73,8 +76,8 @@ function afterFillers(lexemes: readonly Lexeme[], offset: number): number {
   for (let passed = 0; passed < 8; passed++) {
     const { text, lower } = lexemes[at] ?? { text: '', lower: '' }
     if (!said.test(lower) && !marks.has(text)) break
-    // A capital A is a sign of the code.
-    if (text === '.' || text === 'A') break
+    // A capital A is a sign of the code; a full stop ends the sentence of the cue, not a "Yes." after it.
+    if (text === 'A' || (text === '.' && !affirmed.test(lexemes[at - 1]?.lower ?? ''))) break
     at++
   }
   return at
@@ -97,21 +100,32 @@ function readCode(lexemes: readonly Lexeme[], begin: number): Code | undefined {
   return text === '' ? undefined : { text, from: lexemes[begin]!.from, to }
 }
 
+/** Words of the spelling alphabet of radio and telephone (ICAO Annex 10). */
+const radioWords = new Set([
+  ...['alpha', 'alfa', 'bravo', 'charlie', 'delta', 'echo', 'foxtrot', 'golf', 'hotel', 'india'],
+  ...['juliet', 'juliett', 'kilo', 'lima', 'mike', 'november', 'oscar', 'papa', 'quebec', 'romeo'],
+  ...['sierra', 'tango', 'uniform', 'victor', 'whiskey', 'whisky', 'x-ray', 'yankee', 'zulu'],
+])
+
 function isJoint(lexemes: readonly Lexeme[], at: number): boolean {
   const { text, lower } = lexemes[at]!
-  return (marks.has(text) && text !== ':') || isSpokenConnector(lower)
+  return (marks.has(text) && text !== ':' && text !== '?') || isSpokenConnector(lower)
 }
 
 function readSign(lexemes: readonly Lexeme[], at: number, inside: boolean) {
   const digits = readDigits(lexemes, at, inside)
   if (digits) return { sign: digits.digits, count: digits.count }
-  const { text } = lexemes[at]!
-  const spelled = lexemes[at + 1]?.lower === 'as' && lexemes[at + 2]?.lower === 'in'
-  if (/^\p{L}$/u.test(text) && spelled) return { sign: text.toUpperCase(), count: 4 }
-  if (/^[A-Z]$/.test(text) && !/^[a-z]/.test(lexemes[at + 1]?.text ?? ''))
+  const { text, lower } = lexemes[at]!
+  const spelled =
+    (lexemes[at + 1]?.lower === 'as' && lexemes[at + 2]?.lower === 'in' && 4) ||
+    (lexemes[at + 1]?.lower === 'for' && /^\p{Lu}/u.test(lexemes[at + 2]?.text ?? '') && 3)
+  if (radioWords.has(lower)) return { sign: lower[0]!.toUpperCase(), count: 1 }
+  if (/^\p{L}$/u.test(text) && spelled) return { sign: text.toUpperCase(), count: spelled }
+  const next = lexemes[at + 1]
+  if (/^[A-Z]$/.test(text) && (!/^[a-z]/.test(next?.text ?? '') || isSpokenConnector(next!.lower)))
     return { sign: text, count: 1 }
   if (/^[A-Z]$/.test(text) && readDigits(lexemes, at + 1, false)) return { sign: text, count: 1 }
-  const besideDigits =
-    /^\d/.test(lexemes[at + 1]?.text ?? '') || /^\d/.test(lexemes[at - 1]?.text ?? '')
+  const following = next?.text === '-' ? lexemes[at + 2] : next
+  const besideDigits = /^\d/.test(following?.text ?? '') || /^\d/.test(lexemes[at - 1]?.text ?? '')
   return /^[A-Z]{2,6}$/.test(text) && besideDigits ? { sign: text, count: 1 } : undefined
 }

@@ -1,5 +1,5 @@
 import type { Entity } from './entity-types.ts'
-import { before, matchPatterns, type Pattern } from './matching.ts'
+import { before, lead, matchPatterns, type Pattern } from './matching.ts'
 import { amount } from './quantities.ts'
 
 const unit = '(?:one|two|three|four|five|six|seven|eight|nine)'
@@ -16,6 +16,8 @@ const calendar = `(?:(?:the )?${dayOfMonth}(?: day)?(?: of)? ${month}|${month},?
 const date = `(?:${weekday},? (?:the )?)?(?:${calendar})`
 const moment = `(?:${date}|${year}|${weekday}|${month})`
 const hour = `(?:${unit}|ten|eleven|twelve|1?\\d|2[0-3])`
+/** An hour that begins a sentence. */
+const firstHour = '(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Eleven|Twelve)'
 const minutes = `(?:oh ${unit}|${teen}|(?:twenty|thirty|forty|fifty)(?:[ -]${unit})?)`
 const meridiem = '(?:[ap]\\.m\\.?|[ap]m\\b|[ap] m\\b)'
 
@@ -58,7 +60,7 @@ const patterns: Pattern[] = [
   pattern('TIME', `(?<![\\d:])\\b(?:[01]?\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d)?(?![\\d:])`),
   pattern(
     'TIME',
-    `\\b(?:half past|(?:a )?quarter (?:past|to|after|of)|(?:${amount}) (?:minutes )?(?:past|to)) (?:${unit}|ten|eleven|twelve|noon|midnight)\\b(?! (?:people|of|dollars|percent))`,
+    `(?<!\\b(?:score|won|lost|by|beat|game|leading|ahead|up|down|vote|odds)[\\w ]{0,12} )\\b(?:half past|(?:a )?quarter (?:past|to|after|of)|(?:${amount}) minutes (?:past|to)|(?:five|ten|twenty|twenty[ -]five) (?:past|to)) (?:${unit}|ten|eleven|twelve|noon|midnight)\\b(?! (?:people|of|dollars|percent))`,
     0.85,
   ),
   pattern('TIME', `\\b${hour} o['’]clock\\b`),
@@ -72,13 +74,25 @@ const patterns: Pattern[] = [
     `\\bat (?<e>${hour})(?= in the (?:morning|afternoon|evening)| tonight| tomorrow)`,
     0.8,
   ),
+  pattern(
+    'TIME',
+    `\\b(?:com(?:e|es|ing)|[Mm]eet (?:me|us|you|him|her|them)|[Cc]lose|[Oo]pen|arriv\\w+|starts?|starting|meets?|meeting|leaves?|leaving|opens?|closes?|be there|[Ss]ee you|call(?: you)?(?: back)?|dinner|lunch|breakfast|appointment|flight|train|up|home|here|today|tonight|tomorrow|${weekday}|morning|afternoon|evening) at (?:around |about )?(?<e>${hour}(?: ${minutes})?)(?=[.,?!]|$| (?:and|or|sharp|on|for|with)\\b)`,
+    0.8,
+  ),
+  pattern(
+    'TIME',
+    `\\b[Ww](?:hat|hich) time [^?]{0,40}\\? (?:(?:[Uu]m|[Uu]h|[Ww]ell|[Mm]aybe|[Aa]bout|[Aa]round|[Aa]t|[Ii]t's|[Hh]ow about),? ){0,3}(?<e>(?:${hour}|${firstHour})(?: ${minutes})?)(?![\\w%-]|,?\\d)`,
+    0.8,
+  ),
   pattern('TIME', '\\b(?:noon|midnight)\\b'),
 ]
 
-const birth =
-  /\b(?:born(?: on(?: the)?| in)?|date of birth|birth ?date|birthday|d\.?o\.?b\.?)\b[\s,:]*(?:(?:is|was|it's|on|in|number|would be|okay|um|uh)[\s,]*)*$/i
+const birth = new RegExp(
+  `\\b(?:born(?: on(?: the)?| in)?|date of birth|birth ?date|birthday|d\\.?o\\.?b\\.?)(?!\\p{L})${lead}`,
+  'iu',
+)
 const birthDigits = new RegExp(
-  `\\b(?:date of birth|birth ?date|DOB|birthday|[Bb]orn on)[\\s,:]*(?:(?:is|was|it's|that's)[\\s,]*)?(?<e>(?:oh|zero|${ten}|${teen}|${unit}|\\d{1,4})(?:[\\s,/.-]+(?:oh|zero|hundred|${ten}|${teen}|${unit}|slash|dash|\\d{1,4})\\b){2,11})`,
+  `\\b(?:date of birth|birth ?date|DOB|birthday|[Bb]orn on)[\\s,:?]*(?:(?:is|was|it's|that's|sure|yes|yeah)[\\s,.]*){0,3}(?<e>(?:oh|zero|${ten}|${teen}|${unit}|\\d{1,4})(?:[\\s,/.-]+(?:oh|zero|hundred|${ten}|${teen}|${unit}|slash|dash|\\d{1,4})\\b){2,11})`,
   'gi',
 )
 
@@ -87,7 +101,7 @@ const cardYear = `(?:20)?[2-4]\\d\\b|(?:twenty )?(?:twenty|thirty|forty)(?:[ -]$
 const cardExpiry: Pattern = {
   type: 'CREDIT_CARD_EXPIRATION',
   pattern: new RegExp(
-    `\\b(?:exp(?:\\b|ir\\w+)|good (?:through|thru|until)|valid (?:through|thru|until))(?: (?:date|is|on|in|of|the|it's|at|and|month))*[\\s,:]+(?<e>${cardMonth}(?:\\s?[/-]\\s?|,? slash |,? of |,? )(?:${cardYear}))`,
+    `\\b(?:exp(?:\\b|ir\\w+)|good (?:through|thru|until)|valid (?:through|thru|until))(?: (?:date|is|on|in|of|the|it's|at|and|month|please))*[\\s,:?]+(?:(?:it's|it is|sure|yes|yeah|uh|um|that's)[\\s,.]+){0,3}(?<e>${cardMonth}(?:\\s?[/-]\\s?|,? slash |,? of |,? )(?:${cardYear}))`,
     'gi',
   ),
   score: 0.97,

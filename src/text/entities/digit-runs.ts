@@ -1,3 +1,4 @@
+import { isLuhn } from './checksums.ts'
 import { type Lexeme, readDigits } from './spoken-digits.ts'
 
 /** Digits said or written in a row. `from` and `to` (exclusive) are offsets in the text. */
@@ -18,7 +19,7 @@ const spokenConnectors = new Set(['dash', 'hyphen', 'space'])
 /**
  * Folds digits that are read aloud ("four two, double five", "oh nine twenty seven") or written in parts into
  * runs. A run ends at every other word; a full stop between digits does not end it, for a recognizer sets one
- * at every pause of who dictates.
+ * at every pause of who dictates. It does end a whole card number: the expiry date comes next.
  */
 export function digitRuns(lexemes: readonly Lexeme[]): DigitRun[] {
   const runs: DigitRun[] = []
@@ -49,6 +50,7 @@ function readRun(lexemes: readonly Lexeme[], begin: number) {
     const read = readDigits(lexemes, at, run.digits !== '')
     if (read === undefined) {
       if (run.digits === '' || !connectors.has(lexemes[at]?.lower ?? '')) break
+      if (lexemes[at]!.text === '.' && isWholeCard(run.digits)) break
       marked = true
       at++
       continue
@@ -65,6 +67,10 @@ function readRun(lexemes: readonly Lexeme[], begin: number) {
   }
   if (run.digits === '') return { run: undefined, next: begin + 1 }
   return { run, next: end }
+}
+
+function isWholeCard(digits: string): boolean {
+  return /^[3-6]\d{14,15}$/.test(digits) && isLuhn(digits)
 }
 
 /** Whether a word only joins digits that are read aloud. */

@@ -31,6 +31,20 @@ test('on the tuning half nothing is wrong and nothing is missing', () => {
   assert.deepEqual([precision, recall], [1, 1])
 })
 
+test('on the frozen calls, written by somebody else, as many are found and right as when first measured', () => {
+  const calls = labelledSentences('calls-frozen')
+  const { precision, recall } = totals(scoreFinder(findEntities, calls))
+  assert.ok(precision >= 0.95, `precision ${precision}`)
+  assert.ok(recall >= 0.89, `recall ${recall}`)
+})
+
+test('on the calls of the tuning half nearly nothing is wrong or missing', () => {
+  const calls = labelledSentences('calls-tuning')
+  const { precision, recall } = totals(scoreFinder(findEntities, calls))
+  assert.ok(precision >= 0.98, `precision ${precision}`)
+  assert.ok(recall >= 0.98, `recall ${recall}`)
+})
+
 const cases: Record<string, string[]> = {
   'Is John there?': ['NAME_GIVEN John'],
   "It is John Smith's car.": ['NAME John Smith'],

@@ -1,5 +1,8 @@
+import { withoutAccents } from './accents.ts'
 import type { Entity, EntityType } from './entity-types.ts'
-import type { Piece } from './pieces.ts'
+import { everydayTags, everydayWords, inContext } from './listed-context.ts'
+import { isCommon, isFamily } from './name-words.ts'
+import { isUncased, type Piece } from './pieces.ts'
 import { taggedWith, tagsOf, wordList } from './word-lists.ts'
 
 type Source = {
@@ -14,8 +17,8 @@ type Source = {
 const sources: Source[] = [
   { type: 'NAME', lists: [], tags: ['Person'] },
   { type: 'ORGANIZATION', lists: ['organizations'], tags: ['Organization', 'SportsTeam'] },
-  { type: 'LOCATION', lists: [], tags: ['Region'] },
-  { type: 'LOCATION_CITY', lists: ['cities'], tags: ['City'] },
+  { type: 'LOCATION', lists: ['regions'], tags: ['Region'] },
+  { type: 'LOCATION_CITY', lists: ['cities-world', 'cities'], tags: ['City'] },
   { type: 'LOCATION_COUNTRY', lists: ['countries'], tags: ['Country'] },
   { type: 'LOCATION_STATE', lists: ['us-states'] },
   { type: 'ORIGIN', lists: ['nationalities'], tags: ['Demonym'] },
@@ -35,7 +38,8 @@ const sources: Source[] = [
   { type: 'EVENT', lists: ['events'] },
 ]
 
-type Listed = { type: EntityType; small: boolean }
+/** `letters` is an acronym, which in small letters is a word: WHO, AIDS. */
+type Listed = { type: EntityType; small: boolean; letters: boolean }
 
 let phrases: Map<string, Listed> | undefined
 const LONGEST = 4
@@ -44,18 +48,32 @@ function loadPhrases(): Map<string, Listed> {
   const all = new Map<string, Listed>()
   for (const { type, lists, tags = [], small = false } of sources) {
     const listed = [...lists.flatMap(wordList), ...tags.flatMap(taggedWith)]
-    for (const phrase of listed) all.set(phrase.toLowerCase(), { type, small })
+    for (const phrase of listed) {
+      const letters = /^\p{Lu}{2,5}$/u.test(phrase)
+      all.set(withoutAccents(phrase), { type, small, letters })
+      // A piece has no possessive: "Parkinson's" arrives here as "Parkinson".
+      if (/['’]s$/.test(phrase))
+        all.set(withoutAccents(phrase.slice(0, -2)), { type, small, letters })
+    }
   }
   return all
+}
+
+/** Whether words in a row are a place of the lists, as "Ann Arbor", which looks like a name. */
+export function isListedPlace(pieces: readonly Piece[]): boolean {
+  phrases ??= loadPhrases()
+  const phrase = withoutAccents(pieces.map(({ lower }) => lower).join(' '))
+  return phrases.get(phrase)?.type.startsWith('LOCATION') ?? false
 }
 
 /** What the word lists know: places, peoples, beliefs, medicine, occupations, companies. */
 export function findListed(text: string, pieces: readonly Piece[]): Entity[] {
   phrases ??= loadPhrases()
   const found: Entity[] = []
+  const cased = !isUncased(text)
   for (let at = 0; at < pieces.length; at++) {
     for (let count = Math.min(LONGEST, pieces.length - at); count > 0; count--) {
-      const entity = listedAt(pieces, at, count)
+      const entity = listedAt(pieces.slice(at, at + count), cased)
       if (!entity) continue
       found.push(...inContext(entity, { text, pieces, at, count }))
       at += count - 1
@@ -65,16 +83,25 @@ export function findListed(text: string, pieces: readonly Piece[]): Entity[] {
   return found
 }
 
-function listedAt(pieces: readonly Piece[], at: number, count: number): Entity | undefined {
-  const part = pieces.slice(at, at + count)
+function listedAt(part: readonly Piece[], cased: boolean): Entity | undefined {
   if (part.slice(0, -1).some(({ closed }) => closed)) return undefined
-  const phrase = part.map(({ lower }) => lower).join(' ')
+  const phrase = withoutAccents(part.map(({ lower }) => lower).join(' '))
   const listed = phrases!.get(phrase) ?? plural(phrase)
   if (!listed) return undefined
   const last = part.at(-1)!
-  if (!listed.small && !(part[0]!.capital || part[0]!.lower === 'the')) return undefined
-  if (!listed.small && !last.capital) return undefined
+  if (cased && listed.letters && last.text !== last.text.toUpperCase()) return undefined
+  if (!cased && !listed.small && !isClearlySmall(phrase, listed)) return undefined
+  if (cased && !listed.small && !(part[0]!.capital || part[0]!.lower === 'the')) return undefined
+  if (cased && !listed.small && !last.capital) return undefined
   return { type: listed.type, from: part[0]!.from, to: last.to, score: 0.8 }
+}
+
+/** Whether a proper noun is told from every other word in a text without capitals. */
+function isClearlySmall(phrase: string, { type }: Listed): boolean {
+  if (!/^(?:LOCATION|ORIGIN|LANGUAGE|ORGANIZATION)/.test(type) || phrase.length < 4) return false
+  if (phrase.includes(' ')) return !phrase.split(' ').every(isCommon)
+  if (type === 'ORGANIZATION' || everydayWords.has(phrase) || isFamily(phrase)) return false
+  return !isCommon(phrase) && !tagsOf(phrase).some((tag) => everydayTags.has(tag))
 }
 
 /** "nurses", "Germans", "Catholics": only of what people are. */
@@ -83,100 +110,4 @@ function plural(phrase: string): Listed | undefined {
   return listed && ['OCCUPATION', 'ORIGIN', 'RELIGION', 'DRUG'].includes(listed.type)
     ? listed
     : undefined
-}
-
-type Place = { text: string; pieces: readonly Piece[]; at: number; count: number }
-
-/** Everyday words among companies, products and peoples are believed only inside a sentence, or with a cue. */
-function inContext(entity: Entity, { text, pieces, at, count }: Place): Entity[] {
-  const { type } = entity
-  const left = text.slice(Math.max(0, entity.from - 40), entity.from).toLowerCase()
-  const first = pieces[at]!
-  if (type === 'ORGANIZATION' && noCompanies.has(first.lower)) return []
-  if (type === 'LANGUAGE')
-    return [{ ...entity, type: isLanguage(left, text.slice(entity.to)) ? type : 'ORIGIN' }]
-  if (type === 'GENDER' && !/\b(?:i'm|i am|is|as|a|identif\w+|gender|sex)\W+(?:a )?$/.test(left))
-    return []
-  if (
-    type === 'ZODIAC_SIGN' &&
-    !/\b(?:sign|zodiac|i'm|i am|an?|he's|she's|is|and)\W+(?:is )?(?:an? )?$/.test(left)
-  )
-    return []
-  if (
-    /^(?:US|AIDS)$/i.test(text.slice(entity.from, entity.to)) &&
-    !/^[A-Z]+$/.test(text.slice(entity.from, entity.to))
-  )
-    return []
-  if (count > 1) return [entity]
-  if (type === 'NAME') return []
-  const everyday =
-    tagsOf(first.lower).some((tag) => everydayTags.has(tag)) || everydayWords.has(first.lower)
-  if (type === 'ORGANIZATION' && ((first.initial && everyday) || first.text.length < 2)) return []
-  if (type === 'LOCATION_CITY' && everyday && first.initial) return []
-  if (type === 'LOCATION' && everyday) return []
-  return [entity]
-}
-
-/** Filed as companies, said as things. */
-const noCompanies = new Set([
-  'visa',
-  'medicare',
-  'medicaid',
-  'internet',
-  'co',
-  'ltd',
-  'inc',
-  'dept',
-])
-const everydayTags = new Set([
-  'Noun',
-  'Singular',
-  'Plural',
-  'Infinitive',
-  'Adjective',
-  'Comparative',
-  'Verb',
-  'PresentTense',
-  'Uncountable',
-  'Actor',
-])
-const everydayWords = new Set([
-  'target',
-  'apple',
-  'oracle',
-  'sprint',
-  'visa',
-  'subway',
-  'chase',
-  'meta',
-  'delta',
-  'fidelity',
-  'nice',
-  'mobile',
-  'reading',
-  'mesa',
-  'orange',
-  'gap',
-  'shell',
-  'ford',
-  'cork',
-  'bath',
-  'best',
-  'queens',
-  'split',
-  'male',
-  'tours',
-  'man',
-  'most',
-])
-
-function isLanguage(left: string, right: string): boolean {
-  return (
-    /\b(?:speaks?|speaking|spoke|spoken|fluent(?:ly)?|in|into|learn(?:ing|ed)?|stud(?:y|ied|ying)|translat\w+|language|understands?|little|some|and|or|teach(?:es|ing)?|read|write|say|from)\W+(?:is )?(?:a (?:little|bit of) |some |both |to )?$/.test(
-      left,
-    ) &&
-    !/^\s+(?:customers?|people|man|woman|men|women|citizens?|company|companies|passport|food|restaurant|market|family|government|president|army|car|students?|immigrants?|ancestry|descent|heritage|friends?|team|border)\b/.test(
-      right,
-    )
-  )
 }

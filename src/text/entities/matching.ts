@@ -16,6 +16,13 @@ export function matchPatterns(text: string, patterns: readonly Pattern[]): Entit
   )
 }
 
+/**
+ * The source of a pattern for what stands between a cue and what it announces: verbs and fillers, and after a
+ * question the beginning of its answer. Tried at the end of a short piece of text only.
+ */
+export const lead =
+  "(?:[\\s,.:;?!-]|\\b(?:please|yes|yeah|yep|sure|okay|ok|uh|um|well|so|of course|right|it|it's|its|that's|that|is|was|would be|should be|will be|are|under|the|my|on|in|for|you|me|again|file|card|account|booking|reservation|number)\\b)*$"
+
 /** The characters before an offset that a rule looks back at for a cue. */
 export const CUE_REACH = 60
 

@@ -1,28 +1,46 @@
+import { withoutAccents } from './accents.ts'
 import type { Piece } from './pieces.ts'
 import { tagsOf, wordList } from './word-lists.ts'
 
 let given: Set<string> | undefined
+let usualGiven: Set<string> | undefined
 let family: Set<string> | undefined
 let wordLike: Set<string> | undefined
+let common: Set<string> | undefined
 
-const setOf = (name: string) => new Set(wordList(name).map((entry) => entry.toLowerCase()))
+const setOf = (...names: string[]) =>
+  new Set(names.flatMap((name) => wordList(name).map((entry) => entry.toLowerCase())))
 
 /** Whether a word in small letters is a given name. */
 export function isGiven(word: string): boolean {
-  given ??= setOf('given-names')
-  return given.has(word) || hasTag(word, 'MaleName', 'FemaleName', 'FirstName')
+  given ??= setOf('given-names-world')
+  if (word.includes('-')) return word.split('-').every(isGiven)
+  return given.has(withoutAccents(word)) || isUsualGiven(word)
+}
+
+/** Whether a word in small letters is a given name that English speakers often meet. */
+export function isUsualGiven(word: string): boolean {
+  usualGiven ??= setOf('given-names')
+  return usualGiven.has(word) || hasTag(word, 'MaleName', 'FemaleName', 'FirstName')
 }
 
 /** Whether a word in small letters is a family name. */
 export function isFamily(word: string): boolean {
-  family ??= setOf('family-names')
-  return family.has(word) || hasTag(word, 'LastName')
+  family ??= setOf('family-names', 'family-names-world')
+  if (word.includes('-')) return word.split('-').every(isFamily)
+  return family.has(withoutAccents(word)) || family.has(word) || hasTag(word, 'LastName')
 }
 
 /** Whether a word in small letters is a name as well as an everyday word or a place. */
 export function isWordLike(word: string): boolean {
   wordLike ??= setOf('name-like-words')
   return wordLike.has(word)
+}
+
+/** Whether a word in small letters is a common one of English. */
+export function isCommon(word: string): boolean {
+  common ??= setOf('common-english-words')
+  return common.has(word)
 }
 
 function hasTag(word: string, ...tags: string[]): boolean {
@@ -72,12 +90,18 @@ export const particles = new Set([
 
 /** Can follow a given name as its family name: a known one, an unknown word, or any capitalised word in a sentence. */
 function continues(piece: Piece): boolean {
+  if (namedAfter.test(piece.lower)) return false
   return piece.capital && (isFamily(piece.lower) || isGiven(piece.lower) || isUnknown(piece))
 }
+
+/** What is named after people and places, as the Paris Agreement and the Carter Center. */
+const namedAfter =
+  /^(?:agreement|accords?|act|airport|awards?|bridge|cent(?:er|re)|climate|conference|cup|festival|foundation|hotel|museum|open|podcast|project|protocol|restaurant|school|show|stadium|summit|theat(?:er|re)|tower|treaty|trophy)$/
 
 /** An everyday word with a capital inside a sentence, as "Gates" after "Bill". */
 function isProper({ lower, capital, initial, text }: Piece): boolean {
   if (!capital || initial || small.has(lower) || /['\d]|^\p{Lu}{2,4}$/u.test(text)) return false
+  if (namedAfter.test(lower)) return false
   return !hasTag(
     lower,
     'Place',

@@ -2,6 +2,7 @@ import { isLuhn, isNorthAmericanPhone, isSsn } from './checksums.ts'
 import type { DigitRun } from './digit-runs.ts'
 import type { Entity, EntityType } from './entity-types.ts'
 import { before } from './matching.ts'
+import { wordList } from './word-lists.ts'
 
 type Cue = {
   type: EntityType
@@ -46,7 +47,7 @@ const cues: Cue[] = [
   {
     type: 'PHONE_NUMBER',
     words:
-      /\b(?:tele)?phone(?: number)?\b|\b(?:call|cell|mobile|fax|landline|whatsapp|dial|callback)\b/gi,
+      /\b(?:tele)?phone(?: number)?\b|\b(?:call|cell|mobile|fax|landline|(?:office|direct|home|work|land) line|whatsapp|dial|callback)\b/gi,
     digits: [7, 15],
   },
   {
@@ -55,12 +56,18 @@ const cues: Cue[] = [
     digits: [7, 15],
     weak: true,
   },
+  {
+    type: 'PHONE_NUMBER',
+    words: /\b(?:extension|ext\.?)\b/gi,
+    digits: [2, 6],
+    close: true,
+  },
   { type: 'PASSPORT_NUMBER', words: /\bpassport\b/gi, digits: [6, 9] },
   { type: 'DRIVER_LICENSE', words: /\b(?:driver'?s?|driving) licen[cs]e\b/gi, digits: [5, 14] },
   {
     type: 'HEALTHCARE_NUMBER',
     words:
-      /\b(?:medicare|medicaid|nhs|mrn|medical record|health(?: ?care| insurance| card| plan)?|member(?:ship)? (?:id|number)|insurance|policy|patient (?:id|number)|subscriber)\b/gi,
+      /\b(?:medicare|medicaid|nhs|mrn|medical record|health(?: ?care| insurance| card| plan)?|member(?:ship)? (?:id|number)|group (?:id|number)|insurance|policy|patient (?:id|number)|subscriber)\b/gi,
     digits: [5, 15],
     close: true,
   },
@@ -86,7 +93,7 @@ const cues: Cue[] = [
 ]
 
 const fillers =
-  /^(?:[\s,.:;#’'"-]|\b(?:numbers?|no|id|code|is|it'?s|it|that'?s|that|was|would be|will be|are|ending|ends|in|with|the|last|four|five|six|digits?|of|on|my|your|file|okay|ok|um|uh|sure|yes|and|please|here|as|follows|for|this|which|so|let me see|again|got|have|i)\b)*$/i
+  /^(?:[\s,.:;?!#’'"-]|\b(?:numbers?|no|id|code|is|it'?s|it|that'?s|that|was|would be|will be|are|ending|ends|in|with|the|last|four|five|six|digits?|of|on|my|your|file|okay|ok|um|uh|sure|yes|and|please|here|as|follows|for|this|which|so|let me see|again|got|have|i|yeah|yep|well|right|of course|you|me|can|could|may|would|to|we|front|a|as|a moment|great|thanks|thank|star|pound|hash)\b)*$/i
 
 type FoundCue = { type: EntityType; weak: boolean }
 
@@ -103,6 +110,7 @@ function classify(text: string, run: DigitRun): { type: EntityType; score: numbe
   const { digits } = run
   const left = before(text, run.from)
   if (isCard(digits)) return { type: 'CREDIT_CARD', score: 1 }
+  if (digits.length === 5 && afterState.test(left)) return { type: 'LOCATION_ZIP', score: 0.9 }
   const partial = partialType(left, digits)
   if (partial) return { type: partial, score: 0.9 }
   const after = owned.exec(text.slice(run.to, run.to + 60))?.[1] ?? ''
@@ -113,6 +121,8 @@ function classify(text: string, run: DigitRun): { type: EntityType; score: numbe
   return { type: cue.type, score: 0.9 }
 }
 
+const afterState = new RegExp(`\\b(?:${wordList('us-states').join('|')}|D\\.?C\\.?),?\\.? $`)
+
 /** What follows a number: "… is my social", "… is the order number". */
 const owned = /^\W*(?:is|was|that'?s) (?:my|the|his|her|our) ([\w' ]{1,40})/i
 
@@ -120,7 +130,7 @@ function fits(type: EntityType, run: DigitRun): boolean {
   const { length } = run.digits
   if (type === 'SSN') return length === 9 || length === 4
   if (type === 'LOCATION_ZIP') return length === 5 || length === 9
-  return type !== 'PHONE_NUMBER' || run.plus || isPhoneShape(run)
+  return type !== 'PHONE_NUMBER' || run.plus || length < 7 || isPhoneShape(run)
 }
 
 function byShape(run: DigitRun): { type: EntityType; score: number } | undefined {
@@ -150,18 +160,22 @@ function isPhoneShape({ digits, groups }: DigitRun): boolean {
   return digits.length >= 7 && digits.length <= 15 && !years
 }
 
+const owners =
+  /\b(social|ssn|cards?|visa|mastercard|amex|american express|debit|account|phone|cell|pin)\b/gi
+
 /** "ending in 4242", "the last four of my social are …". */
 function partialType(left: string, digits: string): EntityType | undefined {
-  if (digits.length < 3 || digits.length > 6) return undefined
-  if (!/\b(?:end(?:ing|s)?(?: in| with)?|last (?:four|4|five|six)(?: digits)?)\b/i.test(left))
+  if (digits.length < 2 || digits.length > 6) return undefined
+  const ending = /\b(?:end(?:ing|s)?(?: in| with)?|last (?:four|4|five|six)(?: digits)?)\b/i
+  if (!ending.test(left) || (digits.length < 3 && !/\bend(?:ing|s) (?:in|with) $/i.test(left)))
     return undefined
-  const owner = [...left.matchAll(/\b(social|ssn|cards?|visa|mastercard|account|phone)\b/gi)].at(
-    -1,
-  )?.[1]
-  if (owner === undefined) return undefined
+  const owner = [...left.matchAll(owners)].at(-1)?.[1]
+  if (owner === undefined)
+    return /\blast (?:four|4)(?: digits)?\b/i.test(left) ? 'CREDIT_CARD' : undefined
   if (/social|ssn/i.test(owner)) return 'SSN'
   if (/account/i.test(owner)) return 'ACCOUNT_NUMBER'
-  return /phone/i.test(owner) ? 'PHONE_NUMBER' : 'CREDIT_CARD'
+  if (/pin/i.test(owner)) return 'PASSWORD'
+  return /phone|cell/i.test(owner) ? 'PHONE_NUMBER' : 'CREDIT_CARD'
 }
 
 function nearestCue(left: string, length: number): FoundCue | undefined {

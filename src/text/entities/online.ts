@@ -31,7 +31,7 @@ const patterns: Pattern[] = [
   {
     type: 'URL',
     pattern: new RegExp(
-      `(?<![@\\p{L}\\d.-])(?:https?\\s+colon\\s+slash\\s+slash\\s+)?(?:(?:www|w w w|triple w)\\s+dot\\s+)?${domain}(?![\\p{L}\\d@])(?:\\s+(?:forward\\s+)?slash\\s+[\\p{L}\\d-]+){0,8}`,
+      `(?<![@\\p{L}\\d.-])(?:https?\\s+colon\\s+slash\\s+slash\\s+)?(?:(?:www|w w w|triple w)\\s+dot\\s+)?${domain}(?![\\p{L}\\d@]|\\s+dot\\s+\\p{L})(?:\\s+(?:forward\\s+)?slash\\s+[\\p{L}\\d-]+){0,8}`,
       'giu',
     ),
     score: 0.9,
@@ -58,19 +58,19 @@ const patterns: Pattern[] = [
   {
     type: 'USERNAME',
     pattern:
-      /\b(?:user ?name|user id|login(?: name)?|log ?in name|screen name|handle|gamertag)(?: is| was|:|,| would be|'s)+ (?<e>(?!(?:not|the|a|an|my|your|wrong|taken|and|invalid|incorrect)\b)[\p{L}\d][\p{L}\d_.-]*[\p{L}\d](?: (?:underscore|dot|dash|hyphen) [\p{L}\d]+| (?:zero|one|two|three|four|five|six|seven|eight|nine|\d+)\b)*)/giu,
+      /\b(?:user ?name|user id|login(?: name)?|log ?in name|screen name|handle|gamertag)(?: is| was|:|,| would be|'s)+ (?<e>(?:at (?=\p{L}+ (?:underscore|dot|dash|\d)))?(?!(?:not|the|a|an|my|your|wrong|taken|and|invalid|incorrect|already|required|available|unavailable|case|too|in|on|your|different|unknown)\b)(?:(?:(?!(?:and|or|is|the|with|at|to)\b)\p{L}+ ){1,3}(?:\d+|zero|one|two|three|four|five|six|seven|eight|nine)\b(?: (?:zero|one|two|three|four|five|six|seven|eight|nine|\d+)\b)*|[\p{L}\d][\p{L}\d_.-]*[\p{L}\d](?: (?:underscore|dot|dash|hyphen) [\p{L}\d]+| (?:zero|one|two|three|four|five|six|seven|eight|nine|\d+)\b)*))/giu,
     score: 0.9,
   },
   { type: 'USERNAME', pattern: /(?<![\p{L}\d.])(?<e>@[\p{L}\d_]{2,30})/gu, score: 0.9 },
   {
     type: 'PASSWORD',
     pattern:
-      /\b(?:pass ?word|pass ?phrase|pass ?code)(?: is| was| to|:|,| would be| should be|'s)+ (?<e>(?!(?:wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\b)[\p{L}\d][^\s.,;?]*(?:,? (?:capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|zero|one|two|three|four|five|six|seven|eight|nine|\d+|\p{L})\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\p{L}\d]+)?)*)/giu,
+      /\b(?:pass ?word|pass ?phrase|pass ?code)(?: is| was| to|:|,| would be| should be|'s)+ (?<e>(?!(?:wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\b)\p{L}+ ){1,4}(?=\d|(?:zero|one|two|three|four|five|six|seven|eight|nine)\b))?[\p{L}\d][^\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|zero|one|two|three|four|five|six|seven|eight|nine|\d+|\p{L})\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\p{L}\d]+)?)*)/giu,
     score: 0.9,
   },
 ]
 
-const saidAt = new RegExp(`\\s+at\\s+${domain}(?![\\p{L}\\d@])`, 'giu')
+const saidAt = new RegExp(`,?\\s+at\\s+${domain}(?![\\p{L}\\d@])`, 'giu')
 /** What is said before "at" and is no address: "look at …", "find us at …". */
 const noAddress =
   /^(?:look|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her)$/
@@ -87,7 +87,7 @@ const joints = new Set([
   '-',
 ])
 const stops =
-  /^(?:is|it|its|it's|that's|to|my|email|mail|e-mail|address|the|and|at|me|us|him|her|as|that|or|um|uh|so|on|for|yes|yeah|okay|ok|sure|send|write|reach|with|by|be|contact|from|you|can|are|was|please|use|called|just|of)$/
+  /^(?:is|it|its|it's|that's|to|my|email|mail|(?:e?mail|address)['’]s|e-mail|address|the|and|at|me|us|him|her|as|that|or|um|uh|so|on|for|yes|yeah|okay|ok|sure|send|write|reach|with|by|be|contact|from|you|can|are|was|please|use|called|just|of)$/
 
 /** Electronic mail, web and network addresses, file names and credentials, written or read aloud. */
 export function findOnline(text: string): Entity[] {
@@ -114,6 +114,13 @@ function localPart(text: string, end: number): number | undefined {
     const previous = left[at - 1]!
     if (joints.has(previous.lower) && at > 1 && !/^[.]$/.test(previous.lower)) at -= 2
     else if (previous.text === '.' && previous.to === left[at]!.from && at > 1) at -= 2
+    else if (
+      previous.text === ',' &&
+      at > 1 &&
+      isPart(left[at]!.text) &&
+      isPart(left[at - 2]!.text)
+    )
+      at -= 2
     else if (!/[\p{L}\d]/u.test(previous.text) || stops.test(previous.lower)) break
     else if (mail || isPart(previous.text) || isPart(left[at]!.text)) at -= 1
     else break
@@ -122,7 +129,7 @@ function localPart(text: string, end: number): number | undefined {
 }
 
 function isPart(word: string): boolean {
-  return /^(?:\p{L}|\d+|zero|one|two|three|four|five|six|seven|eight|nine)$/iu.test(word)
+  return new RegExp(`^(?:\\p{L}|\\d+|double|triple|${numberWord})$`, 'iu').test(word)
 }
 
 const numberWord =

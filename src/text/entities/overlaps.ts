@@ -20,7 +20,8 @@ export function resolveOverlaps(entities: readonly Entity[]): Entity[] {
   return kept.sort((a, b) => a.from - b.from)
 }
 
-function byRank(a: Entity, b: Entity): number {
+/** What stays where entities overlap comes first. */
+export function byRank(a: Entity, b: Entity): number {
   return (
     b.to - b.from - (a.to - a.from) ||
     Number(general.has(b.type)) - Number(general.has(a.type)) ||

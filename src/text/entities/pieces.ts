@@ -16,6 +16,11 @@ export type Piece = {
 const shape = /^([("'“‘[¿¡-]*)(.*?)((?:['’]s?)?[).,;:?!"'”’\]…-]*)$/u
 const abbreviation = /^(?:dr|mr|mrs|ms|st|prof|[a-z])$/i
 
+/** Whether a text has neither capitals nor punctuation, as some models print: a capital then tells nothing. */
+export function isUncased(text: string): boolean {
+  return !/\p{Lu}|[.,?!]/u.test(text.replace(/\bI\b/g, ''))
+}
+
 /** The words of a text. */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = []

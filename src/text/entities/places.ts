@@ -1,6 +1,8 @@
 import type { Entity } from './entity-types.ts'
-import { matchPatterns, type Pattern } from './matching.ts'
+import { before, matchPatterns, type Pattern } from './matching.ts'
+import { isCommon } from './name-words.ts'
 import { amount } from './quantities.ts'
+import { wordList } from './word-lists.ts'
 
 const street =
   '(?:[Ss]treet|[Ss]t\\.|[Aa]venue|Ave\\.?|[Rr]oad|Rd\\.?|[Ll]ane|Ln\\.?|[Dd]rive|[Bb]oulevard|Blvd\\.?|[Cc]ourt|[Pp]lace|[Tt]errace|[Ww]ay|[Cc]ircle|[Hh]ighway|[Pp]arkway|[Ss]quare|[Aa]lley|[Cc]rescent)'
@@ -8,11 +10,16 @@ const cap = "(?:[A-Z][\\p{L}'’]+|\\d+(?:st|nd|rd|th))"
 const company =
   '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
 
+/** House numbers are read as other numbers, and digit by digit: "nine oh one". */
+const said =
+  '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)'
+const house = `${said}(?:[ -](?:${said}|hundred|zero|oh)){1,6}(?!\\p{L})`
+
 const patterns: Pattern[] = [
   {
     type: 'LOCATION_ADDRESS_STREET',
     pattern: new RegExp(
-      `\\b${amount}[A-Za-z]?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${cap} ){1,3}${street}(?![\\p{L}])(?:,? (?:[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?)?`,
+      `\\b(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${cap} ){1,5}${street}(?![\\p{L}])(?:,? (?:[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?)?`,
       'gu',
     ),
     score: 0.9,
@@ -26,7 +33,7 @@ const patterns: Pattern[] = [
   {
     type: 'LOCATION_ADDRESS_STREET',
     pattern: new RegExp(
-      `\\b(?:[Oo]n|[Aa]t|[Ii]n|live|lives|along) (?<e>(?:${cap} ){1,2}(?:Street|Avenue|Road|Lane|Boulevard|Drive))(?![\\p{L}])`,
+      `\\b(?:[Oo]n|[Aa]t|[Ii]n|live|lives|along|of|and|near|off|down|to|from) (?<e>(?:${cap} ){1,2}(?:Street|Avenue|Road|Lane|Boulevard|Drive))(?![\\p{L}])`,
       'gu',
     ),
     score: 0.8,
@@ -58,17 +65,51 @@ const patterns: Pattern[] = [
     score: 0.6,
   },
   {
+    type: 'LOCATION',
+    pattern: new RegExp(
+      `(?<!\\p{L})(?:(?:Lake|Mount|Mt\\.|Cape|Fort) ${cap}|(?!(?:The|This|That|My|Your|Our|A|An|And|In|At|To) )(?:${cap} ){1,2}(?:Lake|Valley|River|Mountains?|Canyon|Beach|Islands?|Bay|Desert|Falls|Forest|National Park|Ocean|Peninsula|Hills|Airport))(?!\\p{L})`,
+      'gu',
+    ),
+    score: 0.75,
+  },
+  {
     type: 'LOCATION_ZIP',
     pattern:
       /\b(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY]) (?<e>\d{5}(?:-\d{4})?)\b/g,
     score: 0.9,
   },
+  { type: 'LOCATION_ZIP', pattern: /\b[A-CEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d\b/g, score: 0.9 },
   { type: 'LOCATION_ZIP', pattern: /\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b/g, score: 0.9 },
 ]
 
+/** "Eugene, Oregon": a place that may be on no list, by the state behind it. */
+const beforeState = new RegExp(
+  `\\b(?:(?:in|from|to|near|at|of|outside|around) |(?<=[,.] )|(?<=^))(?<e>${cap}(?: ${cap}){0,2})(?=,? (?:${wordList('us-states').join('|')})\\b)`,
+  'gu',
+)
+
 /** Streets, postal codes of shape, clinics and companies by their second word. */
 export function findPlaces(text: string): Entity[] {
-  return matchPatterns(text, patterns)
+  const cities = matchPatterns(text, [{ type: 'LOCATION_CITY', pattern: beforeState, score: 0.85 }])
+  const namesakes = matchPatterns(text, [{ type: 'LOCATION_CITY', pattern: namesake, score: 0.86 }])
+  return [
+    ...matchPatterns(text, patterns),
+    ...namesakes,
+    ...cities.filter((city) => isCity(text, city)),
+  ]
+}
+
+/** "I live in Hamilton", "she flew to Madison": a city by what is done there, though it may be somebody. */
+const namesake = new RegExp(
+  `\\b(?:(?:downtown|in|near|outside) |(?:born|based|located|raised|originally|(?:I'm|I am|is|are|was|were|(?:he|she|we|they)['’](?:s|re)) from|fl(?:y|ies|ew|ying)|driv(?:e|es|ing)|drove|mov(?:e|es|ed|ing)|travel\\w*|going|went|back|trip|train|bus|flight) (?:in |to |from )?)(?<e>${wordList('namesake-cities').join('|')})(?![\\p{L}'’-]| [A-Z])`,
+  'gu',
+)
+
+/** No greeting ("Well, Virginia"): common words begin sentences, and a name is called in front of one. */
+function isCity(text: string, { from, to }: Entity): boolean {
+  const said = text.slice(from, to).toLowerCase()
+  const inside = /\b(?:in|from|to|near|at|of|outside|around) $/.test(before(text, from, 12))
+  return inside || (!isCommon(said) && /^,/.test(text.slice(to)) && !/^\w+ \w+ /.test(said))
 }
 
 const joinable = new Set(['LOCATION_CITY', 'LOCATION_STATE', 'LOCATION_ZIP', 'LOCATION_COUNTRY'])

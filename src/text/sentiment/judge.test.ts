@@ -17,6 +17,7 @@ const cases: Record<string, string[]> = {
     'No doubt it is excellent.',
   ],
   negative: [
+    'The battery barely lasts a day.',
     'It is not good.',
     "I don't think that this was a good idea.",
     'Nobody who works at that office was helpful.',
@@ -35,6 +36,7 @@ const cases: Record<string, string[]> = {
     'It would be good if you called.',
     'It is slightly promising.',
     'Hold the line.',
+    'No problem, it is the second door on the left.',
     'The war on drugs.',
     'No.',
   ],
@@ -67,6 +69,9 @@ const felt: Record<string, string> = {
   'I wonder where it is.': 'interest',
   'The table is green.': 'neutral',
   'It broke my heart.': 'sadness',
+  'He is a liar.': 'contempt',
+  'It arrived sooner than expected.': 'positive_surprise',
+  'I can breathe again.': 'relief',
 }
 
 for (const [sentence, emotion] of Object.entries(felt)) {

@@ -23,14 +23,21 @@ export function judge(sentence: string): Judgement {
   const clauses = cutClauses(sentence)
   if (clauses.length === 0) return { sentiment: 'unknown', emotion: 'neutral' }
   const degree = asksWhether(sentence) ? QUESTION_DEGREE : 1
-  const sides = withoutCourtesy(clauses.map(findHits)).map((hits) => {
-    return hits.map((hit) => ({ ...hit, valence: hit.valence * degree }))
+  const hits = clauses.map(findHits)
+  if (leadsOn.test(sentence)) hits[0] = hits[0]!.filter(({ phrase }) => !courtesy.test(phrase))
+  const sides = withoutCourtesy(hits).map((found) => {
+    return found.map((hit) => ({ ...hit, valence: hit.valence * degree }))
   })
   const sentiment = sentimentOf(sides)
   // What a mixed sentence ends with is what it comes to.
   const heard = sentiment === 'mixed' ? sides.findLast(takesSide) : sides.flat()
   return { sentiment, emotion: emotionOf(heard ?? [], sentiment) }
 }
+
+const courtesy = /^(?:no (?:problem|worries|trouble)|not a problem|you're welcome)/
+/** "No problem, it is the second door": a courtesy that leads to something else says nothing of it. */
+const leadsOn =
+  /^\P{L}*(?:no (?:problem|worries|trouble)|not a problem|you['’]re welcome)[,.]? (?:\S+ ){3}/iu
 
 function asksWhether(sentence: string): boolean {
   return /\?[^\p{L}?]*$/u.test(sentence) && !/^\P{L}*(?:why|how come|what if)\b/iu.test(sentence)

@@ -1,0 +1,9 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { withoutAccents } from './accents.ts'
+
+const cases = { Kraków: 'krakow', Łukasz: 'lukasz', Søren: 'soren', Weiß: 'weiss', Smith: 'smith' }
+
+for (const [word, bare] of Object.entries(cases)) {
+  test(`${word} is ${bare} without accents`, () => assert.equal(withoutAccents(word), bare))
+}

@@ -1,0 +1,97 @@
+import type { Entity } from './entity-types.ts'
+import {
+  isCommon,
+  isFamily,
+  isGiven,
+  isMonthName,
+  isPlaceName,
+  isUnknown,
+  isUsualGiven,
+  isWordLike,
+  small,
+} from './name-words.ts'
+import type { Piece } from './pieces.ts'
+import { tagsOf } from './word-lists.ts'
+
+const places =
+  /^(?:in|to|from|near|of|through|around|toward|towards|visit|visiting|downtown|into|via|outside)$/
+const insidePlaces = /^(?:in|near|through|around|downtown|into|via|outside|visit|visiting)$/
+/** What only people do: "Rose said" is no flower. */
+const speaks =
+  /^(?:says?|said|tells|told|asks|asked|thinks|thought|wants|wanted|knows|knew|wrote|emailed|texted|phoned|replied|mentioned|suggested|agrees|agreed|explained|answered|laughed|smiled|married|graduated)$/
+const addresses =
+  /^(?:can|could|would|will|do|does|did|are|is|have|what|how|when|where|why|you|your|please|i|i'm|i'll|thanks|thank|let's|go|this)$/
+
+/** A given name that stands alone; `introduced` by the words before it, an unknown word is one too. */
+export function givenAlone(pieces: readonly Piece[], at: number, introduced: boolean) {
+  const piece = pieces[at]!
+  const [previous, next] = [pieces[at - 1], pieces[at + 1]]
+  const result = { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.75 }
+  if (
+    introduced &&
+    (isGiven(piece.lower) || (tagsOf(piece.lower).length === 0 && isUnknown(piece)))
+  )
+    return result
+  if (!isGiven(piece.lower)) return undefined
+  if (previous && places.test(previous.lower) && (isPlaceName(piece) || isWordLike(piece.lower)))
+    return undefined
+  if (next && !piece.closed && speaks.test(next.lower)) return result
+  if (isMonthName(piece.lower)) return undefined
+  if (!isWordLike(piece.lower)) return result
+  const beside =
+    next?.lower === 'and' || previous?.lower === 'and'
+      ? pieces[next?.lower === 'and' ? at + 2 : at - 2]
+      : undefined
+  if (beside?.capital && isGiven(beside.lower)) return { ...result, score: 0.85 }
+  if (piece.initial && piece.comma && next && addresses.test(next.lower)) return result
+  if (piece.initial || isPlaceName(piece)) return undefined
+  return isFamily(piece.lower) && !isGiven(piece.lower) ? undefined : result
+}
+
+/** A family name that stands alone, as colleagues say it: "Tell Schwartz". No word of English counts. */
+export function familyAlone(pieces: readonly Piece[], at: number) {
+  const piece = pieces[at]!
+  const [previous, next] = [pieces[at - 1], pieces[at + 1]]
+  const { lower } = piece
+  if (!piece.capital || !isFamily(lower) || isGiven(lower) || isWordLike(lower)) return undefined
+  if (isCommon(lower) || isPlaceName(piece) || !isUnknown(piece) || lower.length < 4)
+    return undefined
+  if (previous && insidePlaces.test(previous.lower)) return undefined
+  // Beside another capital it is part of something else: a street, a company, a ship.
+  if (previous?.capital && !previous.closed && !previous.initial && !small.has(previous.lower))
+    return undefined
+  if (next?.capital && !piece.closed && !small.has(next.lower)) return undefined
+  return { type: 'NAME_FAMILY' as const, end: at + 1, score: 0.65 }
+}
+
+/** A given name without its capital: no everyday word counts, and only after a cue one that is rare or a place. */
+export function givenUncased(pieces: readonly Piece[], at: number, cued = false) {
+  const { lower, closed } = pieces[at]!
+  const known = cued ? isGiven(lower) && !isCommon(lower) : isUsualGiven(lower) && !isUsual(lower)
+  if (!known || small.has(lower) || lower.length < 3) return undefined
+  const next = pieces[at + 1]
+  const family = next && !closed && isFamily(next.lower) && !isUsual(next.lower)
+  return family
+    ? { type: 'NAME' as const, end: at + 2, score: 0.7 }
+    : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
+}
+
+function isUsual(lower: string): boolean {
+  return isCommon(lower) || isWordLike(lower) || isMonthName(lower) || small.has(lower)
+}
+
+/** "Tom, Anita and Kwame": an unknown capitalised word beside a name is one too. */
+export function coordinated(pieces: readonly Piece[], found: readonly Entity[]): Entity[] {
+  const named = new Set(
+    found.filter(({ type }) => /^NAME(?:_GIVEN)?$/.test(type)).map(({ to }) => to),
+  )
+  const begins = new Set(found.map(({ from }) => from))
+  return pieces.flatMap((piece, at) => {
+    const [comma, before] = [pieces[at - 1], pieces[at - 2]]
+    const joined =
+      comma && /^(?:and|or)$/.test(comma.lower) ? before : comma?.comma ? comma : undefined
+    if (!joined || !named.has(joined.to) || begins.has(piece.from)) return []
+    if (piece.initial || !isUnknown(piece) || tagsOf(piece.lower).length > 0) return []
+    return [{ type: 'NAME_GIVEN' as const, from: piece.from, to: piece.to, score: 0.6 }]
+  })
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { findEntities } from './find-entities.ts'
+
+/** What is found in answers, each with what the other channel said before it. */
+function answered(...turns: [said: string, answer: string][]): string[] {
+  let text = ''
+  const heard = turns.map(([said, answer]) => {
+    const at = text.length
+    text += `${answer} `
+    return { at, text: said }
+  })
+  const entities = findEntities({ text, heard })
+  return entities.map(({ type, from, to }) => `${type} ${text.slice(from, to)}`)
+}
+
+test('a question of another channel is a cue for the answer', () => {
+  const born = answered(["What's your date of birth?", 'April twelfth, nineteen ninety.'])
+  assert.deepEqual(born, ['DOB April twelfth, nineteen ninety'])
+  assert.deepEqual(answered(['And your zip?', 'One zero zero two five.']), [
+    'LOCATION_ZIP One zero zero two five',
+  ])
+  assert.deepEqual(answered(['Your last name, please.', 'Castellanos.']), [
+    'NAME_FAMILY Castellanos',
+  ])
+})
+
+test('numbers that answer two questions are two', () => {
+  const found = answered(
+    ['The number of the card?', 'Four two four two. Four two four two. Four two four three.'],
+    ['And the expiration date?', 'Oh nine twenty seven.'],
+    ['And the three digits on the back?', 'Eight zero four.'],
+  )
+  assert.deepEqual(found, [
+    'CREDIT_CARD Four two four two. Four two four two. Four two four three',
+    'CREDIT_CARD_EXPIRATION Oh nine twenty seven',
+    'CVV Eight zero four',
+  ])
+})
+
+test('what is no question does not cut a number', () => {
+  const found = answered(
+    ['Mm-hm.', 'It is four one five.'],
+    ['Yes?', 'Five five five, oh one two two.'],
+  )
+  assert.deepEqual(found, ['PHONE_NUMBER four one five. Five five five, oh one two two'])
+})
+
+test('only the last sentence of a speech asks, and nothing that it says itself is found', () => {
+  assert.deepEqual(answered(['What is your date of birth? I am Lena.', 'May first.']), [
+    'DATE May first',
+  ])
+})
+
+test('an entity across a question is found on both sides of it', () => {
+  const found = answered(
+    ['What is the address?', 'I live at 15 Elm Street.'],
+    ['And the city?', 'Denver, Colorado.'],
+  )
+  assert.deepEqual(found, ['LOCATION_ADDRESS 15 Elm Street. Denver, Colorado'])
+})

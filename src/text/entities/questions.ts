@@ -1,0 +1,48 @@
+import type { Heard } from '../document.ts'
+import type { Entity } from './entity-types.ts'
+
+/** A text with the questions it answers put in, and the way back to its own offsets. */
+export type Answered = { text: string; own(entity: Entity): Entity[] }
+
+/** Long enough for a question, too short for a speech in which cues stand for something else. */
+const REACH = 120
+/** What asks without a question mark: "And the last name, please." */
+const asks =
+  /\b(?:name|number|e-?mail|address|birth|code|zip|password|expir\w+|spell|digits|tell me|give me|read me)\b/i
+
+/**
+ * Puts what another channel asked in front of each answer, so that "What is your date of birth?" is a cue for
+ * the date that another channel says. What is no question stays out: "mm-hm" would cut a number being dictated.
+ */
+export function withQuestions(text: string, heard: readonly Heard[]): Answered {
+  let merged = ''
+  let done = 0
+  const pieces: { own: number; merged: number; length: number }[] = []
+  for (const { at, text: said } of heard) {
+    const question = questionOf(said)
+    if (question === undefined) continue
+    pieces.push({ own: done, merged: merged.length, length: at - done })
+    merged += `${text.slice(done, at)}${question} `
+    done = at
+  }
+  if (done === 0 && merged === '') return { text, own: (entity) => [entity] }
+  pieces.push({ own: done, merged: merged.length, length: text.length - done })
+  merged += text.slice(done)
+  return {
+    text: merged,
+    own: (entity) =>
+      pieces.flatMap((piece) => {
+        const from = Math.max(entity.from, piece.merged)
+        const to = Math.min(entity.to, piece.merged + piece.length)
+        const shift = piece.own - piece.merged
+        return from < to ? [{ ...entity, from: from + shift, to: to + shift }] : []
+      }),
+  }
+}
+
+/** The last sentence of what was said when it asks for something. */
+function questionOf(said: string): string | undefined {
+  const last = /[^.?!]*[.?!]*\s*$/.exec(said)![0].trim().slice(-REACH)
+  if (!asks.test(last) && !(last.endsWith('?') && last.includes(' '))) return undefined
+  return /[.?!]$/.test(last) ? last : `${last}?`
+}

@@ -1,0 +1,40 @@
+import type { Entity, EntityType } from './entity-types.ts'
+
+const letters = /\b[A-Z](?:[ ,.-]{1,2}[A-Z]){2,30}\b/g
+/** "K as in kilo, O for Oscar": at least two, the words of the letters included. */
+const explained =
+  /\b[A-Z],? (?:as in|for|like) \p{L}+(?:[,.]? (?:and )?(?:double )?[A-Z](?:,? (?:as in|for|like) \p{L}+)?(?![\p{L}'’])){1,30}/gu
+const cue = /\b(?:sur|last |first |middle )?name\b|\bspell\w*|\bspelt\b/i
+
+/** Names that are spelled: "S-M-I-T-H" and "S as in Sam, M, I, T, H", where a name is spoken of. */
+export function findSpelled(text: string, found: readonly Entity[]): Entity[] {
+  return [letters, explained].flatMap((pattern) =>
+    Array.from(text.matchAll(pattern), ({ 0: said, index }) => {
+      const left = text.slice(Math.max(0, index - 60), index)
+      if (!cue.test(left) && !isNamed(text, index, found)) return []
+      const type = typeOf(left, namedAs(said, text, found))
+      return [{ type, from: index, to: index + said.length, score: 0.8 }]
+    }).flat(),
+  )
+}
+
+/** Right behind a name: "Kowalski, K-O-W-…", "Jarek. That's J as in …". */
+function isNamed(text: string, index: number, found: readonly Entity[]): boolean {
+  return found.some(
+    ({ to }) => to <= index && /^[\s,.;-]*(?:that's |that is )?$/.test(text.slice(to, index)),
+  )
+}
+
+function namedAs(said: string, text: string, found: readonly Entity[]): EntityType | undefined {
+  const word = said
+    .replace(/,? (?:as in|for|like) \p{L}+/gu, '')
+    .replace(/[^A-Z]/g, '')
+    .toLowerCase()
+  return found.find(({ from, to }) => text.slice(from, to).toLowerCase() === word)?.type
+}
+
+function typeOf(left: string, named: EntityType | undefined): EntityType {
+  if (named) return named === 'NAME_GIVEN' ? named : 'NAME_FAMILY'
+  const [first] = [...left.matchAll(/\b(first|given|last|sur|family)/gi)].at(-1) ?? []
+  return first && /first|given/i.test(first) ? 'NAME_GIVEN' : 'NAME_FAMILY'
+}
