@@ -5,8 +5,7 @@ import { indexVocabulary } from './entries.ts'
 /** The threshold of an entry of intensity 0.5 in speech of a language. */
 function thresholdOf(value: string, language = 'en', own?: string): number | undefined {
   const entry = own === undefined ? { value } : { value, language: own }
-  const { byFirstPhone } = indexVocabulary({ vocabulary: [entry] }, language)
-  return [...byFirstPhone.values()][0]?.[0]?.threshold
+  return indexVocabulary({ vocabulary: [entry] }, language).threshold || undefined
 }
 
 test('the threshold falls with the length of an entry', () => {

@@ -1,5 +1,5 @@
 import { foldCase } from '../word-parts.ts'
-import { isVowel, MIN_SKIP, PHONES, phoneDistance } from './phone-distance.ts'
+import { isVowel, PHONES, phoneDistance } from './phone-distance.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 
 /** One entry of a vocabulary (contract 2.3.1): how it is written, how else it is said, how loosely it is matched. */
@@ -26,14 +26,18 @@ export type Pattern = {
   threshold: number
   /** The most words it may have been heard as. */
   maxWords: number
+  /** Its place in the vocabulary. */
+  order: number
 }
 
 /** A vocabulary prepared for one language of speech. */
 export type Index = {
   /** Values by the letters of what is said, in lower case without blanks. */
   byLetters: ReadonlyMap<string, string>
-  /** Patterns by the phone that a window begins with, shortest first. */
-  byFirstPhone: ReadonlyMap<number, readonly Pattern[]>
+  /** Patterns by the first phone that is heard and their own last one (`endsOf`), then by how many they have. */
+  byEnds: ReadonlyMap<number, readonly (readonly Pattern[] | undefined)[]>
+  /** The greatest threshold of all patterns. */
+  threshold: number
   maxWords: number
 }
 
@@ -41,17 +45,18 @@ export type Index = {
 const MAX_WORDS = 8
 /** A phrase may have been heard as so many words more than it has. */
 const EXTRA_WORDS = 2
-/** How far the first and the last phone may be from those of the entry; vowels are less sure at the start. */
+/** How far the first phone may be from that of the entry; vowels are less sure there. */
 const FIRST_DISTANCE = 0.3
 const FIRST_DISTANCE_VOWELS = 0.55
-const LAST_DISTANCE = 0.6
 /** Sounds of other languages are compared by coarse rules, so they must be closer. */
 const FOREIGN_FACTOR = 0.7
 
 /** Prepares a vocabulary for speech in `language`; of equal spellings the first entry counts. */
 export function indexVocabulary(config: CustomVocabularyConfig, language: string): Index {
   const byLetters = new Map<string, string>()
-  const byFirstPhone = new Map<number, Pattern[]>()
+  const byEnds = new Map<number, Pattern[][]>()
+  let threshold = 0
+  let order = 0
   let maxWords = 1
   for (const entry of config.vocabulary) {
     const {
@@ -69,12 +74,14 @@ export function indexVocabulary(config: CustomVocabularyConfig, language: string
       if (letters === '' || words > MAX_WORDS) continue
       if (!hasSigns(text) && !byLetters.has(letters)) byLetters.set(letters, written)
       maxWords = Math.max(maxWords, words + EXTRA_WORDS)
-      const pattern = patternOf(text, { value: written, words, intensity, spoken, language })
-      if (pattern) addPattern(byFirstPhone, pattern)
+      const saying = { value: written, words, intensity, spoken, language, order: order++ }
+      const pattern = patternOf(text, saying)
+      if (!pattern) continue
+      threshold = Math.max(threshold, pattern.threshold)
+      addPattern(byEnds, pattern)
     }
   }
-  for (const list of byFirstPhone.values()) list.sort((a, b) => a.phones.length - b.phones.length)
-  return { byLetters, byFirstPhone, maxWords }
+  return { byLetters, byEnds, threshold, maxWords }
 }
 
 /** The letters and digits of a text in lower case: what is left of it when blanks and marks are forgotten. */
@@ -94,10 +101,11 @@ type Saying = {
   /** Language of the entry and of the speech. */
   spoken: string
   language: string
+  order: number
 }
 
 function patternOf(text: string, saying: Saying): Pattern | undefined {
-  const { value, words, intensity, spoken, language } = saying
+  const { value, words, intensity, spoken, language, order } = saying
   if (!hasSounds(spoken) || !hasSounds(language)) return undefined
   const phones = phonesOf(text, spoken)
   // Two sounds are in every second word.
@@ -105,26 +113,31 @@ function patternOf(text: string, saying: Saying): Pattern | undefined {
   const short = phones.length <= 4 ? 0.5 : phones.length <= 6 ? 0.8 : 1
   const foreign = spoken === 'en' && language === 'en' ? 1 : FOREIGN_FACTOR
   const threshold = (0.1 + 0.3 * intensity) * short * foreign
-  return { value, phones, threshold, maxWords: words + EXTRA_WORDS }
-}
-
-/** A pattern is filed under every phone that is near its first. */
-function addPattern(byFirstPhone: Map<number, Pattern[]>, pattern: Pattern): void {
-  const first = pattern.phones[0]!
-  for (let phone = 0; phone < PHONES; phone++) {
-    const reach = isVowel(phone) && isVowel(first) ? FIRST_DISTANCE_VOWELS : FIRST_DISTANCE
-    if (phoneDistance(phone, first) > reach) continue
-    const list = byFirstPhone.get(phone) ?? []
-    list.push(pattern)
-    byFirstPhone.set(phone, list)
+  return {
+    value,
+    phones,
+    threshold,
+    maxWords: words + EXTRA_WORDS,
+    order,
   }
 }
 
-/** Whether phones may be the pattern at all, within `limit` by phone: a cheap look before the dear one. */
-export function canMatch(pattern: Pattern, phones: readonly number[], limit: number): boolean {
-  const [own, length] = [pattern.phones.length, phones.length]
-  return (
-    MIN_SKIP * Math.abs(length - own) <= limit * Math.max(length, own) &&
-    phoneDistance(phones[length - 1]!, pattern.phones[own - 1]!) <= LAST_DISTANCE
-  )
+/** A pattern is filed under every phone that is near its first. */
+function addPattern(byEnds: Map<number, Pattern[][]>, pattern: Pattern): void {
+  const first = pattern.phones[0]!
+  const last = pattern.phones.at(-1)!
+  const { length } = pattern.phones
+  for (let phone = 0; phone < PHONES; phone++) {
+    const reach = isVowel(phone) && isVowel(first) ? FIRST_DISTANCE_VOWELS : FIRST_DISTANCE
+    if (phoneDistance(phone, first) > reach) continue
+    const byLength = byEnds.get(endsOf(phone, last)) ?? []
+    byEnds.set(endsOf(phone, last), byLength)
+    byLength[length] ??= []
+    byLength[length].push(pattern)
+  }
+}
+
+/** The key of `byEnds`. */
+export function endsOf(first: number, last: number): number {
+  return first * PHONES + last
 }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { editDistance, isVowel, PHONES, phoneDistance, readPhones } from './phone-distance.ts'
+import {
+  editDistance,
+  isVowel,
+  leastCosts,
+  PHONES,
+  phoneDistance,
+  readPhones,
+} from './phone-distance.ts'
 
 function distance(a: string, b: string, limit = 99): number {
   return editDistance(readPhones(a), readPhones(b), limit)
@@ -62,4 +69,20 @@ test('a distance within a limit is found wherever the sounds differ', () => {
       assert.ok(editDistance(b, a, 0.9) <= 0.9)
     }),
   )
+})
+
+test('the floor of a distance never changes it within a limit', () => {
+  const phones = fc.array(fc.nat({ max: PHONES - 1 }), { maxLength: 20 })
+  const limit = fc.double({ min: 0, max: 12, noNaN: true })
+  fc.assert(
+    fc.property(phones, phones, limit, (a, b, limit) => {
+      assert.equal(editDistance(a, b, limit, leastCosts(b)), editDistance(a, b, limit))
+    }),
+  )
+})
+
+test('a phone costs at least what the nearest costs, or what none does', () => {
+  const [k, g, s] = readPhones('K G S')
+  const least = leastCosts(readPhones('K'))
+  assert.deepEqual([least[k!], least[g!], least[s!]], [0, phoneDistance(k!, g!), 0.9])
 })

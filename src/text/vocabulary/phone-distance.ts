@@ -67,6 +67,8 @@ const SKIP = Float64Array.from(NAMES, (name) => LIGHT[name] ?? 0.9)
 /** What a missing sound costs at least. */
 export const MIN_SKIP = 0.5
 
+const NOTHING = new Float64Array(PHONES)
+
 /** Reads ARPAbet names with blanks between, stress digits allowed; unknown names are left out. */
 export function readPhones(names: string): number[] {
   return names.split(' ').flatMap((name) => NUMBERS.get(name.replace(/\d/, '')) ?? [])
@@ -86,27 +88,62 @@ export function phoneDistance(a: number, b: number): number {
 let [above, row] = [new Float64Array(64), new Float64Array(64)]
 
 /**
- * Weighted edit distance of two phone rows; Infinity as soon as it is above `limit`. Only the band of the table
- * is filled in which so many phones can be left out.
+ * What each phone costs at least when it is heard and `phones` were said: as the nearest of them, or as none.
+ * A floor of the distance to `phones`, which costs a fraction of it.
  */
-export function editDistance(a: readonly number[], b: readonly number[], limit: number): number {
+export function leastCosts(phones: readonly number[]): Float64Array {
+  const least = SKIP.slice()
+  for (const phone of phones) {
+    for (let heard = 0; heard < PHONES; heard++) {
+      const swap = SWAP[phone * PHONES + heard]!
+      if (swap < least[heard]!) least[heard] = swap
+    }
+  }
+  return least
+}
+
+/** Sums of the same costs in another order differ by less. */
+const ROUNDING = 1e-9
+
+/**
+ * Weighted edit distance of two phone rows; Infinity as soon as it is above `limit`. `least` are the
+ * `leastCosts` of `b`, where they are known. Only the band of the table is filled through which a path can go
+ * with so many phones left out on both sides of a cell (Ukkonen, 1985).
+ */
+export function editDistance(
+  a: readonly number[],
+  b: readonly number[],
+  limit: number,
+  least: Float64Array = NOTHING,
+): number {
   const width = b.length
+  let rest = 0
+  const allowed = limit + ROUNDING
+  for (let i = 0; i < a.length; i++) {
+    rest += least[a[i]!]!
+    if (rest > allowed) return Number.POSITIVE_INFINITY
+  }
   if (above.length <= width) {
     above = new Float64Array(2 * width)
     row = new Float64Array(2 * width)
   }
-  const band = Math.floor(limit / MIN_SKIP) + 1
+  const longer = width - a.length
+  const spare = Math.floor((allowed / MIN_SKIP - Math.abs(longer)) / 2)
+  if (spare < 0) return Number.POSITIVE_INFINITY
+  const before = spare + Math.max(0, -longer)
+  const behind = spare + Math.max(0, longer)
   above[0] = 0
-  for (let j = 1; j <= width; j++) above[j] = above[j - 1]! + SKIP[b[j - 1]!]!
+  for (let j = 1; j <= Math.min(width, behind); j++) above[j] = above[j - 1]! + SKIP[b[j - 1]!]!
   for (let i = 1; i <= a.length; i++) {
     const phone = a[i - 1]!
     const skip = SKIP[phone]!
-    const from = Math.max(1, i - band)
-    const to = Math.min(width, i + band)
-    row[from - 1] = from === 1 ? above[0]! + skip : Number.POSITIVE_INFINITY
-    if (to === i + band) above[to] = Number.POSITIVE_INFINITY
-    let least = row[from - 1]!
-    let left = least
+    rest -= least[phone]!
+    const from = Math.max(1, i - before)
+    const to = Math.min(width, i + behind)
+    row[from - 1] = from === 1 && i <= before ? above[0]! + skip : Number.POSITIVE_INFINITY
+    if (to === i + behind) above[to] = Number.POSITIVE_INFINITY
+    let lowest = row[from - 1]!
+    let left = lowest
     for (let j = from; j <= to; j++) {
       const other = b[j - 1]!
       const swap = above[j - 1]! + SWAP[phone * PHONES + other]!
@@ -115,12 +152,11 @@ export function editDistance(a: readonly number[], b: readonly number[], limit: 
       if (swap < left) left = swap
       if (drop < left) left = drop
       row[j] = left
-      if (left < least) least = left
+      if (left < lowest) lowest = left
     }
-    if (least > limit) return Number.POSITIVE_INFINITY
+    if (lowest + rest > allowed) return Number.POSITIVE_INFINITY
     ;[above, row] = [row, above]
   }
-  if (Math.abs(a.length - width) > band) return Number.POSITIVE_INFINITY
   const cost = above[width]!
   return cost > limit ? Number.POSITIVE_INFINITY : cost
 }

@@ -1,15 +1,9 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { dress, foldCase, partsOf, replaceWords, type WordParts } from '../word-parts.ts'
 import { isCommon, isFunctionWord } from './common-words.ts'
-import {
-  type CustomVocabularyConfig,
-  canMatch,
-  type Index,
-  indexVocabulary,
-  lettersOf,
-} from './entries.ts'
+import { type CustomVocabularyConfig, type Index, indexVocabulary, lettersOf } from './entries.ts'
 import { guardFactor, type HeardWord } from './guards.ts'
-import { editDistance } from './phone-distance.ts'
+import { findNearest } from './nearest.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 
 /** Languages this works in: by sound in English, coarsely in five others, by letters alone in the rest. */
@@ -33,19 +27,28 @@ export function applyVocabulary(
   transcript: Transcript,
   config: CustomVocabularyConfig,
 ): Transcript {
+  return createVocabulary(config)(transcript)
+}
+
+/** The same for transcripts that come one by one: the vocabulary is prepared once for each language. */
+export function createVocabulary(
+  config: CustomVocabularyConfig,
+): (transcript: Transcript) => Transcript {
   const indexes = new Map<string, Index>()
-  const readings = new Map<string, Heard>()
-  const utterances = transcript.utterances.map((utterance) => {
-    const { language, words } = utterance
-    const index = indexes.get(language) ?? indexVocabulary(config, language)
-    indexes.set(language, index)
-    const heard = words.map((word) => hear(word, { language, readings }))
-    return {
-      ...utterance,
-      words: replace(words, heard, chooseBest(candidates(utterance, heard, index))),
-    }
-  })
-  return { ...transcript, utterances }
+  return (transcript) => {
+    const readings = new Map<string, Heard>()
+    const utterances = transcript.utterances.map((utterance) => {
+      const { language, words } = utterance
+      const index = indexes.get(language) ?? indexVocabulary(config, language)
+      indexes.set(language, index)
+      const heard = words.map((word) => hear(word, { language, readings }))
+      return {
+        ...utterance,
+        words: replace(words, heard, chooseBest(candidates(utterance, heard, index))),
+      }
+    })
+    return { ...transcript, utterances }
+  }
 }
 
 /** Words come again and again: what they sound like is found once. */
@@ -89,8 +92,9 @@ function candidates({ words, language }: Utterance, heard: Heard[], index: Index
         const isPronoun = window.length === 1 && last.isFunctionWord
         if (!isPronoun) found.push({ from, to, value: exact, score: from - to })
       } else if (phones.length > 0) {
-        const best = bestBySound(window, { phones, index, language })
-        if (best) found.push({ from, to, ...best })
+        const factor = language === 'en' ? guardFactor(window) : 1
+        const best = findNearest(index, { phones, words: window.length, factor })
+        if (best) found.push({ from, to, value: best.pattern.value, score: best.score })
       }
     }
   }
@@ -102,26 +106,6 @@ function isOnePhrase(words: readonly Word[], heard: readonly Heard[], i: number)
   const { after, possessive } = heard[i - 1]!.parts
   const isJoined = after === '' && possessive === '' && heard[i]!.parts.before === ''
   return isJoined && words[i]!.start - words[i - 1]!.end <= MAX_PAUSE
-}
-
-function bestBySound(
-  window: readonly Heard[],
-  { phones, index, language }: { phones: readonly number[]; index: Index; language: string },
-): Pick<Candidate, 'value' | 'score'> | undefined {
-  const patterns = index.byFirstPhone.get(phones[0]!)
-  if (!patterns) return undefined
-  const factor = language === 'en' ? guardFactor(window) : 1
-  let best: Pick<Candidate, 'value' | 'score'> | undefined
-  for (const pattern of patterns) {
-    if (window.length > pattern.maxWords) continue
-    const threshold = pattern.threshold * factor
-    const limit = best ? Math.min(best.score, threshold) : threshold
-    if (!canMatch(pattern, phones, limit)) continue
-    const longer = Math.max(phones.length, pattern.phones.length)
-    const score = editDistance(phones, pattern.phones, limit * longer) / longer
-    if (score <= limit && (!best || score < best.score)) best = { value: pattern.value, score }
-  }
-  return best
 }
 
 /** The best candidates that do not overlap, by place; of equal ones the longer, then the earlier. */

@@ -1,0 +1,69 @@
+import { endsOf, type Index, type Pattern } from './entries.ts'
+import { editDistance, leastCosts, MIN_SKIP, PHONES, phoneDistance } from './phone-distance.ts'
+
+/** How far the last phone may be from that of the entry. */
+const LAST_DISTANCE = 0.6
+
+/** For each phone that is heard last, those that an entry may end with. */
+const LASTS = Array.from({ length: PHONES }, (_, heard) => {
+  return Array.from({ length: PHONES }, (_, last) => last).filter((last) => {
+    return phoneDistance(heard, last) <= LAST_DISTANCE
+  })
+})
+
+/** Sums of the same costs in another order differ by less. */
+const ROUNDING = 1e-9
+
+/** Phones that were heard as so many words; patterns keep `factor` of their thresholds. */
+export type HeardPhones = { phones: readonly number[]; words: number; factor: number }
+
+/** What was most likely said, and how far it is from what was heard, by phone. */
+export type Nearest = { pattern: Pattern; score: number }
+
+/**
+ * The pattern that is nearest to what was heard, if one is within its threshold; of equally near ones the
+ * shortest, then the earliest. Most patterns are never looked at: they begin, end or last otherwise.
+ */
+export function findNearest(index: Index, heard: HeardPhones): Nearest | undefined {
+  const { phones, words, factor } = heard
+  const [first, last] = [phones[0]!, phones.at(-1)!]
+  const sound = { phones, words, factor, least: leastCosts(phones) }
+  const { shortest, longest } = lengthsNear(phones.length, index.threshold * factor)
+  let best: Nearest | undefined
+  for (const end of LASTS[last]!) {
+    const byLength = index.byEnds.get(endsOf(first, end)) ?? []
+    const to = Math.min(longest, byLength.length - 1)
+    for (let length = shortest; length <= to; length++) {
+      for (const pattern of byLength[length] ?? []) best = nearer(best, pattern, sound)
+    }
+  }
+  return best
+}
+
+/** How many phones may be heard as `length` within `limit` by phone: each one more or less costs something. */
+function lengthsNear(length: number, limit: number): { shortest: number; longest: number } {
+  const share = Math.max(0, 1 - limit / MIN_SKIP)
+  const shortest = Math.max(1, Math.ceil(length * share - ROUNDING))
+  return { shortest, longest: Math.floor(length / share + ROUNDING) }
+}
+
+function nearer(
+  best: Nearest | undefined,
+  pattern: Pattern,
+  { phones, words, factor, least }: HeardPhones & { least: Float64Array },
+): Nearest | undefined {
+  if (words > pattern.maxWords) return best
+  const threshold = pattern.threshold * factor
+  const limit = best ? Math.min(best.score, threshold) : threshold
+  const longer = Math.max(phones.length, pattern.phones.length)
+  if (MIN_SKIP * Math.abs(phones.length - pattern.phones.length) > limit * longer) return best
+  const most = Math.min(threshold * longer, limit * longer + ROUNDING)
+  const score = editDistance(pattern.phones, phones, most, least) / longer
+  if (score > limit || (best && score === best.score && !isBefore(pattern, best.pattern)))
+    return best
+  return { pattern, score }
+}
+
+function isBefore(one: Pattern, other: Pattern): boolean {
+  return (one.phones.length - other.phones.length || one.order - other.order) < 0
+}
