@@ -114,6 +114,8 @@ export type Config = {
     maxQueuedPerAccount: number
     fetchTimeout: number
   }
+  /** How sentiments and sentences are written (contract 4.5): as text, or as what they are. */
+  addOnResults: 'string' | 'native'
   network: {
     /** Hosts and CIDR ranges that may be reached though they are private; 'all' lifts the guard. */
     allowPrivateNetwork: 'all' | string[]
@@ -210,6 +212,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       maxQueuedPerAccount: read.integer('MAX_QUEUED_JOBS', 300, { min: 1 }),
       fetchTimeout: read.integer('FETCH_TIMEOUT_S', 300, { min: 1 }),
     },
+    addOnResults: read.oneOf('ADDON_RESULTS', ['string', 'native']),
     network: { allowPrivateNetwork: read.networks('ALLOW_PRIVATE_NETWORK') },
     live: {
       maxPerAccount: read.integer('MAX_LIVE_SESSIONS', 30, { min: 1 }),

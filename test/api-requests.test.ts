@@ -288,7 +288,6 @@ const contradictory: [fields: Record<string, unknown>, path: string | undefined]
     { subtitles_config: { minimum_duration: 6, maximum_duration: 5 } },
     'subtitles_config.minimum_duration',
   ],
-  [{ pii_redaction: true }, undefined],
   [{ language_config: { languages: ['fr', 'de'] } }, undefined],
 ]
 

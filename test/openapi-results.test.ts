@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type CheckExchange, conformanceOf } from './conformance.ts'
+import { defaultLiveParams } from './default-live-params.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
 let server: TestServer
@@ -70,6 +71,17 @@ const everyAddOn = {
   display_mode: found(['Hi']),
 }
 
+const sentiment = { text: 'Hi', sentiment: 'neutral', emotion: 'neutral' }
+const { text: _text, ...sentenceOf } = utterance
+const nativeSentences = found([{ sentence: 'Hi, this', ...sentenceOf }])
+
+const nativeForm = {
+  ...everyAddOn,
+  transcription: { ...text, sentences: [nativeSentences] },
+  sentences: nativeSentences,
+  sentiment_analysis: found([{ ...sentiment, start: 0.42, end: 0.84, channel: 0, speaker: 0 }]),
+}
+
 const everyFailure = {
   metadata,
   transcription: { full_transcript: '', languages: [], utterances: [], sentences: [failed(null)] },
@@ -96,36 +108,10 @@ const live = {
   messages: ['{"type":"speech_start"}'],
 }
 
-const flags = {
-  receive_partial_transcripts: false,
-  receive_final_transcripts: true,
-  receive_speech_events: true,
-  receive_pre_processing_events: true,
-  receive_realtime_processing_events: true,
-  receive_post_processing_events: true,
-  receive_acknowledgments: true,
-  receive_errors: true,
-  receive_lifecycle_events: false,
-}
+const { messages_config: flags } = defaultLiveParams
 const liveParams = {
-  encoding: 'wav/pcm',
-  bit_depth: 16,
-  sample_rate: 16000,
-  channels: 1,
+  ...defaultLiveParams,
   model: 'fast',
-  endpointing: 0.05,
-  maximum_duration_without_endpointing: 5,
-  language_config: { languages: ['en'], code_switching: false },
-  pre_processing: { audio_enhancer: false, speech_threshold: 0.6 },
-  realtime_processing: {
-    custom_vocabulary: false,
-    custom_spelling: false,
-    translation: false,
-    named_entity_recognition: false,
-    sentiment_analysis: false,
-  },
-  post_processing: { summarization: false, chapterization: false },
-  messages_config: flags,
   callback: true,
   callback_config: { url: 'https://app.example.test/hooks', ...flags },
 }
@@ -156,6 +142,11 @@ test('a result with every add-on is as described, and so is one in which every a
   checkJob('pre-recorded', { result: everyFailure })
 })
 
+test('a result of the native form is as described', () => {
+  checkJob('pre-recorded', { result: nativeForm })
+  checkJob('pre-recorded', { result: { ...nativeForm, sentiment_analysis: failed([]) } })
+})
+
 test('the job of a live session is as described', () => {
   checkJob('live', { result: live, request_params: liveParams })
 })
@@ -172,6 +163,14 @@ for (const [what, result] of Object.entries({
   'with an entity of no known type': {
     ...everyAddOn,
     named_entity_recognition: found([{ ...entity, entity_type: 'GDPR' }]),
+  },
+  'with a native sentiment that lacks its times': {
+    ...everyAddOn,
+    sentiment_analysis: found([sentiment]),
+  },
+  'with a native sentence that lacks its words': {
+    ...everyAddOn,
+    sentences: found([{ sentence: 'Hi' }]),
   },
   'with messages of a live session': { ...everyAddOn, messages: [] },
   'with two wrappers of sentences': {

@@ -10,9 +10,9 @@ import { serve } from '../src/cli/serve.ts'
 
 const { env } = process
 const { FAKE_BATCH_MS = '15', FAKE_GRACE_MS = '5000', FAKE_DRAIN_MS = '30000' } = env
-const { FAKE_RETRY_MS } = env
+const { FAKE_RETRY_MS, FAKE_TEXT = 'one two three' } = env
 
-const speech = createFakeSpeechEngine('one two three', {
+const speech = createFakeSpeechEngine(FAKE_TEXT, {
   fingerprint: true,
   onBatch: (_batch, signal) => delay(Number(FAKE_BATCH_MS), undefined, { signal }),
 })

@@ -4,6 +4,8 @@ import { createAuthenticate, type Key } from './auth.ts'
 import { openLiveDoor } from './live-socket.ts'
 import { describeApi } from './openapi/document.ts'
 import { createRateLimit } from './rate-limit.ts'
+import { addOnRetryRoute } from './routes/add-on-retry.ts'
+import { capabilityRoutes } from './routes/capabilities.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { descriptionRoutes } from './routes/description.ts'
 import { endpointRoutes } from './routes/endpoints.ts'
@@ -55,9 +57,11 @@ export async function createHttp(app: HttpParts): Promise<FastifyInstance> {
       request.account = account
       request.scopes = scopes
     })
+    await guarded.register(capabilityRoutes(app))
     await guarded.register(uploadRoutes(app))
     await guarded.register(fileRoutes(app))
     await guarded.register(preRecordedRoutes(app))
+    await guarded.register(addOnRetryRoute(app))
     await guarded.register(liveRoutes(app))
     await guarded.register(transcriptionRoutes(app))
     await guarded.register(deliveryRoutes(app))

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { AppError } from '../errors.ts'
-import type { Job } from '../storage/jobs.ts'
+import { findJob, type Job } from '../storage/jobs.ts'
+import type { StoredResult } from '../storage/results.ts'
 import type { Storage } from '../storage/storage.ts'
 import { toDateTime } from './moments.ts'
 import { piecesWithoutMessages, withoutMessages } from './without-messages.ts'
@@ -27,13 +28,15 @@ export type JobTextOptions = {
 
 /**
  * A job as JSON text. Its result, which may be megabytes, passes as it is stored: nothing is parsed
- * and written again. Undefined for a job whose long result is gone, as that of a deleted job is.
+ * and written again. Undefined for a job whose long result is gone, as that of a deleted job is; one that was
+ * replaced after its row was read is looked up once more.
  */
 export async function toJobText(
   job: Job,
-  { objects }: Pick<Storage, 'objects'>,
-  { omitMessages = false }: JobTextOptions = {},
+  storage: Pick<Storage, 'db' | 'objects'>,
+  options: JobTextOptions = {},
 ): Promise<JobText | undefined> {
+  const { omitMessages = false } = options
   const head = `${viewWithoutResult(job)},"result":`
   const stored = job.result
   const omitsMessages = omitMessages && job.kind === 'live'
@@ -41,8 +44,11 @@ export async function toJobText(
   if ('text' in stored) {
     return `${head}${omitsMessages ? withoutMessages(stored.text) : stored.text}}`
   }
-  const opened = await objects.open(stored.object).catch(ignoreMissing)
-  if (!opened) return undefined
+  const opened = await storage.objects.open(stored.object).catch(ignoreMissing)
+  if (!opened) {
+    const now = await findJob(storage.db, job)
+    return now && !isSameObject(now.result, stored) ? toJobText(now, storage, options) : undefined
+  }
   const tail = '}'
   return {
     bytes: Buffer.byteLength(head) + opened.size + tail.length,
@@ -67,6 +73,10 @@ export async function* writeText({
   } finally {
     body.destroy()
   }
+}
+
+function isSameObject(one: StoredResult | null, other: { object: string }): boolean {
+  return one !== null && 'object' in one && one.object === other.object
 }
 
 function ignoreMissing(error: unknown): undefined {

@@ -43,6 +43,7 @@ function fromText(value: QueryValue, type: string | undefined): unknown {
   if (typeof value !== 'string' || value === '') return value
   if (type === 'integer') return /^-?\d+$/.test(value) ? toInteger(value) : value
   if (type === 'object') return parseJson(value)
+  if (type === 'boolean') return /^(true|false)$/.test(value) ? value === 'true' : value
   return value
 }
 

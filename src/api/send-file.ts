@@ -5,9 +5,12 @@ import type { StoredFile } from '../storage/files.ts'
 import type { Storage } from '../storage/storage.ts'
 import { parseByteRange } from './byte-range.ts'
 
+/** What has to be known of a file to send it; without a name it goes by its id. */
+export type SentFile = Pick<StoredFile, 'id' | 'size' | 'filename' | 'extension'>
+
 /** Which bytes to send, and as what. */
 export type SendOptions = {
-  file: StoredFile
+  file: SentFile
   contentType: string
   objects: Storage['objects']
 }
@@ -43,7 +46,7 @@ export async function sendFile(
 }
 
 /** The name a file is known by; one that came without gets its id. */
-export function fileNameOf({ id, filename, extension }: StoredFile): string {
+export function fileNameOf({ id, filename, extension }: Omit<SentFile, 'size'>): string {
   return filename ?? `${id}.${extension}`
 }
 

@@ -12,7 +12,7 @@ import type { Clock } from './clock.ts'
 export const MAX_PAUSE_MS = 60_000
 /** What is due later is found by a later look, though that may come a little late. */
 const HORIZON_MS = 2 * MAX_PAUSE_MS
-/** To look for all that is due reads all of it: with a long backlog it is done a tenth of the time at most. */
+/** A look visits every endpoint that has something due: with very many it is done a tenth of the time at most. */
 const SHARE = 0.1
 /** It may have taken long because others searched. */
 const MAX_REST_MS = 5000

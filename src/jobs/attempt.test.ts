@@ -34,8 +34,9 @@ async function attempt(
     timeout: 0,
     stop: new AbortController().signal,
     enter: async () => {},
-    transcribe: async (job, options) =>
-      (await transcribe({ db, job, ...options })) as Record<string, unknown>,
+    transcribe: async (job, options) => {
+      return { result: (await transcribe({ db, job, ...options })) as Record<string, unknown> }
+    },
     discard: async (id) => {
       discardedWhile.push((await findJob(db, { id, account }))?.status)
     },

@@ -5,12 +5,12 @@ import type { Db } from '../storage/db.ts'
 import { failJob, finishJob, type JobFailure, releaseJob, retryJob } from '../storage/lease.ts'
 import { type JobProgress, recordProgress } from '../storage/progress.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
-import type { WrittenResult } from '../storage/results.ts'
 import { type AttemptMeter, type Observers, openMeter } from './attempt-meter.ts'
 import { type AttemptWatch, LeaseLost, watchAttempt } from './attempt-watch.ts'
 import { steadyNow } from './clock.ts'
 import type { Enter } from './in-hand.ts'
-import type { TranscribeOptions } from './pipeline.ts'
+import type { Transcribed, TranscribeOptions } from './pipeline.ts'
+import { dropOriginal, dropRedactedSound } from './redacted-sound.ts'
 
 /** Base of the pause before a further attempt; doubled each time, plus up to half of it at random. */
 const RETRY_PAUSE_MS = 1000
@@ -29,7 +29,7 @@ export type AttemptTools = Observers & {
   maxAttempts: number
   /** Seconds one attempt may take; 0 = no limit. */
   timeout: number
-  transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<WrittenResult>
+  transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<Transcribed>
   enter: Enter
   /** Removes what the stages of a job left behind. */
   discard(jobId: string): Promise<void>
@@ -49,8 +49,8 @@ export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<
   const watch = watchAttempt({ ...tools, lease: job.lease })
   let failure: unknown
   try {
-    const result = await transcribeTold(tools, job, watch)
-    await finish(tools, job, { result })
+    const transcribed = await transcribeTold(tools, job, watch)
+    await finish(tools, job, transcribed)
   } catch (error) {
     failure = watch.signal.aborted ? watch.signal.reason : error
     await settleFailure(tools, job, { error: failure })
@@ -65,7 +65,7 @@ async function transcribeTold(
   { db, enter, log, meter, transcribe }: Tools,
   job: ClaimedJob,
   { signal, untimed }: AttemptWatch,
-): Promise<WrittenResult> {
+): Promise<Transcribed> {
   let written = Promise.resolve()
   function onProgress(progress: JobProgress): void {
     const write = () => recordProgress(db, job.lease, progress)
@@ -85,19 +85,24 @@ async function transcribeTold(
 async function finish(
   tools: Tools,
   job: ClaimedJob,
-  { result }: { result: WrittenResult },
+  { result, redactedSound }: Transcribed,
 ): Promise<void> {
   const { db, log, meter } = tools
-  const write = () => finishJob(db, job.lease, { result, at: Date.now() })
+  const write = () => finishJob(db, job.lease, { result, redactedSound, at: Date.now() })
   // A full disk is a failure of the job; a database that another program holds for a while is not.
-  const done = await untilWritten(tools, write, {
-    isFatal: (error) => error instanceof AppError,
-  })
+  const isFatal = (error: unknown) => error instanceof AppError
+  let done = false
+  try {
+    done = await untilWritten(tools, write, { isFatal })
+  } finally {
+    if (!done && redactedSound) await dropRedactedSound(tools, redactedSound)
+  }
   if (!done) return log.warn('result dropped: the lease was lost')
+  if (redactedSound) await dropOriginal(tools, job)
+  await discard(tools, job.id)
   tools.onEvents?.()
   meter.ended()
   log.info('job done')
-  await discard(tools, job.id)
 }
 
 /** Decides what becomes of a job whose attempt failed, and writes it. */

@@ -6,6 +6,7 @@ import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fakeRecording, oneChunk } from '../../test/fake-media.ts'
 import { ACCOUNT, openService, type TestService } from '../../test/test-service.ts'
+import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import { findFile } from '../storage/files.ts'
 import { findJob } from '../storage/jobs.ts'
 
@@ -45,10 +46,12 @@ test('a job is taken as soon as it is there, and many are all done', async (t) =
 })
 
 test('what cannot be transcribed is refused before it is queued', async (t) => {
-  const service = await openService(t, { env: { STENO_MAX_QUEUED_JOBS: '1' } })
+  const speech = createFakeSpeechEngine('bonjour', { languages: ['en', 'fr'] })
+  const service = await openService(t, { speech, env: { STENO_MAX_QUEUED_JOBS: '1' } })
   const language = { language_config: { languages: ['xx'] } }
+  const french = { language_config: { languages: ['en', 'fr'] } }
   const cases = [
-    [{ params: { pii_redaction: true } }, 'feature_not_configured'],
+    [{ params: { pii_redaction: true, ...french } }, 'feature_not_configured'],
     [{ params: language }, 'language_not_installed'],
     [{ fileId: randomUUID() }, 'file_not_found'],
   ] as const

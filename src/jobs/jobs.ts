@@ -18,7 +18,10 @@ import { findFile, type StoredFile } from '../storage/files.ts'
 import { deleteEndedJob, findJob, type JobId } from '../storage/jobs.ts'
 import { findActiveJobs } from '../storage/queue-upkeep.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { TextCapabilities } from '../text/capabilities.ts'
 import type { Composer } from '../text/composer.ts'
+import { languages as redactedLanguages } from '../text/entities/find-entities.ts'
+import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import type { Observers } from './attempt-meter.ts'
 import { steadyNow } from './clock.ts'
 import { type MediaTools, type PipelineTools, transcribe } from './pipeline.ts'
@@ -42,10 +45,10 @@ export type SubmitRequest = {
 
 /** What the recorded-audio service is built from. */
 export type JobsOptions = Observers & {
-  config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
+  config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
   storage: Pick<Storage, 'db' | 'objects'>
   speech: SpeechEngine
-  composer: Pick<Composer, 'compose'>
+  composer: Pick<Composer, 'compose' | 'retry' | 'describe'>
   log: Log
   media?: MediaTools
   /** Called when something may have been queued for receivers. */
@@ -109,11 +112,9 @@ export class Jobs {
   async submit(account: string, request: SubmitRequest): Promise<{ id: string }> {
     if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
     const { params, customMetadata, fileId, source, idempotency } = request
-    if (params.pii_redaction === true) {
-      // Answering with unredacted text is the one thing that must not happen (contract D63).
-      throw new AppError('feature_not_configured', 'pii_redaction is not available on this server')
-    }
-    chooseLanguage(listedLanguages(params), this.#tools.speech.languages)
+    const listed = listedLanguages(params)
+    chooseLanguage(listed, this.#tools.speech.languages)
+    if (params.pii_redaction === true) refuseUnredactable(listed)
     if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
     const id = randomUUID()
     const file = {
@@ -174,6 +175,17 @@ export class Jobs {
     await removeStages(workFolder, job.id)
   }
 
+  /** Makes a failed add-on of a job that is done again; the JSON text of what stands in its result now. */
+  retryAddOn(addOn: JobAddOn): Promise<string> {
+    const { db, composer, config } = this.#tools
+    return retryAddOn({ db, composer, config }, addOn, { signal: this.#closed.signal })
+  }
+
+  /** What can be made of a transcript. */
+  capabilities(): Promise<TextCapabilities> {
+    return this.#tools.composer.describe()
+  }
+
   /** Begins to work through the queue, with what an earlier server left unfinished. */
   async start(): Promise<void> {
     const { db, workFolder } = this.#tools
@@ -213,6 +225,14 @@ export class Jobs {
     const retryAfter = this.#runner.secondsUntilNext(account)
     return new AppError('too_many_jobs', `${maxQueued} are waiting already`, { retryAfter })
   }
+}
+
+/** Answering with unredacted text is the one thing that must not happen (contract D63). */
+function refuseUnredactable(listed: readonly string[]): void {
+  const unknown = listed.filter((code) => !redactedLanguages.includes(code))
+  if (unknown.length === 0) return
+  const detail = `pii_redaction knows ${redactedLanguages.join(', ')}; the request lists ${unknown.join(', ')}`
+  throw new AppError('feature_not_configured', detail)
 }
 
 function sameRequest(earlier: Earlier, { fingerprint }: IdempotencyKey): { id: string } {

@@ -6,6 +6,8 @@ import type { Db } from '../storage/db.ts'
 import { recordSound } from '../storage/fetched-file.ts'
 import type { JobProgress } from '../storage/progress.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
+import type { RedactedSound } from '../storage/redacted-sound.ts'
+import type { WrittenResult } from '../storage/results.ts'
 import type { Composer } from '../text/composer.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { assembleTranscript } from './assemble.ts'
@@ -14,6 +16,7 @@ import type { Enter } from './in-hand.ts'
 import { inParallel } from './in-parallel.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { provideRecording } from './recording.ts'
+import { storeRedactedSound, wantsRedactedSound } from './redacted-sound.ts'
 import { openStages, type Stages } from './stages.ts'
 
 /** How recordings are looked into and decoded; tests may give other ones. */
@@ -24,8 +27,8 @@ export type PipelineTools = {
   db: Db
   speech: SpeechEngine
   media: MediaTools
-  composer: Pick<Composer, 'compose'>
-  config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
+  composer: Pick<Composer, 'compose' | 'retry' | 'describe'>
+  config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
   /** Where the stages of each job keep what they produced. */
   workFolder: string
 }
@@ -38,6 +41,9 @@ export type TranscribeOptions = {
   meter: AttemptMeter
 }
 
+/** What was made of a recording: the result, and what is to be kept in place of the original. */
+export type Transcribed = { result: WrittenResult; redactedSound?: RedactedSound | undefined }
+
 /**
  * Makes the result of one job: fetch, decode, find the speech of each channel, recognise it in batches,
  * assemble, and make what was asked for. What an earlier attempt finished is taken from its stages, so a job that was killed goes on
@@ -47,7 +53,7 @@ export async function transcribe(
   tools: PipelineTools,
   job: ClaimedJob,
   { signal, onProgress, enter, meter }: TranscribeOptions,
-) {
+): Promise<Transcribed> {
   const startedAt = performance.now()
   const progress = createProgress(onProgress)
   const language = chooseLanguage(listedLanguages(job.params), tools.speech.languages)
@@ -84,11 +90,21 @@ export async function transcribe(
     distinctChannels: channels.length,
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
+    form: tools.config.addOnResults,
   }
   progress.enter('compose')
-  return meter.stage('compose', () => {
+  const composed = await meter.stage('compose', () => {
     return tools.composer.compose(assembleTranscript(heard), result, { signal })
   })
+  if (!wantsRedactedSound(job.params)) return { result: composed.text }
+
+  progress.enter('redact sound')
+  // Last of all: once it is stored, whoever ends the job has to see to it.
+  const redactedSound = await meter.stage('redact sound', () => {
+    const { redacted } = composed
+    return storeRedactedSound(tools.db, decoded.channels, { redacted, signal })
+  })
+  return { result: composed.text, redactedSound }
 }
 
 type Step = { stages: Stages; progress: Progress; signal: AbortSignal }

@@ -6,7 +6,8 @@ const stages = {
   decode: { from: 0.05, to: 0.15 },
   'find speech': { from: 0.15, to: 0.25 },
   recognise: { from: 0.25, to: 0.97 },
-  compose: { from: 0.97, to: 1 },
+  compose: { from: 0.97, to: 0.99 },
+  'redact sound': { from: 0.99, to: 1 },
 } as const
 
 /** A stage of the pipeline by name. */

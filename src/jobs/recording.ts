@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import type { Db } from '../storage/db.ts'
 import { recordFetchedFile } from '../storage/fetched-file.ts'
 import { findFile } from '../storage/files.ts'
@@ -7,7 +8,9 @@ import { LeaseLost } from './attempt-watch.ts'
 import { fetchAudio } from './fetch.ts'
 import type { PipelineTools } from './pipeline.ts'
 
-type RecordingTools = Pick<PipelineTools, 'db' | 'media' | 'config'>
+type RecordingTools = Pick<PipelineTools, 'db' | 'media'> & {
+  config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
+}
 
 /** Sees to it that the recording of a job is stored: one that lies elsewhere is fetched, once. */
 export async function provideRecording(

@@ -6,6 +6,7 @@ import { openTestStorage } from '../../test/test-storage.ts'
 import { type Db, inTransaction } from './db.ts'
 import { type DeliveryBody, openDeliveryBody } from './delivery-body.ts'
 import { deleteEndedJob } from './jobs.ts'
+import { MAX_INLINE_RESULT_BYTES, replaceResult } from './results.ts'
 
 const params = callbackTo('https://app.example/hook')
 
@@ -78,4 +79,31 @@ test('there is no body of a job, or in an object, that was deleted', async (t) =
     const gone = { ...delivery!, bodyObject: object }
     assert.equal(await openDeliveryBody(db, gone), undefined)
   }
+})
+
+test('a body whose result is replaced while it is opened is made of the new one', async (t) => {
+  const { db } = await openTestStorage(t)
+  const result = { words: 'x'.repeat(MAX_INLINE_RESULT_BYTES) }
+  const id = await endNewJob(db, { params, result })
+  const row = await db.sql.selectFrom('jobs').select('result_object').executeTakeFirstOrThrow()
+  const stored = { object: row.result_object! }
+  let isReplaced = false
+  /** Replaced between the reading of the row and the opening of the object. */
+  async function open(object: string) {
+    if (!isReplaced) await replaceResult(db, { jobId: id, stored }, { ...result, again: 1 })
+    isReplaced = true
+    return db.objects.open(object)
+  }
+  const body = await openOnly({ ...db, objects: { ...db.objects, open } })
+  const told = { id, event: 'transcription.success', payload: { ...result, again: 1 } }
+  assert.equal(await textOf(body), JSON.stringify(told))
+})
+
+test('a body whose result is lost for good is none', async (t) => {
+  const { db } = await openTestStorage(t)
+  await endNewJob(db, { params, result: { words: 'x'.repeat(MAX_INLINE_RESULT_BYTES) } })
+  for (const object of (await Array.fromAsync(db.objects.list())).flat()) {
+    await db.objects.delete(object)
+  }
+  assert.equal(await openOnly(db), undefined)
 })

@@ -20,6 +20,14 @@ export async function openDeliveryBody(
 ): Promise<DeliveryBody | undefined> {
   if (body !== null) return textBody(body)
   if (bodyObject !== null) return objectBody(db, { object: bodyObject })
+  return resultBody(db, { jobId, event })
+}
+
+/** `missing` is the object that an earlier look did not find: if the row names another by now, that one is there. */
+async function resultBody(
+  db: Db,
+  { jobId, event, missing }: Pick<Delivery, 'jobId' | 'event'> & { missing?: string },
+): Promise<DeliveryBody | undefined> {
   const job = await db.sql
     .selectFrom('jobs')
     .select(bodyColumns)
@@ -31,7 +39,10 @@ export async function openDeliveryBody(
   const result = storedResult(job)
   if (!result) return textBody(`${head},"error":${JSON.stringify(errorOf(job))}${tail}`)
   if ('text' in result) return textBody(`${head},"payload":${result.text}${tail}`)
-  return objectBody(db, { head: `${head},"payload":`, object: result.object, tail })
+  const { object } = result
+  const opened = await objectBody(db, { head: `${head},"payload":`, object, tail })
+  if (opened || object === missing) return opened
+  return resultBody(db, { jobId, event, missing: object })
 }
 
 const bodyColumns = [

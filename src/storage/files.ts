@@ -68,7 +68,20 @@ export async function deleteUnusedFiles(
   return { ids: rows.map(({ id }) => id), to: end }
 }
 
-/** Which of these objects some row refers to: as a recording, a long result, or a long message. */
+/**
+ * Forgets a file unless a job still uses it; tells whether nothing uses it now. A job that was left with a
+ * redacted recording still names the original, but has no claim to it.
+ */
+export async function deleteFileWithoutJobs(tx: Db, id: string): Promise<boolean> {
+  const { rows } = await sql<{ used: number }>`
+    select count(*) as used from jobs
+    where file_id = ${id} and redacted_object is null`.execute(tx.sql)
+  if (rows[0]!.used > 0) return false
+  await tx.sql.deleteFrom('files').where('id', '=', id).execute()
+  return true
+}
+
+/** Which of these objects some row refers to: as a recording, a redacted one, a long result, or a long message. */
 export async function findKnownObjects(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const files = db.sql.selectFrom('files').select('id').where('id', 'in', ids)
   const results = db.sql
@@ -76,12 +89,17 @@ export async function findKnownObjects(db: Db, ids: readonly string[]): Promise<
     .select('result_object as id')
     .where('result_object', 'in', ids)
     .$narrowType<{ id: string }>()
+  const redacted = db.sql
+    .selectFrom('jobs')
+    .select('redacted_object as id')
+    .where('redacted_object', 'in', ids)
+    .$narrowType<{ id: string }>()
   const messages = db.sql
     .selectFrom('deliveries')
     .select('body_object as id')
     .where('body_object', 'in', ids)
     .$narrowType<{ id: string }>()
-  const rows = await files.union(results).union(messages).execute()
+  const rows = await files.union(results).union(redacted).union(messages).execute()
   return new Set(rows.map(({ id }) => id))
 }
 

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import { deleteJobDeliveries } from './deliveries.ts'
+import { deleteFileWithoutJobs } from './files.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 import { metadataTokens } from './metadata-tokens.ts'
+import { type RedactedSound, redactedSound } from './redacted-sound.ts'
 import { type StoredResult, storedResult } from './results.ts'
 import type { JobRow } from './tables.ts'
 
@@ -36,6 +38,8 @@ export type Job = {
   postSessionMetadata: JsonText
   requestParams: JsonText | null
   file: JobFile | null
+  /** The recording that is kept in place of that file. */
+  redactedSound: RedactedSound | null
   /** Where its result lies; `readResult` reads it. */
   result: StoredResult | null
 }
@@ -92,6 +96,7 @@ export async function deleteEndedJob(
   if (job.kind === 'live') await recordSessionEnd(tx, { id, at: job.completed_at! })
   const { objects } = await deleteJobDeliveries(tx, id)
   if (job.result_object) objects.push(job.result_object)
+  if (job.redacted_object) objects.push(job.redacted_object)
   if (job.file_id && (await deleteFileWithoutJobs(tx, job.file_id))) objects.push(job.file_id)
   return { objects }
 }
@@ -120,15 +125,6 @@ async function forgetMetadata(tx: Db, job: JobRow): Promise<void> {
       and created_at = ${job.created_at} and id = ${job.id}`.execute(tx.sql)
 }
 
-/** Forgets a file unless a job still uses it; tells whether nothing uses it now. */
-async function deleteFileWithoutJobs(tx: Db, id: string): Promise<boolean> {
-  const { rows } = await sql<{ used: number }>`
-    select count(*) as used from jobs where file_id = ${id}`.execute(tx.sql)
-  if (rows[0]!.used > 0) return false
-  await tx.sql.deleteFrom('files').where('id', '=', id).execute()
-  return true
-}
-
 function toJob(row: JobRow): Job {
   return {
     id: row.id,
@@ -142,6 +138,7 @@ function toJob(row: JobRow): Job {
     postSessionMetadata: row.post_session_metadata,
     requestParams: row.request_params,
     file: toJobFile(row),
+    redactedSound: redactedSound(row),
     result: storedResult(row),
   }
 }

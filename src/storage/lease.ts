@@ -1,6 +1,8 @@
 import { sql, type UpdateObject } from 'kysely'
 import { type Db, inTransaction } from './db.ts'
+import { deleteFileWithoutJobs } from './files.ts'
 import { endedJobColumns, queueJobEnd } from './outbox.ts'
+import { type RedactedSound, redactedColumns } from './redacted-sound.ts'
 import { dropResult, storeResult, type WrittenResult } from './results.ts'
 import type { Tables } from './tables.ts'
 
@@ -16,19 +18,28 @@ export async function renewLease(
   return changesJob(db, lease, { lease_until: until })
 }
 
+/** What a job ends with. A redacted recording takes the place of the original. */
+export type JobEnd = {
+  result: WrittenResult
+  redactedSound?: RedactedSound | undefined
+  at: number
+}
+
 /**
- * Ends a job with its result, and queues what is to be told of it, in one transaction. False, and no
- * change, when the lease was lost.
+ * Ends a job with its result, and queues what is to be told of it, in one transaction; with a redacted
+ * recording, also forgets the original unless another job uses it. False, and no change, when the lease
+ * was lost.
  */
 export async function finishJob(
   db: Db,
   lease: Lease,
-  { result, at }: { result: WrittenResult; at: number },
+  { result, redactedSound, at }: JobEnd,
 ): Promise<boolean> {
   const stored = await storeResult(db, result)
   let done = false
   try {
-    done = await endJob(db, lease, { change: { ...stored, status: 'done' }, at })
+    const redacted = redactedSound && redactedColumns(redactedSound)
+    done = await endJob(db, lease, { change: { ...stored, ...redacted, status: 'done' }, at })
     return done
   } finally {
     if (!done) await dropResult(db, stored)
@@ -100,10 +111,12 @@ function endJob(
   return inTransaction(db, async (tx) => {
     const job = await whereHeld(tx, lease)
       .set({ ...ended(at), ...change })
-      .returning(endedJobColumns)
+      .returning([...endedJobColumns, 'file_id', 'redacted_object'])
       .executeTakeFirst()
-    if (job) await queueJobEnd(tx, job, { at })
-    return job !== undefined
+    if (!job) return false
+    if (job.redacted_object) await deleteFileWithoutJobs(tx, job.file_id!)
+    await queueJobEnd(tx, job, { at })
+    return true
   })
 }
 

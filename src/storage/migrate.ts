@@ -4,6 +4,7 @@ import * as keys from './migrations/0002-keys.ts'
 import * as jobLists from './migrations/0003-job-lists.ts'
 import * as liveSessions from './migrations/0004-live-sessions.ts'
 import * as deliveries from './migrations/0005-deliveries.ts'
+import * as redactedSound from './migrations/0006-redacted-sound.ts'
 
 /** What a version changes: the tables, then what lies in them. */
 type Migration = {
@@ -12,7 +13,14 @@ type Migration = {
 }
 
 /** Numbered from 1 by their place; never edited, never reordered. */
-const migrations: readonly Migration[] = [jobs, keys, jobLists, liveSessions, deliveries]
+const migrations: readonly Migration[] = [
+  jobs,
+  keys,
+  jobLists,
+  liveSessions,
+  deliveries,
+  redactedSound,
+]
 
 type Version = { schema_version: { version: number } }
 

@@ -29,6 +29,7 @@ test('a queued job shows what was asked for', async (t) => {
       duration: null,
       channels: null,
     },
+    redactedSound: null,
     result: null,
   })
 })

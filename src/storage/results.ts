@@ -80,7 +80,7 @@ export function storedResult({ result, result_object }: ResultColumns): StoredRe
 
 /**
  * The JSON text of a result; undefined when its object is gone, which happens to a job that was
- * deleted after its row was read.
+ * deleted after its row was read, or whose result was replaced.
  */
 export async function readResult(db: Db, stored: StoredResult): Promise<string | undefined> {
   if ('text' in stored) return stored.text
@@ -90,4 +90,32 @@ export async function readResult(db: Db, stored: StoredResult): Promise<string |
     if ((error as { code?: unknown }).code === 'ENOENT') return undefined
     throw storageError(error)
   }
+}
+
+/** A result of a job that is done, as its row was read. */
+export type ReadResult = { jobId: string; stored: StoredResult }
+
+/**
+ * Puts another result in the place of one that was read. One statement: false, and no change, when the job was
+ * deleted meanwhile or its result is another one by now. What it ended with is all that changes of the job.
+ */
+export async function replaceResult(
+  db: Db,
+  { jobId, stored }: ReadResult,
+  result: WrittenResult,
+): Promise<boolean> {
+  const columns = await storeResult(db, result)
+  let isReplaced = false
+  try {
+    const change = db.sql.updateTable('jobs').set(columns).where('id', '=', jobId)
+    const { numUpdatedRows } = await ('text' in stored
+      ? change.where('result', '=', stored.text)
+      : change.where('result_object', '=', stored.object)
+    ).executeTakeFirst()
+    isReplaced = numUpdatedRows === 1n
+  } finally {
+    if (!isReplaced) await dropResult(db, columns)
+  }
+  if (isReplaced && 'object' in stored) await db.objects.delete(stored.object)
+  return isReplaced
 }

@@ -33,6 +33,9 @@ export type JobRow = {
   /** The result itself, when it is small; else `result_object` names the object that holds it. */
   result: string | null
   result_object: string | null
+  /** The recording that is kept in place of the one that `file_id` names; with it, its bytes. */
+  redacted_object: string | null
+  redacted_size: number | null
   attempt: number
   /** How often a server went down that had the job in hand. */
   interruptions: number

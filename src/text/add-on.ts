@@ -4,6 +4,9 @@ import { AddOnFailure, type Made } from './envelope.ts'
 /** The parameters of a job, as `request_params` shows them. */
 export type Params = Readonly<Record<string, unknown>>
 
+/** How results are written that the contract has as text (4.5): so, or as what they are. */
+export type ResultForm = 'string' | 'native'
+
 /**
  * Something that is made of a finished transcript, which it never changes. Pure: the same transcript gives
  * the same results, byte for byte.
@@ -14,12 +17,18 @@ export type AddOn = {
   /** Languages that it knows; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
   /** Makes the results; may throw `AddOnFailure`. */
-  make(transcript: Transcript, params: Params): Made
+  make(transcript: Transcript, params: Params, options: { form: ResultForm }): Made
 }
 
 /** Runs an add-on on what is said in languages that it knows; throws when nothing is. */
-export function makeKnown(addOn: AddOn, transcript: Transcript, params: Params): Made {
-  return addOn.make({ utterances: knownUtterances(addOn, transcript) }, params)
+export function makeKnown(
+  addOn: AddOn,
+  transcript: Transcript,
+  params: Params,
+  { form = 'string' }: { form?: ResultForm } = {},
+): Made {
+  const utterances = knownUtterances(addOn, transcript)
+  return addOn.make({ ...transcript, utterances }, params, { form })
 }
 
 /** What is said in languages that an add-on knows; throws `AddOnFailure` when something is said, but none of it. */

@@ -29,10 +29,11 @@ export const addOns: readonly AddOn[] = [
   {
     name: 'sentiment_analysis',
     languages: sentimentLanguages,
-    make(transcript) {
+    make(transcript, _params, { form }) {
       const found = sentiment(transcript)
       // Text of an array, not an array: so the contract has it (4.7).
-      return { results: JSON.stringify(found), isEmpty: found.length === 0 }
+      const results = form === 'native' ? found : JSON.stringify(found)
+      return { results, isEmpty: found.length === 0 }
     },
   },
   sentences,

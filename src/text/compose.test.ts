@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { AddOn } from './add-on.ts'
-import { type ComposeOptions, compose } from './compose.ts'
+import { type ComposeOptions, compose, type Transform } from './compose.ts'
 import { AddOnFailure, type Envelope } from './envelope.ts'
 
 type Composed = Record<string, Envelope> & {
@@ -36,7 +36,8 @@ function composed(
   let ms = 0
   const result = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params }
   const now = () => (ms += 250)
-  const made = compose(transcript, result, { now, transforms: [], addOns: [counter], ...options })
+  const usual = { now, transforms: [], addOns: [counter] }
+  const made = compose(transcript, result, { ...usual, ...options }).result
   return made as unknown as Composed
 }
 
@@ -101,6 +102,7 @@ test('a step that is given as failed is not run, its error is told', () => {
 test('what changes the transcript comes before everything that is made of it', () => {
   const shorten = {
     name: 'shorten',
+    languages: 'all' as const,
     apply: ({ utterances }: Transcript) => ({ transcript: { utterances: utterances.slice(1) } }),
   }
   const params = { shorten: true, count: true }
@@ -135,4 +137,62 @@ test('sentences stand in both places, subtitles in the transcription without an 
   const given = { subtitles: { status_code: 500, exception: 'AddonFailed', message: 'oops' } }
   const failed = composed(say('en One.'), params, { addOns, given })
   assert.deepEqual(failed.transcription.subtitles, [])
+})
+
+test('what an add-on throws is told aside, what it refuses is not', () => {
+  const oops = new RangeError('oops')
+  const throwing = (name: string, error: Error): AddOn => ({
+    name,
+    languages: 'all',
+    make() {
+      throw error
+    },
+  })
+  const why = { status_code: 413, exception: 'TooLong', message: 'too long' }
+  const addOns = [throwing('broken', oops), throwing('refusing', new AddOnFailure(why))]
+  const telling: Transform = {
+    name: 'telling',
+    languages: 'all',
+    tells: true,
+    apply() {
+      throw oops
+    },
+  }
+  const told: unknown[] = []
+  const onFault = (name: string, error: unknown) => void told.push([name, error])
+  const params = { broken: true, refusing: true, telling: true }
+  composed(say('en one'), params, { addOns, transforms: [telling], onFault })
+  assert.deepEqual(told, [
+    ['telling', oops],
+    ['broken', oops],
+  ])
+})
+
+test('the form of results reaches the add-ons, and their failures', () => {
+  const forms: AddOn = {
+    name: 'forms',
+    languages: 'all',
+    make: (_transcript, _params, { form }) => ({ results: form, isEmpty: false }),
+  }
+  const why = { status_code: 500, exception: 'AddonFailed', message: 'oops' }
+  for (const [form, empty] of [
+    ['string', '[]'],
+    ['native', []],
+  ] as const) {
+    const params = { forms: true, sentiment_analysis: true }
+    const result = { audioDuration: 1, distinctChannels: 1, transcriptionTime: 1, params, form }
+    const sentiment = { ...forms, name: 'sentiment_analysis' }
+    const options = { addOns: [forms, sentiment], transforms: [] }
+    const given = { given: { sentiment_analysis: why } }
+    const made = compose(say('en one'), result, { ...options, ...given }).result as Composed
+    assert.deepEqual([made.forms!.results, made.sentiment_analysis!.results], [form, empty])
+    const late: AddOn = {
+      ...sentiment,
+      make() {
+        throw new AddOnFailure(why)
+      },
+    }
+    const refused = compose(say('en one'), result, { ...options, addOns: [late] })
+    assert.deepEqual((refused.result as Composed).sentiment_analysis!.results, empty)
+  }
 })

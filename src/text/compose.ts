@@ -1,22 +1,42 @@
 import type { Transcript } from '../transcript/transcript.ts'
-import { type AddOn, makeKnown, type Params } from './add-on.ts'
+import type { AddOn, Params } from './add-on.ts'
 import { addOns as allAddOns } from './add-ons.ts'
-import { type AddOnError, answer, type Envelope, failed, type Made } from './envelope.ts'
+import {
+  type AddOnError,
+  AddOnFailure,
+  type AnswerOptions,
+  answer,
+  type Envelope,
+  failed,
+  type Made,
+} from './envelope.ts'
 import { notConfigured, withoutEngine } from './not-configured.ts'
+import type { RedactedSpan } from './redaction/places.ts'
 import { buildResult, type ResultOptions } from './result.ts'
+import { runAddOn } from './run-add-on.ts'
 import { transforms as allTransforms } from './transforms.ts'
 
 /** Changes a transcript before anything is made of it. */
 export type Transform = {
   /** The switch that asks for it. */
   name: string
+  /** Languages whose words it changes; `all` where the language does not matter. */
+  languages: 'all' | readonly string[]
   /** Whether its changes are told in an envelope. */
   tells?: boolean
+  /** Whether there must be no result without it: then its failure is that of the whole composition. */
+  required?: boolean
   apply(transcript: Transcript, params: Params): Transformed
 }
 
-/** A changed transcript, and what is to be told of the changes, where that is something. */
-export type Transformed = { transcript: Transcript; made?: Made }
+/** A changed transcript, what is to be told of the changes, and what to silence in the sound, where that is something. */
+export type Transformed = { transcript: Transcript; made?: Made; redacted?: RedactedSpan[] }
+
+/** A result, and what to silence in the sound it was made of. */
+export type Composed = { result: Record<string, unknown>; redacted: RedactedSpan[] }
+
+/** There is no result, because a transform that is required failed. Its message quotes nothing of the transcript. */
+export class RequiredStepFailed extends Error {}
 
 /** How a composition is watched. */
 export type ComposeOptions = {
@@ -24,6 +44,8 @@ export type ComposeOptions = {
   onStep?: (name: string) => void
   /** Steps that broke down or hung before, and why: they are not tried again. */
   given?: Readonly<Record<string, AddOnError>>
+  /** Told what a step threw that it should not, when the composition goes on. */
+  onFault?: (name: string, error: unknown) => void
   /** Milliseconds, for the measure of time only. */
   now?: () => number
   /** For tests. */
@@ -31,45 +53,52 @@ export type ComposeOptions = {
   addOns?: readonly AddOn[]
 }
 
-/** The result of a job, all add-ons included, in the order of contract 4.1. */
+/**
+ * The result of a job, all add-ons included, in the order of contract 4.1. Throws `RequiredStepFailed`
+ * rather than to leave out a transform that is required.
+ */
 export function compose(
   transcript: Transcript,
   result: ResultOptions,
   options: ComposeOptions = {},
-): Record<string, unknown> {
-  const { onStep, given = {}, now = performance.now.bind(performance) } = options
+): Composed {
+  const { onStep, onFault, given = {}, now = performance.now.bind(performance) } = options
   const { transforms = allTransforms, addOns = allAddOns } = options
-  const { params } = result
+  const { params, form = 'string' } = result
   let text = transcript
+  let redacted: RedactedSpan[] = []
   const envelopes = new Map<string, Envelope>()
   for (const transform of transforms) {
     const { name } = transform
     if (params[name] !== true) continue
     onStep?.(name)
-    const applied = applyTransform(transform, text, { params, why: given[name], now })
+    const applied = applyTransform(transform, text, { params, why: given[name], now, onFault })
     text = applied.transcript
+    if (applied.redacted) redacted = applied.redacted
     if (applied.envelope) envelopes.set(name, applied.envelope)
   }
   for (const addOn of addOns) {
     const { name } = addOn
     if (params[name] !== true) continue
     onStep?.(name)
-    const why = given[name]
-    const make = () => makeKnown(addOn, text, params)
-    envelopes.set(name, why ? failed(name, why) : answer(name, make, { now }))
+    envelopes.set(name, runAddOn(addOn, text, { params, form, given, now, onFault }))
   }
   for (const name of withoutEngine) {
     if (params[name] === true) envelopes.set(name, notConfigured(name))
   }
-  return assemble(buildResult(text, result), envelopes)
+  return { result: assemble(buildResult(text, result), envelopes), redacted }
 }
 
 /** A transform that fails leaves the words as they are; one that tells something says why. */
 function applyTransform(
-  { name, tells, apply }: Transform,
+  { name, tells, required, apply }: Transform,
   transcript: Transcript,
-  { params, why, now }: { params: Params; why: AddOnError | undefined; now: () => number },
-): { transcript: Transcript; envelope?: Envelope } {
+  { params, why, ...run }: AnswerOptions & { params: Params; why: AddOnError | undefined },
+): { transcript: Transcript; envelope?: Envelope; redacted?: RedactedSpan[] } {
+  if (required) {
+    if (why) throw new RequiredStepFailed(why.message)
+    return applyRequired(() => apply(transcript, params))
+  }
   if (why) return { transcript, ...(tells && { envelope: failed(name, why) }) }
   let changed = transcript
   const make = (): Made => {
@@ -82,8 +111,18 @@ function applyTransform(
     make()
     return { transcript: changed }
   }
-  const envelope = answer(name, make, { now })
+  const envelope = answer(name, make, run)
   return { transcript: changed, envelope }
+}
+
+/** A refusal is final; whatever else is thrown breaks the step down, and is given back as why it is not tried again. */
+function applyRequired(apply: () => Transformed): Transformed {
+  try {
+    return apply()
+  } catch (error) {
+    if (error instanceof AddOnFailure) throw new RequiredStepFailed(error.message)
+    throw error
+  }
 }
 
 /** Sentences stand in two places, subtitles in one without an envelope (contract 4.8). */

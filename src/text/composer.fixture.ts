@@ -1,16 +1,29 @@
-/** A thread whose steps are the `steps` of a job's parameters; `hang` hangs, `crash` ends it, `throw` throws. */
+/**
+ * A thread whose steps are the `steps` of a job's parameters; `hang` hangs, `crash` ends it, `throw` throws, `fault` goes on all the same;
+ * there is no result without one that begins with `required`.
+ */
 import { parentPort } from 'node:worker_threads'
-import { type Composition, type FromThread, noteStep } from './composer.ts'
+import { type Composition, type FromThread, noteStep, type Task } from './composer.ts'
 
-parentPort!.on('message', ({ id, result, given, step }: Composition) => {
+parentPort!.on('message', ({ id, task, given, step }: Composition) => {
   const tell = (message: FromThread) => parentPort!.postMessage(message)
-  for (const name of result.params.steps as string[]) {
+  const fault = { name: 'RangeError', frames: ['    at here.ts:1:1'] }
+  for (const name of stepsOf(task)) {
+    if (given[name] && name.startsWith('required')) {
+      return tell({ id, kind: 'refused', message: given[name].message })
+    }
     if (given[name]) continue
     noteStep(step, name)
     tell({ id, kind: 'step', name })
-    if (name === 'hang') for (;;);
-    if (name === 'crash') process.exit(1)
-    if (name === 'throw') return tell({ id, kind: 'failed', message: 'it quotes the transcript' })
+    if (name.endsWith('hang')) for (;;);
+    if (name.endsWith('crash')) process.exit(1)
+    if (name.endsWith('throw')) return tell({ id, kind: 'failed', fault })
+    if (name.endsWith('fault')) tell({ id, kind: 'fault', name, fault })
   }
-  tell({ id, kind: 'done', text: JSON.stringify(given) })
+  tell({ id, kind: 'done', answer: { text: JSON.stringify(given), redacted: [] } })
 })
+
+function stepsOf(task: Task): string[] {
+  if (task.kind === 'compose') return task.result.params.steps as string[]
+  return task.kind === 'retry' ? [task.retry.name] : []
+}

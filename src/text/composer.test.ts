@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { captureLog } from '../../test/captured-log.ts'
+import type { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
-import { Composer, type ComposerOptions } from './composer.ts'
+import { type ComposedText, Composer, type ComposerOptions } from './composer.ts'
 import type { AddOnError } from './envelope.ts'
 
 const nothing = { utterances: [] }
@@ -22,7 +24,8 @@ function openFaulty(t: TestContext, patience = 30) {
   const entry = new URL('composer.fixture.ts', import.meta.url)
   const composer = openComposer(t, { entry, patience })
   return async (...steps: string[]): Promise<Record<string, AddOnError>> => {
-    return JSON.parse(await composer.compose(nothing, resultWith({ steps }), { signal }))
+    const { text } = await composer.compose(nothing, resultWith({ steps }), { signal })
+    return JSON.parse(text)
   }
 }
 
@@ -34,7 +37,12 @@ test('a result is composed in a thread, as JSON text', async (t) => {
     words: [{ text: 'Hello.', start: 0, end: 1, confidence: 0.9 }],
   }
   const params = { translation: true }
-  const text = await composer.compose({ utterances: [utterance] }, resultWith(params), { signal })
+  const { text, redacted } = await composer.compose(
+    { utterances: [utterance] },
+    resultWith(params),
+    { signal },
+  )
+  assert.deepEqual(redacted, [])
   const { transcription, translation } = JSON.parse(text)
   assert.equal(transcription.full_transcript, 'Hello.')
   assert.equal(translation.error.exception, 'NotConfigured')
@@ -50,6 +58,16 @@ test('a step that breaks the thread down, hangs or throws is left out, and says 
     ['crash 500 AddonFailed', 'hang 504 AddonTimeout', 'throw 500 AddonFailed'],
   )
   assert.ok(!JSON.stringify(given).includes('quotes'))
+})
+
+test('without a required step there is no result, whatever becomes of it', async (t) => {
+  const compose = openFaulty(t, 0.2)
+  for (const step of ['required crash', 'required hang', 'required throw']) {
+    await assert.rejects(
+      compose('throw', step, 'good'),
+      ({ code, message }: AppError) => code === 'internal' && message.includes(step),
+    )
+  }
 })
 
 test('several compositions at once wait for each other', async (t) => {
@@ -68,6 +86,73 @@ test('a composition that is aborted ends at once, and the next one goes on', asy
   const hanging = composer.compose(nothing, resultWith({ steps: ['hang'] }), abort)
   abort.abort(new Error('the server stops'))
   await assert.rejects(hanging, /the server stops/)
-  const text = await composer.compose(nothing, resultWith({ steps: ['good'] }), { signal })
+  const { text } = await composer.compose(nothing, resultWith({ steps: ['good'] }), { signal })
   assert.equal(text, '{}')
+})
+
+test('an add-on is made again in the thread, and one that hangs again says so', async (t) => {
+  const texts = {
+    params: '{"sentences":true}',
+    result: JSON.stringify({ transcription: { utterances: [] } }),
+    form: 'string' as const,
+  }
+  const options = { audioDuration: 0, signal }
+  const retried = await openComposer(t).retry({ name: 'sentences', ...texts }, options)
+  assert.equal(retried.outcome, 'made')
+  const entry = new URL('composer.fixture.ts', import.meta.url)
+  const faulty = openComposer(t, { entry, patience: 0.2 })
+  const given = await faulty.retry({ name: 'hang', ...texts }, options)
+  assert.deepEqual(Object.keys(JSON.parse((given as unknown as ComposedText).text)), ['hang'])
+})
+
+test('what can be made is told by the thread, which is asked once', async (t) => {
+  const composer = openComposer(t)
+  const { addOns, entityGroups } = await composer.describe()
+  assert.ok(addOns.some(({ name }) => name === 'subtitles'))
+  assert.ok('GDPR' in entityGroups)
+  assert.equal(composer.describe(), composer.describe())
+})
+
+test('what could not be told is asked for again', async (t) => {
+  const composer = openComposer(t)
+  const lost = assert.rejects(composer.describe(), /no result was made/)
+  // The thread is started behind the tasks before this one.
+  await new Promise(setImmediate)
+  await composer.close()
+  await lost
+  assert.ok((await composer.describe()).addOns.length > 0)
+})
+
+test('what a step throws is logged by its kind and place', async (t) => {
+  const { log, lines } = captureLog()
+  const entry = new URL('composer.fixture.ts', import.meta.url)
+  const composer = openComposer(t, { entry, log })
+  const steps = ['fault', 'throw', 'good']
+  await composer.compose(nothing, resultWith({ steps }), { signal })
+  const faults = lines.filter(({ error }) => error === 'RangeError')
+  assert.deepEqual(
+    faults.map(({ step, frames }) => [step, frames]),
+    ['fault', 'throw', 'fault'].map((step) => [step, ['    at here.ts:1:1']]),
+  )
+})
+
+test('what breaks down in the real thread is logged without its words, and left out', async (t) => {
+  const { log, lines } = captureLog()
+  const composer = openComposer(t, { log })
+  const params = {
+    ...{ custom_spelling: true, custom_spelling_config: { spelling_dictionary: null } },
+    ...{ subtitles: true, subtitles_config: { formats: 'my card' }, sentences: true },
+  }
+  const words = [{ text: 'Hello.', start: 0, end: 1, confidence: 0.9 }]
+  const said = { utterances: [{ channel: 0, language: 'en', words }] }
+  const { text } = await composer.compose(said, resultWith(params), { signal })
+  const { transcription } = JSON.parse(text)
+  assert.deepEqual([transcription.subtitles, transcription.sentences[0].results], [[], ['Hello.']])
+  const faults = lines.filter(({ error }) => error === 'TypeError')
+  assert.deepEqual(
+    faults.map(({ step }) => step),
+    ['custom_spelling', 'subtitles'],
+  )
+  for (const { frames } of faults) assert.match(String(frames), /src.text.\S+\.ts:\d+/)
+  assert.doesNotMatch(JSON.stringify(lines), /my card/)
 })

@@ -2,14 +2,26 @@ import { Worker } from 'node:worker_threads'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Transcript } from '../transcript/transcript.ts'
+import type { TextCapabilities } from './capabilities.ts'
 import { type AddOnError, brokenDown, timedOut } from './envelope.ts'
+import type { Fault } from './fault.ts'
+import type { RedactedSpan } from './redaction/places.ts'
 import type { ResultOptions } from './result.ts'
+import type { Retried, Retry } from './retry.ts'
 
-/** What is composed. `given` are steps that broke down or hung before. */
+/** What the thread is asked for. */
+export type Task =
+  | { kind: 'compose'; transcript: Transcript; result: ResultOptions }
+  | { kind: 'retry'; retry: Retry }
+  | { kind: 'describe' }
+
+/** What it answers. */
+export type Answers = { compose: ComposedText; retry: Retried; describe: TextCapabilities }
+
+/** A task in hand. `given` are steps that broke down or hung before. */
 export type Composition = {
   id: number
-  transcript: Transcript
-  result: ResultOptions
+  task: Task
   given: Record<string, AddOnError>
   /** The name of the step under way: a thread that breaks down takes its messages along, but not this. */
   step: SharedArrayBuffer
@@ -18,9 +30,16 @@ export type Composition = {
 /** What the thread says about the composition `id`. */
 export type FromThread = { id: number } & (
   | { kind: 'step'; name: string }
-  | { kind: 'done'; text: string }
-  | { kind: 'failed'; message: string }
+  /** A step that goes on threw what it should not. */
+  | { kind: 'fault'; name: string; fault: Fault }
+  | { kind: 'done'; answer: Answers[Task['kind']] }
+  | { kind: 'failed'; fault: Fault }
+  /** A step without which there must be no result failed; `message` quotes nothing. */
+  | { kind: 'refused'; message: string }
 )
+
+/** The JSON text of a result, and what to silence in the sound; nothing where nothing was redacted. */
+export type ComposedText = { text: string; redacted: RedactedSpan[] }
 
 /** What composers are made from. */
 export type ComposerOptions = {
@@ -35,6 +54,9 @@ const PATIENCE = 30
 const PATIENCE_PER_SECOND = 0.01
 /** More than the transcript of the longest recording takes, many times over. */
 const MAX_HEAP_MB = 1024
+
+/** For what nobody waits for long. */
+const NEVER = new AbortController().signal
 
 /** No step has a longer name. */
 const MAX_NAME_BYTES = 64
@@ -51,46 +73,72 @@ function readStep(step: SharedArrayBuffer): string | undefined {
   return name || undefined
 }
 
-type Outcome = { text: string } | { lost: string | undefined }
+type Outcome<T> = { answer: T } | { lost: string | undefined } | { refused: string }
+
+/** How long a task may take, which grows with the recording (seconds), and what ends it. */
+type TaskOptions = { audioDuration: number; signal: AbortSignal }
 
 /**
  * Makes results of transcripts, one after the other, in a thread of its own: what is made of hours of
  * speech takes seconds, and the loop that serves everybody must not. A step that breaks the thread down
- * or takes too long is left out, says so in the result, and costs the others nothing.
+ * or takes too long is left out, says so in the result, and costs the others nothing. Only redaction is
+ * never left out: when it fails, so does the composition.
  */
 export class Composer {
   readonly #options: ComposerOptions
   #thread: Worker | undefined
   #last: Promise<unknown> = Promise.resolve()
   #nextId = 1
+  #described: Promise<TextCapabilities> | undefined
 
   constructor(options: ComposerOptions) {
     this.#options = options
   }
 
-  /** The JSON text of a result; rejects when aborted. */
+  /** Composes a result; rejects when aborted, and with `internal` when a required step failed. */
   compose(
     transcript: Transcript,
     result: ResultOptions,
     { signal }: { signal: AbortSignal },
-  ): Promise<string> {
-    const composed = this.#last.then(() => this.#compose(transcript, result, signal))
-    this.#last = composed.catch(() => {})
-    return composed
+  ): Promise<ComposedText> {
+    const { audioDuration } = result
+    return this.#enqueue({ kind: 'compose', transcript, result }, { audioDuration, signal })
+  }
+
+  /** Makes an add-on again that had failed, likewise. */
+  retry(retry: Retry, options: TaskOptions): Promise<Retried> {
+    return this.#enqueue({ kind: 'retry', retry }, options)
+  }
+
+  /** What can be made of transcripts: only the thread loads what knows. */
+  describe(): Promise<TextCapabilities> {
+    this.#described ??= this.#enqueue({ kind: 'describe' }, { audioDuration: 0, signal: NEVER })
+    this.#described.catch(() => {
+      this.#described = undefined
+    })
+    return this.#described
   }
 
   async close(): Promise<void> {
     await this.#thread?.terminate()
   }
 
-  async #compose(transcript: Transcript, result: ResultOptions, signal: AbortSignal) {
+  #enqueue<T extends Task>(task: T, options: TaskOptions): Promise<Answers[T['kind']]> {
+    const done = this.#last.then(() => this.#perform(task, options))
+    this.#last = done.catch(() => {})
+    return done
+  }
+
+  async #perform<T extends Task>(task: T, options: TaskOptions): Promise<Answers[T['kind']]> {
+    const { signal } = options
     const given: Record<string, AddOnError> = {}
     for (;;) {
       signal.throwIfAborted()
       const step = new SharedArrayBuffer(MAX_NAME_BYTES)
-      const composition = { id: this.#nextId++, transcript, result, given, step }
-      const outcome = await this.#try(composition, signal)
-      if ('text' in outcome) return outcome.text
+      const composition = { id: this.#nextId++, task, given, step }
+      const outcome = await this.#try<Answers[T['kind']]>(composition, options)
+      if ('answer' in outcome) return outcome.answer
+      if ('refused' in outcome) throw new AppError('internal', outcome.refused)
       const { lost } = outcome
       signal.throwIfAborted()
       // In none: that is not the fault of an add-on.
@@ -98,12 +146,15 @@ export class Composer {
     }
   }
 
-  async #try(composition: Composition, signal: AbortSignal): Promise<Outcome> {
+  async #try<T>(
+    composition: Composition,
+    { audioDuration, signal }: TaskOptions,
+  ): Promise<Outcome<T>> {
     const { log, patience = PATIENCE } = this.#options
-    const { id, given, result } = composition
-    const seconds = patience + result.audioDuration * PATIENCE_PER_SECOND
+    const { id, given } = composition
+    const seconds = patience + audioDuration * PATIENCE_PER_SECOND
     const thread = this.#open()
-    const ended = Promise.withResolvers<Outcome>()
+    const ended = Promise.withResolvers<Outcome<T>>()
     let watchdog: NodeJS.Timeout | undefined
 
     /** The thread is of no more use: what it was at is not tried again. */
@@ -116,10 +167,19 @@ export class Composer {
     }
     function onMessage(message: FromThread): void {
       if (message.id !== id) return
-      clearTimeout(watchdog)
-      if (message.kind === 'done') ended.resolve({ text: message.text })
-      else if (message.kind === 'failed') lose(brokenDown)
-      else begin(message.name)
+      const { kind } = message
+      if (kind !== 'fault') clearTimeout(watchdog)
+      if (kind === 'fault') note(message.name, message.fault)
+      else if (kind === 'done') ended.resolve({ answer: message.answer as T })
+      else if (kind === 'refused') ended.resolve({ refused: message.message })
+      else if (kind === 'step') begin(message.name)
+      else {
+        note(readStep(composition.step), message.fault)
+        lose(brokenDown)
+      }
+    }
+    function note(step: string | undefined, { name, frames }: Fault): void {
+      log.error({ step, error: name, frames }, 'an add-on threw what it should not')
     }
     function begin(name: string): void {
       watchdog = setTimeout(() => {

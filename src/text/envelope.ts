@@ -1,4 +1,5 @@
 import { roundTo } from '../transcript/rounding.ts'
+import type { ResultForm } from './add-on.ts'
 
 /** Why an add-on gave no results, in the words of the contract (4.5). */
 export type AddOnError = { status_code: number; exception: string; message: string }
@@ -23,19 +24,42 @@ export class AddOnFailure extends Error {
 }
 
 /** The value that stands for "no result" where the contract does not allow null. */
-const failedResults: Record<string, unknown> = { sentiment_analysis: '[]', diarization: [] }
+const failedResults: Record<ResultForm, Record<string, unknown>> = {
+  string: { sentiment_analysis: '[]', diarization: [] },
+  native: { sentiment_analysis: [], diarization: [] },
+}
+
+/** How a failure is told. */
+export type FailedOptions = { seconds?: number; form?: ResultForm }
 
 /** The answer of an add-on that failed, or was not tried. */
-export function failed(name: string, error: AddOnError, seconds = 0): Envelope {
-  const results = failedResults[name] ?? null
+export function failed(
+  name: string,
+  error: AddOnError,
+  { seconds = 0, form = 'string' }: FailedOptions = {},
+): Envelope {
+  const results = failedResults[form][name] ?? null
   return { success: false, is_empty: true, exec_time: roundTo(seconds, 6), error, results }
 }
 
 /** What an add-on makes, and whether it found anything. */
 export type Made = { results: unknown; isEmpty: boolean }
 
+/** How an add-on is measured, and how it is told that one broke down. */
+export type AnswerOptions = {
+  /** Milliseconds. */
+  now: () => number
+  form?: ResultForm
+  /** Told what was thrown that no add-on should throw. */
+  onFault?: ((name: string, error: unknown) => void) | undefined
+}
+
 /** Runs an add-on, measures it, and turns whatever it throws into an answer: it never fails its job. */
-export function answer(name: string, make: () => Made, { now }: { now: () => number }): Envelope {
+export function answer(
+  name: string,
+  make: () => Made,
+  { now, form = 'string', onFault }: AnswerOptions,
+): Envelope {
   const startedAt = now()
   const seconds = () => (now() - startedAt) / 1000
   try {
@@ -43,8 +67,10 @@ export function answer(name: string, make: () => Made, { now }: { now: () => num
     const exec_time = roundTo(seconds(), 6)
     return { success: true, is_empty: isEmpty, exec_time, error: null, results }
   } catch (error) {
-    if (error instanceof AddOnFailure) return failed(name, error.answer, seconds())
-    return failed(name, brokenDown(name), seconds())
+    const isExpected = error instanceof AddOnFailure
+    if (!isExpected) onFault?.(name, error)
+    const why = isExpected ? error.answer : brokenDown(name)
+    return failed(name, why, { seconds: seconds(), form })
   }
 }
 

@@ -51,9 +51,19 @@ export function makeNamesConsistent(transcript: Transcript): {
   return { transcript: { ...transcript, utterances }, changes }
 }
 
-/** The changes as the result of the add-on, which is a text (contract 4.5): JSON. */
-export function writeNameChanges(changes: readonly NameChange[]): string {
-  return JSON.stringify(changes)
+/** In the place of a name that must not be told. */
+const REDACTED = '[REDACTED]'
+
+/**
+ * The changes as the result of the add-on, which is a text (contract 4.5): JSON. Where names are `secret`, for
+ * they are redacted, it tells only how often one was changed.
+ */
+export function writeNameChanges(
+  changes: readonly NameChange[],
+  { secret = false }: { secret?: boolean } = {},
+): string {
+  if (!secret) return JSON.stringify(changes)
+  return JSON.stringify(changes.map(({ count }) => ({ from: REDACTED, to: REDACTED, count })))
 }
 
 /** The names of a transcript, the most frequent first; of equals the surer, then the earlier. */

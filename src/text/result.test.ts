@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Utterance } from '../transcript/transcript.ts'
-import { buildResult } from './result.ts'
+import { buildResult, transcriptOf } from './result.ts'
 
 const options = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params: {} }
 
@@ -85,4 +85,11 @@ test('silence gives an empty transcription, not a missing one', () => {
   const empty = { full_transcript: '', languages: [], utterances: [] }
   assert.deepEqual(transcribe([]).transcription, empty)
   assert.deepEqual(transcribe([{ channel: 0, language: 'en', words: [] }]).transcription, empty)
+})
+
+test('the transcript of a result makes the same result again', () => {
+  const said = [say('en 0 Hi, 1 there. 2'), { ...say('zh 1 你好 3 。 4'), speaker: 1 }]
+  const { transcription } = transcribe(said)
+  assert.deepEqual(transcriptOf(transcription.utterances), { utterances: said })
+  assert.deepEqual(transcribe(transcriptOf(transcription.utterances).utterances), transcribe(said))
 })

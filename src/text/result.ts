@@ -1,6 +1,7 @@
 import { roundTo } from '../transcript/rounding.ts'
 import { separatorOf } from '../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
+import type { ResultForm } from './add-on.ts'
 
 /** What a result tells besides the transcript. */
 export type ResultOptions = {
@@ -11,6 +12,8 @@ export type ResultOptions = {
   /** Seconds of work. */
   transcriptionTime: number
   params: Record<string, unknown>
+  /** How sentiments and sentences are written; as text unless it is given. */
+  form?: ResultForm
 }
 
 /** Words a transcript as the API answers it (contract 4.1 to 4.4), without what is made of it. */
@@ -49,6 +52,26 @@ export function toUtterance({ channel, language, words, speaker }: Utterance) {
     words: written,
     text: written.map(({ word }) => word).join(''),
     language,
+  }
+}
+
+/** An utterance of a result. */
+export type UtteranceView = ReturnType<typeof toUtterance>
+
+/** The transcript that a result tells: words without the blanks between them, times as they are rounded there. */
+export function transcriptOf(utterances: readonly UtteranceView[]): Transcript {
+  return { utterances: utterances.map(fromUtterance) }
+}
+
+function fromUtterance({ channel, language, words, speaker }: UtteranceView): Utterance {
+  const blank = separatorOf(language)
+  return {
+    channel,
+    language,
+    ...(speaker === undefined ? {} : { speaker }),
+    words: words.map(({ word, ...times }, i) => {
+      return { text: i === 0 ? word : word.slice(blank.length), ...times }
+    }),
   }
 }
 

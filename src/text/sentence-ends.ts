@@ -1,5 +1,6 @@
 import { separatorOf } from '../transcript/separators.ts'
 import { abbreviationOf, followsHour } from './abbreviations.ts'
+import { localeOf } from './locale.ts'
 import { partsOf } from './word-parts.ts'
 
 /** Words that begin a sentence far oftener than a name: behind initials (U.S., J.) they tell that it ended. */
@@ -50,7 +51,7 @@ function unicodeBreaks(texts: readonly string[], language: string): Set<number> 
     offset += text.length + separator.length
     lastEndingAt.set(offset, i)
   }
-  const segmenter = new Intl.Segmenter(language, { granularity: 'sentence' })
+  const segmenter = new Intl.Segmenter(localeOf(language), { granularity: 'sentence' })
   const breaks = new Set<number>()
   for (const { index } of segmenter.segment(texts.join(separator))) {
     const word = lastEndingAt.get(index)

@@ -22,14 +22,23 @@ export const languages: readonly string[] = ['all']
  * marks alone goes behind the word before. A variant of two keys is of the first.
  */
 export function applySpelling(transcript: Transcript, config: CustomSpellingConfig): Transcript {
+  return createSpelling(config)(transcript)
+}
+
+/** The same for transcripts that come one by one: the dictionary is read once. */
+export function createSpelling(
+  config: CustomSpellingConfig,
+): (transcript: Transcript) => Transcript {
   const roots = new Map<string, Node>()
-  const utterances = transcript.utterances.map((utterance) => {
-    const separator = separatorOf(utterance.language)
-    const root = roots.get(separator) ?? readDictionary(config, separator)
-    roots.set(separator, root)
-    return { ...utterance, words: spell(utterance, root) }
-  })
-  return { ...transcript, utterances }
+  return (transcript) => {
+    const utterances = transcript.utterances.map((utterance) => {
+      const separator = separatorOf(utterance.language)
+      const root = roots.get(separator) ?? readDictionary(config, separator)
+      roots.set(separator, root)
+      return { ...utterance, words: spell(utterance, root) }
+    })
+    return { ...transcript, utterances }
+  }
 }
 
 /** A tree of steps instead of expressions: a dictionary is input, and costs what its length is. */

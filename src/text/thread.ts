@@ -1,21 +1,43 @@
 /**
  * The thread in which results are composed: a transcript in, the JSON text of its result out, the name of
- * each step before it begins. Started by `composer.ts`.
+ * each step before it begins, and what to silence in the sound. It also makes add-ons again, and tells which
+ * there are. Started by `composer.ts`.
  */
 import { parentPort } from 'node:worker_threads'
-import { compose } from './compose.ts'
-import { type Composition, type FromThread, noteStep } from './composer.ts'
+import { textCapabilities } from './capabilities.ts'
+import { compose, RequiredStepFailed } from './compose.ts'
+import { type Answers, type Composition, type FromThread, noteStep, type Task } from './composer.ts'
+import { faultOf } from './fault.ts'
+import { retryAddOn } from './retry.ts'
 
-parentPort!.on('message', ({ id, transcript, result, given, step }: Composition) => {
+type Watch = {
+  given: Composition['given']
+  onStep: (name: string) => void
+  onFault: (name: string, error: unknown) => void
+}
+
+parentPort!.on('message', ({ id, task, given, step }: Composition) => {
   const tell = (message: FromThread) => parentPort!.postMessage(message)
   try {
     const onStep = (name: string) => {
       noteStep(step, name)
       tell({ id, kind: 'step', name })
     }
-    const composed = compose(transcript, result, { given, onStep })
-    tell({ id, kind: 'done', text: JSON.stringify(composed) })
+    const onFault = (name: string, error: unknown) => {
+      tell({ id, kind: 'fault', name, fault: faultOf(error) })
+    }
+    tell({ id, kind: 'done', answer: perform(task, { given, onStep, onFault }) })
   } catch (error) {
-    tell({ id, kind: 'failed', message: String(error) })
+    if (error instanceof RequiredStepFailed) tell({ id, kind: 'refused', message: error.message })
+    else tell({ id, kind: 'failed', fault: faultOf(error) })
   }
 })
+
+function perform(task: Task, watch: Watch): Answers[Task['kind']] {
+  if (task.kind === 'describe') return textCapabilities()
+  if (task.kind === 'retry') {
+    return retryAddOn(task.retry, { ...watch, now: () => performance.now() })
+  }
+  const { result, redacted } = compose(task.transcript, task.result, watch)
+  return { text: JSON.stringify(result), redacted }
+}

@@ -1,8 +1,10 @@
 import type { Transcript } from '../transcript/transcript.ts'
 import { knownUtterances } from './add-on.ts'
 import type { Transform } from './compose.ts'
+import { languages as entityLanguages } from './entities/find-entities.ts'
 import { makeNamesConsistent, languages as nameLanguages, writeNameChanges } from './names.ts'
 import { enhancePunctuation } from './punctuation.ts'
+import { type PiiRedactionConfig, redact } from './redaction/redaction.ts'
 import { applySpelling, type CustomSpellingConfig } from './spelling.ts'
 import type { CustomVocabularyConfig } from './vocabulary/entries.ts'
 import { applyVocabulary } from './vocabulary/vocabulary.ts'
@@ -13,16 +15,27 @@ export const transforms: readonly Transform[] = [
   withConfig<CustomSpellingConfig>('custom_spelling', applySpelling),
   {
     name: 'punctuation_enhanced',
+    languages: 'all',
     apply: (transcript) => ({ transcript: enhancePunctuation(transcript) }),
   },
   {
     name: 'name_consistency',
+    languages: nameLanguages,
     tells: true,
-    apply(transcript) {
+    apply(transcript, params) {
       knownUtterances({ name: 'name_consistency', languages: nameLanguages }, transcript)
       const { transcript: changed, changes } = makeNamesConsistent(transcript)
-      const results = writeNameChanges(changes)
+      const results = writeNameChanges(changes, { secret: params.pii_redaction === true })
       return { transcript: changed, made: { results, isEmpty: changes.length === 0 } }
+    },
+  },
+  {
+    // The last one: whatever is made of the words is made of those that it leaves.
+    name: 'pii_redaction',
+    languages: entityLanguages,
+    required: true,
+    apply: (transcript, { pii_redaction_config: config }) => {
+      return redact(transcript, config as PiiRedactionConfig | undefined)
     },
   },
 ]
@@ -34,6 +47,7 @@ function withConfig<C>(
 ): Transform {
   return {
     name,
+    languages: 'all',
     apply(transcript, params) {
       const config = params[`${name}_config`] as C | undefined
       return { transcript: config ? apply(transcript, config) : transcript }

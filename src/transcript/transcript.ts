@@ -10,5 +10,12 @@ export type Utterance = {
   speaker?: number
 }
 
+/** What was redacted: its type by the name of the API, and what is written in its place. Seconds. */
+export type HiddenEntity = { type: string; text: string; start: number; end: number }
+
 /** A recording as text: utterances of all channels by start, then channel. */
-export type Transcript = { utterances: Utterance[] }
+export type Transcript = {
+  utterances: Utterance[]
+  /** Of a redacted transcript: what is no longer to be read in it. */
+  hidden?: HiddenEntity[]
+}

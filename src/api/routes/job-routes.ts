@@ -3,9 +3,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
-import { findFile } from '../../storage/files.ts'
 import { listJobs, type Place } from '../../storage/job-lists.ts'
 import { findJob, findJobs, type JobKind } from '../../storage/jobs.ts'
+import { findJobFile } from '../job-file.ts'
 import { type LazyText, pageUrls, writeList } from '../job-list.ts'
 import { toJobText, writeText } from '../job-text.ts'
 import { ignoreBodies } from '../json-body.ts'
@@ -16,6 +16,7 @@ import { listQueryOf } from '../schemas/list-query.ts'
 import {
   deletionAnswers,
   downloadAnswers,
+  JobFileQuery,
   jobOperations,
   RangeHeaders,
 } from '../schemas/operations.ts'
@@ -113,14 +114,14 @@ export function jobRoutes(
     const fileSchema = {
       ...operations.file,
       params: IdParams,
+      querystring: JobFileQuery,
       headers: RangeHeaders,
-      response: downloadAnswers(['application/octet-stream']),
+      response: { ...downloadAnswers(['application/octet-stream']), ...errorAnswers(400) },
     }
     http.get(`${path}/:id/file`, { schema: fileSchema }, async (request, reply) => {
-      const { account, params } = request
+      const { account, params, query } = request
       const job = await requireJob({ id: params.id, account })
-      const file = job.file && (await findFile(storage.db, { id: job.file.id, account }))
-      if (!file) throw new AppError('file_not_found', 'the job has no audio yet')
+      const file = await findJobFile(job, { db: storage.db, redacted: query.redacted ?? false })
       const contentType = 'application/octet-stream'
       return sendFile(request, reply, { file, contentType, objects: storage.objects })
     })

@@ -119,6 +119,12 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
       {
         entity_types: Type.Optional(Type.Union([PiiType, Type.Array(PiiType)])),
         processed_text_type: Choice('MARKER', 'MASK'),
+        audio: Type.Optional(
+          Type.Boolean({
+            description:
+              'Beyond the contract: the recording is kept with a tone in place of what was redacted, and the original is not',
+          }),
+        ),
       },
       { title: 'PiiRedactionConfig' },
     ),

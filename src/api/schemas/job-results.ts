@@ -1,7 +1,13 @@
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { AddOnError, addOnResult } from './add-on-result.ts'
 import { piiSingleTypes } from './pii-types.ts'
-import { SentencesResult, TranscriptionView, textFields, UtteranceView } from './transcript-view.ts'
+import {
+  SentencesResult,
+  SubtitleView,
+  TranscriptionView,
+  textFields,
+  UtteranceView,
+} from './transcript-view.ts'
 import { Nullable, OneOf, Seconds } from './values.ts'
 
 const Text = Nullable(Type.String())
@@ -29,6 +35,21 @@ const Entity = Type.Object(
   { title: 'NamedEntity' },
 )
 
+const Emotion = Type.String({ description: 'Such as `neutral` or `contentment`' })
+
+const SentenceSentiment = Type.Object(
+  {
+    text: Type.String({ description: 'One sentence' }),
+    sentiment: OneOf('positive', 'negative', 'neutral', 'mixed', 'unknown'),
+    emotion: Emotion,
+    start: Seconds,
+    end: Seconds,
+    channel: Type.Integer({ minimum: 0 }),
+    speaker: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { title: 'SentenceSentiment' },
+)
+
 const PromptAnswer = Type.Object(
   { prompt: Text, response: Text },
   { title: 'PromptAnswer', description: 'A prompt, and what the language model answered' },
@@ -44,7 +65,16 @@ const sharedAddOns = {
   sentiment_analysis: Type.Optional(
     addOnResult(
       'SentimentAnalysis',
-      Type.String({ contentMediaType: 'application/json', description: 'JSON text of an array' }),
+      Type.Union(
+        [
+          Type.String({
+            contentMediaType: 'application/json',
+            description: 'JSON text of the array',
+          }),
+          Type.Array(SentenceSentiment),
+        ],
+        { description: 'JSON text, unless the server has `STENO_ADDON_RESULTS=native`' },
+      ),
     ),
   ),
 }
@@ -76,6 +106,24 @@ export const PreRecordedResult = Type.Object(
     ),
   },
   { title: 'PreRecordedResult' },
+)
+
+const {
+  metadata: _m,
+  transcription: _t,
+  diarization: _d,
+  sentences: _s,
+  ...repeatable
+} = PreRecordedResult.properties
+
+/** What stands in a result for one add-on: its wrapper, or the files of `subtitles`, none when they failed. */
+export const AddOnAnswer = Type.Union(
+  [
+    ...(Object.values(repeatable) as TSchema[]),
+    SentencesResult,
+    Type.Array(SubtitleView, { description: 'Of `subtitles`; empty when they failed' }),
+  ],
+  { title: 'AddOnAnswer' },
 )
 
 /** What a live session found. */

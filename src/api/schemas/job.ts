@@ -14,7 +14,10 @@ const FileView = Type.Object(
     audio_duration: Nullable(Seconds),
     number_of_channels: Nullable(Type.Integer({ minimum: 1 })),
   },
-  { title: 'JobFile', description: 'Its recording' },
+  {
+    title: 'JobFile',
+    description: 'Its recording as it came, which is not kept when its sound is redacted',
+  },
 )
 
 const Status = OneOf('queued', 'processing', 'done', 'error')

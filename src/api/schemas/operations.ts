@@ -93,6 +93,16 @@ export const deletionAnswers = {
   ...errorAnswers(403, 404),
 }
 
+/** Which recording of a job is wanted; beyond the contract. */
+export const JobFileQuery = Type.Object({
+  redacted: Type.Optional(
+    Type.Boolean({
+      description:
+        'Asks for the recording that `pii_redaction_config.audio` made: WAVE, 16 bits at 16 kHz, with a tone in place of what was redacted. The original of such a job is not kept.',
+    }),
+  ),
+})
+
 /** Downloads take a range. */
 export const RangeHeaders = Type.Object({
   Range: Type.Optional(Type.String({ description: 'One range, such as `bytes=0-1023`' })),

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { addOnResult } from './add-on-result.ts'
-import { Language, Nullable, OneOf, Seconds } from './values.ts'
+import { Language, OneOf, Seconds } from './values.ts'
 
 const Confidence = Type.Number({ minimum: 0, maximum: 1, description: '1 is certain' })
 
@@ -34,10 +34,23 @@ export const UtteranceView = Type.Object(
   { title: 'Utterance' },
 )
 
-/** The sentences of a text, in time order. */
-export const SentencesResult = addOnResult('Sentences', Nullable(Type.Array(Type.String())))
+const { text: _text, ...sentenceFields } = UtteranceView.properties
 
-const SubtitleView = Type.Object(
+const NativeSentence = Type.Object(
+  { sentence: Type.String(), ...sentenceFields },
+  { title: 'NativeSentence', description: 'A sentence with its words' },
+)
+
+/** The sentences of a text, in time order. */
+export const SentencesResult = addOnResult(
+  'Sentences',
+  Type.Union([Type.Array(Type.String()), Type.Array(NativeSentence), Type.Null()], {
+    description: 'Strings, unless the server has `STENO_ADDON_RESULTS=native`',
+  }),
+)
+
+/** A file of subtitles. */
+export const SubtitleView = Type.Object(
   {
     format: OneOf('srt', 'vtt'),
     subtitles: Type.String({ description: 'The content of the file' }),

@@ -16,7 +16,7 @@ function paragraphs(...said: [text: string, whose?: Whose][]): unknown {
     }
     return { channel: 0, language: 'en', ...whose, words }
   })
-  return displayMode.make({ utterances }, {}).results
+  return displayMode.make({ utterances }, {}, { form: 'string' }).results
 }
 
 test('sentences of one speaker make a paragraph', () => {
@@ -46,7 +46,10 @@ test('languages without blanks have none between sentences', () => {
 })
 
 test('silence has no paragraphs', () => {
-  assert.deepEqual(displayMode.make({ utterances: [] }, {}), { results: [], isEmpty: true })
+  assert.deepEqual(displayMode.make({ utterances: [] }, {}, { form: 'string' }), {
+    results: [],
+    isEmpty: true,
+  })
 })
 
 test('every language has paragraphs', () => {

@@ -42,3 +42,12 @@ test('entities of all channels stand in the order of their start', () => {
 test('a transcript without words has no entities', () => {
   assert.deepEqual(findNamedEntities({ utterances: [] }), [])
 })
+
+test('what was redacted is told with what stands in its place, which is nothing else', () => {
+  const utterances = [said('My name is [NAME_1], or mister ####@#### Lena.', 0)]
+  const hidden = [{ type: 'NAME', text: '[NAME_1]', start: 1.50001, end: 2 }]
+  assert.deepEqual(findNamedEntities({ utterances, hidden }), [
+    { entity_type: 'NAME', text: '[NAME_1]', start: 1.5, end: 2 },
+    { entity_type: 'NAME_GIVEN', text: 'Lena', start: 3.5, end: 4 },
+  ])
+})

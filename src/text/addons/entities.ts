@@ -1,23 +1,44 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type Document, documentsOf, tokensWithin } from '../document.ts'
-import type { EntityType } from '../entities/entity-types.ts'
 import { findEntities } from '../entities/find-entities.ts'
+import { markers } from '../redaction/labels.ts'
 
 export { languages } from '../entities/find-entities.ts'
 
 /** An entity as the API answers it (contract 4.7): its text and the seconds of its first and last word. */
-export type NamedEntity = { entity_type: EntityType; text: string; start: number; end: number }
+export type NamedEntity = { entity_type: string; text: string; start: number; end: number }
 
-/** The named entities of a transcript by start. */
+/** The named entities of a transcript by start; those that were redacted with what stands in their place. */
 export function findNamedEntities(transcript: Transcript): NamedEntity[] {
-  return documentsOf(transcript)
-    .flatMap(entitiesOf)
-    .sort((a, b) => a.start - b.start)
+  const { hidden } = transcript
+  const found = documentsOf(transcript).flatMap((document) => {
+    const isRedacted = hidden ? readRedacted(document) : () => false
+    return entitiesOf(document, isRedacted)
+  })
+  const redacted = (hidden ?? []).map(({ type, text, start, end }) => {
+    return { entity_type: type, text, start: roundTo(start, 3), end: roundTo(end, 3) }
+  })
+  return [...redacted, ...found].sort((a, b) => a.start - b.start)
 }
 
-function entitiesOf(document: Document): NamedEntity[] {
-  return findEntities(document).map(({ type, from, to }) => {
+/** Whether a span of a redacted text touches a marker or a mask: those are no names, though they look like some. */
+function readRedacted({ text }: Document): (span: { from: number; to: number }) => boolean {
+  const places = new Uint8Array(text.length)
+  for (const pattern of [markers(), /#+/g]) {
+    for (const { 0: part, index } of text.matchAll(pattern)) {
+      places.fill(1, index, index + part.length)
+    }
+  }
+  return ({ from, to }) => places.subarray(from, to).includes(1)
+}
+
+function entitiesOf(
+  document: Document,
+  isRedacted: (span: { from: number; to: number }) => boolean,
+): NamedEntity[] {
+  const found = findEntities(document).filter((entity) => !isRedacted(entity))
+  return found.map(({ type, from, to }) => {
     const words = tokensWithin(document, { from, to })
     return {
       entity_type: type,

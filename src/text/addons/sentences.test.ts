@@ -11,11 +11,22 @@ const words = [
 const said: Transcript = { utterances: [{ channel: 1, language: 'en', words, speaker: 2 }] }
 
 test('sentences are strings in time order', () => {
-  assert.deepEqual(sentences.make(said, {}), { results: ['Hi, Lena.', 'Bye.'], isEmpty: false })
+  assert.deepEqual(sentences.make(said, {}, { form: 'string' }), {
+    results: ['Hi, Lena.', 'Bye.'],
+    isEmpty: false,
+  })
+})
+
+test('sentences of the native form are objects', () => {
+  const { results, isEmpty } = sentences.make(said, {}, { form: 'native' })
+  assert.deepEqual([results, isEmpty], [nativeSentences(said), false])
 })
 
 test('silence has no sentences', () => {
-  assert.deepEqual(sentences.make({ utterances: [] }, {}), { results: [], isEmpty: true })
+  assert.deepEqual(sentences.make({ utterances: [] }, {}, { form: 'string' }), {
+    results: [],
+    isEmpty: true,
+  })
 })
 
 test('every language has sentences', () => {

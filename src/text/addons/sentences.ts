@@ -3,12 +3,15 @@ import type { AddOn } from '../add-on.ts'
 import { toUtterance } from '../result.ts'
 import { cutSentences } from '../sentences.ts'
 
-/** The sentences of a transcript in time order, as strings (contract 4.8). */
+/** The sentences of a transcript in time order, as strings or with their words (contract 4.8). */
 export const sentences: AddOn = {
   name: 'sentences',
   languages: 'all',
-  make(transcript) {
-    const results = cutSentences(transcript).map(({ text }) => text)
+  make(transcript, _params, { form }) {
+    const results =
+      form === 'native'
+        ? nativeSentences(transcript)
+        : cutSentences(transcript).map(({ text }) => text)
     return { results, isEmpty: results.length === 0 }
   },
 }

@@ -1,5 +1,6 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
+import { localeOf } from '../locale.ts'
 import { leansOnNext } from './breaks.ts'
 import { countColumns, splitCharacters } from './width.ts'
 
@@ -81,7 +82,7 @@ const segmenters = new Map<string, Intl.Segmenter>()
 
 function segmenterOf(language: string): Intl.Segmenter {
   const segmenter =
-    segmenters.get(language) ?? new Intl.Segmenter(language, { granularity: 'word' })
+    segmenters.get(language) ?? new Intl.Segmenter(localeOf(language), { granularity: 'word' })
   segmenters.set(language, segmenter)
   return segmenter
 }

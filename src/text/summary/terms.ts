@@ -1,3 +1,5 @@
+import { localeOf } from '../locale.ts'
+
 const segmenters = new Map<string, Intl.Segmenter>()
 
 /** English words that say nothing about a matter: articles, pronouns, auxiliaries, what people say while they think. */
@@ -33,13 +35,8 @@ function wordsOf(text: string, language: string): string[] {
   return words
 }
 
-/** A language that `Intl` cannot name is cut by the rules for all. */
 function segmenterOf(language: string): Intl.Segmenter {
-  try {
-    return new Intl.Segmenter(language, { granularity: 'word' })
-  } catch {
-    return new Intl.Segmenter('en', { granularity: 'word' })
-  }
+  return new Intl.Segmenter(localeOf(language), { granularity: 'word' })
 }
 
 /** "Budgets" and "budget's" are about the budget. */

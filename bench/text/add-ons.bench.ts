@@ -1,0 +1,116 @@
+/**
+ * `npm run bench -- add-ons [--corpus DIR]`: everything that is made of a transcript, in one composition of an hour of
+ * words, PII redaction included, which all others then see the outcome of: seconds of each step, and all of them
+ * against the time that the recognition of an hour takes here, measured on the recordings of the corpus, one after
+ * the other, with one process. The words are its reference texts, again and again.
+ */
+import { createSpeechEngine } from '../../src/asr/engine.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { addOns } from '../../src/text/add-ons.ts'
+import { compose } from '../../src/text/compose.ts'
+import { transforms } from '../../src/text/transforms.ts'
+import type { Transcript } from '../../src/transcript/transcript.ts'
+import { transcribe } from '../asr/transcribe.ts'
+import { decodeCorpus, type Recording, readCorpus } from '../corpus.ts'
+import { report } from '../report.ts'
+
+const HOUR = 3600
+/** What people say in an hour when they hardly pause. */
+const WORDS_PER_HOUR = 9_000
+/** Utterances of so many words, a second apart; every third is of the other channel. */
+const WORDS_PER_UTTERANCE = 25
+/** Entries of the vocabulary. */
+const ENTRIES = 500
+/** So much sound tells how fast recognition is. */
+const SOUND_SECONDS = 60
+
+const { name: corpus, recordings } = await readCorpus()
+const words = recordings.flatMap(({ transcript }) => transcript?.split(/\s+/) ?? []).filter(Boolean)
+const params = paramsOfAll()
+const recognition = (await realTimeFactor()) * HOUR
+
+for (const run of ['first', 'next']) {
+  const { seconds, total } = composeTimed(hourOf(words))
+  report({
+    bench: 'text/add-ons',
+    run,
+    corpus,
+    words: WORDS_PER_HOUR,
+    ...seconds,
+    total,
+    recognition,
+    ratio: total / recognition,
+  })
+}
+
+/** All switches on, and the configurations that need one. */
+function paramsOfAll(): Record<string, unknown> {
+  const names = [...transforms, ...addOns].map(({ name }) => name)
+  const long = [...new Set(words.filter((word) => word.length > 3))]
+  const vocabulary = Array.from({ length: ENTRIES }, (_, i) => {
+    return long[(i * 31) % long.length]! + long[(i * 17 + 5) % long.length]!.slice(0, 4)
+  })
+  return {
+    ...Object.fromEntries(names.map((name) => [name, true])),
+    custom_vocabulary_config: { vocabulary },
+    custom_spelling_config: { spelling_dictionary: { ACME: ['acme', 'ack me'] } },
+    subtitles_config: { formats: ['srt', 'vtt'] },
+  }
+}
+
+function hourOf(words: readonly string[]): Transcript {
+  const utterances = Array.from({ length: WORDS_PER_HOUR / WORDS_PER_UTTERANCE }, (_, i) => {
+    const at = i * WORDS_PER_UTTERANCE
+    const said = Array.from({ length: WORDS_PER_UTTERANCE }, (_, k) => {
+      const start = (HOUR * at) / WORDS_PER_HOUR + k * 0.36
+      return { text: words[(at + k) % words.length]!, start, end: start + 0.3, confidence: 0.9 }
+    })
+    return { channel: i % 3 === 2 ? 1 : 0, language: 'en', words: said }
+  })
+  return { utterances }
+}
+
+/** Composes a result, and tells the seconds of each step and of all, building the result included. */
+function composeTimed(transcript: Transcript) {
+  const begun: [step: string, at: number][] = []
+  const note = (step: string) => void begun.push([step, performance.now()])
+  note('start')
+  const result = { audioDuration: HOUR, distinctChannels: 2, transcriptionTime: 0, params }
+  const made = compose(transcript, result, { onStep: note })
+  JSON.stringify(made.result)
+  note('end')
+  const seconds = Object.fromEntries(
+    begun.slice(1, -1).map(([step, at], i) => [step, (begun[i + 2]![1] - at) / 1000]),
+  )
+  return { seconds, total: (begun.at(-1)![1] - begun[0]![1]) / 1000 }
+}
+
+/** Seconds of recognition for each second of sound, voice detection included. */
+async function realTimeFactor(): Promise<number> {
+  const { models } = readConfig({})
+  const { decoded, dispose } = await decodeCorpus(someSpeech(recordings))
+  const engine = createSpeechEngine({ folder: models.folder, workers: 1, log: createLog('warn') })
+  try {
+    await engine.checkReady({ signal: new AbortController().signal })
+    let [sound, busy] = [0, 0]
+    for (const pcm of decoded.values()) {
+      const started = performance.now()
+      await transcribe(engine, pcm)
+      busy += (performance.now() - started) / 1000
+      sound += pcm.samples / 16_000
+      if (sound > SOUND_SECONDS) break
+    }
+    return busy / sound
+  } finally {
+    await engine.close()
+    await dispose()
+  }
+}
+
+/** Recordings with words, as many as may be needed, evenly over the corpus. */
+function someSpeech(recordings: readonly Recording[]): Recording[] {
+  const spoken = recordings.filter(({ transcript }) => transcript)
+  const step = Math.max(1, Math.floor(spoken.length / 12))
+  return spoken.filter((_, i) => i % step === 0)
+}

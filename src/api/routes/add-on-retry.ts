@@ -1,0 +1,47 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { App } from '../../app.ts'
+import { ignoreBodies } from '../json-body.ts'
+import { errorAnswers } from '../schemas/error.ts'
+import { AddOnAnswer } from '../schemas/job-results.ts'
+import { createTurns } from '../turns.ts'
+
+/** Any text is accepted here: what is not an id or an add-on is simply not found. */
+const AddOnParams = Type.Object({
+  id: Type.String(),
+  name: Type.String({ description: 'The switch that asks for the add-on, such as `subtitles`' }),
+})
+
+/** Makes a failed add-on of a recorded job again, without recognition. Our extension of the API. */
+export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsyncTypebox {
+  const inTurn = createTurns()
+  return async (http) => {
+    ignoreBodies(http)
+    http.post(
+      '/v2/pre-recorded/:id/addons/:name/retry',
+      {
+        schema: {
+          tags: ['Pre-recorded'],
+          operationId: 'retryPreRecordedAddOn',
+          summary: 'Make a failed add-on again',
+          description:
+            'Of a job that is `done`, from the words of its result, without recognition; answers what then stands in ' +
+            'the result, also when it failed again. Nothing else of the job changes, and nobody is told by callback or ' +
+            'webhook. What changes the words (such as `custom_spelling`) and `diarization` cannot be made again. A body ' +
+            'is not needed and not read.',
+          params: AddOnParams,
+          response: {
+            200: Type.Unsafe<string>(AddOnAnswer),
+            ...errorAnswers(404, 422),
+          },
+        },
+      },
+      async ({ account, params: { id, name } }, reply) => {
+        // One after the other: all add-ons of an account at once would keep the jobs of the others waiting.
+        const addOn = { id, account, kind: 'pre-recorded', name } as const
+        const answer = await inTurn(account, () => jobs.retryAddOn(addOn))
+        return reply.type('application/json; charset=utf-8').send(answer)
+      },
+    )
+  }
+}

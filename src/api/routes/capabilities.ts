@@ -1,0 +1,60 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../app.ts'
+import { publishSchema } from '../openapi/publish-schema.ts'
+import { Capabilities } from '../schemas/capabilities.ts'
+import { liveModelNames, modelNames } from '../schemas/model-names.ts'
+import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
+
+/** What this server can do, as its own parts tell it. Our extension of the API. */
+export function capabilityRoutes({
+  config,
+  speech,
+  jobs,
+}: Pick<App, 'config' | 'speech' | 'jobs'>): FastifyPluginAsyncTypebox {
+  const schemaOf = configSchemas(config)
+  return async (http) => {
+    http.get(
+      '/v2/capabilities',
+      {
+        schema: {
+          tags: ['Server'],
+          operationId: 'getCapabilities',
+          summary: 'What this server can do',
+          description:
+            'Languages and models of recognition; of each add-on its languages, its configuration, and whether this server ' +
+            'has it; how well each type of entity is found, and what the groups of types stand for.',
+          response: { 200: Capabilities },
+        },
+      },
+      async () => {
+        const { addOns, entityTypes, entityGroups } = await jobs.capabilities()
+        return {
+          recognition: {
+            languages: [...speech.languages],
+            models: modelNames(config.models),
+            live_models: speech.live ? liveModelNames(config.models) : [],
+          },
+          add_ons: addOns.map(({ name, kind, isConfigured, isRepeatable, languages }) => ({
+            name,
+            kind,
+            is_configured: isConfigured,
+            is_repeatable: isRepeatable,
+            languages: languages === 'all' ? null : [...languages],
+            config_schema: schemaOf(name),
+          })),
+          entity_types: entityTypes.map((one) => ({ ...one, languages: [...one.languages] })),
+          entity_groups: entityGroups as Record<string, string[]>,
+        }
+      },
+    )
+  }
+}
+
+/** The published schema of what configures an add-on; null for those without options. */
+function configSchemas({ requests, models }: App['config']) {
+  const fields: Record<string, object> = preRecordedRequest({ requests, models }).properties
+  return (name: string) => {
+    const schema = fields[`${name}_config`]
+    return schema ? publishSchema(schema, { closed: requests.unknownFields === 'reject' }) : null
+  }
+}

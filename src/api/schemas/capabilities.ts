@@ -1,0 +1,54 @@
+import Type from 'typebox'
+import { piiSingleTypes } from './pii-types.ts'
+import { FreeObject, Nullable, OneOf } from './values.ts'
+
+const Languages = Type.Array(Type.String({ description: 'A language code, such as `en`' }))
+const ModelNames = Type.Array(Type.String({ description: 'A name that requests may give' }))
+const EntityType = OneOf(...piiSingleTypes)
+
+const AddOn = Type.Object(
+  {
+    name: Type.String({ description: 'The switch that asks for it' }),
+    kind: OneOf('transform', 'add-on'),
+    is_configured: Type.Boolean({ description: 'Without it answers `NotConfigured`' }),
+    is_repeatable: Type.Boolean({ description: 'Whether it can be made again when it failed' }),
+    languages: Type.Union([Languages, Type.Null()], { description: 'Null when it knows all' }),
+    config_schema: Nullable(
+      FreeObject('JSON Schema of its `…_config`, with the limits and defaults of this server'),
+    ),
+  },
+  { title: 'AddOnCapability', description: 'A transform changes the words, an add-on never does' },
+)
+
+const EntityTypeView = Type.Object(
+  {
+    type: EntityType,
+    support: OneOf('strong', 'cue', 'list', 'none'),
+    languages: Languages,
+  },
+  {
+    title: 'EntityCapability',
+    description:
+      'Found by checksum or shape (`strong`), only near words that announce it (`cue`), as far as word lists ' +
+      'go (`list`), or not at all (`none`)',
+  },
+)
+
+/** What this server can do. */
+export const Capabilities = Type.Object(
+  {
+    recognition: Type.Object({
+      languages: Type.Array(Type.String(), { description: 'Best first' }),
+      models: ModelNames,
+      live_models: Type.Array(Type.String(), {
+        description: 'Those that live sessions may name; none when there are no live sessions',
+      }),
+    }),
+    add_ons: Type.Array(AddOn),
+    entity_types: Type.Array(EntityTypeView),
+    entity_groups: Type.Record(Type.String(), Type.Array(EntityType), {
+      description: 'What each name of several types stands for in `entity_types` of a request',
+    }),
+  },
+  { title: 'Capabilities' },
+)

@@ -1,0 +1,71 @@
+import type { Config } from '../config.ts'
+import { AppError, type ErrorCode } from '../errors.ts'
+import type { Db } from '../storage/db.ts'
+import { findJob, type Job, type JobId } from '../storage/jobs.ts'
+import { readResult, replaceResult, type StoredResult } from '../storage/results.ts'
+import type { Composer } from '../text/composer.ts'
+
+/** What a retry needs. */
+export type RetryTools = {
+  db: Db
+  composer: Pick<Composer, 'retry'>
+  config: Pick<Config, 'addOnResults'>
+}
+
+/** An add-on of a job, by the switch that asks for it. */
+export type JobAddOn = JobId & { name: string }
+
+const refusals = {
+  unknown: 'add_on_not_found',
+  unrepeatable: 'add_on_not_repeatable',
+  'not-requested': 'add_on_not_requested',
+  succeeded: 'add_on_succeeded',
+} as const satisfies Record<string, ErrorCode>
+
+/**
+ * Makes a failed add-on of a job that is done again, from the words of its stored result, and puts what comes of
+ * it there; returns its JSON text. Whoever changes the result meanwhile goes first: then it is made again from what is
+ * there, so that no change is lost. Fails with `job_not_found`, `job_not_done` or one of `add_on_…`.
+ */
+export async function retryAddOn(
+  { db, composer, config }: RetryTools,
+  { name, ...id }: JobAddOn,
+  { signal }: { signal: AbortSignal },
+): Promise<string> {
+  const form = config.addOnResults
+  for (let missing: string | undefined; ; ) {
+    signal.throwIfAborted()
+    const job = await findDone(db, id)
+    const result = await readResult(db, job.result)
+    if (result === undefined) {
+      // Only an object can be gone: then another one has taken its place, or none ever will.
+      const { object } = job.result as { object: string }
+      if (object === missing) throw new AppError('storage_unreadable', 'the result is gone')
+      missing = object
+      continue
+    }
+    const params = job.requestParams ?? '{}'
+    const audioDuration = job.file?.duration ?? 0
+    const made = await composer.retry({ name, result, params, form }, { audioDuration, signal })
+    if (made.outcome !== 'made') throw refusal(made.outcome, name)
+    if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result)) {
+      return made.answer
+    }
+  }
+}
+
+type DoneJob = Job & { result: StoredResult }
+
+async function findDone(db: Db, id: JobId): Promise<DoneJob> {
+  const job = await findJob(db, id)
+  if (!job) throw new AppError('job_not_found', id.id)
+  const { result } = job
+  if (job.status !== 'done' || !result) throw new AppError('job_not_done', `it is ${job.status}`)
+  return { ...job, result }
+}
+
+function refusal(outcome: keyof typeof refusals, name: string): AppError {
+  const remedy =
+    outcome === 'unrepeatable' ? '; create the job again to have it recognised anew' : ''
+  return new AppError(refusals[outcome], `${name}${remedy}`)
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { addOns } from './add-ons.ts'
+import { textCapabilities } from './capabilities.ts'
+import { entityTypes } from './entities/entity-types.ts'
+import { withoutEngine } from './not-configured.ts'
+import { transforms } from './transforms.ts'
+
+const { addOns: told, entityTypes: types, entityGroups } = textCapabilities()
+
+function toldOf(name: string) {
+  return told.find((one) => one.name === name)!
+}
+
+test('every add-on of the registries is told, once', () => {
+  const names = [...transforms, ...addOns].map(({ name }) => name)
+  assert.deepEqual(
+    told.map(({ name }) => name),
+    [...names, ...withoutEngine],
+  )
+  assert.equal(new Set(told.map(({ name }) => name)).size, told.length)
+})
+
+test('an add-on tells its languages, and whether it is there and can be made again', () => {
+  for (const { name, languages } of [...transforms, ...addOns]) {
+    assert.deepEqual([name, toldOf(name).languages], [name, languages])
+  }
+  const flags = (name: string) => {
+    const { kind, isConfigured, isRepeatable } = toldOf(name)
+    return [kind, isConfigured, isRepeatable]
+  }
+  assert.deepEqual(flags('custom_spelling'), ['transform', true, false])
+  assert.deepEqual(flags('subtitles'), ['add-on', true, true])
+  assert.deepEqual(flags('translation'), ['add-on', false, true])
+  assert.deepEqual(toldOf('translation').languages, [])
+})
+
+test('every entity type is told, and groups stand for such types only', () => {
+  const known = new Set<string>(entityTypes)
+  assert.deepEqual(new Set(types.map(({ type }) => type)), known)
+  assert.ok(Object.keys(entityGroups).includes('GDPR'))
+  assert.ok(Object.values(entityGroups).every((group) => group.every((type) => known.has(type))))
+})

@@ -1,0 +1,105 @@
+import type { Entity, EntityType } from '../entities/entity-types.ts'
+import { findCandidates } from '../entities/find-entities.ts'
+import { byRank } from '../entities/overlaps.ts'
+import { isFunctionWord } from '../vocabulary/common-words.ts'
+import { type Canvas, OPEN } from './canvas.ts'
+import { findRepeats, knownWordsOf } from './repeats.ts'
+import { findStrayNumbers } from './stray-numbers.ts'
+import { BETWEEN, drawUtterances, readingsOf, readTogether, type Style, type View } from './view.ts'
+import { asWanted } from './wanted.ts'
+
+/** An entity that was hidden: its type, and what was said. Its number on the canvas is its index and one. */
+export type Hidden = { type: EntityType; said: string }
+
+/** Each round hides something that only what was hidden before gave away; hardly any text needs a third one. */
+const MAX_ROUNDS = 50
+
+/**
+ * Paints over the entities of the wanted types, and looks again at what can still be read, until nothing is
+ * found. Throws when that has no end.
+ */
+export function hideEntities(
+  canvas: Canvas,
+  { wanted, style }: { wanted: ReadonlySet<EntityType>; style: Style },
+): Hidden[] {
+  const hidden: Hidden[] = []
+  const readings = readingsOf(canvas)
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const before = hidden.length
+    const known = knownWordsOf(hidden, wanted)
+    const drawn = drawUtterances(canvas, style)
+    const claims: Claim[] = []
+    const guesses: Claim[] = []
+    for (const reading of readings) {
+      const view = readTogether(canvas, drawn, reading)
+      const found = findCandidates(view)
+      const named = found.flatMap((entity) => asWanted(view.text, entity, wanted))
+      const strays = findStrayNumbers(view.text, { found, wanted })
+      const repeats = findRepeats(view.text, { found, known })
+      for (const entity of named) claims.push({ ...entity, view })
+      for (const entity of [...strays, ...repeats]) guesses.push({ ...entity, view })
+    }
+    // However long a guess is, what a rule knows goes before it.
+    for (const claim of [...claims.sort(byRank), ...guesses.sort(byRank)]) {
+      hidden.push(...paint(canvas, claim, hidden.length))
+    }
+    if (hidden.length === before) return hidden
+  }
+  throw new Error('redaction finds more in every round')
+}
+
+type Claim = Entity & { view: View }
+
+/** Paints what is still open of an entity: all of it, or what entities before it have left. */
+function paint(canvas: Canvas, claim: Claim, count: number): Hidden[] {
+  const { type, view } = claim
+  const hidden: Hidden[] = []
+  for (const part of openParts(canvas, claim)) {
+    hidden.push({ type, said: view.text.slice(part.from, part.to) })
+    for (let i = part.from; i < part.to; i++) {
+      const place = view.at[i]!
+      if (place !== BETWEEN) canvas.paint[place] = count + hidden.length
+    }
+  }
+  return hidden
+}
+
+type Span = { from: number; to: number }
+
+function openParts(canvas: Canvas, { view, from, to }: Claim): Span[] {
+  const isOpen = (i: number) => {
+    const place = view.at[i]!
+    return place === BETWEEN || (place >= 0 && canvas.paint[place] === OPEN)
+  }
+  // A combining mark belongs to the letter before it.
+  const rest = /^\p{M}*/u.exec(view.text.slice(to, to + 16))![0].length
+  const parts: Span[] = []
+  for (let i = from; i < to + rest; i++) {
+    if (!isOpen(i)) continue
+    const part = parts.at(-1)
+    if (part?.to === i) part.to = i + 1
+    else parts.push({ from: i, to: i + 1 })
+  }
+  const isWhole = parts.length === 1 && parts[0]!.to - parts[0]!.from === to + rest - from
+  if (isWhole)
+    return parts.filter(({ from, to }) => /[\p{L}\p{N}]/u.test(view.text.slice(from, to)))
+  return parts.map(trimmed(view)).filter(tells(view))
+}
+
+/** Whether what is left of an entity says something without the rest: has a digit, or more than small words. */
+function tells({ text }: View): (span: Span) => boolean {
+  return ({ from, to }) => {
+    const words = text.slice(from, to).match(/[\p{L}\p{N}'’]+/gu) ?? []
+    return words.some((word) => !isFunctionWord(word.toLowerCase()))
+  }
+}
+
+/** A span without the marks at its ends. */
+function trimmed({ text }: View): (span: Span) => Span {
+  return ({ from, to }) => {
+    const said = text.slice(from, to)
+    const open = /^[^\p{L}\p{N}]*/u.exec(said)![0].length
+    const close = /[^\p{L}\p{M}\p{N}]*$/u.exec(said)!.index
+    return { from: from + open, to: from + Math.max(open, close) }
+  }
+}

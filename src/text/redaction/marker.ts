@@ -1,0 +1,44 @@
+import type { Utterance, Word } from '../../transcript/transcript.ts'
+import { replaceWords } from '../word-parts.ts'
+import { type Canvas, OPEN, type Stretch, stretchesOf } from './canvas.ts'
+
+/** A word as it is written, and the words that went into it. */
+type Written = { text: string; from: Word[]; utterance: number }
+
+/**
+ * The utterances with a marker for each entity: its words become one, the first of them, and what is left of
+ * its last one goes there too, also out of a later utterance. Utterances of which nothing is left are gone.
+ */
+export function writeMarkers(canvas: Canvas, markerOf: (paint: number) => string): Utterance[] {
+  const marked = new Map<number, Written>()
+  const written = canvas.utterances.map(({ words }, utterance) => {
+    const line: Written[] = []
+    for (const [word, own] of words.entries()) {
+      const stretches = stretchesOf(canvas, { utterance, word, seesGiven: false })
+      const earlier = marked.get(stretches[0]?.paint ?? OPEN)
+      // Only marks go to an earlier utterance, and times never reach into another one.
+      const isHere = earlier?.utterance === utterance || (earlier && stretches.every(isMark))
+      const target = earlier && isHere ? earlier : { text: '', from: [], utterance }
+      for (const { paint, text } of stretches) {
+        if (paint === OPEN) target.text += text
+        else if (!marked.has(paint)) {
+          target.text += markerOf(paint)
+          marked.set(paint, target)
+        }
+      }
+      if (target.utterance === utterance) target.from.push(own)
+      if (target !== earlier) line.push(target)
+    }
+    return line
+  })
+
+  /** Nothing to read: hidden by a marker that stands already, or no letter. */
+  function isMark({ paint, text }: Stretch): boolean {
+    return paint === OPEN ? !/[\p{L}\p{N}]/u.test(text) : marked.has(paint)
+  }
+
+  return canvas.utterances.flatMap((said, utterance) => {
+    const words = written[utterance]!.map(({ text, from }) => replaceWords(from, text))
+    return words.length > 0 || said.words.length === 0 ? [{ ...said, words }] : []
+  })
+}

@@ -1,0 +1,24 @@
+import type { Utterance } from '../../transcript/transcript.ts'
+import { type Canvas, OPEN, stretchesOf } from './canvas.ts'
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** A text with `#` for each character that a reader sees but blanks. */
+export function maskOf(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.replace(/\S/g, '#')
+  return Array.from(graphemes.segment(text), ({ segment }) => {
+    return /^\s+$/u.test(segment) ? segment : '#'
+  }).join('')
+}
+
+/** The utterances with what is hidden masked: as many words, at the same times. */
+export function writeMasks(canvas: Canvas): Utterance[] {
+  return canvas.utterances.map((said, utterance) => {
+    const words = said.words.map((own, word) => {
+      const stretches = stretchesOf(canvas, { utterance, word, seesGiven: false })
+      const texts = stretches.map(({ paint, text }) => (paint === OPEN ? text : maskOf(text)))
+      return { ...own, text: texts.join('') }
+    })
+    return { ...said, words }
+  })
+}

@@ -1,0 +1,49 @@
+import type { Word } from '../../transcript/transcript.ts'
+import { type Canvas, OPEN, stretchesOf } from './canvas.ts'
+
+/** Words of one utterance that an entity hides, all or parts of them. */
+export type Place = { channel: number; utterance: number; words: Word[] }
+
+/** What to silence in the sound of a recording: seconds on one channel. */
+export type RedactedSpan = { channel: number; start: number; end: number }
+
+/** Where each entity on the canvas stands, by its number; an utterance after the other. */
+export function placesOf(canvas: Canvas): Map<number, Place[]> {
+  const all = new Map<number, Place[]>()
+  for (const [utterance, { channel, words }] of canvas.utterances.entries()) {
+    for (const [word, own] of words.entries()) {
+      const stretches = stretchesOf(canvas, { utterance, word, seesGiven: false })
+      for (const paint of new Set(stretches.map(({ paint }) => paint))) {
+        if (paint === OPEN) continue
+        const places = all.get(paint) ?? []
+        all.set(paint, places)
+        const place = places.at(-1)
+        if (place?.utterance === utterance) place.words.push(own)
+        else places.push({ channel, utterance, words: [own] })
+      }
+    }
+  }
+  return all
+}
+
+/** When an entity is heard, in seconds: once for each utterance that has a part of it. */
+export function spansOf(places: readonly Place[]): RedactedSpan[] {
+  return places.map(({ channel, words }) => {
+    const end = Math.max(...words.map((word) => word.end))
+    return { channel, start: words[0]!.start, end }
+  })
+}
+
+/** The spans by channel and time, without overlaps. */
+export function joinSpans(spans: readonly RedactedSpan[]): RedactedSpan[] {
+  const joined: RedactedSpan[] = []
+  for (const span of spans.toSorted((a, b) => a.channel - b.channel || a.start - b.start)) {
+    const last = joined.at(-1)
+    if (last?.channel === span.channel && span.start <= last.end) {
+      last.end = Math.max(last.end, span.end)
+    } else {
+      joined.push({ ...span })
+    }
+  }
+  return joined
+}

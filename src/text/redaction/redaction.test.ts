@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { AddOnFailure } from '../envelope.ts'
+import { redact } from './redaction.ts'
+import { linesOf, redacted, say } from './said.fixture.ts'
+
+test('an entity becomes a marker, and what stands around it stays', () => {
+  const lines = ["Hello, this is (John), and John's mail is john.smith@example.com."]
+  assert.deepEqual(redacted(lines), [
+    "Hello, this is ([NAME_GIVEN_1]), and [NAME_GIVEN_1]'s mail is [EMAIL_1].",
+  ])
+})
+
+test('a mask has as many characters as what it hides, and words keep their count and times', () => {
+  const before = say("This is José Smith's number: 415-555-0199.")
+  const { transcript } = redact(before, { processed_text_type: 'MASK' })
+  assert.deepEqual(linesOf(transcript), ["This is #### #####'s number: ############."])
+  const timesOf = ({ utterances }: typeof before) => {
+    return utterances.flatMap(({ words }) => words.map(({ start, end }) => [start, end]))
+  }
+  assert.deepEqual(timesOf(transcript), timesOf(before))
+})
+
+test('the words of an entity become one, from the first start to the last end', () => {
+  const before = say('I am John Smith today.')
+  before.utterances[0]!.words[2]!.confidence = 0.5
+  const [utterance] = redact(before).transcript.utterances
+  const { text, start, end, confidence } = utterance!.words[2]!
+  assert.deepEqual([text, start, end], ['[NAME_1]', 1, 1.9])
+  assert.ok(confidence > 0.5 && confidence < 0.9)
+  assert.equal(utterance!.words.length, 4)
+})
+
+test('the same words of a type have the same number, by time over all channels', () => {
+  const lines = ['1: My name is Lena.', '0: My name is Peter. Are you Lena?', '1: Yes, Peter.']
+  assert.deepEqual(redacted(lines), [
+    'My name is [NAME_GIVEN_1].',
+    'My name is [NAME_GIVEN_2]. Are you [NAME_GIVEN_1]?',
+    'Yes, [NAME_GIVEN_2].',
+  ])
+})
+
+test('digits read aloud are the same as those written', () => {
+  const lines = ['Call 415-555-0199, that is four one five, five five five, oh one nine nine.']
+  assert.deepEqual(redacted(lines), ['Call [PHONE_NUMBER_1], that is [PHONE_NUMBER_1].'])
+})
+
+const dictated = ['My number is 415 555', '1: Mm-hm?', '01 99. Bye.', '415 555 0199']
+
+test('an entity across utterances is marked where it begins, and leaves nothing in later ones', () => {
+  const { transcript } = redact(say(...dictated))
+  assert.deepEqual(linesOf(transcript), [
+    'My number is [PHONE_NUMBER_1].',
+    'Mm-hm?',
+    'Bye.',
+    '[PHONE_NUMBER_1]',
+  ])
+  const [first] = transcript.utterances
+  assert.equal(first!.words.at(-1)!.end, 2.4)
+  assert.equal(transcript.utterances[2]!.words[0]!.start, 21)
+  const alone = redacted(['My card is 4242 4242', '4242 4242'])
+  assert.deepEqual(alone, ['My card is [CREDIT_CARD_1]'])
+})
+
+test('an entity across utterances is masked in each', () => {
+  assert.deepEqual(redacted(dictated, { processed_text_type: 'MASK' }), [
+    'My number is ### ###',
+    'Mm-hm?',
+    '## ##. Bye.',
+    '### ### ####',
+  ])
+})
+
+test('what a speaker dictates goes on behind what another one on the channel says', () => {
+  const lines = ['0/0: My card number is 4242 4242', '0/1: Lovely weather.', '0/0: 4242 4242']
+  assert.deepEqual(redacted(lines), ['My card number is [CREDIT_CARD_1]', 'Lovely weather.'])
+})
+
+test('what to silence is told in seconds, by channel, a stretch for each utterance', () => {
+  const { redacted } = redact(say(...dictated, '1: My name is Lena.'))
+  assert.deepEqual(redacted, [
+    { channel: 0, start: 1.5, end: 2.4 },
+    { channel: 0, start: 20, end: 20.9 },
+    { channel: 0, start: 30, end: 31.4 },
+    { channel: 1, start: 41.5, end: 41.9 },
+  ])
+})
+
+test('nothing to hide leaves the words as they are, and nothing to silence', () => {
+  const before = say('We shall see.')
+  const { transcript, redacted } = redact(before)
+  assert.deepEqual([linesOf(transcript), redacted], [['We shall see.'], []])
+})
+
+test('only wanted types are hidden, a general one with all that it stands for', () => {
+  const lines = ['I am John Smith from London, born on May 5th 1990.']
+  const hide = (entity_types: string | string[]) => redacted(lines, { entity_types })[0]
+  assert.equal(hide('NAME'), 'I am [NAME_1] from London, born on May 5th 1990.')
+  assert.equal(hide('NAME_GIVEN'), 'I am [NAME_GIVEN_1] Smith from London, born on May 5th 1990.')
+  assert.equal(hide('NAME_FAMILY'), 'I am John [NAME_FAMILY_1] from London, born on May 5th 1990.')
+  assert.equal(hide(['LOCATION']), 'I am John Smith from [LOCATION_1], born on May 5th 1990.')
+  assert.equal(hide(['PCI']), lines[0])
+  assert.deepEqual(redacted(['My name is Lena.'], { entity_types: 'NAME' }), [
+    'My name is [NAME_1].',
+  ])
+})
+
+test('a marker is no entity, whatever stands before it', () => {
+  const lines = ['My name is [NAME_1], my password is [PASSWORD_2], my social is [SSN_1234].']
+  assert.deepEqual(redacted(lines), lines)
+})
+
+test('a language in which nothing is known is refused without a word of what was said', () => {
+  const french = say('Je suis Lena.').utterances.map((one) => ({ ...one, language: 'fr' }))
+  const utterances = [...say('Hello.').utterances, ...french]
+  assert.throws(
+    () => redact({ utterances }),
+    (error) => error instanceof AddOnFailure && /is in fr$/.test(error.message),
+  )
+})
+
+test('an utterance without words is in no language', () => {
+  const silent = { channel: 0, language: 'fr', words: [] }
+  const { transcript } = redact({ utterances: [silent, ...say('I am Lena.').utterances] })
+  assert.deepEqual(linesOf(transcript), ['', 'I am [NAME_GIVEN_1].'])
+})
+
+test('what is hidden is told with what stands in its place', () => {
+  const { transcript } = redact(say('My name is John Smith.'))
+  assert.deepEqual(transcript.hidden, [{ type: 'NAME', text: '[NAME_1]', start: 1.5, end: 2.4 }])
+  const masked = redact(say('My name is John Smith.'), { processed_text_type: 'MASK' })
+  assert.equal(masked.transcript.hidden![0]!.text, '#### #####')
+})

@@ -1,0 +1,57 @@
+import type { HiddenEntity, Transcript } from '../../transcript/transcript.ts'
+import { languages } from '../entities/find-entities.ts'
+import { expandTypes } from '../entities/groups.ts'
+import { AddOnFailure } from '../envelope.ts'
+import { openCanvas } from './canvas.ts'
+import { hideEntities } from './hide-entities.ts'
+import { markEntities } from './mark-entities.ts'
+import { writeMarkers } from './marker.ts'
+import { maskOf, writeMasks } from './mask.ts'
+import { joinSpans, placesOf, type RedactedSpan, spansOf } from './places.ts'
+import type { Style } from './view.ts'
+
+export { languages } from '../entities/find-entities.ts'
+
+/** What to hide and how (contract 2.3.1): without `entity_types` every type, as markers. */
+export type PiiRedactionConfig = {
+  entity_types?: string | readonly string[]
+  processed_text_type?: Style
+}
+
+/**
+ * A transcript without the personal data in it (contract 4.9), and what to silence in its sound. Throws
+ * `AddOnFailure` when something is said in a language in which personal data are not known.
+ */
+export function redact(
+  { utterances }: Transcript,
+  { entity_types, processed_text_type: style = 'MARKER' }: PiiRedactionConfig = {},
+): { transcript: Transcript; redacted: RedactedSpan[] } {
+  refuseUnknown(utterances)
+  const canvas = openCanvas({ utterances })
+  const hidden = hideEntities(canvas, { wanted: expandTypes(entity_types), style })
+  const places = placesOf(canvas)
+  const markers = style === 'MARKER' ? markEntities(hidden, places) : undefined
+  const entities = [...places].map(([number, where]): HiddenEntity => {
+    const { type, said } = hidden[number - 1]!
+    const spans = spansOf(where)
+    const text = markers?.get(number) ?? maskOf(said)
+    return { type, text, start: spans[0]!.start, end: spans.at(-1)!.end }
+  })
+  const written = markers
+    ? writeMarkers(canvas, (paint) => markers.get(paint)!)
+    : writeMasks(canvas)
+  const redacted = joinSpans([...places.values()].flatMap(spansOf))
+  return { transcript: { utterances: written, hidden: entities }, redacted }
+}
+
+function refuseUnknown(utterances: Transcript['utterances']): void {
+  const spoken = utterances.filter(({ words }) => words.length > 0)
+  const unknown = spoken.map(({ language }) => language).filter((one) => !languages.includes(one))
+  if (unknown.length === 0) return
+  const heard = [...new Set(unknown)].join(', ')
+  throw new AddOnFailure({
+    status_code: 500,
+    exception: 'LanguageNotSupported',
+    message: `pii_redaction knows ${languages.join(', ')}; some of the recording is in ${heard}`,
+  })
+}

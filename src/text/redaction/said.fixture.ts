@@ -1,0 +1,33 @@
+import type { Transcript, Utterance } from '../../transcript/transcript.ts'
+import { type PiiRedactionConfig, redact } from './redaction.ts'
+
+/** Seconds of a word and from one to the next. */
+const LENGTH = 0.4
+const STEP = 0.5
+
+/**
+ * Utterances of ten seconds each, one a line; a line may begin with its channel, or channel and speaker:
+ * `1: yes`, `0/2: yes`.
+ */
+export function say(...lines: string[]): Transcript {
+  const utterances = lines.map((line, i): Utterance => {
+    const [, channel = '0', speaker, said] = /^(?:(\d)(?:\/(\d))?: )?(.*)$/s.exec(line)!
+    const words = said!.split(' ').map((text, k) => {
+      const start = i * 10 + k * STEP
+      return { text, start, end: start + LENGTH, confidence: 0.9 }
+    })
+    const voice = speaker === undefined ? {} : { speaker: Number(speaker) }
+    return { channel: Number(channel), language: 'en', words, ...voice }
+  })
+  return { utterances }
+}
+
+/** The utterances of a transcript as lines. */
+export function linesOf({ utterances }: Transcript): string[] {
+  return utterances.map(({ words }) => words.map(({ text }) => text).join(' '))
+}
+
+/** What is left of lines when they are redacted. */
+export function redacted(lines: readonly string[], config: PiiRedactionConfig = {}): string[] {
+  return linesOf(redact(say(...lines), config).transcript)
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { redacted } from './said.fixture.ts'
+
+const only = (entity_types: string | string[]) => ({ entity_types })
+
+test('a number with words between its parts is hidden as a whole', () => {
+  const lines = ['It is four two four two, um, four two four two, and then four two four two.']
+  assert.deepEqual(redacted(lines, only('PCI')), [
+    'It is [CREDIT_CARD_1], um, [CREDIT_CARD_1], and then [CREDIT_CARD_1].',
+  ])
+})
+
+test('a card number with digits too few is one', () => {
+  assert.deepEqual(redacted(['Take 4242 4242 424.'], only('CREDIT_CARD')), [
+    'Take [CREDIT_CARD_1].',
+  ])
+})
+
+test('near its cue, four digits are enough', () => {
+  const lines = ['My card starts with 4111, my house is 4111.']
+  assert.match(redacted(lines, only('CREDIT_CARD'))[0]!, /^My card starts with \[CREDIT_CARD_1\]/)
+  assert.deepEqual(redacted(['My house is 4111.'], only('CREDIT_CARD')), ['My house is 4111.'])
+})
+
+test('numbers of other types stay when these are not wanted', () => {
+  const lines = ['Call me at 415-555-0199.']
+  assert.deepEqual(redacted(lines, only('PCI')), lines)
+  assert.deepEqual(redacted(lines, only('NUMERICAL_PII')), ['Call me at [NUMERICAL_PII_1].'])
+})
+
+test('amounts, dates and counting are no numbers of anyone', () => {
+  const numbered = [
+    '0: We sold 1,234,567 of them for 45,000,000 dollars.',
+    '1: From 1990 to 2010 it was 25.1234567.',
+    '2: One two three four five six seven eight nine ten.',
+  ]
+  const said = numbered.map((line) => line.slice(3))
+  assert.deepEqual(redacted(numbered, only(['NUMERICAL_PII', 'CREDIT_CARD'])), said)
+})

@@ -1,0 +1,106 @@
+import { type DigitRun, digitRuns } from '../entities/digit-runs.ts'
+import type { Entity, EntityType } from '../entities/entity-types.ts'
+import { before } from '../entities/matching.ts'
+import { lexemesOf } from '../entities/spoken-digits.ts'
+
+type Range = { type: EntityType; digits: readonly [number, number] }
+
+/** What a number without a type is taken for: the first wanted one that may have so many digits. */
+const ranges: readonly Range[] = [
+  { type: 'CREDIT_CARD', digits: [12, 19] },
+  { type: 'SSN', digits: [9, 9] },
+  { type: 'PHONE_NUMBER', digits: [10, 11] },
+  { type: 'NUMERICAL_PII', digits: [7, Infinity] },
+  // One digit more or less: some are heard twice, or not at all.
+  { type: 'CREDIT_CARD', digits: [11, 30] },
+  { type: 'PHONE_NUMBER', digits: [7, 15] },
+  { type: 'BANK_ACCOUNT', digits: [8, 34] },
+  { type: 'ACCOUNT_NUMBER', digits: [7, 20] },
+  { type: 'ROUTING_NUMBER', digits: [8, 10] },
+  { type: 'SSN', digits: [8, 10] },
+  { type: 'HEALTHCARE_NUMBER', digits: [8, 15] },
+  { type: 'PASSPORT_NUMBER', digits: [8, 9] },
+  { type: 'DRIVER_LICENSE', digits: [7, 14] },
+  { type: 'ORGANIZATION_ID', digits: [8, 12] },
+]
+
+/** Near these words fewer digits are enough. */
+const cues: readonly { types: readonly EntityType[]; words: RegExp }[] = [
+  { types: ['CREDIT_CARD'], words: /\b(?:cards?|visa|mastercard|amex)\b/i },
+  { types: ['BANK_ACCOUNT', 'ACCOUNT_NUMBER'], words: /\b(?:account|iban)\b/i },
+  { types: ['ROUTING_NUMBER'], words: /\brouting\b/i },
+  { types: ['SSN'], words: /\b(?:social|ssn)\b/i },
+  { types: ['PHONE_NUMBER'], words: /\bphone\b|\b(?:phone|cell|mobile|fax) number\b/i },
+]
+const FEWEST_NEAR_CUE = 4
+
+/** What people say between two parts of a number. */
+const fillers =
+  /^[\s,.…-]*(?:(?:um|uh|er|okay|ok|and|then|so|yes|yeah|yep|right|sorry|no|wait|that's|it's|is|next|again|space|dash)[\s,.…-]*){0,4}$/i
+
+/**
+ * Digits that no rule knows for what they are: in odd groups, with words between, too many or too few. Where a
+ * type of number is wanted, so many digits that they may be one are taken for it; amounts, dates and numbers
+ * of a type that is not wanted are not.
+ */
+export function findStrayNumbers(
+  text: string,
+  { found, wanted }: { found: readonly Entity[]; wanted: ReadonlySet<EntityType> },
+): Entity[] {
+  const others = found.filter(({ type }) => type !== 'NUMERICAL_PII' && !wanted.has(type))
+  const runs = findNumbers(text, found).filter((run) => !others.some(overlaps(run)))
+  return chainsOf(text, runs).flatMap((chain) => {
+    const digits = chain.map((run) => run.digits).join('')
+    const type = typeOf(before(text, chain[0]!.from), digits, wanted)
+    return type ? chain.map(({ from, to }) => ({ type, from, to, score: 0.1 })) : []
+  })
+}
+
+/** Digits in a row that may be a number of someone: no amount, and no date. */
+export function findNumbers(text: string, found: readonly Entity[]): DigitRun[] {
+  const measures = found.filter(({ type }) => isMeasure(type))
+  return digitRuns(lexemesOf(text)).filter((run) => {
+    return !isAmount(text, run) && !measures.some(overlaps(run))
+  })
+}
+
+function overlaps(run: DigitRun): (entity: Entity) => boolean {
+  return ({ from, to }) => from < run.to && to > run.from
+}
+
+/** Whether numbers of a type are told apart by what they measure, not by who has them. */
+function isMeasure(type: EntityType): boolean {
+  return /^(?:DATE|DAY|MONTH|YEAR|TIME|DURATION|AGE|MONEY|STATISTICS|DOSE)/.test(type)
+}
+
+function isAmount(text: string, { from, to }: DigitRun): boolean {
+  return /^(?:\d{1,3}(?:,\d{3})+|\d+\.\d+)$/.test(text.slice(from, to))
+}
+
+function chainsOf(text: string, runs: readonly DigitRun[]): DigitRun[][] {
+  const chains: DigitRun[][] = []
+  for (const run of runs) {
+    const chain = chains.at(-1)
+    if (chain && fillers.test(text.slice(chain.at(-1)!.to, run.from))) chain.push(run)
+    else chains.push([run])
+  }
+  return chains
+}
+
+function typeOf(
+  left: string,
+  digits: string,
+  wanted: ReadonlySet<EntityType>,
+): EntityType | undefined {
+  // Ten words that count up are no number of anyone.
+  if (digits.startsWith('12345678910')) return undefined
+  if (digits.length >= FEWEST_NEAR_CUE) {
+    for (const { types, words } of cues) {
+      const type = words.test(left) ? types.find((one) => wanted.has(one)) : undefined
+      if (type) return type
+    }
+  }
+  return ranges.find(({ type, digits: [fewest, most] }) => {
+    return wanted.has(type) && digits.length >= fewest && digits.length <= most
+  })?.type
+}

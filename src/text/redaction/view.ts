@@ -1,0 +1,116 @@
+import { separatorOf } from '../../transcript/separators.ts'
+import type { Document } from '../document.ts'
+import { type Canvas, OPEN, type Stretch, stretchesOf } from './canvas.ts'
+import { maskOf } from './mask.ts'
+
+/** How what is hidden is written (contract 2.3.1). */
+export type Style = 'MARKER' | 'MASK'
+
+/**
+ * What can still be read of an utterance, or of several as one text; `at[i]` is the place of character i on the
+ * canvas, or `BETWEEN` words, or `HIDDEN`.
+ */
+export type Drawn = { text: string; at: number[] }
+
+/** Several utterances as one text; `heard` is what others said in between. */
+export type View = Drawn & Pick<Document, 'heard'>
+
+/** At no place: a blank between two words. */
+export const BETWEEN = -2
+/** At no place: it stands for something hidden. */
+const HIDDEN = -1
+
+/**
+ * What a reader of the redacted text would see of each utterance, as `writeMasks` or `writeMarkers` will write
+ * it; only that a marker is drawn as one sign, which no entity has.
+ */
+export function drawUtterances(canvas: Canvas, style: Style): Drawn[] {
+  const marked = new Map<number, Drawn>()
+  const isMark = ({ paint, text }: Stretch) =>
+    paint === OPEN ? !/[\p{L}\p{N}]/u.test(text) : marked.has(paint)
+  return canvas.utterances.map(({ words, language }, utterance) => {
+    const line: Drawn = { text: '', at: [] }
+    for (const word of words.keys()) {
+      const base = canvas.bases[utterance]![word]!
+      const stretches = stretchesOf(canvas, { utterance, word, seesGiven: true })
+      const earlier = marked.get(stretches[0]?.paint ?? OPEN)
+      const goesOn = earlier === line || (earlier && stretches.every(isMark))
+      const target = earlier && goesOn ? earlier : line
+      if (!goesOn) separate(line, language)
+      for (const { paint, text, from } of stretches) {
+        if (paint === OPEN) write(target, text, base + from)
+        else if (style === 'MASK') write(target, maskOf(text))
+        else if (!marked.has(paint)) {
+          write(target, '#')
+          // Markers that stood there before have one number together, and are a sign each.
+          if (paint > OPEN) marked.set(paint, target)
+        }
+      }
+    }
+    return line
+  })
+}
+
+/** Reads utterances one after the other. */
+export function readTogether(
+  canvas: Canvas,
+  drawn: readonly Drawn[],
+  reading: readonly number[],
+): View {
+  const view: View = { text: '', at: [], heard: [] }
+  const own = new Set(reading)
+  const parts: string[] = []
+  let length = 0
+  for (const utterance of reading) {
+    const { text, at } = drawn[utterance]!
+    if (text === '') continue
+    if (length > 0 && separatorOf(canvas.utterances[utterance]!.language) !== '') {
+      parts.push(' ')
+      view.at.push(BETWEEN)
+      length++
+    }
+    let before = utterance - 1
+    while (before >= 0 && drawn[before]!.text === '') before--
+    if (before >= 0 && !own.has(before)) {
+      view.heard.push({ at: length, text: drawn[before]!.text })
+    }
+    parts.push(text)
+    for (const place of at) view.at.push(place)
+    length += text.length
+  }
+  view.text = parts.join('')
+  return view
+}
+
+/**
+ * The utterances to read as one text each: those of a channel, and those of each of its speakers where it has
+ * several, for what is dictated goes on after the others have spoken.
+ */
+export function readingsOf({ utterances }: Pick<Canvas, 'utterances'>): number[][] {
+  const speakers = new Map<number, Set<number | undefined>>()
+  for (const { channel, speaker } of utterances) {
+    speakers.set(channel, (speakers.get(channel) ?? new Set()).add(speaker))
+  }
+  const readings = new Map<string, number[]>()
+  for (const [utterance, { channel, language, speaker }] of utterances.entries()) {
+    const keys = [`${channel} ${language}`]
+    if (speakers.get(channel)!.size > 1) keys.push(`${channel} ${language} ${speaker}`)
+    for (const key of keys) {
+      const reading = readings.get(key)
+      if (reading) reading.push(utterance)
+      else readings.set(key, [utterance])
+    }
+  }
+  return [...readings.values()]
+}
+
+function separate(line: Drawn, language: string): void {
+  if (line.text === '' || separatorOf(language) === '') return
+  line.text += ' '
+  line.at.push(BETWEEN)
+}
+
+function write(line: Drawn, text: string, place?: number): void {
+  line.text += text
+  for (let i = 0; i < text.length; i++) line.at.push(place === undefined ? HIDDEN : place + i)
+}

@@ -1,0 +1,44 @@
+import { type Entity, type EntityType, entityTypes } from '../entities/entity-types.ts'
+
+/** Types that are hidden when a more general one is wanted, even where they are not named themselves. */
+const parents: Partial<Record<EntityType, readonly EntityType[]>> = {
+  NAME_GIVEN: ['NAME'],
+  NAME_FAMILY: ['NAME'],
+  NAME_MEDICAL_PROFESSIONAL: ['NAME'],
+  LOCATION_ADDRESS_STREET: ['LOCATION_ADDRESS', 'LOCATION'],
+  ...Object.fromEntries(
+    entityTypes
+      .filter((type) => /^LOCATION_(?!ADDRESS_STREET)/.test(type))
+      .map((type) => [type, ['LOCATION']]),
+  ),
+  ORGANIZATION_MEDICAL_FACILITY: ['ORGANIZATION'],
+  DOB: ['DATE'],
+  ...Object.fromEntries(
+    [
+      ...['ACCOUNT_NUMBER', 'DRIVER_LICENSE', 'HEALTHCARE_NUMBER', 'ORGANIZATION_ID'],
+      ...['PASSPORT_NUMBER', 'PHONE_NUMBER', 'SSN', 'VEHICLE_ID'],
+    ].map((type) => [type, ['NUMERICAL_PII']]),
+  ),
+}
+
+/** An entity as one of the wanted types, or the wanted parts of it; nothing where it is none. */
+export function asWanted(text: string, entity: Entity, wanted: ReadonlySet<EntityType>): Entity[] {
+  const { type } = entity
+  if (wanted.has(type)) return [entity]
+  const parent = parents[type]?.find((one) => wanted.has(one))
+  if (parent) return [{ ...entity, type: parent }]
+  return type === 'NAME' ? partsOfName(text, entity, wanted) : []
+}
+
+/** The first word of a full name is the given one, the others the family's. */
+function partsOfName(text: string, entity: Entity, wanted: ReadonlySet<EntityType>): Entity[] {
+  const said = text.slice(entity.from, entity.to)
+  const blank = said.search(/\s/u)
+  const given = blank < 0 ? said.length : blank
+  const family = given + (/^\s*/u.exec(said.slice(given))?.[0].length ?? 0)
+  const parts: Entity[] = [
+    { ...entity, type: 'NAME_GIVEN', to: entity.from + given },
+    { ...entity, type: 'NAME_FAMILY', from: entity.from + family },
+  ]
+  return parts.filter(({ type, from, to }) => wanted.has(type) && to > from)
+}
