@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CreatedSession, ServedSession } from './live-served.ts'
-import type { JobList, ProgressView, ServedJob } from './served.ts'
+import type { JobList, ProgressView, ServedJob, ServedRetry } from './served.ts'
 import type { DeliveryList, ServedDelivery } from './served-deliveries.ts'
 
 /** A request that failed. `status` is the server's answer, undefined when it could not be reached. */
@@ -97,6 +97,11 @@ export function createClient(server: Server, signal: AbortSignal) {
     },
     resendFailed: (query: ResendQuery) => {
       return json<{ resent: number }>('/v2/deliveries/resend', jsonPost(query))
+    },
+    /** Makes an add-on of a job again that had failed, and resolves to what stands in the result now. */
+    retryAddOn: (id: string, name: string) => {
+      const path = `${jobUrl(id)}/addons/${encodeURIComponent(name)}/retry`
+      return json<ServedRetry>(path, { method: 'POST' })
     },
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })

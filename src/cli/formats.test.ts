@@ -59,3 +59,25 @@ test('srt is made of the words, without the blanks they carry', () => {
   const srt = '1\n00:00:00,000 --> 00:00:02,000\nGood day.\n'
   assert.equal(formatResult(result([[0, 'Good day.']]), 'srt'), srt)
 })
+
+test('subtitles are those of the server where it made some', () => {
+  const given = result([[0, 'Good day.']])
+  given.transcription.subtitles = [{ format: 'srt', subtitles: 'made there' }]
+  assert.equal(formatResult(given, 'srt'), 'made there')
+  assert.throws(() => formatResult(given, 'vtt'), /^Error: The server made no vtt subtitles$/)
+})
+
+test('txt is one sentence per line where sentences were asked for', () => {
+  const given = result([[0, 'Good day. Hello.']])
+  const made = { success: true, is_empty: false, error: null }
+  given.sentences = { ...made, results: ['Good day.', { sentence: 'Hello.' }] }
+  assert.equal(formatResult(given, 'txt'), 'Good day.\nHello.\n')
+  given.sentences = { ...made, success: false, results: null }
+  assert.equal(formatResult(given, 'txt'), 'Good day. Hello.\n')
+})
+
+test('txt has what add-ons found below it', () => {
+  const given = result([[0, 'Good day.']])
+  given.summarization = { success: true, is_empty: false, error: null, results: 'Good day.' }
+  assert.equal(formatResult(given, 'txt'), 'Good day.\n\nSummary:\nGood day.\n')
+})

@@ -1,27 +1,46 @@
 import { cutCaptions } from '../text/formats/captions.ts'
-import { formatSubtitles } from '../text/formats/subtitles.ts'
+import { formatSubtitles, type SubtitleFormat } from '../text/formats/subtitles.ts'
 import type { Utterance } from '../transcript/transcript.ts'
+import { formatAddOns } from './add-on-text.ts'
 import type { ServedResult, ServedUtterance } from './served.ts'
 
+/** What `--subtitles` takes. */
+export const subtitleFormats = ['srt', 'vtt'] as const
 /** What `--format` takes. */
-export const formats = ['txt', 'json', 'srt', 'vtt'] as const
+export const formats = ['txt', 'json', ...subtitleFormats] as const
 /** One of them. */
 export type Format = (typeof formats)[number]
 
 /** Writes a result in one of the formats, with a line end after the last line. */
 export function formatResult(result: ServedResult, format: Format): string {
   if (format === 'json') return `${JSON.stringify(result, undefined, 2)}\n`
-  const { utterances } = result.transcription
-  if (format === 'txt') return formatText(utterances)
-  return formatSubtitles(cutCaptions(utterances.map(toUtterance)), format)
+  if (format === 'txt') return formatText(result) + formatAddOns(result)
+  return subtitlesOf(result, format)
 }
 
-/** One utterance per line; the channel stands before it where there are several. */
-function formatText(utterances: readonly ServedUtterance[]): string {
+/** The subtitles that the server made; where it was not asked, as after a live session, they are made here. */
+function subtitlesOf({ transcription }: ServedResult, format: SubtitleFormat): string {
+  const { utterances, subtitles } = transcription
+  if (!subtitles) return formatSubtitles(cutCaptions(utterances.map(toUtterance)), format)
+  const made = subtitles.find((file) => file.format === format)
+  if (!made) throw new Error(`The server made no ${format} subtitles`)
+  return made.subtitles
+}
+
+/** One sentence per line where they were asked for, else one utterance. */
+function formatText({ transcription, sentences }: ServedResult): string {
+  const lines = sentences?.results?.map((sentence) => {
+    return typeof sentence === 'string' ? sentence : sentence.sentence
+  })
+  return (lines ?? linesOf(transcription.utterances)).map((line) => `${line}\n`).join('')
+}
+
+/** The channel stands before an utterance where there are several. */
+function linesOf(utterances: readonly ServedUtterance[]): string[] {
   const several = new Set(utterances.map((utterance) => utterance.channel)).size > 1
-  return utterances
-    .map(({ channel, text }) => `${several ? `channel ${channel}: ` : ''}${text.trim()}\n`)
-    .join('')
+  return utterances.map(({ channel, text }) => {
+    return `${several ? `channel ${channel}: ` : ''}${text.trim()}`
+  })
 }
 
 function toUtterance({ channel, language, words }: ServedUtterance): Utterance {

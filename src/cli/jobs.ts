@@ -1,16 +1,18 @@
 import { parseArguments, readNumber, UsageError } from './arguments.ts'
 import { createClient, type RequestError } from './client.ts'
 import { formatSeconds } from './progress.ts'
-import type { ServedJob } from './served.ts'
+import type { ServedJob, ServedRetry } from './served.ts'
 import { readServer, serverHelp, serverOptions } from './servers.ts'
 import type { Command } from './terminal.ts'
 
 const help = `Usage: steno jobs [list] [--status STATES] [--metadata JSON] [--limit N] [--offset N]
        steno jobs show ID
+       steno jobs retry ID ADDON
        steno jobs delete ID...
 
-Lists a server's jobs, newest first, shows one as JSON, or deletes ended ones with their audio. Those that
-cannot be deleted are reported, and the exit code is then 1.
+Lists a server's jobs, newest first, shows one as JSON, makes an add-on again that failed (such as subtitles) and
+prints it as JSON, or deletes ended jobs with their audio. Jobs that cannot be deleted are reported; the exit
+code is then 1, as it is when an add-on failed again.
 
   --status STATES  only those queued, processing, done or error; several with commas
   --metadata JSON  only those with these keys in their custom_metadata, such as '{"team":"red"}'
@@ -47,6 +49,12 @@ export const jobsCommand: Command = {
       stdout.write(`${JSON.stringify(await client.find(ids[0]!), undefined, 2)}\n`)
       return 0
     }
+    if (verb === 'retry' && ids.length === 2) {
+      const [id, addOn] = ids as [string, string]
+      const made = await client.retryAddOn(id, addOn)
+      stdout.write(`${JSON.stringify(made, undefined, 2)}\n`)
+      return hasFailed(made) ? 1 : 0
+    }
     if (verb === 'delete' && ids.length > 0) {
       let failed = 0
       for (const id of ids) {
@@ -60,6 +68,11 @@ export const jobsCommand: Command = {
     }
     throw new UsageError(`cannot do '${positionals.join(' ')}'`)
   },
+}
+
+/** Subtitles are an array of files, empty when they failed; all others stand in an envelope. */
+function hasFailed(made: ServedRetry): boolean {
+  return Array.isArray(made) ? made.length === 0 : !made.success
 }
 
 type Filters = { status?: string | undefined; metadata?: string | undefined }

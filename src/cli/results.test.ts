@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { UsageError } from './arguments.ts'
 import { readRecording } from './recordings.ts'
-import { planOutputs, prepareOutputs } from './results.ts'
+import { planOutputs, planSideFiles, prepareOutputs } from './results.ts'
 
 function plan(names: string[], output?: string, format: 'txt' | 'srt' = 'txt') {
   return planOutputs(names.map(readRecording), { output, format })
@@ -49,4 +49,31 @@ test('the folder of an output is made before the work', async (t) => {
   t.after(() => rmSync(folder, { recursive: true }))
   await prepareOutputs([undefined, join(folder, 'a/b/c.txt')])
   assert.ok(statSync(join(folder, 'a/b')).isDirectory())
+})
+
+/** The files of subtitles beside the outputs. */
+function planFiles(names: string[], output?: string): string[] {
+  const recordings = names.map(readRecording)
+  const outputs = planOutputs(recordings, { output, format: 'txt' })
+  const planned = planSideFiles(recordings, { outputs, formats: ['srt', 'vtt'] })
+  return planned.flat().map(({ path }) => path)
+}
+
+test('further files lie beside the recording, or here where it is not on this machine', () => {
+  assert.deepEqual(planFiles(['x/a.b.mp4']), ['x/a.b.srt', 'x/a.b.vtt'])
+  assert.deepEqual(planFiles(['-']), ['stdin.srt', 'stdin.vtt'])
+  assert.deepEqual(planFiles(['https://x.test/y/c.mp3']), ['c.srt', 'c.vtt'])
+})
+
+test('with -o further files lie beside the output, under its name', () => {
+  assert.deepEqual(planFiles(['x/a.mp4'], 'out/one.txt'), ['out/one.srt', 'out/one.vtt'])
+  const paths = ['out/a.srt', 'out/a.vtt', 'out/b.srt', 'out/b.vtt']
+  assert.deepEqual(planFiles(['x/a.mp4', 'y/b.mp4'], 'out'), paths)
+})
+
+test('a further file over a recording, an output or another file is refused', () => {
+  assert.throws(() => planFiles(['x/a.mp3', 'x/a.wav']), UsageError)
+  assert.throws(() => planFiles(['x/a.srt']), UsageError)
+  assert.throws(() => planFiles(['a.mp3'], 'out.srt'), UsageError)
+  assert.throws(() => planFiles(['a.mp3'], 'a.mp3'), UsageError)
 })

@@ -25,6 +25,28 @@ export function planOutputs(
   return paths
 }
 
+/** A file of a format beside the result of a recording. */
+export type SideFile<F extends string> = { format: F; path: string }
+
+/**
+ * Where further files of a result go, one per format, for each recording: beside its output, under that name;
+ * without one beside the recording; and what has no place on this machine, in the folder of the call.
+ */
+export function planSideFiles<F extends string>(
+  recordings: readonly Recording[],
+  { outputs, formats }: { outputs: readonly (string | undefined)[]; formats: readonly F[] },
+): SideFile<F>[][] {
+  const planned = recordings.map((recording, i) => {
+    const { dir, name } = parse(
+      outputs[i] ?? (recording.kind === 'file' ? recording.path : recording.name),
+    )
+    return formats.map((format) => ({ format, path: join(dir, `${name}.${format}`) }))
+  })
+  const written = outputs.filter((path) => path !== undefined)
+  refuseClashes(recordings, [...written, ...planned.flat().map(({ path }) => path)])
+  return planned
+}
+
 /** Two results in one file, or a result over a recording, would lose one of them. */
 function refuseClashes(recordings: readonly Recording[], paths: readonly string[]): void {
   const taken = new Set(recordings.flatMap((r) => (r.kind === 'file' ? resolve(r.path) : [])))
