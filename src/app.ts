@@ -12,6 +12,7 @@ import { createLog, type Log } from './log.ts'
 import { createMetrics, type Metrics, measureProcess } from './metrics.ts'
 import { openStorage, type Storage } from './storage/storage.ts'
 import { Composer } from './text/composer.ts'
+import { LiveText } from './text/live/live-text.ts'
 import { createTracing, type Tracing } from './tracing.ts'
 
 /** The whole service, running. Rooms import this type to pick from it. */
@@ -65,6 +66,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const composer = new Composer({ log })
   made.defer(() => composer.close())
+  const liveText = new LiveText({ log })
+  made.defer(() => liveText.close())
 
   const { clock, delays } = overrides
   const delivery = new Delivery({ config, log, metrics, tracing, storage, clock, delays })
@@ -77,7 +80,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const jobs = new Jobs({ ...base, composer, onEvents, onDeleted, graceMs })
   made.defer(() => jobs.close())
 
-  const live = new Live({ ...base, onEvents })
+  const live = new Live({ ...base, liveText, onEvents })
   const http = await createHttp({ ...base, delivery, jobs, live })
   // Side by side: from the first moment no job is begun, and none waits for a slow client to be handed back.
   made.defer(async () => {

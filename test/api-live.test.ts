@@ -185,21 +185,6 @@ test('a language that no model knows is 422', async () => {
   assert.deepEqual([status, headers.get('x-error-code')], [422, 'language_not_installed'])
 })
 
-test('switches without an effect are named', async () => {
-  const { headers } = await create({
-    realtime_processing: {
-      custom_vocabulary: true,
-      custom_vocabulary_config: { vocabulary: ['a'] },
-      custom_spelling: true,
-      custom_spelling_config: { spelling_dictionary: {} },
-    },
-    callback_url: 'https://app.example.test/',
-  })
-  const warning = 'not built yet: custom_vocabulary, custom_spelling'
-  assert.equal(headers.get('x-steno-warning'), warning)
-  assert.equal((await create()).headers.get('x-steno-warning'), null)
-})
-
 test('a key needs the scope for sessions', async () => {
   const { db } = server.app.storage
   const keyFor = async (scopes: ('read' | 'write' | 'live')[]) =>

@@ -8,6 +8,10 @@ export function randomParams(random: Random): Record<string, unknown> {
   return {
     endpointing: random() < 0.5 ? 0.05 : 0.05 + random(),
     maximum_duration_without_endpointing: 5 + Math.floor(random() * 5),
+    realtime_processing: {
+      named_entity_recognition: random() < 0.5,
+      sentiment_analysis: random() < 0.5,
+    },
     messages_config: {
       receive_partial_transcripts: random() < 0.5,
       receive_lifecycle_events: true,

@@ -9,15 +9,19 @@ type Server = { url: string; key: string }
 type Result = {
   metadata: Record<string, number>
   transcription: { full_transcript: string; utterances: LiveUtterance[] }
+  named_entity_recognition?: Envelope
+  sentiment_analysis?: Envelope
   messages: string[]
 }
+type Envelope = { exec_time: number }
 type Job = { status: string; error_code: number | null; result: Result | null }
 
 /** What is the same however often a session was disturbed. */
 export type Transcript = {
-  /** Finals and speech events of each channel. */
-  channels: { finals: unknown[]; events: unknown[] }[]
+  /** Finals, speech events and what was found in finals, of each channel. */
+  channels: { finals: unknown[]; events: unknown[]; found: unknown[] }[]
   transcription: unknown
+  addOns: unknown
   metadata: Record<string, number>
 }
 
@@ -34,10 +38,12 @@ export async function undisturbed(
   }
   client.stop()
   assert.equal((await client.closed).code, 1000)
-  const { transcription, metadata } = (await jobOf(server, id)).result!
+  const result = (await jobOf(server, id)).result!
+  const { transcription, metadata } = result
   return {
     channels: byChannel(client.messages, sound.params.channels),
     transcription,
+    addOns: addOnsOf(result),
     metadata: timeless(metadata),
   }
 }
@@ -68,6 +74,7 @@ export async function assertSame(
   const { transcription, metadata, messages: texts } = result!
   assert.deepEqual(transcription, expected.transcription)
   assert.deepEqual(timeless(metadata), expected.metadata)
+  assert.deepEqual(addOnsOf(result!), expected.addOns)
   const messages = texts.map((text) => JSON.parse(text) as LiveMessage)
   assert.deepEqual(byChannel(messages, sound.params.channels), expected.channels)
   assertOrder(messages, result!)
@@ -118,7 +125,8 @@ function assertPartials(messages: readonly LiveMessage[]): void {
 /** The order of contract 5.9, and that what is told at the end is the result. */
 function assertOrder(messages: readonly LiveMessage[], result: Result): void {
   const once = messages.filter((message) => {
-    return isLasting(message) && message.type !== 'transcript' && !message.type.startsWith('speech')
+    const isOften = message.type === 'transcript' || message.type.startsWith('speech')
+    return isLasting(message) && !isOften && !isFinding(message)
   })
   assert.deepEqual(
     once.map(({ type }) => type),
@@ -142,8 +150,27 @@ function byChannel(messages: readonly LiveMessage[], channels: number): Transcri
       const isEvent = message.type === 'speech_start' || message.type === 'speech_end'
       return isEvent && message.data.channel === channel ? [[message.type, message.data.time]] : []
     })
-    return { finals, events }
+    const found = messages.filter(isFinding).flatMap(({ type, data }) => {
+      const { utterance_id, utterance, results } = data as Found
+      return utterance.channel === channel ? [{ utterance_id, type, results }] : []
+    })
+    // In which order add-ons answer is left to them.
+    found.sort((a, b) => (a.utterance_id + a.type < b.utterance_id + b.type ? -1 : 1))
+    return { finals, events, found }
   })
+}
+
+type Finding = LiveMessage & { type: 'named_entity_recognition' | 'sentiment_analysis' }
+type Found = { utterance_id: string; utterance: LiveUtterance; results: unknown[] }
+
+function isFinding(message: LiveMessage): message is Finding {
+  return message.type === 'named_entity_recognition' || message.type === 'sentiment_analysis'
+}
+
+/** What was found in a session, but for the time that it took. */
+function addOnsOf({ named_entity_recognition, sentiment_analysis }: Result) {
+  const all = [named_entity_recognition, sentiment_analysis]
+  return all.map((envelope) => envelope && { ...envelope, exec_time: 0 })
 }
 
 /** What was measured differs from run to run. */

@@ -1,52 +1,96 @@
+import type { Envelope } from '../text/envelope.ts'
+import type { SessionText } from '../text/live/live-text.ts'
 import { notConfigured } from '../text/not-configured.ts'
-import type { RealtimeAddOn, ServerMessage } from './messages.ts'
+import type { AddOnData, RealtimeAddOn, ServerMessage } from './messages.ts'
 import type { UtteranceView } from './views.ts'
 
 /** `realtime_processing` and `post_processing` of a session, as far as they ask for add-ons. */
 export type AddOnParams = {
   realtime_processing: {
+    custom_vocabulary?: boolean
+    custom_vocabulary_config?: Readonly<Record<string, unknown>>
+    custom_spelling?: boolean
+    custom_spelling_config?: Readonly<Record<string, unknown>>
     translation: boolean
     translation_config?: { target_languages: readonly string[] }
     named_entity_recognition: boolean
     sentiment_analysis: boolean
   }
-  post_processing: { summarization: boolean }
+  post_processing: {
+    summarization: boolean
+    summarization_config?: Readonly<Record<string, unknown>>
+  }
 }
 
 /** A final utterance, and the session that must not have ended. */
 export type AddOnInput = { id: string; utterance: UtteranceView; signal: AbortSignal }
 
-/** Works on one final utterance; `run` tells what it found, or why it could not, in messages. */
+/** What the add-ons answered on one utterance; those without an engine are not among them. */
+export type Findings = Partial<Record<RealtimeAddOn, Envelope>>
+
+/**
+ * Works on one final utterance: `run` finds something, or says why it could not, and `tell` makes the messages
+ * of that. One that has nothing to find has no `run`.
+ */
 export type RealtimeHook = {
   type: RealtimeAddOn
-  run(input: AddOnInput): Promise<ServerMessage[]>
+  run?(input: AddOnInput): Promise<Envelope>
+  tell(envelope: Envelope | undefined, input: Omit<AddOnInput, 'signal'>): ServerMessage[]
 }
 
 /** The add-ons that a session asked for, to be run on each of its final utterances. */
-export function realtimeHooks({ realtime_processing: asked }: AddOnParams): RealtimeHook[] {
+export function realtimeHooks(
+  { realtime_processing: asked }: AddOnParams,
+  text: Pick<SessionText, 'find'>,
+): RealtimeHook[] {
   const languages = asked.translation_config?.target_languages ?? []
   return [
-    ...(asked.translation ? languages.map(() => missing('translation')) : []),
-    ...(asked.named_entity_recognition ? [missing('named_entity_recognition')] : []),
-    ...(asked.sentiment_analysis ? [missing('sentiment_analysis')] : []),
+    ...(asked.translation ? [missing('translation', languages.length)] : []),
+    ...(asked.named_entity_recognition ? [finding('named_entity_recognition', text)] : []),
+    ...(asked.sentiment_analysis ? [finding('sentiment_analysis', text)] : []),
   ]
 }
 
-/** Stands for an add-on that this version has not. */
-function missing(type: RealtimeAddOn): RealtimeHook {
+type FoundResults = Extract<AddOnData, { results: unknown }>['results']
+
+/** Tells of every utterance, also when nothing was found in it: whoever waits for an answer gets one. */
+function finding(
+  type: 'named_entity_recognition' | 'sentiment_analysis',
+  text: Pick<SessionText, 'find'>,
+): RealtimeHook {
+  return {
+    type,
+    run: ({ utterance, signal }) => text.find(type, JSON.stringify([utterance]), { signal }),
+    tell(envelope, { id, utterance }) {
+      const { error, results } = envelope!
+      if (error) return [{ type, error, data: null }]
+      const data = { utterance_id: id, utterance, results: results as FoundResults }
+      return [{ type, error: null, data }]
+    },
+  }
+}
+
+/** Stands for an add-on that this version has not; it answers so many times. */
+function missing(type: RealtimeAddOn, times: number): RealtimeHook {
   const { error } = notConfigured(type)
-  return { type, run: async () => [{ type, error, data: null }] }
+  return { type, tell: () => Array.from({ length: times }, () => ({ type, error, data: null })) }
 }
 
-/** The message about the summary of the session, if one was asked for. */
-export function summaryMessage({ post_processing }: AddOnParams): ServerMessage | undefined {
-  if (!post_processing.summarization) return undefined
-  return { type: 'post_summarization', error: notConfigured('summarization').error, data: null }
+/** Whether add-ons answer on each final utterance of a session. */
+export function hasRealtimeAddOns({ realtime_processing: asked }: AddOnParams): boolean {
+  return asked.translation || asked.named_entity_recognition || asked.sentiment_analysis
 }
 
-/** The switches of a session as those of a recorded job: their answers in the result are the same. */
-export function resultSwitches(params: AddOnParams): Record<string, unknown> {
-  const { translation, named_entity_recognition, sentiment_analysis } = params.realtime_processing
-  const { summarization } = params.post_processing
-  return { translation, named_entity_recognition, sentiment_analysis, summarization }
+/** What is asked of the texts of a session, as of those of a recorded job. */
+export function textParams({
+  realtime_processing,
+  post_processing,
+}: AddOnParams): Readonly<Record<string, unknown>> {
+  return { ...realtime_processing, ...post_processing }
+}
+
+/** The message about the summary of the session. */
+export function summaryMessage({ error, results }: Envelope): ServerMessage {
+  const data = error ? null : { results: String(results) }
+  return { type: 'post_summarization', error, data }
 }

@@ -1,5 +1,6 @@
 import type { Final, LiveEars } from '../asr/live-ears.ts'
 import type { Log } from '../log.ts'
+import type { SessionText } from '../text/live/live-text.ts'
 import type { Word } from '../transcript/transcript.ts'
 import {
   type createEndpointer,
@@ -44,6 +45,8 @@ export type ChannelOptions = {
   ears: LiveEars
   endpointer: ReturnType<typeof createEndpointer>
   language: SessionLanguage
+  /** Writes words as the customer does. */
+  change: SessionText['change']
   partialIntervalMs: number
   tell(event: HeardEvent): void
   /** Called with the seconds that a recognition took. */
@@ -149,7 +152,7 @@ export class Channel {
     const stop = new AbortController()
     this.#partial = stop
     try {
-      const { ears, language, channel, signal, partialIntervalMs, tell } = this.#options
+      const { ears, language, change, channel, signal, partialIntervalMs, tell } = this.#options
       const { segment } = this.#piecesOf({ number, from, to: frame })
       const utterance = { path: this.#options.path, segment }
       const heard = await ears.recognizePartial(utterance, {
@@ -164,7 +167,14 @@ export class Channel {
       this.#nextPartialAt = Math.max(this.#nextPartialAt, began + PARTIAL_SHARE * (now - began))
       if (stop.signal.aborted) return
       const span = { start: frameTime(from), end: frameTime(frame) }
-      const words = beginAfter(heard.words, span.start - LEAD_SECONDS)
+      const spoken = {
+        channel,
+        language: heard.language,
+        words: beginAfter(heard.words, span.start - LEAD_SECONDS),
+      }
+      const changing = AbortSignal.any([signal, stop.signal])
+      const words = await change(spoken, { signal: changing, isPartial: true })
+      if (stop.signal.aborted) return
       const view = viewUtterance(words, { channel, language: heard.language, span })
       this.#last = { number, text: view.text, draft: heard.draft, voice: lastVoice }
       if (view.words.length === 0 || view.text === last?.text) return
@@ -229,7 +239,7 @@ export class Channel {
     ended: EndedUtterance,
     { final, endedAt }: { final: Promise<Final>; endedAt?: number },
   ): void {
-    const { channel, tell, language } = this.#options
+    const { channel, tell, language, change, signal } = this.#options
     const { number, from, to } = ended.span
     this.#ended.push(ended)
     const before = this.#lastSpoken
@@ -244,14 +254,17 @@ export class Channel {
         const words = isAlone(ended)
           ? beginAfter(rough, span.start - LEAD_SECONDS)
           : withoutRepeat(rough, this.#lastTold)
+        const written =
+          words.length > 0 ? await change({ channel, language: heard, words }, { signal }) : []
+        // All at once, and as it was heard: from here on, what comes next depends on it.
         this.#lastTold = lastOf(words) ?? this.#lastTold
         if (words.length > 0) language.heard(heard)
         const spoken = words.length > 0 ? heard : language.fallback
-        const view = viewUtterance(words, { channel, language: spoken, span })
+        const view = viewUtterance(written, { channel, language: spoken, span })
         this.#ended.shift()
         tell({ type: 'final', channel, number, view, endedAt })
       } catch (error) {
-        if (this.#options.signal.aborted) return
+        if (signal.aborted) return
         const view = viewUtterance([], { channel, language: language.fallback, span })
         this.#ended.shift()
         tell({ type: 'final', channel, number, view, error, endedAt })

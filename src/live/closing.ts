@@ -1,7 +1,11 @@
 import type { SoundFormat } from '../audio/sound-format.ts'
+import type { ResultForm } from '../text/add-on.ts'
+import type { Envelope } from '../text/envelope.ts'
+import type { SessionText } from '../text/live/live-text.ts'
 import { type AddOnParams, summaryMessage } from './add-ons.ts'
+import { foundAddOns } from './found-add-ons.ts'
 import type { Journal } from './journal.ts'
-import { buildResult, type ReadLog, withMessages } from './result.ts'
+import { buildResult, buildTranscription, type ReadLog, withMessages } from './result.ts'
 import type { Teller } from './teller.ts'
 
 /** What a session leaves when it ends. */
@@ -26,6 +30,8 @@ export type ClosingOptions = {
   hasAcks: boolean
   maxMessages: number
   readLog: ReadLog
+  text: Pick<SessionText, 'find'>
+  form: ResultForm
   /** From here on no other message may be told: result and callback end with the same ones. */
   onTold(): void
   teller: Teller
@@ -47,12 +53,17 @@ export async function closeSession(
   teller.once({ type: 'end_recording', data: { recording_duration: duration } }, { isLast })
   await journal.flushed()
   signal.throwIfAborted()
-  const built = await buildResult(readLog, { duration, channels, work, params })
+  const { transcription, utterances } = await buildTranscription(readLog)
+  teller.once({ type: 'post_transcript', text: transcription }, { isLast })
+  const summary = await summarize(utterances, options)
+  if (summary) teller.once(summaryMessage(summary), { isLast })
+  const addOns = {
+    ...(summary && { summarization: JSON.stringify(summary) }),
+    ...(await foundAddOns(readLog, params, options)),
+  }
+  const built = buildResult(transcription, { duration, channels, work, addOns })
   // What an earlier process told of the result must stay true: it measured another time of work.
-  const whole = teller.dataTold('post_final_transcript') ?? built.whole
-  teller.once({ type: 'post_transcript', text: built.transcription }, { isLast })
-  const summary = summaryMessage(params)
-  if (summary) teller.once(summary, { isLast })
+  const whole = teller.dataTold('post_final_transcript') ?? built
   // Each of the transcripts may be megabytes: the loop is to be free between them.
   await journal.flushed()
   options.onTold()
@@ -72,4 +83,12 @@ export async function closeSession(
     for (const send of last) send()
   }
   return { outcome, end }
+}
+
+async function summarize(
+  utterances: string,
+  { params, text, signal }: Pick<ClosingOptions, 'params' | 'text' | 'signal'>,
+): Promise<Envelope | undefined> {
+  if (!params.post_processing.summarization) return undefined
+  return text.find('summarization', utterances, { signal })
 }

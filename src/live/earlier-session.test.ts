@@ -9,6 +9,7 @@ import { Outbox } from './outbox.ts'
 import { writeRecord } from './session-log.ts'
 
 const routing: Routing = { isForSocket: () => true, isForCallback: () => false }
+const reading = { routing, hasAddOns: true, keepSeconds: 30 }
 
 function line(message: ServerMessage, at = 1000): string {
   return writeRecord({ kind: 'message', text: writeMessage(message, { sessionId: 'one', at }) })
@@ -20,7 +21,7 @@ function readLog(...lines: string[]) {
       yield lines
     },
   }
-  return readEarlier(files, { routing, keepSeconds: 30, maxMissed: 10_000 })
+  return readEarlier(files, { ...reading, maxMissed: 10_000 })
 }
 
 test('what was to be sent when the result is stored waits for that also in the next process', async () => {
@@ -80,7 +81,7 @@ test('of the messages that a client may not have, the oldest are lost when there
       yield [writeRecord({ kind: 'seen', messages: 1 })]
     },
   }
-  const { messages } = await readEarlier(files, { routing, keepSeconds: 30, maxMissed: 2 })
+  const { messages } = await readEarlier(files, { ...reading, maxMissed: 2 })
   assert.deepEqual(
     messages.missed.map(({ number }) => number),
     [5, 6],

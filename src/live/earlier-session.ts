@@ -3,7 +3,14 @@ import type { Outgoing } from './connection.ts'
 import { dropOlder, type EarlierChunks, type Seam } from './intake.ts'
 import { type Routing, readMessage, type ServerMessage, type TextMessage } from './messages.ts'
 import { type EarlierMessages, mustArrive } from './outbox.ts'
-import { type ChunkRecord, readRecord, type Snapshot, type StopReason } from './session-log.ts'
+import {
+  type ChunkRecord,
+  type FoundRecord,
+  readRecord,
+  type Snapshot,
+  type StopReason,
+  type UtteranceRecord,
+} from './session-log.ts'
 import { utteranceId } from './views.ts'
 
 /** What an earlier process noted of a session, as far as the next one has to know. */
@@ -21,12 +28,16 @@ export type EarlierSession = {
 export type Told = {
   /** Speech events after the last snapshot, see `speechKey`. */
   speech: Set<string>
-  /** Utterances of which a partial or the final was sent, and those with which all is done. */
+  /** Utterances of which a partial or the final was sent, and those that are noted. */
   partials: Set<string>
   finals: Set<string>
   done: Set<string>
   /** Messages about the session as a whole, by type. */
   once: Map<string, string>
+  /** Utterances on which the add-ons did not answer yet, by id. */
+  unanswered: Map<string, UtteranceRecord>
+  /** The last answer of the add-ons, and how many of its messages were told. */
+  lastAnswer: { utterance: UtteranceRecord; found: FoundRecord; told: number } | undefined
 }
 
 /** Nothing was told yet. */
@@ -37,6 +48,8 @@ export function nothingTold(): Told {
     finals: new Set(),
     done: new Set(),
     once: new Map(),
+    unanswered: new Map(),
+    lastAnswer: undefined,
   }
 }
 
@@ -55,6 +68,8 @@ const lastTypes = new Set(['end_recording', 'post_transcript', 'post_summarizati
 
 type ReadOptions = {
   routing: Routing
+  /** Whether add-ons answer on each utterance. */
+  hasAddOns: boolean
   keepSeconds: number
   /** Messages kept for a client that is not there; of more, the oldest are lost. */
   maxMissed: number
@@ -63,7 +78,7 @@ type ReadOptions = {
 /** Reads what is noted of a session. */
 export async function readEarlier(
   files: Pick<LiveFiles, 'readLines'>,
-  { routing, keepSeconds, maxMissed }: ReadOptions,
+  { routing, hasAddOns, keepSeconds, maxMissed }: ReadOptions,
 ): Promise<EarlierSession> {
   const chunks = createChunkReader(keepSeconds * 1000)
   const earlier = {
@@ -107,9 +122,22 @@ export async function readEarlier(
         case 'seen':
           seen = Math.max(seen, record.messages)
           break
-        case 'utterance':
-          told.done.add(utteranceId(record.utterance))
+        case 'utterance': {
+          const id = utteranceId(record.utterance)
+          told.done.add(id)
+          if (hasAddOns && record.utterance.text !== null) {
+            told.unanswered.set(id, record.utterance)
+          }
           break
+        }
+        case 'found': {
+          const { found } = record
+          const id = utteranceId(found)
+          const utterance = told.unanswered.get(id)
+          told.unanswered.delete(id)
+          told.lastAnswer = utterance && { utterance, found, told: 0 }
+          break
+        }
         case 'snapshot':
           earlier.snapshot = record.snapshot
           told.speech.clear()
@@ -137,6 +165,11 @@ function note(message: ServerMessage | TextMessage, text: string, told: Told): v
       break
     case 'transcript':
       ;(message.data.is_final ? told.finals : told.partials).add(message.data.id)
+      break
+    case 'translation':
+    case 'named_entity_recognition':
+    case 'sentiment_analysis':
+      if (told.lastAnswer) told.lastAnswer.told++
       break
     case 'audio_chunk':
     case 'stop_recording':

@@ -4,8 +4,10 @@ import type { LiveEars } from '../asr/live-ears.ts'
 import { MAX_LISTEN_FRAMES } from '../asr/live-ears.ts'
 import { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
+import type { SessionText } from '../text/live/live-text.ts'
 import type { HeardEvent } from './channel.ts'
 import { Hearing } from './hearing.ts'
+import { plainText } from './plain-text.fixture.ts'
 import { createSessionLanguage } from './session-language.ts'
 import type { Snapshot } from './session-log.ts'
 
@@ -20,6 +22,7 @@ type Options = {
   partials?: boolean
   from?: Snapshot
   text?: string
+  change?: SessionText['change']
 }
 
 /**
@@ -76,6 +79,7 @@ function open(channels: readonly string[], options: Options = {}) {
         { languages: [], code_switching: false },
         { installed: ['en', 'fr'] },
       ),
+      change: options.change ?? plainText.change,
       partialIntervalMs: 0,
       tell: (event) => told.push(written(event)),
       wantsPartials: () => partials,
@@ -248,6 +252,49 @@ test('utterances whose final was under way at the snapshot are recognised after 
   assert.equal(snapshot!.ended.length, 1)
   const resumed = open([sound], { from: snapshot! })
   assert.deepEqual(await resumed.hear(), ['final 0 0 0-24'])
+})
+
+const finalsIn = (all: readonly string[]) => all.filter((what) => what.startsWith('final'))
+
+/** Marks every word; those of finals wait for `final`, those of partials for `partial`. */
+function marking({ final, partial }: { final?: Promise<void>; partial?: Promise<void> }) {
+  const change: SessionText['change'] = async ({ words }, { isPartial }) => {
+    await (isPartial ? partial : final)
+    return words.map((word) => ({ ...word, text: `${word.text}!` }))
+  }
+  return change
+}
+
+test('finals and partials are told in changed words, a final also behind a slow partial', async () => {
+  const slow = new Promise<void>(() => {})
+  const sound = `${'#'.repeat(60)}${pause}`
+  const { hear } = open([sound], { partials: true, change: marking({}) })
+  const told = await hear()
+  assert.ok(told.some((what) => what.startsWith('partial') && what.endsWith('!')))
+  assert.equal(told.at(-1), 'final 0 0 0-64!')
+  const held = open([sound], { partials: true, change: marking({ partial: slow }) })
+  assert.deepEqual(
+    (await held.hear()).filter((what) => !what.startsWith('speech')),
+    ['final 0 0 0-64!'],
+  )
+})
+
+test('finals stay in order while words are changed, and a snapshot in between loses none', async () => {
+  const slow = Promise.withResolvers<void>()
+  const sound = `${'#'.repeat(170)}${pause}${'.'.repeat(160)}`
+  const first = open([sound], { change: marking({ final: slow.promise }) })
+  first.hearing.grown(sound.length * FRAME)
+  first.hearing.end()
+  const running = first.hearing.run()
+  while (first.snapshots.length < 2) await new Promise(setImmediate)
+  assert.deepEqual(finalsIn(first.told), [])
+  const snapshot = JSON.parse(JSON.stringify(first.snapshots[1])) as Snapshot
+  assert.deepEqual([snapshot.language, snapshot.channels[0]!.lastWord], [null, null])
+  slow.resolve()
+  await running
+  const resumed = open([sound], { change: marking({}), from: snapshot })
+  assert.equal(finalsIn(first.told).length, 2)
+  assert.deepEqual(finalsIn(await resumed.hear()), finalsIn(first.told))
 })
 
 test('a session that is left hears no more', async () => {

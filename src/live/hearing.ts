@@ -2,6 +2,7 @@ import type { LiveEars, LiveSound } from '../asr/live-ears.ts'
 import { FRAME_SAMPLES } from '../asr/live-ears.ts'
 import { SAMPLE_RATE } from '../asr/speech-engine.ts'
 import type { Log } from '../log.ts'
+import type { SessionText } from '../text/live/live-text.ts'
 import { Channel, type HeardEvent } from './channel.ts'
 import { createEndpointer, type EndpointingOptions, initialEndpoint } from './endpointing.ts'
 import { insist } from './insist.ts'
@@ -14,6 +15,7 @@ export type HearingOptions = {
   sound: LiveSound
   endpointing: EndpointingOptions
   language: SessionLanguage
+  change: SessionText['change']
   partialIntervalMs: number
   tell(event: HeardEvent): void
   /** Whether anybody wants partials now. */
@@ -56,14 +58,17 @@ export class Hearing {
 
   constructor(options: HearingOptions, from?: Snapshot) {
     this.#options = options
-    const { ears, sound, language, log, signal, tell, partialIntervalMs } = options
+    const { ears, sound, language, change, log, signal, tell, partialIntervalMs } = options
     // One for the whole session: one for each wait would be a hundred thousand.
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
     const onWork = (seconds: number) => {
       this.#work += seconds
     }
     const endpointer = createEndpointer(options.endpointing)
-    const shared = { ears, endpointer, language, partialIntervalMs, tell, onWork, log, signal }
+    const shared = {
+      ...{ ears, endpointer, language, change, partialIntervalMs },
+      ...{ tell, onWork, log, signal },
+    }
     this.#channels = sound.channels.map((path, channel) => {
       const start = from?.channels[channel] ?? {
         endpoint: initialEndpoint(),

@@ -10,7 +10,9 @@ import { liveFolder } from '../storage/data-folder.ts'
 import { createLiveFiles, type LiveFiles, removeLiveFiles } from '../storage/live-files.ts'
 import { beginLiveJob, type LiveJob } from '../storage/live-jobs.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { LiveText, SessionText } from '../text/live/live-text.ts'
 import { noTracing, type Span, type Tracing } from '../tracing.ts'
+import { hasRealtimeAddOns, textParams } from './add-ons.ts'
 import type { CallbackFeed } from './callback-feed.ts'
 import { createCallbackFeeds, type OpenCallbackFeed } from './callback-feeds.ts'
 import { readEarlier } from './earlier-session.ts'
@@ -23,9 +25,10 @@ import { failUnheard, openLeft } from './unheard-session.ts'
 
 /** What sessions are made of. */
 export type HeldSessionsOptions = {
-  config: Pick<Config, 'live' | 'storage' | 'delivery'>
+  config: Pick<Config, 'live' | 'storage' | 'delivery' | 'addOnResults'>
   storage: Pick<Storage, 'db' | 'objects'>
   speech: SpeechEngine
+  liveText: LiveText
   log: Log
   metrics?: Metrics | undefined
   tracing?: Tracing | undefined
@@ -52,6 +55,7 @@ type Parts = {
   session: LiveSession
   ending: Ending
   feed: CallbackFeed | undefined
+  text: SessionText
   files: LiveFiles
   folder: string
   span: Span
@@ -147,7 +151,15 @@ export class HeldSessions {
 
   /** Undefined when it has ended meanwhile, or ends here. */
   async #open(job: LiveJob): Promise<Held | undefined> {
-    const { config, speech, storage, metrics, tracing = noTracing, signal } = this.#options
+    const {
+      config,
+      speech,
+      liveText,
+      storage,
+      metrics,
+      tracing = noTracing,
+      signal,
+    } = this.#options
     const folder = join(this.#folder, job.id)
     const take = () => beginLiveJob(storage.db, job.id, { owner: this.#owner, at: Date.now() })
     if (!speech.live) {
@@ -160,11 +172,13 @@ export class HeldSessions {
     this.#options.onEvents?.()
     const left = await openLeft(folder)
     const files = left ?? (await createLiveFiles(folder))
+    let text: SessionText | undefined
     try {
       const params = job.params as LiveParams
       const { resumeDedupe, maxQueuedMessages } = config.live
       const reading = {
         routing: routingOf(params),
+        hasAddOns: hasRealtimeAddOns(params),
         keepSeconds: resumeDedupe,
         maxMissed: maxQueuedMessages,
       }
@@ -174,6 +188,8 @@ export class HeldSessions {
         { storage, log: this.#log, metrics, signal },
         { job, lease, files, feed },
       )
+      const [language = 'en'] = params.language_config.languages
+      text = liveText.open({ id: job.id, params: textParams(params), language })
       const span = tracing.start('live session', { 'steno.session.id': job.id })
       const session = new LiveSession({
         id: job.id,
@@ -184,6 +200,8 @@ export class HeldSessions {
           return join(folder, `channel-${i}`)
         }),
         ears: speech.live,
+        text,
+        form: config.addOnResults,
         languages: speech.languages,
         config: config.live,
         earlier,
@@ -194,9 +212,10 @@ export class HeldSessions {
         log: this.#log,
       })
       feed?.wake()
-      const parts = { session, ending, feed, files, folder, span }
+      const parts = { session, ending, feed, text, files, folder, span }
       return { session, ended: this.#keepAlive(job, parts) }
     } catch (error) {
+      await text?.close()
       await files.close()
       throw error
     }
@@ -205,7 +224,7 @@ export class HeldSessions {
   /** Lets a session live to its end, and clears up behind it. */
   async #keepAlive(
     job: LiveJob,
-    { session, ending, feed, files, folder, span }: Parts,
+    { session, ending, feed, text, files, folder, span }: Parts,
   ): Promise<SessionEnd> {
     let end: SessionEnd = 'left'
     this.#live.add(session)
@@ -219,6 +238,7 @@ export class HeldSessions {
     span.set({ 'steno.session.end': end })
     span.end(end === 'failed' ? new AppError('internal') : undefined)
     try {
+      await text.close()
       await feed?.close()
       await files.close()
       if (end !== 'left' && !ending.isLost) await removeLiveFiles(folder)

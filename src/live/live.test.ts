@@ -7,6 +7,7 @@ import { createLog } from '../log.ts'
 import { type Db, inTransaction } from '../storage/db.ts'
 import { findJob } from '../storage/jobs.ts'
 import { beginLiveJob } from '../storage/live-jobs.ts'
+import { LiveText } from '../text/live/live-text.ts'
 import { Live } from './live.ts'
 
 const account = 'acme'
@@ -26,6 +27,9 @@ const params = {
   callback: false,
 }
 
+const log = createLog('silent')
+const liveText = new LiveText({ log })
+
 /** A live service over a store of its own, and a session in it to which nobody has come. */
 async function openLive(t: TestContext) {
   const { db, objects, folder } = await openTestStorage(t)
@@ -34,7 +38,7 @@ async function openLive(t: TestContext) {
     STENO_LIVE_CONNECT_TIMEOUT_S: String(TIMEOUT_S),
   })
   const speech = createFakeSpeechEngine('hello')
-  const live = new Live({ config, storage: { db, objects }, speech, log: createLog('silent') })
+  const live = new Live({ config, storage: { db, objects }, speech, liveText, log })
   t.after(() => live.drain())
   const { id, token } = await live.create(account, { params, customMetadata: null })
   const statusOf = async () => (await findJob(db, { id, account }))?.status
@@ -79,7 +83,7 @@ test('a server that offers no sessions says so, and when to ask again', async (t
   const { db, objects, folder } = await openTestStorage(t)
   const config = readConfig({ STENO_DATA_DIR: folder })
   const speech = { ...createFakeSpeechEngine('hello'), live: undefined }
-  const live = new Live({ config, storage: { db, objects }, speech, log: createLog('silent') })
+  const live = new Live({ config, storage: { db, objects }, speech, liveText, log })
   await assert.rejects(live.create(account, { params, customMetadata: null }), {
     code: 'live_unavailable',
     retryAfter: 60,

@@ -22,6 +22,7 @@ import {
 } from '../storage/live-jobs.ts'
 import { findLiveSession } from '../storage/live-sessions.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { LiveText } from '../text/live/live-text.ts'
 import type { Tracing } from '../tracing.ts'
 import { AwaitedClients } from './awaited-clients.ts'
 import type { Connection } from './connection.ts'
@@ -45,9 +46,10 @@ export type CreatedSession = { id: string; createdAt: number; token: string }
 
 /** What the live service is built from. */
 export type LiveOptions = {
-  config: Pick<Config, 'live' | 'storage' | 'delivery'>
+  config: Pick<Config, 'live' | 'storage' | 'delivery' | 'addOnResults'>
   storage: Pick<Storage, 'db' | 'objects'>
   speech: SpeechEngine
+  liveText: LiveText
   log: Log
   metrics?: Metrics | undefined
   tracing?: Tracing | undefined

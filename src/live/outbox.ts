@@ -61,6 +61,12 @@ export class Outbox {
     return this.#connection !== undefined && routing.isForSocket(message)
   }
 
+  /** Whether a message like this is selected at all: others leave no trace. */
+  isForAnybody(message: ServerMessage | TextMessage): boolean {
+    const { routing } = this.#options
+    return routing.isForSocket(message) || routing.isForCallback(message)
+  }
+
   /** Stores a message, if anybody is to have it, then sends it. */
   send(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
     this.prepare(message, options)()
@@ -73,7 +79,7 @@ export class Outbox {
   ): () => void {
     const { sessionId, routing, journal } = this.#options
     const isForSocket = routing.isForSocket(message)
-    if (!isForSocket && !routing.isForCallback(message)) return () => {}
+    if (!this.isForAnybody(message)) return () => {}
     const text = writeMessage(message, { sessionId, at })
     const entry = { lines: [writeRecord({ kind: 'message', text })] }
     if (!isForSocket) {

@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { acknowledgement, acknowledgementOf } from './acknowledgement.ts'
-import { buildResult, withMessages } from './result.ts'
+import { buildResult, buildTranscription, type ReadLog, withMessages } from './result.ts'
 import { type ChunkRecord, type LogRecord, writeRecord } from './session-log.ts'
 import { viewUtterance } from './views.ts'
 
-const params = {
-  realtime_processing: {
-    translation: false,
-    named_entity_recognition: false,
-    sentiment_analysis: false,
-  },
-  post_processing: { summarization: false },
-}
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 const options = { sessionId: 'a', format, hasAcks: true, maxMessages: 100 }
 
@@ -42,14 +34,19 @@ function chunk(received: number): { kind: 'chunk'; chunk: ChunkRecord } {
   return { kind: 'chunk', chunk: { at: 1_700_000_000_000, received, sound: received } }
 }
 
-const measures = { duration: 12.3456789, channels: 2, work: 0.5, params }
+/** The result of what was said. */
+async function resultOf(readLog: ReadLog, addOns: Record<string, string> = {}) {
+  const { transcription } = await buildTranscription(readLog)
+  const measures = { duration: 12.3456789, channels: 2, work: 0.5, addOns }
+  return { transcription, whole: buildResult(transcription, measures) }
+}
 
 async function messagesOf(
   records: readonly LogRecord[],
   changed: Partial<typeof options> = {},
 ): Promise<string[]> {
   const readLog = logOf(records)
-  const { whole } = await buildResult(readLog, measures)
+  const { whole } = await resultOf(readLog)
   const pieces = await Array.fromAsync(withMessages(whole, readLog, { ...options, ...changed }))
   return JSON.parse(pieces.join('')).messages
 }
@@ -61,7 +58,7 @@ test('utterances stand by start, then channel, and the transcript is their trimm
     said('d', { start: 4, channel: 1, number: 1 }),
     said('a', { start: 2, channel: 1, number: 0 }),
   ])
-  const { whole, transcription } = await buildResult(log, measures)
+  const { whole, transcription } = await resultOf(log)
   const result = JSON.parse(whole)
   assert.deepEqual(JSON.parse(transcription), result.transcription)
   assert.equal(result.transcription.full_transcript, 'a b c d')
@@ -80,9 +77,8 @@ test('utterances stand by start, then channel, and the transcript is their trimm
 })
 
 test('add-ons that were asked for have their place in the result', async () => {
-  const asked = { ...params, post_processing: { summarization: true } }
-  const { whole } = await buildResult(logOf([]), { ...measures, params: asked })
-  assert.equal(JSON.parse(whole).summarization.error.status_code, 501)
+  const { whole } = await resultOf(logOf([]), { summarization: '{"results":"all"}' })
+  assert.deepEqual(JSON.parse(whole).summarization, { results: 'all' })
 })
 
 test('messages are the last key, in order, acknowledgements among them', async () => {
@@ -171,7 +167,7 @@ test('a long result leaves the loop free while it is put together', async () => 
   async function* readLog() {
     yield lines
   }
-  const { whole } = await buildResult(readLog, measures)
+  const { whole } = await resultOf(readLog)
   isOver = true
   assert.ok(turns >= 10, `${turns} turns`)
   assert.equal(JSON.parse(whole).transcription.utterances.length, 5000)

@@ -1,15 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { SoundFormat } from '../audio/sound-format.ts'
-import { notConfiguredAddOns } from '../text/not-configured.ts'
 import { languagesBySpeech } from '../text/result.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { acknowledgement } from './acknowledgement.ts'
-import { type AddOnParams, resultSwitches } from './add-ons.ts'
 import { type ChunkRecord, type LogRecord, readRecord } from './session-log.ts'
 import type { UtteranceView } from './views.ts'
 
 /** Reads the log of a session from its start, some lines at a time. */
 export type ReadLog = () => AsyncGenerator<readonly string[]>
+
+/** What was said in a session, as JSON texts: the transcription of its result, and the utterances of that. */
+export type TranscriptionText = { transcription: string; utterances: string }
 
 /** What a result tells besides what was said. */
 export type ResultOptions = {
@@ -17,11 +18,9 @@ export type ResultOptions = {
   duration: number
   channels: number
   work: number
-  params: AddOnParams
+  /** JSON texts by key. */
+  addOns: Readonly<Record<string, string>>
 }
-
-/** The result of a session as JSON text (contract 4.1), without its messages. */
-export type LiveResultText = { transcription: string; whole: string }
 
 type Spoken = Pick<UtteranceView, 'start' | 'end' | 'channel' | 'language'> & {
   text: string
@@ -29,27 +28,30 @@ type Spoken = Pick<UtteranceView, 'start' | 'end' | 'channel' | 'language'> & {
 }
 
 /** Puts together what was said in a session. */
-export async function buildResult(
-  readLog: ReadLog,
-  { duration, channels, work, params }: ResultOptions,
-): Promise<LiveResultText> {
-  const utterances = await readUtterances(readLog)
-  const texts = await joined(utterances, { separator: ' ', textOf: ({ text }) => text })
-  const views = await joined(utterances, { separator: ',', textOf: ({ json }) => json })
+export async function buildTranscription(readLog: ReadLog): Promise<TranscriptionText> {
+  const spoken = await readUtterances(readLog)
+  const texts = await joined(spoken, { separator: ' ', textOf: ({ text }) => text })
+  const views = await joined(spoken, { separator: ',', textOf: ({ json }) => json })
+  const head = { full_transcript: texts, languages: languagesBySpeech(spoken) }
+  const utterances = `[${views}]`
+  const transcription = `${JSON.stringify(head).slice(0, -1)},"utterances":${utterances}}`
+  return { transcription, utterances }
+}
+
+/** The result of a session as JSON text (contract 4.1), without its messages. */
+export function buildResult(
+  transcription: string,
+  { duration, channels, work, addOns }: ResultOptions,
+): string {
   const seconds = roundTo(duration, 6)
-  const metadata = {
+  const metadata = JSON.stringify({
     audio_duration: seconds,
     number_of_distinct_channels: channels,
     billing_time: roundTo(seconds * channels, 6),
     transcription_time: roundTo(work, 6),
-  }
-  const head = { full_transcript: texts, languages: languagesBySpeech(utterances) }
-  const transcription = `${JSON.stringify(head).slice(0, -1)},"utterances":[${views}]}`
-  const switches = resultSwitches(params)
-  const addOns = JSON.stringify(notConfiguredAddOns(Object.keys(switches), switches))
-  const others = addOns === '{}' ? '' : `,${addOns.slice(1, -1)}`
-  const whole = `{"metadata":${JSON.stringify(metadata)},"transcription":${transcription}${others}}`
-  return { transcription, whole }
+  })
+  const parts = Object.entries({ metadata, transcription, ...addOns })
+  return `{${parts.map(([key, json]) => `"${key}":${json}`).join(',')}}`
 }
 
 async function readUtterances(readLog: ReadLog): Promise<Spoken[]> {
@@ -71,9 +73,9 @@ async function readUtterances(readLog: ReadLog): Promise<Spoken[]> {
 const BATCH = 1000
 
 /** Puts texts of utterances together; all of them are megabytes. */
-async function joined(
-  utterances: readonly Spoken[],
-  { separator, textOf }: { separator: string; textOf: (spoken: Spoken) => string },
+export async function joined<T>(
+  utterances: readonly T[],
+  { separator, textOf }: { separator: string; textOf: (one: T) => string },
 ): Promise<string> {
   const batches: string[] = []
   for (let at = 0; at < utterances.length; at += BATCH) {

@@ -18,6 +18,19 @@ const records: LogRecord[] = [
   { kind: 'utterance', utterance: { channel: 1, number: 12, text: '{"text":" [a],[b]"}' } },
   { kind: 'utterance', utterance: { channel: 0, number: 0, text: null } },
   {
+    kind: 'found',
+    found: {
+      channel: 1,
+      number: 12,
+      findings: {
+        sentiment_analysis: {
+          ...{ success: true, is_empty: true, exec_time: 0.5, error: null },
+          results: [],
+        },
+      },
+    },
+  },
+  {
     kind: 'snapshot',
     snapshot: {
       position: 62,

@@ -1,3 +1,4 @@
+import type { Findings } from './add-ons.ts'
 import type { EndpointState, Pieces, UtteranceSpan } from './endpointing.ts'
 import type { LastWord } from './touching.ts'
 
@@ -13,6 +14,7 @@ export type LogRecord =
   /** The client has this many messages for sure. */
   | { kind: 'seen'; messages: number }
   | { kind: 'utterance'; utterance: UtteranceRecord }
+  | { kind: 'found'; found: FoundRecord }
   | { kind: 'snapshot'; snapshot: Snapshot }
   | { kind: 'stop'; reason: StopReason }
 
@@ -35,6 +37,9 @@ export type ChunkRecord = {
 
 /** An utterance whose final text is known; `text` is the JSON of its view, null when nothing was said. */
 export type UtteranceRecord = { channel: number; number: number; text: string | null }
+
+/** What the add-ons found in an utterance that is noted; the messages that tell it are noted behind this. */
+export type FoundRecord = { channel: number; number: number; findings: Findings }
 
 /** An utterance that has ended, and the samples that are recognised for it. */
 export type EndedUtterance = Pieces & { channel: number; span: UtteranceSpan }
@@ -72,6 +77,10 @@ export function writeRecord(record: LogRecord): string {
       const { channel, number, text } = record.utterance
       return `utterance [${channel},${number},${text}]`
     }
+    case 'found': {
+      const { channel, number, findings } = record.found
+      return `found ${JSON.stringify([channel, number, findings])}`
+    }
     case 'snapshot':
       return `snapshot ${JSON.stringify(record.snapshot)}`
     case 'stop':
@@ -97,6 +106,10 @@ export function readRecord(line: string): LogRecord {
       const [, channel, number, text] = /^\[(\d+),(\d+),(.*)\]$/s.exec(rest)!
       const utterance = { channel: Number(channel), number: Number(number) }
       return { kind, utterance: { ...utterance, text: text === 'null' ? null : text! } }
+    }
+    case 'found': {
+      const [channel, number, findings] = JSON.parse(rest) as [number, number, Findings]
+      return { kind, found: { channel, number, findings } }
     }
     case 'snapshot':
       return { kind, snapshot: JSON.parse(rest) as Snapshot }
@@ -127,7 +140,7 @@ function readChunk(text: string): ChunkRecord {
   }
 }
 
-const known = /^(begin|chunk|message|seen|utterance|snapshot|stop) /
+const known = /^(begin|chunk|message|seen|utterance|found|snapshot|stop) /
 
 /**
  * Bytes of sound after a line that tells of any. A line that nobody wrote, as a loss of power may leave

@@ -12,7 +12,9 @@ import type { Outcome } from './closing.ts'
 import type { Connection } from './connection.ts'
 import type { LiveParams } from './live-params.ts'
 import type { MessageFlags } from './messages.ts'
-import { LiveSession, type SessionOptions } from './session.ts'
+import { plainText } from './plain-text.fixture.ts'
+import { LiveSession } from './session.ts'
+import type { SessionOptions } from './session-parts.ts'
 
 const flags = {
   receive_final_transcripts: true,
@@ -58,6 +60,8 @@ async function open(t: TestContext, { engine, env = {}, ...changed }: Options = 
     files,
     channelPaths: [join(folder, 'session', 'channel-0')],
     ears: speech.live!,
+    text: plainText,
+    form: 'string',
     languages: ['en'],
     config: readConfig(env).live,
     finish: async (outcome) => void outcomes.push(outcome),

@@ -1,54 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LiveEars } from '../asr/live-ears.ts'
-import { frameBytes, type SoundFormat } from '../audio/sound-format.ts'
-import type { LiveConfig } from '../config.ts'
 import type { Log } from '../log.ts'
-import type { LiveFiles } from '../storage/live-files.ts'
 import { roundTo } from '../transcript/rounding.ts'
-import { realtimeHooks } from './add-ons.ts'
 import { readFrame } from './client-frames.ts'
 import { Clocks } from './clocks.ts'
-import { closeSession, type Outcome } from './closing.ts'
+import { closeSession } from './closing.ts'
 import { Connection } from './connection.ts'
-import { type EarlierSession, nothingTold } from './earlier-session.ts'
-import { formatOf, secondsOf } from './format.ts'
-import { Hearing } from './hearing.ts'
-import { Journal } from './journal.ts'
-import { endpointingOf, type LiveParams } from './live-params.ts'
-import { type MessageError, routingOf, type ServerMessage } from './messages.ts'
-import { Outbox } from './outbox.ts'
-import { Reception } from './reception.ts'
+import type { Hearing } from './hearing.ts'
+import type { Journal } from './journal.ts'
+import type { MessageError } from './messages.ts'
+import type { Outbox } from './outbox.ts'
+import type { Reception } from './reception.ts'
 import { Room } from './room.ts'
-import { createSessionLanguage } from './session-language.ts'
 import { type StopReason, writeRecord } from './session-log.ts'
-import type { SessionWatch } from './session-watch.ts'
-import { Teller } from './teller.ts'
-import { viewUtterance } from './views.ts'
-
-/** What a session is made from. */
-export type SessionOptions = {
-  id: string
-  /** In milliseconds since 1970. */
-  createdAt: number
-  params: LiveParams
-  files: LiveFiles
-  /** Where the samples of each channel are written. */
-  channelPaths: readonly string[]
-  ears: LiveEars
-  /** Languages that some model knows. */
-  languages: readonly string[]
-  config: LiveConfig
-  /** What an earlier process noted of it; absent for a new one. */
-  earlier?: EarlierSession | undefined
-  /** Stores the outcome and ends the job with it, however often that has to be tried. */
-  finish(outcome: Outcome, signal: AbortSignal): Promise<void>
-  /** Ends the job as failed. */
-  fail(): Promise<void>
-  /** More of its log is on the disk. */
-  onStored?: (() => void) | undefined
-  watch?: SessionWatch | undefined
-  log: Log
-}
+import { createParts, type SessionOptions, type SessionParts } from './session-parts.ts'
+import type { Teller } from './teller.ts'
 
 /** How a client comes: `offset` is the session byte that it sends next, the id that of its request. */
 export type ConnectOptions = { offset?: number | undefined; requestId?: string | undefined }
@@ -73,16 +38,6 @@ const alreadyStopped: MessageError = {
   message: 'Recording already stopped',
 }
 const noStop = { type: 'stop_recording', acknowledged: false, error: null, data: null } as const
-/** A partial, as far as routing is concerned. */
-const somePartial: ServerMessage = {
-  type: 'transcript',
-  data: {
-    id: '',
-    is_final: false,
-    utterance: viewUtterance([], { channel: 0, language: '', span: { start: 0, end: 0 } }),
-  },
-}
-
 /**
  * A live session: sound comes in through connections, messages go out. It outlives its connections and,
  * with the help of its files, its process; it never sees a socket.
@@ -103,7 +58,7 @@ const somePartial: ServerMessage = {
  */
 export class LiveSession {
   readonly #options: SessionOptions
-  readonly #format: SoundFormat
+  readonly #parts: SessionParts
   readonly #log: Log
   readonly #journal: Journal
   readonly #outbox: Outbox
@@ -130,79 +85,24 @@ export class LiveSession {
   })
 
   constructor(options: SessionOptions) {
-    const { id, params, files, ears, languages, config, earlier, watch } = options
-    const { signal } = this.#leaving
+    const { id, earlier } = options
     this.#options = options
-    this.#format = formatOf(params)
     this.#log = options.log.child({ sessionId: id })
     this.#stopReason = earlier?.stop
     this.#wasConnected = earlier !== undefined
     this.#broken.promise.catch(() => {}) // `run` may not have begun to listen.
-    const onBroken = (error: unknown) => this.#broken.reject(error)
-    this.#journal = new Journal({
-      files,
+    const parts = createParts(options, {
       log: this.#log,
-      signal,
-      onStored: options.onStored,
-      onBroken,
+      signal: this.#leaving.signal,
+      onBroken: (error) => this.#broken.reject(error),
+      onProgress: () => this.#room.changed(),
     })
-    this.#outbox = new Outbox({
-      sessionId: id,
-      routing: routingOf(params),
-      journal: this.#journal,
-      maxMissed: config.maxQueuedMessages,
-      earlier: earlier?.messages,
-    })
-    this.#teller = new Teller({
-      outbox: this.#outbox,
-      journal: this.#journal,
-      hooks: realtimeHooks(params),
-      told: earlier?.told ?? nothingTold(),
-      seconds: () => this.#seconds,
-      watch,
-      log: this.#log,
-      signal,
-    })
-    this.#reception = new Reception({
-      sessionId: id,
-      format: this.#format,
-      keepSeconds: config.resumeDedupe,
-      earlier: earlier?.chunks,
-      files,
-      journal: this.#journal,
-      outbox: this.#outbox,
-      watch,
-      onWritten: () => {
-        this.#hearing.grown(this.#frames)
-        this.#room.changed()
-      },
-      onMisuse: () => this.#outbox.connection?.end(4400),
-    })
-    this.#hearing = new Hearing(
-      {
-        ears,
-        sound: {
-          path: files.soundPath,
-          start: files.soundStart,
-          format: this.#format,
-          isEnhanced: params.pre_processing.audio_enhancer,
-          channels: options.channelPaths,
-        },
-        endpointing: endpointingOf(params, config),
-        language: createSessionLanguage(params.language_config, {
-          installed: languages,
-          decided: earlier?.snapshot?.language ?? null,
-        }),
-        partialIntervalMs: config.partialIntervalMs,
-        tell: (event) => this.#teller.heard(event),
-        wantsPartials: () => this.#outbox.isWanted(somePartial),
-        onHeard: () => this.#room.changed(),
-        onSnapshot: (snapshot) => this.#note(writeRecord({ kind: 'snapshot', snapshot })),
-        log: this.#log,
-        signal,
-      },
-      earlier?.snapshot,
-    )
+    this.#parts = parts
+    this.#journal = parts.journal
+    this.#outbox = parts.outbox
+    this.#reception = parts.reception
+    this.#hearing = parts.hearing
+    this.#teller = parts.teller
   }
 
   /** Whether a client is there. */
@@ -303,7 +203,8 @@ export class LiveSession {
     // As the callback was told when the job was made; a process may have been killed before it noted that.
     this.#teller.once({ type: 'start_session' }, { at: createdAt })
     this.#teller.once({ type: 'start_recording' })
-    this.#hearing.grown(this.#frames)
+    this.#teller.resume()
+    this.#hearing.grown(this.#parts.frames())
     if (this.#stopReason) {
       this.#enter('stopping')
       this.#hearing.end()
@@ -347,7 +248,7 @@ export class LiveSession {
 
   #take(bytes: Uint8Array): void {
     this.#reception.take(bytes)
-    if (this.#seconds >= this.#options.config.maxSeconds) this.#stop('too_long')
+    if (this.#parts.seconds() >= this.#options.config.maxSeconds) this.#stop('too_long')
   }
 
   #refuseSound(error: MessageError): void {
@@ -362,7 +263,7 @@ export class LiveSession {
     this.#enter('stopping')
     this.#stopReason = reason
     if (reason === 'client') {
-      const recording_duration = this.#seconds
+      const recording_duration = this.#parts.seconds()
       const left = Math.max(0, recording_duration - this.#hearing.heard)
       const data = { recording_duration, recording_left_to_process: roundTo(left, 6) }
       this.#outbox.send({ ...noStop, acknowledged: true, data })
@@ -380,18 +281,20 @@ export class LiveSession {
   /** Tells about the whole session, stores its result, and ends it. */
   async #close(): Promise<void> {
     this.#enter('closing')
-    const { id, params, files, config, finish } = this.#options
+    const { id, params, files, text, form, config, finish } = this.#options
     const { signal } = this.#leaving
     const { outcome, end } = await closeSession({
       sessionId: id,
       params,
-      format: this.#format,
+      format: this.#parts.format,
       soundBytes: this.#reception.sound,
-      duration: this.#seconds,
+      duration: this.#parts.seconds(),
       work: this.#hearing.work,
       hasAcks: this.#outbox.wantsAcks,
       maxMessages: config.maxStoredMessages,
       readLog: () => files.readLines(),
+      text,
+      form,
       onTold: () => {
         this.#isTold = true
       },
@@ -459,20 +362,10 @@ export class LiveSession {
     this.#journal.append({ lines: [line] })
   }
 
-  /** Frames of sound in the files. */
-  get #frames(): number {
-    return Math.floor(this.#options.files.soundBytes / frameBytes(this.#format))
-  }
-
-  /** Seconds of sound that were taken. */
-  get #seconds(): number {
-    return roundTo(secondsOf(this.#reception.sound, this.#format), 6)
-  }
-
   /** How much of what may wait to be heard or stored does wait; 1 = as much as may. */
   get #fill(): number {
     if (this.#state !== 'open') return 0
-    const backlog = (this.#seconds - this.#hearing.heard) / this.#options.config.maxBacklog
+    const backlog = (this.#parts.seconds() - this.#hearing.heard) / this.#options.config.maxBacklog
     return Math.max(backlog, this.#journal.waitingBytes / MAX_UNSTORED_BYTES)
   }
 }

@@ -1,23 +1,58 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createLog, type Log } from '../log.ts'
+import type { Envelope } from '../text/envelope.ts'
 import type { RealtimeHook } from './add-ons.ts'
-import { nothingTold } from './earlier-session.ts'
+import { readEarlier, type Told } from './earlier-session.ts'
 import { Journal } from './journal.ts'
+import type { Routing } from './messages.ts'
 import { Outbox } from './outbox.ts'
-import { type LogRecord, readRecord } from './session-log.ts'
+import { type LogRecord, readRecord, writeRecord } from './session-log.ts'
 import { Teller } from './teller.ts'
 import { viewUtterance } from './views.ts'
 
-const broken: RealtimeHook = {
-  type: 'sentiment_analysis',
-  run: async () => {
-    throw new Error('out of moods')
-  },
+const found: Envelope = {
+  success: true,
+  is_empty: true,
+  exec_time: 0,
+  error: null,
+  results: ['yes'],
 }
 
+/** An add-on that answers in as many messages as it is told to. */
+function hook(type: RealtimeHook['type'], run: RealtimeHook['run'], times = 1): RealtimeHook {
+  return {
+    type,
+    ...(run && { run }),
+    tell(envelope) {
+      const error = envelope?.error ?? null
+      return Array.from({ length: times }, () => ({ type, error, data: null }))
+    },
+  }
+}
+
+const entities = hook('named_entity_recognition', async () => found)
+const broken = hook('sentiment_analysis', async () => {
+  throw new Error('out of moods')
+})
+const routing: Routing = {
+  isForSocket: ({ type }) => type !== 'translation',
+  isForCallback: () => false,
+}
+
+/** What is told by a process that finds this log. */
+async function readTold(records: readonly LogRecord[]): Promise<Told> {
+  async function* readLines() {
+    yield records.map(writeRecord)
+  }
+  const reading = { routing, hasAddOns: true, keepSeconds: 0, maxMissed: 9 }
+  return (await readEarlier({ readLines }, reading)).told
+}
+
+type Options = { hooks: readonly RealtimeHook[]; earlier?: readonly LogRecord[]; log?: Log }
+
 /** A teller, and what it has noted. */
-function openTeller(hooks: readonly RealtimeHook[], log: Log = createLog('silent')) {
+async function openTeller({ hooks, earlier = [], log = createLog('silent') }: Options) {
   const records: LogRecord[] = []
   const files = {
     write: async (_sound: unknown, lines: readonly string[]) => {
@@ -28,7 +63,6 @@ function openTeller(hooks: readonly RealtimeHook[], log: Log = createLog('silent
   const leaving = new AbortController()
   const { signal } = leaving
   const journal = new Journal({ files, log, signal, onBroken: assert.fail })
-  const routing = { isForSocket: () => true, isForCallback: () => false }
   const outbox = new Outbox({
     sessionId: 'one',
     routing,
@@ -37,7 +71,8 @@ function openTeller(hooks: readonly RealtimeHook[], log: Log = createLog('silent
     earlier: undefined,
   })
   const seconds = () => 9
-  const teller = new Teller({ outbox, journal, hooks, told: nothingTold(), seconds, log, signal })
+  const told = await readTold(earlier)
+  const teller = new Teller({ outbox, journal, hooks, told, seconds, log, signal })
   return {
     teller,
     leave: () => leaving.abort(),
@@ -53,28 +88,63 @@ const words = [{ text: 'yes', start: 1, end: 2, confidence: 1 }]
 const view = viewUtterance(words, { channel: 0, language: 'en', span: { start: 1, end: 2 } })
 const final = { type: 'final', channel: 0, number: 3, view } as const
 
-test('an add-on that fails says so, keeps no other from its work, and the utterance in the result', async () => {
-  const found = { type: 'named_entity_recognition', error: null, data: null } as const
-  const other: RealtimeHook = { type: found.type, run: async () => [found] }
-  const { teller, noted } = openTeller([broken, other])
+/** Kinds of records, messages by their types. */
+function kindsOf(records: readonly LogRecord[]): string[] {
+  return records.map((one) => (one.kind === 'message' ? JSON.parse(one.text).type : one.kind))
+}
+
+/** What a process notes of an utterance on which `hooks` work. */
+async function undisturbed(hooks: readonly RealtimeHook[]): Promise<LogRecord[]> {
+  const { teller, noted } = await openTeller({ hooks })
   teller.heard(final)
-  const records = await noted()
-  const messages = records.flatMap((one) => (one.kind === 'message' ? JSON.parse(one.text) : []))
-  assert.deepEqual(
-    messages.map(({ type }) => type),
-    ['transcript', 'sentiment_analysis', 'named_entity_recognition'],
-  )
-  const { error, data } = messages[1]
-  assert.deepEqual([error.status_code, error.exception, data], [500, 'InternalError', null])
-  assert.deepEqual(records.at(-1), {
+  return noted()
+}
+
+test('an utterance is noted with its final, and what was found before it is told', async () => {
+  const records = await undisturbed([entities])
+  assert.deepEqual(kindsOf(records), [
+    'transcript',
+    'utterance',
+    'found',
+    'named_entity_recognition',
+  ])
+  assert.deepEqual(records[1], {
     kind: 'utterance',
     utterance: { channel: 0, number: 3, text: JSON.stringify(view) },
   })
+  assert.deepEqual(records[2], {
+    kind: 'found',
+    found: { channel: 0, number: 3, findings: { named_entity_recognition: found } },
+  })
+})
+
+test('an add-on that fails says so, and keeps no other from its work', async () => {
+  const records = await undisturbed([broken, entities])
+  assert.deepEqual(kindsOf(records).slice(3), ['sentiment_analysis', 'named_entity_recognition'])
+  const [failure] = records.flatMap((one) => (one.kind === 'message' ? [one.text] : [])).slice(1)
+  const { error, data } = JSON.parse(failure!)
+  assert.deepEqual([error.status_code, error.exception, data], [500, 'InternalError', null])
 })
 
 test('an add-on that ends because its session was left has not failed', async () => {
-  const { teller, leave, noted } = openTeller([broken], { error: assert.fail } as unknown as Log)
+  const log = { error: assert.fail } as unknown as Log
+  const { teller, leave, noted } = await openTeller({ hooks: [broken], log })
   teller.heard(final)
   leave()
-  assert.deepEqual((await noted()).length, 1)
+  assert.deepEqual(kindsOf(await noted()), ['transcript'])
+})
+
+test('wherever a process is killed, the next one tells just what is missing', async () => {
+  const unselected = hook('translation', undefined, 2)
+  const hooks = [unselected, entities, hook('sentiment_analysis', async () => found, 3)]
+  const all = await undisturbed(hooks)
+  assert.equal(all.length, 7)
+  for (let kept = 1; kept <= all.length; kept++) {
+    const earlier = all.slice(0, kept)
+    const { teller, noted } = await openTeller({ hooks, earlier })
+    teller.resume()
+    teller.heard(final)
+    const rest = await noted()
+    assert.deepEqual(kindsOf([...earlier, ...rest]), kindsOf(all), `after ${kept}`)
+  }
 })

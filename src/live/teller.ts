@@ -1,12 +1,13 @@
 import type { Log } from '../log.ts'
+import { failed } from '../text/envelope.ts'
 import { roundTo } from '../transcript/rounding.ts'
-import type { RealtimeHook } from './add-ons.ts'
+import type { AddOnInput, Findings, RealtimeHook } from './add-ons.ts'
 import type { HeardEvent } from './channel.ts'
 import { speechKey, type Told } from './earlier-session.ts'
 import type { Journal } from './journal.ts'
 import { dataOf, type ServerMessage, type TextMessage } from './messages.ts'
 import type { Outbox, SendOptions } from './outbox.ts'
-import { writeRecord } from './session-log.ts'
+import { type FoundRecord, type UtteranceRecord, writeRecord } from './session-log.ts'
 import { type SessionWatch, unwatched } from './session-watch.ts'
 import { endingBy, type UtteranceView, utteranceId } from './views.ts'
 
@@ -42,6 +43,16 @@ export class Teller {
 
   constructor(options: TellerOptions) {
     this.#options = options
+  }
+
+  /** Has the add-ons answer where an earlier process was cut off before they did. */
+  resume(): void {
+    const { unanswered, lastAnswer } = this.#options.told
+    if (lastAnswer) {
+      const { utterance, found, told } = lastAnswer
+      this.#tellFound(inputOf(utterance), found, told)
+    }
+    for (const utterance of unanswered.values()) this.#track(this.#runAddOns(utterance))
   }
 
   /** Tells what was heard. */
@@ -106,25 +117,24 @@ export class Teller {
   #final(event: Extract<HeardEvent, { type: 'final' }>): void {
     const { outbox, told, seconds, log, hooks } = this.#options
     const id = utteranceId(event)
-    const utterance = endingBy(event.view, seconds())
+    const view = endingBy(event.view, seconds())
     if (event.error !== undefined) {
       log.error({ err: event.error, utterance: id }, 'an utterance could not be recognised')
       this.error({ code: 'internal_error', message: `utterance ${id} could not be recognised` })
     }
-    const hasWords = utterance.words.length > 0
+    const hasWords = view.words.length > 0
     // An empty one is told only if something was said of it before.
     const isToldOf = hasWords || told.partials.has(id)
     if (isToldOf && !told.finals.has(id)) {
-      outbox.send({ type: 'transcript', data: { id, is_final: true, utterance } })
+      outbox.send({ type: 'transcript', data: { id, is_final: true, utterance: view } })
       this.#measure(id, event.endedAt)
     }
     told.partials.delete(id)
     if (told.done.has(id)) return
     const { channel, number } = event
-    const text = hasWords ? JSON.stringify(utterance) : null
-    const record = writeRecord({ kind: 'utterance', utterance: { channel, number, text } })
-    if (!hasWords || hooks.length === 0) this.#note(record)
-    else this.#track(this.#runAddOns({ id, utterance }, record))
+    const utterance = { channel, number, text: hasWords ? JSON.stringify(view) : null }
+    this.#note(writeRecord({ kind: 'utterance', utterance }))
+    if (hasWords && hooks.length > 0) this.#track(this.#runAddOns(utterance))
   }
 
   /** Notes how long a final took, once it is stored. */
@@ -135,22 +145,35 @@ export class Teller {
   }
 
   /**
-   * Runs the add-ons on an utterance, and notes it as done when their messages are. It was told, so it is
-   * noted also when one of them fails.
+   * Runs the add-ons on an utterance. What all of them found is noted first, then told, at once: a process
+   * that is killed in between leaves it to the next one to tell the rest.
    */
-  async #runAddOns(input: { id: string; utterance: UtteranceView }, record: string): Promise<void> {
-    const { hooks, outbox, log, signal } = this.#options
+  async #runAddOns(utterance: UtteranceRecord): Promise<void> {
+    const { hooks, log, signal } = this.#options
+    const { channel, number } = utterance
+    const input = inputOf(utterance)
+    const findings: Findings = {}
     for (const { type, run } of hooks) {
       try {
-        for (const message of await run({ ...input, signal })) outbox.send(message)
+        if (run) findings[type] = await run({ ...input, signal })
       } catch (cause) {
         if (signal.aborted) return
         log.error({ err: cause, addOn: type, utterance: input.id }, 'an add-on failed')
         const message = `utterance ${input.id} could not be worked on`
-        outbox.send({ type, error: { ...errors.internal_error, message }, data: null })
+        findings[type] = failed(type, { ...errors.internal_error, message }, { form: 'native' })
       }
     }
-    this.#note(record)
+    const found = { channel, number, findings }
+    this.#note(writeRecord({ kind: 'found', found }))
+    this.#tellFound(input, found)
+  }
+
+  /** Tells what was found in an utterance; so many of the messages were told before. */
+  #tellFound(input: Omit<AddOnInput, 'signal'>, { findings }: FoundRecord, told = 0): void {
+    const { hooks, outbox } = this.#options
+    const messages = hooks.flatMap(({ type, tell }) => tell(findings[type], input))
+    const wanted = messages.filter((message) => outbox.isForAnybody(message))
+    for (const message of wanted.slice(told)) outbox.send(message)
   }
 
   #track(work: Promise<void>): void {
@@ -161,4 +184,8 @@ export class Teller {
   #note(line: string): void {
     this.#options.journal.append({ lines: [line] })
   }
+}
+
+function inputOf(utterance: UtteranceRecord): Omit<AddOnInput, 'signal'> {
+  return { id: utteranceId(utterance), utterance: JSON.parse(utterance.text!) as UtteranceView }
 }

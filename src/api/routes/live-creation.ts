@@ -11,9 +11,6 @@ import { liveRequest } from '../schemas/live-request.ts'
 import { CreationHeaders } from '../schemas/operations.ts'
 import { baseUrlOf, liveUrl } from '../urls.ts'
 
-/** Switches that are accepted and kept, but have no effect yet and no place in the result to say so. */
-const SILENT = ['custom_vocabulary', 'custom_spelling'] as const
-
 /** Creation of a live session, answered as soon as its job is stored (contract 5.1). */
 export function liveCreation({
   config,
@@ -45,16 +42,8 @@ export function liveCreation({
         const submission = readLiveSubmission(requestBody, body, config)
         const session = await live.create(account, { ...submission, idempotency })
         log.info({ sessionId: session.id }, 'live session created')
-        const missing = silentSwitches(submission.params)
-        if (missing.length > 0)
-          reply.header('x-steno-warning', `not built yet: ${missing.join(', ')}`)
         return answer(session)
       },
     )
   }
-}
-
-function silentSwitches({ realtime_processing }: Record<string, unknown>): string[] {
-  const asked = realtime_processing as Record<string, unknown>
-  return SILENT.filter((name) => asked[name] === true)
 }

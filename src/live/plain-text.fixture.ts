@@ -1,0 +1,10 @@
+import { failed } from '../text/envelope.ts'
+import type { SessionText } from '../text/live/live-text.ts'
+import { notConfigured } from '../text/not-configured.ts'
+
+/** Texts that stay as they are, and in which nothing is looked for. */
+export const plainText: SessionText = {
+  change: async ({ words }) => words,
+  find: async (name) => failed(name, notConfigured(name).error!, { form: 'native' }),
+  close: async () => {},
+}

@@ -1,0 +1,153 @@
+import type { LiveEars } from '../asr/live-ears.ts'
+import { frameBytes, type SoundFormat } from '../audio/sound-format.ts'
+import type { LiveConfig } from '../config.ts'
+import type { Log } from '../log.ts'
+import type { LiveFiles } from '../storage/live-files.ts'
+import type { ResultForm } from '../text/add-on.ts'
+import type { SessionText } from '../text/live/live-text.ts'
+import { roundTo } from '../transcript/rounding.ts'
+import { realtimeHooks } from './add-ons.ts'
+import type { Outcome } from './closing.ts'
+import { type EarlierSession, nothingTold } from './earlier-session.ts'
+import { formatOf, secondsOf } from './format.ts'
+import { Hearing } from './hearing.ts'
+import { Journal } from './journal.ts'
+import { endpointingOf, type LiveParams } from './live-params.ts'
+import { routingOf, type ServerMessage } from './messages.ts'
+import { Outbox } from './outbox.ts'
+import { Reception } from './reception.ts'
+import { createSessionLanguage } from './session-language.ts'
+import { writeRecord } from './session-log.ts'
+import type { SessionWatch } from './session-watch.ts'
+import { Teller } from './teller.ts'
+import { viewUtterance } from './views.ts'
+
+/** What a session is made from. */
+export type SessionOptions = {
+  id: string
+  /** In milliseconds since 1970. */
+  createdAt: number
+  params: LiveParams
+  files: LiveFiles
+  /** Where the samples of each channel are written. */
+  channelPaths: readonly string[]
+  ears: LiveEars
+  /** What is made of its words. */
+  text: SessionText
+  /** How its result writes what is found. */
+  form: ResultForm
+  /** Languages that some model knows. */
+  languages: readonly string[]
+  config: LiveConfig
+  /** What an earlier process noted of it; absent for a new one. */
+  earlier?: EarlierSession | undefined
+  /** Stores the outcome and ends the job with it, however often that has to be tried. */
+  finish(outcome: Outcome, signal: AbortSignal): Promise<void>
+  /** Ends the job as failed. */
+  fail(): Promise<void>
+  /** More of its log is on the disk. */
+  onStored?: (() => void) | undefined
+  watch?: SessionWatch | undefined
+  log: Log
+}
+
+/** What the parts of a session tell it. */
+export type PartsOptions = {
+  log: Log
+  /** Aborted when the session is left. */
+  signal: AbortSignal
+  /** Nothing more can be stored. */
+  onBroken(error: unknown): void
+  /** More was written, or heard. */
+  onProgress(): void
+}
+
+/** The parts of a session, joined: from reception and hearing through the teller to outbox and journal. */
+export type SessionParts = {
+  format: SoundFormat
+  journal: Journal
+  outbox: Outbox
+  teller: Teller
+  reception: Reception
+  hearing: Hearing
+  /** Frames of sound in the files. */
+  frames(): number
+  /** Seconds of sound that were taken. */
+  seconds(): number
+}
+
+/** A partial, as far as routing is concerned. */
+const somePartial: ServerMessage = {
+  type: 'transcript',
+  data: {
+    id: '',
+    is_final: false,
+    utterance: viewUtterance([], { channel: 0, language: '', span: { start: 0, end: 0 } }),
+  },
+}
+
+/** Makes the parts of a session; none of them has begun to work. */
+export function createParts(
+  options: SessionOptions,
+  { log, signal, onBroken, onProgress }: PartsOptions,
+): SessionParts {
+  const { id, params, files, text, config, earlier, onStored, watch } = options
+  const format = formatOf(params)
+  const frames = () => Math.floor(files.soundBytes / frameBytes(format))
+  const seconds = () => roundTo(secondsOf(reception.sound, format), 6)
+  const journal = new Journal({ files, log, signal, onStored, onBroken })
+  const outbox = new Outbox({
+    sessionId: id,
+    routing: routingOf(params),
+    journal,
+    maxMissed: config.maxQueuedMessages,
+    earlier: earlier?.messages,
+  })
+  const hooks = realtimeHooks(params, text)
+  const told = earlier?.told ?? nothingTold()
+  const teller = new Teller({ outbox, journal, hooks, told, seconds, watch, log, signal })
+  const reception = new Reception({
+    sessionId: id,
+    format,
+    keepSeconds: config.resumeDedupe,
+    earlier: earlier?.chunks,
+    files,
+    journal,
+    outbox,
+    watch,
+    onWritten: () => {
+      hearing.grown(frames())
+      onProgress()
+    },
+    onMisuse: () => outbox.connection?.end(4400),
+  })
+  const hearing = new Hearing(
+    {
+      ears: options.ears,
+      sound: {
+        path: files.soundPath,
+        start: files.soundStart,
+        format,
+        isEnhanced: params.pre_processing.audio_enhancer,
+        channels: options.channelPaths,
+      },
+      endpointing: endpointingOf(params, config),
+      language: createSessionLanguage(params.language_config, {
+        installed: options.languages,
+        decided: earlier?.snapshot?.language ?? null,
+      }),
+      change: text.change,
+      partialIntervalMs: config.partialIntervalMs,
+      tell: (event) => teller.heard(event),
+      wantsPartials: () => outbox.isWanted(somePartial),
+      onHeard: onProgress,
+      onSnapshot: (snapshot) => {
+        journal.append({ lines: [writeRecord({ kind: 'snapshot', snapshot })] })
+      },
+      log,
+      signal,
+    },
+    earlier?.snapshot,
+  )
+  return { format, journal, outbox, teller, reception, hearing, frames, seconds }
+}

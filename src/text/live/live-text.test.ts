@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createLog, type Log } from '../../log.ts'
+import type { Params } from '../add-on.ts'
+import { LiveText, type SessionText } from './live-text.ts'
+
+const { signal } = new AbortController()
+const both = { custom_vocabulary: true, custom_spelling: true }
+
+/** Texts whose threads misbehave as the words say, and what they log. */
+function openFaulty(t: TestContext) {
+  const logged: unknown[] = []
+  const log = { error: (fields: unknown) => logged.push(fields) } as unknown as Log
+  const entry = new URL('thread.fixture.ts', import.meta.url)
+  const texts = new LiveText({ log, entry, patience: 2 })
+  t.after(() => texts.close())
+  const open = (params: Params, id = 'a') => texts.open({ id, params, language: 'en' })
+  return { open, logged }
+}
+
+function openReal(t: TestContext, params: Params): SessionText {
+  const texts = new LiveText({ log: createLog('silent') })
+  t.after(() => texts.close())
+  return texts.open({ id: 'a', params, language: 'en' })
+}
+
+function spoken(text: string) {
+  const words = text.split(' ').map((word, i) => {
+    return { text: word, start: i, end: i + 0.5, confidence: 0.9 }
+  })
+  return { channel: 0, language: 'en', words }
+}
+
+async function changed(text: SessionText, words: string, isPartial = false): Promise<string> {
+  const written = await text.change(spoken(words), { signal, isPartial })
+  return written.map(({ text }) => text).join(' ')
+}
+
+function said(text: string, language = 'en'): string {
+  const words = spoken(text).words.map(({ text, ...word }) => ({ ...word, word: ` ${text}` }))
+  return JSON.stringify([{ channel: 1, language, words }])
+}
+
+test('words are changed by the vocabulary, then spelled', async (t) => {
+  const text = openReal(t, {
+    ...both,
+    custom_vocabulary_config: { vocabulary: [{ value: 'Akmee', pronunciations: ['acme'] }] },
+    custom_spelling_config: { spelling_dictionary: { AKMEE: ['akmee'] } },
+  })
+  assert.equal(await changed(text, 'the acme report'), 'the AKMEE report')
+  assert.equal(await changed(text, 'the acme report', true), 'the AKMEE report')
+})
+
+test('only what was asked for is changed', async (t) => {
+  const { open } = openFaulty(t)
+  assert.equal(await changed(open({ custom_spelling: true }), 'hang'), 'hang!')
+  assert.equal(await changed(open({}, 'b'), 'crash'), 'crash')
+})
+
+test('a vocabulary that is large is prepared in a thread of its own', async (t) => {
+  const { open } = openFaulty(t)
+  const custom_vocabulary_config = { vocabulary: Array(501).fill('a') }
+  const params = { custom_vocabulary: true }
+  for (const id of ['a', 'b']) assert.match(await changed(open(params, id), 'who'), /a/)
+  const own = open({ ...params, custom_vocabulary_config }, 'c')
+  assert.equal(await changed(own, 'who'), 'c')
+  assert.equal(await changed(open(params, 'd'), 'who'), 'a b d')
+  await own.close()
+})
+
+test('entities and sentiments of an utterance are objects, with its times and its channel', async (t) => {
+  const text = openReal(t, {})
+  const entities = await text.find('named_entity_recognition', said('My name is Lena.'), { signal })
+  assert.deepEqual(entities.results, [
+    { entity_type: 'NAME_GIVEN', text: 'Lena', start: 3, end: 3.5 },
+  ])
+  const moods = await text.find('sentiment_analysis', said('I love it.'), { signal })
+  const [mood] = moods.results as { sentiment: string; channel: number }[]
+  assert.deepEqual([mood!.sentiment, mood!.channel], ['positive', 1])
+  const nothing = await text.find('named_entity_recognition', said('And so it is.'), { signal })
+  assert.deepEqual([nothing.success, nothing.results], [true, []])
+})
+
+test('what an add-on does not know is an error, not a guess', async (t) => {
+  const text = openReal(t, {})
+  const { success, error } = await text.find('sentiment_analysis', said('Oui.', 'fr'), { signal })
+  assert.deepEqual([success, error?.exception], [false, 'LanguageNotSupported'])
+})
+
+test('a summary is made as the session asked for it', async (t) => {
+  const text = openReal(t, { summarization_config: { type: 'bullet_points' } })
+  const { results } = await text.find('summarization', said('It rains today.'), { signal })
+  assert.equal(results, '- It rains today.')
+})
+
+for (const how of ['hang', 'crash']) {
+  test(`a step that must ${how} is left out from then on, the others are not`, async (t) => {
+    const { open, logged } = openFaulty(t)
+    const text = open(both)
+    assert.equal(await changed(text, 'a'), 'a?!')
+    assert.equal(await changed(text, how), `${how}!`)
+    assert.equal(await changed(text, 'b'), 'b!')
+    assert.equal(await changed(open(both, 'other'), 'b'), 'b?!')
+    const fault = how === 'hang' ? 'hung' : 'crashed'
+    assert.deepEqual(logged, [{ sessionId: 'a', step: 'custom_vocabulary', fault }])
+  })
+
+  test(`a finding that must ${how} is an error, and what waits behind it is done`, async (t) => {
+    const { open } = openFaulty(t)
+    const text = open({})
+    const [lost, next] = await Promise.all([
+      text.find('named_entity_recognition', how, { signal }),
+      text.find('sentiment_analysis', 'a', { signal }),
+    ])
+    const exception = how === 'hang' ? 'AddonTimeout' : 'AddonFailed'
+    assert.deepEqual([lost.success, lost.error?.exception], [false, exception])
+    assert.equal(next.results, 'a')
+  })
+}
+
+test('a step that throws leaves the words of that utterance alone, and is tried again', async (t) => {
+  const { open, logged } = openFaulty(t)
+  const text = open(both)
+  assert.equal(await changed(text, 'throw'), 'throw!')
+  assert.equal(await changed(text, 'a'), 'a?!')
+  assert.deepEqual(logged, [{ sessionId: 'a', step: 'custom_vocabulary', fault: 'TypeError' }])
+  assert.equal((await text.find('summarization', 'throw', { signal })).success, false)
+})
+
+test('finals go before partials and partials before what is only prepared', async (t) => {
+  const { open } = openFaulty(t)
+  const text = open({ custom_spelling: true })
+  const order: string[] = []
+  const busy = text.find('named_entity_recognition', 'a', { signal })
+  const partial = changed(text, 'a', true).then(() => order.push('partial'))
+  const final = changed(text, 'a').then(() => order.push('final'))
+  await Promise.all([busy, partial, final])
+  assert.deepEqual(order, ['final', 'partial'])
+})
+
+test('who is not waiting any more is told so at once, also behind a step that hangs', async (t) => {
+  const { open } = openFaulty(t)
+  const text = open(both)
+  const leaving = new AbortController()
+  const hanging = text.change(spoken('hang'), { signal: leaving.signal })
+  const waiting = text.find('sentiment_analysis', 'a', { signal: leaving.signal })
+  leaving.abort(new Error('the session is left'))
+  await assert.rejects(hanging, /is left/)
+  await assert.rejects(waiting, /is left/)
+  await assert.rejects(text.change(spoken('a'), { signal: leaving.signal }), /is left/)
+})
+
+test('a session that was closed may be opened again', async (t) => {
+  const { open } = openFaulty(t)
+  const first = open(both)
+  assert.equal(await changed(first, 'who'), 'a!')
+  await first.close()
+  assert.equal(await changed(open(both), 'who'), 'a a!')
+})

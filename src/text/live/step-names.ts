@@ -1,0 +1,11 @@
+import type { Word } from '../../transcript/transcript.ts'
+
+/** What changes the words of an utterance, in this order. */
+export const changes = ['custom_vocabulary', 'custom_spelling'] as const
+export type ChangeName = (typeof changes)[number]
+
+/** What is found in what was said: in each utterance, or, for the summary, in all of them. */
+export type FindingName = 'named_entity_recognition' | 'sentiment_analysis' | 'summarization'
+
+/** What a change works on: the words of one utterance and their language. */
+export type SpokenWords = { channel: number; language: string; words: readonly Word[] }

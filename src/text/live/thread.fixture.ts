@@ -1,0 +1,27 @@
+/**
+ * A thread whose vocabulary does what the words say: `hang` hangs, `crash` ends it, `throw` throws, `who` answers
+ * the session's name for itself; other words get a mark. Its spelling marks them too, and it finds what it was given.
+ */
+import { parentPort } from 'node:worker_threads'
+import type { ToThread } from './text-thread.ts'
+
+const opened: string[] = []
+
+parentPort!.on('message', (message: ToThread) => {
+  if (message.kind === 'open') opened.push(message.session)
+  if (message.kind !== 'task') return
+  const { task } = message
+  const text = task.kind === 'find' ? task.said : task.spoken.words.map(({ text }) => text).join()
+  if (task.name !== 'custom_spelling' && text.includes('hang')) for (;;);
+  if (task.name !== 'custom_spelling' && text.includes('crash')) process.exit(1)
+  if (task.name !== 'custom_spelling' && text.includes('throw')) {
+    return parentPort!.postMessage({ kind: 'failed', fault: 'TypeError' })
+  }
+  if (task.kind === 'find')
+    return parentPort!.postMessage({ kind: 'done', value: { results: text } })
+  const mark = task.name === 'custom_spelling' ? '!' : '?'
+  const words = task.spoken.words.map((word) => {
+    return { ...word, text: word.text === 'who' ? opened.join(' ') : word.text + mark }
+  })
+  parentPort!.postMessage({ kind: 'done', value: words })
+})

@@ -1,0 +1,55 @@
+/**
+ * A thread that works on what is said in live sessions: a task in, its answer out, one after the other.
+ * Started by `text-thread.ts`.
+ */
+import { parentPort } from 'node:worker_threads'
+import type { Params } from '../add-on.ts'
+import type { ChangeName } from './step-names.ts'
+import { type Change, createChange, find } from './steps.ts'
+import type { FromThread, ToThread } from './text-thread.ts'
+
+type Session = { params: Params; changes: Map<ChangeName, Change> }
+
+const sessions = new Map<string, Session>()
+
+parentPort!.on('message', (message: ToThread) => {
+  switch (message.kind) {
+    case 'open':
+      sessions.set(message.session, { params: JSON.parse(message.params), changes: new Map() })
+      break
+    case 'close':
+      sessions.delete(message.session)
+      break
+    case 'task':
+      parentPort!.postMessage(run(message))
+  }
+})
+
+/** Of what went wrong only the kind is told: the rest may quote what was said. */
+function run({ session: name, task }: Extract<ToThread, { kind: 'task' }>): FromThread {
+  try {
+    const session = sessions.get(name)!
+    if (task.kind === 'change') {
+      return { kind: 'done', value: changeOf(session, task.name)(task.spoken) }
+    }
+    let fault: string | undefined
+    const onFault = (_name: string, error: unknown) => {
+      fault = kindOf(error)
+    }
+    const { params } = session
+    const value = find(task.name, task.said, { params, now: () => performance.now(), onFault })
+    return { kind: 'done', value, ...(fault !== undefined && { fault }) }
+  } catch (error) {
+    return { kind: 'failed', fault: kindOf(error) }
+  }
+}
+
+function kindOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'unknown'
+}
+
+function changeOf({ params, changes }: Session, name: ChangeName): Change {
+  const change = changes.get(name) ?? createChange(name, params)
+  changes.set(name, change)
+  return change
+}
