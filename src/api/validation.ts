@@ -32,6 +32,9 @@ type Rules = {
 
 type Reading = ReadOptions & { problems: Problem[] }
 
+/** Where a value stands: a link for each part of its path, which is put together only for a problem. */
+type Place = { name: string | number; within: Place | undefined }
+
 /** A megabyte of wrong items must not become a gigabyte of answer. */
 const MAX_LINES = 1000
 /** A key of the client may be longer than any field name; enough of it to recognise it. */
@@ -56,7 +59,7 @@ export function readFields<T extends TSchema>(
 ): { value: Static<T>; problems: Problem[] } {
   const reading: Reading = { ...options, problems: [] }
   if (!isObject(value)) throw new AppError('body_unreadable', 'it must be a JSON object')
-  return { value: walk(schema, value, [], reading) as Static<T>, problems: reading.problems }
+  return { value: walk(schema, value, undefined, reading) as Static<T>, problems: reading.problems }
 }
 
 /** The 400 that lists `problems`, or nothing when there are none. */
@@ -74,26 +77,30 @@ export function formatProblem({ path, rule }: Problem): string {
   return `${name} ${rule}`
 }
 
-function walk(rules: Rules, value: unknown, path: readonly string[], reading: Reading): unknown {
-  const note = (rule: string) => noteProblem(reading, { path, rule })
+function walk(rules: Rules, value: unknown, at: Place | undefined, reading: Reading): unknown {
+  const note = (rule: string) => noteProblem(reading, at, rule)
   if (rules.anyOf) {
     const branch = rules.anyOf.find((one) => isOfType(value, typeOf(one)))
-    if (branch) return walk(branch, value, path, reading)
+    if (branch) return walk(branch, value, at, reading)
     return note(`must be ${rules.anyOf.map((one) => describe(typeOf(one))).join(' or ')}`)
   }
   if (!isOfType(value, typeOf(rules))) return note(mustBe(rules))
   if (typeof value === 'string') return readText(rules, value, note)
   if (typeof value === 'number') return readNumber(rules, value, note)
-  if (Array.isArray(value)) return readArray(rules, value, path, reading, note)
-  if (isObject(value)) return readObject(rules, value, path, reading)
+  if (Array.isArray(value)) return readArray(rules, value, at, reading, note)
+  if (isObject(value)) return readObject(rules, value, at, reading)
   return value
 }
 
 type Note = (rule: string) => undefined
 
 /** Notes beyond the cap are never shown; one more tells that there are some. */
-function noteProblem({ problems }: Reading, problem: Problem): undefined {
-  if (problems.length <= MAX_LINES) problems.push(problem)
+function noteProblem({ problems }: Reading, at: Place | undefined, rule: string): undefined {
+  if (problems.length <= MAX_LINES) problems.push({ path: pathOf(at), rule })
+}
+
+function pathOf(at: Place | undefined): string[] {
+  return at ? [...pathOf(at.within), String(at.name)] : []
 }
 
 function readText(rules: Rules, given: string, note: Note): string {
@@ -121,39 +128,42 @@ function readNumber(rules: Rules, value: number, note: Note): number {
 function readArray(
   { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Rules,
   value: readonly unknown[],
-  path: readonly string[],
+  at: Place | undefined,
   reading: Reading,
   note: Note,
 ): unknown {
   if (value.length < minItems) note(`must hold at least ${minItems} item${minItems > 1 ? 's' : ''}`)
   if (value.length > maxItems) return note(`must not hold more than ${maxItems} items`)
-  return items ? value.map((item, i) => walk(items, item, [...path, String(i)], reading)) : value
+  return items ? value.map((item, i) => walk(items, item, { name: i, within: at }, reading)) : value
 }
 
 function readObject(
   { properties, required = [], patternProperties }: Rules,
   value: Record<string, unknown>,
-  path: readonly string[],
+  at: Place | undefined,
   reading: Reading,
 ): unknown {
-  const free = Object.values(patternProperties ?? {})[0]
+  const free = patternProperties && Object.values(patternProperties)[0]
   if (free) {
-    const read = ([key, own]: [string, unknown]) => [key, walk(free, own, [...path, key], reading)]
+    const read = ([key, own]: [string, unknown]) => {
+      return [key, walk(free, own, { name: key, within: at }, reading)]
+    }
     return Object.fromEntries(Object.entries(value).map(read))
   }
   if (!properties) return value
   const result: Record<string, unknown> = {}
-  for (const [name, rules] of Object.entries(properties)) {
+  for (const name of Object.keys(properties)) {
+    const rules = properties[name]!
     const given = Object.hasOwn(value, name) ? value[name] : undefined
-    const at = [...path, name]
-    if (given !== undefined && given !== null) result[name] = walk(rules, given, at, reading)
+    const place = { name, within: at }
+    if (given !== undefined && given !== null) result[name] = walk(rules, given, place, reading)
     else if ('default' in rules) result[name] = structuredClone(rules.default)
-    else if (required.includes(name)) noteProblem(reading, { path: at, rule: 'is required' })
+    else if (required.includes(name)) noteProblem(reading, place, 'is required')
   }
   if (reading.unknownFields === 'reject') {
     for (const name of Object.keys(value)) {
       if (Object.hasOwn(properties, name)) continue
-      noteProblem(reading, { path: [...path, name], rule: 'must not be given: unknown field' })
+      noteProblem(reading, { name, within: at }, 'must not be given: unknown field')
     }
   }
   return result

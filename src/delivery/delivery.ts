@@ -114,8 +114,10 @@ export class Delivery {
     while (!this.#closing.signal.aborted) {
       const changed = this.#changed.promise
       this.wake()
-      const due = await findDueEndpoints(db, { until: this.#clock.now() })
-      if (this.#carrying.size === 0 && due.length === 0) return
+      const queued = await findDueEndpoints(db, { until: Number.MAX_SAFE_INTEGER })
+      // What was settled while this was being looked up made the next of its lane due after it was asked.
+      const now = this.#clock.now()
+      if (this.#carrying.size === 0 && !queued.some(({ nextAt }) => nextAt <= now)) return
       await changed
     }
   }

@@ -96,7 +96,17 @@ test('an attempt is a signed JSON request, and its answer is noted', async (t) =
   assert.equal(attempt.requestHeaders['webhook-id'], headers['webhook-id'])
   assert.equal(attempt.requestHeaders['webhook-signature'], '[hidden]')
   assert.equal(attempt.requestHeaders['svix-signature'], '[hidden]')
-  assert.ok(attempt.at >= before && attempt.at + attempt.ms <= Date.now() + 1)
+  assert.ok(attempt.at >= before && attempt.at + attempt.ms <= Date.now())
+})
+
+test('an attempt ends no later than it did, by the whole milliseconds that it took', async (t) => {
+  let moment = 1000
+  t.mock.method(performance, 'now', () => moment)
+  const receiver = await openTestReceiver(t, () => {
+    moment += 7.9
+    return 200
+  })
+  assert.equal((await openSender(t).send(receiver.url)).ms, 7)
 })
 
 test('PUT is used when the client asked for it', async (t) => {

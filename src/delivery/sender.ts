@@ -103,6 +103,7 @@ async function send(attempt: Attempt, tools: Tools): Promise<AttemptRecord> {
   }
 }
 
+/** Whole milliseconds that have passed: with this the end of an attempt, at which the next is due, is never ahead. */
 function since(startedAt: number): number {
-  return Math.round(performance.now() - startedAt)
+  return Math.floor(performance.now() - startedAt)
 }

@@ -80,3 +80,14 @@ test('nothing is queued for a session whose lease was lost, or that has ended', 
     assert.equal(await countOf(db, id), 0)
   }
 })
+
+test('of the parameters of a session only its callback is read', async (t) => {
+  const { db } = await openTestStorage(t)
+  const job = await beginNewLiveJob(db, { params: { ...params, vocabulary: 'x'.repeat(10_000) } })
+  const queue = createCallbackQueue(db, { maxQueued: 10 })
+  const parse = t.mock.method(JSON, 'parse')
+  assert.equal(await queue(job.lease, [messageOf(1)]), 0)
+  assert.equal(await countOf(db, job.id), 1)
+  assert.ok(parse.mock.callCount() > 0)
+  for (const { arguments: asked } of parse.mock.calls) assert.ok(asked[0].length < 1000)
+})
