@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../src/asr/engines/fake.ts'
@@ -163,12 +164,18 @@ test('a server that is killed while it hears leaves nothing unredacted once the 
   const folder = await makeFolder(t)
   const env = { FAKE_TEXT: SAID, FAKE_BATCH_MS: '300' }
   const first = (await startChild(t, folder, { env }))!
+  // However slow all else is, the job does not end before it is killed.
+  const database = new DatabaseSync(join(folder, 'steno.sqlite'), { timeout: 10_000 })
+  t.after(() => database.close())
+  database.exec(`create trigger held before update of result on jobs
+    begin select raise(fail, 'held'); end`)
   const json = { audio_url: await upload(first, hum(20)), pii_redaction: true, ...everything }
   const { body } = await call<View>(first, '/v2/pre-recorded', { json })
   // What was heard is kept for the next attempt as long as the job is not at its end.
   while ((await secretsInFiles(folder)).length === 0) await delay(10)
   await kill(first)
   assert.ok((await secretsInFiles(folder)).length > 0)
+  database.exec('drop trigger held')
 
   const second = (await startChild(t, folder, { env }))!
   const job = await untilEnded(second, body.id)

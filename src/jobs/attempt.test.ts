@@ -151,22 +151,42 @@ test('progress is written while the attempt goes on, and its failure does no har
   assert.equal(after.status, 'done')
 })
 
+/** A database that refuses to write a column of jobs until the second pause. */
+function openBusy() {
+  const pauses: number[] = []
+  let held: Db | undefined
+  return {
+    pauses,
+    async refuse(db: Db, column: string): Promise<void> {
+      const trigger = `create trigger busy before update of ${column} on jobs
+        begin select raise(fail, 'the database is locked'); end`
+      await sql.raw(trigger).execute(db.sql)
+      held = db
+    },
+    async pause(ms: number): Promise<void> {
+      if (pauses.push(ms) === 2) await sql`drop trigger busy`.execute(held!.sql)
+    },
+  }
+}
+
 test('a result that the database refuses for a while is written later', async (t) => {
-  const { after } = await attempt(t, async ({ db }) => {
-    await sql`create trigger busy before update of result on jobs
-      begin select raise(fail, 'the database is locked'); end`.execute(db.sql)
-    setTimeout(() => void sql`drop trigger busy`.execute(db.sql), 200)
+  const { refuse, pause, pauses } = openBusy()
+  const transcribe = async ({ db }: Step) => {
+    await refuse(db, 'result')
     return { words: 2 }
-  })
+  }
+  const { after } = await attempt(t, transcribe, { pause })
+  assert.deepEqual(pauses, [1000, 1000])
   assert.deepEqual([after.status, after.result], ['done', { text: '{"words":2}' }])
 })
 
 test('a failure that the database refuses for a while is written later', async (t) => {
-  const { after } = await attempt(t, async ({ db }) => {
-    await sql`create trigger full before update of error_code on jobs
-      begin select raise(fail, 'database or disk is full'); end`.execute(db.sql)
-    setTimeout(() => void sql`drop trigger full`.execute(db.sql), 200)
+  const { refuse, pause, pauses } = openBusy()
+  const transcribe = async ({ db }: Step) => {
+    await refuse(db, 'error_code')
     throw new AppError('storage_full')
-  })
+  }
+  const { after } = await attempt(t, transcribe, { pause })
+  assert.deepEqual(pauses, [1000, 1000])
   assert.deepEqual([after.status, after.errorCode], ['error', 500])
 })

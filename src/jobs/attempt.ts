@@ -37,6 +37,12 @@ export type AttemptTools = Observers & {
   stop: AbortSignal
   /** Called when a job has ended, for those who are told of it. */
   onEvents?: (() => void) | undefined
+  /** For tests: what waits before the database is asked again; the clock unless it is given. */
+  pause?: (ms: number, signal: AbortSignal) => Promise<unknown>
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return delay(ms, undefined, { signal })
 }
 
 type Tools = AttemptTools & { meter: AttemptMeter }
@@ -168,7 +174,7 @@ export function toFailure({ status, message }: AppError): JobFailure {
 
 /** Writes again and again while the database refuses, until the server stops; then the next start settles it. */
 async function untilWritten(
-  { log, stop }: AttemptTools,
+  { log, stop, pause = wait }: AttemptTools,
   write: () => Promise<boolean>,
   { isFatal = () => false }: { isFatal?: (error: unknown) => boolean } = {},
 ): Promise<boolean> {
@@ -178,7 +184,7 @@ async function untilWritten(
     } catch (error) {
       if (isFatal(error) || stop.aborted) throw error
       log.error({ err: error }, 'cannot write how the job ended, trying again')
-      await delay(WRITE_PAUSE_MS, undefined, { signal: stop })
+      await pause(WRITE_PAUSE_MS, stop)
     }
   }
 }

@@ -94,7 +94,8 @@ export async function transcribe(
   }
   progress.enter('compose')
   const composed = await meter.stage('compose', () => {
-    return tools.composer.compose(assembleTranscript(heard), result, { signal })
+    const options = { account: job.account, signal }
+    return tools.composer.compose(assembleTranscript(heard), result, options)
   })
   if (!wantsRedactedSound(job.params)) return { result: composed.text }
 

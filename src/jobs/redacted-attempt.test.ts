@@ -18,13 +18,15 @@ const account = 'acme'
 type Given = {
   /** What happens once the redacted recording is stored. */
   before?: (db: Db) => unknown
+  /** What happens while it waits for the database. */
+  pause?: (db: Db) => unknown
   stop?: AbortSignal
   /** Whether another job uses the upload too. */
   isShared?: boolean
 }
 
 /** Makes an attempt that stores a redacted recording; tells which of the two are kept in the end. */
-async function attempt(t: TestContext, { before, stop, isShared = false }: Given = {}) {
+async function attempt(t: TestContext, { before, pause, stop, isShared = false }: Given = {}) {
   const { db } = await openTestStorage(t)
   const { signal } = new AbortController()
   const store = (id: string) =>
@@ -51,6 +53,10 @@ async function attempt(t: TestContext, { before, stop, isShared = false }: Given
       return { result: {}, redactedSound: { object, size } }
     },
     discard: () => note('discarded'),
+    async pause() {
+      await note('paused')
+      await pause?.(db)
+    },
   }
   await runAttempt(tools, job).catch((error) => assert.ok(stop, error))
   await note('end')
@@ -82,12 +88,11 @@ test('a redacted recording is deleted when the job went to another owner', async
 
 test('a redacted recording waits while the database refuses the end of its job', async (t) => {
   const { job, keptWhen } = await attempt(t, {
-    async before(db) {
-      await refuseEnds(db)
-      setTimeout(() => void sql`drop trigger busy`.execute(db.sql), 200)
-    },
+    before: refuseEnds,
+    pause: (db) => sql`drop trigger busy`.execute(db.sql),
   })
   assert.equal(job.status, 'done')
+  assert.deepEqual(keptWhen.paused, ['original', 'redacted'])
   assert.deepEqual(keptWhen.end, ['redacted'])
 })
 

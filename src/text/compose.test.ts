@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Transcript } from '../transcript/transcript.ts'
+import type { Transcript, Utterance } from '../transcript/transcript.ts'
 import type { AddOn } from './add-on.ts'
 import { type ComposeOptions, compose, type Transform } from './compose.ts'
 import { AddOnFailure, type Envelope } from './envelope.ts'
@@ -113,14 +113,46 @@ test('what changes the transcript comes before everything that is made of it', (
   assert.equal(same.count!.results, 2)
 })
 
+test('an add-on sees what the result tells, to the digit, and what was redacted', () => {
+  const seen: Transcript[] = []
+  const witness: AddOn = {
+    ...counter,
+    make(transcript) {
+      seen.push(transcript)
+      return { results: null, isEmpty: true }
+    },
+  }
+  const hidden = [{ type: 'AGE', text: '##', start: 0, end: 1 }]
+  const redacting: Transform = {
+    ...{ name: 'redact', languages: 'all' },
+    apply: ({ utterances }) => ({ transcript: { utterances, hidden } }),
+  }
+  const [late, early] = say('en late', 'en early').utterances as [Utterance, Utterance]
+  late.words[0] = { text: 'late', start: 2.00049, end: 2.7777, confidence: 0.12349 }
+  early.words[0] = { text: 'early', start: 1.0004, end: 1.9996, confidence: 0.8765 }
+  const options = { transforms: [redacting], addOns: [witness] }
+  composed({ utterances: [late, early] }, { redact: true, count: true }, options)
+  early.words[0] = { text: 'early', start: 1, end: 2, confidence: 0.877 }
+  late.words[0] = { text: 'late', start: 2, end: 2.778, confidence: 0.123 }
+  assert.deepEqual(seen, [{ utterances: [early, late], hidden }])
+})
+
 test('what needs an engine that is not there says so', () => {
-  const params = { translation: true, audio_to_llm: true, diarization: true }
+  const params = { translation: true, audio_to_llm: true }
   const result = composed(say('en one'), params)
   for (const name of Object.keys(params)) {
     assert.equal(result[name]!.error?.status_code, 501)
     assert.equal(result[name]!.error?.exception, 'NotConfigured')
   }
-  assert.deepEqual(result.diarization!.results, [])
+})
+
+test('speakers that could not be told apart say why, those that could stand in the utterances alone', () => {
+  const error = { status_code: 500, exception: 'AddonFailed', message: 'diarization broke down' }
+  const measures = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1 }
+  const asked = { ...measures, params: { diarization: true }, diarizationError: error }
+  const failed = compose(say('en one'), asked).result.diarization as Envelope
+  assert.deepEqual([failed.success, failed.error, failed.results], [false, error, []])
+  assert.ok(!('diarization' in composed(say('en one'), { diarization: true })))
 })
 
 test('sentences stand in both places, subtitles in the transcription without an envelope', () => {

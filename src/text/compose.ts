@@ -12,7 +12,7 @@ import {
 } from './envelope.ts'
 import { notConfigured, withoutEngine } from './not-configured.ts'
 import type { RedactedSpan } from './redaction/places.ts'
-import { buildResult, type ResultOptions } from './result.ts'
+import { buildResult, type ResultOptions, transcriptOf } from './result.ts'
 import { runAddOn } from './run-add-on.ts'
 import { transforms as allTransforms } from './transforms.ts'
 
@@ -64,7 +64,7 @@ export function compose(
 ): Composed {
   const { onStep, onFault, given = {}, now = performance.now.bind(performance) } = options
   const { transforms = allTransforms, addOns = allAddOns } = options
-  const { params, form = 'string' } = result
+  const { params, form = 'string', diarizationError } = result
   let text = transcript
   let redacted: RedactedSpan[] = []
   const envelopes = new Map<string, Envelope>()
@@ -77,16 +77,21 @@ export function compose(
     if (applied.redacted) redacted = applied.redacted
     if (applied.envelope) envelopes.set(name, applied.envelope)
   }
+  const written = buildResult(text, result)
+  // Of what the result tells, to the digit: all that there is for one that is made again later (`retry.ts`).
+  const told = { ...text, ...transcriptOf(written.transcription.utterances) }
   for (const addOn of addOns) {
     const { name } = addOn
     if (params[name] !== true) continue
     onStep?.(name)
-    envelopes.set(name, runAddOn(addOn, text, { params, form, given, now, onFault }))
+    envelopes.set(name, runAddOn(addOn, told, { params, form, given, now, onFault }))
   }
   for (const name of withoutEngine) {
     if (params[name] === true) envelopes.set(name, notConfigured(name))
   }
-  return { result: assemble(buildResult(text, result), envelopes), redacted }
+  // Of speakers that were found the utterances tell (contract 4.10).
+  if (diarizationError) envelopes.set('diarization', failed('diarization', diarizationError))
+  return { result: assemble(written, envelopes), redacted }
 }
 
 /** A transform that fails leaves the words as they are; one that tells something says why. */

@@ -1,9 +1,9 @@
 /**
  * A thread whose steps are the `steps` of a job's parameters; `hang` hangs, `crash` ends it, `throw` throws, `fault` goes on all the same;
- * there is no result without one that begins with `required`.
+ * there is no result without one that begins with `required`; `tell thread` answers the number of the thread.
  */
-import { parentPort } from 'node:worker_threads'
-import { type Composition, type FromThread, noteStep, type Task } from './composer.ts'
+import { parentPort, threadId } from 'node:worker_threads'
+import { type Composition, type FromThread, noteStep, type Task } from './composition.ts'
 
 parentPort!.on('message', ({ id, task, given, step }: Composition) => {
   const tell = (message: FromThread) => parentPort!.postMessage(message)
@@ -20,7 +20,8 @@ parentPort!.on('message', ({ id, task, given, step }: Composition) => {
     if (name.endsWith('throw')) return tell({ id, kind: 'failed', fault })
     if (name.endsWith('fault')) tell({ id, kind: 'fault', name, fault })
   }
-  tell({ id, kind: 'done', answer: { text: JSON.stringify(given), redacted: [] } })
+  const text = stepsOf(task).includes('tell thread') ? String(threadId) : JSON.stringify(given)
+  tell({ id, kind: 'done', answer: { text, redacted: [] } })
 })
 
 function stepsOf(task: Task): string[] {

@@ -3,11 +3,13 @@ import test, { type TestContext } from 'node:test'
 import { captureLog } from '../../test/captured-log.ts'
 import type { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
-import { type ComposedText, Composer, type ComposerOptions } from './composer.ts'
+import { Composer, type ComposerOptions } from './composer.ts'
+import type { ComposedText } from './composition.ts'
 import type { AddOnError } from './envelope.ts'
 
 const nothing = { utterances: [] }
 const { signal } = new AbortController()
+const account = 'acme'
 
 function resultWith(params: Record<string, unknown>) {
   return { audioDuration: 0, distinctChannels: 1, transcriptionTime: 1, params }
@@ -24,7 +26,7 @@ function openFaulty(t: TestContext, patience = 30) {
   const entry = new URL('composer.fixture.ts', import.meta.url)
   const composer = openComposer(t, { entry, patience })
   return async (...steps: string[]): Promise<Record<string, AddOnError>> => {
-    const { text } = await composer.compose(nothing, resultWith({ steps }), { signal })
+    const { text } = await composer.compose(nothing, resultWith({ steps }), { account, signal })
     return JSON.parse(text)
   }
 }
@@ -40,7 +42,7 @@ test('a result is composed in a thread, as JSON text', async (t) => {
   const { text, redacted } = await composer.compose(
     { utterances: [utterance] },
     resultWith(params),
-    { signal },
+    { account, signal },
   )
   assert.deepEqual(redacted, [])
   const { transcription, translation } = JSON.parse(text)
@@ -83,10 +85,15 @@ test('a composition that is aborted ends at once, and the next one goes on', asy
   const entry = new URL('composer.fixture.ts', import.meta.url)
   const composer = openComposer(t, { entry })
   const abort = new AbortController()
-  const hanging = composer.compose(nothing, resultWith({ steps: ['hang'] }), abort)
+  const hanging = composer.compose(nothing, resultWith({ steps: ['hang'] }), {
+    ...{ account, signal: abort.signal },
+  })
   abort.abort(new Error('the server stops'))
   await assert.rejects(hanging, /the server stops/)
-  const { text } = await composer.compose(nothing, resultWith({ steps: ['good'] }), { signal })
+  const { text } = await composer.compose(nothing, resultWith({ steps: ['good'] }), {
+    account,
+    signal,
+  })
   assert.equal(text, '{}')
 })
 
@@ -96,7 +103,7 @@ test('an add-on is made again in the thread, and one that hangs again says so', 
     result: JSON.stringify({ transcription: { utterances: [] } }),
     form: 'string' as const,
   }
-  const options = { audioDuration: 0, signal }
+  const options = { account, audioDuration: 0, signal }
   const retried = await openComposer(t).retry({ name: 'sentences', ...texts }, options)
   assert.equal(retried.outcome, 'made')
   const entry = new URL('composer.fixture.ts', import.meta.url)
@@ -128,7 +135,7 @@ test('what a step throws is logged by its kind and place', async (t) => {
   const entry = new URL('composer.fixture.ts', import.meta.url)
   const composer = openComposer(t, { entry, log })
   const steps = ['fault', 'throw', 'good']
-  await composer.compose(nothing, resultWith({ steps }), { signal })
+  await composer.compose(nothing, resultWith({ steps }), { account, signal })
   const faults = lines.filter(({ error }) => error === 'RangeError')
   assert.deepEqual(
     faults.map(({ step, frames }) => [step, frames]),
@@ -145,7 +152,7 @@ test('what breaks down in the real thread is logged without its words, and left 
   }
   const words = [{ text: 'Hello.', start: 0, end: 1, confidence: 0.9 }]
   const said = { utterances: [{ channel: 0, language: 'en', words }] }
-  const { text } = await composer.compose(said, resultWith(params), { signal })
+  const { text } = await composer.compose(said, resultWith(params), { account, signal })
   const { transcription } = JSON.parse(text)
   assert.deepEqual([transcription.subtitles, transcription.sentences[0].results], [[], ['Hello.']])
   const faults = lines.filter(({ error }) => error === 'TypeError')
@@ -155,4 +162,65 @@ test('what breaks down in the real thread is logged without its words, and left 
   )
   for (const { frames } of faults) assert.match(String(frames), /src.text.\S+\.ts:\d+/)
   assert.doesNotMatch(JSON.stringify(lines), /my card/)
+})
+
+/** A composer that starts its second thread without delay; what is begun composes one step for an account. */
+function openShared(t: TestContext, options: Partial<ComposerOptions> = {}) {
+  const entry = new URL('composer.fixture.ts', import.meta.url)
+  const composer = openComposer(t, { entry, secondAfter: 0, ...options })
+  const ended: string[] = []
+  return {
+    ended,
+    begin(account: string, step: string) {
+      const abort = new AbortController()
+      const options = { account, signal: abort.signal }
+      const composed = composer.compose(nothing, resultWith({ steps: [step] }), options)
+      const done = composed.then(
+        ({ text }) => text,
+        (error: Error) => error.message,
+      )
+      void done.then(() => ended.push(`${account} ${step}`))
+      return { done, end: () => abort.abort(new Error('ended')) }
+    },
+  }
+}
+
+test('an account waits for its own composition, not for that of another one', async (t) => {
+  const { begin, ended } = openShared(t)
+  const long = begin('a', 'hang')
+  const next = begin('a', 'good')
+  await begin('b', 'good').done
+  await begin('c', 'good').done
+  long.end()
+  await next.done
+  assert.deepEqual(ended, ['b good', 'c good', 'a hang', 'a good'])
+})
+
+test('what another account waits for comes before the next of one that was at work', async (t) => {
+  const { begin, ended } = openShared(t)
+  const long = [begin('a', 'hang'), begin('b', 'hang')]
+  const rest = [begin('a', 'good'), begin('c', 'good')]
+  long[0]!.end()
+  await Promise.all(rest.map(({ done }) => done))
+  long[1]!.end()
+  await long[1]!.done
+  assert.deepEqual(ended, ['a hang', 'c good', 'a good', 'b hang'])
+})
+
+test('a second thread is started for who waits, and ends with the last of them', async (t) => {
+  const { begin } = openShared(t)
+  const first = await begin('a', 'tell thread').done
+  assert.equal(await begin('b', 'tell thread').done, first)
+  const long = begin('a', 'hang')
+  const second = await begin('b', 'tell thread').done
+  const third = await begin('c', 'tell thread').done
+  assert.equal(new Set([first, second, third]).size, 3)
+  long.end()
+  await long.done
+})
+
+test('who does not wait for long has no thread started', async (t) => {
+  const { begin } = openShared(t, { secondAfter: 1000 })
+  const all = ['a', 'b', 'c'].map((account) => begin(account, 'tell thread').done)
+  assert.equal(new Set(await Promise.all(all)).size, 1)
 })

@@ -2,6 +2,7 @@ import { roundTo } from '../transcript/rounding.ts'
 import { separatorOf } from '../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type { ResultForm } from './add-on.ts'
+import type { AddOnError } from './envelope.ts'
 
 /** What a result tells besides the transcript. */
 export type ResultOptions = {
@@ -14,6 +15,8 @@ export type ResultOptions = {
   params: Record<string, unknown>
   /** How sentiments and sentences are written; as text unless it is given. */
   form?: ResultForm
+  /** Why there are no speakers although they were asked for. */
+  diarizationError?: AddOnError | undefined
 }
 
 /** Words a transcript as the API answers it (contract 4.1 to 4.4), without what is made of it. */
@@ -40,7 +43,8 @@ export function buildResult(transcript: Transcript, options: ResultOptions) {
 }
 
 /** An utterance as the API answers it (contract 4.4): times rounded to milliseconds; it needs a word at least. */
-export function toUtterance({ channel, language, words, speaker }: Utterance) {
+export function toUtterance(utterance: Utterance) {
+  const { channel, language, words, speaker, speakerConfidence } = utterance
   const blank = separatorOf(language)
   const written = words.map((word, i) => toWord(word, i === 0 ? '' : blank))
   return {
@@ -49,6 +53,9 @@ export function toUtterance({ channel, language, words, speaker }: Utterance) {
     confidence: roundTo(meanConfidence(words), 3),
     channel,
     ...(speaker === undefined ? {} : { speaker }),
+    ...(speakerConfidence === undefined
+      ? {}
+      : { speaker_confidence: roundTo(speakerConfidence, 3) }),
     words: written,
     text: written.map(({ word }) => word).join(''),
     language,
@@ -63,12 +70,14 @@ export function transcriptOf(utterances: readonly UtteranceView[]): Transcript {
   return { utterances: utterances.map(fromUtterance) }
 }
 
-function fromUtterance({ channel, language, words, speaker }: UtteranceView): Utterance {
+function fromUtterance(view: UtteranceView): Utterance {
+  const { channel, language, words, speaker, speaker_confidence: speakerConfidence } = view
   const blank = separatorOf(language)
   return {
     channel,
     language,
     ...(speaker === undefined ? {} : { speaker }),
+    ...(speakerConfidence === undefined ? {} : { speakerConfidence }),
     words: words.map(({ word, ...times }, i) => {
       return { text: i === 0 ? word : word.slice(blank.length), ...times }
     }),

@@ -32,7 +32,7 @@ type StoredResult = Record<string, unknown> & {
 
 /**
  * Makes an add-on again that had failed, from the words of the result: redacted ones when the job was
- * redacted, and with times of milliseconds.
+ * redacted. That is what every add-on is made of (`compose.ts`), so it is made as if it had never failed.
  */
 export function retryAddOn({ name, form, ...texts }: Retry, options: RetryOptions): Retried {
   const { onStep, addOns = allAddOns, ...run } = options

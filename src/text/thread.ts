@@ -1,12 +1,18 @@
 /**
  * The thread in which results are composed: a transcript in, the JSON text of its result out, the name of
  * each step before it begins, and what to silence in the sound. It also makes add-ons again, and tells which
- * there are. Started by `composer.ts`.
+ * there are. Started by `composing-thread.ts`.
  */
 import { parentPort } from 'node:worker_threads'
 import { textCapabilities } from './capabilities.ts'
 import { compose, RequiredStepFailed } from './compose.ts'
-import { type Answers, type Composition, type FromThread, noteStep, type Task } from './composer.ts'
+import {
+  type Answers,
+  type Composition,
+  type FromThread,
+  noteStep,
+  type Task,
+} from './composition.ts'
 import { faultOf } from './fault.ts'
 import { retryAddOn } from './retry.ts'
 

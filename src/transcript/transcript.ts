@@ -8,6 +8,8 @@ export type Utterance = {
   words: Word[]
   /** From diarization, numbered from 0 by first appearance; absent without it. */
   speaker?: number
+  /** From 0 to 1, how sure the speaker is; only where that was asked for. */
+  speakerConfidence?: number
 }
 
 /** What was redacted: its type by the name of the API, and what is written in its place. Seconds. */
