@@ -126,3 +126,27 @@ test('--redact takes names out of the text and of the subtitles', async () => {
   assert.doesNotMatch(await read('masked/talk.srt'), /Lena/)
   assert.equal(code, 0)
 })
+
+test('a name that would steer a terminal is written harmless, and named so when its files are written', async () => {
+  const name = 'a\n\u001b[31m'
+  await copyFile(SAMPLE, join(folder, `${name}.flac`))
+  const { code, stderr } = await transcribe(`${name}.flac`, '--subtitles', 'srt')
+  assert.match(stderr, /^a\?\?\[31m\.flac: written to a\?\?\[31m\.srt$/m)
+  assert.doesNotMatch(stderr, /[^\P{C}\n]/u)
+  assert.match(await read(`${name}.srt`), /^1\n/)
+  assert.equal(code, 0)
+})
+
+test('subtitles where a folder stands are refused before anything is sent', async () => {
+  await mkdir(join(folder, 'taken.vtt'))
+  await copyFile(SAMPLE, join(folder, 'taken.flac'))
+  const { code, stdout, stderr } = await transcribe('taken.flac', '--subtitles', 'srt,vtt')
+  const refusal =
+    "steno transcribe: Cannot write taken.vtt: it is a folder\nSee 'steno transcribe --help'\n"
+  assert.deepEqual([code, stdout, stderr], [2, '', refusal])
+})
+
+test('--redact that stands twice redacts both', async () => {
+  const { stdout } = await transcribe('talk.flac', '--redact', 'names', '--redact', 'phones')
+  assert.match(stdout, /My name is \[NAME_GIVEN_1\]\./)
+})

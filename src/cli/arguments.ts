@@ -7,10 +7,25 @@ export class UsageError extends Error {
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/** Parses what follows a command's name; whatever it does not know is a `UsageError` that names what it knows. */
+/**
+ * Parses what follows a command's name; whatever it does not know is a `UsageError` that names what it knows. So is a
+ * second value of an option that takes one: the first would be lost without a word.
+ */
 export function parseArguments<const T extends Options>(args: readonly string[], options: T) {
+  const parsed = parse(args, options)
+  const seen = new Set<string>()
+  for (const { name } of parsed.tokens.filter((token) => token.kind === 'option')) {
+    const { type, multiple } = options[name]!
+    if (type === 'boolean' || multiple) continue
+    if (seen.has(name)) throw new UsageError(`--${name} takes one value, but stands there twice`)
+    seen.add(name)
+  }
+  return parsed
+}
+
+function parse<const T extends Options>(args: readonly string[], options: T) {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true })
+    return parseArgs({ args: [...args], options, allowPositionals: true, tokens: true })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const [problem] = message.split('. To specify')

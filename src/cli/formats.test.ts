@@ -81,3 +81,13 @@ test('txt has what add-ons found below it', () => {
   given.summarization = { success: true, is_empty: false, error: null, results: 'Good day.' }
   assert.equal(formatResult(given, 'txt'), 'Good day.\n\nSummary:\nGood day.\n')
 })
+
+test('txt names the speakers where they were told apart, on whatever channel', () => {
+  const said = result([
+    [0, 'Good day.'],
+    [1, 'Hello.'],
+  ])
+  const { utterances } = said.transcription
+  said.transcription.utterances = utterances.map((own, i) => ({ ...own, speaker: 1 - i }))
+  assert.equal(formatResult(said, 'txt'), 'speaker 1: Good day.\nspeaker 0: Hello.\n')
+})

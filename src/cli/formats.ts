@@ -35,11 +35,12 @@ function formatText({ transcription, sentences }: ServedResult): string {
   return (lines ?? linesOf(transcription.utterances)).map((line) => `${line}\n`).join('')
 }
 
-/** The channel stands before an utterance where there are several. */
+/** The speaker stands before an utterance where one was told, else the channel where there are several. */
 function linesOf(utterances: readonly ServedUtterance[]): string[] {
   const several = new Set(utterances.map((utterance) => utterance.channel)).size > 1
-  return utterances.map(({ channel, text }) => {
-    return `${several ? `channel ${channel}: ` : ''}${text.trim()}`
+  return utterances.map(({ channel, speaker, text }) => {
+    const channelName = several ? `channel ${channel}: ` : ''
+    return `${speaker === undefined ? channelName : `speaker ${speaker}: `}${text.trim()}`
   })
 }
 

@@ -6,6 +6,11 @@ export function harmless(text: string): string {
   return text.replace(/\p{C}/gu, '?')
 }
 
+/** The same of a text whose lines stay lines; names in it have to be harmless already, or they may make some. */
+export function harmlessLines(text: string): string {
+  return text.split('\n').map(harmless).join('\n')
+}
+
 /** A value as indented JSON, fit to be printed: the same characters are escaped, as JSON allows. */
 export function harmlessJson(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(/[^\P{C}\n]/gu, (character) => {

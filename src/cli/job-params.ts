@@ -7,7 +7,7 @@ import { readVocabularyFile } from './vocabulary-file.ts'
 
 /** The options of `steno transcribe` that ask for more than the text. */
 export const addOnOptions = {
-  subtitles: { type: 'string' },
+  subtitles: { type: 'string', multiple: true },
   'subtitle-style': { type: 'string' },
   sentences: { type: 'boolean' },
   punctuation: { type: 'boolean' },
@@ -16,7 +16,8 @@ export const addOnOptions = {
   entities: { type: 'boolean' },
   sentiment: { type: 'boolean' },
   summary: { type: 'string' },
-  redact: { type: 'string' },
+  speakers: { type: 'string' },
+  redact: { type: 'string', multiple: true },
   'redact-mode': { type: 'string' },
 } as const
 
@@ -31,6 +32,7 @@ Made of the text besides:
   --entities          names, places, numbers and the like, with their times
   --sentiment         side and emotion of each sentence
   --punctuation       better punctuation and capitals
+  --speakers[=N]      who says what: as many speakers as are heard, N, or N to M with =N-M
   --vocabulary FILE   names to listen for: JSON, a list of texts or of entries as in the API
   --spelling FILE     spellings: JSON, such as {"ACME": ["acme", "ack me"]}
   --redact LIST       takes personal data out of everything: all, or some of names, cards, phones, emails,
@@ -40,30 +42,43 @@ Made of the text besides:
 
 const summaryTypes = ['general', 'bullet_points', 'concise'] as const
 
-/** `--summary` may stand without a type, which the parser does not know: it is given the default. */
-export function completeSummary(args: readonly string[]): string[] {
+/** As many as are heard; so many; or from so many to so many. */
+const speakerCounts = /^(?:auto|(\d{1,4})(?:-(\d{1,4}))?)$/
+
+/** Options that may stand without a value: what looks like one, and what else is taken for it. */
+const optional = new Map([
+  [
+    '--summary',
+    { isValue: (text: string) => summaryTypes.some((type) => type === text), usual: 'general' },
+  ],
+  ['--speakers', { isValue: (text: string) => speakerCounts.test(text), usual: 'auto' }],
+])
+
+/** `--summary` and `--speakers` may stand without a value, which the parser does not know: they are given the usual one. */
+export function completeOptions(args: readonly string[]): string[] {
   const end = args.indexOf('--')
   const completed: string[] = []
   for (let i = 0; i < args.length; i++) {
-    const isOption = args[i] === '--summary' && (end < 0 || i < end)
-    if (!isOption) completed.push(args[i]!)
-    else if (summaryTypes.some((type) => type === args[i + 1]))
-      completed.push('--summary', args[++i]!)
-    else completed.push(`--summary=${summaryTypes[0]}`)
+    const option = end < 0 || i < end ? optional.get(args[i]!) : undefined
+    if (!option) completed.push(args[i]!)
+    else if (option.isValue(args[i + 1] ?? '')) completed.push(args[i]!, args[++i]!)
+    else completed.push(`${args[i]!}=${option.usual}`)
   }
   return completed
 }
 
-type Values = {
-  [name in keyof typeof addOnOptions]?:
-    | ((typeof addOnOptions)[name]['type'] extends 'boolean' ? boolean : string)
-    | undefined
-}
+type AddOnOptions = typeof addOnOptions
+type Values = { [name in keyof AddOnOptions]?: ValueOf<AddOnOptions[name]> | undefined }
+type ValueOf<T extends { type: string }> = T extends { multiple: true }
+  ? string[]
+  : T['type'] extends 'boolean'
+    ? boolean
+    : string
 
-/** Reads `--subtitles`: the formats, each once. */
-export function readSubtitleFormats(text: string | undefined): SubtitleFormat[] {
-  if (text === undefined) return []
-  const formats = text.split(',').map((name) => {
+/** Reads `--subtitles`, which may stand several times: the formats, each once. */
+export function readSubtitleFormats(lists: readonly string[] = []): SubtitleFormat[] {
+  const names = lists.flatMap((list) => list.split(','))
+  const formats = names.map((name) => {
     return readChoice(name.trim(), { name: 'subtitles', choices: subtitleFormats })
   })
   return [...new Set(formats)]
@@ -88,6 +103,7 @@ export async function readJobParams(
         type: readChoice(summary, { name: 'summary', choices: summaryTypes }),
       },
     }),
+    ...readSpeakers(values.speakers),
     ...readRedaction(values),
     ...(vocabulary !== undefined && {
       custom_vocabulary: true,
@@ -115,12 +131,24 @@ function readSubtitles(values: Values, format: Format): Record<string, unknown> 
   }
 }
 
+function readSpeakers(text: string | undefined): Record<string, unknown> {
+  if (text === undefined) return {}
+  const counts = speakerCounts.exec(text)
+  const [least, most] = [counts?.[1], counts?.[2]].map((count) => count && Number(count))
+  if (!counts || least === 0 || (most !== undefined && Number(least) > Number(most))) {
+    throw new UsageError(`--speakers takes a number such as 2, or a range such as 2-4, not ${text}`)
+  }
+  if (!least) return { diarization: true }
+  const config = most ? { min_speakers: least, max_speakers: most } : { number_of_speakers: least }
+  return { diarization: true, diarization_config: config }
+}
+
 function readRedaction({ redact, 'redact-mode': mode }: Values): Record<string, unknown> {
   if (redact === undefined) {
     if (mode === undefined) return {}
     throw new UsageError('--redact-mode needs --redact')
   }
-  const types = readRedactTypes(redact)
+  const types = readRedactTypes(redact.join(','))
   const choices = ['marker', 'mask'] as const
   const processed = readChoice(mode?.toLowerCase(), { name: 'redact-mode', choices }).toUpperCase()
   return {

@@ -49,6 +49,8 @@ test('a file that cannot be read, or is not JSON, is told by its name', async ()
   )
   assert.match(await refusal(readVocabularyFile('/')), /^Cannot read \/: EISDIR/)
   assert.match(await refusal(vocabularyOf('["a",]')), /^Cannot read FILE: it is not JSON: .*"a",\]/)
+  const binary = await refusal(vocabularyOf('fLaC\u0000\u001b[2J\n'))
+  assert.match(binary, /it is not JSON: .*"fLaC\?\?\[2J\?"/)
 })
 
 test('what is wrong in a vocabulary is told with its place', async () => {
@@ -85,7 +87,7 @@ test('what is wrong in a vocabulary is told with its place', async () => {
 })
 
 test('spellings are a dictionary, or the whole configuration', async () => {
-  const dictionary = { ACME: ['acme', 'ack me'], spelling_dictionary: ['x'] }
+  const dictionary = { ACME: ['acme', 'ack me'] }
   const config = { spelling_dictionary: dictionary }
   assert.deepEqual(await spellingOf(dictionary), config)
   assert.deepEqual(await spellingOf(config), config)
@@ -96,6 +98,14 @@ test('what is wrong in spellings is told with the spelling', async () => {
   for (const content of [['acme'], null, 'x']) {
     assert.equal(await refusal(spellingOf(content)), `FILE ${problem}`)
   }
+  for (const content of [['a'], 'acme', null]) {
+    const message = await refusal(spellingOf({ spelling_dictionary: content }))
+    assert.equal(message, `FILE: 'spelling_dictionary' ${problem}`)
+  }
+  assert.equal(
+    await refusal(spellingOf({ spelling_dictionary: {}, ACME: ['acme'] })),
+    "FILE has 'ACME' beside 'spelling_dictionary'",
+  )
   for (const variants of ['acme', ['acme', 7], { a: [] }]) {
     assert.equal(
       await refusal(spellingOf({ Mr: ['mister'], ACME: variants })),

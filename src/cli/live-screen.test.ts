@@ -71,3 +71,9 @@ test('lines about the session go to stderr, and what a stranger sends does not s
   assert.ok(stderr.includes(`${CLEAR}connection lost\n${CLEAR}\u001b[2m1:05`))
   assert.equal(stdout, '')
 })
+
+test('what is said about a session does not steer the terminal', () => {
+  const { screen, written } = openScreen()
+  screen.say('a\u001b[2J: refused\nof two lines')
+  assert.equal(written().stderr, 'a?[2J: refused\nof two lines\n')
+})

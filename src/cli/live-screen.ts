@@ -1,3 +1,4 @@
+import { harmlessLines } from './harmless.ts'
 import type { TranscriptMessage } from './live-served.ts'
 import type { ServedUtterance } from './served.ts'
 import type { Output } from './terminal.ts'
@@ -59,7 +60,7 @@ export function createLiveScreen(
     },
     say(line) {
       clear()
-      stderr.write(`${line}\n`)
+      stderr.write(`${harmlessLines(line)}\n`)
       draw()
     },
     clear,

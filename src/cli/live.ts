@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { formatResult, formats } from './formats.ts'
+import { harmless } from './harmless.ts'
 import { connectLive, type LiveEnd } from './live-connection.ts'
 import { createLatencyWatch, describeLatency, type Latencies } from './live-latency.ts'
 import { type LiveOptions, readLiveOptions } from './live-options.ts'
@@ -109,7 +110,7 @@ async function stream({ options, sound, server, terminal }: Streaming): Promise<
     return end.code === 1006 ? null : (await server.uninterrupted.findLive(session.id)).result
   })
   const problem = problemOf(end)
-  if (problem) screen.say(`${name}: ${problem}`)
+  if (problem) screen.say(`${harmless(name)}: ${problem}`)
   if (result) await deliver(result, { options, screen, terminal })
   const isAtItsPace = options.source.kind !== 'file' || !options.source.isFast
   terminal.stderr.write(
@@ -128,7 +129,7 @@ async function deliver(
   const { name, format, output } = options
   if (output !== undefined) {
     await writeFile(output, formatResult(result, format))
-    screen.say(`${name}: written to ${output}`)
+    screen.say(`${harmless(name)}: written to ${harmless(output)}`)
   } else if (format !== 'txt') {
     terminal.stdout.write(formatResult(result, format))
   }

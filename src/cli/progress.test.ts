@@ -74,6 +74,17 @@ test('in a log a long stage is told again after ten seconds', (t) => {
   assert.equal(screen.text(), 'a.mp3: upload 0 %\na.mp3: upload 50 %\n')
 })
 
+for (const columns of [undefined, 80]) {
+  test(`a name does not steer ${columns ? 'a terminal' : 'what reads a log'}`, () => {
+    const screen = createScreen(columns)
+    const progress = createProgress(screen)
+    progress.show('a\n\u001b[31m.mp3', { stage: 'decode' })
+    progress.say('b: \u001b[2J\nof two lines')
+    const written = screen.text().replaceAll(ERASE, '')
+    assert.match(written, /^a\?\?\[31m\.mp3: decode\n?b: \?\[2J\nof two lines\n/)
+  })
+}
+
 test('seconds are told in the units a person would use', () => {
   const told = [0.2, 59.4, 125, 3780].map(formatSeconds)
   assert.deepEqual(told, ['1 s', '59 s', '2 min 5 s', '1 h 3 min'])

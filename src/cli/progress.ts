@@ -1,3 +1,4 @@
+import { harmless, harmlessLines } from './harmless.ts'
 import type { Output } from './terminal.ts'
 
 /** How far one recording is. `fraction` is of the stage named. */
@@ -8,7 +9,7 @@ export type Progress = {
   show(name: string, step: Step): void
   /** The recording needs no more showing. */
   end(name: string): void
-  /** A line that stays. */
+  /** A line that stays; or several of a message, each fit to be printed. */
   say(line: string): void
   /** Takes the moving line away, before something else is written. */
   clear(): void
@@ -45,7 +46,7 @@ function createMovingLine(stderr: Output): Progress {
     },
     say(line) {
       clear()
-      stderr.write(`${line}\n`)
+      stderr.write(`${harmlessLines(line)}\n`)
       draw()
     },
     clear,
@@ -63,7 +64,7 @@ function createPlainLines(stderr: Output): Progress {
       stderr.write(`${describe(name, step)}\n`)
     },
     end: (name) => void shown.delete(name),
-    say: (line) => void stderr.write(`${line}\n`),
+    say: (line) => void stderr.write(`${harmlessLines(line)}\n`),
     clear() {},
   }
 }
@@ -72,7 +73,7 @@ function createPlainLines(stderr: Output): Progress {
 function describe(name: string, { stage, fraction, secondsLeft }: Step): string {
   const percent = typeof fraction === 'number' ? ` ${Math.floor(fraction * 100)} %` : ''
   const left = typeof secondsLeft === 'number' ? `, about ${formatSeconds(secondsLeft)} left` : ''
-  return `${name}: ${stage}${percent}${left}`
+  return `${harmless(name)}: ${harmless(stage)}${percent}${left}`
 }
 
 /** Seconds as a person says them: `8 s`, `2 min 5 s`, `1 h 3 min`. */

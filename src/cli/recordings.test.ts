@@ -22,6 +22,8 @@ test('a file that is not there, or is a folder, is told in plain words', async (
   const open = (path: string) => openRecording({ kind: 'file', name: 'x', path }, new Readable())
   await assert.rejects(open('/no/such.mp3'), /^Error: Cannot open \/no\/such.mp3: there is no such/)
   await assert.rejects(open('/'), /^Error: Cannot open \/: it is a folder$/)
+  await assert.rejects(open('/no\n\u001b[2J'), /^Error: Cannot open \/no\?\?\[2J: there is no such/)
+  await assert.rejects(open('/dev/null/\n'), /^Error: Cannot open \/dev\/null\/\?: ENOTDIR.*\?'$/)
 })
 
 test('standard input is opened once only: what was read of it is gone', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -33,6 +33,7 @@ test('with -o a slash at the end or an existing folder takes one recording too',
 })
 
 test('two results in one file are refused', () => {
+  assert.throws(() => plan(['x/a\n.mp3', 'y/a\n.wav'], 'out'), /^UsageError: out.a\?\.txt would be/)
   assert.throws(() => plan(['x/a.mp3', 'y/a.wav'], 'out'), UsageError)
 })
 
@@ -49,6 +50,16 @@ test('the folder of an output is made before the work', async (t) => {
   t.after(() => rmSync(folder, { recursive: true }))
   await prepareOutputs([undefined, join(folder, 'a/b/c.txt')])
   assert.ok(statSync(join(folder, 'a/b')).isDirectory())
+})
+
+test('a folder where a file is to be written is refused before the work', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const paths = [join(folder, 'not-made/a.txt'), folder]
+  await assert.rejects(prepareOutputs(paths), {
+    ...{ name: 'UsageError', message: `Cannot write ${folder}: it is a folder` },
+  })
+  assert.deepEqual(readdirSync(folder), [])
 })
 
 /** The files of subtitles beside the outputs. */

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join, parse, resolve } from 'node:path'
 import { UsageError } from './arguments.ts'
 import type { Format } from './formats.ts'
+import { harmless } from './harmless.ts'
 import type { Recording } from './recordings.ts'
 
 /**
@@ -51,7 +52,9 @@ export function planSideFiles<F extends string>(
 function refuseClashes(recordings: readonly Recording[], paths: readonly string[]): void {
   const taken = new Set(recordings.flatMap((r) => (r.kind === 'file' ? resolve(r.path) : [])))
   for (const path of paths) {
-    if (taken.has(resolve(path))) throw new UsageError(`${path} would be written over another file`)
+    if (taken.has(resolve(path))) {
+      throw new UsageError(`${harmless(path)} would be written over another file`)
+    }
     taken.add(resolve(path))
   }
 }
@@ -60,8 +63,13 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
-/** Makes the folders of all outputs now, so that a wrong path fails before the work and not after it. */
+/** Makes the folders of all files to be written now, so that a wrong path fails before the work and not after it. */
 export async function prepareOutputs(paths: readonly (string | undefined)[]): Promise<void> {
-  const folders = new Set(paths.flatMap((path) => (path === undefined ? [] : resolve(path, '..'))))
+  const files = paths.filter((path) => path !== undefined)
+  const taken = files.find(isFolder)
+  if (taken !== undefined) {
+    throw new UsageError(`Cannot write ${harmless(taken)}: it is a folder`)
+  }
+  const folders = new Set(files.map((path) => resolve(path, '..')))
   for (const folder of folders) await mkdir(folder, { recursive: true })
 }

@@ -1,5 +1,8 @@
 import { UsageError } from './arguments.ts'
+import { harmless } from './harmless.ts'
 import { isObject, isStrings, readJsonFile } from './json-file.ts'
+
+const wanted = 'must hold spellings, each with a list of what is heard for it'
 
 /**
  * Reads the file of `--spelling` and returns a `custom_spelling_config`: the file holds that, or its dictionary alone. A
@@ -7,14 +10,17 @@ import { isObject, isStrings, readJsonFile } from './json-file.ts'
  */
 export async function readSpellingFile(path: string): Promise<Record<string, unknown>> {
   const content = await readJsonFile(path)
-  const isConfig = isObject(content) && isObject(content.spelling_dictionary)
-  const dictionary = isConfig ? content.spelling_dictionary : content
-  if (!isObject(dictionary)) {
-    throw new UsageError(`${path} must hold spellings, each with a list of what is heard for it`)
+  const place = harmless(path)
+  if (!isObject(content)) throw new UsageError(`${place} ${wanted}`)
+  const { spelling_dictionary: dictionary = content, ...others } = content
+  const [other] = Object.keys(others)
+  if (dictionary !== content && other !== undefined) {
+    throw new UsageError(`${place} has '${harmless(other)}' beside 'spelling_dictionary'`)
   }
+  if (!isObject(dictionary)) throw new UsageError(`${place}: 'spelling_dictionary' ${wanted}`)
   for (const [spelling, variants] of Object.entries(dictionary)) {
     if (isStrings(variants)) continue
-    throw new UsageError(`${path}: '${spelling}' must be a list of what is heard for it`)
+    throw new UsageError(`${place}: '${harmless(spelling)}' must be a list of what is heard for it`)
   }
   return { spelling_dictionary: dictionary }
 }

@@ -4,7 +4,7 @@ import { type Format, formats } from './formats.ts'
 import {
   addOnHelp,
   addOnOptions,
-  completeSummary,
+  completeOptions,
   readJobParams,
   readSubtitleFormats,
 } from './job-params.ts'
@@ -30,6 +30,7 @@ go on; the exit code is then 1.
   steno transcribe talk.mp3
   steno transcribe --format srt -o subtitles/ *.mp4
   steno transcribe talk.mp4 --subtitles srt,vtt --summary --vocabulary names.json
+  steno transcribe meeting.m4a --speakers
   steno transcribe call.wav --redact pci,names --entities --json > call.json
 `
 
@@ -50,7 +51,7 @@ export type TranscribeOptions = {
 
 /** Reads the command line and the files it names; whatever is wrong with them is a `UsageError`. */
 export async function readTranscribeOptions(args: readonly string[]): Promise<TranscribeOptions> {
-  const { values, positionals } = parseArguments(completeSummary(args), {
+  const { values, positionals } = parseArguments(completeOptions(args), {
     format: { type: 'string' },
     json: { type: 'boolean' },
     output: { type: 'string', short: 'o' },

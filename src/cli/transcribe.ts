@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { describeFailures } from './add-on-text.ts'
 import type { Client } from './client.ts'
 import { type Format, formatResult } from './formats.ts'
+import { harmless } from './harmless.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { countBytes, openRecording, type Recording } from './recordings.ts'
 import { prepareOutputs } from './results.ts'
@@ -20,7 +21,11 @@ export const transcribeCommand: Command = {
   async run(args, terminal) {
     const { tasks, format, params, server: named } = await readTranscribeOptions(args)
     const server = readServer(named, terminal)
-    await prepareOutputs(tasks.map(({ path }) => path))
+    const files = tasks.flatMap(({ path, subtitles }) => [
+      path,
+      ...subtitles.map(({ path }) => path),
+    ])
+    await prepareOutputs(files)
 
     const progress = createProgress(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
@@ -81,10 +86,10 @@ async function settle(
   { task, format, several, progress, terminal }: Writer,
 ): Promise<boolean> {
   const { recording, path, subtitles } = task
-  const { name } = recording
+  const name = harmless(recording.name)
   async function write(file: string, text: string): Promise<void> {
     await writeFile(file, text)
-    progress.say(`${name}: written to ${file}`)
+    progress.say(`${name}: written to ${harmless(file)}`)
   }
   try {
     if (outcome.status === 'rejected') throw outcome.reason

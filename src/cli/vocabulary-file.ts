@@ -1,4 +1,5 @@
 import { UsageError } from './arguments.ts'
+import { harmless } from './harmless.ts'
 import { isObject, isStrings, readJsonFile } from './json-file.ts'
 
 type Check = { wanted: string; holds(value: unknown): boolean }
@@ -31,9 +32,9 @@ const configFields: Record<string, Check> = {
 export async function readVocabularyFile(path: string): Promise<Record<string, unknown>> {
   const content = await readJsonFile(path)
   const config = Array.isArray(content) ? { vocabulary: content } : content
-  checkFields(config, { place: path, fields: configFields, required: 'vocabulary' })
+  checkFields(config, { place: harmless(path), fields: configFields, required: 'vocabulary' })
   for (const [i, entry] of config.vocabulary.entries()) {
-    const place = `${path}: entry ${i + 1}`
+    const place = `${harmless(path)}: entry ${i + 1}`
     const object = typeof entry === 'string' ? { value: entry } : entry
     checkFields(object, { place, fields: entryFields, required: 'value' })
   }
@@ -50,7 +51,9 @@ function checkFields(
   for (const [name, field] of Object.entries({ [required]: undefined, ...value })) {
     const check = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (!check) {
-      throw new UsageError(`${place} has '${name}', known are: ${Object.keys(fields).join(', ')}`)
+      throw new UsageError(
+        `${place} has '${harmless(name)}', known are: ${Object.keys(fields).join(', ')}`,
+      )
     }
     if (!check.holds(field)) throw new UsageError(`${place}: '${name}' must be ${check.wanted}`)
   }
