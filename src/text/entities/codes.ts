@@ -18,6 +18,7 @@ const cues: { type: EntityType; words: RegExp }[] = [
       /\b(?:vin|vehicle identification number|licen[cs]e plate|plate number|number plate|registration plate)\b/gi,
   },
   { type: 'BANK_ACCOUNT', words: /\biban\b/gi },
+  { type: 'LOCATION_ZIP', words: /\b(?:postal|post|zip) ?code\b/gi },
   { type: 'ACCOUNT_NUMBER', words: /\baccount (?:number|id)\b/gi },
   {
     type: 'MEDICAL_CODE',

@@ -96,6 +96,17 @@ const birthDigits = new RegExp(
   'gi',
 )
 
+const shortYear = `(?:${ten}(?:[ -]${unit})?|${teen}|(?:oh|nought) ${unit}|['’]?\\d\\d(?!\\d))`
+/** "The fifth of the sixth, eighty four": only of birthdays, for elsewhere it may mean anything. */
+const shortBirth: Pattern = {
+  type: 'DOB',
+  pattern: new RegExp(
+    `\\b(?:[Tt]he )?(?:${ordinal}|[0-3]?\\d(?:st|nd|rd|th)) (?:of )?(?:the )?(?:${ordinal}|${month}|[01]?\\d(?:st|nd|rd|th))(?:,? (?:of )?(?:${year}|${shortYear}))?\\b`,
+    'g',
+  ),
+  score: 0.97,
+}
+
 const cardMonth = `(?:0?[1-9]|1[0-2]|(?:oh|zero) ${unit}|ten|eleven|twelve|${month})`
 const cardYear = `(?:20)?[2-4]\\d\\b|(?:twenty )?(?:twenty|thirty|forty)(?:[ -]${unit})?\\b|two (?:zero|oh)? ?(?:two|three)? ?${unit}\\b`
 const cardExpiry: Pattern = {
@@ -113,12 +124,16 @@ export function findDates(text: string): Entity[] {
   const births = found.filter(({ type, from }) => {
     return ['DATE', 'YEAR', 'MONTH'].includes(type) && birth.test(before(text, from, 40))
   })
+  const short = matchPatterns(text, [shortBirth]).filter(({ from }) => {
+    return birth.test(before(text, from, 40))
+  })
   const cut = [birthDigits].flatMap((pattern) =>
     matchPatterns(text, [{ type: 'DOB', pattern, score: 0.96 }]),
   )
   return [
     ...found,
     ...births.map((entity) => ({ ...entity, type: 'DOB' as const, score: 0.97 })),
+    ...short,
     ...cut,
     ...matchPatterns(text, [cardExpiry]),
   ]

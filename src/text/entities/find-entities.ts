@@ -2,6 +2,7 @@ import type { Document } from '../document.ts'
 import { findAmounts } from './amounts.ts'
 import { findCodes } from './codes.ts'
 import { findDates } from './dates.ts'
+import { foldDigits } from './digit-forms.ts'
 import { digitRuns } from './digit-runs.ts'
 import type { Entity, EntityType } from './entity-types.ts'
 import { findListed } from './gazetteer.ts'
@@ -10,6 +11,7 @@ import { findNames } from './names.ts'
 import { classifyRuns } from './numbers.ts'
 import { findOnline } from './online.ts'
 import { resolveOverlaps } from './overlaps.ts'
+import { findPassphrases } from './passphrases.ts'
 import { piecesOf } from './pieces.ts'
 import { findPlaces, joinAddresses } from './places.ts'
 import { withQuestions } from './questions.ts'
@@ -32,13 +34,14 @@ export function findEntities(document: Readable, wanted?: ReadonlySet<EntityType
 
 /** Whatever a rule takes for an entity in a document, in no order; the same place may be several. */
 export function findCandidates(document: Readable): Entity[] {
-  const { text, own } = withQuestions(document.text, document.heard ?? [])
+  const { text, own } = withQuestions(foldDigits(document.text), document.heard ?? [])
   const lexemes = lexemesOf(text)
   const pieces = piecesOf(text)
   const found = [
     ...classifyRuns(text, digitRuns(lexemes)),
     ...findCodes(text, lexemes),
     ...findOnline(text),
+    ...findPassphrases(text),
     ...findAmounts(text),
     ...findDates(text),
     ...findPlaces(text),

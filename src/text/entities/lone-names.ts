@@ -1,3 +1,4 @@
+import { isFunctionWord } from '../vocabulary/common-words.ts'
 import type { Entity } from './entity-types.ts'
 import {
   isCommon,
@@ -67,13 +68,24 @@ export function familyAlone(pieces: readonly Piece[], at: number) {
 /** A given name without its capital: no everyday word counts, and only after a cue one that is rare or a place. */
 export function givenUncased(pieces: readonly Piece[], at: number, cued = false) {
   const { lower, closed } = pieces[at]!
-  const known = cued ? isGiven(lower) && !isCommon(lower) : isUsualGiven(lower) && !isUsual(lower)
-  if (!known || small.has(lower) || lower.length < 3) return undefined
-  const next = pieces[at + 1]
-  const family = next && !closed && isFamily(next.lower) && !isUsual(next.lower)
+  if (small.has(lower) || lower.length < 3) return undefined
+  const next = closed ? undefined : pieces[at + 1]
+  const family = next && (cued ? isFamilyBehind(next) : isFamilyUncased(next))
+  // "My name is mark green": two everyday words, which are a name together.
+  const cuedGiven = isGiven(lower) && (!isCommon(lower) || (family && isWordLike(lower)))
+  if (!(cued ? cuedGiven : isUsualGiven(lower) && !isUsual(lower))) return undefined
   return family
     ? { type: 'NAME' as const, end: at + 2, score: 0.7 }
     : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
+}
+
+function isFamilyUncased({ lower }: Piece): boolean {
+  return isFamily(lower) && !isUsual(lower)
+}
+
+/** Whether a word behind "my name is john" or "mr." is a family name: everyday words are, those of grammar are not. */
+export function isFamilyBehind({ lower }: Piece): boolean {
+  return isFamily(lower) && !small.has(lower) && !isFunctionWord(lower)
 }
 
 function isUsual(lower: string): boolean {

@@ -62,12 +62,26 @@ export const small = new Set(
   ),
 )
 
+/** Whether a word in small letters is so rare that it stands for a name though it has no capital. */
+export function isRareWord(word: string): boolean {
+  if (isWordLike(word) || isMonthName(word) || small.has(word)) return false
+  const tags = tagsOf(word)
+  if (!tags.every((tag) => personTags.has(tag))) return false
+  // Lists of common words have "smith", too.
+  return tags.length > 0 || !isCommon(word)
+}
+
 /** A word that can be part of a name though no list has it. */
 export function isUnknown({ lower, capital, text }: Piece): boolean {
   if (!capital || small.has(lower) || (lower.includes("'") && /'(?:m|ll|ve|re|d|s|t)$/.test(lower)))
     return false
   if (/\d/.test(text) || (/^\p{Lu}{2,}$/u.test(text) && text.length < 5)) return false
   return tagsOf(lower).every((tag) => personTags.has(tag))
+}
+
+/** Short for what a number is, and names elsewhere: "my IBAN", "the VIN". */
+export function isAcronym({ text }: Piece): boolean {
+  return /^(?:IBAN|VIN|PIN|SSN|DOB|CVV|CVC|ABA|MRN|NHS|EIN|VAT|BIC|SWIFT)$/.test(text)
 }
 
 const isInitial = ({ text, lower }: Piece) => /^\p{Lu}$/u.test(text) && lower !== 'i'
@@ -90,7 +104,7 @@ export const particles = new Set([
 
 /** Can follow a given name as its family name: a known one, an unknown word, or any capitalised word in a sentence. */
 function continues(piece: Piece): boolean {
-  if (namedAfter.test(piece.lower)) return false
+  if (namedAfter.test(piece.lower) || isAcronym(piece)) return false
   return piece.capital && (isFamily(piece.lower) || isGiven(piece.lower) || isUnknown(piece))
 }
 

@@ -33,6 +33,15 @@ const cases: Record<string, string[]> = {
   ],
   'The first name is spelled L, E, N, A.': ['NAME_GIVEN L, E, N, A'],
   'Grades are A, B, C, D.': [],
+  'Her last name is Oh, O H.': ['NAME_FAMILY Oh', 'NAME_FAMILY O H'],
+  'The name was given, O K.': [],
+  'my name is john smith': ['NAME john smith'],
+  'my name is john and so on': ['NAME_GIVEN john'],
+  'my name is will green and mark my words': ['NAME will green'],
+  'So mr. wozniak, ms. park and mr. so came.': ['NAME_FAMILY wozniak', 'NAME_FAMILY park'],
+  'It is John/Smith, or John—Smith.': ['NAME John/Smith', 'NAME John—Smith'],
+  'My IBAN is gone, and the VIN is, too.': [],
+  'Ask Vin about it.': ['NAME_GIVEN Vin'],
 }
 for (const [text, expected] of Object.entries(cases)) {
   test(`finds ${expected.join(', ') || 'no name'} in: ${text}`, () => {

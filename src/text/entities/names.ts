@@ -1,9 +1,10 @@
 import type { Entity, EntityType } from './entity-types.ts'
 import { isListedPlace } from './gazetteer.ts'
-import { coordinated, familyAlone, givenAlone, givenUncased } from './lone-names.ts'
+import { coordinated, familyAlone, givenAlone, givenUncased, isFamilyBehind } from './lone-names.ts'
 import { lead } from './matching.ts'
 import {
   endOfName,
+  isAcronym,
   isFamily,
   isGiven,
   isPlaceName,
@@ -35,6 +36,8 @@ const civil = new Set([
   'detective',
   'president',
 ])
+/** Titles that are nothing else, so that a name behind them needs no capital. */
+const titles = /^(?:mr|mrs|ms|mister|dr)\.?$/
 const kin = new Set([
   ...['sister', 'brother', 'son', 'daughter', 'wife', 'husband', 'mother', 'father', 'mom', 'dad'],
   ...['uncle', 'aunt', 'cousin', 'nephew', 'niece', 'friend', 'friends', 'boss', 'manager'],
@@ -60,7 +63,9 @@ export function findNames(text: string, pieces: readonly Piece[]): Entity[] {
   for (let at = 0; at < pieces.length; ) {
     const piece = pieces[at]!
     const cue = cueBefore(text, piece, pieces[at - 1])
-    const name = readName(pieces, at, cue) ?? (uncased ? givenUncased(pieces, at) : undefined)
+    const name = isAcronym(piece)
+      ? undefined
+      : (readName(pieces, at, cue) ?? (uncased ? givenUncased(pieces, at) : undefined))
     if (!name) {
       at++
       continue
@@ -76,6 +81,8 @@ type NameCue = 'medical' | 'civil' | 'family' | 'given' | 'full' | 'introduced' 
 function cueBefore(text: string, piece: Piece, previous: Piece | undefined): NameCue {
   if (previous && medical.has(previous.lower) && piece.capital && !previous.closed) return 'medical'
   if (previous?.capital && civil.has(previous.lower) && piece.capital && !previous.closed)
+    return 'civil'
+  if (previous && titles.test(previous.lower) && !previous.closed && isFamilyBehind(piece))
     return 'civil'
   const left = text.slice(Math.max(0, piece.from - 70), piece.from).replace(/’/g, "'")
   if (familyCue.test(left)) return 'family'
@@ -95,6 +102,8 @@ function cueBefore(text: string, piece: Piece, previous: Piece | undefined): Nam
 
 function readName(pieces: readonly Piece[], at: number, cue: NameCue) {
   const piece = pieces[at]!
+  if (!piece.capital && cue === 'civil')
+    return { type: 'NAME_FAMILY' as const, end: at + 1, score: 0.8 }
   if (!piece.capital && !(cue === 'full' || cue === 'given')) return undefined
   const end = endOfName(pieces, at)
   const single = end === at + 1

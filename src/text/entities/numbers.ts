@@ -1,3 +1,4 @@
+import { isGrouped, isMeasured, isRound } from './amount-runs.ts'
 import { isLuhn, isNorthAmericanPhone, isSsn } from './checksums.ts'
 import type { DigitRun } from './digit-runs.ts'
 import type { Entity, EntityType } from './entity-types.ts'
@@ -93,9 +94,16 @@ const cues: Cue[] = [
 ]
 
 const fillers =
-  /^(?:[\s,.:;?!#’'"-]|\b(?:numbers?|no|id|code|is|it'?s|it|that'?s|that|was|would be|will be|are|ending|ends|in|with|the|last|four|five|six|digits?|of|on|my|your|file|okay|ok|um|uh|sure|yes|and|please|here|as|follows|for|this|which|so|let me see|again|got|have|i|yeah|yep|well|right|of course|you|me|can|could|may|would|to|we|front|a|as|a moment|great|thanks|thank|star|pound|hash)\b)*$/i
+  /^(?:[\s,.:;?!#’'"-]|\b(?:numbers?|no|id|code|is|it'?s|it|that'?s|that|was|would be|will be|are|ending|ends|in|with|the|last|four|five|six|digits?|of|on|my|your|file|okay|ok|um|uh|sure|yes|and|please|here|as|follows|for|this|which|so|let me see|again|got|have|i|yeah|yep|well|right|of course|you|me|can|could|may|would|to|we|front|a|as|a moment|great|thanks|thank|star|pound|hash|at)\b)*$/i
 
-type FoundCue = { type: EntityType; weak: boolean }
+type FoundCue = {
+  type: EntityType
+  weak: boolean
+  /** What was said. */
+  said: string
+  /** Only fillers stand between it and the digits. */
+  beside: boolean
+}
 
 /** What runs of digits are: by the nearest cue, else by checksum and shape. */
 export function classifyRuns(text: string, runs: readonly DigitRun[]): Entity[] {
@@ -105,9 +113,11 @@ export function classifyRuns(text: string, runs: readonly DigitRun[]): Entity[] 
   })
 }
 
-function classify(text: string, run: DigitRun): { type: EntityType; score: number } | undefined {
-  if (isQuantity(text, run)) return undefined
-  const { digits } = run
+function classify(text: string, said: DigitRun): { type: EntityType; score: number } | undefined {
+  if (isMeasured(text, said)) return undefined
+  const { digits } = said
+  const grouped = isGrouped(text, said)
+  const run = grouped ? { ...said, groups: [digits.length] } : said
   const left = before(text, run.from)
   if (isCard(digits)) return { type: 'CREDIT_CARD', score: 1 }
   if (digits.length === 5 && afterState.test(left)) return { type: 'LOCATION_ZIP', score: 0.9 }
@@ -115,10 +125,24 @@ function classify(text: string, run: DigitRun): { type: EntityType; score: numbe
   if (partial) return { type: partial, score: 0.9 }
   const after = owned.exec(text.slice(run.to, run.to + 60))?.[1] ?? ''
   const cue = nearestCue(left, digits.length) ?? nearestCue(after, digits.length)
+  if (grouped && !isNumberOf(digits, cue)) return undefined
   if (!cue || !fits(cue.type, run)) return byShape(run)
   const shaped = cue.weak ? byShape(run) : undefined
   if (shaped && shaped.type !== 'NUMERICAL_PII') return shaped
   return { type: cue.type, score: 0.9 }
+}
+
+/** The fewest digits that are somebody's number though commas part them, without any cue. */
+const FEWEST_GROUPED = 10
+/** Cues of numbers only; of "the claim is 12,500" nobody knows. */
+const numbersOnly =
+  /\b(?:numbers?|no|id|codes?|pin|digits?|ssn|social|passport|licen[cs]e|zip|cvv2?|extension)\b/i
+
+/** Whether digits parted by commas as in an amount are a number of somebody: recognizers print both so. */
+function isNumberOf(digits: string, cue: FoundCue | undefined): boolean {
+  if (digits.length >= FEWEST_GROUPED && !isRound(digits)) return true
+  if (!cue?.beside || cue.weak) return false
+  return digits.length >= 7 || numbersOnly.test(cue.said)
 }
 
 const afterState = new RegExp(`\\b(?:${wordList('us-states').join('|')}|D\\.?C\\.?),?\\.? $`)
@@ -184,20 +208,11 @@ function nearestCue(left: string, length: number): FoundCue | undefined {
     const cue = [...left.matchAll(words)].at(-1)
     if (!cue || length < digits[0] || length > digits[1]) continue
     const end = cue.index + cue[0].length
-    if (close && !fillers.test(left.slice(end))) continue
+    const beside = fillers.test(left.slice(end))
+    if (close && !beside) continue
     const nearer =
       best === undefined || (best.weak && !weak) || (best.weak === weak && end > best.end)
-    if (nearer) best = { type, weak, end }
+    if (nearer) best = { type, weak, end, said: cue[0], beside }
   }
   return best
-}
-
-const units =
-  /^\s?(?:%|percent|per cent|dollars?|bucks|euros?|pounds?|cents?|years?|months?|weeks?|days?|hours?|minutes?|seconds?|people|miles|kilomet\w+|met(?:er|re)s|feet|degrees|million|thousand|billion|trillion|square|tons?)\b/i
-
-function isQuantity(text: string, { from, to, spoken }: DigitRun): boolean {
-  const said = text.slice(from, to)
-  if (/[$€£]\s?$/.test(text.slice(Math.max(0, from - 2), from))) return true
-  if (units.test(text.slice(to, to + 20))) return true
-  return !spoken && (/^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(said) || /^\d+\.\d+$/.test(said))
 }

@@ -1,4 +1,5 @@
 import type { Entity } from './entity-types.ts'
+import { findMailParts } from './mail-parts.ts'
 import { before, matchPatterns, type Pattern } from './matching.ts'
 import { lexemesOf } from './spoken-digits.ts'
 
@@ -50,7 +51,7 @@ const patterns: Pattern[] = [
   {
     type: 'FILENAME',
     pattern: new RegExp(
-      `(?<![\\p{L}\\d./@])[\\p{L}\\d][\\p{L}\\d_-]*(?:\\.|\\s+dot\\s+)${documentEnding}(?!\\p{L}|\\d|\\.\\p{L})`,
+      `(?<![\\p{L}\\d./@])[\\p{L}\\d][\\p{L}\\d_-]{0,80}(?:\\.|\\s+dot\\s+)${documentEnding}(?!\\p{L}|\\d|\\.\\p{L})`,
       'giu',
     ),
     score: 0.95,
@@ -91,7 +92,12 @@ const stops =
 
 /** Electronic mail, web and network addresses, file names and credentials, written or read aloud. */
 export function findOnline(text: string): Entity[] {
-  return [...matchPatterns(text, patterns), ...saidMail(text), ...saidIp(text)]
+  return [
+    ...matchPatterns(text, patterns),
+    ...saidMail(text),
+    ...findMailParts(text),
+    ...saidIp(text),
+  ]
 }
 
 function saidMail(text: string): Entity[] {
@@ -133,7 +139,7 @@ function isPart(word: string): boolean {
 }
 
 const numberWord =
-  '(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|and|\\d{1,3})'
+  '(?:zero|nought|naught|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|and|\\d{1,3})'
 const part = `${numberWord}(?:[\\s-]+${numberWord}){0,4}`
 const dottedNumbers = new RegExp(
   `\\b${part}(?:,?\\s+(?:dot|point|period),?\\s+${part}){3}\\b`,

@@ -13,6 +13,11 @@ export type Piece = {
   comma: boolean
 }
 
+const emoji =
+  '\\p{Extended_Pictographic}|\\p{Emoji_Modifier}|\\p{Regional_Indicator}|\\u200d|\\ufe0f'
+const glue = `[—/]|${emoji}`
+const onlyEmoji = new RegExp(`^(?:${emoji})+$`, 'u')
+
 const shape = /^([("'“‘[¿¡-]*)(.*?)((?:['’]s?)?[).,;:?!"'”’\]…-]*)$/u
 const abbreviation = /^(?:dr|mr|mrs|ms|st|prof|[a-z])$/i
 
@@ -21,11 +26,20 @@ export function isUncased(text: string): boolean {
   return !/\p{Lu}|[.,?!]/u.test(text.replace(/\bI\b/g, ''))
 }
 
+/** Longer words are none of a language; they are read in parts, for the time a pattern takes grows with its square. */
+const LONGEST_WORD = 500
+const parts = new RegExp(
+  // Emoji stand beside a word without being of it, as dashes and strokes do between two.
+  `(?:(?!${glue})\\S){1,${LONGEST_WORD}}|(?:${glue})+`,
+  'gu',
+)
+
 /** The words of a text. */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = []
   let initial = true
-  for (const { 0: word, index } of text.matchAll(/\S+/gu)) {
+  for (const { 0: word, index } of text.matchAll(parts)) {
+    if (isInside(text, index, word)) continue
     const [, open = '', core = '', tail = ''] = shape.exec(word) ?? []
     if (core === '') {
       initial ||= /[.?!…]/.test(word)
@@ -43,4 +57,11 @@ export function piecesOf(text: string): Piece[] {
     initial = /[.?!…]/.test(tail) && !(tail === '.' && short)
   }
   return pieces
+}
+
+/** Whether signs stand between two words without a blank, or only illustrate them. */
+function isInside(text: string, index: number, signs: string): boolean {
+  if (onlyEmoji.test(signs)) return true
+  const around = `${text[index - 1] ?? ' '}${text[index + signs.length] ?? ' '}`
+  return /^[—/]+$/.test(signs) && !/\s/.test(around)
 }

@@ -6,15 +6,19 @@ import { wordList } from './word-lists.ts'
 
 const street =
   '(?:[Ss]treet|[Ss]t\\.|[Aa]venue|Ave\\.?|[Rr]oad|Rd\\.?|[Ll]ane|Ln\\.?|[Dd]rive|[Bb]oulevard|Blvd\\.?|[Cc]ourt|[Pp]lace|[Tt]errace|[Ww]ay|[Cc]ircle|[Hh]ighway|[Pp]arkway|[Ss]quare|[Aa]lley|[Cc]rescent)'
-const cap = "(?:[A-Z][\\p{L}'’]+|\\d+(?:st|nd|rd|th))"
+const cap = "(?:[A-Z][\\p{L}'’]{1,40}|\\d{1,4}(?:st|nd|rd|th))"
 const company =
   '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
 
 /** House numbers are read as other numbers, and digit by digit: "nine oh one". */
 const said =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)'
-const house = `${said}(?:[ -](?:${said}|hundred|zero|oh)){1,6}(?!\\p{L})`
+const more = `(?:[ -](?:and )?(?:${said}|hundred|zero|nought|oh))`
+const firstSaid = said.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
+/** A number that begins a sentence has a capital: "Forty two Maple Avenue." */
+const house = `(?:${said}${more}{1,6}|${firstSaid}${more}{0,6})(?!\\p{L})`
 
+/** Words of a pattern are bounded: in a word without end each letter would be tried against all the others. */
 const patterns: Pattern[] = [
   {
     type: 'LOCATION_ADDRESS_STREET',
@@ -41,13 +45,13 @@ const patterns: Pattern[] = [
   {
     type: 'ORGANIZATION_MEDICAL_FACILITY',
     pattern:
-      /(?<!\p{L})(?:(?:St\.|Saint|[A-Z][\p{L}]+(?:['’]s)?) ){1,3}(?:(?:General|Community|Memorial|Children's|University) )?(?:Hospital|Clinic|Medical Center|Medical Centre|Health Center|Hospice|Infirmary|Pharmacy)(?!\p{L})/gu,
+      /(?<!\p{L})(?:(?:St\.|Saint|[A-Z]\p{L}{1,40}(?:['’]s)?) ){1,3}(?:(?:General|Community|Memorial|Children's|University) )?(?:Hospital|Clinic|Medical Center|Medical Centre|Health Center|Hospice|Infirmary|Pharmacy)(?!\p{L})/gu,
     score: 0.9,
   },
   {
     type: 'ORGANIZATION',
     pattern: new RegExp(
-      `(?<![\\p{L}])(?!(?:The|This|That|My|Your|Our|Their|His|Her|A|An|Is|In|At|To|And|Or) )(?:[A-Z][\\p{L}&-]+ ){1,3}${company}(?![\\p{L}])`,
+      `(?<![\\p{L}])(?!(?:The|This|That|My|Your|Our|Their|His|Her|A|An|Is|In|At|To|And|Or) )(?:[A-Z][\\p{L}&-]{1,40} ){1,3}${company}(?![\\p{L}])`,
       'gu',
     ),
     score: 0.8,
@@ -55,13 +59,13 @@ const patterns: Pattern[] = [
   {
     type: 'ORGANIZATION',
     pattern:
-      /(?<!\p{L})(?:University|Bank|Department|Ministry|Institute|College|Church) of (?:[A-Z]\p{L}+)(?: [A-Z]\p{L}+)?/gu,
+      /(?<!\p{L})(?:University|Bank|Department|Ministry|Institute|College|Church) of (?:[A-Z]\p{L}{1,40})(?: [A-Z]\p{L}{1,40})?/gu,
     score: 0.85,
   },
   {
     type: 'ORGANIZATION',
     pattern:
-      /\b(?:works? (?:for|at)|worked (?:for|at)|working (?:for|at)|employed (?:by|at)|job at|employer is|calling from|company called) (?<e>[A-Z][\p{L}&-]+(?: [A-Z][\p{L}&-]+){0,2})(?!\p{L})/gu,
+      /\b(?:works? (?:for|at)|worked (?:for|at)|working (?:for|at)|employed (?:by|at)|job at|employer is|calling from|company called) (?<e>[A-Z][\p{L}&-]{1,40}(?: [A-Z][\p{L}&-]{1,40}){0,2})(?!\p{L})/gu,
     score: 0.6,
   },
   {

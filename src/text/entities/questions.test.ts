@@ -25,6 +25,32 @@ test('a question of another channel is a cue for the answer', () => {
   ])
 })
 
+const answers: [question: string, answer: string, found: string][] = [
+  ["What's your address?", 'Ten Downing Street.', 'LOCATION_ADDRESS_STREET Ten Downing Street'],
+  [
+    'Where do you live?',
+    'Forty two Maple Avenue.',
+    'LOCATION_ADDRESS_STREET Forty two Maple Avenue',
+  ],
+  [
+    'Your date of birth?',
+    'The fifth of the sixth, eighty four.',
+    'DOB The fifth of the sixth, eighty four',
+  ],
+  ['Your date of birth?', 'The fifth of June, eighty four.', 'DOB The fifth of June, eighty four'],
+  ['And your postcode?', 'S W one A one A A.', 'LOCATION_ZIP S W one A one A A'],
+  ['And your e-mail?', "It's john dot smith.", 'EMAIL_ADDRESS john dot smith'],
+]
+for (const [question, answer, expected] of answers) {
+  test(`${expected} answers: ${question}`, () => {
+    assert.deepEqual(answered([question, answer]), [expected])
+  })
+}
+
+test('an ordinal of another is no birthday unless one is asked for', () => {
+  assert.deepEqual(answered(['Which one?', 'The fifth of the sixth, eighty four.']), [])
+})
+
 test('numbers that answer two questions are two', () => {
   const found = answered(
     ['The number of the card?', 'Four two four two. Four two four two. Four two four three.'],

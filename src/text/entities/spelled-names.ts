@@ -1,6 +1,6 @@
 import type { Entity, EntityType } from './entity-types.ts'
 
-const letters = /\b[A-Z](?:[ ,.-]{1,2}[A-Z]){2,30}\b/g
+const letters = /\b[A-Z](?:[ ,.-]{1,2}[A-Z]){1,30}\b/g
 /** "K as in kilo, O for Oscar": at least two, the words of the letters included. */
 const explained =
   /\b[A-Z],? (?:as in|for|like) \p{L}+(?:[,.]? (?:and )?(?:double )?[A-Z](?:,? (?:as in|for|like) \p{L}+)?(?![\p{L}'’])){1,30}/gu
@@ -11,8 +11,11 @@ export function findSpelled(text: string, found: readonly Entity[]): Entity[] {
   return [letters, explained].flatMap((pattern) =>
     Array.from(text.matchAll(pattern), ({ 0: said, index }) => {
       const left = text.slice(Math.max(0, index - 60), index)
+      const named = namedAs(said, text, found)
+      // Two letters may be anything, but for the name that was just said.
+      if (/^[^A-Z]*(?:[A-Z][^A-Z]*){2}$/.test(said) && !named) return []
       if (!cue.test(left) && !isNamed(text, index, found)) return []
-      const type = typeOf(left, namedAs(said, text, found))
+      const type = typeOf(left, named)
       return [{ type, from: index, to: index + said.length, score: 0.8 }]
     }).flat(),
   )

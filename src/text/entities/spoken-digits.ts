@@ -5,7 +5,8 @@ const teenWords = [
 ]
 const tenWords = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety']
 
-export const unitDigits = new Map(words.map((word, i) => [word, String(i)]))
+const unitDigits = new Map(words.map((word, i) => [word, String(i)]))
+for (const zero of ['nought', 'naught']) unitDigits.set(zero, '0')
 const teenDigits = new Map(teenWords.map((word, i) => [word, String(i + 10)]))
 const tenDigits = new Map(tenWords.map((word, i) => [word, String(i + 2)]))
 const repeats = new Map([
@@ -19,7 +20,7 @@ export type Lexeme = { text: string; lower: string; from: number; to: number }
 
 /** The words, rows of digits and signs of a text, in order. */
 export function lexemesOf(text: string): Lexeme[] {
-  const found = text.matchAll(/\d+|[\p{L}]+(?:['’][\p{L}]+)?|[^\s\d\p{L}]/gu)
+  const found = text.matchAll(/\d+|\p{L}[\p{L}\p{M}]*(?:['’]\p{L}[\p{L}\p{M}]*)?|[^\s\d\p{L}]/gu)
   return Array.from(found, ({ 0: part, index }) => ({
     text: part,
     lower: part.toLowerCase(),

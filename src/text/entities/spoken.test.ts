@@ -24,6 +24,9 @@ const cases: Record<string, string[]> = {
   'The PIN ends in four four.': ['PASSWORD four four'],
   'The tracking number starts with one Z, nine nine nine.': ['NUMERICAL_PII one Z, nine nine nine'],
   'The booking reference is L M seven Q R two.': ['NUMERICAL_PII L M seven Q R two'],
+  'My phone number is oh seven seven double oh nine nought naught one two three.': [
+    'PHONE_NUMBER oh seven seven double oh nine nought naught one two three',
+  ],
   'See you at six.': ['TIME six'],
   'Meet me at seven thirty.': ['TIME seven thirty'],
   'It is ten to four.': ['TIME ten to four'],

@@ -36,6 +36,11 @@ export function openCanvas({ utterances }: Transcript): Canvas {
   return canvas
 }
 
+/** Whether a part of a word says nothing without what is hidden before it: marks, or a possessive. */
+export function isLeftover(text: string): boolean {
+  return /^(?:['’]s)?[^\p{L}\p{N}]*$/iu.test(text)
+}
+
 /** A word in stretches; a marker that stood in it before counts as hidden when `seesGiven`, else as open. */
 export function stretchesOf(
   { utterances, bases, paint }: Canvas,

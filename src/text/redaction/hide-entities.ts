@@ -3,7 +3,9 @@ import { findCandidates } from '../entities/find-entities.ts'
 import { byRank } from '../entities/overlaps.ts'
 import { isFunctionWord } from '../vocabulary/common-words.ts'
 import { type Canvas, OPEN } from './canvas.ts'
-import { findRepeats, knownWordsOf } from './repeats.ts'
+import { knownWordsOf } from './known-words.ts'
+import { findRepeatable, spreadNumbers } from './repeated-numbers.ts'
+import { findRepeats } from './repeats.ts'
 import { findStrayNumbers } from './stray-numbers.ts'
 import { BETWEEN, drawUtterances, readingsOf, readTogether, type Style, type View } from './view.ts'
 import { asWanted } from './wanted.ts'
@@ -30,12 +32,17 @@ export function hideEntities(
     const drawn = drawUtterances(canvas, style)
     const claims: Claim[] = []
     const guesses: Claim[] = []
-    for (const reading of readings) {
+    const read = readings.map((reading) => {
       const view = readTogether(canvas, drawn, reading)
       const found = findCandidates(view)
+      return { view, found, numbers: findRepeatable(view.text, found) }
+    })
+    const said = read.flatMap(({ numbers }) => numbers.map(({ digits }) => digits))
+    const reached = spreadNumbers(known.numbers, said)
+    for (const { view, found, numbers } of read) {
       const named = found.flatMap((entity) => asWanted(view.text, entity, wanted))
       const strays = findStrayNumbers(view.text, { found, wanted })
-      const repeats = findRepeats(view.text, { found, known })
+      const repeats = findRepeats(view.text, { known, numbers, reached })
       for (const entity of named) claims.push({ ...entity, view })
       for (const entity of [...strays, ...repeats]) guesses.push({ ...entity, view })
     }

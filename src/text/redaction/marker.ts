@@ -1,6 +1,6 @@
 import type { Utterance, Word } from '../../transcript/transcript.ts'
 import { replaceWords } from '../word-parts.ts'
-import { type Canvas, OPEN, type Stretch, stretchesOf } from './canvas.ts'
+import { type Canvas, isLeftover, OPEN, type Stretch, stretchesOf } from './canvas.ts'
 
 /** A word as it is written, and the words that went into it. */
 type Written = { text: string; from: Word[]; utterance: number }
@@ -32,9 +32,9 @@ export function writeMarkers(canvas: Canvas, markerOf: (paint: number) => string
     return line
   })
 
-  /** Nothing to read: hidden by a marker that stands already, or no letter. */
+  /** Nothing to read: hidden by a marker that stands already, or nothing without it. */
   function isMark({ paint, text }: Stretch): boolean {
-    return paint === OPEN ? !/[\p{L}\p{N}]/u.test(text) : marked.has(paint)
+    return paint === OPEN ? isLeftover(text) : marked.has(paint)
   }
 
   return canvas.utterances.flatMap((said, utterance) => {

@@ -31,13 +31,52 @@ test('the words of an entity become one, from the first start to the last end', 
   assert.equal(utterance!.words.length, 4)
 })
 
-test('the same words of a type have the same number, by time over all channels', () => {
+test('the same words of a type have the same number, in the order of the utterances', () => {
   const lines = ['1: My name is Lena.', '0: My name is Peter. Are you Lena?', '1: Yes, Peter.']
   assert.deepEqual(redacted(lines), [
     'My name is [NAME_GIVEN_1].',
     'My name is [NAME_GIVEN_2]. Are you [NAME_GIVEN_1]?',
     'Yes, [NAME_GIVEN_2].',
   ])
+})
+
+test('numbers go by utterances, not by time across channels that speak at once', () => {
+  const before = say('0: I told my friend Anna about it.', '1: Hello Lena.')
+  for (const word of before.utterances[1]!.words) {
+    word.start -= 9.5
+    word.end -= 9.5
+  }
+  assert.deepEqual(linesOf(redact(before).transcript), [
+    'I told my friend [NAME_GIVEN_1] about it.',
+    'Hello [NAME_GIVEN_2].',
+  ])
+})
+
+test('a marker that stands in the text already is given to no entity', () => {
+  assert.deepEqual(redacted(['My name is [NAME_GIVEN_1] and I am Lena.']), [
+    'My name is [NAME_GIVEN_1] and I am [NAME_GIVEN_2].',
+  ])
+})
+
+test('of a name across utterances no possessive is left alone', () => {
+  assert.deepEqual(redacted(['My name is John', "Krol's."]), ["My name is [NAME_1]'s."])
+})
+
+test('an entity ends with the last of its words, though another speaker began later', () => {
+  const before = say('0/0: My card is 4111 1111', '0/1: Mm-hm.', '0/0: 1111 1111.')
+  for (const word of before.utterances[2]!.words) {
+    word.start -= 19.5
+    word.end -= 19.5
+  }
+  const [card] = redact(before).transcript.hidden!
+  assert.ok(card!.start <= card!.end)
+})
+
+test('digits of other scripts are digits', () => {
+  assert.deepEqual(
+    redacted(['It is ４１１１ １１１１ １１１１ １１１１.'], { entity_types: 'PCI' }),
+    ['It is [CREDIT_CARD_1].'],
+  )
 })
 
 test('digits read aloud are the same as those written', () => {
@@ -98,6 +137,13 @@ test('only wanted types are hidden, a general one with all that it stands for', 
   assert.equal(hide('NAME'), 'I am [NAME_1] from London, born on May 5th 1990.')
   assert.equal(hide('NAME_GIVEN'), 'I am [NAME_GIVEN_1] Smith from London, born on May 5th 1990.')
   assert.equal(hide('NAME_FAMILY'), 'I am John [NAME_FAMILY_1] from London, born on May 5th 1990.')
+  const doctor = ['Dr. John Smith met Dr. Carter.']
+  assert.deepEqual(redacted(doctor, { entity_types: 'NAME_GIVEN' }), [
+    'Dr. [NAME_GIVEN_1] Smith met Dr. Carter.',
+  ])
+  assert.deepEqual(redacted(doctor, { entity_types: 'NAME_FAMILY' }), [
+    'Dr. John [NAME_FAMILY_1] met Dr. [NAME_FAMILY_2].',
+  ])
   assert.equal(hide(['LOCATION']), 'I am John Smith from [LOCATION_1], born on May 5th 1990.')
   assert.equal(hide(['PCI']), lines[0])
   assert.deepEqual(redacted(['My name is Lena.'], { entity_types: 'NAME' }), [

@@ -30,12 +30,14 @@ export function redact(
   const canvas = openCanvas({ utterances })
   const hidden = hideEntities(canvas, { wanted: expandTypes(entity_types), style })
   const places = placesOf(canvas)
-  const markers = style === 'MARKER' ? markEntities(hidden, places) : undefined
+  const markers = style === 'MARKER' ? markEntities(hidden, places, canvas) : undefined
   const entities = [...places].map(([number, where]): HiddenEntity => {
     const { type, said } = hidden[number - 1]!
     const spans = spansOf(where)
     const text = markers?.get(number) ?? maskOf(said)
-    return { type, text, start: spans[0]!.start, end: spans.at(-1)!.end }
+    // What goes on in a later utterance may end there before another speaker on the channel does.
+    const end = Math.max(...spans.map((span) => span.end))
+    return { type, text, start: spans[0]!.start, end }
   })
   const written = markers
     ? writeMarkers(canvas, (paint) => markers.get(paint)!)

@@ -17,6 +17,19 @@ test('a card number with digits too few is one', () => {
   ])
 })
 
+test('a card number with talk between its parts is told by its checksum', () => {
+  const said = (last: string) => `4111. Hold on, please. 1111. My dog barks. 1111. Okay. ${last}.`
+  assert.deepEqual(redacted([said('1111')], only('CREDIT_CARD')), [
+    '[CREDIT_CARD_1]. Hold on, please. [CREDIT_CARD_2]. My dog barks. [CREDIT_CARD_2]. Okay. [CREDIT_CARD_2].',
+  ])
+  assert.deepEqual(redacted([said('1112')], only('CREDIT_CARD')), [said('1112')])
+})
+
+test('a card number that is written as an amount is hidden though its checksum is wrong', () => {
+  const lines = ['My card is 4,111,111,111,111,112.', 'We sold 45,000,000,000 of 4,123,123.']
+  assert.deepEqual(redacted(lines, only('CREDIT_CARD')), ['My card is [CREDIT_CARD_1].', lines[1]])
+})
+
 test('near its cue, four digits are enough', () => {
   const lines = ['My card starts with 4111, my house is 4111.']
   assert.match(redacted(lines, only('CREDIT_CARD'))[0]!, /^My card starts with \[CREDIT_CARD_1\]/)

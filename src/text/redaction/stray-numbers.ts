@@ -1,3 +1,5 @@
+import { isGrouped, isMeasured, isRound } from '../entities/amount-runs.ts'
+import { isLuhn } from '../entities/checksums.ts'
 import { type DigitRun, digitRuns } from '../entities/digit-runs.ts'
 import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { before } from '../entities/matching.ts'
@@ -33,6 +35,8 @@ const cues: readonly { types: readonly EntityType[]; words: RegExp }[] = [
   { types: ['PHONE_NUMBER'], words: /\bphone\b|\b(?:phone|cell|mobile|fax) number\b/i },
 ]
 const FEWEST_NEAR_CUE = 4
+/** Digits with commas as in an amount are none when they are so many. */
+const FEWEST_GROUPED = 10
 
 /** What people say between two parts of a number. */
 const fillers =
@@ -48,19 +52,43 @@ export function findStrayNumbers(
   { found, wanted }: { found: readonly Entity[]; wanted: ReadonlySet<EntityType> },
 ): Entity[] {
   const others = found.filter(({ type }) => type !== 'NUMERICAL_PII' && !wanted.has(type))
-  const runs = findNumbers(text, found).filter((run) => !others.some(overlaps(run)))
-  return chainsOf(text, runs).flatMap((chain) => {
+  const runs = findNumbers(text, found).filter((run) => {
+    return !isAmount(text, run) && !others.some(overlaps(run))
+  })
+  const chains = chainsOf(text, runs).flatMap((chain) => {
     const digits = chain.map((run) => run.digits).join('')
     const type = typeOf(before(text, chain[0]!.from), digits, wanted)
     return type ? chain.map(({ from, to }) => ({ type, from, to, score: 0.1 })) : []
   })
+  return wanted.has('CREDIT_CARD') ? [...chains, ...findScattered(runs)] : chains
 }
 
-/** Digits in a row that may be a number of someone: no amount, and no date. */
+/** The longest talk between two parts of a card number, in characters. */
+const FURTHEST = 200
+
+/** Cards in parts with talk between them: "4111. Hold on, please. 1111. …", told by their checksum. */
+function findScattered(runs: readonly DigitRun[]): Entity[] {
+  const parts = runs.filter(({ digits }) => digits.length >= 3)
+  return parts.flatMap((first, at) => {
+    let digits = first.digits
+    for (let next = at + 1; next < parts.length; next++) {
+      const part = parts[next]!
+      digits += part.digits
+      if (digits.length > 19 || part.from - parts[next - 1]!.to > FURTHEST) break
+      if (digits.length < 13 || !/^[3-6]/.test(digits) || !isLuhn(digits)) continue
+      return parts
+        .slice(at, next + 1)
+        .map(({ from, to }) => ({ type: 'CREDIT_CARD' as const, from, to, score: 0.2 }))
+    }
+    return []
+  })
+}
+
+/** Digits in a row that may be a number of someone: nothing that is measured, and no date. */
 export function findNumbers(text: string, found: readonly Entity[]): DigitRun[] {
   const measures = found.filter(({ type }) => isMeasure(type))
   return digitRuns(lexemesOf(text)).filter((run) => {
-    return !isAmount(text, run) && !measures.some(overlaps(run))
+    return !isMeasured(text, run) && !measures.some(overlaps(run))
   })
 }
 
@@ -73,8 +101,8 @@ function isMeasure(type: EntityType): boolean {
   return /^(?:DATE|DAY|MONTH|YEAR|TIME|DURATION|AGE|MONEY|STATISTICS|DOSE)/.test(type)
 }
 
-function isAmount(text: string, { from, to }: DigitRun): boolean {
-  return /^(?:\d{1,3}(?:,\d{3})+|\d+\.\d+)$/.test(text.slice(from, to))
+function isAmount(text: string, run: DigitRun): boolean {
+  return isGrouped(text, run) && (run.digits.length < FEWEST_GROUPED || isRound(run.digits))
 }
 
 function chainsOf(text: string, runs: readonly DigitRun[]): DigitRun[][] {

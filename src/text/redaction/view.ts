@@ -1,6 +1,7 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Document } from '../document.ts'
-import { type Canvas, OPEN, type Stretch, stretchesOf } from './canvas.ts'
+import { foldDigits } from '../entities/digit-forms.ts'
+import { type Canvas, isLeftover, OPEN, type Stretch, stretchesOf } from './canvas.ts'
 import { maskOf } from './mask.ts'
 
 /** How what is hidden is written (contract 2.3.1). */
@@ -27,7 +28,7 @@ const HIDDEN = -1
 export function drawUtterances(canvas: Canvas, style: Style): Drawn[] {
   const marked = new Map<number, Drawn>()
   const isMark = ({ paint, text }: Stretch) =>
-    paint === OPEN ? !/[\p{L}\p{N}]/u.test(text) : marked.has(paint)
+    paint === OPEN ? isLeftover(text) : marked.has(paint)
   return canvas.utterances.map(({ words, language }, utterance) => {
     const line: Drawn = { text: '', at: [] }
     for (const word of words.keys()) {
@@ -78,7 +79,7 @@ export function readTogether(
     for (const place of at) view.at.push(place)
     length += text.length
   }
-  view.text = parts.join('')
+  view.text = foldDigits(parts.join(''))
   return view
 }
 

@@ -27,14 +27,20 @@ export function asWanted(text: string, entity: Entity, wanted: ReadonlySet<Entit
   if (wanted.has(type)) return [entity]
   const parent = parents[type]?.find((one) => wanted.has(one))
   if (parent) return [{ ...entity, type: parent }]
-  return type === 'NAME' ? partsOfName(text, entity, wanted) : []
+  return /^NAME(?:_MEDICAL_PROFESSIONAL)?$/.test(type) ? partsOfName(text, entity, wanted) : []
 }
 
-/** The first word of a full name is the given one, the others the family's. */
+/**
+ * The first word of a full name is the given one, the others the family's. Behind a medical title a single word
+ * is the family's.
+ */
 function partsOfName(text: string, entity: Entity, wanted: ReadonlySet<EntityType>): Entity[] {
   const said = text.slice(entity.from, entity.to)
   const blank = said.search(/\s/u)
-  const given = blank < 0 ? said.length : blank
+  const isMedical = entity.type === 'NAME_MEDICAL_PROFESSIONAL'
+  // Where more of the name is hidden already, this is its beginning.
+  const alone = isMedical && !/^\s#/.test(text.slice(entity.to)) ? 0 : said.length
+  const given = blank < 0 ? alone : blank
   const family = given + (/^\s*/u.exec(said.slice(given))?.[0].length ?? 0)
   const parts: Entity[] = [
     { ...entity, type: 'NAME_GIVEN', to: entity.from + given },

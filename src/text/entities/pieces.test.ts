@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { piecesOf } from './pieces.ts'
+
+const words = (text: string) =>
+  piecesOf(text).map(({ text, closed }) => (closed ? `${text}|` : text))
+
+test('dashes, strokes and emoji between two words are of neither', () => {
+  assert.deepEqual(words('John—Smith John/Smith 👨‍👩‍👧John👍🏽 Smith'), [
+    ...['John', 'Smith', 'John', 'Smith', 'John', 'Smith'],
+  ])
+})
+
+test('a dash beside a blank parts words', () => {
+  assert.deepEqual(words('Anna — Will'), ['Anna', '—', 'Will'])
+  assert.deepEqual(words('Anna— Will'), ['Anna', '—', 'Will'])
+})
+
+test('a word without end is read in parts', () => {
+  const lengths = piecesOf('a'.repeat(1200)).map(({ from, to }) => to - from)
+  assert.deepEqual(lengths, [500, 500, 200])
+})

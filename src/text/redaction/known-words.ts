@@ -1,0 +1,91 @@
+import { withoutAccents } from '../entities/accents.ts'
+import { digitRuns } from '../entities/digit-runs.ts'
+import type { EntityType } from '../entities/entity-types.ts'
+import { isCommon } from '../entities/name-words.ts'
+import { type Lexeme, lexemesOf } from '../entities/spoken-digits.ts'
+import type { KnownNumber } from './repeated-numbers.ts'
+
+/** What was hidden, as it was said. */
+export type Said = { type: EntityType; said: string }
+
+/** Words in a row. */
+export type Phrase = { type: EntityType; words: string[] }
+
+/** What was hidden somewhere, to be known again elsewhere. */
+export type KnownWords = {
+  /** The words of names one by one, in small letters and without accents. */
+  names: Map<string, EntityType>
+  /** Other words in a row, by the first of them. */
+  phrases: Map<string, Phrase[]>
+  numbers: KnownNumber[]
+}
+
+/** Digits in which others are found need to be so many. */
+export const FEWEST_KNOWN = 4
+
+/** Amounts and times are not of one person: elsewhere the same words mean something else. */
+const unspecific =
+  /^(?:AGE|DATE|DATE_INTERVAL|DAY|DOSE|DURATION|MONEY|MONTH|STATISTICS|TIME|YEAR|CVV|CREDIT_CARD_EXPIRATION|OCCUPATION|GENDER|MARITAL_STATUS)$/
+const secrets = /^(?:PASSWORD|USERNAME)$/
+
+/** Collects what was hidden: the words of names one by one, everything else as it was said. */
+export function knownWordsOf(hidden: readonly Said[], wanted: ReadonlySet<EntityType>): KnownWords {
+  const known: KnownWords = { names: new Map(), phrases: new Map(), numbers: [] }
+  const seen = new Set<string>()
+  for (const { type, said } of hidden) {
+    const key = `${type} ${said}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    const words = wordsOf(said).map(({ text }) => text)
+    if (/^NAME/.test(type)) addNames(known, { type, words, wanted })
+    else if (!unspecific.test(type)) addPhrase(known, { type, words })
+  }
+  return known
+}
+
+function addNames(
+  { names }: KnownWords,
+  { type, words, wanted }: Phrase & { wanted: ReadonlySet<EntityType> },
+): void {
+  const isSpelled = words.length > 2 && words.every((word) => word.length === 1)
+  for (const [i, word] of (isSpelled ? [words.join('')] : words).entries()) {
+    const plain = withoutAccents(word)
+    if (word.length < 2 || !isNamed(word, words) || names.has(plain)) continue
+    const part = i === 0 ? 'NAME_GIVEN' : 'NAME_FAMILY'
+    names.set(plain, type === 'NAME' && words.length > 1 && wanted.has(part) ? part : type)
+  }
+}
+
+/** Of a name with a capital only the words that have one: not "van". Without any, all of them. */
+function isNamed(word: string, words: readonly string[]): boolean {
+  return /^\p{Lu}/u.test(word) || words.every((one) => !/\p{Lu}/u.test(one))
+}
+
+function addPhrase({ phrases, numbers }: KnownWords, { type, words }: Phrase): void {
+  const said = words.join(' ')
+  const digits = digitRuns(lexemesOf(said))
+    .map((run) => run.digits)
+    .join('')
+  if (digits.length >= FEWEST_KNOWN) numbers.push({ type, digits })
+  const [first, ...others] = words
+  if (first === undefined || (others.length === 0 && !isTelling(first, type))) return
+  const begun = phrases.get(first)
+  if (begun) begun.push({ type, words })
+  else phrases.set(first, [{ type, words }])
+}
+
+/** The words of a text without a possessive, numbers and spelled letters among them. */
+export function wordsOf(text: string): Lexeme[] {
+  return lexemesOf(text)
+    .filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
+    .map((lexeme) => {
+      const core = lexeme.text.replace(/['’]s$/i, '')
+      return { ...lexeme, text: core, to: lexeme.from + core.length }
+    })
+}
+
+/** Whether a word says something by itself: common ones and those in small letters hardly do. */
+function isTelling(word: string, type: EntityType): boolean {
+  if (word.length < 3 || isCommon(word.toLowerCase())) return false
+  return secrets.test(type) || /[\p{Lu}\d]/u.test(word)
+}

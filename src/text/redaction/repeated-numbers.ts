@@ -1,0 +1,39 @@
+import { isGrouped } from '../entities/amount-runs.ts'
+import type { DigitRun } from '../entities/digit-runs.ts'
+import type { Entity, EntityType } from '../entities/entity-types.ts'
+import { FEWEST_KNOWN } from './known-words.ts'
+import { findNumbers } from './stray-numbers.ts'
+
+/** The digits of something that was hidden. */
+export type KnownNumber = { type: EntityType; digits: string }
+
+/** Digits that are found again need to be so many; written as an amount, so many more. */
+const FEWEST_DIGITS = 3
+const FEWEST_GROUPED = 6
+
+/** The numbers in a text that may be known ones, or parts of them. */
+export function findRepeatable(text: string, found: readonly Entity[]): DigitRun[] {
+  return findNumbers(text, found).filter((run) => {
+    return run.digits.length >= (isGrouped(text, run) ? FEWEST_GROUPED : FEWEST_DIGITS)
+  })
+}
+
+/**
+ * Adds the numbers that are a part of a known one, or have one in them, and those that these give away in turn,
+ * until there are no more: however long such a chain is, it is hidden at once.
+ */
+export function spreadNumbers(known: readonly KnownNumber[], said: Iterable<string>) {
+  const types = new Map<string, EntityType>()
+  const open = new Set(said)
+  const reached = [...known]
+  // The list grows while it is gone through.
+  for (const { type, digits } of reached) {
+    for (const other of open) {
+      if (!digits.includes(other) && !other.includes(digits)) continue
+      open.delete(other)
+      types.set(other, type)
+      if (other.length >= FEWEST_KNOWN) reached.push({ type, digits: other })
+    }
+  }
+  return types
+}
