@@ -57,6 +57,7 @@ const table = {
   internal: { status: 500, message: 'Internal server error' },
   engine_failed: { status: 500, message: 'Cannot recognise the speech' },
   attempts_exhausted: { status: 500, message: 'Cannot finish the job' },
+  speaker_model_unusable: { status: 500, message: 'Cannot use the added speaker model' },
   storage_full: { status: 500, message: 'Cannot write to the disk' },
   storage_unreadable: { status: 500, message: 'Cannot read stored data' },
   source_unreachable: { status: 502, message: 'Cannot reach the audio source' },

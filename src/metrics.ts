@@ -12,7 +12,7 @@ export const endpointKinds = ['callback', 'webhook'] as const
 const jobOutcomes = ['done', 'client_error', 'server_error'] as const
 const deliveryOutcomes = ['delivered', 'failed'] as const
 const attemptOutcomes = ['delivered', 'refused', 'unanswered'] as const
-const workerRoles = ['batch', 'live', 'listen'] as const
+const workerRoles = ['batch', 'live', 'listen', 'turns'] as const
 
 /** How a job ended: `client_error` and `server_error` as its code, 4xx or 5xx, has it. */
 export type JobOutcome = (typeof jobOutcomes)[number]

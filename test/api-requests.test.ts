@@ -288,6 +288,11 @@ const contradictory: [fields: Record<string, unknown>, path: string | undefined]
     { subtitles_config: { minimum_duration: 6, maximum_duration: 5 } },
     'subtitles_config.minimum_duration',
   ],
+  [
+    // Without another maximum it is 7.
+    { subtitles_config: { minimum_duration: 7.5 } },
+    'subtitles_config.minimum_duration',
+  ],
   [{ language_config: { languages: ['fr', 'de'] } }, undefined],
 ]
 
@@ -346,14 +351,15 @@ test('metadata comes back as it was sent, whatever its keys', async () => {
 })
 
 test('an add-on that has no engine is accepted, and says so in the result', async () => {
-  const { body } = await create<{ result_url: string }>({ diarization: true })
+  const fields = { structured_data_extraction: true }
+  const { body } = await create<{ result_url: string }>(fields)
   await server.app.jobs.idle()
   const job = await call<JobView>(server, body.result_url)
   assert.equal(job.body.status, 'done')
-  const { diarization } = job.body.result as {
-    diarization: { success: boolean; error: { status_code: number } }
+  const { structured_data_extraction: answer } = job.body.result as {
+    structured_data_extraction: { success: boolean; error: { status_code: number } }
   }
-  assert.deepEqual([diarization.success, diarization.error.status_code], [false, 501])
+  assert.deepEqual([answer.success, answer.error.status_code], [false, 501])
 })
 
 test('a legacy request is transcribed like its modern form', async () => {

@@ -81,6 +81,9 @@ function tooLong(
   return [{ path: ['custom_metadata'], rule }]
 }
 
+/** Seconds that a caption lasts at most where nothing else was asked for (contract 4.8). */
+const MAX_CAPTION = 7
+
 /** Fields that contradict each other (the 422 cases of contract 2.3.1). */
 export function findContradictions(
   request: PreRecordedRequest,
@@ -92,19 +95,35 @@ export function findContradictions(
   if (modelOf(request.model, { aliases }) === 'stt-3' && languages.length !== 1) {
     note(['language_config', 'languages'], `must hold exactly one language for ${request.model}`)
   }
-  // Zero means no bound.
-  const { number_of_speakers, min_speakers, max_speakers } = request.diarization_config ?? {}
-  const least = min_speakers || 1
-  const most = max_speakers || Number.POSITIVE_INFINITY
-  if (least > most) {
-    note(['diarization_config', 'min_speakers'], 'must not be greater than max_speakers')
-  } else if (number_of_speakers && (number_of_speakers < least || number_of_speakers > most)) {
-    const rule = 'must not be outside min_speakers and max_speakers'
-    note(['diarization_config', 'number_of_speakers'], rule)
-  }
-  const { minimum_duration = 0, maximum_duration } = request.subtitles_config ?? {}
-  if (maximum_duration !== undefined && minimum_duration > maximum_duration) {
+  problems.push(...contradictingSpeakers(request))
+  const { minimum_duration = 0, maximum_duration = MAX_CAPTION } = request.subtitles_config ?? {}
+  if (minimum_duration > maximum_duration) {
     note(['subtitles_config', 'minimum_duration'], 'must not be greater than maximum_duration')
   }
   return problems
+}
+
+/** The same of a live session: how many speakers there are said to be. */
+export function findLiveContradictions({ realtime_processing }: LiveRequest): Problem[] {
+  return contradictingSpeakers(realtime_processing).map(({ path, rule }) => {
+    return { path: ['realtime_processing', ...path], rule }
+  })
+}
+
+function contradictingSpeakers({
+  diarization_config = {},
+}: Pick<PreRecordedRequest, 'diarization_config'>): Problem[] {
+  // Zero means no bound.
+  const { number_of_speakers, min_speakers, max_speakers } = diarization_config
+  const least = min_speakers || 1
+  const most = max_speakers || Number.POSITIVE_INFINITY
+  if (least > most) {
+    const rule = 'must not be greater than max_speakers'
+    return [{ path: ['diarization_config', 'min_speakers'], rule }]
+  }
+  if (number_of_speakers && (number_of_speakers < least || number_of_speakers > most)) {
+    const rule = 'must not be outside min_speakers and max_speakers'
+    return [{ path: ['diarization_config', 'number_of_speakers'], rule }]
+  }
+  return []
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import {
+  diarizationConfigOf,
   dropAbsent,
   languageConfigOf,
   vocabularyConfigOf,
@@ -45,6 +46,7 @@ function realtimeProcessingOf({ realtime_processing: asked }: LiveRequest) {
     ...used,
     custom_vocabulary: asked.custom_vocabulary !== false,
     custom_vocabulary_config: vocabularyConfigOf(asked),
+    diarization_config: diarizationConfigOf(asked),
   })
 }
 

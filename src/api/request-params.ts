@@ -74,7 +74,10 @@ export function vocabularyConfigOf({
   return { default_intensity: 0.5, ...custom_vocabulary_config, vocabulary: custom_vocabulary }
 }
 
-function diarizationConfigOf({ diarization_config }: PreRecordedRequest) {
+/** The configuration of speakers, as far as it is used. */
+export function diarizationConfigOf({
+  diarization_config,
+}: Pick<PreRecordedRequest, 'diarization_config'>) {
   if (!diarization_config) return undefined
   const { enhanced: _, ...used } = diarization_config
   return used

@@ -5,6 +5,9 @@ import { createLiveEars } from './live/ears.ts'
 import { WorkerPool } from './pool.ts'
 import type { WorkerRole } from './protocol.ts'
 import { cutSegments, fileSegments } from './segments.ts'
+import { planVoices } from './speakers/plan-voices.ts'
+import { chooseVoiceModel } from './speakers/voice-model.ts'
+import { createVoiceWorkers } from './speakers/voice-workers.ts'
 import type { EngineOptions, PcmFile, Segment, SpeechEngine } from './speech-engine.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import { VAD_FRAME } from './vad.ts'
@@ -19,6 +22,8 @@ const DETECT_SAMPLES = Math.floor((600 * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
 const PATIENCE = 60
 const RECOGNISE_PATIENCE_PER_SECOND = 2
 const DETECT_PATIENCE_PER_SECOND = 0.2
+/** Telling speakers apart does not take much longer for a longer recording. */
+const SPEAKERS_PATIENCE = 300
 
 /**
  * Once there is a live session, batches get what it leaves: a tenth of a core that both want. Not before,
@@ -48,6 +53,9 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     return pool
   }
   const pool = start('batch', workers)
+  const voiceModel = chooseVoiceModel(folder)
+  if (voiceModel.kind === 'unusable') log.error({ problem: voiceModel.problem }, 'no speaker model')
+  const voices = createVoiceWorkers({ model: voiceModel, pool, start: () => start('turns', 1) })
   const live =
     options.live &&
     createLiveEars({
@@ -55,7 +63,10 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       start,
       workers,
       log,
-      onUsed: () => pool.yieldTo(BATCH_NICENESS),
+      onUsed() {
+        pool.yieldTo(BATCH_NICENESS)
+        voices.yieldTo(BATCH_NICENESS)
+      },
     })
   return {
     languages: ['en'],
@@ -69,13 +80,24 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       const task = { kind: 'recognize' as const, path: pcm.path, segments: batch, language }
       return pool.run(task, { signal, patience: patienceFor(batch, RECOGNISE_PATIENCE_PER_SECOND) })
     },
+    voiceModel: voiceModel.id,
+    planVoices(words, { samples }) {
+      const everywhere = voiceModel.kind === 'pipeline' && words.length > 0
+      return everywhere ? [[{ start: 0, end: samples }]] : planVoices(words, samples)
+    },
+    hearVoices: ({ path }, regions, { signal, to, counts = {} }) => {
+      return voices.hear({ path, regions, to, counts, model: voiceModel }, signal)
+    },
+    findSpeakers(task, { signal }) {
+      return pool.run({ kind: 'speakers', ...task }, { signal, patience: SPEAKERS_PATIENCE })
+    },
     async checkReady({ signal }) {
       // A probe goes before batch work: it asks whether anything can be heard, not how long the queue is.
       const how = { signal, patience: PATIENCE, priority: -1 }
       await Promise.all([pool.run({ kind: 'check' }, how), live?.checkReady(how)])
     },
     async close() {
-      await Promise.all([pool.close(), live?.close()])
+      await Promise.all([pool.close(), voices.close(), live?.close()])
     },
   }
 }

@@ -45,8 +45,20 @@ export type Partial = {
   draft: readonly number[]
 }
 
-/** Final text of an utterance. Times are seconds from the start of the session. */
-export type Final = { words: Word[]; language: string; warnings: string[] }
+/** What a voice sounds like, as a direction of length 1, and the seconds of speech that tell it. */
+export type HeardVoice = { embedding: Float32Array; seconds: number }
+
+/**
+ * Final text of an utterance. Times are seconds from the start of the session. `voice` is there if it was asked for
+ * and there is enough of it; `voiceError` says why it could not be heard.
+ */
+export type Final = {
+  words: Word[]
+  language: string
+  warnings: string[]
+  voice?: HeardVoice
+  voiceError?: string
+}
 
 /** One utterance on one channel: where its samples lie, and which of them it holds. */
 export type LiveUtterance = {
@@ -75,10 +87,10 @@ export type LiveEars = {
    * sound for, but no more than `MAX_LISTEN_FRAMES`. The lengths of the answer tell how many.
    */
   listen(sound: LiveSound, request: ListenRequest, options: LiveTaskOptions): Promise<Listened>
-  /** Hears an utterance that has ended. Goes before partials. */
+  /** Hears an utterance that has ended, with `wantsVoice` also who speaks. Goes before partials. */
   recognizeFinal(
     utterance: LiveUtterance,
-    options: LiveTaskOptions & { language?: string | undefined },
+    options: LiveTaskOptions & { language?: string | undefined; wantsVoice?: boolean },
   ): Promise<Final>
   /** Hears what is there of an open utterance, with a smaller model. */
   recognizePartial(

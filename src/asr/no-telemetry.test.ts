@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { writeBandEnergyModel, writePitchModel } from './speakers/stand-in-models.fixture.ts'
 
 test('ONNX Runtime keeps no id and no log of its use when it is loaded', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-telemetry-'))
@@ -14,5 +15,23 @@ test('ONNX Runtime keeps no id and no log of its use when it is loaded', (t) => 
   const { PATH } = process.env
   const env = { PATH, HOME: folder, TMPDIR: folder, XDG_CACHE_HOME: folder }
   execFileSync(process.execPath, ['-e', script], { env })
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+test('the ONNX Runtime of sherpa-onnx keeps none either', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-telemetry-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const models = mkdtempSync(join(tmpdir(), 'steno-models-'))
+  t.after(() => rmSync(models, { recursive: true }))
+  const files = { segmentation: join(models, 's.onnx'), embedding: join(models, 'e.onnx') }
+  writePitchModel(files.segmentation)
+  writeBandEnergyModel(files.embedding)
+  const module = new URL('speakers/turn-finder.ts', import.meta.url)
+  const script = `import('${module}')
+    .then(({ openTurnFinder }) => openTurnFinder(${JSON.stringify(files)}))
+    .then((finder) => finder.find(new Float32Array(16_000), {}))`
+  const { PATH } = process.env
+  const env = { PATH, HOME: folder, TMPDIR: folder, XDG_CACHE_HOME: folder }
+  execFileSync(process.execPath, ['-e', script], { env, stdio: 'ignore' })
   assert.deepEqual(readdirSync(folder), [])
 })

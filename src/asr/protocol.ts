@@ -8,17 +8,20 @@ import type {
   LiveUtterance,
   Partial,
 } from './live-ears.ts'
-import type { RecognizedSegment, Segment } from './speech-engine.ts'
+import type { VoicesTask } from './speakers/voice-listener.ts'
+import type { RecognizedSegment, Segment, SpeakerTask, SpokenUtterance } from './speech-engine.ts'
 
-/** What a worker process is for, hence which models it loads. */
-export type WorkerRole = 'batch' | 'live' | 'listen'
+/** What a worker process is for, hence which models it loads. `turns` runs a library that may end its process. */
+export type WorkerRole = 'batch' | 'live' | 'listen' | 'turns'
 
 /** Work for a worker process. Audio travels as a path: the worker reads just the part it needs. */
 export type Task =
   | { kind: 'detect'; path: string; start: number; end: number }
   | { kind: 'recognize'; path: string; segments: readonly Segment[]; language: string | undefined }
+  | ({ kind: 'voices' } & VoicesTask)
+  | ({ kind: 'speakers' } & SpeakerTask)
   | { kind: 'listen'; sound: LiveSound; request: ListenRequest }
-  | { kind: 'final'; utterance: LiveUtterance }
+  | { kind: 'final'; utterance: LiveUtterance; wantsVoice: boolean }
   | { kind: 'partial'; utterance: LiveUtterance; draft: readonly number[]; isFirst: boolean }
   | { kind: 'measure'; partialInterval: number }
   | { kind: 'check' }
@@ -28,6 +31,8 @@ export type TaskResult = {
   /** Speech probability per frame of 512 samples. */
   detect: Float32Array
   recognize: RecognizedSegment[]
+  voices: null
+  speakers: SpokenUtterance[]
   listen: Listened
   final: Final
   partial: Partial

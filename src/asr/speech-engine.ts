@@ -1,4 +1,4 @@
-import type { Word } from '../transcript/transcript.ts'
+import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type { LiveEars } from './live-ears.ts'
 
 /** Samples per second of all PCM that reaches recognition. */
@@ -20,6 +20,19 @@ export type RecognizedSegment = {
 
 /** A mono file of 16-bit little-endian samples at 16 kHz, as the decoder writes it. */
 export type PcmFile = { path: string; samples: number }
+
+/** Speakers asked for, over all channels; an exact count wins, 0 and undefined bind nothing. */
+export type SpeakerCounts = { exact?: number; min?: number; max?: number }
+
+/** The words of a recording, and the files in which its voices were kept, by channel. */
+export type SpeakerTask = {
+  transcript: Transcript
+  voices: readonly { channel: number; files: readonly string[] }[]
+  counts: SpeakerCounts
+}
+
+/** An utterance with its speaker, and from 0 to 1 how sure that is. */
+export type SpokenUtterance = Utterance & { speaker: number; speakerConfidence: number }
 
 /** How a call is stopped, and where its progress (0 to 1) goes. */
 export type EngineOptions = { signal: AbortSignal; onProgress?: (fraction: number) => void }
@@ -44,6 +57,25 @@ export type SpeechEngine = {
     batch: readonly Segment[],
     options: EngineOptions & { language?: string },
   ): Promise<RecognizedSegment[]>
+  /** The model that hears voices, as part of a file name: files of different ones have nothing in common. */
+  readonly voiceModel: string
+  /**
+   * Where the voices of one channel are listened to: around its words, which ascend, or everywhere. Groups of
+   * regions, each of them for one call of `hearVoices`; depends on words, length and `voiceModel` only.
+   */
+  planVoices(words: readonly Word[], pcm: PcmFile): Segment[][]
+  /**
+   * Hears what the voices in some regions sound like, and keeps that in the file `to`, all of it or nothing.
+   * `counts` are those of this channel, where they are known. Rejects with `speaker_model_unusable` when a model
+   * that was added cannot be used.
+   */
+  hearVoices(
+    pcm: PcmFile,
+    regions: readonly Segment[],
+    options: EngineOptions & { to: string; counts?: SpeakerCounts },
+  ): Promise<void>
+  /** Tells who said each word; utterances are cut anew, each has one speaker. */
+  findSpeakers(task: SpeakerTask, options: EngineOptions): Promise<SpokenUtterance[]>
   /** Hears live sessions, in processes of its own; undefined when it was made without. */
   readonly live: LiveEars | undefined
   /** Runs a real inference of one second; rejects with `engine_unavailable` when none can be made. */

@@ -9,11 +9,14 @@ import { hear } from './hear.ts'
 import { measureCosts } from './live/capacity.ts'
 import { createListener, type Listener } from './live/listener.ts'
 import { recognizeFinal, recognizePartial } from './live/recognition.ts'
+import { createUtteranceVoice } from './live/utterance-voice.ts'
 import { raiseQuiet } from './loudness.ts'
 import { embeddedModels } from './models/embedded.ts'
 import { readSamples } from './pcm.ts'
 import type { FromWorker, Task, TaskResult, ToWorker, WorkerRole } from './protocol.ts'
 import type { Recognizer } from './recognizer.ts'
+import { openTelephoneEmbedder, telephoneModelPath } from './speakers/telephone-embedder.ts'
+import { createVoiceListener, type VoiceListener } from './speakers/voice-listener.ts'
 import type { RecognizedSegment } from './speech-engine.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import { loadVoiceDetector, VAD_FRAME, type VoiceDetector, WARM_UP } from './vad.ts'
@@ -29,21 +32,33 @@ type Perform = (task: Task, signal: AbortSignal) => Promise<TaskResult[Task['kin
 
 /** Loads what the role needs, and gives what does its tasks. */
 async function load(): Promise<Perform> {
+  if (role === 'turns') return hearTurns(createVoiceListener())
   const files = embeddedModels(folder)
   const detector = await loadVoiceDetector(files.voiceDetector)
   if (role === 'listen') return listen(createListener(detector), detector)
   const ears = { detector, recognizer: await createMoonshine(files.moonshineBase, 'base') }
-  if (role === 'batch') return hearBatches(ears)
+  if (role === 'batch') return hearBatches(ears, createVoiceListener())
   return hearLive(ears, await createMoonshine(files.moonshineTiny, 'tiny'))
 }
 
-function hearBatches(ears: Ears): Perform {
+function hearTurns(voices: VoiceListener): Perform {
+  return async (task, signal) => {
+    if (task.kind === 'voices') return voices.hear(task, signal)
+    throw new TypeError(`not a task for turns: ${task.kind}`)
+  }
+}
+
+function hearBatches(ears: Ears, voices: VoiceListener): Perform {
   return async (task, signal) => {
     switch (task.kind) {
       case 'detect':
         return detect(ears, task)
       case 'recognize':
         return recognize(ears, task, signal)
+      case 'voices':
+        return voices.hear(task, signal)
+      case 'speakers':
+        return voices.tellApart(task)
       case 'check':
         return check(ears, signal)
       default:
@@ -53,10 +68,18 @@ function hearBatches(ears: Ears): Perform {
 }
 
 function hearLive(ears: LiveWorkerEars, partials: Recognizer): Perform {
+  // Always the model that is built in: who speaks is told while others wait, by a threshold made for it.
+  const hearVoice = createUtteranceVoice(() => {
+    return openTelephoneEmbedder({ modelPath: telephoneModelPath })
+  })
   return async (task, signal) => {
     switch (task.kind) {
-      case 'final':
-        return recognizeFinal(ears, task.utterance, signal)
+      case 'final': {
+        const { utterance, wantsVoice } = task
+        const final = await recognizeFinal(ears, utterance, signal)
+        if (!wantsVoice || final.words.length === 0) return final
+        return { ...final, ...(await hearVoice(utterance, final.words, signal)) }
+      }
       case 'partial':
         return recognizePartial(partials, task, signal)
       case 'measure':

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Config, readConfig, unknownSettings } from '../config.ts'
 import { createLog } from '../log.ts'
-import { INSTALL_MODELS } from './models.ts'
+import { INSTALL_MODELS } from './require-models.ts'
 import { listenProblem, localUrl, tryListening } from './servers.ts'
 import { SAMPLE } from './welcome.ts'
 

@@ -12,6 +12,9 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     [['transcribe'], /^steno transcribe: name at least one file/],
     [['transcribe', '--formt', 'srt', 'a'], /Unknown option '--formt' \(options: --format, /],
     [['transcribe', '--format', 'doc', 'a'], /--format must be one of: txt, json, srt, vtt/],
+    [['transcribe', '-o', 'a', '--output=b', 'a'], /--output takes one value, but stands there tw/],
+    [['\u001b[2J\n'], /^steno: unknown command '\?\[2J\?'\n/],
+    [['jobs', 'a\u001b[2J'], /cannot do 'a\?\[2J'/],
     [['transcribe', '--server', 'x', 'a'], /--server must be an http or https URL/],
     [
       ['transcribe', '--json', '--format', 'srt', 'a'],
@@ -57,6 +60,12 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     [['webhooks', 'test'], /test takes one ID/],
     [['webhooks', 'test', 'x', 'y'], /test takes one ID/],
     [['webhooks', 'remove'], /name at least one webhook by its id/],
+    [['models', 'update'], /cannot do 'update', only list, add and remove/],
+    [['models', 'list', 'x'], /list takes no names/],
+    [['models', 'add', 'speaker-embedding'], /add takes a KIND and a FILE/],
+    [['models', 'add', 'speaker', '/no/m.onnx'], /KIND must be speaker-embedding or speaker-/],
+    [['models', 'add', 'speaker-embedding', 'x', '--name', ' '], /--name must be 1 to 100/],
+    [['models', 'remove'], /remove takes a KIND or a NAME/],
     [['deliveries', 'drop'], /cannot do 'drop', only list, show, resend/],
     [['deliveries', 'list', 'x'], /list takes options only/],
     [['deliveries', '--status', 'done'], /--status must be some of: pending, .*; not 'done'/],
@@ -91,7 +100,8 @@ test('settings that cannot be used end with code 2 and a line for each', async (
 test('--help explains the program and every command', async () => {
   const { code, stdout } = await run(['--help'])
   const names = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
-  const all = ['serve', 'transcribe', 'live', 'jobs', 'keys', 'webhooks', 'deliveries', 'doctor']
+  const verbs = ['serve', 'transcribe', 'live', 'jobs', 'keys', 'webhooks', 'deliveries']
+  const all = [...verbs, 'models', 'doctor']
   assert.deepEqual([names, code], [all, 0])
   for (const name of names) {
     const help = await run([name, '--help'])

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { UsageError } from './arguments.ts'
+import { harmless, harmlessLines } from './harmless.ts'
 import type { Command, Terminal } from './terminal.ts'
 
 type Entry = { summary: string; load(): Promise<Command> }
@@ -34,6 +35,10 @@ const commands: Record<string, Entry> = {
     summary: 'show what a server has told callbacks and webhooks, and send it again',
     load: async () => (await import('./deliveries.ts')).deliveriesCommand,
   },
+  models: {
+    summary: 'list the models of this machine, add and remove those for speakers',
+    load: async () => (await import('./models.ts')).modelsCommand,
+  },
   doctor: {
     summary: 'check this installation and say what is missing',
     load: async () => (await import('./doctor.ts')).doctorCommand,
@@ -59,7 +64,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!entry) {
     const kind = name.startsWith('-') ? 'option' : 'command'
-    stderr.write(`steno: unknown ${kind} '${name}'\n\n${programHelp()}`)
+    stderr.write(`steno: unknown ${kind} '${harmless(name)}'\n\n${programHelp()}`)
     return 2
   }
   const command = await entry.load()
@@ -71,7 +76,8 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     return await command.run(rest, terminal)
   } catch (error) {
     if (signal.aborted) return 130
-    for (const line of messageOf(error).split('\n')) stderr.write(`steno ${name}: ${line}\n`)
+    for (const line of harmlessLines(messageOf(error)).split('\n'))
+      stderr.write(`steno ${name}: ${line}\n`)
     if (!(error instanceof UsageError)) return 1
     stderr.write(`See 'steno ${name} --help'\n`)
     return 2

@@ -1,5 +1,6 @@
 import { readConfig } from '../config.ts'
 import { parseArguments, UsageError } from './arguments.ts'
+import { checkSpeakerModels } from './check-speaker-models.ts'
 import {
   checkDatabase,
   checkDataFolder,
@@ -44,6 +45,7 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   const config = readOrDefault(env)
   yield await checkModelFiles(config)
   yield await checkRuntime()
+  yield await checkSpeakerModels(config, signal)
   yield await checkDecoder(config, signal)
   yield await checkDataFolder(config)
   yield await checkDatabase(config)

@@ -8,7 +8,7 @@ import { type Config, readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
 import { readSettings } from './arguments.ts'
 import type { Server } from './client.ts'
-import { requireModels } from './models.ts'
+import { requireModels } from './require-models.ts'
 
 /** A server for one command: on a free port of this machine, with data that are gone afterwards. */
 export type PrivateServer = Server & { close(): Promise<void> }

@@ -87,7 +87,7 @@ export class Jobs {
     const workFolder = join(config.storage.folder, 'work')
     const { db } = storage
     const tools = { probe: probeMedia, decode: decodeMedia }
-    this.#tools = { db, speech, composer, config, workFolder, media: media ?? tools }
+    this.#tools = { db, log, speech, composer, config, workFolder, media: media ?? tools }
     this.#options = options
     this.#create = createJobs(db)
     this.#log = log.child({ room: 'jobs' })

@@ -2,6 +2,7 @@ import { chooseLanguage, listedLanguages } from '../asr/languages.ts'
 import type { Segment, SpeechEngine } from '../asr/speech-engine.ts'
 import type { DecodedChannel, decodeMedia, probeMedia } from '../audio/media.ts'
 import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { recordSound } from '../storage/fetched-file.ts'
 import type { JobProgress } from '../storage/progress.ts'
@@ -10,8 +11,9 @@ import type { RedactedSound } from '../storage/redacted-sound.ts'
 import type { WrittenResult } from '../storage/results.ts'
 import type { Composer } from '../text/composer.ts'
 import { roundTo } from '../transcript/rounding.ts'
-import { assembleTranscript } from './assemble.ts'
+import { assembleTranscript, type HeardBatch } from './assemble.ts'
 import type { AttemptMeter } from './attempt-meter.ts'
+import { type Diarised, diarise } from './diarise.ts'
 import type { Enter } from './in-hand.ts'
 import { inParallel } from './in-parallel.ts'
 import { createProgress, type Progress } from './progress.ts'
@@ -29,6 +31,7 @@ export type PipelineTools = {
   media: MediaTools
   composer: Pick<Composer, 'compose' | 'retry' | 'describe'>
   config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
+  log: Log
   /** Where the stages of each job keep what they produced. */
   workFolder: string
 }
@@ -46,8 +49,8 @@ export type Transcribed = { result: WrittenResult; redactedSound?: RedactedSound
 
 /**
  * Makes the result of one job: fetch, decode, find the speech of each channel, recognise it in batches,
- * assemble, and make what was asked for. What an earlier attempt finished is taken from its stages, so a job that was killed goes on
- * where it was and ends with the same transcript.
+ * assemble, tell the speakers apart, and make what was asked for. What an earlier attempt finished is taken
+ * from its stages, so a job that was killed goes on where it was and ends with the same transcript.
  */
 export async function transcribe(
   tools: PipelineTools,
@@ -83,6 +86,7 @@ export async function transcribe(
   const heard = await meter.stage('recognise', () => {
     return recognise(tools.speech, batches, { ...step, language })
   })
+  const told = await tellApart(tools, job, { ...step, heard, channels, meter })
   const workMs = performance.now() - enteredAt
   meter.heard({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
   const result = {
@@ -91,11 +95,11 @@ export async function transcribe(
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
     form: tools.config.addOnResults,
+    diarizationError: told.diarizationError,
   }
   progress.enter('compose')
   const composed = await meter.stage('compose', () => {
-    const options = { account: job.account, signal }
-    return tools.composer.compose(assembleTranscript(heard), result, options)
+    return tools.composer.compose(told.transcript, result, { account: job.account, signal })
   })
   if (!wantsRedactedSound(job.params)) return { result: composed.text }
 
@@ -109,6 +113,24 @@ export async function transcribe(
 }
 
 type Step = { stages: Stages; progress: Progress; signal: AbortSignal }
+
+type Heard = { heard: HeardBatch[]; channels: readonly DecodedChannel[]; meter: AttemptMeter }
+
+/** The transcript of what was heard, with its speakers where they were asked for. */
+async function tellApart(
+  { speech, log }: PipelineTools,
+  { id, params }: ClaimedJob,
+  { heard, channels, meter, stages, progress, signal }: Step & Heard,
+): Promise<Diarised> {
+  const transcript = assembleTranscript(heard)
+  if (params.diarization !== true) return { transcript }
+  progress.enter('diarise')
+  const tools = { speech, stages, log: log.child({ jobId: id }) }
+  const onProgress = progress.advance
+  return meter.stage('diarise', () => {
+    return diarise(transcript, { ...tools, channels, params, signal, onProgress })
+  })
+}
 
 function decode(
   { db, media, config }: PipelineTools,

@@ -5,7 +5,8 @@ const stages = {
   fetch: { from: 0, to: 0.05 },
   decode: { from: 0.05, to: 0.15 },
   'find speech': { from: 0.15, to: 0.25 },
-  recognise: { from: 0.25, to: 0.97 },
+  recognise: { from: 0.25, to: 0.9 },
+  diarise: { from: 0.9, to: 0.97 },
   compose: { from: 0.97, to: 0.99 },
   'redact sound': { from: 0.99, to: 1 },
 } as const

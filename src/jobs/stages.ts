@@ -9,7 +9,8 @@ import { openHeardLog } from './heard-log.ts'
 /**
  * What the expensive stages of one job have produced, kept in a folder of the job so that a further
  * attempt goes on where the last one was killed: `decoded.json` and `pcm/` (the samples),
- * `speech-N.json` (the segments of channel N), `heard.jsonl` (a line per recognised batch).
+ * `speech-N.json` (the segments of channel N), `heard.jsonl` (a line per recognised batch),
+ * `voices-N-P-M` (what the voices of part P of channel N sound like to the model M).
  * Each piece is used again only when all of it had reached the disk.
  */
 export type Stages = AsyncDisposable & {
@@ -18,7 +19,15 @@ export type Stages = AsyncDisposable & {
   /** What an earlier attempt, or this one, heard in a batch. */
   findHeard(channel: number, batch: readonly Segment[]): RecognizedSegment[] | undefined
   keepHeard(channel: number, batch: RecognizedSegment[]): Promise<void>
+  /**
+   * Has the voices of a part of a channel written to a file, and resolves to its path. What another model heard
+   * before, which was in use until the server was started again, is not used.
+   */
+  hearVoices(of: PartOfVoices, work: (file: string) => Promise<void>): Promise<string>
 }
+
+/** A part of a channel, and the model that hears its voices, by its name in files. */
+export type PartOfVoices = { channel: number; part: number; model: string }
 
 /** Opens the folder of a job, with what an earlier attempt left there. */
 export async function openStages(workFolder: string, jobId: string): Promise<Stages> {
@@ -31,6 +40,10 @@ export async function openStages(workFolder: string, jobId: string): Promise<Sta
       findSpeechOnce(join(folder, `speech-${channel}.json`), work).catch(throwStorageError),
     findHeard: heard.find,
     keepHeard: (channel, batch) => heard.append(channel, batch).catch(throwStorageError),
+    hearVoices: ({ channel, part, model }, work) => {
+      const file = join(folder, `voices-${channel}-${part}-${model}`)
+      return hearVoicesOnce(file, work).catch(throwStorageError)
+    },
     [Symbol.asyncDispose]: heard.close,
   }
 }
@@ -89,6 +102,15 @@ async function findSpeechOnce(file: string, work: () => Promise<Segment[]>): Pro
   const segments = await work()
   await writeDurably(file, JSON.stringify(segments))
   return segments
+}
+
+async function hearVoicesOnce(
+  file: string,
+  work: (file: string) => Promise<void>,
+): Promise<string> {
+  const earlier = await stat(file).catch(ignoreMissing)
+  if (!earlier) await work(file)
+  return file
 }
 
 async function readJson<T>(path: string): Promise<T | undefined> {

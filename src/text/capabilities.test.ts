@@ -13,10 +13,10 @@ function toldOf(name: string) {
 }
 
 test('every add-on of the registries is told, once', () => {
-  const names = [...transforms, ...addOns].map(({ name }) => name)
+  const [changing, made] = [transforms, addOns].map((own) => own.map(({ name }) => name))
   assert.deepEqual(
     told.map(({ name }) => name),
-    [...names, ...withoutEngine],
+    [...changing!, 'diarization', ...made!, ...withoutEngine],
   )
   assert.equal(new Set(told.map(({ name }) => name)).size, told.length)
 })
@@ -31,6 +31,7 @@ test('an add-on tells its languages, and whether it is there and can be made aga
   }
   assert.deepEqual(flags('custom_spelling'), ['transform', true, false])
   assert.deepEqual(flags('subtitles'), ['add-on', true, true])
+  assert.deepEqual(flags('diarization'), ['add-on', true, false])
   assert.deepEqual(flags('translation'), ['add-on', false, true])
   assert.deepEqual(toldOf('translation').languages, [])
 })

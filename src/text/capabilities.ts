@@ -32,10 +32,11 @@ export function textCapabilities(): TextCapabilities {
   const made = addOns.map(({ name, languages }) => {
     return { name, kind: 'add-on' as const, isConfigured: true, languages }
   })
+  const heard = { name: 'diarization', kind: 'add-on' as const, isConfigured: true }
   const missing = withoutEngine.map((name) => {
     return { name, kind: 'add-on' as const, isConfigured: false, languages: [] }
   })
-  const all = [...changing, ...made, ...missing]
+  const all = [...changing, { ...heard, languages: 'all' as const }, ...made, ...missing]
   return {
     addOns: all.map((one) => ({ ...one, isRepeatable: isRepeatable(one.name) })),
     entityTypes: entityCapabilities(),

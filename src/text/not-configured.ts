@@ -1,12 +1,7 @@
 import { type Envelope, failed } from './envelope.ts'
 
 /** Add-ons that need an engine which this version has not. */
-export const withoutEngine = [
-  'translation',
-  'audio_to_llm',
-  'structured_data_extraction',
-  'diarization',
-] as const
+export const withoutEngine = ['translation', 'audio_to_llm', 'structured_data_extraction'] as const
 
 /** The answer of an add-on that this server has not. */
 export function notConfigured(name: string): Envelope {

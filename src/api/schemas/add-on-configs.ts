@@ -68,6 +68,11 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
         number_of_speakers: Type.Optional(Type.Integer({ minimum: 1 })),
         min_speakers: Type.Optional(Type.Integer({ minimum: 0 })),
         max_speakers: Type.Optional(Type.Integer({ minimum: 0 })),
+        speaker_confidence: Type.Optional(
+          Type.Boolean({
+            description: 'Tells with each utterance how sure its speaker is; our extension',
+          }),
+        ),
         enhanced: Ignored(),
       },
       { title: 'DiarizationConfig' },

@@ -132,6 +132,7 @@ export const LiveResult = Type.Object(
     metadata: Metadata,
     transcription: TranscriptionView,
     ...sharedAddOns,
+    diarization: PreRecordedResult.properties.diarization,
     messages: Type.Optional(
       Type.Array(Type.String({ contentMediaType: 'application/json' }), {
         description: 'JSON text of each message that was sent during the session, in order',

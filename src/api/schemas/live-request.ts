@@ -69,6 +69,13 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
       translation_config: Type.Optional(configs.TranslationConfig),
       named_entity_recognition: Switch(),
       sentiment_analysis: Switch(),
+      // No default: sessions that do not ask for it show what the contract lists.
+      diarization: Type.Optional(
+        Type.Boolean({
+          description: 'Beyond the contract: finals tell who speaks, as far as known by then',
+        }),
+      ),
+      diarization_config: Type.Optional(configs.DiarizationConfig),
       words_accurate_timestamps: Ignored(),
     }),
     post_processing: Filled('PostProcessing', {

@@ -27,6 +27,13 @@ export const UtteranceView = Type.Object(
         description: 'From 0 by first appearance; only with diarization',
       }),
     ),
+    speaker_confidence: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'How sure the speaker is; only with `diarization_config.speaker_confidence`',
+      }),
+    ),
     words: Type.Array(WordView),
     text: Type.String({ description: 'All words, joined' }),
     language: Language,
@@ -34,7 +41,7 @@ export const UtteranceView = Type.Object(
   { title: 'Utterance' },
 )
 
-const { text: _text, ...sentenceFields } = UtteranceView.properties
+const { text: _text, speaker_confidence: _sure, ...sentenceFields } = UtteranceView.properties
 
 const NativeSentence = Type.Object(
   { sentence: Type.String(), ...sentenceFields },

@@ -7,6 +7,7 @@ import {
   roundedFrames,
   writeChannel,
 } from '../live/conversion.ts'
+import type { VoiceOfFinal } from '../live/utterance-voice.ts'
 import type { LiveEars, LiveUtterance } from '../live-ears.ts'
 import { MAX_LISTEN_FRAMES } from '../live-ears.ts'
 import { readSamples } from '../pcm.ts'
@@ -17,8 +18,14 @@ import { VAD_FRAME } from '../vad.ts'
 export type FakeLiveOptions = {
   /** Instead of the text, a word that is a hash of the samples: for tests that compare runs. */
   fingerprint?: boolean
-  /** Called before each call is answered; a rejection fails the call, a pending promise holds it. */
-  onLive?: (kind: 'listen' | 'final' | 'partial', signal: AbortSignal) => Promise<void> | void
+  /**
+   * Called before each call is answered; a rejection fails the call, a pending promise holds it. Of a `voice`, which is part
+   * of a final, it fails the voice alone.
+   */
+  onLive?: (
+    kind: 'listen' | 'final' | 'partial' | 'voice',
+    signal: AbortSignal,
+  ) => Promise<void> | void
   capacity?: number
 }
 
@@ -50,13 +57,15 @@ export function createFakeLiveEars(words: readonly string[], options: FakeLiveOp
         levels: heard.map((frames) => frames.map(decibels)),
       }
     },
-    async recognizeFinal(utterance, { signal, language = 'en' }) {
+    async recognizeFinal(utterance, { signal, language = 'en', wantsVoice = false }) {
       await onLive?.('final', signal)
       signal.throwIfAborted()
       const heard = readUtterance(utterance)
       const texts = fingerprint ? [heard.hash] : words
       const step = (heard.end - heard.start) / texts.length
-      return { words: heard.hasSpeech ? spread(texts, heard, step) : [], language, warnings: [] }
+      const final = { words: heard.hasSpeech ? spread(texts, heard, step) : [], language }
+      const voice = wantsVoice && heard.hasSpeech && (await hearVoice(heard, options, signal))
+      return { ...final, warnings: [], ...voice }
     },
     async recognizePartial(utterance, { signal, language = 'en' }) {
       await onLive?.('partial', signal)
@@ -80,7 +89,37 @@ function frameLoudness(samples: Int16Array): Float32Array {
   })
 }
 
-type HeardSound = { hasSpeech: boolean; start: number; end: number; hash: string }
+type HeardSound = {
+  hasSpeech: boolean
+  start: number
+  end: number
+  hash: string
+  /** Largest sample, 1 = full scale. */
+  peak: number
+}
+
+/** Voices that are told apart: every so many decibels of loudness is another, or by a hash one of so many. */
+const VOICES = 4
+const VOICE_DECIBELS = 6
+
+/** Who is louder is another; of a fingerprint the hash decides. */
+async function hearVoice(
+  { hash, peak, start, end }: HeardSound,
+  { onLive, fingerprint }: FakeLiveOptions,
+  signal: AbortSignal,
+): Promise<VoiceOfFinal> {
+  try {
+    await onLive?.('voice', signal)
+  } catch (error) {
+    return { voiceError: String(error) }
+  }
+  const step = fingerprint
+    ? Number.parseInt(hash, 16)
+    : Math.floor(-decibels(peak) / VOICE_DECIBELS)
+  const embedding = new Float32Array(VOICES)
+  embedding[step % VOICES] = 1
+  return { voice: { embedding, seconds: end - start } }
+}
 
 /** Seconds between which an utterance is not silent. */
 function readUtterance({ path, segment }: LiveUtterance): HeardSound {
@@ -95,6 +134,7 @@ function readUtterance({ path, segment }: LiveUtterance): HeardSound {
     hasSpeech: voiced.includes(1),
     start: first / SAMPLE_RATE,
     end: last / SAMPLE_RATE,
+    peak: floats.reduce((max, sample) => Math.max(max, Math.abs(sample)), 0),
     hash: createHash('sha256').update(samples).digest('hex').slice(0, 12),
   }
 }

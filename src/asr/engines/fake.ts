@@ -6,6 +6,8 @@ import { createFakeLiveEars, type FakeLiveOptions } from './fake-live.ts'
 export type FakeOptions = FakeLiveOptions & {
   /** Called before each batch is answered; a rejection fails the batch, a pending promise holds it. */
   onBatch?: (batch: readonly Segment[], signal: AbortSignal) => Promise<void> | void
+  /** Called before the voices of a stretch are heard, with the file that is to keep them. */
+  onVoices?: (to: string) => Promise<void> | void
   languages?: readonly string[]
 }
 
@@ -36,6 +38,19 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
       await options.onBatch?.(batch, signal)
       signal.throwIfAborted()
       return batch.map((segment) => hear(segment, words, language))
+    },
+    voiceModel: 'fake',
+    planVoices: (words) => (words.length > 0 ? [[{ start: 0, end: SAMPLE_RATE }]] : []),
+    async hearVoices(_pcm, _regions, { signal, to }) {
+      await options.onVoices?.(to)
+      signal.throwIfAborted()
+    },
+    // Whoever comes first speaks first, and each utterance is somebody else's turn.
+    async findSpeakers({ transcript, counts }) {
+      const speakers = counts.exact || 2
+      return transcript.utterances.map((utterance, i) => {
+        return { ...utterance, speaker: i % speakers, speakerConfidence: 0.8 }
+      })
     },
     async checkReady() {},
     async close() {},

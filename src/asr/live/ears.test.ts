@@ -64,6 +64,17 @@ test('an utterance becomes its words, at their times in the session', async () =
   assert.ok(Math.abs(words[0]!.start - 3.4) < 0.3, `ask starts at ${words[0]!.start}`)
 })
 
+test('the voice of an utterance comes with its words if it is asked for', async () => {
+  const utterance = { path: jfk.path, segment: seconds(0, 4) }
+  const plain = await live.recognizeFinal(utterance, { signal })
+  const { voice, ...rest } = await live.recognizeFinal(utterance, { signal, wantsVoice: true })
+  assert.deepEqual(rest, plain)
+  assert.equal(voice!.embedding.length, 128)
+  assert.ok(voice!.seconds > 1 && voice!.seconds < 4, `${voice!.seconds} s of speech`)
+  const again = await live.recognizeFinal(utterance, { signal, wantsVoice: true })
+  assert.deepEqual(again.voice, voice)
+})
+
 test('the text around an utterance that was cut is heard but not told', async () => {
   const cut = 8.05
   const context = seconds(5, 11)

@@ -77,10 +77,10 @@ export function createLiveEars(options: LiveEarsOptions): OwnLiveEars {
       const how = { signal, patience: LISTEN_PATIENCE, priority: isBehind ? 1 : 0 }
       return listening.run({ kind: 'listen', sound, request }, how)
     },
-    recognizeFinal(utterance, { signal, isBehind = false }) {
+    recognizeFinal(utterance, { signal, isBehind = false, wantsVoice = false }) {
       const rank = isBehind ? priority.finalBehind : priority.final
       const how = { signal, patience: patienceFor(utterance), priority: rank }
-      return recognition.run({ kind: 'final', utterance }, how)
+      return recognition.run({ kind: 'final', utterance, wantsVoice }, how)
     },
     recognizePartial(utterance, { signal, draft = [], isFirst = false, isBehind = false }) {
       const usual = isFirst ? priority.firstPartial : priority.partial

@@ -1,0 +1,44 @@
+/**
+ * Pairs rows with columns so that the sum of their costs is lowest (Hungarian method, as Kuhn and Munkres gave
+ * it): the column of each row. `costs` is square.
+ */
+export function assign(costs: readonly (readonly number[])[]): number[] {
+  const size = costs.length
+  // Index 0 is a row and a column that do not exist; `rowOf[column]` is what the column is paired with.
+  const rowPrice = new Array<number>(size + 1).fill(0)
+  const columnPrice = new Array<number>(size + 1).fill(0)
+  const rowOf = new Array<number>(size + 1).fill(0)
+  for (let row = 1; row <= size; row++) {
+    rowOf[0] = row
+    const slack = new Array<number>(size + 1).fill(Number.POSITIVE_INFINITY)
+    const cameFrom = new Array<number>(size + 1).fill(0)
+    const reached = new Array<boolean>(size + 1).fill(false)
+    let column = 0
+    while (rowOf[column] !== 0) {
+      reached[column] = true
+      const own = rowOf[column]!
+      let [next, least] = [0, Number.POSITIVE_INFINITY]
+      for (let c = 1; c <= size; c++) {
+        if (reached[c]) continue
+        const left = costs[own - 1]![c - 1]! - rowPrice[own]! - columnPrice[c]!
+        if (left < slack[c]!) [slack[c], cameFrom[c]] = [left, column]
+        if (slack[c]! < least) [least, next] = [slack[c]!, c]
+      }
+      for (let c = 0; c <= size; c++) {
+        if (!reached[c]) slack[c]! -= least
+        else {
+          rowPrice[rowOf[c]!]! += least
+          columnPrice[c]! -= least
+        }
+      }
+      column = next
+    }
+    while (column !== 0) {
+      rowOf[column] = rowOf[cameFrom[column]!]!
+      column = cameFrom[column]!
+    }
+  }
+  const columns = new Array<number>(size).fill(0)
+  for (let c = 1; c <= size; c++) columns[rowOf[c]! - 1] = c - 1
+  return columns
+}

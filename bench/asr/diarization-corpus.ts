@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Said, SpeakerTurn } from './diarization-error.ts'
+
+/** A recording of which it is known who speaks when, and, where `said` is there, who says what. */
+export type Conversation = {
+  id: string
+  file: string
+  group: string
+  turns: SpeakerTurn[]
+  said: Said | undefined
+}
+
+type ManifestItem = {
+  id: string
+  file: string
+  group: string
+  kind?: string
+  language: string | null
+  rttm?: string
+  utterances?: { speaker?: string; text?: string }[]
+}
+
+/** English recordings with turns (`rttm`) of the corpus named by `--corpus DIR`; the tests' own have none. */
+export async function readConversations(): Promise<Conversation[]> {
+  const { values } = parseArgs({ options: { corpus: { type: 'string' } } })
+  const folder = resolve(values.corpus ?? join(import.meta.dirname, '../../test/fixtures'))
+  const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as {
+    items: ManifestItem[]
+  }
+  return manifest.items
+    .filter(({ rttm, kind, language }) => rttm && kind !== 'synthetic' && language === 'en')
+    .map(({ id, file, group, rttm, utterances }) => ({
+      id,
+      file: join(folder, file),
+      group,
+      turns: parseRttm(readFileSync(join(folder, rttm!), 'utf8')),
+      said: saidIn(utterances ?? []),
+    }))
+}
+
+/** `SPEAKER file channel start seconds <NA> <NA> name <NA> <NA>`, as NIST's RTTM has it. */
+function parseRttm(text: string): SpeakerTurn[] {
+  const lines = text.split('\n').filter((line) => line.startsWith('SPEAKER'))
+  return lines.map((line) => {
+    const [, , , start, seconds, , , speaker] = line.trim().split(/\s+/)
+    return { start: Number(start), end: Number(start) + Number(seconds), speaker: speaker! }
+  })
+}
+
+/** Undefined unless each utterance has its speaker and text. */
+function saidIn(utterances: NonNullable<ManifestItem['utterances']>): Said | undefined {
+  const said = new Map<string, string>()
+  for (const { speaker, text } of utterances) {
+    if (!speaker || !text) return undefined
+    said.set(speaker, `${said.get(speaker) ?? ''} ${text}`)
+  }
+  return said.size > 0 ? said : undefined
+}

@@ -1,0 +1,103 @@
+import { comparableWords, wordErrors } from '../../src/transcript/word-errors.ts'
+import { assign } from './assignment.ts'
+
+/** Who speaks when, in seconds. */
+export type SpeakerTurn = { start: number; end: number; speaker: string }
+
+/**
+ * Seconds of speech, and how many of them are missed, invented or given to another speaker. Speech of two at
+ * once counts twice; `missedOverlap` is the part of `missed` where somebody else was heard.
+ */
+export type DiarizationError = {
+  speech: number
+  missed: number
+  invented: number
+  confused: number
+  missedOverlap: number
+}
+
+/** Turns are compared in steps of this, in seconds. */
+const STEP = 0.01
+
+/**
+ * Diarization error with the best pairing of speakers, as NIST defines it (RT-09 evaluation plan).
+ * `collar` seconds around each boundary of the reference do not count.
+ */
+export function diarizationError(
+  reference: readonly SpeakerTurn[],
+  found: readonly SpeakerTurn[],
+  { collar }: { collar: number },
+): DiarizationError {
+  const end = Math.max(0, ...[...reference, ...found].map((turn) => turn.end))
+  const [said, heard] = [paint(reference, end), paint(found, end)]
+  const counted = new Uint8Array(Math.ceil(end / STEP)).fill(1)
+  for (const { start, end } of collar > 0 ? reference : []) {
+    for (const edge of [start, end]) {
+      const from = Math.max(0, Math.round((edge - collar) / STEP))
+      counted.fill(0, from, Math.round((edge + collar) / STEP))
+    }
+  }
+  const shared = (a: Uint8Array, b: Uint8Array) => {
+    return counted.reduce((sum, on, t) => sum + (on && a[t] && b[t] ? 1 : 0), 0)
+  }
+  const right = bestTotal(said.map((a) => heard.map((b) => shared(a, b))))
+  let [speech, both, missed, missedOverlap, total] = [0, 0, 0, 0, 0]
+  for (const [t, on] of counted.entries()) {
+    if (!on) continue
+    const [voices, answers] = [countAt(said, t), countAt(heard, t)]
+    speech += voices
+    total += answers
+    both += Math.min(voices, answers)
+    missed += Math.max(0, voices - answers)
+    if (answers > 0) missedOverlap += Math.max(0, voices - answers)
+  }
+  const inSeconds = {
+    speech,
+    missed,
+    invented: total - both,
+    confused: both - right,
+    missedOverlap,
+  }
+  for (const key of Object.keys(inSeconds) as (keyof typeof inSeconds)[]) inSeconds[key] *= STEP
+  return inSeconds
+}
+
+function paint(turns: readonly SpeakerTurn[], end: number): Uint8Array[] {
+  const lanes = new Map<string, Uint8Array>()
+  for (const { start, end: to, speaker } of turns) {
+    const lane = lanes.get(speaker) ?? new Uint8Array(Math.ceil(end / STEP))
+    lanes.set(speaker, lane.fill(1, Math.round(start / STEP), Math.round(to / STEP)))
+  }
+  return [...lanes.values()]
+}
+
+function countAt(lanes: readonly Uint8Array[], t: number): number {
+  return lanes.reduce((sum, lane) => sum + lane[t]!, 0)
+}
+
+/** The largest sum of weights when each row is paired with at most one column. */
+function bestTotal(weights: readonly (readonly number[])[]): number {
+  const size = Math.max(weights.length, weights[0]?.length ?? 0)
+  const costs = Array.from({ length: size }, (_, i) => {
+    return Array.from({ length: size }, (_, j) => -(weights[i]?.[j] ?? 0))
+  })
+  return assign(costs).reduce((sum, j, i) => sum - costs[i]![j]!, 0)
+}
+
+/** What each speaker said, by name. */
+export type Said = ReadonlyMap<string, string>
+
+/**
+ * Word errors with speakers counted (cpWER: Watanabe et al., CHiME-6, 2020): the texts of both sides are paired
+ * so that the errors are fewest; a speaker without a partner is missed or invented as a whole.
+ */
+export function speakerWordErrors(reference: Said, found: Said) {
+  const [said, heard] = [[...reference.values()], [...found.values()]]
+  const size = Math.max(said.length, heard.length)
+  const costs = Array.from({ length: size }, (_, i) => {
+    return Array.from({ length: size }, (_, j) => wordErrors(said[i] ?? '', heard[j] ?? '').errors)
+  })
+  const errors = assign(costs).reduce((sum, j, i) => sum + costs[i]![j]!, 0)
+  const words = said.reduce((sum, text) => sum + comparableWords(text).length, 0)
+  return { errors, words }
+}

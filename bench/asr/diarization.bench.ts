@@ -1,0 +1,243 @@
+/**
+ * Who spoke when: diarization and its errors per group of a corpus, with the number of speakers known and
+ * not, words as the service hears them, and what it costs beside recognition and as recordings grow.
+ */
+import { rm } from 'node:fs/promises'
+import { createSpeechEngine } from '../../src/asr/engine.ts'
+import { readSamples } from '../../src/asr/pcm.ts'
+import { type ChannelWindows, diarize } from '../../src/asr/speakers/diarize.ts'
+import { diarizationGrid, speechRegions } from '../../src/asr/speakers/regions.ts'
+import {
+  openTelephoneEmbedder,
+  telephoneModelPath,
+} from '../../src/asr/speakers/telephone-embedder.ts'
+import { decodeMedia } from '../../src/audio/media.ts'
+import { readConfig } from '../../src/config.ts'
+import { assembleTranscript } from '../../src/jobs/assemble.ts'
+import { createLog } from '../../src/log.ts'
+import type { Transcript } from '../../src/transcript/transcript.ts'
+import { report } from '../report.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { type Conversation, readConversations } from './diarization-corpus.ts'
+import { diarizationError, type SpeakerTurn, speakerWordErrors } from './diarization-error.ts'
+
+/** What was found in one recording, before speakers are told apart. */
+type Heard = { transcript: Transcript; voices: ChannelWindows[]; seconds: number }
+
+/** Sums over the recordings of a group. */
+type Sums = Record<
+  | 'recordings'
+  | 'speech'
+  | 'missed'
+  | 'invented'
+  | 'confused'
+  | 'missedOverlap'
+  | 'strictSpeech'
+  | 'strictErrors'
+  | 'countsRight'
+  | 'countErrors'
+  | 'words'
+  | 'wordErrors',
+  number
+>
+
+const signal = new AbortController().signal
+const { models, workers } = readConfig({})
+const engine = createSpeechEngine({ folder: models.folder, workers, log: createLog('warn') })
+await engine.checkReady({ signal })
+const embedder = await openTelephoneEmbedder({ modelPath: telephoneModelPath })
+await using folder = await disposableFolder()
+const groups = new Map<string, Sums>()
+const busy = { recognition: 0, embedding: 0, clustering: 0, audio: 0 }
+let longest: Heard | undefined
+
+for (const conversation of await readConversations()) {
+  const heard = await hear(conversation)
+  if (heard.seconds > (longest?.seconds ?? 0)) longest = heard
+  for (const [mode, exact] of [
+    ['known', countIn(conversation.turns)],
+    ['automatic', 0],
+  ] as const) {
+    const started = performance.now()
+    const spoken = diarize(heard.transcript, { voices: heard.voices, counts: { exact } })
+    if (mode === 'automatic') busy.clustering += (performance.now() - started) / 1000
+    const key = `${conversation.group}/${mode}`
+    const sums = groups.get(key) ?? emptySums()
+    groups.set(key, sums)
+    note(sums, conversation, spoken)
+  }
+}
+await engine.close()
+await embedder.close()
+
+for (const [key, sums] of groups) {
+  const [group, speakers] = key.split('/')
+  report({ bench: 'diarization', group, speakers, ...summarise(sums) })
+}
+report({
+  bench: 'diarization',
+  group: 'all',
+  seconds: busy.audio,
+  workers,
+  recognitionRealTimeFactor: busy.recognition / busy.audio,
+  embeddingRealTimeFactor: busy.embedding / busy.audio,
+  clusteringRealTimeFactor: busy.clustering / busy.audio,
+})
+if (longest) for (const minutes of [10, 60, 180]) reportGrowth(longest, minutes)
+
+/** Recognises a recording as a job does, then listens to its voices, one channel after the other. */
+async function hear({ id, file }: Conversation): Promise<Heard> {
+  const media = await decodeMedia(file, `${folder.path}/${id}`, {
+    nameHint: file,
+    signal,
+    maxSeconds: 86_400,
+  })
+  const channels = media.channels.filter(({ sameAs }) => sameAs === null)
+  const started = performance.now()
+  const batches = await Promise.all(
+    channels.map(async (pcm) => {
+      const planned = engine.planBatches(await engine.findSpeech(pcm, { signal }))
+      const heard = await Promise.all(
+        planned.map((batch) => engine.recognize(pcm, batch, { signal })),
+      )
+      return heard.map((segments) => ({ channel: pcm.channel, segments }))
+    }),
+  )
+  const transcript = assembleTranscript(batches.flat())
+  const recognised = performance.now()
+  const voices: ChannelWindows[] = []
+  for (const { channel, path, samples } of channels) {
+    const words = transcript.utterances
+      .filter((own) => own.channel === channel)
+      .flatMap((own) => own.words)
+    const regions = speechRegions(words, samples)
+    const pcm = readSamples(path, 0, samples)
+    voices.push({
+      channel,
+      windows: await embedder.embed(pcm, regions, { signal, grids: [diarizationGrid] }),
+    })
+  }
+  busy.recognition += (recognised - started) / 1000
+  busy.embedding += (performance.now() - recognised) / 1000
+  busy.audio += media.duration
+  return { transcript, voices, seconds: media.duration }
+}
+
+function countIn(turns: readonly SpeakerTurn[]): number {
+  return new Set(turns.map(({ speaker }) => speaker)).size
+}
+
+function emptySums(): Sums {
+  return {
+    recordings: 0,
+    speech: 0,
+    missed: 0,
+    invented: 0,
+    confused: 0,
+    missedOverlap: 0,
+    strictSpeech: 0,
+    strictErrors: 0,
+    countsRight: 0,
+    countErrors: 0,
+    words: 0,
+    wordErrors: 0,
+  }
+}
+
+function note(sums: Sums, { turns, said }: Conversation, spoken: ReturnType<typeof diarize>): void {
+  const found = joinWords(spoken)
+  const lenient = diarizationError(turns, found, { collar: 0.25 })
+  const strict = diarizationError(turns, found, { collar: 0 })
+  for (const key of ['speech', 'missed', 'invented', 'confused', 'missedOverlap'] as const)
+    sums[key] += lenient[key]
+  sums.strictSpeech += strict.speech
+  sums.strictErrors += strict.missed + strict.invented + strict.confused
+  sums.recordings++
+  const miscount = Math.abs(countIn(found) - countIn(turns))
+  sums.countErrors += miscount
+  if (miscount === 0) sums.countsRight++
+  if (!said) return
+  const texts = new Map<string, string>()
+  for (const { speaker, words } of spoken) {
+    const text = words.map((word) => word.text).join(' ')
+    texts.set(String(speaker), `${texts.get(String(speaker)) ?? ''} ${text}`)
+  }
+  const { errors, words } = speakerWordErrors(said, texts)
+  sums.words += words
+  sums.wordErrors += errors
+}
+
+/** Turns from the times of words; a speaker's pauses below half a second belong to them. */
+function joinWords(spoken: ReturnType<typeof diarize>): SpeakerTurn[] {
+  const turns: SpeakerTurn[] = []
+  const last = new Map<number, SpeakerTurn>()
+  for (const { speaker, words } of spoken) {
+    for (const { start, end } of words) {
+      const own = last.get(speaker)
+      if (own && start - own.end < 0.5) own.end = Math.max(own.end, end)
+      else {
+        const turn = { start, end, speaker: String(speaker) }
+        turns.push(turn)
+        last.set(speaker, turn)
+      }
+    }
+  }
+  return turns
+}
+
+function summarise(sums: Sums) {
+  return {
+    recordings: sums.recordings,
+    der: (sums.missed + sums.invented + sums.confused) / sums.speech,
+    derWithoutCollar: sums.strictErrors / sums.strictSpeech,
+    confusion: sums.confused / sums.speech,
+    missed: sums.missed / sums.speech,
+    missedOverlap: sums.missedOverlap / sums.speech,
+    invented: sums.invented / sums.speech,
+    countsRight: sums.countsRight,
+    meanCountError: sums.countErrors / sums.recordings,
+    cpWer: sums.words > 0 ? sums.wordErrors / sums.words : null,
+  }
+}
+
+/** Tells speakers apart in a recording that is the longest one over and over. */
+function reportGrowth({ transcript, voices, seconds }: Heard, minutes: number): void {
+  const times = Array.from({ length: Math.ceil((minutes * 60) / seconds) }, (_, i) => i * seconds)
+  const utterances = times.flatMap((late) => {
+    return transcript.utterances
+      .map((utterance) => ({
+        ...utterance,
+        words: utterance.words.map((word) => ({
+          ...word,
+          start: word.start + late,
+          end: word.end + late,
+        })),
+      }))
+      .filter(({ words }) => words.at(-1)!.end < minutes * 60)
+  })
+  const longer = voices.map(({ channel, windows }) => {
+    const repeated = times.flatMap((late) => {
+      const shift = Math.round(late * 16_000)
+      return windows.map((window) => ({
+        ...window,
+        start: window.start + shift,
+        end: window.end + shift,
+      }))
+    })
+    return { channel, windows: repeated.filter(({ end }) => end < minutes * 60 * 16_000) }
+  })
+  const started = performance.now()
+  diarize({ utterances }, { voices: longer, counts: {} })
+  report({
+    bench: 'diarization',
+    group: 'growth',
+    minutes,
+    windows: longer.reduce((sum, { windows }) => sum + windows.length, 0),
+    clusteringSeconds: (performance.now() - started) / 1000,
+  })
+}
+
+async function disposableFolder() {
+  const path = await temporaryFolder()
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+}

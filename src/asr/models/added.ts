@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+
+/** Kinds of models that an operator may add; there is one of each at most. */
+export const modelKinds = ['speaker-embedding', 'speaker-segmentation'] as const
+
+/** One of `modelKinds`. */
+export type ModelKind = (typeof modelKinds)[number]
+
+/** A model that was added: the file that holds it, and what is on record of it. */
+export type AddedModel = {
+  kind: ModelKind
+  /** What the operator calls it, and the name of the file that it came from. */
+  name: string
+  origin: string
+  path: string
+  bytes: number
+  sha256: string
+}
+
+/** What stands in the record of an added model; `file` lies beside it. */
+export type AddedRecord = Omit<AddedModel, 'kind' | 'path'> & { file: string }
+
+/** Where added models lie inside the models folder, apart from the embedded ones. */
+export function addedFolder(folder: string): string {
+  return join(folder, 'added')
+}
+
+/** The record of the model of a kind: written last and removed first, so that it tells what there is. */
+export function recordFile(folder: string, kind: ModelKind): string {
+  return join(addedFolder(folder), `${kind}.json`)
+}
+
+/** The added model of a kind, if there is one. Blocks; throws `Error` when its record cannot be read. */
+export function readAddedModel(folder: string, kind: ModelKind): AddedModel | undefined {
+  let text: string
+  try {
+    text = readFileSync(recordFile(folder, kind), 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw unreadable(kind, error)
+  }
+  const { file, ...record } = parseRecord(text, kind)
+  return { kind, ...record, path: join(addedFolder(folder), file) }
+}
+
+/** What may be wrong with the file of a model. */
+export type Fault = 'damaged' | 'missing'
+
+/** Tells what is wrong with the file of a model, whose every byte is read; undefined when it is whole. */
+export async function findFault({
+  path,
+  sha256,
+}: Pick<AddedModel, 'path' | 'sha256'>): Promise<Fault | undefined> {
+  try {
+    return (await hashFile(path)) === sha256 ? undefined : 'damaged'
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing'
+    throw error
+  }
+}
+
+/** SHA-256 of a file in hex, read piece by piece. Rejects when it cannot be read. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}
+
+function parseRecord(text: string, kind: ModelKind): AddedRecord {
+  let record: unknown
+  try {
+    record = JSON.parse(text)
+  } catch (error) {
+    throw unreadable(kind, error)
+  }
+  if (!isRecord(record)) throw unreadable(kind)
+  return record
+}
+
+function isRecord(value: unknown): value is AddedRecord {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, origin, file, bytes, sha256 } = value as Record<string, unknown>
+  const texts = [name, origin, file, sha256].every((text) => typeof text === 'string')
+  return texts && typeof bytes === 'number' && /^[\w-]+\.onnx$/.test(String(file))
+}
+
+function unreadable(kind: ModelKind, cause?: unknown): Error {
+  const remedy = `remove it with 'steno models remove ${kind}' and add it again`
+  return new Error(`Cannot read the record of the ${kind} model: ${remedy}`, { cause })
+}

@@ -1,0 +1,186 @@
+/** Added models in the worker processes of a real engine; the models are stand-ins of our own. */
+import assert from 'node:assert/strict'
+import { appendFileSync, symlinkSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { readConfig } from '../../config.ts'
+import { createLog } from '../../log.ts'
+import type { Transcript, Word } from '../../transcript/transcript.ts'
+import { createSpeechEngine } from '../engine.ts'
+import { addModel } from '../models/add-model.ts'
+import { hashFile, type ModelKind, readAddedModel } from '../models/added.ts'
+import type { PcmFile, SpeakerCounts, SpeechEngine } from '../speech-engine.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+import {
+  writeBandEnergyModel,
+  writeBandLevelModel,
+  writeMeanSquareModel,
+  writePitchModel,
+} from './stand-in-models.fixture.ts'
+import { readVoices } from './voice-files.ts'
+import { chooseVoiceModel } from './voice-model.ts'
+
+const { signal } = new AbortController()
+
+/** A models folder with the embedded models, in which stand-ins can be added. */
+async function makeModels(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-speakers-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const embedded = readConfig({}).models.folder
+  for (const name of ['moonshine-base', 'silero-vad.onnx']) {
+    symlinkSync(join(embedded, name), join(folder, name))
+  }
+  async function add(kind: ModelKind, write: (file: string) => void) {
+    const source = join(folder, 'source.onnx')
+    write(source)
+    await addModel(folder, { kind, source, name: 'mine', signal })
+  }
+  return { folder, add }
+}
+
+function startEngine(t: TestContext, folder: string): SpeechEngine {
+  const engine = createSpeechEngine({ folder, workers: 1, log: createLog('silent') })
+  t.after(() => engine.close())
+  return engine
+}
+
+/** Six turns of four seconds, low and high by turns, each a word every half second; both rise and fall 7 times a second. */
+async function makeTalk(folder: string): Promise<{ pcm: PcmFile; transcript: Transcript }> {
+  const samples = new Int16Array(24 * SAMPLE_RATE)
+  for (let i = 0; i < samples.length; i++) {
+    const t = i / SAMPLE_RATE
+    const isLow = Math.floor(t / 4) % 2 === 0
+    const rise = t % 4 < 3.6 ? 0.5 + 0.5 * Math.sin(2 * Math.PI * 7 * t) : 0
+    const floor = Math.sin(i * i * 0.01) * 0.01
+    samples[i] = 32_767 * (0.5 * rise * Math.sin(2 * Math.PI * (isLow ? 300 : 3000) * t) + floor)
+  }
+  const path = join(folder, 'talk.pcm')
+  await writeFile(path, new Uint8Array(samples.buffer))
+  const words = Array.from({ length: 42 }, (_, i): Word => {
+    const start = Math.floor(i / 7) * 4 + (i % 7) * 0.5 + 0.1
+    return { text: `w${i}`, start, end: start + 0.4, confidence: 1 }
+  })
+  const utterance = { channel: 0, language: 'en', words }
+  return { pcm: { path, samples: samples.length }, transcript: { utterances: [utterance] } }
+}
+
+/** Who said what of the talk, as `0:w0…w6`, and what was kept on the way. */
+async function tellApart(engine: SpeechEngine, folder: string, counts: SpeakerCounts = {}) {
+  const { pcm, transcript } = await makeTalk(folder)
+  const groups = engine.planVoices(transcript.utterances[0]!.words, pcm)
+  const files = groups.map((_, i) => join(folder, `voices-${i}`))
+  for (const [i, regions] of groups.entries()) {
+    await engine.hearVoices(pcm, regions, { signal, to: files[i]!, counts })
+  }
+  const task = { transcript, voices: [{ channel: 0, files }], counts }
+  const utterances = await engine.findSpeakers(task, { signal })
+  const turns = utterances.map(({ speaker, words }) => {
+    return `${speaker}:${words[0]!.text}-${words.at(-1)!.text}`
+  })
+  return { turns, heard: files.map(readVoices), groups, samples: pcm.samples }
+}
+
+const byTurns = ['0:w0-w6', '1:w7-w13', '0:w14-w20', '1:w21-w27', '0:w28-w34', '1:w35-w41']
+
+test('an added speaker-embedding hears the voices in place of the built-in model', async (t) => {
+  const { folder, add } = await makeModels(t)
+  await add('speaker-embedding', writeMeanSquareModel)
+  const engine = startEngine(t, folder)
+  const { turns, heard } = await tellApart(engine, folder, { exact: 2 })
+  assert.deepEqual(turns, byTurns)
+  const [first] = heard
+  assert.ok(first && 'windows' in first && first.windows.length > 20)
+  assert.equal(first.windows[0]!.embedding.length, 80)
+  const { sha256 } = readAddedModel(folder, 'speaker-embedding')!
+  assert.deepEqual([first.model, engine.voiceModel], [sha256.slice(0, 16), sha256.slice(0, 16)])
+})
+
+test('both kinds of models find the turns of the whole recording', async (t) => {
+  const { folder, add } = await makeModels(t)
+  await add('speaker-segmentation', writePitchModel)
+  assert.equal(chooseVoiceModel(folder).kind, 'built-in')
+  await add('speaker-embedding', writeBandEnergyModel)
+  const engine = startEngine(t, folder)
+  const { turns, heard, groups, samples } = await tellApart(engine, folder)
+  assert.deepEqual(turns, byTurns)
+  assert.deepEqual(groups, [[{ start: 0, end: samples }]])
+  assert.deepEqual(engine.planVoices([], { path: '', samples }), [])
+  assert.ok(heard[0] && 'turns' in heard[0])
+  assert.deepEqual(
+    await countsAt(engine, folder, [{ max: 5 }, { max: 1 }, { exact: 1 }]),
+    [2, 1, 1],
+  )
+})
+
+test('a pipeline that finds too few speakers is asked for more', async (t) => {
+  const { folder, add } = await makeModels(t)
+  await add('speaker-segmentation', writePitchModel)
+  await add('speaker-embedding', writeBandLevelModel)
+  const engine = startEngine(t, folder)
+  assert.deepEqual(await countsAt(engine, folder, [{}, { min: 2 }, { exact: 2 }]), [1, 2, 2])
+})
+
+/** How many speakers a pipeline finds in the talk for each of these counts. */
+async function countsAt(engine: SpeechEngine, folder: string, asked: readonly SpeakerCounts[]) {
+  const found: number[] = []
+  for (const counts of asked) {
+    const [first] = (await tellApart(engine, folder, counts)).heard
+    assert.ok(first && 'turns' in first)
+    found.push(new Set(first.turns.map(({ speaker }) => speaker)).size)
+  }
+  return found
+}
+
+test('a damaged or missing model fails what asks for it, by name, and the worker goes on', async (t) => {
+  const { folder, add } = await makeModels(t)
+  await add('speaker-embedding', writeMeanSquareModel)
+  const engine = startEngine(t, folder)
+  const { path } = readAddedModel(folder, 'speaker-embedding')!
+  appendFileSync(path, 'x')
+  const message = /^Cannot use the added speaker model: 'mine' is damaged; see 'steno models'/
+  await assert.rejects(tellApart(engine, folder), { code: 'speaker_model_unusable', message })
+  await rm(path)
+  const gone = /'mine' is missing since the server was started; see 'steno models' and start/
+  await assert.rejects(tellApart(engine, folder), { code: 'speaker_model_unusable', message: gone })
+  await engine.checkReady({ signal })
+})
+
+test('models that end their process fail what asks for them, and nothing else', async (t) => {
+  const { folder, add } = await makeModels(t)
+  await add('speaker-embedding', (file) => writeMeanSquareModel(file))
+  const embedding = readAddedModel(folder, 'speaker-embedding')!
+  const record = { ...embedding, file: basename(embedding.path) }
+  const to = join(folder, 'added', 'speaker-segmentation.json')
+  await writeFile(to, JSON.stringify(record))
+  const engine = startEngine(t, folder)
+  await assert.rejects(tellApart(engine, folder), {
+    code: 'speaker_model_unusable',
+    message: /its process ended twice over the recording; 'steno doctor' tries it$/,
+  })
+  await engine.checkReady({ signal })
+})
+
+test('a model that cannot be loaded is named, without a path of this machine', async (t) => {
+  const { folder, add } = await makeModels(t)
+  await add('speaker-embedding', writeMeanSquareModel)
+  const { path, ...record } = readAddedModel(folder, 'speaker-embedding')!
+  await writeFile(path, 'no model')
+  const changed = { ...record, file: basename(path), sha256: await hashFile(path) }
+  await writeFile(join(folder, 'added', 'speaker-embedding.json'), JSON.stringify(changed))
+  const message =
+    "Cannot use the added speaker model: 'mine' cannot be loaded; 'steno doctor' says why"
+  await assert.rejects(tellApart(startEngine(t, folder), folder), { message })
+})
+
+test('a record that cannot be read fails what asks for it with the remedy', async (t) => {
+  const { folder, add } = await makeModels(t)
+  await add('speaker-embedding', writeMeanSquareModel)
+  await writeFile(join(folder, 'added', 'speaker-embedding.json'), '{')
+  const engine = startEngine(t, folder)
+  await assert.rejects(tellApart(engine, folder), {
+    code: 'speaker_model_unusable',
+    message: /remove it with 'steno models remove speaker-embedding' and add it again$/,
+  })
+})

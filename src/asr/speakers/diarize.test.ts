@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { cutUtterances } from '../../transcript/utterances.ts'
+import type { SpeakerCounts } from '../speech-engine.ts'
+import { diarize } from './diarize.ts'
+import { embeddingOf, type Talk, talk } from './talk.fixture.ts'
+
+function diarizeTalks(talks: readonly Talk[], counts: SpeakerCounts = {}) {
+  const utterances = talks.flatMap(({ words }, channel) =>
+    cutUtterances(words, { channel, language: 'en' }),
+  )
+  const voices = talks.map(({ windows }, channel) => ({ channel, windows }))
+  return diarize({ utterances }, { voices, counts })
+}
+
+/** The speaker of each word, by digits, words in order of time. */
+function digits(utterances: ReturnType<typeof diarizeTalks>): string {
+  return utterances.map(({ words, speaker }) => String(speaker).repeat(words.length)).join('')
+}
+
+const dialogue = 'aaaaaaaaaa. bbbbbbbbbb. aaaaaaaa. bbbbbbbbbbbb. aaaaaaaaaa. bbbbbbbbb.'
+
+test('utterances end where the speaker changes, and speakers are counted as they appear', () => {
+  const spoken = diarizeTalks([talk(dialogue)])
+  const turns = dialogue.split(' ').map((turn, i) => String(i % 2).repeat(turn.length - 1))
+  assert.equal(digits(spoken), turns.join(''))
+  for (const { words } of spoken) assert.equal(new Set(words.map(({ text }) => text[0])).size, 1)
+})
+
+test('equal input gives equal output', () => {
+  assert.deepEqual(diarizeTalks([talk(dialogue)]), diarizeTalks([talk(dialogue)]))
+})
+
+test('windows may come in any order', () => {
+  const own = talk(dialogue)
+  assert.deepEqual(
+    diarizeTalks([{ ...own, windows: own.windows.toReversed() }]),
+    diarizeTalks([own]),
+  )
+})
+
+test('counts are met as far as there are voices', () => {
+  const speakers = (counts: SpeakerCounts, letters = dialogue) => {
+    return new Set(diarizeTalks([talk(letters)], counts).map(({ speaker }) => speaker)).size
+  }
+  assert.equal(speakers({}), 2)
+  assert.equal(speakers({ exact: 1 }), 1)
+  assert.equal(speakers({ max: 1 }), 1)
+  assert.equal(speakers({ min: 3 }), 3)
+  assert.equal(speakers({ exact: 5 }, 'aaa'), 1)
+})
+
+test('sides of a call have one speaker each, whatever they sound like', () => {
+  const spoken = diarizeTalks([talk('aaaaaaa bbbbbbb aaaaaaa bbbbbbb'), talk('  cccccccccccccccc')])
+  assert.deepEqual(
+    [...new Set(spoken.map(({ channel, speaker }) => `${channel}${speaker}`))],
+    ['00', '11'],
+  )
+})
+
+test('a count splits the side of a call where two speak', () => {
+  const spoken = diarizeTalks(
+    [talk('cccccccccccc cccccccccc'), talk(`${dialogue} ${dialogue}`, { seed: 1 })],
+    { exact: 3 },
+  )
+  const speakers = new Set(spoken.map(({ channel, speaker }) => `${channel}${speaker}`))
+  assert.equal([...speakers].filter((speaker) => speaker.startsWith('1')).length, 2)
+})
+
+test('microphones of one room keep the speakers that they hear, each its own', () => {
+  const spoken = diarizeTalks([talk(dialogue), talk(dialogue, { seed: 1 })])
+  assert.deepEqual([...new Set(spoken.map(({ speaker }) => speaker))], [0, 1, 2, 3])
+  for (const { channel, speaker } of spoken) assert.equal(speaker % 2, channel)
+})
+
+test('words without a window, and a transcript without words, are taken as they are', () => {
+  assert.deepEqual(diarizeTalks([]), [])
+  const { words } = talk('aaa')
+  const spoken = diarizeTalks([{ words, said: 'aaa', windows: [] }], { min: 2 })
+  assert.deepEqual(digits(spoken), '000')
+})
+
+test('languages stay apart in utterances', () => {
+  const { words, windows } = talk('aaaaaa')
+  const utterances = [
+    { channel: 0, language: 'en', words: words.slice(0, 3) },
+    { channel: 0, language: 'fr', words: words.slice(3) },
+  ]
+  const spoken = diarize({ utterances }, { voices: [{ channel: 0, windows }], counts: {} })
+  assert.deepEqual(
+    spoken.map(({ language, words }) => [language, words.length]),
+    [
+      ['en', 3],
+      ['fr', 3],
+    ],
+  )
+})
+
+test('confidence lies between 0 and 1, and is higher in a long turn than for a word at its edge', () => {
+  const spoken = diarizeTalks([talk('aaaaaaaaaaaaaaa bbbbbbbbbbbbbbb aaaaaaaaaaaaaaa')])
+  for (const { speakerConfidence } of spoken)
+    assert.ok(speakerConfidence > 0 && speakerConfidence < 1)
+  const unsure = diarizeTalks([{ ...talk('aaa'), windows: [] }])
+  assert.ok(unsure[0]!.speakerConfidence < spoken[0]!.speakerConfidence)
+})
+
+test('where two speak at once the confidence is low', () => {
+  const own = talk(`${dialogue} aaaaaaaaaaaa`)
+  const last = own.words.at(-12)!.start * 16_000
+  const windows = own.windows.map((window, i) => {
+    const both = embeddingOf({ a: 0.5, b: 0.5 }, 500 + i)
+    return window.start >= last - 4000 ? { ...window, embedding: both } : window
+  })
+  const spoken = diarizeTalks([{ ...own, windows }])
+  assert.ok(spoken.at(-1)!.speakerConfidence < 0.7)
+  for (const { speakerConfidence } of spoken.slice(0, -2)) assert.ok(speakerConfidence > 0.85)
+})
+
+test('no word is lost or changed, and utterances are in order of time', () => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', 'a', 'b'), maxLength: 60 })
+  fc.assert(
+    fc.property(fc.array(letters, { maxLength: 3 }), fc.nat(4), (texts, exact) => {
+      const talks = texts.map((text, seed) => talk(text, { seed }))
+      const spoken = diarizeTalks(talks, { exact })
+      for (const [channel, { words }] of talks.entries()) {
+        const own = spoken.filter((utterance) => utterance.channel === channel)
+        assert.deepEqual(
+          own.flatMap((utterance) => utterance.words),
+          words,
+        )
+      }
+      const starts = spoken.map(({ words }) => words[0]!.start)
+      assert.deepEqual(
+        starts,
+        starts.toSorted((a, b) => a - b),
+      )
+      assert.deepEqual(
+        [...new Set(spoken.map(({ speaker }) => speaker))],
+        [...new Set(spoken.map(({ speaker }) => speaker))].toSorted((a, b) => a - b),
+      )
+    }),
+    { numRuns: 40, seed: 7 },
+  )
+})

@@ -1,0 +1,87 @@
+import type { Word } from '../../transcript/transcript.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+import type { EmbeddedWindow } from './embedder.ts'
+import { diarizationGrid, speechRegions } from './regions.ts'
+import { layWindows } from './windows.ts'
+
+const DIMENSION = 128
+/** Parts of an embedding: what all voices share, the voice, and chance; cosines are then about 0.14, 0.5 within a voice. */
+const [COMMON, VOICE, NOISE] = [Math.sqrt(0.14), 0.6, Math.sqrt(0.5)]
+
+/** Numbers of chance that are the same each time, about normal with the variance of a direction. */
+function noise(seed: number): Float64Array {
+  let state = seed * 2654435761 + 12345
+  const next = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+  for (let i = 0; i < 10; i++) next()
+  return Float64Array.from({ length: DIMENSION }, () => {
+    return (next() + next() + next() - 1.5) * 2 * Math.sqrt(1 / DIMENSION)
+  })
+}
+
+function directionOf(voice: string): Float64Array {
+  return noise(1000 + voice.charCodeAt(0))
+}
+
+/** An embedding of a window in which each voice has its share; equal seeds give equal embeddings. */
+export function embeddingOf(shares: Record<string, number>, seed: number): Float32Array {
+  const parts = Object.entries(shares).map(([voice, share]) => ({ share, at: directionOf(voice) }))
+  const [common, chance] = [noise(1), noise(10_000 + seed)]
+  const sum = Float64Array.from(common, (x, d) => {
+    const voices = parts.reduce((total, { share, at }) => total + share * at[d]!, 0)
+    return COMMON * x + VOICE * voices + NOISE * chance[d]!
+  })
+  const length = Math.hypot(...sum)
+  return Float32Array.from(sum, (x) => x / length)
+}
+
+/** Words of one channel, what their voices are, and the windows in which they are heard. */
+export type Talk = { words: Word[]; said: string; windows: EmbeddedWindow[] }
+
+/**
+ * A talk in letters: each is a word of 0.3 s by the voice of that name, with 0.1 s behind it; a blank is a pause of
+ * half a second, a point ends the sentence of the word before. `seed` makes it another recording.
+ */
+export function talk(letters: string, { seed = 0 }: { seed?: number } = {}): Talk {
+  const words: Word[] = []
+  let at = 1
+  for (const letter of letters) {
+    if (letter === ' ') at += 0.5
+    else if (letter === '.') words.at(-1)!.text += '.'
+    else {
+      words.push({ text: `${letter}${words.length}`, start: at, end: at + 0.3, confidence: 1 })
+      at += 0.4
+    }
+  }
+  const regions = speechRegions(words, (at + 1) * SAMPLE_RATE)
+  const windows = regions.flatMap((region) => layWindows(region, diarizationGrid))
+  return {
+    words,
+    said: words.map(({ text }) => text[0]).join(''),
+    windows: windows.map((window, i) => {
+      return { ...window, embedding: embeddingOf(sharesIn(window, words), seed * 100_000 + i) }
+    }),
+  }
+}
+
+function sharesIn({ start, end }: { start: number; end: number }, words: readonly Word[]) {
+  const shares: Record<string, number> = {}
+  let total = 0
+  for (const word of words) {
+    const from = Math.max(word.start, start / SAMPLE_RATE)
+    const shared = Math.min(word.end, end / SAMPLE_RATE) - from
+    if (shared <= 0) continue
+    shares[word.text[0]!] = (shares[word.text[0]!] ?? 0) + shared
+    total += shared
+  }
+  for (const voice of Object.keys(shares)) shares[voice]! /= total
+  return shares
+}
+
+/** Voices by letters in the order in which they are first heard: 0, 1, 0 becomes `aba`. */
+export function inLetters(voices: readonly number[]): string {
+  const order = [...new Set(voices)]
+  return voices.map((voice) => String.fromCharCode(97 + order.indexOf(voice))).join('')
+}

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { writeVoices } from './voice-files.ts'
+import { createVoiceListener } from './voice-listener.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'steno-voices-'))
+after(() => rmSync(folder, { recursive: true }))
+
+test('voices that were heard by different models are not compared', () => {
+  const files = ['one', 'other'].map((model) => {
+    const file = join(folder, model)
+    writeVoices(file, { model, windows: [] })
+    return file
+  })
+  const task = { transcript: { utterances: [] }, counts: {} }
+  const { tellApart } = createVoiceListener()
+  assert.throws(() => tellApart({ ...task, voices: [{ channel: 0, files }] }), {
+    code: 'storage_unreadable',
+    message: /heard by different models/,
+  })
+  assert.deepEqual(tellApart({ ...task, voices: [{ channel: 0, files: [files[0]!] }] }), [])
+})

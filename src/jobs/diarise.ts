@@ -1,0 +1,117 @@
+import type { EngineOptions, SpeakerCounts, SpeechEngine } from '../asr/speech-engine.ts'
+import type { DecodedChannel } from '../audio/media.ts'
+import { AppError, type ErrorCode } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { AddOnError } from '../text/envelope.ts'
+import type { Transcript, Utterance } from '../transcript/transcript.ts'
+import { inParallel } from './in-parallel.ts'
+import type { Stages } from './stages.ts'
+
+/** What a recording is told apart with. `channels` are those with a sound of their own. */
+export type DiariseOptions = EngineOptions & {
+  speech: SpeechEngine
+  channels: readonly DecodedChannel[]
+  stages: Pick<Stages, 'hearVoices'>
+  params: Readonly<Record<string, unknown>>
+  log: Log
+}
+
+/** The transcript with its speakers, or as it was with the reason why there are none. */
+export type Diarised = { transcript: Transcript; diarizationError?: AddOnError }
+
+type DiarizationConfig = {
+  number_of_speakers?: number
+  min_speakers?: number
+  max_speakers?: number
+  speaker_confidence?: boolean
+}
+
+/** The end of the attempt, not of the diarization. */
+const ENDS_ATTEMPT: ReadonlySet<ErrorCode> = new Set([
+  'server_stopping',
+  'engine_unavailable',
+  'storage_full',
+])
+
+/**
+ * Tells who said each word. A failure costs the job nothing but its speakers; rejects when the attempt
+ * cannot go on at all: it was aborted, no worker can be had, the disk is full.
+ */
+export async function diarise(transcript: Transcript, options: DiariseOptions): Promise<Diarised> {
+  const { params, signal, log } = options
+  const { speaker_confidence: isConfidenceAsked } = configOf(params)
+  try {
+    const utterances = await tellApart(transcript, options)
+    return { transcript: { utterances: isConfidenceAsked ? utterances : utterances.map(unsure) } }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof AppError && ENDS_ATTEMPT.has(error.code)) throw error
+    log.error({ err: error }, 'diarization failed, the job goes on without')
+    return { transcript, diarizationError: explain(error) }
+  }
+}
+
+/** A model that the operator added is named; everything else stands in the log. */
+function explain(error: unknown): AddOnError {
+  const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'
+  const message = isModel ? error.message : 'diarization broke down'
+  return { status_code: 500, exception: 'AddonFailed', message }
+}
+
+function unsure({ speakerConfidence: _, ...utterance }: Utterance): Utterance {
+  return utterance
+}
+
+async function tellApart(transcript: Transcript, options: DiariseOptions): Promise<Utterance[]> {
+  const { speech, channels, stages, params, signal, onProgress } = options
+  const groups = channels.flatMap((pcm) => {
+    return speech.planVoices(wordsOf(transcript, pcm.channel), pcm).map((regions, part) => {
+      return { pcm, regions, part }
+    })
+  })
+  const counts = countsOf(params)
+  // How the speakers are spread over several channels is not known before they are heard.
+  const ofChannel = channels.length === 1 ? { counts } : {}
+  let done = 0
+  const files = await inParallel(
+    groups,
+    async ({ pcm, regions, part }, signal) => {
+      const { channel } = pcm
+      const file = await stages.hearVoices({ channel, part, model: speech.voiceModel }, (to) => {
+        return onceMore(() => speech.hearVoices(pcm, regions, { signal, to, ...ofChannel }))
+      })
+      onProgress?.(++done / groups.length)
+      return { channel, file }
+    },
+    { limit: speech.workers + 1, signal },
+  )
+  const voices = channels.map(({ channel }) => {
+    const own = files.filter((heard) => heard.channel === channel)
+    return { channel, files: own.map(({ file }) => file) }
+  })
+  const task = { transcript, voices, counts }
+  return onceMore(() => speech.findSpeakers(task, { signal }))
+}
+
+/** A worker that crashed may have done so for another reason; one that crashes twice over the same will again. */
+async function onceMore<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'engine_failed') throw error
+    return work()
+  }
+}
+
+function wordsOf({ utterances }: Transcript, channel: number) {
+  return utterances.filter((own) => own.channel === channel).flatMap(({ words }) => words)
+}
+
+function countsOf(params: DiariseOptions['params']): SpeakerCounts {
+  const { number_of_speakers: exact, min_speakers: min, max_speakers: max } = configOf(params)
+  return { ...(exact && { exact }), ...(min && { min }), ...(max && { max }) }
+}
+
+function configOf({ diarization_config }: DiariseOptions['params']): DiarizationConfig {
+  return (diarization_config ?? {}) as DiarizationConfig
+}
