@@ -11,6 +11,7 @@ export function randomParams(random: Random): Record<string, unknown> {
     realtime_processing: {
       named_entity_recognition: random() < 0.5,
       sentiment_analysis: random() < 0.5,
+      diarization: random() < 0.5,
     },
     messages_config: {
       receive_partial_transcripts: random() < 0.5,

@@ -1,3 +1,4 @@
+import type { SessionVoices } from '../asr/live/session-voices.ts'
 import type { Final, LiveEars } from '../asr/live-ears.ts'
 import type { Log } from '../log.ts'
 import type { SessionText } from '../text/live/live-text.ts'
@@ -37,6 +38,20 @@ export type HeardFinal = {
   endedAt?: number | undefined
 }
 
+/**
+ * The order in which finals are told: that in which their utterances ended. Each channel has one of its own, or the
+ * session one for all: what a final tells of its speaker depends on all that were told before.
+ */
+export type Telling = { last: Promise<void>; begun: number }
+
+/** An order in which nothing is told yet. */
+export function createTelling(): Telling {
+  return { last: Promise.resolve(), begun: 0 }
+}
+
+/** An utterance whose final text is not told yet, and its place in the order of `Telling`. */
+export type AwaitedUtterance = { place: number; utterance: EndedUtterance }
+
 /** What a channel is made from. */
 export type ChannelOptions = {
   channel: number
@@ -47,6 +62,9 @@ export type ChannelOptions = {
   language: SessionLanguage
   /** Writes words as the customer does. */
   change: SessionText['change']
+  telling: Telling
+  /** Tells who speaks, if that was asked for; then `telling` must be one for all channels. */
+  voices?: SessionVoices | undefined
   partialIntervalMs: number
   tell(event: HeardEvent): void
   /** Called with the seconds that a recognition took. */
@@ -63,6 +81,8 @@ const PARTIAL_SHARE = 3
 const LEAD_SECONDS = 0.1
 /** More finals than this are not waited for at a time: sound is heard faster than it is recognised. */
 const MAX_ENDED = 8
+/** A final that failed so often is asked for without its voice: that may be the cause of it. */
+const VOICE_ATTEMPTS = 2
 
 type Early = { span: UtteranceSpan; final: Promise<Final>; stop: AbortController }
 type LastPartial = { number: number; text: string; draft: readonly number[]; voice: number }
@@ -77,8 +97,7 @@ export class Channel {
   readonly #endpoint: EndpointState
   /** First sample that no utterance took. */
   #after: number
-  #ended: EndedUtterance[] = []
-  #telling: Promise<void> = Promise.resolve()
+  #ended: AwaitedUtterance[] = []
   /** The last word of the utterances that have ended, and of those that were told. */
   #lastSpoken: Promise<LastWord | null>
   #lastTold: LastWord | null
@@ -108,7 +127,7 @@ export class Channel {
   }
 
   /** Utterances whose final text is not told yet. */
-  get ended(): readonly EndedUtterance[] {
+  get ended(): readonly AwaitedUtterance[] {
     return this.#ended
   }
 
@@ -135,7 +154,7 @@ export class Channel {
 
   /** Resolves when not too many finals are under way, or, with `all`, none. */
   async caughtUp({ all = false } = {}): Promise<void> {
-    if (all || this.#ended.length > MAX_ENDED) await this.#telling
+    if (all || this.#ended.length > MAX_ENDED) await this.#options.telling.last
   }
 
   /**
@@ -239,18 +258,18 @@ export class Channel {
     ended: EndedUtterance,
     { final, endedAt }: { final: Promise<Final>; endedAt?: number },
   ): void {
-    const { channel, tell, language, change, signal } = this.#options
+    const { channel, tell, language, change, telling, voices, signal } = this.#options
     const { number, from, to } = ended.span
-    this.#ended.push(ended)
+    this.#ended.push({ place: telling.begun++, utterance: ended })
     const before = this.#lastSpoken
     this.#lastSpoken = final.then(
       ({ words }) => lastOf(words) ?? before,
       () => before,
     )
-    this.#telling = this.#telling.then(async () => {
+    telling.last = telling.last.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
       try {
-        const { words: rough, language: heard } = await final
+        const { words: rough, language: heard, voice } = await final
         const words = isAlone(ended)
           ? beginAfter(rough, span.start - LEAD_SECONDS)
           : withoutRepeat(rough, this.#lastTold)
@@ -260,7 +279,8 @@ export class Channel {
         this.#lastTold = lastOf(words) ?? this.#lastTold
         if (words.length > 0) language.heard(heard)
         const spoken = words.length > 0 ? heard : language.fallback
-        const view = viewUtterance(written, { channel, language: spoken, span })
+        const speaker = words.length > 0 ? voices?.speakerOf(channel, voice) : undefined
+        const view = viewUtterance(written, { channel, language: spoken, span, speaker })
         this.#ended.shift()
         tell({ type: 'final', channel, number, view, endedAt })
       } catch (error) {
@@ -276,21 +296,25 @@ export class Channel {
     ended: EndedUtterance,
     { isBehind, stop }: { isBehind: boolean; stop?: AbortController },
   ): Promise<Final> {
-    const { ears, language, log, onWork } = this.#options
+    const { ears, voices, log, onWork } = this.#options
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
     const segment = isAlone(ended) ? ended.segment : beginBehind(ended, await this.#lastSpoken)
+    const utterance = { path: this.#options.path, segment, context }
     const began = performance.now()
+    let attempts = 0
     const final = await insist(
-      () =>
-        ears.recognizeFinal(
-          { path: this.#options.path, segment, context },
-          { signal, isBehind, language: language.current },
-        ),
+      () => {
+        const wantsVoice = voices !== undefined && attempts++ < VOICE_ATTEMPTS
+        const language = this.#options.language.current
+        return ears.recognizeFinal(utterance, { signal, isBehind, language, wantsVoice })
+      },
       { signal, log },
     )
     onWork((performance.now() - began) / 1000)
+    const { voiceError } = final
+    if (voiceError !== undefined) log.warn({ voiceError }, 'a voice could not be heard')
     return final
   }
 }

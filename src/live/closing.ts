@@ -1,11 +1,13 @@
 import type { SoundFormat } from '../audio/sound-format.ts'
 import type { ResultForm } from '../text/add-on.ts'
-import type { Envelope } from '../text/envelope.ts'
+import { type AddOnError, type Envelope, failed } from '../text/envelope.ts'
 import type { SessionText } from '../text/live/live-text.ts'
-import { type AddOnParams, summaryMessage } from './add-ons.ts'
+import type { AddOnParams } from './add-ons.ts'
 import { foundAddOns } from './found-add-ons.ts'
 import type { Journal } from './journal.ts'
-import { buildResult, buildTranscription, type ReadLog, withMessages } from './result.ts'
+import { buildResult, buildTranscription, withMessages } from './result.ts'
+import type { ReadLog } from './session-log.ts'
+import { createSpeakerFinder } from './speaker-at.ts'
 import type { Teller } from './teller.ts'
 
 /** What a session leaves when it ends. */
@@ -30,6 +32,8 @@ export type ClosingOptions = {
   hasAcks: boolean
   maxMessages: number
   readLog: ReadLog
+  /** Tells speakers apart and notes them in the log; undefined when that was not asked for, or is done. */
+  diarise?: (() => Promise<void>) | undefined
   text: Pick<SessionText, 'find'>
   form: ResultForm
   /** From here on no other message may be told: result and callback end with the same ones. */
@@ -47,21 +51,26 @@ export type ClosingOptions = {
 export async function closeSession(
   options: ClosingOptions,
 ): Promise<{ outcome: Outcome; end: () => void }> {
-  const { params, format, soundBytes, duration, work, readLog, teller, journal, signal } = options
+  const { params, format, soundBytes, duration, work, readLog, form } = options
+  const { teller, journal, signal } = options
   const { channels } = format
   const isLast = true
   teller.once({ type: 'end_recording', data: { recording_duration: duration } }, { isLast })
   await journal.flushed()
   signal.throwIfAborted()
-  const { transcription, utterances } = await buildTranscription(readLog)
+  await options.diarise?.()
+  await journal.flushed()
+  signal.throwIfAborted()
+  const { transcription, utterances, spoken, diarized } = await buildTranscription(readLog)
   teller.once({ type: 'post_transcript', text: transcription }, { isLast })
-  const summary = await summarize(utterances, options)
-  if (summary) teller.once(summaryMessage(summary), { isLast })
+  const summary = await teller.summarized(() => summarize(utterances, options))
   const addOns = {
     ...(summary && { summarization: JSON.stringify(summary) }),
-    ...(await foundAddOns(readLog, params, options)),
+    ...(await foundAddOns(readLog, params, { form, speakerAt: createSpeakerFinder(spoken) })),
+    ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
-  const built = buildResult(transcription, { duration, channels, work, addOns })
+  const total = work + (diarized?.seconds ?? 0)
+  const built = buildResult(transcription, { duration, channels, work: total, addOns })
   // What an earlier process told of the result must stay true: it measured another time of work.
   const whole = teller.dataTold('post_final_transcript') ?? built
   // Each of the transcripts may be megabytes: the loop is to be free between them.
@@ -83,6 +92,10 @@ export async function closeSession(
     for (const send of last) send()
   }
   return { outcome, end }
+}
+
+function writeFailure(error: AddOnError, { seconds }: { seconds: number }): string {
+  return JSON.stringify(failed('diarization', error, { seconds }))
 }
 
 async function summarize(

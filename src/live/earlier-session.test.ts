@@ -115,6 +115,14 @@ test('what comes at the end is known as such also in the next process', async ()
   assert.ok(told.once.get('post_final_transcript')?.endsWith('"data":{"a":1}}'))
 })
 
+test('speakers at the end that are noted are known to the next process', async () => {
+  const spoken = writeRecord({ kind: 'spoken', text: 'no JSON, which is not looked at' })
+  assert.equal((await readLog(spoken)).isDiarized, false)
+  const diarized = { count: 1, seconds: 1, error: null }
+  const noted = await readLog(spoken, writeRecord({ kind: 'diarized', diarized }))
+  assert.equal(noted.isDiarized, true)
+})
+
 test('a long transcript is not parsed to know its type', async () => {
   const text = '{"type":"post_transcript","session_id":"one","created_at":"","data":no JSON}'
   const { messages } = await readLog(writeRecord({ kind: 'message', text }))

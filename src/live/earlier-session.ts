@@ -1,4 +1,5 @@
 import type { LiveFiles } from '../storage/live-files.ts'
+import type { Envelope } from '../text/envelope.ts'
 import type { Outgoing } from './connection.ts'
 import { dropOlder, type EarlierChunks, type Seam } from './intake.ts'
 import { type Routing, readMessage, type ServerMessage, type TextMessage } from './messages.ts'
@@ -21,6 +22,8 @@ export type EarlierSession = {
   messages: EarlierMessages
   snapshot: Snapshot | undefined
   stop: StopReason | undefined
+  /** Whether the speakers at the end are noted. */
+  isDiarized: boolean
   told: Told
 }
 
@@ -38,6 +41,8 @@ export type Told = {
   unanswered: Map<string, UtteranceRecord>
   /** The last answer of the add-ons, and how many of its messages were told. */
   lastAnswer: { utterance: UtteranceRecord; found: FoundRecord; told: number } | undefined
+  /** What was answered of the summary. */
+  summary: Envelope | undefined
 }
 
 /** Nothing was told yet. */
@@ -50,6 +55,7 @@ export function nothingTold(): Told {
     once: new Map(),
     unanswered: new Map(),
     lastAnswer: undefined,
+    summary: undefined,
   }
 }
 
@@ -85,6 +91,7 @@ export async function readEarlier(
     beganAt: undefined as number | undefined,
     snapshot: undefined as Snapshot | undefined,
     stop: undefined as StopReason | undefined,
+    isDiarized: false,
   }
   let [numbered, seen] = [0, 0]
   let missed: Outgoing[] = []
@@ -141,6 +148,12 @@ export async function readEarlier(
         case 'snapshot':
           earlier.snapshot = record.snapshot
           told.speech.clear()
+          break
+        case 'summary':
+          told.summary = record.summary
+          break
+        case 'diarized':
+          earlier.isDiarized = true
           break
         case 'stop':
           earlier.stop = record.reason

@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Envelope } from '../text/envelope.ts'
 import { failed } from '../text/envelope.ts'
 import type { Findings } from './add-ons.ts'
-import { foundAddOns } from './found-add-ons.ts'
+import { type FoundOptions, foundAddOns } from './found-add-ons.ts'
 import { writeRecord } from './session-log.ts'
 
 const none = { translation: false, named_entity_recognition: false, sentiment_analysis: false }
@@ -18,12 +18,13 @@ type Asked = {
   asked: Partial<typeof none>
   form?: 'string' | 'native'
   channelOf?: (number: number) => number
+  speakerAt?: FoundOptions['speakerAt']
 }
 
 /** What the result tells of findings, one for each utterance. */
 async function answersOf(
   findings: readonly Findings[],
-  { asked, form = 'string', channelOf = () => 0 }: Asked,
+  { asked, form = 'string', channelOf = () => 0, speakerAt = () => undefined }: Asked,
 ): Promise<Record<string, Envelope>> {
   const lines = findings.map((findings, number) => {
     return writeRecord({ kind: 'found', found: { channel: channelOf(number), number, findings } })
@@ -35,7 +36,7 @@ async function answersOf(
     realtime_processing: { ...none, ...asked },
     post_processing: { summarization: false },
   }
-  const answers = await foundAddOns(readLog, params, { form })
+  const answers = await foundAddOns(readLog, params, { form, speakerAt })
   return Object.fromEntries(Object.entries(answers).map(([key, text]) => [key, JSON.parse(text)]))
 }
 
@@ -87,4 +88,23 @@ test('an add-on failed if it failed on every utterance', async () => {
   assert.equal(some.named_entity_recognition!.success, true)
   const { success, error, results } = all.named_entity_recognition!
   assert.deepEqual([success, error, results], [false, why, null])
+})
+
+test('who felt something is who spoke then in the end, not who was told', async () => {
+  const told = [
+    { start: 1, end: 2, speaker: 0 },
+    { start: 3, end: 4, speaker: 0 },
+    { start: 5, end: 6 },
+  ]
+  const findings = [{ sentiment_analysis: { ...found(), results: told } }]
+  const { sentiment_analysis } = await answersOf(findings, {
+    asked: { sentiment_analysis: true },
+    form: 'native',
+    channelOf: () => 1,
+    speakerAt: ({ channel, start }) => (start === 1 ? undefined : 10 * channel + start),
+  })
+  const speakers = (sentiment_analysis!.results as { speaker?: number }[]).map(
+    ({ speaker }) => speaker,
+  )
+  assert.deepEqual(speakers, [0, 13, undefined])
 })

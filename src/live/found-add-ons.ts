@@ -4,8 +4,9 @@ import { failed } from '../text/envelope.ts'
 import { notConfigured } from '../text/not-configured.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import type { AddOnParams } from './add-ons.ts'
-import { joined, type ReadLog } from './result.ts'
-import { type FoundRecord, readRecord } from './session-log.ts'
+import { joined } from './result.ts'
+import { type FoundRecord, type ReadLog, readRecord } from './session-log.ts'
+import type { ChannelSpan } from './speaker-at.ts'
 
 const types = ['named_entity_recognition', 'sentiment_analysis'] as const
 type FindingType = (typeof types)[number]
@@ -18,6 +19,12 @@ type Gathered = {
   error: Envelope['error']
 }
 
+/** How answers are written, and who is said in the end to have spoken at a moment: what was told was provisional. */
+export type FoundOptions = {
+  form: ResultForm
+  speakerAt(span: ChannelSpan): number | undefined
+}
+
 /**
  * The answers of the realtime add-ons in the result of a session, as JSON texts by key: what was told of each
  * utterance, by start (contract 4.7). One failed only if it failed on every utterance.
@@ -25,7 +32,7 @@ type Gathered = {
 export async function foundAddOns(
   readLog: ReadLog,
   { realtime_processing: asked }: AddOnParams,
-  { form }: { form: ResultForm },
+  { form, speakerAt }: FoundOptions,
 ): Promise<Record<string, string>> {
   const wanted = types.filter((type) => asked[type])
   const gathered = Object.fromEntries(types.map((type) => [type, nothing()]))
@@ -37,7 +44,7 @@ export async function foundAddOns(
       if (!line.startsWith('found ')) continue
       const record = readRecord(line)
       if (record.kind === 'found')
-        for (const type of wanted) add(gathered[type]!, record.found, type)
+        for (const type of wanted) add(gathered[type]!, record.found, { type, speakerAt })
     }
   }
   for (const type of wanted) answers[type] = await writeAnswer(type, gathered[type]!, form)
@@ -48,15 +55,23 @@ function nothing(): Gathered {
   return { found: [], seconds: 0, successes: 0, error: null }
 }
 
-function add(gathered: Gathered, { channel, findings }: FoundRecord, type: FindingType): void {
+type Found = { start: number; end: number; speaker?: number }
+
+function add(
+  gathered: Gathered,
+  { channel, findings }: FoundRecord,
+  { type, speakerAt }: Pick<FoundOptions, 'speakerAt'> & { type: FindingType },
+): void {
   const envelope = findings[type]
   if (!envelope) return
   gathered.seconds += envelope.exec_time
   gathered.error ??= envelope.error
   if (!envelope.success) return
   gathered.successes++
-  for (const one of envelope.results as { start: number }[]) {
-    gathered.found.push({ start: one.start, channel, json: JSON.stringify(one) })
+  for (const one of envelope.results as Found[]) {
+    const speaker = one.speaker === undefined ? undefined : speakerAt({ ...one, channel })
+    const told = speaker === undefined ? one : { ...one, speaker }
+    gathered.found.push({ start: one.start, channel, json: JSON.stringify(told) })
   }
 }
 

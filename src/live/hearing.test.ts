@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { LiveEars } from '../asr/live-ears.ts'
 import { MAX_LISTEN_FRAMES } from '../asr/live-ears.ts'
+import type { SpeakerCounts } from '../asr/speech-engine.ts'
 import { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
 import type { SessionText } from '../text/live/live-text.ts'
@@ -23,6 +24,8 @@ type Options = {
   from?: Snapshot
   text?: string
   change?: SessionText['change']
+  /** Asks for speakers; each frame count of an utterance is a voice. */
+  speakers?: SpeakerCounts
 }
 
 /**
@@ -30,15 +33,17 @@ type Options = {
  * which frames it was made of, a partial how many.
  */
 function open(channels: readonly string[], options: Options = {}) {
-  const { before, partials = false, from, text } = options
+  const { before, partials = false, from, text, speakers } = options
   const told: string[] = []
   const snapshots: Snapshot[] = []
   const calls: string[] = []
+  const listened: number[] = []
   const leaving = new AbortController()
   const ears: LiveEars = {
     capacity: undefined,
     async listen({ channels: paths }, { from: at, frames }, { signal }) {
       await before?.('listen')
+      listened.push(at)
       signal.throwIfAborted()
       const end = Math.min(at + MAX_LISTEN_FRAMES, Math.floor(frames / FRAME))
       const heard = paths.map((_, i) => [...channels[i]!.slice(at, Math.max(at, end))])
@@ -47,14 +52,21 @@ function open(channels: readonly string[], options: Options = {}) {
         levels: heard.map((frames) => new Float32Array(frames.length).fill(-30)),
       }
     },
-    async recognizeFinal({ path, segment }, { signal, language = 'en' }) {
-      calls.push(`final ${path}`)
+    async recognizeFinal({ path, segment }, { signal, language = 'en', wantsVoice = false }) {
+      calls.push(`final ${path}${wantsVoice ? ' with voice' : ''}`)
       await before?.('final', segment)
       signal.throwIfAborted()
       const said = text ?? `${Math.round(segment.start / FRAME)}-${segment.end / FRAME}`
       const [start, end] = [segment.start / 16_000, segment.end / 16_000]
       const words = said === '' ? [] : [{ text: said, start, end, confidence: 1 }]
-      return { words, language, warnings: [] }
+      const embedding = new Float32Array(100)
+      embedding[Math.round((segment.end - segment.start) / FRAME)] = 1
+      return {
+        words,
+        language,
+        warnings: [],
+        ...(wantsVoice && { voice: { embedding, seconds: 2 } }),
+      }
     },
     async recognizePartial({ segment }, { signal, language = 'en' }) {
       await before?.('partial', segment)
@@ -80,6 +92,7 @@ function open(channels: readonly string[], options: Options = {}) {
         { installed: ['en', 'fr'] },
       ),
       change: options.change ?? plainText.change,
+      speakers,
       partialIntervalMs: 0,
       tell: (event) => told.push(written(event)),
       wantsPartials: () => partials,
@@ -96,7 +109,7 @@ function open(channels: readonly string[], options: Options = {}) {
     await hearing.run()
     return told
   }
-  return { hearing, hear, told, snapshots, calls, leaving }
+  return { hearing, hear, told, snapshots, calls, listened, leaving }
 }
 
 function written(event: HeardEvent): string {
@@ -104,7 +117,9 @@ function written(event: HeardEvent): string {
     return `${event.type} ${event.channel} ${Math.round(event.time / 0.032)}`
   }
   const failed = event.type === 'final' && event.error !== undefined ? ' failed' : ''
-  return `${event.type} ${event.channel} ${event.number}${event.view.text}${failed}`
+  const { speaker } = event.view
+  const spoken = speaker === undefined ? '' : ` by ${speaker}`
+  return `${event.type} ${event.channel} ${event.number}${event.view.text}${spoken}${failed}`
 }
 
 const pause = '.'.repeat(12)
@@ -302,4 +317,81 @@ test('a session that is left hears no more', async () => {
   const running = hearing.run()
   leaving.abort()
   await assert.rejects(running)
+})
+
+/** Two channels of utterances of 10 and 20 frames, which are two voices; those of the second end between those of the first. */
+const [long, short, gap] = ['#'.repeat(20), '#'.repeat(10), '.'.repeat(20)]
+const talk = [
+  `${long}${gap}${short}${gap}${long}${gap}${short}${gap}${'.'.repeat(170)}`,
+  `.....${long}${gap}.....${long}${gap}${long}${gap}${'.'.repeat(170)}`
+    .padEnd(310, '.')
+    .slice(0, 310),
+].map((sound) => sound.slice(0, 300))
+const speakers = { min: 4 }
+const bySpeaker = (all: readonly string[]) =>
+  finalsIn(all).map((what) => what.replace(/ [\d.]+-/, ' -'))
+
+test('speakers are counted in the order in which utterances end, whichever is recognised first', async () => {
+  const { hear } = open(talk, { speakers })
+  const told = finalsIn(await hear())
+  assert.equal(new Set(told.map((what) => what.at(-1))).size, 4)
+  const slow = Promise.withResolvers<void>()
+  let finals = 0
+  const { hear: again } = open(talk, {
+    speakers,
+    before: (kind, segment) => {
+      if (kind !== 'final') return
+      // The very first is answered when all others are.
+      if (++finals === told.length) slow.resolve()
+      if (segment!.start === 0 && finals === 1) return slow.promise
+    },
+  })
+  assert.deepEqual(finalsIn(await again()), told)
+})
+
+test('from any snapshot on the speakers are the same, also of utterances that were under way', async () => {
+  const { hear } = open(talk, { speakers })
+  const whole = bySpeaker(await hear())
+  const held = Promise.withResolvers<void>()
+  const first = open(talk, {
+    speakers,
+    before: (kind) => (kind === 'final' ? held.promise : undefined),
+  })
+  first.hearing.grown(talk[0]!.length * FRAME)
+  void first.hearing.run().catch(() => {})
+  while (first.snapshots.length === 0) await new Promise(setImmediate)
+  first.leaving.abort()
+  const undisturbed = open(talk, { speakers })
+  await undisturbed.hear()
+  for (const snapshot of [...first.snapshots, ...undisturbed.snapshots]) {
+    const from = JSON.parse(JSON.stringify(snapshot)) as Snapshot
+    const rest = bySpeaker(await open(talk, { speakers, from }).hear())
+    assert.deepEqual(rest, whole.slice(whole.length - rest.length))
+  }
+  assert.ok(first.snapshots[0]!.ended.length > 1)
+})
+
+test('a final that fails time after time is asked for without its voice', async () => {
+  let deaths = 2
+  const { hear, calls } = open([`${long}${pause}`], {
+    speakers,
+    before: (kind) => {
+      if (kind === 'final' && deaths-- > 0) throw new AppError('engine_failed')
+    },
+  })
+  assert.deepEqual(finalsIn(await hear()), ['final 0 0 0-24'])
+  const asked = 'final channel 0 with voice'
+  assert.deepEqual(calls, [asked, asked, 'final channel 0'])
+})
+
+test('all samples can be written again when all was heard, and what was told stays', async () => {
+  const { hear, hearing, listened, told } = open([`${long}${pause}${'.'.repeat(100)}`])
+  await hear()
+  const whole = listened.splice(0)
+  const before = [...told]
+  await hearing.restoreAllSamples(new AbortController().signal)
+  assert.deepEqual(listened, whole)
+  assert.deepEqual(told, before)
+  const stopped = AbortSignal.abort(new Error('too late'))
+  await assert.rejects(hearing.restoreAllSamples(stopped), /too late/)
 })

@@ -1,9 +1,10 @@
+import { createSessionVoices, type SessionVoices } from '../asr/live/session-voices.ts'
 import type { LiveEars, LiveSound } from '../asr/live-ears.ts'
 import { FRAME_SAMPLES } from '../asr/live-ears.ts'
-import { SAMPLE_RATE } from '../asr/speech-engine.ts'
+import { SAMPLE_RATE, type SpeakerCounts } from '../asr/speech-engine.ts'
 import type { Log } from '../log.ts'
 import type { SessionText } from '../text/live/live-text.ts'
-import { Channel, type HeardEvent } from './channel.ts'
+import { Channel, createTelling, type HeardEvent } from './channel.ts'
 import { createEndpointer, type EndpointingOptions, initialEndpoint } from './endpointing.ts'
 import { insist } from './insist.ts'
 import type { SessionLanguage } from './session-language.ts'
@@ -16,6 +17,8 @@ export type HearingOptions = {
   endpointing: EndpointingOptions
   language: SessionLanguage
   change: SessionText['change']
+  /** Who speaks is to be told, and how many there are said to be. */
+  speakers?: SpeakerCounts | undefined
   partialIntervalMs: number
   tell(event: HeardEvent): void
   /** Whether anybody wants partials now. */
@@ -40,6 +43,9 @@ const AHEAD_SECONDS = 0.5
 const PATIENCE_MS = 300
 const FRAME_SECONDS = FRAME_SAMPLES / SAMPLE_RATE
 
+/** Frames of sound; `isEnd`: no more will come. */
+type Stretch = { from: number; to: number; isEnd: boolean; signal: AbortSignal }
+
 /**
  * Hears the sound of a session as it grows: where there is speech on each channel, and what is said. All
  * channels go side by side, frame by frame, so that where it stands is one number.
@@ -47,6 +53,7 @@ const FRAME_SECONDS = FRAME_SAMPLES / SAMPLE_RATE
 export class Hearing {
   readonly #options: HearingOptions
   readonly #channels: Channel[]
+  readonly #voices: SessionVoices | undefined
   readonly #earlier: readonly EndedUtterance[]
   /** Frames heard, of 32 ms; and frames of the session's own format that are there to be heard. */
   #position: number
@@ -58,15 +65,20 @@ export class Hearing {
 
   constructor(options: HearingOptions, from?: Snapshot) {
     this.#options = options
-    const { ears, sound, language, change, log, signal, tell, partialIntervalMs } = options
+    const { ears, sound, language, change, speakers, log, signal, tell, partialIntervalMs } =
+      options
     // One for the whole session: one for each wait would be a hundred thousand.
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
     const onWork = (seconds: number) => {
       this.#work += seconds
     }
     const endpointer = createEndpointer(options.endpointing)
+    const channels = sound.channels.length
+    const voices = speakers && createSessionVoices({ channels, counts: speakers }, from?.voices)
+    this.#voices = voices
+    const one = createTelling()
     const shared = {
-      ...{ ears, endpointer, language, change, partialIntervalMs },
+      ...{ ears, endpointer, language, change, voices, partialIntervalMs },
       ...{ tell, onWork, log, signal },
     }
     this.#channels = sound.channels.map((path, channel) => {
@@ -75,7 +87,8 @@ export class Hearing {
         after: 0,
         lastWord: null,
       }
-      return new Channel({ ...shared, channel, path }, start)
+      const telling = voices ? one : createTelling()
+      return new Channel({ ...shared, channel, path, telling }, start)
     })
     this.#position = from?.position ?? 0
     this.#snapshotAt = this.#position
@@ -125,18 +138,29 @@ export class Hearing {
    * goes on: unlike the sound, they are never synced, and a loss of power may have taken them.
    */
   async #restoreSamples(): Promise<void> {
-    const { ears, sound, log, signal } = this.#options
     const waiting = this.#earlier.map(({ context }) => context.start)
     const open = this.#channels.map((channel) => channel.firstNeeded)
-    let from = Math.floor(Math.min(...waiting, ...open) / FRAME_SAMPLES)
-    while (from < this.#position) {
-      const request = { from, frames: this.#frames, isEnd: false }
+    const from = Math.floor(Math.min(...waiting, ...open) / FRAME_SAMPLES)
+    const { signal } = this.#options
+    await this.#writeSamples({ from, to: this.#position, isEnd: false, signal })
+  }
+
+  /** Has all samples written again that were heard, for what is to be heard once more at the end. */
+  restoreAllSamples(signal: AbortSignal): Promise<void> {
+    return this.#writeSamples({ from: 0, to: Number.POSITIVE_INFINITY, isEnd: true, signal })
+  }
+
+  /** Has the samples of some frames written again, as far as there are any. */
+  async #writeSamples({ from, to, isEnd, signal }: Stretch): Promise<void> {
+    const { ears, sound, log } = this.#options
+    for (let at = from; at < to; ) {
+      const request = { from: at, frames: this.#frames, isEnd }
       const { levels } = await insist(() => ears.listen(sound, request, { signal }), {
         signal,
         log,
       })
       if (levels[0]!.length === 0) return
-      from += levels[0]!.length
+      at += levels[0]!.length
     }
   }
 
@@ -194,10 +218,17 @@ export class Hearing {
     this.#options.onSnapshot({
       position: this.#position,
       channels: this.#channels.map(({ state }) => state),
-      ended: this.#channels.flatMap(({ ended }) => ended),
+      ended: this.#ended(),
+      ...(this.#voices && { voices: this.#voices.state }),
       language: this.#options.language.decided,
       work: this.#work,
     })
+  }
+
+  /** Utterances whose final is not told yet, in the order in which they are told. */
+  #ended(): EndedUtterance[] {
+    const ended = this.#channels.flatMap((channel) => channel.ended)
+    return ended.sort((a, b) => a.place - b.place).map(({ utterance }) => utterance)
   }
 
   /** Resolves when there are more frames of sound than `seen`, or when no more will come. */

@@ -12,12 +12,12 @@ import { beginLiveJob, type LiveJob } from '../storage/live-jobs.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { LiveText, SessionText } from '../text/live/live-text.ts'
 import { noTracing, type Span, type Tracing } from '../tracing.ts'
-import { hasRealtimeAddOns, textParams } from './add-ons.ts'
+import { hasRealtimeAddOns } from './add-ons.ts'
 import type { CallbackFeed } from './callback-feed.ts'
 import { createCallbackFeeds, type OpenCallbackFeed } from './callback-feeds.ts'
 import { readEarlier } from './earlier-session.ts'
 import { Ending } from './ending.ts'
-import type { LiveParams } from './live-params.ts'
+import { type LiveParams, textOf } from './live-params.ts'
 import { routingOf } from './messages.ts'
 import { LiveSession, type SessionEnd } from './session.ts'
 import { watchSession } from './session-watch.ts'
@@ -188,8 +188,7 @@ export class HeldSessions {
         { storage, log: this.#log, metrics, signal },
         { job, lease, files, feed },
       )
-      const [language = 'en'] = params.language_config.languages
-      text = liveText.open({ id: job.id, params: textParams(params), language })
+      text = liveText.open({ id: job.id, ...textOf(params) })
       const span = tracing.start('live session', { 'steno.session.id': job.id })
       const session = new LiveSession({
         id: job.id,
@@ -200,6 +199,7 @@ export class HeldSessions {
           return join(folder, `channel-${i}`)
         }),
         ears: speech.live,
+        speech,
         text,
         form: config.addOnResults,
         languages: speech.languages,

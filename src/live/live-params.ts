@@ -1,5 +1,7 @@
 import type { LiveConfig } from '../config.ts'
-import type { AddOnParams } from './add-ons.ts'
+import type { TextSession } from '../text/live/live-text.ts'
+import { type AddOnParams, textParams } from './add-ons.ts'
+import type { DiarizationParams } from './diarization-params.ts'
 import type { EndpointingOptions } from './endpointing.ts'
 import type { FormatParams } from './format.ts'
 import type { MessageFlags } from './messages.ts'
@@ -7,7 +9,8 @@ import type { LanguageConfig } from './session-language.ts'
 
 /** `request_params` of a live session (contract 5.1). */
 export type LiveParams = FormatParams &
-  AddOnParams & {
+  AddOnParams &
+  DiarizationParams & {
     endpointing: number
     maximum_duration_without_endpointing: number
     language_config: LanguageConfig
@@ -25,4 +28,10 @@ export function endpointingOf(params: LiveParams, { vadHangover }: LiveConfig): 
     endpointing: params.endpointing,
     maxSeconds: params.maximum_duration_without_endpointing,
   }
+}
+
+/** What is asked of the texts of a session, and the language that it is likely to be in. */
+export function textOf(params: LiveParams): Omit<TextSession, 'id'> {
+  const [language = 'en'] = params.language_config.languages
+  return { params: textParams(params), language }
 }

@@ -79,6 +79,19 @@ test('a client whose session ends while it is taken in hand is told so', async (
   assert.equal(await connected, 4410)
 })
 
+test('the threads for the texts of a session start when it is created', async (t) => {
+  const prepare = t.mock.method(liveText, 'prepare', () => {})
+  const { live } = await openLive(t)
+  const realtime_processing = { named_entity_recognition: true }
+  const language_config = { languages: ['en'], code_switching: false }
+  await live.create(account, {
+    params: { ...params, language_config, realtime_processing },
+    customMetadata: null,
+  })
+  const [asked] = prepare.mock.calls.at(-1)!.arguments
+  assert.deepEqual(asked, { params: realtime_processing, language: 'en' })
+})
+
 test('a server that offers no sessions says so, and when to ask again', async (t) => {
   const { db, objects, folder } = await openTestStorage(t)
   const config = readConfig({ STENO_DATA_DIR: folder })

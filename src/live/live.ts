@@ -18,6 +18,7 @@ import {
   countOpenLiveJobs,
   failLiveJob,
   findLiveJobByToken,
+  type LiveJob,
   listOpenLiveJobs,
 } from '../storage/live-jobs.ts'
 import { findLiveSession } from '../storage/live-sessions.ts'
@@ -29,7 +30,7 @@ import type { Connection } from './connection.ts'
 import { untilStored } from './ending.ts'
 import { HeldSessions } from './held-sessions.ts'
 import { endMessage, startMessage } from './lifecycle-messages.ts'
-import type { LiveParams } from './live-params.ts'
+import { type LiveParams, textOf } from './live-params.ts'
 import type { ConnectOptions } from './session.ts'
 
 /** A session as it is asked for, after validation. */
@@ -125,7 +126,7 @@ export class Live {
     }
     if (creation !== 'created') return sameSession(storage, creation, idempotency!)
     this.#options.onEvents?.()
-    this.#awaited.add(session)
+    this.#expect(session)
     return (await findLiveSession(storage.db, session.id))!
   }
 
@@ -173,7 +174,7 @@ export class Live {
     const begun = jobs.filter(({ status }) => status === 'processing')
     const left = begun.map(({ id }) => id)
     await removeStaleLiveFiles(this.#folder, left)
-    for (const job of jobs) if (job.status === 'queued') this.#awaited.add(job)
+    for (const job of jobs) if (job.status === 'queued') this.#expect(job)
     if (left.length > 0) this.#log.info({ sessions: left.length }, 'taking up live sessions')
     for (const job of begun) void this.#held.hold(job)
   }
@@ -206,6 +207,12 @@ export class Live {
     if (usualSeconds === undefined) return USUAL_WAIT
     const seconds = usualSeconds / Math.max(1, size)
     return Math.ceil(Math.min(MAX_WAIT, Math.max(1, seconds)))
+  }
+
+  /** Somebody is to come. */
+  #expect(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {
+    this.#awaited.add(session)
+    this.#options.liveText.prepare(textOf(session.params as LiveParams))
   }
 
   /** Nobody came. */

@@ -12,7 +12,7 @@ export type AddOnData = {
   utterance: UtteranceView
 } & (
   | { original_language: string; target_language: string; translated_utterance: UtteranceView }
-  | { results: (Named | (Felt & { channel: number }))[] }
+  | { results: (Named | (Felt & { channel: number; speaker?: number }))[] }
 )
 
 /** The add-ons that work on each final transcript. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { AddOnError } from '../text/envelope.ts'
 import { acknowledgement, acknowledgementOf } from './acknowledgement.ts'
-import { buildResult, buildTranscription, type ReadLog, withMessages } from './result.ts'
-import { type ChunkRecord, type LogRecord, writeRecord } from './session-log.ts'
+import { buildResult, buildTranscription, withMessages } from './result.ts'
+import { type ChunkRecord, type LogRecord, type ReadLog, writeRecord } from './session-log.ts'
 import { viewUtterance } from './views.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
@@ -74,6 +75,32 @@ test('utterances stand by start, then channel, and the transcript is their trimm
     transcription_time: 0.5,
   })
   assert.deepEqual(Object.keys(result), ['metadata', 'transcription'])
+})
+
+test('utterances of the speakers at the end take the place of those that were told', async () => {
+  const told = said('a b', { start: 0, channel: 0, number: 0 })
+  const spoken = (text: string, speaker: number): LogRecord => {
+    const span = { start: 0, end: 1 }
+    const words = [{ text, start: speaker, end: speaker + 0.5, confidence: 1 }]
+    const view = viewUtterance(words, { channel: 0, language: 'en', span, speaker })
+    return { kind: 'spoken', text: JSON.stringify(view) }
+  }
+  const diarized = (error: AddOnError | null): LogRecord => {
+    return { kind: 'diarized', diarized: { count: error ? 0 : 2, seconds: 1, error } }
+  }
+  const textsOf = async (...records: LogRecord[]) => {
+    const { spoken } = await buildTranscription(logOf(records))
+    return spoken.map(({ text, speaker }) => [text, speaker])
+  }
+  // A process was killed before it had noted all; the next one has them noted once more.
+  const notes = [spoken('a', 0), spoken('a', 0), spoken('b', 1)]
+  assert.deepEqual(await textsOf(told, ...notes), [['a b', undefined]])
+  assert.deepEqual(await textsOf(told, ...notes, diarized(null)), [
+    ['a', 0],
+    ['b', 1],
+  ])
+  const error = { status_code: 500, exception: 'AddonFailed', message: 'broke down' }
+  assert.deepEqual(await textsOf(told, ...notes, diarized(error)), [['a b', undefined]])
 })
 
 test('add-ons that were asked for have their place in the result', async () => {

@@ -3,14 +3,25 @@ import type { SoundFormat } from '../audio/sound-format.ts'
 import { languagesBySpeech } from '../text/result.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { acknowledgement } from './acknowledgement.ts'
-import { type ChunkRecord, type LogRecord, readRecord } from './session-log.ts'
-import type { UtteranceView } from './views.ts'
+import {
+  type ChunkRecord,
+  type DiarizedRecord,
+  type LogRecord,
+  type ReadLog,
+  readRecord,
+} from './session-log.ts'
+import { readSpoken, type Spoken } from './spoken.ts'
 
-/** Reads the log of a session from its start, some lines at a time. */
-export type ReadLog = () => AsyncGenerator<readonly string[]>
-
-/** What was said in a session, as JSON texts: the transcription of its result, and the utterances of that. */
-export type TranscriptionText = { transcription: string; utterances: string }
+/**
+ * What was said in a session, as JSON texts: the transcription of its result, and the utterances of that. `diarized` tells
+ * of the speakers at the end, if they were asked for.
+ */
+export type TranscriptionText = {
+  transcription: string
+  utterances: string
+  spoken: readonly Spoken[]
+  diarized: DiarizedRecord | undefined
+}
 
 /** What a result tells besides what was said. */
 export type ResultOptions = {
@@ -22,20 +33,15 @@ export type ResultOptions = {
   addOns: Readonly<Record<string, string>>
 }
 
-type Spoken = Pick<UtteranceView, 'start' | 'end' | 'channel' | 'language'> & {
-  text: string
-  json: string
-}
-
 /** Puts together what was said in a session. */
 export async function buildTranscription(readLog: ReadLog): Promise<TranscriptionText> {
-  const spoken = await readUtterances(readLog)
+  const { spoken, diarized } = await readSpoken(readLog)
   const texts = await joined(spoken, { separator: ' ', textOf: ({ text }) => text })
   const views = await joined(spoken, { separator: ',', textOf: ({ json }) => json })
   const head = { full_transcript: texts, languages: languagesBySpeech(spoken) }
   const utterances = `[${views}]`
   const transcription = `${JSON.stringify(head).slice(0, -1)},"utterances":${utterances}}`
-  return { transcription, utterances }
+  return { transcription, utterances, spoken, diarized }
 }
 
 /** The result of a session as JSON text (contract 4.1), without its messages. */
@@ -52,21 +58,6 @@ export function buildResult(
   })
   const parts = Object.entries({ metadata, transcription, ...addOns })
   return `{${parts.map(([key, json]) => `"${key}":${json}`).join(',')}}`
-}
-
-async function readUtterances(readLog: ReadLog): Promise<Spoken[]> {
-  const spoken: Spoken[] = []
-  for await (const lines of readLog()) {
-    for (const line of lines) {
-      if (!line.startsWith('utterance ')) continue
-      const record = readRecord(line)
-      if (record.kind !== 'utterance' || record.utterance.text === null) continue
-      const json = record.utterance.text
-      const { start, end, channel, language, text } = JSON.parse(json) as UtteranceView
-      spoken.push({ start, end, channel, language, text: text.trim(), json })
-    }
-  }
-  return spoken.sort((a, b) => a.start - b.start || a.channel - b.channel)
 }
 
 /** Utterances that are put together before the loop has its turn. */

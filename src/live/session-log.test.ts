@@ -40,6 +40,18 @@ const records: LogRecord[] = [
       work: 0.5,
     },
   },
+  {
+    kind: 'summary',
+    summary: {
+      success: true,
+      is_empty: false,
+      exec_time: 0.5,
+      error: null,
+      results: 'It\nrained.',
+    },
+  },
+  { kind: 'spoken', text: '{"text":" a b","speaker":1}' },
+  { kind: 'diarized', diarized: { count: 1, seconds: 0.5, error: null } },
   { kind: 'stop', reason: 'client' },
 ]
 

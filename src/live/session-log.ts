@@ -1,3 +1,5 @@
+import type { VoicesState } from '../asr/live/session-voices.ts'
+import type { AddOnError, Envelope } from '../text/envelope.ts'
 import type { Findings } from './add-ons.ts'
 import type { EndpointState, Pieces, UtteranceSpan } from './endpointing.ts'
 import type { LastWord } from './touching.ts'
@@ -16,7 +18,15 @@ export type LogRecord =
   | { kind: 'utterance'; utterance: UtteranceRecord }
   | { kind: 'found'; found: FoundRecord }
   | { kind: 'snapshot'; snapshot: Snapshot }
+  /** An utterance of the result, as JSON of its view, see `DiarizedRecord`. */
+  | { kind: 'spoken'; text: string }
+  | { kind: 'diarized'; diarized: DiarizedRecord }
+  /** What was answered of the summary, before that is told: it counts from then on. */
+  | { kind: 'summary'; summary: Envelope }
   | { kind: 'stop'; reason: StopReason }
+
+/** Reads the log of a session from its start, some lines at a time. */
+export type ReadLog = () => AsyncGenerator<readonly string[]>
 
 /** A chunk that was stored; byte counts are those after it. Where it stands among the messages, its acknowledgement was sent. */
 export type ChunkRecord = {
@@ -41,6 +51,12 @@ export type UtteranceRecord = { channel: number; number: number; text: string | 
 /** What the add-ons found in an utterance that is noted; the messages that tell it are noted behind this. */
 export type FoundRecord = { channel: number; number: number; findings: Findings }
 
+/**
+ * Who spoke was asked for at the end of the session: the last `count` utterances of kind `spoken` before this take the
+ * place of those that were told, or `error` says why none do. Seconds of work.
+ */
+export type DiarizedRecord = { count: number; seconds: number; error: AddOnError | null }
+
 /** An utterance that has ended, and the samples that are recognised for it. */
 export type EndedUtterance = Pieces & { channel: number; span: UtteranceSpan }
 
@@ -52,8 +68,10 @@ export type Snapshot = {
   /** Frames heard. */
   position: number
   channels: ChannelState[]
-  /** Ended utterances without final text. */
+  /** Ended utterances without final text, in the order in which they ended; without diarization in that of each channel. */
   ended: EndedUtterance[]
+  /** Who has spoken so far, if that is told. */
+  voices?: VoicesState
   language: string | null
   /** Seconds of work so far. */
   work: number
@@ -83,6 +101,12 @@ export function writeRecord(record: LogRecord): string {
     }
     case 'snapshot':
       return `snapshot ${JSON.stringify(record.snapshot)}`
+    case 'spoken':
+      return `spoken ${record.text}`
+    case 'diarized':
+      return `diarized ${JSON.stringify(record.diarized)}`
+    case 'summary':
+      return `summary ${JSON.stringify(record.summary)}`
     case 'stop':
       return `stop ${JSON.stringify(record.reason)}`
   }
@@ -113,6 +137,12 @@ export function readRecord(line: string): LogRecord {
     }
     case 'snapshot':
       return { kind, snapshot: JSON.parse(rest) as Snapshot }
+    case 'spoken':
+      return { kind, text: rest }
+    case 'diarized':
+      return { kind, diarized: JSON.parse(rest) as DiarizedRecord }
+    case 'summary':
+      return { kind, summary: JSON.parse(rest) as Envelope }
     case 'stop':
       return { kind, reason: JSON.parse(rest) as StopReason }
   }
@@ -140,7 +170,7 @@ function readChunk(text: string): ChunkRecord {
   }
 }
 
-const known = /^(begin|chunk|message|seen|utterance|found|snapshot|stop) /
+const known = /^(begin|chunk|message|seen|utterance|found|snapshot|spoken|diarized|summary|stop) /
 
 /**
  * Bytes of sound after a line that tells of any. A line that nobody wrote, as a loss of power may leave

@@ -1,4 +1,5 @@
 import type { LiveEars } from '../asr/live-ears.ts'
+import type { SpeechEngine } from '../asr/speech-engine.ts'
 import { frameBytes, type SoundFormat } from '../audio/sound-format.ts'
 import type { LiveConfig } from '../config.ts'
 import type { Log } from '../log.ts'
@@ -8,6 +9,8 @@ import type { SessionText } from '../text/live/live-text.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { realtimeHooks } from './add-ons.ts'
 import type { Outcome } from './closing.ts'
+import { diariseSession } from './diarise.ts'
+import { countsOf, wantsSpeakers } from './diarization-params.ts'
 import { type EarlierSession, nothingTold } from './earlier-session.ts'
 import { formatOf, secondsOf } from './format.ts'
 import { Hearing } from './hearing.ts'
@@ -32,6 +35,8 @@ export type SessionOptions = {
   /** Where the samples of each channel are written. */
   channelPaths: readonly string[]
   ears: LiveEars
+  /** What tells speakers apart when all was heard. */
+  speech: Pick<SpeechEngine, 'workers' | 'planVoices' | 'hearVoices' | 'findSpeakers'>
   /** What is made of its words. */
   text: SessionText
   /** How its result writes what is found. */
@@ -70,6 +75,8 @@ export type SessionParts = {
   teller: Teller
   reception: Reception
   hearing: Hearing
+  /** Tells speakers apart at the end, if that was asked for and not done by an earlier process. */
+  diarise: (() => Promise<void>) | undefined
   /** Frames of sound in the files. */
   frames(): number
   /** Seconds of sound that were taken. */
@@ -137,6 +144,7 @@ export function createParts(
         decided: earlier?.snapshot?.language ?? null,
       }),
       change: text.change,
+      speakers: wantsSpeakers(params) ? countsOf(params) : undefined,
       partialIntervalMs: config.partialIntervalMs,
       tell: (event) => teller.heard(event),
       wantsPartials: () => outbox.isWanted(somePartial),
@@ -149,5 +157,19 @@ export function createParts(
     },
     earlier?.snapshot,
   )
-  return { format, journal, outbox, teller, reception, hearing, frames, seconds }
+  const diarise = () => {
+    return diariseSession({
+      ...options,
+      readLog: () => files.readLines(),
+      // Unlike the sound they are never synced: a loss of power may have taken them.
+      restoreSamples: earlier && ((signal) => hearing.restoreAllSamples(signal)),
+      journal,
+      duration: seconds(),
+      log,
+      signal,
+    })
+  }
+  const isToDiarise = wantsSpeakers(params) && !earlier?.isDiarized
+  const parts = { format, journal, outbox, teller, reception, hearing, frames, seconds }
+  return { ...parts, diarise: isToDiarise ? diarise : undefined }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -10,11 +10,14 @@ import { createLog } from '../log.ts'
 import { createLiveFiles } from '../storage/live-files.ts'
 import type { Outcome } from './closing.ts'
 import type { Connection } from './connection.ts'
+import { readEarlier } from './earlier-session.ts'
 import type { LiveParams } from './live-params.ts'
-import type { MessageFlags } from './messages.ts'
+import { type MessageFlags, routingOf } from './messages.ts'
 import { plainText } from './plain-text.fixture.ts'
 import { LiveSession } from './session.ts'
+import { writeRecord } from './session-log.ts'
 import type { SessionOptions } from './session-parts.ts'
+import { viewUtterance } from './views.ts'
 
 const flags = {
   receive_final_transcripts: true,
@@ -60,6 +63,7 @@ async function open(t: TestContext, { engine, env = {}, ...changed }: Options = 
     files,
     channelPaths: [join(folder, 'session', 'channel-0')],
     ears: speech.live!,
+    speech,
     text: plainText,
     form: 'string',
     languages: ['en'],
@@ -221,6 +225,27 @@ test('a lost engine fails the session, and its clients are told', async (t) => {
   assert.equal(await session.connect(), 4410)
 })
 
+test('a session that fails tells nothing any more while its end is stored', async (t) => {
+  const onLive = () => Promise.reject(new Error('lost'))
+  const failing = Promise.withResolvers<void>()
+  const failed = Promise.withResolvers<void>()
+  const fail = () => {
+    failing.resolve()
+    return failed.promise
+  }
+  const { session, ended, files } = await open(t, { engine: { onLive }, fail })
+  const connection = await connect(session)
+  connection.receive(second, true)
+  await failing.promise
+  connection.receive(second, true)
+  for (let i = 0; i < 50; i++) await new Promise(setImmediate)
+  failed.resolve()
+  assert.equal(await ended, 'failed')
+  const lines = (await Array.fromAsync(files.readLines())).flat()
+  assert.match(lines.findLast((line) => line.startsWith('message '))!, /"type":"error"/)
+  assert.equal(connection.closeCode, 4500)
+})
+
 test('a disk that fails leads out of the process, not to a failed job', async (t) => {
   const { session, ended, told, files } = await open(t)
   const connection = await connect(session)
@@ -244,4 +269,52 @@ test('the client that came last is heard, and only that', async (t) => {
   later.receive(second, true)
   await next(later.messages(), 'audio_chunk')
   assert.equal(files.soundBytes, second.length)
+})
+
+/** A session that was stopped, of which an earlier process noted `lines`; and how often voices are heard for it. */
+async function takeUp(t: TestContext, lines: readonly string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  const files = await createLiveFiles(join(folder, 'left'))
+  t.after(async () => {
+    await files.close()
+    await rm(folder, { recursive: true })
+  })
+  await files.write(undefined, [
+    'begin 1',
+    ...lines,
+    writeRecord({ kind: 'stop', reason: 'client' }),
+  ])
+  const channelPaths = [join(folder, 'left', 'channel-0')]
+  await writeFile(channelPaths[0]!, Buffer.alloc(32_000))
+  const routing = routingOf({ messages_config: flags, callback: false })
+  const reading = { routing, hasAddOns: false, keepSeconds: 1, maxMissed: 9 }
+  const earlier = await readEarlier(files, reading)
+  let voices = 0
+  const speech = createFakeSpeechEngine('', { onVoices: () => void voices++ })
+  const realtime_processing = { ...params.realtime_processing, diarization: true }
+  const asked = { ...params, realtime_processing }
+  const { ended, outcomes } = await open(t, { files, earlier, channelPaths, speech, params: asked })
+  assert.equal(await ended, 'done')
+  const result = JSON.parse((await Array.fromAsync(outcomes[0]!.result())).join(''))
+  const { transcription, metadata } = result
+  return { voices, utterances: transcription.utterances, work: metadata.transcription_time }
+}
+
+test('speakers at the end are told apart once, also when the process that did is gone', async (t) => {
+  const view = (speaker: number) => {
+    const words = [{ text: 'a', start: 0, end: 1, confidence: 1 }]
+    const span = { start: 0, end: 1 }
+    return viewUtterance(words, { channel: 0, language: 'en', span, speaker })
+  }
+  const text = JSON.stringify(view(0))
+  const told = writeRecord({ kind: 'utterance', utterance: { channel: 0, number: 0, text } })
+  const cutOff = await takeUp(t, [told])
+  assert.deepEqual([cutOff.voices, cutOff.utterances], [1, [view(0)]])
+  const diarized = { count: 1, seconds: 1, error: null }
+  const done = await takeUp(t, [
+    told,
+    writeRecord({ kind: 'spoken', text: JSON.stringify(view(7)) }),
+    writeRecord({ kind: 'diarized', diarized }),
+  ])
+  assert.deepEqual([done.voices, done.utterances, done.work], [0, [view(7)], 1])
 })

@@ -293,6 +293,7 @@ export class LiveSession {
       hasAcks: this.#outbox.wantsAcks,
       maxMessages: config.maxStoredMessages,
       readLog: () => files.readLines(),
+      diarise: this.#parts.diarise,
       text,
       form,
       onTold: () => {
@@ -317,6 +318,8 @@ export class LiveSession {
     }
     this.#teller.error({ code: 'internal_error', message: 'the session failed' })
     const isStored = await this.#isStored(LEAVE_PATIENCE_MS)
+    // Whatever came from here on the client would be told, and the callback, whose last message is made, would not.
+    this.#leaving.abort()
     if (isStored) await this.#options.fail()
     this.#enter(isStored ? 'over' : 'left', isStored ? 4410 : 1011)
     const { connection } = this.#outbox

@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts'
-import { failed } from '../text/envelope.ts'
+import { type Envelope, failed } from '../text/envelope.ts'
 import { roundTo } from '../transcript/rounding.ts'
-import type { AddOnInput, Findings, RealtimeHook } from './add-ons.ts'
+import { type AddOnInput, type Findings, type RealtimeHook, summaryMessage } from './add-ons.ts'
 import type { HeardEvent } from './channel.ts'
 import { speechKey, type Told } from './earlier-session.ts'
 import type { Journal } from './journal.ts'
@@ -91,6 +91,19 @@ export class Teller {
   dataTold(type: TextMessage['type']): string | undefined {
     const text = this.#options.told.once.get(type)
     return text && dataOf(text)
+  }
+
+  /**
+   * Tells the summary that `make` answers, unless it has none, and returns it. What an earlier process noted stays true:
+   * the client was told, and result and message are to say the same.
+   */
+  async summarized(make: () => Promise<Envelope | undefined>): Promise<Envelope | undefined> {
+    const { told } = this.#options
+    const summary = told.summary ?? (await make())
+    if (!summary) return undefined
+    if (!told.summary) this.#note(writeRecord({ kind: 'summary', summary }))
+    this.once(summaryMessage(summary), { isLast: true })
+    return summary
   }
 
   /** Resolves when the add-ons are done with all utterances. */

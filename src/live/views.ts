@@ -8,6 +8,10 @@ export type UtteranceView = {
   end: number
   confidence: number
   channel: number
+  /** With diarization; in a final it is provisional. */
+  speaker?: number
+  /** Of a speaker that is not provisional, if asked for. */
+  speaker_confidence?: number
   language: string
   text: string
   words: { word: string; start: number; end: number; confidence: number }[]
@@ -16,9 +20,14 @@ export type UtteranceView = {
 /** Words an utterance; one without words spans the time in which none were heard. */
 export function viewUtterance(
   words: readonly Word[],
-  options: { channel: number; language: string; span: { start: number; end: number } },
+  options: {
+    channel: number
+    language: string
+    span: { start: number; end: number }
+    speaker?: number | undefined
+  },
 ): UtteranceView {
-  const { channel, language, span } = options
+  const { channel, language, span, speaker } = options
   const blank = separatorOf(language)
   const written = words.map(({ text, start, end, confidence }) => ({
     word: blank + text,
@@ -31,6 +40,7 @@ export function viewUtterance(
     end: written.at(-1)?.end ?? roundTo(span.end, 3),
     confidence: roundTo(meanConfidence(words), 3),
     channel,
+    ...(speaker !== undefined && { speaker }),
     language,
     text: written.map(({ word }) => word).join(''),
     words: written,

@@ -15,7 +15,7 @@ function openFaulty(t: TestContext) {
   const texts = new LiveText({ log, entry, patience: 2 })
   t.after(() => texts.close())
   const open = (params: Params, id = 'a') => texts.open({ id, params, language: 'en' })
-  return { open, logged }
+  return { texts, open, logged }
 }
 
 function openReal(t: TestContext, params: Params): SessionText {
@@ -66,6 +66,45 @@ test('a vocabulary that is large is prepared in a thread of its own', async (t) 
   assert.equal(await changed(own, 'who'), 'c')
   assert.equal(await changed(open(params, 'd'), 'who'), 'a b d')
   await own.close()
+})
+
+test('threads start before the client of a session comes, without what is its own', async (t) => {
+  const { texts, open, logged } = openFaulty(t)
+  const custom_vocabulary_config = { vocabulary: ['crash'] }
+  for (let i = 0; i < 2; i++) {
+    texts.prepare({ params: { ...both, custom_vocabulary_config }, language: 'en' })
+  }
+  const opened = 'preparation of custom_vocabulary, custom_spelling in en'
+  assert.equal(await changed(open(both), 'who'), `${opened} a!`)
+  texts.prepare({ params: { summarization: true }, language: 'en' })
+  const { results } = await open({}, 'b').find('summarization', 'who', { signal })
+  assert.equal(results, 'preparation of summarization in en b')
+  assert.deepEqual(logged, [])
+})
+
+test('a preparation that is cut off is no error, and nothing is prepared for nothing', async (t) => {
+  const { texts, open, logged } = openFaulty(t)
+  texts.prepare({ params: { translation: true }, language: 'en' })
+  assert.equal(await changed(open({ custom_vocabulary: true }), 'who'), 'a')
+  const custom_vocabulary_config = { vocabulary: Array(501).fill('a') }
+  texts.prepare({ params: { ...both, custom_vocabulary_config }, language: 'en' })
+  await open({ ...both, custom_vocabulary_config }, 'b').close()
+  texts.prepare({ params: both, language: 'fr' })
+  await texts.close()
+  assert.deepEqual(logged, [])
+})
+
+test('for a large vocabulary a spare thread is ready, which one session takes', async (t) => {
+  const { texts, open } = openFaulty(t)
+  const large = {
+    custom_vocabulary: true,
+    custom_vocabulary_config: { vocabulary: Array(501).fill('a') },
+  }
+  for (let i = 0; i < 2; i++) texts.prepare({ params: large, language: 'en' })
+  const opened = 'preparation of custom_vocabulary in en'
+  assert.equal(await changed(open(large, 'a'), 'who'), `${opened} a`)
+  assert.equal(await changed(open(large, 'b'), 'who'), 'b')
+  assert.equal(await changed(open({ custom_vocabulary: true }, 'c'), 'who'), 'c')
 })
 
 test('entities and sentiments of an utterance are objects, with its times and its channel', async (t) => {

@@ -2,8 +2,8 @@ import type { Log } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { Params } from '../add-on.ts'
 import type { Envelope } from '../envelope.ts'
-import { openSessionText } from './session-text.ts'
-import type { FindingName, SpokenWords } from './step-names.ts'
+import { type OpenSessionText, openSessionText } from './session-text.ts'
+import { changes, type FindingName, findings, type SpokenWords } from './step-names.ts'
 import { TextThread } from './text-thread.ts'
 
 /** What texts of live sessions are made from. */
@@ -43,11 +43,39 @@ export class LiveText {
   readonly #shared: TextThread
   readonly #summaries: TextThread
   readonly #own = new Set<TextThread>()
+  /** Waits for the next session that has to have one of its own. */
+  #spare: TextThread | undefined
+  /** What was prepared in the shared thread. */
+  readonly #prepared = new Set<string>()
+  readonly #preparations = new Map<OpenSessionText, TextThread>()
 
   constructor(options: LiveTextOptions) {
     this.#options = options
     this.#shared = this.#createThread()
     this.#summaries = this.#createThread()
+  }
+
+  /**
+   * A session was created, and its client will come: the threads that it needs start and read word lists, which
+   * takes seconds the first time.
+   */
+  prepare({ params, language }: Omit<TextSession, 'id'>): void {
+    const wanted = [...changes, ...findings].filter((name) => params[name] === true)
+    const id = `preparation of ${wanted.join(', ')} in ${language}`
+    if (wanted.length === 0 || (isLarge(params) ? this.#spare : this.#prepared.has(id))) return
+    let utterances = this.#shared
+    if (isLarge(params)) utterances = this.#spare = this.#createThread()
+    else this.#prepared.add(id)
+    const { log } = this.#options
+    const threads = { utterances, summaries: this.#summaries, log }
+    // Without vocabularies: those are the session's own.
+    const switches = Object.fromEntries(wanted.map((name) => [name, true]))
+    const text = openSessionText({ id, params: switches, language }, threads)
+    this.#preparations.set(text, utterances)
+    void text.prepared.then(() => {
+      text.close()
+      this.#preparations.delete(text)
+    })
   }
 
   /** Takes a session; what it asks for is prepared behind this. */
@@ -56,19 +84,26 @@ export class LiveText {
     const text = openSessionText(session, { utterances, summaries, log: this.#options.log })
     const close = async () => {
       text.close()
-      if (this.#own.delete(utterances)) await utterances.close()
+      if (this.#own.delete(utterances)) await this.#close(utterances)
     }
     return { ...text, close }
   }
 
   async close(): Promise<void> {
-    const threads = [this.#shared, this.#summaries, ...this.#own]
-    await Promise.all(threads.map((thread) => thread.close()))
+    const spare = this.#spare ? [this.#spare] : []
+    const threads = [this.#shared, this.#summaries, ...spare, ...this.#own]
+    await Promise.all(threads.map((thread) => this.#close(thread)))
+  }
+
+  async #close(thread: TextThread): Promise<void> {
+    for (const [text, on] of this.#preparations) if (on === thread) text.close()
+    await thread.close()
   }
 
   #threadFor({ params }: TextSession): TextThread {
     if (!isLarge(params)) return this.#shared
-    const thread = this.#createThread()
+    const thread = this.#spare ?? this.#createThread()
+    this.#spare = undefined
     this.#own.add(thread)
     return thread
   }

@@ -2,7 +2,7 @@ import type { Log } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { brokenDown, type Envelope, failed, timedOut } from '../envelope.ts'
 import type { SessionText, TextSession } from './live-text.ts'
-import { changes } from './step-names.ts'
+import { changes, findings } from './step-names.ts'
 import type { Task, TaskOutcome, TextThread } from './text-thread.ts'
 
 /** The threads that work for a session. */
@@ -10,6 +10,12 @@ export type SessionTextOptions = { utterances: TextThread; summaries: TextThread
 
 /** What is late for somebody goes first. */
 const RANK = { final: 0, partial: 1, preparation: 2 }
+
+/** The texts of a session; `prepared` resolves when nothing has to be read any more, or they were closed. */
+export type OpenSessionText = Omit<SessionText, 'close'> & {
+  prepared: Promise<void>
+  close(): void
+}
 
 type RunOptions = { rank: number; signal: AbortSignal }
 
@@ -20,7 +26,7 @@ type RunOptions = { rank: number; signal: AbortSignal }
 export function openSessionText(
   { id, params, language }: TextSession,
   { utterances, summaries, log }: SessionTextOptions,
-): Omit<SessionText, 'close'> & { close(): void } {
+): OpenSessionText {
   const wanted = changes.filter((name) => params[name] === true)
   const lost = new Map<Task['name'], TaskOutcome>()
   const closing = new AbortController()
@@ -46,13 +52,14 @@ export function openSessionText(
     for (const name of wanted) await run({ kind: 'change', name, spoken }, options)
     const words = [{ ...sample, word: sample.text }]
     const said = JSON.stringify([{ channel: 0, language, words }])
-    for (const name of ['named_entity_recognition', 'sentiment_analysis'] as const) {
+    for (const name of findings) {
       if (params[name] === true) await run({ kind: 'find', name, said }, options)
     }
   }
 
-  prepare().catch(() => {}) // It was closed; whatever else happens is told by `run`.
   return {
+    // It was closed; whatever else happens is told by `run`.
+    prepared: prepare().catch(() => {}),
     async change({ words: heard, ...spoken }, { signal, isPartial = false }) {
       const rank = isPartial ? RANK.partial : RANK.final
       let words = heard

@@ -5,7 +5,8 @@ export const changes = ['custom_vocabulary', 'custom_spelling'] as const
 export type ChangeName = (typeof changes)[number]
 
 /** What is found in what was said: in each utterance, or, for the summary, in all of them. */
-export type FindingName = 'named_entity_recognition' | 'sentiment_analysis' | 'summarization'
+export const findings = ['named_entity_recognition', 'sentiment_analysis', 'summarization'] as const
+export type FindingName = (typeof findings)[number]
 
 /** What a change works on: the words of one utterance and their language. */
 export type SpokenWords = { channel: number; language: string; words: readonly Word[] }

@@ -30,6 +30,7 @@ function transformOf(name: ChangeName, params: Params): (transcript: Transcript)
 /** An utterance as live messages and results show it (contract 4.4), as far as it is read here. */
 type Said = {
   channel: number
+  speaker?: number
   language: string
   words: { word: string; start: number; end: number; confidence: number }[]
 }
@@ -57,8 +58,9 @@ export function find(
 }
 
 function readSaid(text: string): Utterance[] {
-  return (JSON.parse(text) as Said[]).map(({ channel, language, words }) => ({
+  return (JSON.parse(text) as Said[]).map(({ channel, speaker, language, words }) => ({
     channel,
+    ...(speaker !== undefined && { speaker }),
     language,
     words: words.map(({ word, start, end, confidence }) => {
       return { text: word.trim(), start, end, confidence }

@@ -17,8 +17,10 @@ parentPort!.on('message', (message: ToThread) => {
   if (task.name !== 'custom_spelling' && text.includes('throw')) {
     return parentPort!.postMessage({ kind: 'failed', fault: 'TypeError' })
   }
-  if (task.kind === 'find')
-    return parentPort!.postMessage({ kind: 'done', value: { results: text } })
+  if (task.kind === 'find') {
+    const results = text === 'who' ? opened.join(' ') : text
+    return parentPort!.postMessage({ kind: 'done', value: { results } })
+  }
   const mark = task.name === 'custom_spelling' ? '!' : '?'
   const words = task.spoken.words.map((word) => {
     return { ...word, text: word.text === 'who' ? opened.join(' ') : word.text + mark }

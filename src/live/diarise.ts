@@ -1,0 +1,166 @@
+import { stat } from 'node:fs/promises'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { PcmFile, Segment, SpeechEngine, SpokenUtterance } from '../asr/speech-engine.ts'
+import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { type AddOnError, brokenDown, timedOut } from '../text/envelope.ts'
+import { roundTo } from '../transcript/rounding.ts'
+import type { Transcript, Word } from '../transcript/transcript.ts'
+import { countsOf, type DiarizationParams } from './diarization-params.ts'
+import type { Journal } from './journal.ts'
+import { type ReadLog, writeRecord } from './session-log.ts'
+import { readSpoken } from './spoken.ts'
+import { type UtteranceView, viewUtterance } from './views.ts'
+
+/** A session of which all was heard. */
+export type DiariseOptions = {
+  speech: Pick<SpeechEngine, 'workers' | 'planVoices' | 'hearVoices' | 'findSpeakers'>
+  params: DiarizationParams
+  /** The samples of each channel. */
+  channelPaths: readonly string[]
+  readLog: ReadLog
+  /** Has the samples written again, where they may have been lost; see `Hearing`. */
+  restoreSamples?: ((signal: AbortSignal) => Promise<void>) | undefined
+  journal: Journal
+  /** Seconds of sound. */
+  duration: number
+  /** Seconds that it may take, for tests. */
+  patience?: number
+  log: Log
+  signal: AbortSignal
+}
+
+/** Seconds that it may take, and so many more for each second of sound: some ten times what it takes on one core. */
+const PATIENCE = 60
+const PATIENCE_PER_SECOND = 0.1
+/** Utterances that are written down before the loop has its turn. */
+const BATCH = 500
+
+/**
+ * Tells who said each word of a session, as of a recording, and notes that in its log: the utterances of the result, cut
+ * anew where the speaker changes, or why there are none. Rejects only when the session is left.
+ */
+export async function diariseSession(options: DiariseOptions): Promise<void> {
+  const { journal, duration, log, signal } = options
+  const patience = options.patience ?? PATIENCE + PATIENCE_PER_SECOND * duration
+  const late = AbortSignal.timeout(Math.ceil(patience * 1000))
+  const began = performance.now()
+  let [count, error] = [0, null as AddOnError | null]
+  try {
+    const views = await tellApart({ ...options, signal: AbortSignal.any([signal, late]) })
+    for (; count < views.length; count += BATCH) {
+      const lines = views.slice(count, count + BATCH).map(writeView)
+      journal.append({ lines })
+      await turn()
+    }
+    count = views.length
+  } catch (cause) {
+    signal.throwIfAborted()
+    log.error({ err: cause }, 'diarization failed, provisional speakers stay')
+    error = late.aborted ? timedOut('diarization', patience) : explain(cause)
+  }
+  const seconds = roundTo((performance.now() - began) / 1000, 6)
+  journal.append({
+    lines: [writeRecord({ kind: 'diarized', diarized: { count, seconds, error } })],
+  })
+}
+
+/** A model that the operator added is named; everything else stands in the log. */
+function explain(error: unknown): AddOnError {
+  const why = brokenDown('diarization')
+  const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'
+  return isModel ? { ...why, message: error.message } : why
+}
+
+function writeView(view: UtteranceView): string {
+  return writeRecord({ kind: 'spoken', text: JSON.stringify(view) })
+}
+
+async function tellApart(options: DiariseOptions): Promise<UtteranceView[]> {
+  const { speech, params, channelPaths, readLog, restoreSamples, signal } = options
+  const transcript = await readTranscript(readLog)
+  if (transcript.utterances.length === 0) return []
+  await restoreSamples?.(signal)
+  const groups: Group[] = []
+  for (const [channel, path] of channelPaths.entries()) {
+    const words = wordsOf(transcript, channel)
+    if (words.length === 0) continue
+    const pcm = { path, samples: Math.floor((await stat(path)).size / 2) }
+    const planned = speech.planVoices(words, pcm)
+    groups.push(...planned.map((regions, part) => ({ channel, pcm, regions, part })))
+  }
+  const voices = await hearVoices(groups, options)
+  const counts = countsOf(params)
+  const task = { transcript, voices, counts }
+  const utterances = await onceMore(() => speech.findSpeakers(task, { signal }))
+  return utterances.map((utterance) => viewSpoken(utterance, params))
+}
+
+type Group = { channel: number; pcm: PcmFile; regions: Segment[]; part: number }
+type Voices = { channel: number; files: string[] }[]
+
+/** Hears as many groups at a time as there are workers: recordings that wait have their turn in between. */
+async function hearVoices(groups: readonly Group[], options: DiariseOptions): Promise<Voices> {
+  const { speech, params, channelPaths } = options
+  const failed = new AbortController()
+  const signal = AbortSignal.any([options.signal, failed.signal])
+  const counts = channelPaths.length === 1 ? countsOf(params) : {}
+  const voices = channelPaths.map((_, channel): Voices[number] => ({ channel, files: [] }))
+  const waiting = groups.values()
+
+  async function hearNext(): Promise<void> {
+    for (const { channel, pcm, regions, part } of waiting) {
+      const to = `${pcm.path}.voices-${part}`
+      voices[channel]!.files[part] = to
+      await onceMore(() => speech.hearVoices(pcm, regions, { signal, to, counts }))
+    }
+  }
+
+  const all = Array.from({ length: speech.workers }, hearNext)
+  try {
+    await Promise.all(all)
+  } catch (error) {
+    failed.abort(error) // The others are of no use any more.
+    await Promise.allSettled(all)
+    throw error
+  }
+  return voices
+}
+
+/** A worker that crashed may have done so for another reason; one that crashes twice over the same will again. */
+async function onceMore<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'engine_failed') throw error
+    return work()
+  }
+}
+
+async function readTranscript(readLog: ReadLog): Promise<Transcript> {
+  const { spoken } = await readSpoken(readLog)
+  const utterances = spoken.map(({ channel, language, json }) => {
+    const { words } = JSON.parse(json) as UtteranceView
+    return {
+      channel,
+      language,
+      words: words.map(({ word, ...rest }) => ({ text: word.trim(), ...rest })),
+    }
+  })
+  return { utterances }
+}
+
+function wordsOf({ utterances }: Transcript, channel: number): Word[] {
+  return utterances.filter((own) => own.channel === channel).flatMap(({ words }) => words)
+}
+
+function viewSpoken(
+  { channel, language, words, speaker, speakerConfidence }: SpokenUtterance,
+  { realtime_processing: { diarization_config } }: DiarizationParams,
+): UtteranceView {
+  const span = { start: words[0]!.start, end: words.at(-1)!.end }
+  const { words: written, ...view } = viewUtterance(words, { channel, language, span, speaker })
+  const isAsked = diarization_config?.speaker_confidence === true
+  const confidence = isAsked ? { speaker_confidence: roundTo(speakerConfidence, 3) } : {}
+  return { ...view, ...confidence, words: written }
+}
