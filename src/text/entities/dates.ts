@@ -52,6 +52,10 @@ const patterns: Pattern[] = [
     'MONTH',
     '\\b(?:in|since|until|by|of|before|after|during|last|next|this|mid|late|early) (?<e>May|March)\\b(?! [a-z]{2,} on\\b)',
   ),
+  // Within a date, for those who ask for months or years alone.
+  pattern('MONTH', `\\b(?:May|March)(?=,? (?:the )?${dayOfMonth})`),
+  pattern('MONTH', `\\b${dayOfMonth}(?: day)?(?: of)? (?<e>May|March)\\b`),
+  pattern('YEAR', `\\b${month}(?:,? (?:the )?${dayOfMonth})?,? (?:of )?(?<e>${year})`),
   pattern(
     'YEAR',
     `\\b(?:[Ii]n|[Ss]ince|[Uu]ntil|[Bb]y|year|of|before|after|during|back in|around) (?<e>${year})`,

@@ -177,3 +177,13 @@ test('what is hidden is told with what stands in its place', () => {
   const masked = redact(say('My name is John Smith.'), { processed_text_type: 'MASK' })
   assert.equal(masked.transcript.hidden![0]!.text, '#### #####')
 })
+
+test('dates stand for days, months, years and spans; months and years are hidden within a date', () => {
+  const types = (entity_types: string[]) => ({ entity_types })
+  const days = ['Open from Monday to Thursday, since March.']
+  assert.deepEqual(redacted(days, types(['DATE'])), ['Open [DATE_1], since [DATE_2].'])
+  const date = ['We met on March the third, 2024.']
+  assert.deepEqual(redacted(date, types(['MONTH'])), ['We met on [MONTH_1] the third, 2024.'])
+  assert.deepEqual(redacted(date, types(['YEAR'])), ['We met on March the third, [YEAR_1].'])
+  assert.deepEqual(redacted(date, types(['MONTH', 'DATE'])), ['We met on [DATE_1].'])
+})

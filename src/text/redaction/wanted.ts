@@ -12,7 +12,9 @@ const parents: Partial<Record<EntityType, readonly EntityType[]>> = {
       .map((type) => [type, ['LOCATION']]),
   ),
   ORGANIZATION_MEDICAL_FACILITY: ['ORGANIZATION'],
-  DOB: ['DATE'],
+  ...Object.fromEntries(
+    ['DOB', 'DAY', 'MONTH', 'YEAR', 'DATE_INTERVAL'].map((type) => [type, ['DATE']]),
+  ),
   ...Object.fromEntries(
     [
       ...['ACCOUNT_NUMBER', 'DRIVER_LICENSE', 'HEALTHCARE_NUMBER', 'ORGANIZATION_ID'],
