@@ -64,7 +64,10 @@ test('entities have their types and the times of their words', async () => {
   const entities = named_entity_recognition!.results as Record<string, unknown>[]
   assert.deepEqual(
     entities.map(({ entity_type, text }) => [entity_type, text]),
-    [['NAME_GIVEN', 'Lena']],
+    [
+      ['NAME_FAMILY', 'Smith'],
+      ['NAME_GIVEN', 'Lena'],
+    ],
   )
   assert.ok(Number(entities[0]!.end) > Number(entities[0]!.start))
 })
