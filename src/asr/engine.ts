@@ -2,28 +2,22 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { planBatches } from './batches.ts'
 import { createLiveEars } from './live/ears.ts'
+import { PATIENCE, patienceFor, patienceForSpeakers } from './patience.ts'
 import { WorkerPool } from './pool.ts'
 import type { WorkerRole } from './protocol.ts'
 import { cutSegments, fileSegments } from './segments.ts'
 import { planVoices } from './speakers/plan-voices.ts'
 import { chooseVoiceModel } from './speakers/voice-model.ts'
 import { createVoiceWorkers } from './speakers/voice-workers.ts'
-import type { EngineOptions, PcmFile, Segment, SpeechEngine } from './speech-engine.ts'
+import type { EngineOptions, PcmFile, SpeechEngine } from './speech-engine.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import { VAD_FRAME } from './vad.ts'
 
 /** Samples of one detection task: ten minutes, so that a long recording keeps all workers busy. */
 const DETECT_SAMPLES = Math.floor((600 * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
-/**
- * A task is given up after this many seconds, plus so many per second of audio: far more than a slow
- * machine needs (0.04 to recognise, 0.003 to find speech on a fast core), so that only a hung process
- * is killed.
- */
-const PATIENCE = 60
+/** Seconds of patience per second of audio; 0.04 are needed to recognise and 0.003 to find speech on a fast core. */
 const RECOGNISE_PATIENCE_PER_SECOND = 2
 const DETECT_PATIENCE_PER_SECOND = 0.2
-/** Telling speakers apart does not take much longer for a longer recording. */
-const SPEAKERS_PATIENCE = 300
 
 /**
  * Once there is a live session, batches get what it leaves: a tenth of a core that both want. Not before,
@@ -89,7 +83,8 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       return voices.hear({ path, regions, to, counts, model: voiceModel }, signal)
     },
     findSpeakers(task, { signal }) {
-      return pool.run({ kind: 'speakers', ...task }, { signal, patience: SPEAKERS_PATIENCE })
+      const patience = patienceForSpeakers(task.transcript)
+      return pool.run({ kind: 'speakers', ...task }, { signal, patience })
     },
     async checkReady({ signal }) {
       // A probe goes before batch work: it asks whether anything can be heard, not how long the queue is.
@@ -134,9 +129,4 @@ async function detect(
     throw error
   }
   return probabilities
-}
-
-function patienceFor(segments: readonly Segment[], perSecond: number): number {
-  const samples = segments.reduce((sum, { start, end }) => sum + end - start, 0)
-  return PATIENCE + (perSecond * samples) / SAMPLE_RATE
 }

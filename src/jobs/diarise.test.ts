@@ -61,6 +61,16 @@ test('counts and the files of each channel reach the engine', async () => {
   ])
 })
 
+test('a failure tells how long it was tried', async () => {
+  const clock = [1000, 3500]
+  const findSpeakers = async () => {
+    throw new Error('oops')
+  }
+  const { diarizationSeconds } = await told({ findSpeakers }, { now: () => clock.shift()! })
+  assert.equal(diarizationSeconds, 2.5)
+  assert.ok(!('diarizationSeconds' in (await told())))
+})
+
 test('progress ends with the last part that was heard', async () => {
   const fractions: number[] = []
   await told({}, { onProgress: (fraction) => void fractions.push(fraction) })

@@ -14,10 +14,16 @@ export type DiariseOptions = EngineOptions & {
   stages: Pick<Stages, 'hearVoices'>
   params: Readonly<Record<string, unknown>>
   log: Log
+  /** Milliseconds. */
+  now?: () => number
 }
 
-/** The transcript with its speakers, or as it was with the reason why there are none. */
-export type Diarised = { transcript: Transcript; diarizationError?: AddOnError }
+/** The transcript with its speakers, or as it was with the reason why there are none and the seconds that went into it. */
+export type Diarised = {
+  transcript: Transcript
+  diarizationError?: AddOnError
+  diarizationSeconds?: number
+}
 
 type DiarizationConfig = {
   number_of_speakers?: number
@@ -38,7 +44,8 @@ const ENDS_ATTEMPT: ReadonlySet<ErrorCode> = new Set([
  * cannot go on at all: it was aborted, no worker can be had, the disk is full.
  */
 export async function diarise(transcript: Transcript, options: DiariseOptions): Promise<Diarised> {
-  const { params, signal, log } = options
+  const { params, signal, log, now = performance.now.bind(performance) } = options
+  const startedAt = now()
   const { speaker_confidence: isConfidenceAsked } = configOf(params)
   try {
     const utterances = await tellApart(transcript, options)
@@ -47,7 +54,8 @@ export async function diarise(transcript: Transcript, options: DiariseOptions): 
     signal.throwIfAborted()
     if (error instanceof AppError && ENDS_ATTEMPT.has(error.code)) throw error
     log.error({ err: error }, 'diarization failed, the job goes on without')
-    return { transcript, diarizationError: explain(error) }
+    const diarizationSeconds = (now() - startedAt) / 1000
+    return { transcript, diarizationError: explain(error), diarizationSeconds }
   }
 }
 

@@ -96,6 +96,7 @@ export async function transcribe(
     params: job.params,
     form: tools.config.addOnResults,
     diarizationError: told.diarizationError,
+    diarizationSeconds: told.diarizationSeconds,
   }
   progress.enter('compose')
   const composed = await meter.stage('compose', () => {

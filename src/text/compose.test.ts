@@ -149,9 +149,15 @@ test('what needs an engine that is not there says so', () => {
 test('speakers that could not be told apart say why, those that could stand in the utterances alone', () => {
   const error = { status_code: 500, exception: 'AddonFailed', message: 'diarization broke down' }
   const measures = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1 }
-  const asked = { ...measures, params: { diarization: true }, diarizationError: error }
+  const asked = {
+    ...measures,
+    params: { diarization: true },
+    diarizationError: error,
+    diarizationSeconds: 2,
+  }
   const failed = compose(say('en one'), asked).result.diarization as Envelope
   assert.deepEqual([failed.success, failed.error, failed.results], [false, error, []])
+  assert.equal(failed.exec_time, 2)
   assert.ok(!('diarization' in composed(say('en one'), { diarization: true })))
 })
 

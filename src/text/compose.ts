@@ -64,7 +64,7 @@ export function compose(
 ): Composed {
   const { onStep, onFault, given = {}, now = performance.now.bind(performance) } = options
   const { transforms = allTransforms, addOns = allAddOns } = options
-  const { params, form = 'string', diarizationError } = result
+  const { params, form = 'string', diarizationError, diarizationSeconds: seconds = 0 } = result
   let text = transcript
   let redacted: RedactedSpan[] = []
   const envelopes = new Map<string, Envelope>()
@@ -90,7 +90,9 @@ export function compose(
     if (params[name] === true) envelopes.set(name, notConfigured(name))
   }
   // Of speakers that were found the utterances tell (contract 4.10).
-  if (diarizationError) envelopes.set('diarization', failed('diarization', diarizationError))
+  if (diarizationError) {
+    envelopes.set('diarization', failed('diarization', diarizationError, { seconds, form }))
+  }
   return { result: assemble(written, envelopes), redacted }
 }
 

@@ -17,6 +17,8 @@ export type ResultOptions = {
   form?: ResultForm
   /** Why there are no speakers although they were asked for. */
   diarizationError?: AddOnError | undefined
+  /** How long that took. */
+  diarizationSeconds?: number | undefined
 }
 
 /** Words a transcript as the API answers it (contract 4.1 to 4.4), without what is made of it. */

@@ -12,20 +12,32 @@ function heard(text: string, late = 0) {
 }
 
 test('microphones that hear the same words are in one room', () => {
-  assert.equal(shareRoom([heard('who is there'), heard('Who is - me', 0.2)]), true)
-  assert.equal(shareRoom([heard('- - - - yes'), heard('so what do you yes. no')]), true)
+  const far = heard('Who is - at the door', 0.2)
+  assert.equal(shareRoom([heard('who is there at the door'), far]), true)
+  const long = heard('so what do you want from me. yes, I do think so too')
+  assert.equal(shareRoom([heard('- - - - - - - yes i do think so'), long]), true)
+  assert.equal(shareRoom([long, heard('- - - - - - - yes i do think so')]), true)
 })
 
 test('sides of a call are not, even when both speak at once', () => {
-  assert.equal(shareRoom([heard('who is there now'), heard('it is me again')]), true)
-  assert.equal(shareRoom([heard('who is there now please'), heard('it was me again today')]), false)
+  const [long, own] = [`${'a '.repeat(16)}b b b b b`, `${'c '.repeat(16)}b b b b b`]
+  assert.equal(shareRoom([heard(long.slice(2)), heard(own.slice(2))]), true)
+  assert.equal(shareRoom([heard(long), heard(own)]), false)
+})
+
+test('a few words that both sides say at once are no room, however little one says', () => {
+  assert.equal(shareRoom([heard('- - - yes'), heard('so what now yes')]), false)
+  const side = heard('yes yes yes yes')
+  assert.equal(shareRoom([side, side]), false)
 })
 
 test('the same word at another time says nothing', () => {
-  assert.equal(shareRoom([heard('yes no maybe'), heard('yes no maybe', 0.4)]), false)
+  const words = 'one two three four five six'
+  assert.equal(shareRoom([heard(words), heard(words, 0.2)]), true)
+  assert.equal(shareRoom([heard(words), heard(words, 0.4)]), false)
 })
 
 test('a channel is not compared with itself, nor is silence with silence', () => {
-  assert.equal(shareRoom([heard('one two three'), []]), false)
+  assert.equal(shareRoom([heard('one two three four five six'), []]), false)
   assert.equal(shareRoom([[], []]), false)
 })

@@ -4,16 +4,18 @@ import type { Word } from '../../transcript/transcript.ts'
 const TOGETHER = 0.3
 /** Share of the words of a channel that others hear too, from which on it counts as the same room. */
 const SAME_ROOM = 0.25
+/** Words that are shared at least: a side that says hardly anything may say "yes" along with the other. */
+const LEAST_SHARED = 5
 
 /**
- * Tells whether channels are microphones of one room: at least a quarter of the words of one are heard at the
- * same time on another. Calls with a channel for each side share hardly any, even when both speak
+ * Tells whether channels are microphones of one room: at least a quarter of the words of one, and no fewer than
+ * five, are heard at the same time on another. Calls with a channel for each side share hardly any, even when both speak
  * at once. Words of each channel ascend.
  */
 export function shareRoom(channels: readonly (readonly Word[])[]): boolean {
   return channels.some((own, i) => {
     const shared = channels.map((other, j) => (i === j ? 0 : countShared(own, other)))
-    return own.length > 0 && Math.max(...shared) >= SAME_ROOM * own.length
+    return Math.max(...shared) >= Math.max(LEAST_SHARED, SAME_ROOM * own.length)
   })
 }
 

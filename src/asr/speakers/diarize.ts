@@ -17,8 +17,8 @@ export type ChannelWords = { channel: number; spoken: SpokenWord[] }
 
 /**
  * Tells who said each word: utterances are cut anew so that each has one speaker, and speakers are numbered
- * from 0 by first appearance over all channels. Every channel has speakers of its own: one each when they are
- * sides of a call, as many as are heard when they are microphones of one room. Counts are met as
+ * from 0 by first appearance over all channels. Sides of a call have speakers of their own, one each
+ * unless a count asks for more; microphones of one room hear the same speakers. Counts are met as
  * far as there are voices. No word is lost or changed; equal input gives equal output.
  */
 export function diarize(
@@ -27,20 +27,53 @@ export function diarize(
 ): SpokenUtterance[] {
   const channels = splitChannels(transcript)
   const windows = channels.map(({ channel }) => windowsOf(voices, channel))
-  const found = windows.map(findVoices)
   const texts = channels.map(({ spoken }) => spoken.map(({ word }) => word))
-  const apart = channels.length > 1 && !shareRoom(texts)
-  const start = found.map(({ count }) => (apart ? Math.min(1, count) : count))
-  const chosen = chooseCounts(found, { start, counts })
+  const oneRoom = channels.length > 1 && shareRoom(texts)
+  const directions = oneRoom ? hearRoom(windows, counts) : hearApart(windows, counts)
   for (const [i, { spoken }] of channels.entries()) {
-    const directions = found[i]!.directions(chosen[i]!)
-    const { voices: own, margins } = assignWords(texts[i]!, { windows: windows[i]!, directions })
+    const own = assignWords(texts[i]!, { windows: windows[i]!, directions: directions[i]! })
     for (const [at, word] of spoken.entries()) {
-      word.voice = own[at]!
-      word.margin = margins[at]!
+      word.voice = own.voices[at]!
+      word.margin = own.margins[at]!
     }
   }
-  return numberSpeakers(channels.flatMap(cutTurns))
+  return numberSpeakers(channels.flatMap(cutTurns), { acrossChannels: oneRoom })
+}
+
+type ChannelVoices = readonly Float32Array[][]
+
+/** The voices of each channel, which are others on each. */
+function hearApart(
+  channels: readonly (readonly EmbeddedWindow[])[],
+  counts: SpeakerCounts,
+): ChannelVoices {
+  const found = channels.map(findVoices)
+  const isCall = channels.length > 1
+  const start = found.map(({ count }) => (isCall ? Math.min(1, count) : count))
+  const chosen = chooseCounts(found, { start, counts })
+  return found.map(({ directions }, i) => directions(chosen[i]!))
+}
+
+/** The voices of a room, the same on each channel: found in all of them together. */
+function hearRoom(
+  channels: readonly (readonly EmbeddedWindow[])[],
+  counts: SpeakerCounts,
+): ChannelVoices {
+  const found = findVoices(layBehind(channels))
+  const [count] = chooseCounts([found], { start: [found.count], counts })
+  return channels.map(() => found.directions(count!))
+}
+
+/** Windows of all channels as if one were heard behind the other, so that none are taken for neighbours. */
+function layBehind(channels: readonly (readonly EmbeddedWindow[])[]): EmbeddedWindow[] {
+  let late = 0
+  return channels.flatMap((windows) => {
+    const own = windows.map((window) => {
+      return { ...window, start: window.start + late, end: window.end + late }
+    })
+    late = own.reduce((last, { end }) => Math.max(last, end), late)
+    return own
+  })
 }
 
 /** The words of each channel, in order of time. */
@@ -100,14 +133,17 @@ function confidenceIn(words: readonly Word[], margins: ReadonlyMap<Word, number>
   return 1 / (1 + Math.exp((EVEN_MARGIN - sum / total) / MARGIN_SCALE))
 }
 
-/** Gives each voice of each channel the number of its first appearance. */
-export function numberSpeakers(turns: readonly Turn[]): SpokenUtterance[] {
+/** Gives each voice the number of its first appearance; on another channel it is another, unless told otherwise. */
+export function numberSpeakers(
+  turns: readonly Turn[],
+  { acrossChannels = false }: { acrossChannels?: boolean } = {},
+): SpokenUtterance[] {
   const sorted = turns.toSorted(({ utterance: a }, { utterance: b }) => {
     return a.words[0]!.start - b.words[0]!.start || a.channel - b.channel
   })
   const numbers = new Map<string, number>()
   return sorted.map(({ utterance, voice, confidence }) => {
-    const key = `${utterance.channel}:${voice}`
+    const key = acrossChannels ? `${voice}` : `${utterance.channel}:${voice}`
     if (!numbers.has(key)) numbers.set(key, numbers.size)
     return { ...utterance, speaker: numbers.get(key)!, speakerConfidence: confidence }
   })

@@ -28,6 +28,18 @@ test('a further voice comes where it is least like the others', () => {
   assert.deepEqual(chooseCounts(channels, { start, counts: { min: 4 } }), [2, 2])
 })
 
+test('of one channel only the count that is wanted is reckoned', () => {
+  const { count, directions } = channel(1, 0.2, 0.3, 0.4)
+  const asked: number[] = []
+  const noted = (wanted: number) => {
+    asked.push(wanted)
+    return directions(wanted)
+  }
+  const chosen = chooseCounts([{ count, directions: noted }], { start: [1], counts: { exact: 4 } })
+  assert.deepEqual([chosen, asked], [[4], [4]])
+  assert.deepEqual(chooseCounts([channel(1, 0.2)], { start: [2], counts: { max: 1 } }), [1])
+})
+
 test('voices go where two are most alike, and each channel keeps one', () => {
   const channels = [channel(1, 0.8), channel(1, 0.3)]
   assert.deepEqual(chooseCounts(channels, { start: [2, 2], counts: { max: 3 } }), [1, 2])

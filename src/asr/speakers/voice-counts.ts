@@ -11,8 +11,11 @@ export function chooseCounts(
   channels: readonly Voices[],
   { start, counts }: { start: readonly number[]; counts: SpeakerCounts },
 ): number[] {
-  const chosen = [...start]
   const [least, most] = boundsOf(counts)
+  const [only] = channels
+  // Nothing to weigh: the counts between need not be reckoned, each of which takes seconds for a long recording.
+  if (only && channels.length === 1) return [countOf(only, { start: start[0]!, least, most })]
+  const chosen = [...start]
   for (let total = sum(chosen); total < least; total++) {
     const channel = lowest(channels.map((voices, i) => likenessAt(voices, chosen[i]! + 1)))
     if (channel === undefined) break
@@ -29,6 +32,14 @@ export function chooseCounts(
     chosen[channel]!--
   }
   return chosen
+}
+
+function countOf(
+  voices: Voices,
+  { start, least, most }: { start: number; least: number; most: number },
+): number {
+  const wanted = Math.min(Math.max(start, least), most)
+  return Math.min(wanted, voices.directions(wanted).length)
 }
 
 function boundsOf({ exact = 0, min = 0, max = 0 }: SpeakerCounts): [number, number] {

@@ -70,3 +70,12 @@ test('a voice of four seconds is kept in half a minute and not in ten', () => {
     assert.equal(other! > odd.length / 2, kept)
   }
 })
+
+test('a voice that is let off with an eighth of its price is kept in ten minutes too', () => {
+  const embeddings = embeddingsOf('a'.repeat(1400))
+  const odd = talk('b'.repeat(10)).windows.map(({ embedding }) => embedding)
+  const sound = [...embeddings, ...odd]
+  const start = sound.map((_, t) => (t < embeddings.length ? 0 : 1))
+  const [, other] = weightsOf(separateVoices(sound, { start, voices: 2, ease: 0.125 }))
+  assert.ok(other! > odd.length / 2)
+})

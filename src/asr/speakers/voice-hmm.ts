@@ -27,18 +27,19 @@ const TOLERANCE = 1e-4
  * Tells how much of each window each voice holds: `shares[t][k]`, whose sum over the voices is 1. A Bayesian
  * hidden Markov model of voices (VBx: Landini, Profant, Diez and Burget, 2022, "Bayesian HMM clustering of
  * x-vector sequences") with the same variance in all directions; a voice that the recording does not
- * need ends with hardly any share. `embeddings` are in order of time, of length 1; `start` gives the voice of each to begin with.
+ * need ends with hardly any share. `embeddings` are in order of time, of length 1; `start` gives the voice of each to begin
+ * with. `ease` below 1 is that part of a voice's price, for when more are wanted than are needed.
  */
 export function separateVoices(
   embeddings: readonly Float32Array[],
-  { start, voices }: { start: readonly number[]; voices: number },
+  { start, voices, ease = 1 }: { start: readonly number[]; voices: number; ease?: number },
 ): Float64Array[] {
   const scale = Math.sqrt((embeddings[0]?.length ?? 0) / WITHIN)
   const windows = embeddings.map((embedding) => Float64Array.from(embedding, (x) => x * scale))
   let shares: Float64Array[] = start.map((voice) => {
     return Float64Array.from({ length: voices }, (_, k) => (k === voice ? 0.95 : 0) + 0.05 / voices)
   })
-  const penalty = penaltyFor(windows.length)
+  const penalty = ease * penaltyFor(windows.length)
   let priors = new Float64Array(voices).fill(1 / voices)
   let bound = Number.NEGATIVE_INFINITY
   for (let round = 0; round < MAX_ROUNDS && windows.length > 0; round++) {

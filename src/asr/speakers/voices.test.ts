@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { dot } from './directions.ts'
-import { embeddingOf, talk } from './talk.fixture.ts'
+import { embeddingOf, inLetters, talk } from './talk.fixture.ts'
 import { findVoices } from './voices.ts'
+import { assignWords } from './word-speakers.ts'
 
 const two = `${'aaaaaaaaaa bbbbbbbbbb '.repeat(4)}`
 const four = `${'aaaaaaaaaa bbbbbbbbbb cccccccccc dddddddddd '.repeat(3)}`
@@ -28,7 +29,7 @@ test('as many voices are found as speak', () => {
   }
 })
 
-test('a count below what is heard merges voices, one above takes more groups', () => {
+test('a count below what is heard merges voices, one above takes more', () => {
   const voices = findVoices(talk(four).windows)
   assert.equal(voices.directions(2).length, 2)
   assert.equal(voices.directions(1).length, 1)
@@ -45,6 +46,31 @@ test('the voices most alike are merged first', () => {
     return { ...window, embedding: embeddingOf(own, i) }
   })
   assert.equal(namesOf(findVoices(windows).directions(2)), 'ab')
+})
+
+/** Words of a talk that go to another voice when so many are wanted. */
+function wrongWords(letters: string, count: number): number {
+  const { words, windows, said } = talk(letters)
+  const directions = findVoices(windows).directions(count)
+  const heard = inLetters(assignWords(words, { windows, directions }).voices)
+  return [...heard].filter((voice, i) => voice !== said[i]).length
+}
+const dialogue = 'aaaaaaaaaa. bbbbbbbbbb. aaaaaaaa. bbbbbbbbbbbb. aaaaaaaaaa. bbbbbbbbb. '.repeat(2)
+
+test('a voice too short to be counted is found when it is asked for, and takes no words of others', () => {
+  for (const [letters, counted, asked] of [
+    [`${dialogue}cccc. aaaaaaaaaa`, 2, 3],
+    [`${dialogue}cccc dddd. aaaaaaaaaa`, 2, 4],
+    [`${dialogue}ccccc dddd ccc. aaaaaaaaaa`, 3, 4],
+  ] as const) {
+    assert.equal(findVoices(talk(letters).windows).count, counted)
+    assert.equal(wrongWords(letters, asked), 0)
+  }
+})
+
+test('voices that are wanted and not there leave the others nearly whole', () => {
+  assert.ok(wrongWords(`${dialogue}cc dd. aaaaaaaaaa`, 4) <= 4)
+  assert.ok(wrongWords(`${dialogue.slice(0, 70)} ccc. aaaaaaaaaa`, 3) <= 3)
 })
 
 test('with more voices wanted than heard, a moment of another sound is no voice', () => {

@@ -22,22 +22,32 @@ const SIMILARITY = 0.35
 const MOST_VOICES = 20
 /** A voice holds at least so many windows, which is a second of speech. */
 const LEAST_WINDOWS = 3.4
-/** Windows that make a group a voice, where more voices are wanted than are heard. */
+/**
+ * Where more voices are wanted than are needed: the parts of its price that a voice is let off with, one after the other;
+ * what it holds then at least, three quarters of a second of speech; and windows that make a group a voice where that does not do.
+ */
+const EASES = [0.5, 0.25, 0.125]
+const LEAST_EASED = 2.5
 const SURE_GROUP = 3
+/** A group that the model gives less than so many windows stays what it was. */
+const LEARNED_WINDOWS = 2
 
 type Voice = { direction: Float32Array; weight: number }
 
 /**
  * Finds the voices of one channel. Average linkage makes more groups than there are voices; a hidden
- * Markov model then keeps those that the recording needs. For another count the nearest voices are
- * merged, or more groups are taken, if there are any of some size. `windows` are in order of time.
+ * Markov model then keeps those that the recording needs. For fewer the nearest voices are merged. For more,
+ * voices come at a lower price, and at last the model learns as many as are wanted from groups of some size, if
+ * there are any. `windows` are in order of time.
  */
 export function findVoices(windows: readonly EmbeddedWindow[]): Voices {
   const long = windows.filter((window) => seconds(window) >= SHORTEST_WINDOW)
   const embeddings = (long.length > 0 ? long : windows).map(({ embedding }) => embedding)
   const sparse = thin(windows).map(({ embedding }) => embedding)
   const groups = groupEmbeddings(sparse.length > 0 ? sparse : embeddings, MOST_VOICES)
-  const found = neededVoices(embeddings, groups)
+  const levels = [1, ...EASES]
+  const kept: Voice[][] = []
+  const found = voicesFor(0)
   const known = new Map<number, Float32Array[]>()
 
   function directions(count: number): Float32Array[] {
@@ -47,8 +57,18 @@ export function findVoices(windows: readonly EmbeddedWindow[]): Voices {
   }
 
   function voicesAt(count: number): Float32Array[] {
-    if (count > found.length) return largeGroups(groups, count).map(directionOf)
-    return mergeNearest(found, count).map(({ direction }) => direction)
+    for (const level of levels.keys()) {
+      const voices = voicesFor(level)
+      if (voices.length >= count)
+        return mergeNearest(voices, count).map(({ direction }) => direction)
+    }
+    return learnGroups(embeddings, largeGroups(groups, count).map(directionOf))
+  }
+
+  /** What is kept at a level of price; each is reckoned once, for many counts are asked for. */
+  function voicesFor(level: number): Voice[] {
+    kept[level] ??= keepVoices(embeddings, groups, levels[level]!)
+    return kept[level]
   }
 
   return { count: found.length, directions }
@@ -69,18 +89,40 @@ function seconds({ start, end }: EmbeddedWindow): number {
 }
 
 /** The voices that the model keeps, the most heard first; at least one where there is anything to hear. */
-function neededVoices(embeddings: readonly Float32Array[], groups: readonly Group[]): Voice[] {
+function keepVoices(
+  embeddings: readonly Float32Array[],
+  groups: readonly Group[],
+  ease: number,
+): Voice[] {
   const starts = mergeGroups(groups, { count: 1, similarity: SIMILARITY }).map(directionOf)
+  const voices = learnVoices(embeddings, { starts, ease })
+  voices.sort((a, b) => b.weight - a.weight)
+  const least = ease < 1 ? LEAST_EASED : LEAST_WINDOWS
+  return voices.filter(({ weight }, k) => k === 0 || weight >= least)
+}
+
+/** As many voices as there are starts, moved to what the model gives them. */
+function learnGroups(
+  embeddings: readonly Float32Array[],
+  starts: readonly Float32Array[],
+): Float32Array[] {
+  return learnVoices(embeddings, { starts, ease: 1 }).map(({ direction, weight }, k) => {
+    return weight >= LEARNED_WINDOWS ? direction : starts[k]!
+  })
+}
+
+function learnVoices(
+  embeddings: readonly Float32Array[],
+  { starts, ease }: { starts: readonly Float32Array[]; ease: number },
+): Voice[] {
   if (starts.length === 0) return []
   const start = embeddings.map((embedding) => nearest(embedding, starts))
-  const shares = separateVoices(embeddings, { start, voices: starts.length })
-  const voices = starts.map((_, k) => {
+  const shares = separateVoices(embeddings, { start, voices: starts.length, ease })
+  return starts.map((_, k) => {
     const weights = shares.map((share) => share[k]!)
     const weight = weights.reduce((sum, share) => sum + share, 0)
     return { direction: meanDirection(embeddings, weights), weight }
   })
-  voices.sort((a, b) => b.weight - a.weight)
-  return voices.filter(({ weight }, k) => k === 0 || weight >= LEAST_WINDOWS)
 }
 
 function nearest(embedding: Float32Array, directions: readonly Float32Array[]): number {
