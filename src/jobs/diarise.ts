@@ -1,4 +1,6 @@
-import type { EngineOptions, SpeakerCounts, SpeechEngine } from '../asr/speech-engine.ts'
+import { onceMore } from '../asr/once-more.ts'
+import { countsOf, type DiarizationConfig } from '../asr/speaker-counts.ts'
+import type { EngineOptions, SpeechEngine } from '../asr/speech-engine.ts'
 import type { DecodedChannel } from '../audio/media.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -23,13 +25,6 @@ export type Diarised = {
   transcript: Transcript
   diarizationError?: AddOnError
   diarizationSeconds?: number
-}
-
-type DiarizationConfig = {
-  number_of_speakers?: number
-  min_speakers?: number
-  max_speakers?: number
-  speaker_confidence?: boolean
 }
 
 /** The end of the attempt, not of the diarization. */
@@ -77,7 +72,7 @@ async function tellApart(transcript: Transcript, options: DiariseOptions): Promi
       return { pcm, regions, part }
     })
   })
-  const counts = countsOf(params)
+  const counts = countsOf(configOf(params))
   // How the speakers are spread over several channels is not known before they are heard.
   const ofChannel = channels.length === 1 ? { counts } : {}
   let done = 0
@@ -101,23 +96,8 @@ async function tellApart(transcript: Transcript, options: DiariseOptions): Promi
   return onceMore(() => speech.findSpeakers(task, { signal }))
 }
 
-/** A worker that crashed may have done so for another reason; one that crashes twice over the same will again. */
-async function onceMore<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'engine_failed') throw error
-    return work()
-  }
-}
-
 function wordsOf({ utterances }: Transcript, channel: number) {
   return utterances.filter((own) => own.channel === channel).flatMap(({ words }) => words)
-}
-
-function countsOf(params: DiariseOptions['params']): SpeakerCounts {
-  const { number_of_speakers: exact, min_speakers: min, max_speakers: max } = configOf(params)
-  return { ...(exact && { exact }), ...(min && { min }), ...(max && { max }) }
 }
 
 function configOf({ diarization_config }: DiariseOptions['params']): DiarizationConfig {

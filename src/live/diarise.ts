@@ -1,12 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { setImmediate as turn } from 'node:timers/promises'
+import { onceMore } from '../asr/once-more.ts'
+import { countsOf } from '../asr/speaker-counts.ts'
 import type { PcmFile, Segment, SpeechEngine, SpokenUtterance } from '../asr/speech-engine.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type AddOnError, brokenDown, timedOut } from '../text/envelope.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import type { Transcript, Word } from '../transcript/transcript.ts'
-import { countsOf, type DiarizationParams } from './diarization-params.ts'
+import type { DiarizationParams } from './diarization-params.ts'
 import type { Journal } from './journal.ts'
 import { type ReadLog, writeRecord } from './session-log.ts'
 import { readSpoken } from './spoken.ts'
@@ -90,7 +92,7 @@ async function tellApart(options: DiariseOptions): Promise<UtteranceView[]> {
     groups.push(...planned.map((regions, part) => ({ channel, pcm, regions, part })))
   }
   const voices = await hearVoices(groups, options)
-  const counts = countsOf(params)
+  const counts = countsOf(params.realtime_processing.diarization_config)
   const task = { transcript, voices, counts }
   const utterances = await onceMore(() => speech.findSpeakers(task, { signal }))
   return utterances.map((utterance) => viewSpoken(utterance, params))
@@ -104,7 +106,8 @@ async function hearVoices(groups: readonly Group[], options: DiariseOptions): Pr
   const { speech, params, channelPaths } = options
   const failed = new AbortController()
   const signal = AbortSignal.any([options.signal, failed.signal])
-  const counts = channelPaths.length === 1 ? countsOf(params) : {}
+  const counts =
+    channelPaths.length === 1 ? countsOf(params.realtime_processing.diarization_config) : {}
   const voices = channelPaths.map((_, channel): Voices[number] => ({ channel, files: [] }))
   const waiting = groups.values()
 
@@ -125,16 +128,6 @@ async function hearVoices(groups: readonly Group[], options: DiariseOptions): Pr
     throw error
   }
   return voices
-}
-
-/** A worker that crashed may have done so for another reason; one that crashes twice over the same will again. */
-async function onceMore<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'engine_failed') throw error
-    return work()
-  }
 }
 
 async function readTranscript(readLog: ReadLog): Promise<Transcript> {

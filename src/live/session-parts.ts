@@ -1,4 +1,5 @@
 import type { LiveEars } from '../asr/live-ears.ts'
+import { countsOf } from '../asr/speaker-counts.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import { frameBytes, type SoundFormat } from '../audio/sound-format.ts'
 import type { LiveConfig } from '../config.ts'
@@ -10,7 +11,7 @@ import { roundTo } from '../transcript/rounding.ts'
 import { realtimeHooks } from './add-ons.ts'
 import type { Outcome } from './closing.ts'
 import { diariseSession } from './diarise.ts'
-import { countsOf, wantsSpeakers } from './diarization-params.ts'
+import { wantsSpeakers } from './diarization-params.ts'
 import { type EarlierSession, nothingTold } from './earlier-session.ts'
 import { formatOf, secondsOf } from './format.ts'
 import { Hearing } from './hearing.ts'
@@ -144,7 +145,9 @@ export function createParts(
         decided: earlier?.snapshot?.language ?? null,
       }),
       change: text.change,
-      speakers: wantsSpeakers(params) ? countsOf(params) : undefined,
+      speakers: wantsSpeakers(params)
+        ? countsOf(params.realtime_processing.diarization_config)
+        : undefined,
       partialIntervalMs: config.partialIntervalMs,
       tell: (event) => teller.heard(event),
       wantsPartials: () => outbox.isWanted(somePartial),
