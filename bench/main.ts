@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- NAME…] [--corpus DIR] [--events N] [--save]`: runs benchmarks, one JSON line each on
- * stdout. `--events` makes `delivery` shorter; `--save` appends the lines to docs/benchmarks.md with the machine
- * they ran on.
+ * `npm run bench [-- NAME…] [--corpus DIR] [--events N] [--attack NAME] [--seconds N] [--fake] [--save]`: runs
+ * benchmarks, one JSON line each on stdout. `--events` makes `delivery` shorter; `--attack`, `--seconds` and `--fake` are
+ * for `isolation`; `--save` appends the lines to docs/benchmarks.md with the machine they ran on.
  */
 import { spawn } from 'node:child_process'
 import { appendFile, glob } from 'node:fs/promises'
@@ -15,6 +15,9 @@ const { values, positionals } = parseArgs({
   options: {
     corpus: { type: 'string' },
     events: { type: 'string' },
+    attack: { type: 'string', multiple: true, default: [] },
+    seconds: { type: 'string' },
+    fake: { type: 'boolean', default: false },
     save: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -25,6 +28,7 @@ const benches = new Map(files.sort().map((file) => [basename(file, '.bench.ts'),
 
 if (values.help) {
   console.log('npm run bench [-- NAME…] [--corpus DIR] [--events N] [--save]')
+  console.log('npm run bench -- isolation [--attack NAME]… [--seconds N] [--fake]')
   console.log(`Benchmarks: ${[...benches.keys()].join(', ')}`)
   console.log('A corpus is a folder with manifest.json: see bench/corpus.ts')
   process.exit()
@@ -43,6 +47,8 @@ async function run(file: string): Promise<string> {
   const args = ['--disable-warning=ExperimentalWarning', file]
   if (values.corpus) args.push('--corpus', resolve(values.corpus))
   if (values.events) args.push('--events', values.events)
+  // Other benches do not know these.
+  if (file.endsWith('isolation.bench.ts')) args.push(...isolationArgs())
   const options = {
     cwd: import.meta.dirname,
     stdio: ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit'],
@@ -52,6 +58,13 @@ async function run(file: string): Promise<string> {
   const printed = await text(child.stdout)
   if ((await ended) !== 0) throw new Error(`the benchmark ${file} failed`)
   return printed
+}
+
+function isolationArgs(): string[] {
+  const args = values.attack.flatMap((name) => ['--attack', name])
+  if (values.seconds) args.push('--seconds', values.seconds)
+  if (values.fake) args.push('--fake')
+  return args
 }
 
 for (const [name, file] of benches) {

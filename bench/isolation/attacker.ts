@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Surroundings } from './isolated-server.ts'
+
+/** What an attack is given. It ends when `signal` aborts, or when it has spent its bytes. */
+export type Attacker = {
+  url: string
+  key: string
+  signal: AbortSignal
+  /** Address of a receiver of the attacker on loopback, without a slash at its end: see `sources.ts`. */
+  sources: string
+  /** Sends a request with the attacker's key; counts its answer, and resolves to it. */
+  ask(path: string, init?: Ask): Promise<AskedAnswer>
+  count(what: string): void
+  /** Takes bytes from the budget of the attack; false when there are none left. */
+  spend(bytes: number): boolean
+  /** Runs `act` again and again in so many places at once, until the end. */
+  repeat(places: number, act: (place: number) => Promise<void>): Promise<void>
+}
+
+export type Ask = {
+  method?: string
+  json?: unknown
+  /** JSON as it is to be sent. */
+  text?: string
+  body?: RequestInit['body']
+  headers?: Record<string, string>
+}
+
+export type AskedAnswer = { status: number; text: string }
+
+/** One attack, what it needs around the server, and what it must leave alone to be bounded. */
+export type Attack = {
+  run(attacker: Attacker): Promise<void>
+  surroundings?: Surroundings
+}
+
+/** No attack sends more. */
+const BUDGET_BYTES = 2e9
+/** Between two acts of one place: an attacker is another machine, and must not take this one's processor. */
+const PAUSE_MS = 20
+/** Of an answer only so much is kept. */
+const KEPT_CHARS = 20_000
+
+/** Makes an attacker of one server. `counts` is filled with what happened. */
+export function createAttacker(
+  { url, key, sources }: Pick<Attacker, 'url' | 'key' | 'sources'>,
+  { signal, counts }: { signal: AbortSignal; counts: Map<string, number> },
+): Attacker {
+  let left = BUDGET_BYTES
+  const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1)
+
+  async function ask(path: string, { json, text, ...init }: Ask = {}): Promise<AskedAnswer> {
+    const sent = text ?? (json === undefined ? undefined : JSON.stringify(json))
+    const body = sent ?? init.body
+    if (typeof body === 'string' && !spend(body.length)) return { status: 0, text: '' }
+    const isJson = sent !== undefined
+    const headers = {
+      'x-service-key': key,
+      ...(isJson && { 'content-type': 'application/json' }),
+      ...init.headers,
+    }
+    const method = init.method ?? (body === undefined ? 'GET' : 'POST')
+    const request = { method, headers, body: body ?? null, signal, duplex: 'half' } as RequestInit
+    const answer = await fetch(url + path, request)
+    count(String(answer.status))
+    return { status: answer.status, text: await readSome(answer) }
+  }
+
+  /** Reads all of it and keeps its begin. */
+  async function readSome(answer: Response): Promise<string> {
+    let kept = ''
+    for await (const bytes of answer.body ?? []) {
+      if (kept.length < KEPT_CHARS) kept += Buffer.from(bytes).toString('latin1')
+    }
+    return kept
+  }
+
+  function spend(bytes: number): boolean {
+    left -= bytes
+    return left > 0
+  }
+
+  async function repeat(places: number, act: (place: number) => Promise<void>): Promise<void> {
+    const run = async (place: number) => {
+      while (!signal.aborted && left > 0) {
+        await act(place).catch((error: Error) => {
+          if (!signal.aborted) count(`error: ${nameOf(error)}`)
+        })
+        await sleep(PAUSE_MS, undefined, { signal }).catch(() => {})
+      }
+    }
+    await Promise.all(Array.from({ length: places }, (_, place) => run(place)))
+  }
+
+  return { url, key, signal, sources, ask, count, spend, repeat }
+}
+
+/** What went wrong, in a word that counts can be kept by. */
+export function nameOf(error: Error): string {
+  const { code } = (error.cause ?? error) as { code?: string }
+  return code ?? error.message.slice(0, 60)
+}

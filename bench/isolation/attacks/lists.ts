@@ -1,0 +1,52 @@
+import type { Attack, Attacker } from '../attacker.ts'
+
+const vocabularyOf = (entries: number) =>
+  Array.from({ length: entries }, (_, n) => `Name ${n} of the list`)
+
+/** Creates jobs that fail at once and stay in the lists, with so many entries of vocabulary each. */
+async function fill({ ask }: Attacker, { jobs, entries }: { jobs: number; entries: number }) {
+  for (let n = 0; n < jobs; n++) {
+    await ask('/v2/pre-recorded', {
+      json: {
+        audio_url: 'http://10.255.0.1/a.wav',
+        custom_metadata: { n, team: n % 3, deep: { a: { b: n } } },
+        ...(entries > 0 && {
+          custom_vocabulary: true,
+          custom_vocabulary_config: { vocabulary: vocabularyOf(entries) },
+        }),
+      },
+    })
+  }
+}
+
+/** Asks for these lists in turn, in 20 places, on 100 jobs that came first. */
+function lists(paths: readonly string[], entries = 0): Attack {
+  return {
+    async run(attacker) {
+      await fill(attacker, { jobs: 80, entries })
+      let next = 0
+      await attacker.repeat(20, async () => {
+        await attacker.ask(paths[next++ % paths.length]!)
+      })
+    },
+  }
+}
+
+const json = (value: unknown) => encodeURIComponent(JSON.stringify(value))
+const keys = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n]))
+const deep = (depth: number) => `custom_metadata${'[a]'.repeat(depth)}=1`
+
+/** Lists that are slow to make. */
+export const listAttacks: Record<string, Attack> = {
+  'list-filters': lists([
+    `/v2/transcription?limit=1000&custom_metadata=${json({ team: 1 })}`,
+    `/v2/transcription?limit=1000&offset=999999999&custom_metadata=${json({ deep: { a: { b: 1 } } })}`,
+    `/v2/pre-recorded?limit=1000&offset=9007199254740991`,
+    `/v2/transcription?limit=1000&status=done,error,queued,processing&kind=live,pre-recorded`,
+  ]),
+  'list-metadata-keys': lists([`/v2/transcription?limit=1000&custom_metadata=${json(keys(900))}`]),
+  'list-brackets': lists([`/v2/transcription?limit=1000&${deep(4000)}`]),
+  'list-many-values': lists([`/v2/transcription?${'status=done&'.repeat(1200)}limit=1000`]),
+  'list-heavy-jobs': lists(['/v2/transcription?limit=1000'], 10_000),
+}

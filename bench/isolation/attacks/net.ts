@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Attack, Attacker } from '../attacker.ts'
+import { onSessions } from './live-sessions.ts'
+import { readSamples, SPEECH_FILE } from './speech.ts'
+
+const nowhere = () => `http://${crypto.randomUUID()}.invalid/a.wav`
+
+/** 25 uploads by address and jobs by address, again and again. */
+function fetches(address: (attacker: Attacker) => string): Attack['run'] {
+  return (attacker) => {
+    return attacker.repeat(29, async (place) => {
+      const json = { audio_url: address(attacker) }
+      await attacker.ask(place < 25 ? '/v2/upload' : '/v2/pre-recorded', { json })
+    })
+  }
+}
+
+/** Uploads the speech once and resolves to its address. */
+export async function uploadSpeech({ ask }: Attacker): Promise<string> {
+  const form = new FormData()
+  form.set('audio', new Blob([new Uint8Array(await readFile(SPEECH_FILE))]), 'a.wav')
+  const { text } = await ask('/v2/upload', { body: form })
+  return (JSON.parse(text) as { audio_url: string }).audio_url
+}
+
+/** Jobs of another sound each, which call a receiver back. */
+function callbacks(address: (attacker: Attacker) => string): Attack['run'] {
+  return async (attacker) => {
+    const audio_url = await uploadShort(attacker)
+    await attacker.repeat(4, async () => {
+      const callback_config = { url: address(attacker) }
+      await attacker.ask('/v2/pre-recorded', {
+        json: { audio_url, callback: true, callback_config },
+      })
+    })
+  }
+}
+
+/** A tenth of a second, which is done at once. */
+async function uploadShort({ ask }: Attacker): Promise<string> {
+  const file = new Uint8Array((await readFile(SPEECH_FILE)).subarray(0, 44 + 3200))
+  new DataView(file.buffer).setUint32(40, 3200, true)
+  const form = new FormData()
+  form.set('audio', new Blob([file]), 'a.wav')
+  const { text } = await ask('/v2/upload', { body: form })
+  return (JSON.parse(text) as { audio_url: string }).audio_url
+}
+
+/** Live sessions that tell everything to a receiver that never answers. */
+const liveCallbacks: Attack = {
+  async run(attacker) {
+    const speech = await readSamples()
+    const receive = ['partial_transcripts', 'speech_events', 'acknowledgments', 'lifecycle_events']
+    const flags = Object.fromEntries(receive.map((name) => [`receive_${name}`, true]))
+    const callback_config = { url: `${attacker.sources}/silent`, ...flags }
+    const params = { callback: true, callback_config, messages_config: flags }
+    await onSessions(attacker, { places: 3, params }, async ({ socket, isOpen }) => {
+      for (let at = 0; isOpen() && !attacker.signal.aborted; at += 640) {
+        const from = at % (speech.length - 640)
+        socket.send(speech.subarray(from, from + 640))
+        await sleep(10)
+      }
+    })
+  },
+}
+
+const surroundings = { silentResolver: true }
+
+/** Addresses that cost time. */
+export const netAttacks: Record<string, Attack> = {
+  'net-names': { run: fetches(nowhere), surroundings },
+  'net-callback-names': { run: callbacks(nowhere), surroundings },
+  'net-drip': { run: fetches(({ sources }) => `${sources}/drip/${Math.random()}`) },
+  'net-silent': { run: fetches(({ sources }) => `${sources}/silent/${Math.random()}`) },
+  'net-endless': { run: fetches(({ sources }) => `${sources}/endless`) },
+  'net-turns': { run: fetches(({ sources }) => `${sources}/turn`) },
+  'net-heads': { run: fetches(({ sources }) => `${sources}/heads`) },
+  'net-callback-silent': { run: callbacks(({ sources }) => `${sources}/silent`) },
+  'net-callback-drip': { run: callbacks(({ sources }) => `${sources}/drip`) },
+  'net-callback-many': {
+    run: callbacks(
+      ({ sources }) =>
+        `${sources.replace('127.0.0.1', `127.0.0.${1 + Math.floor(Math.random() * 250)}`)}/silent`,
+    ),
+  },
+  'net-live-callback': liveCallbacks,
+}

@@ -1,0 +1,55 @@
+/**
+ * One account attacks, another one lives: what the victim notices of each attack, and the bars that must
+ * hold. `--attack NAME`, which may come several times, runs some attacks only (`json-` those that begin so); `--seconds N` is how long each lasts;
+ * `--fake` takes the fake speech engine. The first line is the run without attack. Linux only (/proc).
+ */
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { report } from '../report.ts'
+import { attacks } from './attacks.ts'
+import { type Measured, measure } from './measure.ts'
+
+const { values } = parseArgs({
+  options: {
+    corpus: { type: 'string' },
+    events: { type: 'string' },
+    attack: { type: 'string', multiple: true },
+    seconds: { type: 'string', default: '20' },
+    fake: { type: 'boolean', default: false },
+  },
+})
+
+const known = Object.keys(attacks)
+const wanted = values.attack ?? ['']
+const names = known.filter((name) => wanted.some((wish) => name === wish || isGroup(name, wish)))
+const unknown = wanted.filter((wish) => !known.some((name) => name === wish || isGroup(name, wish)))
+if (unknown.length > 0) {
+  console.error(`Cannot find the attack ${unknown.join(', ')}; there are: ${known.join(', ')}`)
+  process.exit(2)
+}
+
+const options = { seconds: Number(values.seconds), isFake: values.fake }
+const baseline = await measure(options)
+tell('none', baseline)
+for (const attack of names) {
+  try {
+    tell(attack, await measure({ ...options, attack, baseline }))
+  } catch (error) {
+    report({ bench: 'isolation', attack, pass: false, failed: (error as Error).message })
+  }
+}
+
+/** `json-` and nothing at all stand for all attacks that begin so. */
+function isGroup(name: string, wish: string): boolean {
+  return (wish === '' || wish.endsWith('-')) && name.startsWith(wish)
+}
+
+function tell(attack: string, measured: Measured): void {
+  report({
+    bench: 'isolation',
+    attack,
+    engine: values.fake ? 'fake' : 'real',
+    ...measured,
+    load: loadavg()[0],
+  })
+}

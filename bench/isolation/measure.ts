@@ -1,0 +1,84 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { attacks } from './attacks.ts'
+import { ATTACKER_KEY, startIsolated } from './isolated-server.ts'
+import { type Baseline, type Judged, judge } from './outcome.ts'
+import { createVictim } from './victim.ts'
+
+/** How a run is made. */
+export type MeasureOptions = {
+  /** Seconds of the attack, or of life without one. */
+  seconds: number
+  isFake: boolean
+  /** None: the run that the others are compared with. */
+  attack?: string
+  baseline?: Baseline
+}
+
+/** A run in figures, with what the attacker was answered. */
+export type Measured = Judged & { attacker?: Record<string, number>; surrounded?: boolean }
+
+/** Life before the attack begins, in milliseconds. */
+const BEFORE_MS = 1000
+/** An attacker that does not end by itself is ended. */
+const ATTACKER_END_MS = 5000
+
+/** Starts a server, lets the victim live there beside the attack, and judges what came of it. */
+export async function measure({
+  seconds,
+  isFake,
+  attack,
+  baseline,
+}: MeasureOptions): Promise<Measured> {
+  const surroundings = attack ? attacks[attack]!.surroundings : undefined
+  const server = await startIsolated({ isFake, ...(surroundings && { surroundings }) })
+  const attacker = attack ? await startAttacker() : undefined
+  try {
+    const victim = await createVictim(server.url)
+    const life = victim.live(seconds + BEFORE_MS / 1000)
+    await sleep(BEFORE_MS)
+    if (attack) attacker?.begin({ name: attack, url: server.url, key: ATTACKER_KEY, seconds })
+    const lived = await life
+    victim.close()
+    const { peak: peakBytes, exceeded: memoryExceeded } = server.memory
+    const seen = { peakBytes, memoryExceeded, ended: server.ended }
+    return {
+      ...judge(lived, seen, baseline),
+      ...(attacker && { attacker: attacker.counts }),
+      ...(surroundings && { surrounded: server.isSurrounded }),
+    }
+  } finally {
+    await attacker?.end()
+    await server.stop()
+  }
+}
+
+type Started = {
+  counts: Record<string, number>
+  begin(order: { name: string; url: string; key: string; seconds: number }): void
+  end(): Promise<void>
+}
+
+/** Starts a process that waits for its order. */
+async function startAttacker(): Promise<Started> {
+  const child: ChildProcess = fork(join(import.meta.dirname, 'attacker-process.ts'), {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const ended = once(child, 'exit')
+  const counts: Record<string, number> = {}
+  child.on('message', (told) => void Object.assign(counts, told))
+  child.on('error', () => {})
+  return {
+    counts,
+    begin: (order) => void child.send(order),
+    async end() {
+      const late = setTimeout(() => child.kill('SIGKILL'), ATTACKER_END_MS)
+      if (child.connected) child.disconnect()
+      await ended
+      clearTimeout(late)
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connectLive, type LiveConnection } from '../../src/cli/live-connection.ts'
+import { createLatencyWatch } from '../../src/cli/live-latency.ts'
+import { readSamples } from './attacks/speech.ts'
+import type { VictimReceiver } from './victim-receiver.ts'
+import { jsonPost, type Requests } from './victim-requests.ts'
+
+/** What came of one session. */
+export type SessionOutcome = {
+  /** 1000 when all went well; the answer to its creation when it was refused; 0 when it did not end in time. */
+  code: number
+  /** From the end of speech to its final, milliseconds. */
+  finals: number[]
+  /** Words of all finals. */
+  words: number
+  /** Bytes that were acknowledged and are not in the recording. */
+  lostBytes: number
+  /** Finals that were not called back. */
+  missingCallbacks: number
+  losses: number
+}
+
+const BYTES_PER_SECOND = 32_000
+const CHUNK_BYTES = 3200
+/** The speech comes again after a pause of so many bytes. */
+const PAUSE_BYTES = 48_000
+/** Time after the last sound in which a session must end. */
+const END_MS = 20_000
+const CALLBACK_MS = 10_000
+
+let sessions = 0
+
+/** Speaks for so many seconds at real time, in one session with partials and a callback. */
+export async function speakLive(
+  requests: Requests,
+  { seconds, receiver }: { seconds: number; receiver: VictimReceiver },
+): Promise<SessionOutcome> {
+  const path = `/live/${sessions++}`
+  const created = await requests.ask('/v2/live', jsonPost(paramsOf(receiver.url + path)))
+  const outcome = { code: created.status, finals: [] as number[], words: 0, lostBytes: 0 }
+  const rest = { missingCallbacks: 0, losses: 0 }
+  if (created.status !== 201) return { ...outcome, ...rest }
+  const { id, url } = JSON.parse(created.text) as { id: string; url: string }
+  const watch = createLatencyWatch(BYTES_PER_SECOND)
+  let [acked, finals] = [0, 0]
+  const live = connectLive(url, {
+    onMessage(message, at) {
+      watch.received(message, at)
+      if (message.type === 'audio_chunk' && message.data?.byte_range) {
+        acked = message.data.byte_range[1]
+      }
+      if (message.type !== 'transcript' || !message.data.is_final) return
+      finals++
+      outcome.words += message.data.utterance.words.length
+    },
+    onLost: () => void rest.losses++,
+  })
+  await speak(live, seconds, watch.given)
+  live.stop()
+  const late = sleep(END_MS).then(() => ({ code: 0 }))
+  outcome.code = (await Promise.race([live.ended, late])).code
+  live.close()
+  outcome.finals = watch.latencies.finals
+  outcome.lostBytes = Math.max(0, acked - (await recordedBytes(requests, id)))
+  rest.missingCallbacks = await missing(receiver, { path, finals })
+  return { ...outcome, ...rest }
+}
+
+function paramsOf(url: string) {
+  const callback_config = {
+    url,
+    receive_final_transcripts: true,
+    receive_lifecycle_events: false,
+    receive_realtime_processing_events: false,
+    receive_post_processing_events: false,
+  }
+  const messages_config = { receive_partial_transcripts: true }
+  return { messages_config, callback: true, callback_config }
+}
+
+async function speak(
+  live: LiveConnection,
+  seconds: number,
+  given: (end: number, at: number) => void,
+): Promise<void> {
+  const speech = Buffer.concat([await readSamples(), pause()])
+  const bytes = Math.round(seconds * BYTES_PER_SECOND)
+  const started = performance.now()
+  for (let at = 0; at < bytes; ) {
+    const from = at % speech.length
+    const chunk = speech.subarray(from, Math.min(from + CHUNK_BYTES, speech.length))
+    at += chunk.length
+    const due = started + (at / BYTES_PER_SECOND) * 1000 - performance.now()
+    if (due > 0) await sleep(due)
+    given(at, performance.now())
+    // Nobody who speaks waits for the server.
+    void live.send(chunk)
+  }
+}
+
+/** Some noise, 80 dB below full scale: digital silence is nothing that a microphone hears. */
+function pause(): Buffer {
+  const samples = Int16Array.from({ length: PAUSE_BYTES / 2 }, (_, n) => ((n * 7919) % 13) - 6)
+  return Buffer.from(samples.buffer)
+}
+
+/** Bytes of sound in the recording of a session. */
+async function recordedBytes({ ask }: Requests, id: string): Promise<number> {
+  const job = await ask(`/v2/live/${id}`)
+  if (job.status !== 200) return 0
+  const { file } = JSON.parse(job.text) as { file: { audio_duration: number | null } | null }
+  return Math.round((file?.audio_duration ?? 0) * BYTES_PER_SECOND)
+}
+
+async function missing(
+  { came }: VictimReceiver,
+  { path, finals }: { path: string; finals: number },
+): Promise<number> {
+  const deadline = performance.now() + CALLBACK_MS
+  const count = () => came.get(path)?.count ?? 0
+  while (count() < finals && performance.now() < deadline) await sleep(100)
+  return Math.max(0, finals - count())
+}
