@@ -4,16 +4,18 @@ import type { FastifyInstance } from 'fastify'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { App } from '../app.ts'
 import type { Connection } from '../live/connection.ts'
+import { FrameTurns } from '../live/frame-turns.ts'
 import { newRequestId } from './request-id.ts'
 
 /** A client is asked for a sign of life this often, and given up without one for as long (contract 5.11). */
 const PING_MS = 20_000
 /** With more than this on its way to a client, the next message waits. */
-const MAX_UNSENT_BYTES = 1024 * 1024
+const MAX_UNSENT_BYTES = 256 * 1024
 /** Clients send a frame whole, or in a few parts; ten thousand tiny ones only cost memory. */
 const MAX_FRAGMENTS = 64
-/** A client that does not answer a close is cut off after this time. */
+/** A client that does not answer a close is cut off after this time, or after so many further frames. */
 const CLOSE_TIMEOUT_MS = 5000
+const MAX_FRAMES_AFTER_CLOSE = 1000
 
 /** What a close code means; clients show it. */
 const reasons: Record<number, string> = {
@@ -46,8 +48,11 @@ export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorP
     const limits = { maxPayload, maxFragments: MAX_FRAGMENTS, closeTimeout: CLOSE_TIMEOUT_MS }
     // None of the subprotocols that a client may offer is spoken.
     const none = { perMessageDeflate: false, handleProtocols: () => false as const }
-    return new WebSocketServer({ noServer: true, ...none, ...limits })
+    // A frame for each turn of the loop: what one socket brought at once may be ten thousand frames.
+    const pace = { allowSynchronousEvents: false }
+    return new WebSocketServer({ noServer: true, ...none, ...limits, ...pace })
   }
+  const turns = new FrameTurns()
   const usual = doorFor(maxFrameBytes)
   const resumed = doorFor(Math.max(maxFrameBytes, resumeFrameBytes))
 
@@ -72,7 +77,7 @@ export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorP
       // Broken or too large frames: it closes by itself, with the code that says so.
       webSocket.on('error', () => {})
       if (typeof connection === 'number') refuse(webSocket, connection)
-      else attend(webSocket, connection, { maxFrameBytes })
+      else attend({ webSocket, socket, connection, turns, maxFrameBytes })
     })
     if (!isOpen && typeof connection !== 'number') connection.lost(1006)
   }
@@ -104,46 +109,80 @@ export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorP
 
 type DoorParts = Pick<App, 'config' | 'live' | 'log'>
 
+/** A client, and what it is attended with. */
+type Attendance = {
+  webSocket: WebSocket
+  /** What is under it. */
+  socket: Duplex
+  connection: Connection
+  turns: FrameTurns
+  maxFrameBytes: number
+}
+
 /** Hands what arrives to the connection and what it has to say to the client, until either ends. */
-function attend(
-  webSocket: WebSocket,
-  connection: Connection,
-  { maxFrameBytes }: { maxFrameBytes: number },
-): void {
+function attend(attendance: Attendance): void {
+  const { webSocket, connection, turns, maxFrameBytes } = attendance
   let isFirst = true
+  let afterClose = 0
   const pulse = watchPulse(webSocket, connection)
-  webSocket.on('message', (data: RawData, isBinary) => {
-    const frame = data as Buffer
-    if (frame.length > maxFrameBytes && !(isFirst && connection.isResumed)) {
-      connection.end(1009)
-      return
-    }
+
+  function handle(data: Uint8Array, isBinary: boolean): Promise<void> | undefined {
+    const mayBeLong = isFirst && connection.isResumed
     isFirst = false
-    connection.receive(frame, isBinary)
-    const room = connection.room()
-    if (!room) return
-    webSocket.pause()
-    pulse.pause()
-    void room.then(() => {
+    if (data.length > maxFrameBytes && !mayBeLong) {
+      connection.end(1009)
+      return undefined
+    }
+    connection.receive(data, isBinary)
+    return connection.room()
+  }
+
+  const line = turns.open(connection.account, {
+    handle: ({ data, isBinary }) => (data ? handle(data, isBinary) : undefined),
+    onFull() {
+      webSocket.pause()
+      pulse.pause()
+    },
+    onFree() {
       webSocket.resume()
       pulse.resume()
-    })
+    },
   })
-  webSocket.on('close', (code) => {
+  function push(data: Buffer | undefined, isBinary: boolean): void {
+    if (connection.closeCode === undefined) line.push({ data, isBinary })
+    else if (++afterClose > MAX_FRAMES_AFTER_CLOSE) webSocket.terminate()
+  }
+  webSocket.on('message', (data: RawData, isBinary) => push(data as Buffer, isBinary))
+  for (const control of ['ping', 'pong']) webSocket.on(control, () => push(undefined, false))
+  webSocket.on('close', async (code) => {
     pulse.stop()
+    // What it sent before it left is still taken.
+    await line.drained()
+    line.close()
     connection.lost(code)
   })
-  void speak(webSocket, connection, pulse.onSent)
+  void speak(attendance, pulse.onSent).finally(() => line.close())
 }
 
 async function speak(
-  webSocket: WebSocket,
-  connection: Connection,
+  { webSocket, socket, connection }: Attendance,
   onSent: (number: number) => void,
 ): Promise<void> {
+  let isCorked = false
+  // What is sent in one turn of the loop goes out together: a client of small frames has many answers.
+  function cork(): void {
+    if (isCorked) return
+    isCorked = true
+    socket.cork()
+    setImmediate(() => {
+      isCorked = false
+      socket.uncork()
+    })
+  }
   for await (const { text, number } of connection.messages()) {
     if (webSocket.readyState !== webSocket.OPEN) break
     const sent = Promise.withResolvers<void>()
+    cork()
     webSocket.send(text, () => sent.resolve())
     if (number !== undefined) onSent(number)
     if (webSocket.bufferedAmount > MAX_UNSENT_BYTES) await sent.promise
@@ -173,9 +212,11 @@ function watchPulse(webSocket: WebSocket, connection: Connection) {
 
   const beat = setInterval(ask, PING_MS)
   webSocket.on('pong', (data) => {
+    // One that was not asked for tells nothing; nor does one of what was not sent.
+    if (!isAsked()) return
     forget()
     const number = Number(data.toString())
-    if (number > seen) {
+    if (number > seen && number <= sent) {
       seen = number
       connection.seen(number)
     }

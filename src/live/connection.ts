@@ -16,6 +16,8 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
 /** What a connection is told of its client. */
 export type ConnectionHandlers = {
+  /** Whose session it is. */
+  account?: string | undefined
   /** Whether the session had a connection before. */
   isResumed: boolean
   onFrame(data: Uint8Array, isBinary: boolean): void
@@ -49,6 +51,11 @@ export class Connection {
   /** Why the server ends the connection; undefined while it does not. */
   get closeCode(): number | undefined {
     return this.#closeCode
+  }
+
+  /** Whose session it is: accounts take turns. */
+  get account(): string {
+    return this.#handlers.account ?? ''
   }
 
   /** Whether the session had a connection before: then the first frame may hold all that the client kept. */

@@ -192,6 +192,7 @@ export class HeldSessions {
       const span = tracing.start('live session', { 'steno.session.id': job.id })
       const session = new LiveSession({
         id: job.id,
+        account: job.account,
         createdAt: job.createdAt,
         params,
         files,

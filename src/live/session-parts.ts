@@ -29,6 +29,8 @@ import { viewUtterance } from './views.ts'
 /** What a session is made from. */
 export type SessionOptions = {
   id: string
+  /** Whose it is; absent in tests of one session. */
+  account?: string | undefined
   /** In milliseconds since 1970. */
   createdAt: number
   params: LiveParams

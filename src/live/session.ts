@@ -5,6 +5,7 @@ import { readFrame } from './client-frames.ts'
 import { Clocks } from './clocks.ts'
 import { closeSession } from './closing.ts'
 import { Connection } from './connection.ts'
+import { Credit } from './credit.ts'
 import type { Hearing } from './hearing.ts'
 import type { Journal } from './journal.ts'
 import type { MessageError } from './messages.ts'
@@ -25,6 +26,8 @@ export type SessionEnd = 'done' | 'failed' | 'left'
 
 /** Frames that cannot be read, in a row, before a client is taken for something else. */
 const MAX_UNREADABLE = 20
+/** Of such frames with others between them a client may send so many, and one more each second. */
+const MAX_SCATTERED = 100
 /** So much sound may wait for the disk before the socket is left unread. */
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
 /** A session that is left waits so long for a slow disk: the client keeps what was not acknowledged. */
@@ -75,6 +78,7 @@ export class LiveSession {
   #refusal: number | undefined
   #wasConnected: boolean
   #unreadable = 0
+  #scattered = new Credit({ perSecond: 1, burst: MAX_SCATTERED })
   /** The last messages are made: nothing can be said any more. */
   #isTold = false
   readonly #room = new Room({
@@ -151,6 +155,7 @@ export class LiveSession {
     this.#wasConnected = true
     this.#unreadable = 0
     const connection: Connection = new Connection({
+      account: this.#options.account,
       isResumed,
       onFrame: (data, isBinary) => this.#receive(connection, data, isBinary),
       onSeen: (messages) => this.#seen(messages),
@@ -224,7 +229,7 @@ export class LiveSession {
     if (this.#outbox.connection !== connection || this.#refusal || this.#isTold) return
     this.#restartIdle()
     const frame = readFrame(data, isBinary)
-    if (frame.type !== 'unreadable') this.#unreadable = 0
+    if (frame.type !== 'unreadable' && this.#unreadable < MAX_UNREADABLE) this.#unreadable = 0
     switch (frame.type) {
       case 'audio':
         if (this.#state !== 'open') this.#refuseSound(alreadyStopped)
@@ -241,9 +246,17 @@ export class LiveSession {
         else this.#outbox.send({ ...noStop, error: alreadyStopped })
         break
       case 'unreadable':
-        this.#teller.error({ code: 'invalid_message', message: frame.message })
-        if (++this.#unreadable >= MAX_UNREADABLE) this.#endWhenStored(connection, 4400)
+        this.#unreadableFrame(connection, frame.message)
     }
+  }
+
+  #unreadableFrame(connection: Connection, message: string): void {
+    if (this.#unreadable > MAX_UNREADABLE) return // It is being ended.
+    this.#teller.error({ code: 'invalid_message', message })
+    const isLast = ++this.#unreadable >= MAX_UNREADABLE || !this.#scattered.take()
+    if (!isLast) return
+    this.#unreadable = MAX_UNREADABLE + 1
+    this.#endWhenStored(connection, 4400)
   }
 
   #take(bytes: Uint8Array): void {

@@ -1,0 +1,36 @@
+/** How fast something may go on: so many a second, and so many at once after a pause. */
+export type CreditOptions = { perSecond: number; burst: number; now?: () => number }
+
+/** A bucket of `burst` units that fills up by `perSecond`. `now` counts milliseconds and never goes back. */
+export class Credit {
+  readonly #options: Required<CreditOptions>
+  #level: number
+  #at: number
+
+  constructor({ now = () => performance.now(), ...options }: CreditOptions) {
+    this.#options = { now, ...options }
+    this.#level = options.burst
+    this.#at = now()
+  }
+
+  /** Takes `cost` units; false, and takes nothing, when there are fewer. */
+  take(cost = 1): boolean {
+    this.#fill()
+    if (this.#level < cost) return false
+    this.#level -= cost
+    return true
+  }
+
+  /** Whether it is as full as it gets: then nothing is lost when it is forgotten. */
+  get isFull(): boolean {
+    this.#fill()
+    return this.#level >= this.#options.burst
+  }
+
+  #fill(): void {
+    const { perSecond, burst, now } = this.#options
+    const at = now()
+    this.#level = Math.min(burst, this.#level + ((at - this.#at) / 1000) * perSecond)
+    this.#at = at
+  }
+}
