@@ -25,6 +25,12 @@ export type LiveConfig = {
   maxBacklog: number
   maxQueuedMessages: number
   maxStoredMessages: number
+  /** Bytes of messages kept for a client that does not fetch them; an account may have four times as many. */
+  maxQueuedBytes: number
+  /** Bytes of the log of a session; three quarters of them for what can be left out. */
+  maxLogBytes: number
+  /** Bytes of messages kept in the result. */
+  maxStoredBytes: number
   maxFrameBytes: number
   /** Of the first frame of a resumed connection. */
   resumeFrameBytes: number
@@ -133,6 +139,7 @@ export type Config = {
   logLevel: string
 }
 
+const MIB = 1024 * 1024
 const DEFAULT_HOST = '127.0.0.1'
 const DEFAULT_PORT = 7070
 const DEFAULT_AUTH_HEADER = 'x-service-key'
@@ -220,13 +227,16 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       connectTimeout: read.integer('LIVE_CONNECT_TIMEOUT_S', 300, { min: 1 }),
       resumeWindow: read.integer('LIVE_RESUME_WINDOW_S', 120, { min: 1 }),
       maxSeconds: read.integer('LIVE_MAX_S', 10_800, { min: 1 }),
-      idleTimeout: read.integer('LIVE_IDLE_TIMEOUT_S', 0),
+      idleTimeout: read.integer('LIVE_IDLE_TIMEOUT_S', 300),
       tokenGrace: read.integer('LIVE_TOKEN_GRACE_S', 60),
       vadHangover: read.decimal('LIVE_VAD_HANGOVER_S', 0.25, { min: 0, max: 5 }),
       partialIntervalMs: read.integer('LIVE_PARTIAL_INTERVAL_MS', 300, { min: 50 }),
       maxBacklog: read.integer('LIVE_MAX_BACKLOG_S', 600, { min: 1 }),
       maxQueuedMessages: read.integer('LIVE_MAX_QUEUED_MESSAGES', 10_000, { min: 1 }),
       maxStoredMessages: read.integer('LIVE_MAX_STORED_MESSAGES', 50_000, { min: 1 }),
+      maxQueuedBytes: read.integer('LIVE_MAX_QUEUED_BYTES', 16 * MIB, { min: 1 }),
+      maxLogBytes: read.integer('LIVE_MAX_LOG_BYTES', 256 * MIB, { min: 1 }),
+      maxStoredBytes: read.integer('LIVE_MAX_STORED_BYTES', 64 * MIB, { min: 1 }),
       maxFrameBytes: read.integer('LIVE_MAX_FRAME_BYTES', 1024 * 1024, { min: 1024 }),
       resumeFrameBytes: read.integer('LIVE_RESUME_FRAME_BYTES', 32 * 1024 * 1024, { min: 1024 }),
       resumeDedupe: read.integer('RESUME_DEDUPE_S', 30),

@@ -10,7 +10,7 @@ import {
   type SelectedMessage,
   type SelectionOptions,
 } from './callback-selection.ts'
-import { inPieces } from './result.ts'
+import { inPieces } from './result-messages.ts'
 import type { ChunkRecord } from './session-log.ts'
 
 /** What a feed is made from. */

@@ -2,7 +2,7 @@ import type { SoundFormat } from '../audio/sound-format.ts'
 import { acknowledgement } from './acknowledgement.ts'
 import { type Routing, readMessage, type ServerMessage, type TextMessage } from './messages.ts'
 import { mustArrive, someAck } from './outbox.ts'
-import { sentAtEnd } from './result.ts'
+import { sentAtEnd } from './result-messages.ts'
 import { type ChunkRecord, readRecord } from './session-log.ts'
 
 /** A message that the callback of a session is to have. */

@@ -36,6 +36,7 @@ async function close(summary: Envelope, lines: string[] = []) {
   const { outcome } = await closeSession({
     ...{ sessionId: 'one', params, format, soundBytes: 32_000, duration: 1, work: 0.5 },
     ...{ hasAcks: false, maxMessages: 99, readLog: readLines, form: 'string', onTold() {} },
+    ...{ maxMessageBytes: 1e6, onCut: assert.fail },
     ...{ teller, journal, signal },
     text: { find: async () => summary },
   })

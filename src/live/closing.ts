@@ -5,8 +5,10 @@ import type { SessionText } from '../text/live/live-text.ts'
 import type { AddOnParams } from './add-ons.ts'
 import { foundAddOns } from './found-add-ons.ts'
 import type { Journal } from './journal.ts'
-import { buildResult, buildTranscription, withMessages } from './result.ts'
+import { buildResult, buildTranscription } from './result.ts'
+import { measureMessages, withMessages } from './result-messages.ts'
 import type { ReadLog } from './session-log.ts'
+import { readWarnings, warningTexts } from './session-warnings.ts'
 import { createSpeakerFinder } from './speaker-at.ts'
 import type { Teller } from './teller.ts'
 
@@ -31,6 +33,9 @@ export type ClosingOptions = {
   work: number
   hasAcks: boolean
   maxMessages: number
+  maxMessageBytes: number
+  /** Called when messages are left out of the result. */
+  onCut(): void
   readLog: ReadLog
   /** Tells speakers apart and notes them in the log; undefined when that was not asked for, or is done. */
   diarise?: (() => Promise<void>) | undefined
@@ -70,7 +75,12 @@ export async function closeSession(
     ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
   const total = work + (diarized?.seconds ?? 0)
-  const built = buildResult(transcription, { duration, channels, work: total, addOns })
+  const warnings = await readWarnings(readLog)
+  if ((await measureMessages(readLog, options)).isCut) {
+    options.onCut()
+    warnings.push(warningTexts.unstored)
+  }
+  const built = buildResult(transcription, { duration, channels, work: total, addOns, warnings })
   // What an earlier process told of the result must stay true: it measured another time of work.
   const whole = teller.dataTold('post_final_transcript') ?? built
   // Each of the transcripts may be megabytes: the loop is to be free between them.

@@ -1,3 +1,5 @@
+import { bytesOf, type UnreadShare, unbounded } from './unread.ts'
+
 /** A message on its way to the client. */
 export type Outgoing = {
   text: string
@@ -18,6 +20,8 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024
 export type ConnectionHandlers = {
   /** Whose session it is. */
   account?: string | undefined
+  /** Where what it does not read is counted; messages that must arrive are counted by who made them. */
+  unread?: UnreadShare | undefined
   /** Whether the session had a connection before. */
   isResumed: boolean
   onFrame(data: Uint8Array, isBinary: boolean): void
@@ -74,13 +78,22 @@ export class Connection {
 
   /** The client answered to something that was sent after the message with this number. */
   seen(number: number): void {
-    this.#unseen = this.#unseen.filter((message) => message.number! > number)
+    const { unread = unbounded } = this.#handlers
+    // In order of their numbers.
+    let seen = 0
+    for (const message of this.#unseen) {
+      if (message.number! > number) break
+      unread.add(-bytesOf(message))
+      seen++
+    }
+    this.#unseen.splice(0, seen)
     this.#handlers.onSeen(number)
   }
 
   /** The socket is gone; `code` is the client's, which tells nothing when the server ended it. */
   lost(code: number): void {
     const reason = this.#closeCode ?? code
+    this.#dropWaiting()
     this.end(code)
     this.#handlers.onLost(reason)
   }
@@ -97,14 +110,16 @@ export class Connection {
     if (message.number !== undefined) this.#unseen.push(message)
     if (this.#closeCode !== undefined) return
     if (message.isPartial && this.#bytes > BUSY_BYTES) return
-    if (this.#bytes > MAX_WAITING_BYTES && !message.isLast) {
-      this.#brought = []
-      this.#waiting = []
+    const { unread = unbounded } = this.#handlers
+    const isOver = this.#bytes > MAX_WAITING_BYTES || unread.isOver()
+    if (isOver && !message.isLast) {
+      this.#dropWaiting()
       this.end(1013)
       return
     }
     this.#waiting.push(message)
-    this.#bytes += message.text.length
+    this.#bytes += bytesOf(message)
+    if (message.number === undefined) unread.add(bytesOf(message))
     this.#wake?.()
   }
 
@@ -112,6 +127,18 @@ export class Connection {
   end(code: number): void {
     this.#closeCode ??= code
     this.#wake?.()
+  }
+
+  /** What waits is not sent any more. */
+  #dropWaiting(): void {
+    for (const message of this.#waiting.splice(0)) this.#taken(message)
+    this.#brought = []
+  }
+
+  #taken(message: Outgoing): void {
+    const { unread = unbounded } = this.#handlers
+    this.#bytes -= bytesOf(message)
+    if (message.number === undefined) unread.add(-bytesOf(message))
   }
 
   /** Messages that the client may not have, for its next connection. */
@@ -127,7 +154,7 @@ export class Connection {
       const brought = this.#brought.shift()
       const message = brought ?? this.#waiting.shift()
       if (message) {
-        if (!brought) this.#bytes -= message.text.length
+        if (!brought) this.#taken(message)
         yield message
       } else if (this.#closeCode !== undefined) {
         return

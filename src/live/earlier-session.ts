@@ -12,6 +12,7 @@ import {
   type StopReason,
   type UtteranceRecord,
 } from './session-log.ts'
+import { bytesOf } from './unread.ts'
 import { utteranceId } from './views.ts'
 
 /** What an earlier process noted of a session, as far as the next one has to know. */
@@ -25,6 +26,8 @@ export type EarlierSession = {
   /** Whether the speakers at the end are noted. */
   isDiarized: boolean
   told: Told
+  /** What is to be told with the result about what it lacks. */
+  warnings: string[]
 }
 
 /** What must not be told twice: what was heard after the last snapshot is heard again. */
@@ -35,6 +38,8 @@ export type Told = {
   partials: Set<string>
   finals: Set<string>
   done: Set<string>
+  /** Characters of the JSON of these. */
+  utteranceBytes: number
   /** Messages about the session as a whole, by type. */
   once: Map<string, string>
   /** Utterances on which the add-ons did not answer yet, by id. */
@@ -52,6 +57,7 @@ export function nothingTold(): Told {
     partials: new Set(),
     finals: new Set(),
     done: new Set(),
+    utteranceBytes: 0,
     once: new Map(),
     unanswered: new Map(),
     lastAnswer: undefined,
@@ -77,14 +83,21 @@ type ReadOptions = {
   /** Whether add-ons answer on each utterance. */
   hasAddOns: boolean
   keepSeconds: number
-  /** Messages kept for a client that is not there; of more, the oldest are lost. */
+  /** Messages kept for a client that is not there, and their bytes; of more, the oldest are lost. */
   maxMissed: number
+  maxMissedBytes?: number
 }
 
 /** Reads what is noted of a session. */
 export async function readEarlier(
   files: Pick<LiveFiles, 'readLines'>,
-  { routing, hasAddOns, keepSeconds, maxMissed }: ReadOptions,
+  {
+    routing,
+    hasAddOns,
+    keepSeconds,
+    maxMissed,
+    maxMissedBytes = Number.POSITIVE_INFINITY,
+  }: ReadOptions,
 ): Promise<EarlierSession> {
   const chunks = createChunkReader(keepSeconds * 1000)
   const earlier = {
@@ -97,6 +110,7 @@ export async function readEarlier(
   let missed: Outgoing[] = []
   const withheld = new Map<string, Outgoing>()
   const told = nothingTold()
+  const warnings: string[] = []
   for await (const lines of files.readLines()) {
     for (const line of lines) {
       const record = readRecord(line)
@@ -135,6 +149,7 @@ export async function readEarlier(
           if (hasAddOns && record.utterance.text !== null) {
             told.unanswered.set(id, record.utterance)
           }
+          told.utteranceBytes += record.utterance.text?.length ?? 0
           break
         }
         case 'found': {
@@ -155,19 +170,33 @@ export async function readEarlier(
         case 'diarized':
           earlier.isDiarized = true
           break
+        case 'warning':
+          warnings.push(record.text)
+          break
         case 'stop':
           earlier.stop = record.reason
       }
     }
     chunks.cut()
-    missed = missed.filter(({ number }) => number! > seen).slice(-maxMissed)
+    missed = newest(missed.filter(({ number }) => number! > seen).slice(-maxMissed), maxMissedBytes)
   }
   return {
     ...earlier,
     chunks: chunks.end(),
     messages: { numbered, missed, withheld },
     told,
+    warnings,
   }
+}
+
+/** The last messages that have no more bytes together than these; at least one. */
+function newest(messages: Outgoing[], maxBytes: number): Outgoing[] {
+  let bytes = 0
+  const last = messages.findLastIndex((message) => {
+    bytes += bytesOf(message)
+    return bytes > maxBytes
+  })
+  return messages.slice(Math.min(last + 1, messages.length - 1))
 }
 
 function note(message: ServerMessage | TextMessage, text: string, told: Told): void {

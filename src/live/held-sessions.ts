@@ -22,6 +22,7 @@ import { routingOf } from './messages.ts'
 import { LiveSession, type SessionEnd } from './session.ts'
 import { watchSession } from './session-watch.ts'
 import { failUnheard, openLeft } from './unheard-session.ts'
+import { UnreadMessages, type UnreadShare } from './unread.ts'
 
 /** What sessions are made of. */
 export type HeldSessionsOptions = {
@@ -45,6 +46,10 @@ const MAX_PAUSE_MS = 30_000
 const LEAVE_MS = 2000
 const LEAVE_STEP_MS = 50
 
+/** So many times what one session may have unread. */
+const UNREAD_PER_ACCOUNT = 4
+const UNREAD_PER_PROCESS = 16
+
 /** A session and its end, which never rejects. */
 export type Held = { session: LiveSession; ended: Promise<SessionEnd> }
 
@@ -59,6 +64,7 @@ type Parts = {
   files: LiveFiles
   folder: string
   span: Span
+  unread: UnreadShare
 }
 
 /**
@@ -74,6 +80,7 @@ export class HeldSessions {
   readonly #held = new Map<string, Promise<Opened>>()
   readonly #live = new Set<LiveSession>()
   readonly #openFeed: OpenCallbackFeed
+  readonly #unread: UnreadMessages
   #usualSeconds: number | undefined
 
   constructor(options: HeldSessionsOptions) {
@@ -81,6 +88,10 @@ export class HeldSessions {
     this.#log = options.log
     this.#folder = liveFolder(options.config.storage.folder)
     this.#openFeed = createCallbackFeeds(options)
+    const perSession = options.config.live.maxQueuedBytes
+    const perAccount = perSession * UNREAD_PER_ACCOUNT
+    const perProcess = perSession * UNREAD_PER_PROCESS
+    this.#unread = new UnreadMessages({ perSession, perAccount, perProcess })
   }
 
   /** How many they are. */
@@ -173,14 +184,16 @@ export class HeldSessions {
     const left = await openLeft(folder)
     const files = left ?? (await createLiveFiles(folder))
     let text: SessionText | undefined
+    const unread = this.#unread.open(job.account)
     try {
       const params = job.params as LiveParams
-      const { resumeDedupe, maxQueuedMessages } = config.live
+      const { resumeDedupe, maxQueuedMessages, maxQueuedBytes } = config.live
       const reading = {
         routing: routingOf(params),
         hasAddOns: hasRealtimeAddOns(params),
         keepSeconds: resumeDedupe,
         maxMissed: maxQueuedMessages,
+        maxMissedBytes: maxQueuedBytes,
       }
       const earlier = left && (await readEarlier(left, reading))
       const feed = await this.#openFeed({ job, lease, files })
@@ -201,6 +214,7 @@ export class HeldSessions {
         }),
         ears: speech.live,
         speech,
+        unread,
         text,
         form: config.addOnResults,
         languages: speech.languages,
@@ -213,9 +227,10 @@ export class HeldSessions {
         log: this.#log,
       })
       feed?.wake()
-      const parts = { session, ending, feed, text, files, folder, span }
+      const parts = { session, ending, feed, text, files, folder, span, unread }
       return { session, ended: this.#keepAlive(job, parts) }
     } catch (error) {
+      unread.close()
       await text?.close()
       await files.close()
       throw error
@@ -225,7 +240,7 @@ export class HeldSessions {
   /** Lets a session live to its end, and clears up behind it. */
   async #keepAlive(
     job: LiveJob,
-    { session, ending, feed, text, files, folder, span }: Parts,
+    { session, ending, feed, text, files, folder, span, unread }: Parts,
   ): Promise<SessionEnd> {
     let end: SessionEnd = 'left'
     this.#live.add(session)
@@ -236,6 +251,7 @@ export class HeldSessions {
     }
     this.#options.onEvents?.()
     this.#live.delete(session)
+    unread.close()
     span.set({ 'steno.session.end': end })
     span.end(end === 'failed' ? new AppError('internal') : undefined)
     try {

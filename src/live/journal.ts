@@ -14,10 +14,16 @@ export type Entry = {
 
 /** A disk that is full is tried again after this time; meanwhile nothing is acknowledged. */
 const RETRY_MS = 1000
+/** From this part of its bound on, the log is kept for what must not be missed. */
+const LARGE = 0.75
+/** What an entry takes in memory besides what is in it. */
+const ENTRY_BYTES = 500
 
 /** What the journal of a session is made from. */
 export type JournalOptions = {
-  files: Pick<LiveFiles, 'write' | 'sync'>
+  files: Pick<LiveFiles, 'write' | 'sync'> & Partial<Pick<LiveFiles, 'logBytes'>>
+  /** The log of a session may have so many bytes; undefined = as many as there are. */
+  maxLogBytes?: number | undefined
   /** More of the log is on the disk. */
   onStored?: (() => void) | undefined
   /** Nothing more can be stored, until the files are opened anew. */
@@ -37,21 +43,36 @@ export class Journal {
   #waiting: Entry[] = []
   #storing: Promise<void> | undefined
   #bytes = 0
+  #logBytes: number
 
   constructor(options: JournalOptions) {
     this.#options = options
+    this.#logBytes = options.files.logBytes ?? 0
   }
 
-  /** Bytes of sound that wait to be stored. */
+  /** Bytes that wait to be stored, with what they take in memory. */
   get waitingBytes(): number {
     return this.#bytes
+  }
+
+  /** Whether so much is in the log that only what cannot be missed should still get there. */
+  get isLarge(): boolean {
+    const { maxLogBytes = Number.POSITIVE_INFINITY } = this.#options
+    return this.#logBytes > maxLogBytes * LARGE
+  }
+
+  /** Whether nothing more should come. */
+  get isFull(): boolean {
+    const { maxLogBytes = Number.POSITIVE_INFINITY } = this.#options
+    return this.#logBytes > maxLogBytes
   }
 
   /** Nothing more is stored of a session that was left. */
   append(entry: Entry): void {
     if (this.#options.signal.aborted) return
     this.#waiting.push(entry)
-    this.#bytes += entry.sound?.byteLength ?? 0
+    this.#bytes += bytesOf(entry)
+    for (const line of entry.lines) this.#logBytes += line.length + 1
     this.#storing ??= this.#store()
   }
 
@@ -67,7 +88,7 @@ export class Journal {
       const lines = batch.flatMap((entry) => entry.lines)
       const sound = joined(batch.flatMap((entry) => entry.sound ?? []))
       if (!(await this.#write(sound, lines))) break
-      this.#bytes -= sound?.byteLength ?? 0
+      for (const entry of batch) this.#bytes -= bytesOf(entry)
       for (const { onWritten } of batch) onWritten?.()
       try {
         await files.sync()
@@ -110,6 +131,11 @@ export class Journal {
       () => false,
     )
   }
+}
+
+function bytesOf({ sound, lines }: Entry): number {
+  const texts = lines.reduce((sum, { length }) => sum + length, 0)
+  return (sound?.byteLength ?? 0) + texts + ENTRY_BYTES
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {

@@ -2,6 +2,7 @@ import type { Connection, Outgoing } from './connection.ts'
 import type { Journal } from './journal.ts'
 import { type Routing, type ServerMessage, type TextMessage, writeMessage } from './messages.ts'
 import { writeRecord } from './session-log.ts'
+import { bytesOf, type UnreadShare, unbounded } from './unread.ts'
 
 /** An acknowledgement, as far as routing is concerned. */
 export const someAck: ServerMessage = {
@@ -28,6 +29,12 @@ export type OutboxOptions = {
   journal: Journal
   /** Messages kept for a client that is not there. */
   maxMissed: number
+  /** Where it is counted what clients have not read. */
+  unread?: UnreadShare | undefined
+  /** Called when a message is left out of the log, which is large already. */
+  onUnkept?: (() => void) | undefined
+  /** Called when messages are lost to a client that did not fetch them. */
+  onCut?: (() => void) | undefined
   earlier: EarlierMessages | undefined
 }
 
@@ -48,6 +55,12 @@ export class Outbox {
     this.#options = options
     this.#missed = options.earlier?.missed ?? []
     this.#numbered = options.earlier?.numbered ?? 0
+    for (const message of this.#missed) this.#unread.add(bytesOf(message))
+    this.#cut()
+  }
+
+  get #unread(): UnreadShare {
+    return this.#options.unread ?? unbounded
   }
 
   get connection(): Connection | undefined {
@@ -81,7 +94,9 @@ export class Outbox {
     const isForSocket = routing.isForSocket(message)
     if (!this.isForAnybody(message)) return () => {}
     const text = writeMessage(message, { sessionId, at })
-    const entry = { lines: [writeRecord({ kind: 'message', text })] }
+    const isKept = mustArrive(message) || !journal.isLarge
+    if (!isKept) this.#options.onUnkept?.()
+    const entry = { lines: isKept ? [writeRecord({ kind: 'message', text })] : [] }
     if (!isForSocket) {
       journal.append(entry)
       return () => {}
@@ -137,15 +152,31 @@ export class Outbox {
   detach(connection: Connection): void {
     this.#missed = [...connection.takeUnseen(), ...this.#missed]
     if (this.#connection === connection) this.#connection = undefined
+    this.#cut()
   }
 
   #deliver(message: Outgoing): void {
-    if (this.#connection) {
+    if (message.number !== undefined) this.#unread.add(bytesOf(message))
+    // One that is ending takes nothing any more: what must arrive waits for the next.
+    if (this.#connection && this.#connection.closeCode === undefined) {
       this.#connection.push(message)
     } else if (message.number !== undefined) {
       this.#missed.push(message)
-      if (this.#missed.length > this.#options.maxMissed) this.#missed.shift()
+      this.#cut()
     }
+  }
+
+  /** Drops the oldest of what no client has fetched, where that is too much; the last one stays. */
+  #cut(): void {
+    const { maxMissed, onCut } = this.#options
+    let cut = Math.max(0, this.#missed.length - maxMissed)
+    for (const message of this.#missed.slice(0, cut)) this.#unread.add(-bytesOf(message))
+    while (cut < this.#missed.length - 1 && this.#unread.isOver()) {
+      this.#unread.add(-bytesOf(this.#missed[cut++]!))
+    }
+    if (cut === 0) return
+    this.#missed.splice(0, cut)
+    onCut?.()
   }
 }
 

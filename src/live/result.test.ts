@@ -2,12 +2,16 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { AddOnError } from '../text/envelope.ts'
 import { acknowledgement, acknowledgementOf } from './acknowledgement.ts'
-import { buildResult, buildTranscription, withMessages } from './result.ts'
+import { buildResult, buildTranscription } from './result.ts'
+import { withMessages } from './result-messages.ts'
 import { type ChunkRecord, type LogRecord, type ReadLog, writeRecord } from './session-log.ts'
 import { viewUtterance } from './views.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
-const options = { sessionId: 'a', format, hasAcks: true, maxMessages: 100 }
+const options = {
+  ...{ sessionId: 'a', format, hasAcks: true, maxMessages: 100 },
+  maxMessageBytes: Number.POSITIVE_INFINITY,
+}
 
 function logOf(records: readonly LogRecord[]) {
   return async function* () {
@@ -149,6 +153,25 @@ test('with too many messages the oldest acknowledgements are left out, then the 
   ])
   assert.deepEqual(kinds(await messagesOf(records, { maxMessages: 3 })), ['"a"', '"b"', '"c"'])
   assert.deepEqual(kinds(await messagesOf(records, { maxMessages: 1 })), ['"c"'])
+})
+
+test('with too many bytes of messages the same are left out, but none that holds the transcript', async () => {
+  const long = (name: string) => `"${name.repeat(1000)}"`
+  const whole = `{"type":"post_transcript","data":"${'x'.repeat(9000)}"}`
+  const texts = [long('a'), long('b'), whole, long('c')]
+  const records = [chunk(1), ...texts.map(message)]
+  const kept = async (maxMessageBytes: number) => await messagesOf(records, { maxMessageBytes })
+  assert.equal((await kept(3500)).length, 5)
+  assert.deepEqual(await kept(3100), texts)
+  assert.deepEqual(await kept(2500), texts.slice(1))
+  assert.deepEqual(await kept(1), [whole])
+})
+
+test('a result tells what it lacks, if it lacks anything', async () => {
+  const measures = { duration: 1, channels: 1, work: 0, addOns: {} }
+  const { metadata } = JSON.parse(buildResult('{}', { ...measures, warnings: ['cut'] }))
+  assert.deepEqual(metadata.warnings, ['cut'])
+  assert.ok(!('warnings' in JSON.parse(buildResult('{}', measures)).metadata))
 })
 
 test('an acknowledgement that stands in the log as a message is left out like the others', async () => {

@@ -17,6 +17,7 @@ const records: LogRecord[] = [
   { kind: 'seen', messages: 7 },
   { kind: 'utterance', utterance: { channel: 1, number: 12, text: '{"text":" [a],[b]"}' } },
   { kind: 'utterance', utterance: { channel: 0, number: 0, text: null } },
+  { kind: 'warning', text: 'cut "here"' },
   {
     kind: 'found',
     found: {

@@ -23,6 +23,8 @@ export type LogRecord =
   | { kind: 'diarized'; diarized: DiarizedRecord }
   /** What was answered of the summary, before that is told: it counts from then on. */
   | { kind: 'summary'; summary: Envelope }
+  /** The result lacks something, as its reader is told. */
+  | { kind: 'warning'; text: string }
   | { kind: 'stop'; reason: StopReason }
 
 /** Reads the log of a session from its start, some lines at a time. */
@@ -78,7 +80,7 @@ export type Snapshot = {
 }
 
 /** Why no more sound is taken. */
-export type StopReason = 'client' | 'left' | 'lost' | 'idle' | 'too_long'
+export type StopReason = 'client' | 'left' | 'lost' | 'idle' | 'too_long' | 'too_large'
 
 /** One line; kind first, so that most are told apart without being parsed. */
 export function writeRecord(record: LogRecord): string {
@@ -107,6 +109,8 @@ export function writeRecord(record: LogRecord): string {
       return `diarized ${JSON.stringify(record.diarized)}`
     case 'summary':
       return `summary ${JSON.stringify(record.summary)}`
+    case 'warning':
+      return `warning ${JSON.stringify(record.text)}`
     case 'stop':
       return `stop ${JSON.stringify(record.reason)}`
   }
@@ -143,6 +147,8 @@ export function readRecord(line: string): LogRecord {
       return { kind, diarized: JSON.parse(rest) as DiarizedRecord }
     case 'summary':
       return { kind, summary: JSON.parse(rest) as Envelope }
+    case 'warning':
+      return { kind, text: JSON.parse(rest) as string }
     case 'stop':
       return { kind, reason: JSON.parse(rest) as StopReason }
   }
@@ -170,7 +176,8 @@ function readChunk(text: string): ChunkRecord {
   }
 }
 
-const known = /^(begin|chunk|message|seen|utterance|found|snapshot|spoken|diarized|summary|stop) /
+const known =
+  /^(begin|chunk|message|seen|utterance|found|snapshot|spoken|diarized|summary|warning|stop) /
 
 /**
  * Bytes of sound after a line that tells of any. A line that nobody wrote, as a loss of power may leave

@@ -22,8 +22,10 @@ import { Outbox } from './outbox.ts'
 import { Reception } from './reception.ts'
 import { createSessionLanguage } from './session-language.ts'
 import { writeRecord } from './session-log.ts'
+import { createWarnings, warningTexts } from './session-warnings.ts'
 import type { SessionWatch } from './session-watch.ts'
 import { Teller } from './teller.ts'
+import type { UnreadShare } from './unread.ts'
 import { viewUtterance } from './views.ts'
 
 /** What a session is made from. */
@@ -40,6 +42,8 @@ export type SessionOptions = {
   ears: LiveEars
   /** What tells speakers apart when all was heard. */
   speech: Pick<SpeechEngine, 'workers' | 'planVoices' | 'hearVoices' | 'findSpeakers'>
+  /** Where it is counted what its clients have not read. */
+  unread?: UnreadShare | undefined
   /** What is made of its words. */
   text: SessionText
   /** How its result writes what is found. */
@@ -80,6 +84,8 @@ export type SessionParts = {
   hearing: Hearing
   /** Tells speakers apart at the end, if that was asked for and not done by an earlier process. */
   diarise: (() => Promise<void>) | undefined
+  /** Notes what the result lacks, once. */
+  warn(text: string): void
   /** Frames of sound in the files. */
   frames(): number
   /** Seconds of sound that were taken. */
@@ -105,12 +111,17 @@ export function createParts(
   const format = formatOf(params)
   const frames = () => Math.floor(files.soundBytes / frameBytes(format))
   const seconds = () => roundTo(secondsOf(reception.sound, format), 6)
-  const journal = new Journal({ files, log, signal, onStored, onBroken })
+  const { maxLogBytes } = config
+  const journal = new Journal({ files, log, signal, onStored, onBroken, maxLogBytes })
+  const warn = createWarnings({ journal, log, told: earlier?.warnings ?? [] })
   const outbox = new Outbox({
     sessionId: id,
     routing: routingOf(params),
     journal,
     maxMissed: config.maxQueuedMessages,
+    unread: options.unread,
+    onCut: () => warn(warningTexts.unread),
+    onUnkept: () => warn(warningTexts.unkept),
     earlier: earlier?.messages,
   })
   const hooks = realtimeHooks(params, text)
@@ -175,6 +186,6 @@ export function createParts(
     })
   }
   const isToDiarise = wantsSpeakers(params) && !earlier?.isDiarized
-  const parts = { format, journal, outbox, teller, reception, hearing, frames, seconds }
+  const parts = { format, journal, outbox, teller, reception, hearing, warn, frames, seconds }
   return { ...parts, diarise: isToDiarise ? diarise : undefined }
 }

@@ -318,3 +318,17 @@ test('speakers at the end are told apart once, also when the process that did is
   ])
   assert.deepEqual([done.voices, done.utterances, done.work], [0, [view(7)], 1])
 })
+
+test('a session whose log is full ends as after a stop, and says so', async (t) => {
+  const env = { STENO_LIVE_MAX_LOG_BYTES: '2000' }
+  const { session, ended, outcomes } = await open(t, { env })
+  const connection = await connect(session)
+  for (let i = 0; i < 100; i++) connection.receive(Buffer.alloc(2), true)
+  assert.equal(await ended, 'done')
+  assert.equal(connection.closeCode, 4408)
+  const texts = (await Array.fromAsync(connection.messages())).map(({ text }) => text)
+  const error = texts.map((text) => JSON.parse(text)).find(({ type }) => type === 'error')
+  assert.match(error.data.message, /STENO_LIVE_MAX_LOG_BYTES/)
+  const result = JSON.parse((await Array.fromAsync(outcomes[0]!.result())).join(''))
+  assert.match(result.metadata.warnings.join(), /STENO_LIVE_MAX_LOG_BYTES/)
+})

@@ -14,6 +14,7 @@ import type { Reception } from './reception.ts'
 import { Room } from './room.ts'
 import { type StopReason, writeRecord } from './session-log.ts'
 import { createParts, type SessionOptions, type SessionParts } from './session-parts.ts'
+import { warningTexts } from './session-warnings.ts'
 import type { Teller } from './teller.ts'
 
 /** How a client comes: `offset` is the session byte that it sends next, the id that of its request. */
@@ -30,6 +31,8 @@ const MAX_UNREADABLE = 20
 const MAX_SCATTERED = 100
 /** So much sound may wait for the disk before the socket is left unread. */
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
+/** The part of the log that the transcript may take. */
+const TRANSCRIPT_SHARE = 1 / 8
 /** A session that is left waits so long for a slow disk: the client keeps what was not acknowledged. */
 const LEAVE_PATIENCE_MS = 5000
 /** A client that comes back while the disk is full is told to come again after this time. */
@@ -40,6 +43,8 @@ const alreadyStopped: MessageError = {
   exception: 'RecordingStopped',
   message: 'Recording already stopped',
 }
+/** How a connection ends with the session, where that is not 1000. */
+const closeCodes: Partial<Record<StopReason, number>> = { too_long: 4408, too_large: 4408 }
 const noStop = { type: 'stop_recording', acknowledged: false, error: null, data: null } as const
 /**
  * A live session: sound comes in through connections, messages go out. It outlives its connections and,
@@ -156,6 +161,7 @@ export class LiveSession {
     this.#unreadable = 0
     const connection: Connection = new Connection({
       account: this.#options.account,
+      unread: this.#options.unread,
       isResumed,
       onFrame: (data, isBinary) => this.#receive(connection, data, isBinary),
       onSeen: (messages) => this.#seen(messages),
@@ -259,8 +265,15 @@ export class LiveSession {
     this.#endWhenStored(connection, 4400)
   }
 
+  /** The result is made in memory, and of the transcript there are some copies then. */
+  get #isTooLarge(): boolean {
+    const { maxLogBytes } = this.#options.config
+    return this.#journal.isFull || this.#teller.utteranceBytes > maxLogBytes * TRANSCRIPT_SHARE
+  }
+
   #take(bytes: Uint8Array): void {
     this.#reception.take(bytes)
+    if (this.#isTooLarge) this.#stop('too_large')
     if (this.#parts.seconds() >= this.#options.config.maxSeconds) this.#stop('too_long')
   }
 
@@ -285,6 +298,10 @@ export class LiveSession {
       const message = `the session is longer than ${this.#options.config.maxSeconds} s`
       this.#teller.error({ code: 'session_timeout', message })
     }
+    if (reason === 'too_large') {
+      this.#parts.warn(warningTexts.tooLarge)
+      this.#teller.error({ code: 'session_timeout', message: warningTexts.tooLarge })
+    }
     this.#journal.append({
       lines: [writeRecord({ kind: 'stop', reason })],
       onWritten: () => this.#hearing.end(),
@@ -305,6 +322,8 @@ export class LiveSession {
       work: this.#hearing.work,
       hasAcks: this.#outbox.wantsAcks,
       maxMessages: config.maxStoredMessages,
+      maxMessageBytes: config.maxStoredBytes,
+      onCut: () => this.#log.warn({ warning: warningTexts.unstored }, 'a live session is cut'),
       readLog: () => files.readLines(),
       diarise: this.#parts.diarise,
       text,
@@ -319,7 +338,7 @@ export class LiveSession {
     await finish(outcome, signal)
     end()
     this.#enter('over', 4410)
-    this.#outbox.connection?.end(this.#stopReason === 'too_long' ? 4408 : 1000)
+    this.#outbox.connection?.end(closeCodes[this.#stopReason ?? 'client'] ?? 1000)
   }
 
   /** The engine is lost, or the disk. */

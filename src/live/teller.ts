@@ -106,6 +106,11 @@ export class Teller {
     return summary
   }
 
+  /** Characters of what the transcript of the session has so far, as JSON. */
+  get utteranceBytes(): number {
+    return this.#options.told.utteranceBytes
+  }
+
   /** Resolves when the add-ons are done with all utterances. */
   async addOnsDone(): Promise<void> {
     while (this.#addOns.size > 0) await Promise.all(this.#addOns)
@@ -146,6 +151,7 @@ export class Teller {
     if (told.done.has(id)) return
     const { channel, number } = event
     const utterance = { channel, number, text: hasWords ? JSON.stringify(view) : null }
+    told.utteranceBytes += utterance.text?.length ?? 0
     this.#note(writeRecord({ kind: 'utterance', utterance }))
     if (hasWords && hooks.length > 0) this.#track(this.#runAddOns(utterance))
   }

@@ -17,8 +17,9 @@ export type LiveFiles = {
   /** File that holds the sound, from byte `soundStart` on; before it is room for the header of the recording. */
   readonly soundPath: string
   readonly soundStart: number
-  /** Bytes of sound written. */
+  /** Bytes of sound written, and of the log. */
   readonly soundBytes: number
+  readonly logBytes: number
   /**
    * Appends sound, then the lines of the log that tell of it. Resolves when both are written: a process
    * that is killed loses nothing of it. Calls keep their order; those that wait are joined into one
@@ -101,6 +102,9 @@ function liveFilesOf(
     soundStart: SOUND_START,
     get soundBytes() {
       return appender.sizes.soundBytes
+    },
+    get logBytes() {
+      return appender.sizes.logBytes
     },
     write: appender.write,
     sync: appender.sync,

@@ -21,6 +21,9 @@ const Metadata = Type.Object(
     }),
     billing_time: Type.Number({ minimum: 0, description: 'Seconds, times the channels' }),
     transcription_time: Type.Number({ minimum: 0, description: 'Seconds of work' }),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'What the result lacks; absent when it is whole' }),
+    ),
   },
   { title: 'ResultMetadata' },
 )
