@@ -6,7 +6,7 @@ import { call } from './http-client.ts'
 import { connect, openSession } from './live-client.ts'
 import { ackedRanges, ofType } from './live-messages.ts'
 import { jobOf, jobThat, speech, withServer } from './live-session-jobs.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { OTHER_KEY, startServer, type TestServer } from './start-server.ts'
 
 let server: TestServer
 before(async () => {
@@ -76,15 +76,40 @@ test('an account has so many sessions at a time, and the machine too', async () 
     const post = (key: string) => {
       return call(other, '/v2/live', { json: {}, headers: { 'x-service-key': key } })
     }
-    assert.equal((await post(other.key)).status, 201)
-    assert.equal((await post(other.key)).status, 201)
+    const enter = async (key: string) => connect((await openSession({ ...other, key })).url)
+    await enter(other.key)
+    await enter(other.key)
     const many = await post(other.key)
     assert.equal(many.status, 429)
     assert.ok(Number(many.headers.get('retry-after')) >= 1)
-    assert.equal((await post('other-key')).status, 201)
-    const full = await post('other-key')
+    await enter(OTHER_KEY)
+    const full = await post(OTHER_KEY)
     assert.equal(full.status, 503)
     assert.ok(Number(full.headers.get('retry-after')) >= 1)
+    assert.match(String(full.body.message), /STENO_LIVE_SLOTS/)
+  })
+})
+
+test('an account has its share of the machine, and leaves the rest to others', async () => {
+  await withServer({ STENO_LIVE_SLOTS: '4' }, async (other) => {
+    for (let i = 0; i < 2; i++) await connect((await openSession(other)).url)
+    const more = await call(other, '/v2/live', { json: {} })
+    assert.equal(more.status, 429)
+    assert.match(String(more.body.message), /share/)
+    for (let i = 0; i < 2; i++) {
+      await connect((await openSession({ ...other, key: OTHER_KEY })).url)
+    }
+  })
+})
+
+test('sessions that were created and not connected hold no place', async () => {
+  await withServer({ STENO_LIVE_SLOTS: '2' }, async (other) => {
+    const opened = []
+    for (let i = 0; i < 5; i++) opened.push(await openSession(other))
+    await connect(opened[0]!.url)
+    // Beyond the share of the account it is told to come again later.
+    assert.equal((await (await connect(opened[1]!.url)).closed).code, 1013)
+    await connect((await openSession({ ...other, key: OTHER_KEY })).url)
   })
 })
 

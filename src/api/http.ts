@@ -27,6 +27,8 @@ declare module 'fastify' {
     account: string
     /** What that key may do. */
     scopes: Key['scopes']
+    /** What tells that key from others. */
+    keyHash: string
   }
 }
 
@@ -50,12 +52,14 @@ export async function createHttp(app: HttpParts): Promise<FastifyInstance> {
   await http.register(async (guarded) => {
     guarded.decorateRequest('account', '')
     guarded.decorateRequest('scopes')
+    guarded.decorateRequest('keyHash', '')
     guarded.addHook('onRequest', async (request) => {
       const { hash, account, scopes } = await authenticate(request.headers)
       takeToken?.(hash)
       requireScope(scopes, { method: request.method, route: request.routeOptions.url! })
       request.account = account
       request.scopes = scopes
+      request.keyHash = hash
     })
     await guarded.register(capabilityRoutes(app))
     await guarded.register(uploadRoutes(app))

@@ -9,6 +9,7 @@ import { createEndpointer, type EndpointingOptions, initialEndpoint } from './en
 import { insist } from './insist.ts'
 import type { SessionLanguage } from './session-language.ts'
 import type { EndedUtterance, Snapshot } from './session-log.ts'
+import { Voicing } from './voicing.ts'
 
 /** What listens to a session. */
 export type HearingOptions = {
@@ -21,6 +22,8 @@ export type HearingOptions = {
   speakers?: SpeakerCounts | undefined
   partialIntervalMs: number
   tell(event: HeardEvent): void
+  /** Whether the work of others goes first: the account has more than its share. */
+  isOverShare?: (() => boolean) | undefined
   /** Whether anybody wants partials now. */
   wantsPartials(): boolean
   /** Called after each stretch. */
@@ -62,6 +65,7 @@ export class Hearing {
   #isEnd = false
   #work: number
   #wake: (() => void) | undefined
+  readonly #voicing: Voicing
 
   constructor(options: HearingOptions, from?: Snapshot) {
     this.#options = options
@@ -94,6 +98,12 @@ export class Hearing {
     this.#snapshotAt = this.#position
     this.#work = from?.work ?? 0
     this.#earlier = from?.ended ?? []
+    this.#voicing = new Voicing({ channels })
+  }
+
+  /** What the session takes of the machine now: 1 = it speaks all the time. */
+  get weight(): number {
+    return this.#voicing.weight
   }
 
   /** Seconds that were heard. */
@@ -166,7 +176,7 @@ export class Hearing {
 
   /** Hears the next stretch of all channels, and resolves to its frames: 0 when there is no sound for one. */
   async #listen(there: { frames: number; isEnd: boolean }): Promise<number> {
-    const { ears, sound, log, signal } = this.#options
+    const { ears, sound, log, signal, endpointing } = this.#options
     const request = { from: this.#position, ...there }
     const isBehind = this.#isBehind()
     const began = performance.now()
@@ -186,6 +196,7 @@ export class Hearing {
         await this.#partials()
       }
     }
+    this.#voicing.heard(FRAME_SECONDS * countVoiced(probabilities, endpointing.threshold))
     this.#options.onHeard()
     if (this.#position - this.#snapshotAt >= SNAPSHOT_FRAMES) this.#takeSnapshot()
     for (const channel of this.#channels) await channel.caughtUp()
@@ -205,7 +216,7 @@ export class Hearing {
   }
 
   #isBehind(): boolean {
-    return this.#ahead() > BEHIND_SECONDS
+    return this.#ahead() > BEHIND_SECONDS || (this.#options.isOverShare?.() ?? false)
   }
 
   /** Seconds of sound that were not heard yet. */
@@ -241,4 +252,13 @@ export class Hearing {
     }
     signal.throwIfAborted()
   }
+}
+
+/** Frames in which somebody speaks, of all channels. */
+function countVoiced(probabilities: readonly Float32Array[], threshold: number): number {
+  let voiced = 0
+  for (const channel of probabilities) {
+    for (const probability of channel) if (probability >= threshold) voiced++
+  }
+  return voiced
 }

@@ -21,6 +21,7 @@ import { type LiveParams, textOf } from './live-params.ts'
 import { routingOf } from './messages.ts'
 import { LiveSession, type SessionEnd } from './session.ts'
 import { watchSession } from './session-watch.ts'
+import type { Load } from './shares.ts'
 import { failUnheard, openLeft } from './unheard-session.ts'
 import { UnreadMessages, type UnreadShare } from './unread.ts'
 
@@ -35,6 +36,8 @@ export type HeldSessionsOptions = {
   tracing?: Tracing | undefined
   /** Called when something may have been queued for receivers. */
   onEvents?: () => void
+  /** Whether an account has more than its share of a machine that has too much to carry. */
+  isOverShare?: ((account: string) => boolean) | undefined
   /** Aborted when the server stops: then none is tried again. */
   signal: AbortSignal
 }
@@ -79,6 +82,7 @@ export class HeldSessions {
   readonly #owner = randomUUID()
   readonly #held = new Map<string, Promise<Opened>>()
   readonly #live = new Set<LiveSession>()
+  readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
   readonly #openFeed: OpenCallbackFeed
   readonly #unread: UnreadMessages
   #usualSeconds: number | undefined
@@ -97,6 +101,19 @@ export class HeldSessions {
   /** How many they are. */
   get size(): number {
     return this.#held.size
+  }
+
+  /** What they take of the machine, by account; those that are being opened count in full. */
+  get loads(): Load[] {
+    return [...this.#loads.values()].map(({ account, session }) => {
+      return { account, weight: session?.weight ?? 1 }
+    })
+  }
+
+  /** Those that were opened, by the id of their job. */
+  get sessions(): Map<string, LiveSession> {
+    const opened = [...this.#loads].filter(([, { session }]) => session)
+    return new Map(opened.map(([id, { session }]) => [id, session!]))
   }
 
   /** How many of them have a client now. */
@@ -131,6 +148,7 @@ export class HeldSessions {
   async #keep(job: LiveJob): Promise<void> {
     const { signal } = this.#options
     let pause = FIRST_PAUSE_MS
+    this.#loads.set(job.id, { account: job.account })
     try {
       do {
         const opening = this.#tryToOpen(job)
@@ -148,6 +166,7 @@ export class HeldSessions {
       // The server stops.
     } finally {
       this.#held.delete(job.id)
+      this.#loads.delete(job.id)
     }
   }
 
@@ -215,6 +234,7 @@ export class HeldSessions {
         ears: speech.live,
         speech,
         unread,
+        isOverShare: () => this.#options.isOverShare?.(job.account) ?? false,
         text,
         form: config.addOnResults,
         languages: speech.languages,
@@ -244,6 +264,7 @@ export class HeldSessions {
   ): Promise<SessionEnd> {
     let end: SessionEnd = 'left'
     this.#live.add(session)
+    this.#loads.set(job.id, { account: job.account, session })
     try {
       end = await session.run()
     } catch (error) {

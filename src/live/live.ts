@@ -15,29 +15,34 @@ import {
 import { liveFolder } from '../storage/data-folder.ts'
 import { removeStaleLiveFiles } from '../storage/live-files.ts'
 import {
-  countOpenLiveJobs,
   failLiveJob,
   findLiveJobByToken,
   type LiveJob,
   listOpenLiveJobs,
+  type TokenHolder,
 } from '../storage/live-jobs.ts'
-import { findLiveSession } from '../storage/live-sessions.ts'
+import { findLiveSession, findSessionKeys } from '../storage/live-sessions.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { LiveText } from '../text/live/live-text.ts'
 import type { Tracing } from '../tracing.ts'
 import { AwaitedClients } from './awaited-clients.ts'
+import { Comings } from './comings.ts'
 import type { Connection } from './connection.ts'
 import { untilStored } from './ending.ts'
 import { HeldSessions } from './held-sessions.ts'
 import { endMessage, startMessage } from './lifecycle-messages.ts'
 import { type LiveParams, textOf } from './live-params.ts'
 import type { ConnectOptions } from './session.ts'
+import { accountsOver, findRefusal, type Refusal } from './shares.ts'
+import { createValidKeys, type ValidKeys } from './valid-keys.ts'
 
 /** A session as it is asked for, after validation. */
 export type LiveRequest = {
   /** `request_params` as the job shows them, after defaults. */
   params: Record<string, unknown>
   customMetadata: Record<string, unknown> | null
+  /** The hash of the key that asks: the session ends with that. */
+  keyHash?: string | undefined
   /** With it, a request that comes twice makes one session. */
   idempotency?: IdempotencyKey | undefined
 }
@@ -47,7 +52,7 @@ export type CreatedSession = { id: string; createdAt: number; token: string }
 
 /** What the live service is built from. */
 export type LiveOptions = {
-  config: Pick<Config, 'live' | 'storage' | 'delivery' | 'addOnResults'>
+  config: Pick<Config, 'keys' | 'live' | 'storage' | 'delivery' | 'addOnResults'>
   storage: Pick<Storage, 'db' | 'objects'>
   speech: SpeechEngine
   liveText: LiveText
@@ -60,9 +65,18 @@ export type LiveOptions = {
 
 /** 192 bits in letters of URLs. */
 const TOKEN_BYTES = 24
+const TOKEN_LETTERS = 32
+/** Tokens that are looked up at once: the store answers all other requests, too. */
+const MAX_LOOKUPS = 100
 /** What a refused client is told to wait when nothing is known about how long sessions last, and at most. */
 const USUAL_WAIT = 10
 const MAX_WAIT = 60
+/** The measured number leaves a quarter of the processor free; the first session of an account may have it. */
+const RESERVE = 0.25
+/** So often it is looked whether the keys of open sessions are still there. */
+const KEY_CHECK_MS = 5000
+/** Who has more than its share is looked at anew after this time. */
+const SHARE_CHECK_MS = 1000
 
 /**
  * The live service: makes sessions, hands clients to them, and takes up again those that an earlier
@@ -76,6 +90,14 @@ export class Live {
   readonly #held: HeldSessions
   readonly #awaited: AwaitedClients
   readonly #closing = new AbortController()
+  readonly #keys: ValidKeys
+  readonly #comings = new Comings()
+  #lookups = 0
+  #keyCheck: NodeJS.Timeout | undefined
+  #over: { at: number; accounts: Set<string> } = {
+    at: Number.NEGATIVE_INFINITY,
+    accounts: new Set(),
+  }
   #creating: Promise<unknown> = Promise.resolve()
 
   constructor(options: LiveOptions) {
@@ -83,7 +105,10 @@ export class Live {
     this.#log = options.log.child({ room: 'live' })
     this.#folder = liveFolder(options.config.storage.folder)
     this.#create = createJobs(options.storage.db)
-    this.#held = new HeldSessions({ ...options, log: this.#log, signal: this.#closing.signal })
+    this.#keys = createValidKeys(options.storage.db, options.config.keys)
+    const isOverShare = (account: string) => this.#isOverShare(account)
+    const { signal } = this.#closing
+    this.#held = new HeldSessions({ ...options, log: this.#log, signal, isOverShare })
     const timeoutMs = options.config.live.connectTimeout * 1000
     this.#awaited = new AwaitedClients({ timeoutMs, onLate: (id) => void this.#giveUp(id) })
   }
@@ -102,10 +127,10 @@ export class Live {
 
   async #createNext(account: string, request: LiveRequest): Promise<CreatedSession> {
     const { config, storage } = this.#options
-    const { params, customMetadata, idempotency } = request
+    const { params, customMetadata, idempotency, keyHash } = request
     const repeated = idempotency && (await this.findRepeated(idempotency))
     if (repeated) return repeated
-    await this.#checkRoom()
+    await this.#checkRoom(account)
     const id = randomUUID()
     const session = {
       kind: 'live' as const,
@@ -116,13 +141,15 @@ export class Live {
       customMetadata,
       channels: (params as LiveParams).channels,
       token: randomBytes(TOKEN_BYTES).toString('base64url'),
+      keyHash,
       startMessage,
     }
     const maxQueued = config.live.maxPerAccount
     const creation = await this.#create(session, { maxQueued, idempotency })
     if (creation === 'refused') {
       const retryAfter = this.#secondsUntilRoom()
-      throw new AppError('too_many_sessions', `${maxQueued} are open already`, { retryAfter })
+      const detail = `${maxQueued} are open already (STENO_MAX_LIVE_SESSIONS)`
+      throw new AppError('too_many_sessions', detail, { retryAfter })
     }
     if (creation !== 'created') return sameSession(storage, creation, idempotency!)
     this.#options.onEvents?.()
@@ -145,20 +172,32 @@ export class Live {
    * be had.
    */
   async connect(token: string, options: ConnectOptions = {}): Promise<Connection | number> {
-    const { config, storage } = this.#options
-    const now = Date.now()
-    const holder = await findLiveJobByToken(storage.db, token, {
-      now,
-      grace: config.live.tokenGrace,
-    })
-    if (!holder) return 4401
+    // Of what can be no token, or of too many at once, the store is not asked.
+    if (token.length !== TOKEN_LETTERS) return 4401
+    if (this.#lookups >= MAX_LOOKUPS) return 1013
+    const holder = await this.#findHolder(token)
+    if (!holder || (await this.#isKeyGone(holder.keyHash))) return 4401
     if (!holder.job || holder.ended) return 4410
     if (this.#closing.signal.aborted) return 1012
+    const { job } = holder
+    if (!this.#comings.take(job)) return 1013
+    if (job.status === 'queued' && (await this.#findRefusal(job.account))) return 1013
     // From here on it is begun: nobody has to come any more for it to end.
     this.#awaited.remove(holder.job.id)
     const opened = await this.#held.hold(holder.job)
     if (opened === 'ended') return 4410
     return opened === 'unopened' ? 1011 : opened.session.connect(options)
+  }
+
+  async #findHolder(token: string): Promise<TokenHolder | undefined> {
+    const { config, storage } = this.#options
+    const { tokenGrace: grace } = config.live
+    this.#lookups++
+    try {
+      return await findLiveJobByToken(storage.db, token, { now: Date.now(), grace })
+    } finally {
+      this.#lookups--
+    }
   }
 
   /** Sessions that have not ended: `new` ones had no client yet, `disconnected` ones have none now. */
@@ -177,29 +216,83 @@ export class Live {
     for (const job of jobs) if (job.status === 'queued') this.#expect(job)
     if (left.length > 0) this.#log.info({ sessions: left.length }, 'taking up live sessions')
     for (const job of begun) void this.#held.hold(job)
+    this.#keyCheck = setInterval(() => void this.endRevoked(), KEY_CHECK_MS).unref()
+  }
+
+  /** Ends the sessions whose key was revoked or has expired; what came before is kept. */
+  async endRevoked(): Promise<void> {
+    const { sessions } = this.#held
+    if (sessions.size === 0) return
+    try {
+      const keys = await findSessionKeys(this.#options.storage.db, [...sessions.keys()])
+      const gone = await this.#keys.findGone([...new Set(keys.values())])
+      for (const [sessionId, hash] of keys) {
+        if (!gone.has(hash)) continue
+        this.#log.info({ sessionId }, 'the key of a live session is gone: it ends')
+        sessions.get(sessionId)!.revoke()
+      }
+    } catch (error) {
+      this.#log.warn({ err: error }, 'cannot look up the keys of live sessions')
+    }
+  }
+
+  async #isKeyGone(hash: string | null): Promise<boolean> {
+    return hash !== null && (await this.#keys.findGone([hash])).size > 0
   }
 
   /** Tells clients to come again, and lets go of all sessions: what has come is stored. */
   async drain(): Promise<void> {
     this.#closing.abort()
+    clearInterval(this.#keyCheck)
     this.#awaited.clear()
     await this.#held.leave()
   }
 
-  /** Refuses when the machine carries as many sessions as it can. */
-  async #checkRoom(): Promise<void> {
-    const { config, speech, storage } = this.#options
-    const { slots } = config.live
-    const retryAfter = this.#secondsUntilRoom()
+  /** Refuses when the machine carries as many sessions as it can, or the account has its share of them. */
+  async #checkRoom(account: string): Promise<void> {
+    const { speech } = this.#options
     // Some other start of it may: nobody can say when.
     if (!speech.live) {
       throw new AppError('live_unavailable', 'this server offers none', { retryAfter: MAX_WAIT })
     }
-    // Sessions that wait for their client cost nothing; only a number that somebody set counts them.
-    const open = slots === undefined ? this.#held.size : await countOpenLiveJobs(storage.db)
-    const most = slots ?? speech.live.capacity ?? Number.POSITIVE_INFINITY
-    if (open < most) return
-    throw new AppError('live_unavailable', `it carries ${open} already`, { retryAfter })
+    const refusal = await this.#findRefusal(account)
+    if (!refusal) return
+    const retryAfter = this.#secondsUntilRoom()
+    const [own, total, share] = [refusal.own, refusal.total, refusal.share].map(Math.round)
+    if (refusal.reason === 'full') {
+      const detail = `it carries ${total} of ${Math.round(this.#most)} already (STENO_LIVE_SLOTS)`
+      throw new AppError('live_unavailable', detail, { retryAfter })
+    }
+    const detail = `the account has ${own} of the ${share} that are its share of this machine (STENO_LIVE_SLOTS)`
+    throw new AppError('too_many_sessions', detail, { retryAfter })
+  }
+
+  /** Sessions that the machine carries. */
+  get #most(): number {
+    const { config, speech } = this.#options
+    return config.live.slots ?? speech.live?.capacity ?? Number.POSITIVE_INFINITY
+  }
+
+  /** What sessions take; of a number that somebody set each takes one, of a measured one what it needs. */
+  get #loads() {
+    const { loads } = this.#held
+    if (this.#options.config.live.slots === undefined) return loads
+    return loads.map((load) => ({ ...load, weight: 1 }))
+  }
+
+  /** Why no session of an account fits now; those that wait for their first client take nothing. */
+  async #findRefusal(account: string): Promise<Refusal | undefined> {
+    const isAlone = await this.#keys.isAlone(account)
+    const reserve = this.#options.config.live.slots === undefined ? RESERVE : 0
+    return findRefusal({ account, loads: this.#loads, most: this.#most, isAlone, reserve })
+  }
+
+  #isOverShare(account: string): boolean {
+    const at = performance.now()
+    if (at > this.#over.at + SHARE_CHECK_MS) {
+      this.#over = { at, accounts: accountsOver(this.#loads, this.#most) }
+    }
+    return this.#over.accounts.has(account)
   }
 
   #secondsUntilRoom(): number {

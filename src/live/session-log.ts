@@ -80,7 +80,7 @@ export type Snapshot = {
 }
 
 /** Why no more sound is taken. */
-export type StopReason = 'client' | 'left' | 'lost' | 'idle' | 'too_long' | 'too_large'
+export type StopReason = 'client' | 'left' | 'lost' | 'idle' | 'too_long' | 'too_large' | 'revoked'
 
 /** One line; kind first, so that most are told apart without being parsed. */
 export function writeRecord(record: LogRecord): string {

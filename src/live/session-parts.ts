@@ -44,6 +44,8 @@ export type SessionOptions = {
   speech: Pick<SpeechEngine, 'workers' | 'planVoices' | 'hearVoices' | 'findSpeakers'>
   /** Where it is counted what its clients have not read. */
   unread?: UnreadShare | undefined
+  /** Whether its account has more than its share of a machine that has too much to carry. */
+  isOverShare?: (() => boolean) | undefined
   /** What is made of its words. */
   text: SessionText
   /** How its result writes what is found. */
@@ -163,6 +165,7 @@ export function createParts(
         : undefined,
       partialIntervalMs: config.partialIntervalMs,
       tell: (event) => teller.heard(event),
+      isOverShare: options.isOverShare,
       wantsPartials: () => outbox.isWanted(somePartial),
       onHeard: onProgress,
       onSnapshot: (snapshot) => {

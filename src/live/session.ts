@@ -58,7 +58,8 @@ const noStop = { type: 'stop_recording', acknowledged: false, error: null, data:
  *           their add-ons found. Clients may still come and go.
  * closing   The messages about the whole session go out, the result is stored, the job is done. What a
  *           client still sends is refused, and at the very end not answered any more.
- * over      The connection ends with 1000, after a time limit with 4408. Nobody may connect any more.
+ * over      The connection ends with 1000, after a limit with 4408, without its key with
+ *           4401. Nobody may connect any more.
  * left      It goes on in another process, or in this one from its files: clients are told to come again.
  *
  * From each of the first three, `leave` and a disk that fails lead to `left`, without a trace in the files,
@@ -117,6 +118,18 @@ export class LiveSession {
   /** Whether a client is there. */
   get isConnected(): boolean {
     return this.#outbox.connection !== undefined
+  }
+
+  /** What it takes of the machine now: 1 = it speaks all the time. */
+  get weight(): number {
+    return this.#hearing.weight
+  }
+
+  /** The key that made it is gone: it ends as after a stop, and its client has no part in that. */
+  revoke(): void {
+    const { connection } = this.#outbox
+    this.#stop('revoked')
+    if (connection) this.#endWhenStored(connection, 4401)
   }
 
   /** Lives through the states and resolves when it has ended. */

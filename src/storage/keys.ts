@@ -53,6 +53,32 @@ export async function findKeyByHash(db: Rows, hash: string): Promise<StoredKey |
   return row && toStoredKey(row)
 }
 
+/** Those of these hashes that belong to a key which is valid at a moment. */
+export async function findValidKeys(
+  db: Rows,
+  hashes: readonly string[],
+  { now }: { now: number },
+): Promise<Set<string>> {
+  const rows = await db.sql
+    .selectFrom('keys')
+    .select('hash')
+    .where('hash', 'in', hashes)
+    .where((key) => key.or([key('expires_at', 'is', null), key('expires_at', '>', now)]))
+    .execute()
+  return new Set(rows.map(({ hash }) => hash))
+}
+
+/** Whether any account but this one has a key. */
+export async function hasOtherAccounts(db: Rows, account: string): Promise<boolean> {
+  const row = await db.sql
+    .selectFrom('keys')
+    .select('account')
+    .where('account', '!=', account)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** All keys, the oldest first. */
 export async function listKeys(db: Rows): Promise<StoredKey[]> {
   const rows = await db.sql

@@ -27,7 +27,12 @@ export type LiveJob = {
 }
 
 /** Whose session a token is: its job, unless that was deleted, and whether it can take no sound any more. */
-export type TokenHolder = { job: LiveJob | undefined; ended: boolean }
+export type TokenHolder = {
+  job: LiveJob | undefined
+  ended: boolean
+  /** The hash of the key that made it; null where that is not known. */
+  keyHash: string | null
+}
 
 /** Finds whose a token is; undefined when nobody's, or when the session ended more than `grace` seconds ago. */
 export async function findLiveJobByToken(
@@ -37,7 +42,7 @@ export async function findLiveJobByToken(
 ): Promise<TokenHolder | undefined> {
   const session = await db.sql
     .selectFrom('live_sessions')
-    .select(['job_id', 'ended_at'])
+    .select(['job_id', 'ended_at', 'key_hash'])
     .where('token', '=', token)
     .executeTakeFirst()
   if (!session) return undefined
@@ -49,7 +54,7 @@ export async function findLiveJobByToken(
     .where('id', '=', session.job_id)
     .executeTakeFirst()
   const isOpen = row?.status === 'queued' || row?.status === 'processing'
-  return { job: row && toLiveJob(row), ended: !isOpen }
+  return { job: row && toLiveJob(row), ended: !isOpen, keyHash: session.key_hash }
 }
 
 /** Every session that has not ended, oldest first: those that a new server takes up again. */
@@ -63,17 +68,6 @@ export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
     .orderBy('id')
     .execute()
   return rows.map(toLiveJob)
-}
-
-/** How many sessions have not ended. */
-export async function countOpenLiveJobs(db: Db): Promise<number> {
-  const { open } = await db.sql
-    .selectFrom('jobs')
-    .select((row) => row.fn.countAll<number>().as('open'))
-    .where('kind', '=', 'live')
-    .where(isOpen)
-    .executeTakeFirstOrThrow()
-  return open
 }
 
 /**

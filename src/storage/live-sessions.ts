@@ -32,3 +32,17 @@ export async function forgetOldTokens(db: Db, { now }: { now: number }): Promise
     .where('ended_at', '<=', now - KEPT_MS)
     .execute()
 }
+
+/** The hash of the key that made the session of each job; absent for those of which it is not known. */
+export async function findSessionKeys(
+  db: Db,
+  jobIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db.sql
+    .selectFrom('live_sessions')
+    .select(['job_id', 'key_hash'])
+    .where('job_id', 'in', jobIds)
+    .where('key_hash', 'is not', null)
+    .execute()
+  return new Map(rows.map(({ job_id, key_hash }) => [job_id, key_hash!]))
+}

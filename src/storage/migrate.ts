@@ -5,6 +5,7 @@ import * as jobLists from './migrations/0003-job-lists.ts'
 import * as liveSessions from './migrations/0004-live-sessions.ts'
 import * as deliveries from './migrations/0005-deliveries.ts'
 import * as redactedSound from './migrations/0006-redacted-sound.ts'
+import * as liveSessionKeys from './migrations/0007-live-session-keys.ts'
 
 /** What a version changes: the tables, then what lies in them. */
 type Migration = {
@@ -20,6 +21,7 @@ const migrations: readonly Migration[] = [
   liveSessions,
   deliveries,
   redactedSound,
+  liveSessionKeys,
 ]
 
 type Version = { schema_version: { version: number } }

@@ -28,6 +28,8 @@ export type NewRecordedJob = Requested & {
 export type NewLiveJob = Requested & {
   kind: 'live'
   token: string
+  /** Of the key that asks for it, if that may be revoked. */
+  keyHash?: string | undefined
   channels: number
   /** The message by which its callback hears of it, when that wants to. */
   startMessage?: SessionMessage | undefined
@@ -116,7 +118,8 @@ function fileOf(job: NewJob) {
 type Created = { kind: JobKind; createdAt: number }
 
 async function recordToken(tx: Db, job: NewLiveJob, { createdAt }: Created): Promise<void> {
-  const row = { job_id: job.id, token: job.token, created_at: createdAt, ended_at: null }
+  const { id, token, keyHash = null } = job
+  const row = { job_id: id, token, created_at: createdAt, ended_at: null, key_hash: keyHash }
   await tx.sql.insertInto('live_sessions').values(row).execute()
 }
 

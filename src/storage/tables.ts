@@ -90,6 +90,8 @@ export type LiveSessionRow = {
   token: string
   created_at: number
   ended_at: number | null
+  /** Of the key that made it; null where that is not known. */
+  key_hash: string | null
 }
 
 /** A row of `endpoints`: a receiver that is told of events of an account. */

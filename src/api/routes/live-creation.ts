@@ -28,7 +28,7 @@ export function liveCreation({
           response: { 201: CreatedSession, ...errorAnswers(413, 415, 422) },
         },
       },
-      async ({ account, body, headers, log, raw }, reply) => {
+      async ({ account, keyHash, body, headers, log, raw }, reply) => {
         if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
         const base = baseUrlOf(raw, config.http)
         const answer = ({ id, createdAt, token }: LiveSession) => {
@@ -40,7 +40,7 @@ export function liveCreation({
         const repeated = idempotency && (await live.findRepeated(idempotency))
         if (repeated) return answer(repeated)
         const submission = readLiveSubmission(requestBody, body, config)
-        const session = await live.create(account, { ...submission, idempotency })
+        const session = await live.create(account, { ...submission, idempotency, keyHash })
         log.info({ sessionId: session.id }, 'live session created')
         return answer(session)
       },

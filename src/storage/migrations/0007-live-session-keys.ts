@@ -1,0 +1,2 @@
+/** The hash of the key that made a live session: the session ends with the key. Null for older ones. */
+export const statements = [`alter table live_sessions add column key_hash text`]
