@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import multipart from '@fastify/multipart'
 import fc from 'fast-check'
 import Fastify from 'fastify'
-import { MAX_PARTS, readAudioPart } from '../src/api/multipart-audio.ts'
+import { formOptions, readParts } from '../src/api/form-stream.ts'
+import { readAudioPart } from '../src/api/multipart-audio.ts'
 import { AppError } from '../src/errors.ts'
 import { askRaw, ownHeaders } from '../test/hostile-requests.ts'
 import { hum } from '../test/recordings.ts'
@@ -47,13 +48,10 @@ const server = await startServer({ env: { STENO_MAX_FILE_BYTES: '100000' } })
 
 /** The reader of forms alone, without anything that stores or probes. */
 const parser = Fastify()
-await parser.register(multipart, {
-  limits: { fileSize: Number.POSITIVE_INFINITY, parts: MAX_PARTS },
-  isPartAFile: () => true,
-})
+await parser.register(multipart, formOptions)
 parser.post('/', async (request) => {
   let bytes = 0
-  const { filename, body } = await readAudioPart(request.files())
+  const { filename, body } = await readAudioPart(readParts(request))
   for await (const chunk of body) bytes += chunk.byteLength
   return { filename, bytes }
 })

@@ -113,16 +113,24 @@ export class AppError extends Error {
  * A process boundary carries only plain data: `toPlain` on one side, `fromPlain` on the other.
  * Whatever is not an `AppError` arrives as `engine_failed`.
  */
-export type PlainError = { code: ErrorCode; message: string }
+export type PlainError = {
+  code: ErrorCode
+  message: string
+  validationErrors?: readonly string[]
+}
 
 /** Flattens an error for another process. */
 export function toPlain(error: unknown): PlainError {
-  if (error instanceof AppError) return { code: error.code, message: error.message }
+  if (error instanceof AppError) {
+    const { code, message, validationErrors } = error
+    return { code, message, ...(validationErrors && { validationErrors }) }
+  }
   return { code: 'engine_failed', message: error instanceof Error ? error.message : String(error) }
 }
 
 /** Rebuilds the error that `toPlain` flattened. */
-export function fromPlain({ code, message }: PlainError): AppError {
+export function fromPlain({ code, message, ...lines }: PlainError): AppError {
   const prefix = `${table[code].message}: `
-  return new AppError(code, message.startsWith(prefix) ? message.slice(prefix.length) : message)
+  const detail = message.startsWith(prefix) ? message.slice(prefix.length) : message
+  return new AppError(code, message === table[code].message ? undefined : detail, lines)
 }

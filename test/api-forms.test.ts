@@ -124,6 +124,18 @@ for (const [title, body] of taken) {
   })
 }
 
+test('a form of too many parts is 413, however they arrive', async () => {
+  const parts = (count: number) => part('name="x"', 'y').repeat(count) + audio + END
+  assert.equal((await send(parts(499))).status, 200)
+  for (const count of [500, 10_000]) {
+    const { status, content } = await send(parts(count))
+    assert.equal(status, 413)
+    assert.match(content, /more than 500 parts/)
+  }
+  const after = part('name="x"', 'y').repeat(10_000)
+  assert.equal((await send(audio + after + END)).status, 413)
+})
+
 const names: [parameters: string, name: string][] = [
   ["filename*=UTF-8''%e2%82%ac%20rates.wav", '€ rates.wav'],
   ["filename*=iso-8859-1'en'%A3.wav", '£.wav'],

@@ -80,7 +80,7 @@ test('other parts are ignored, wherever they stand and whatever they hold', asyn
     part('name="audio_url"', 'x'),
     part('name="f"; filename="x"', 'y'.repeat(3_000_000)),
   ]
-  for (let i = 0; i < 2000; i++) before.push(part('name="x"', 'y'))
+  for (let i = 0; i < 400; i++) before.push(part('name="x"', 'y'))
   const after = [part('name="meta"', '{not json', 'application/json'), part('name="AUDIO"', 'z')]
   const { status } = await sendParts([...before, audio, ...after])
   assert.equal(status, 200)
@@ -108,7 +108,7 @@ const refused: [title: string, request: () => Promise<Answer<ErrorBody>>, status
   ['ends after the file', () => sendParts([audio], ''), 400],
   ['ends within a later part', () => sendParts([audio, part('name="x"', 'y')], ''), 400],
   ['has parts of prototype names', () => sendParts([part('name="__proto__"', 'x'), audio]), 400],
-  ['has too many parts', () => sendParts(Array(10_001).fill(part('name="x"', 'y'))), 413],
+  ['has too many parts', () => sendParts(Array(501).fill(part('name="x"', 'y'))), 413],
   [
     'has megabytes beside the file',
     () => sendParts([part('name="x"', 'y'.repeat(MAX_IGNORED_BYTES + 1)), audio]),

@@ -1,14 +1,4 @@
 import { AppError, type ErrorCode } from '../errors.ts'
-import { UploadRequest } from './schemas/upload.ts'
-import { problemsError, type ReadOptions, readFields } from './validation.ts'
-
-/** Reads the body of an upload by address (contract 2.1, form 2). */
-export function readAddress(body: unknown, options: ReadOptions): string {
-  const { value, problems } = readFields(UploadRequest, body, options)
-  const error = problemsError(problems)
-  if (error) throw error
-  return value.audio_url
-}
 
 const sourceCodes: ReadonlySet<ErrorCode> = new Set([
   'source_forbidden',

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { languageConfigOf } from './request-params.ts'
+import { MAX_ALL_PRONUNCIATIONS, MAX_ALL_VARIANTS } from './schemas/limits.ts'
 import type { LiveRequest } from './schemas/live-request.ts'
 import { modelOf } from './schemas/model-names.ts'
 import type { PreRecordedRequest } from './schemas/pre-recorded-request.ts'
@@ -69,6 +70,33 @@ function missingConfigs(features: Features): Problem[] {
   if (features.translation && !features.translation_config) {
     problems.push(required('translation_config'))
   }
+  return [...problems, ...tooManyInAll(features)]
+}
+
+/** Lists of lists have a bound each, and one on all of what they hold. */
+function tooManyInAll({
+  custom_vocabulary,
+  custom_vocabulary_config,
+  custom_spelling_config,
+}: Features): Problem[] {
+  const problems: Problem[] = []
+  const check = (path: string[], lists: readonly unknown[], [most, name]: [number, string]) => {
+    const count = lists.reduce<number>((sum, one) => sum + (Array.isArray(one) ? one.length : 0), 0)
+    if (count > most)
+      problems.push({ path, rule: `must not hold more than ${most} ${name} in all` })
+  }
+  const pronunciationsOf = (vocabulary: unknown) => {
+    // Where something is wrong with an entry, there is none.
+    if (!Array.isArray(vocabulary)) return []
+    return vocabulary.map((entry?: { pronunciations?: unknown }) => entry?.pronunciations)
+  }
+  const pronunciations: [number, string] = [MAX_ALL_PRONUNCIATIONS, 'pronunciations']
+  check(['custom_vocabulary'], pronunciationsOf(custom_vocabulary), pronunciations)
+  const { vocabulary } = custom_vocabulary_config ?? {}
+  check(['custom_vocabulary_config', 'vocabulary'], pronunciationsOf(vocabulary), pronunciations)
+  const { spelling_dictionary = {} } = custom_spelling_config ?? {}
+  const variants = Object.values(spelling_dictionary)
+  check(['custom_spelling_config', 'spelling_dictionary'], variants, [MAX_ALL_VARIANTS, 'variants'])
   return problems
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { App } from '../app.ts'
 import { createAuthenticate, type Key } from './auth.ts'
+import { Bodies } from './bodies/bodies.ts'
 import { openLiveDoor } from './live-socket.ts'
 import { describeApi } from './openapi/document.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -39,9 +40,12 @@ export type HttpParts = Pick<
 >
 
 /** Builds the HTTP server with all its routes; it does not listen yet. */
-export async function createHttp(app: HttpParts): Promise<FastifyInstance> {
-  const { rateLimit } = app.config.http
-  const http = createServer(app)
+export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
+  const { rateLimit } = parts.config.http
+  const http = createServer(parts)
+  const bodies = new Bodies(parts)
+  http.addHook('onClose', () => bodies.close())
+  const app = { ...parts, bodies }
   await describeApi(http, app.config)
   await http.register(healthRoutes(app))
   await http.register(metricsRoutes(app))

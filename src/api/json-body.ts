@@ -1,18 +1,11 @@
 import type { Readable } from 'node:stream'
-import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 
-/** Nothing we are asked for nests deeper than six levels; far deeper values only hurt whoever walks them. */
-const MAX_JSON_DEPTH = 64
-
-/** To decode, to parse and to judge a body of this length takes half a millisecond each: others have their turn between. */
-const LONG_CHARACTERS = 100_000
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-
-/** Makes `http` read JSON bodies of at most `maxBytes`, and no other kind of body. */
+/**
+ * Makes `http` take JSON bodies of at most `maxBytes`, and no other kind of body. A request's body is then the bytes:
+ * `Bodies` parses and judges them.
+ */
 export function acceptJson(http: FastifyInstance, { maxBytes }: { maxBytes: number }): void {
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('application/json', async (request: FastifyRequest, body: Readable) => {
@@ -24,12 +17,7 @@ export function acceptJson(http: FastifyInstance, { maxBytes }: { maxBytes: numb
       throw new AppError('content_type_unsupported', 'a charset other than utf-8')
     }
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
-    const text = await readJsonText(body, { maxBytes })
-    if (text.length < LONG_CHARACTERS) return parse(text)
-    await turn()
-    const value = parse(text)
-    await turn()
-    return value
+    return readBytes(body, { maxBytes })
   })
 }
 
@@ -45,21 +33,8 @@ function isUtf8(type: string): boolean {
   return [...charsets].every(([, , name]) => /^utf-?8$/i.test(name!))
 }
 
-/**
- * Keys such as `__proto__` are fields like any other to this parser, the value's own; no reader of ours
- * copies fields by assignment, which alone would let them reach a prototype.
- */
-function parse(text: string): unknown {
-  if (text === '') throw new AppError('body_unreadable', 'it is empty')
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new AppError('body_unreadable', 'it is not valid JSON', { cause })
-  }
-}
-
-/** Reads the text of a JSON body; one of more than `maxBytes` is refused. */
-async function readJsonText(stream: Readable, { maxBytes }: { maxBytes: number }): Promise<string> {
+/** Reads a body; one of more than `maxBytes` is refused. */
+async function readBytes(stream: Readable, { maxBytes }: { maxBytes: number }): Promise<Buffer> {
   const parts: Buffer[] = []
   let size = 0
   try {
@@ -72,38 +47,9 @@ async function readJsonText(stream: Readable, { maxBytes }: { maxBytes: number }
     throw new AppError('body_unreadable', 'it ended early', { cause })
   }
   if (size > maxBytes) throw tooLarge(maxBytes)
-  return decode(Buffer.concat(parts))
+  return Buffer.concat(parts)
 }
 
 function tooLarge(maxBytes: number): AppError {
   return new AppError('body_too_large', `more than ${maxBytes} bytes of JSON`)
-}
-
-function decode(bytes: Buffer): string {
-  if (nestsTooDeep(bytes)) {
-    throw new AppError('body_unreadable', `it nests deeper than ${MAX_JSON_DEPTH} levels`)
-  }
-  try {
-    // A byte order mark at the start is dropped: some clients cannot help writing it.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch (cause) {
-    throw new AppError('body_unreadable', 'it is not UTF-8', { cause })
-  }
-}
-
-/** Counts brackets outside strings, so that no deep value is ever built. */
-function nestsTooDeep(json: Buffer): boolean {
-  let depth = 0
-  let inString = false
-  for (let i = 0; i < json.length; i++) {
-    const byte = json[i]
-    if (inString && byte === BACKSLASH) i++
-    else if (byte === QUOTE) inString = !inString
-    else if (inString) continue
-    else if (byte === 0x5b || byte === 0x7b)
-      depth++ // [ {
-    else if (byte === 0x5d || byte === 0x7d) depth-- // ] }
-    if (depth > MAX_JSON_DEPTH) return true
-  }
-  return false
 }

@@ -2,24 +2,31 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultLiveParams } from '../../test/default-live-params.ts'
 import { readConfig } from '../config.ts'
-import { readLiveSubmission } from './live-submission.ts'
+import { type BodySettings, createBodyReader } from './bodies/read-body.ts'
 import { liveRequest } from './schemas/live-request.ts'
+import { toLiveSubmission } from './submission.ts'
 
 const config = readConfig({
   STENO_MODEL_ALIASES: 'nova=stt-1,best=stt-3',
   STENO_DEFAULT_MODEL_LABEL: 'usual',
 })
-const schema = liveRequest(config)
+
+/** What is made of a body; throws when it is refused. */
+function submission(body: unknown, settings: BodySettings = config) {
+  const bytes = Buffer.from(JSON.stringify(body))
+  const read = createBodyReader(settings)
+  return toLiveSubmission(read({ kind: 'live', bytes, wantsFingerprint: false }))
+}
 
 function params(body: unknown): Record<string, unknown> {
-  return readLiveSubmission(schema, body, config).params
+  return submission(body).params
 }
 
 /** What a request is refused with, line by line. */
 function lines(body: unknown, env: Record<string, string> = {}): readonly string[] {
   const settings = { ...config, ...(env.STENO_UNKNOWN_FIELDS && readConfig(env)) }
   try {
-    readLiveSubmission(liveRequest(settings), body, settings)
+    submission(body, settings)
   } catch (error) {
     return (error as { validationErrors?: readonly string[] }).validationErrors ?? [String(error)]
   }
@@ -48,7 +55,9 @@ test('an empty request shows every field with its default, in the order of the c
 })
 
 test('null is the same as absent, at every depth', () => {
-  const nothing = Object.fromEntries(Object.keys(schema.properties).map((name) => [name, null]))
+  const nothing = Object.fromEntries(
+    Object.keys(liveRequest(config).properties).map((name) => [name, null]),
+  )
   assert.deepEqual(params(nothing), defaults)
   const inner = {
     language_config: { languages: null, code_switching: null },
@@ -118,7 +127,7 @@ test('what is given shows, and what it leaves out gets its default', () => {
     messages_config: { ...defaults.messages_config, receive_partial_transcripts: true },
     callback_config: { ...callbackFlags, receive_errors: true },
   })
-  const { customMetadata } = readLiveSubmission(schema, given, config)
+  const { customMetadata } = submission(given)
   assert.deepEqual(customMetadata, { room: 42 })
 })
 

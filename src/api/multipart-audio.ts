@@ -2,9 +2,8 @@ import type { Readable } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
 import { AppError } from '../errors.ts'
 import { cleanFileName } from '../jobs/file-name.ts'
+import { MAX_PARTS } from './form-stream.ts'
 
-/** Browsers and SDKs send a handful of fields beside the file; each costs a moment. */
-export const MAX_PARTS = 10_000
 /** Parts beside the file are ignored, whatever they are, but somebody has to receive them. */
 export const MAX_IGNORED_BYTES = 64 * 1024 * 1024
 
@@ -52,6 +51,7 @@ async function nextPart(parts: AsyncIterator<MultipartFile>): Promise<MultipartF
     const { value, done } = await parts.next()
     return done ? undefined : value
   } catch (cause) {
+    if (cause instanceof AppError) throw cause
     const { code } = cause as { code?: unknown }
     if (code === 'FST_PARTS_LIMIT') {
       throw new AppError('body_too_large', `the form has more than ${MAX_PARTS} parts`, { cause })
@@ -64,6 +64,7 @@ async function* readable(file: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* file
   } catch (cause) {
+    if (cause instanceof AppError) throw cause
     throw new AppError('upload_invalid', 'the form ended early', { cause })
   }
 }

@@ -1,13 +1,11 @@
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { SubmitRequest } from '../jobs/jobs.ts'
+import type { LiveRequest } from '../live/live.ts'
 import { findFile } from '../storage/files.ts'
-import { addMissing, findContradictions, findMissing } from './creation-rules.ts'
-import { inFieldOrder } from './field-order.ts'
-import { toRequestParams } from './request-params.ts'
-import type { preRecordedRequest } from './schemas/pre-recorded-request.ts'
+import type { Creation } from './bodies/read-body.ts'
 import { fileIdOf, uploadIdIn } from './urls.ts'
-import { formatProblem, type Problem, problemsError, readFields } from './validation.ts'
+import { formatProblem, linesError, type Problem } from './validation.ts'
 
 /** Who asks, and under which addresses. */
 export type Submitter = {
@@ -17,40 +15,22 @@ export type Submitter = {
 }
 
 /**
- * Reads the body of a creation: shape and bounds, then conditions, all reported together; then
- * contradictions.
+ * Takes a creation whose body was read: what is wrong with it and with the upload that it names is reported together;
+ * then contradictions.
  */
-export function createSubmissionReader(
-  { config, storage }: Pick<App, 'config' | 'storage'>,
-  schema: ReturnType<typeof preRecordedRequest>,
-) {
-  return async (body: unknown, { account, bases }: Submitter): Promise<SubmitRequest> => {
-    const { value: request, problems } = readFields(schema, body, config.requests)
-    const audio = problems.some(({ path }) => path[0] === 'audio_url')
-      ? undefined
-      : await findAudio(request.audio_url, { account, bases })
-    if (audio?.problem) problems.push(audio.problem)
-    const missing = findMissing(request, config.requests)
-    const invalid = problemsError(inFieldOrder(schema, addMissing(problems, missing)))
-    if (invalid) throw invalid
+export async function toSubmission(
+  creation: Creation,
+  { account, bases }: Submitter,
+  { storage }: Pick<App, 'storage'>,
+): Promise<SubmitRequest> {
+  const { audioUrl, problems } = creation
+  const audio = audioUrl === undefined ? {} : await findAudio(audioUrl)
+  // The address is the first field of all.
+  if (audio.problem) problems.lines.unshift(formatProblem(audio.problem))
+  const request = toLiveSubmission(creation)
+  return { ...request, fileId: audio.fileId ?? null, source: audio.fileId ? null : audioUrl! }
 
-    const contradictions = findContradictions(request, config.models).map(formatProblem)
-    if (contradictions.length > 0) {
-      const detail = contradictions.join('; ')
-      throw new AppError('request_contradictory', detail, { validationErrors: contradictions })
-    }
-    return {
-      params: toRequestParams(request, config.models),
-      customMetadata: request.custom_metadata ?? null,
-      fileId: audio?.fileId ?? null,
-      source: audio?.fileId ? null : request.audio_url,
-    }
-  }
-
-  async function findAudio(
-    audioUrl: string,
-    { account, bases }: Submitter,
-  ): Promise<{ fileId?: string; problem?: Problem }> {
+  async function findAudio(audioUrl: string): Promise<{ fileId?: string; problem?: Problem }> {
     const id = fileIdOf(audioUrl, bases)
     const fileId = id ?? uploadIdIn(audioUrl)
     if (fileId && (await findFile(storage.db, { id: fileId, account }))) return { fileId }
@@ -58,4 +38,21 @@ export function createSubmissionReader(
     const rule = 'must name an uploaded file that exists'
     return { problem: { path: ['audio_url'], rule } }
   }
+}
+
+/** The same of a live session, which names no recording. */
+export function toLiveSubmission({
+  problems,
+  contradictions,
+  params,
+  paramsText,
+  customMetadata,
+}: Creation): LiveRequest {
+  const invalid = linesError(problems)
+  if (invalid) throw invalid
+  if (contradictions.length > 0) {
+    const detail = contradictions.join('; ')
+    throw new AppError('request_contradictory', detail, { validationErrors: contradictions })
+  }
+  return { params, paramsText, customMetadata }
 }

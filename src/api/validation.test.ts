@@ -173,6 +173,50 @@ test('a million wrong items make a thousand lines', () => {
   assert.match(error.message, /first 1000 problems/)
 })
 
+test('a walk ends with the problem after the last one that is shown', () => {
+  const schema = Type.Object({ list: Type.Array(Type.Enum(['a'])), rest: Type.Object({}) })
+  const looked: number[] = []
+  const list = new Proxy(Array(100_000).fill('b'), {
+    get(target, key, receiver) {
+      if (/^\d+$/.test(String(key))) looked.push(Number(key))
+      return Reflect.get(target, key, receiver)
+    },
+  })
+  const { problems } = readFields(schema, { list, rest: {} }, { unknownFields: 'ignore' })
+  assert.equal(problems.length, 1001)
+  assert.equal(looked.length, 1001)
+})
+
+test('a list, a map and its keys are judged by their bounds before what they hold', () => {
+  const Values = Type.Record(Type.String(), Type.Boolean(), {
+    maxProperties: 2,
+    propertyNames: { maxLength: 3 },
+  })
+  const schema = Type.Object({ list: Type.Array(Type.Boolean(), { maxItems: 2 }), map: Values })
+  assert.deepEqual(lines(schema, { list: [1, 1, 1], map: { a: 1, b: 1, c: 1 } }), [
+    'list must not hold more than 2 items',
+    'map must not hold more than 2 keys',
+  ])
+  assert.deepEqual(lines(schema, { list: [], map: { long: true, b: 1 } }), [
+    'map.long must not be a key of more than 3 characters',
+    'map.b must be a boolean',
+  ])
+})
+
+test('lines that list many words are shown as far as they fit', () => {
+  const words = Array.from({ length: 100 }, (_, i) => `word${i}`)
+  const schema = Type.Object({ list: Type.Array(Type.Enum(words)) })
+  const { problems } = readFields(
+    schema,
+    { list: Array(1000).fill('x') },
+    { unknownFields: 'ignore' },
+  )
+  const { validationErrors = [], message } = problemsError(problems)!
+  const characters = validationErrors.join('').length
+  assert.ok(characters > 60_000 && characters <= 65_536, `${characters}`)
+  assert.match(message, new RegExp(`first ${validationErrors.length} problems`))
+})
+
 test('what is no object at all is an unreadable body', () => {
   const schema = Type.Object({})
   for (const value of [null, [], 'text', 5, undefined]) {

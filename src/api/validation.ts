@@ -20,6 +20,8 @@ type Rules = {
   properties?: Record<string, Rules>
   required?: readonly string[]
   patternProperties?: Record<string, Rules>
+  maxProperties?: number
+  propertyNames?: { maxLength?: number }
   items?: Rules
   default?: unknown
   minimum?: number
@@ -35,8 +37,10 @@ type Reading = ReadOptions & { problems: Problem[] }
 /** Where a value stands: a link for each part of its path, which is put together only for a problem. */
 type Place = { name: string | number; within: Place | undefined }
 
-/** A megabyte of wrong items must not become a gigabyte of answer. */
+/** Nobody corrects more at once; the reading of a body with more problems ends there. */
 const MAX_LINES = 1000
+/** A line may name a hundred allowed values: a thousand such lines must not make an answer of half a megabyte. */
+const MAX_LINE_CHARS = 64 * 1024
 /** A key of the client may be longer than any field name; enough of it to recognise it. */
 const MAX_SEGMENT = 100
 
@@ -57,18 +61,45 @@ export function readFields<T extends TSchema>(
   value: unknown,
   options: ReadOptions,
 ): { value: Static<T>; problems: Problem[] } {
-  const reading: Reading = { ...options, problems: [] }
+  const { problems, ...reading }: Reading = { ...options, problems: [] }
   if (!isObject(value)) throw new AppError('body_unreadable', 'it must be a JSON object')
-  return { value: walk(schema, value, undefined, reading) as Static<T>, problems: reading.problems }
+  try {
+    return {
+      value: walk(schema, value, undefined, { ...reading, problems }) as Static<T>,
+      problems,
+    }
+  } catch (error) {
+    if (error !== enough) throw error
+    return { value: {} as Static<T>, problems }
+  }
 }
 
-/** The 400 that lists `problems`, or nothing when there are none. */
+/** Lines for people, and whether there were more. */
+export type ProblemLines = { lines: string[]; cut: boolean }
+
+/** The lines that are shown of some problems: those that fit. */
+export function linesOf(problems: readonly Problem[]): ProblemLines {
+  const lines: string[] = []
+  let characters = 0
+  for (const problem of problems.slice(0, MAX_LINES)) {
+    const line = formatProblem(problem)
+    characters += line.length
+    if (characters > MAX_LINE_CHARS) break
+    lines.push(line)
+  }
+  return { lines, cut: lines.length < problems.length }
+}
+
+/** The 400 that lists problems, or nothing when there are none. */
+export function linesError({ lines, cut }: ProblemLines): AppError | undefined {
+  if (lines.length === 0) return undefined
+  const detail = cut ? `the first ${lines.length} problems are listed` : undefined
+  return new AppError('request_invalid', detail, { validationErrors: lines })
+}
+
+/** The same of problems that are not lines yet. */
 export function problemsError(problems: readonly Problem[]): AppError | undefined {
-  if (problems.length === 0) return undefined
-  const validationErrors = problems.slice(0, MAX_LINES).map(formatProblem)
-  const cut = problems.length > MAX_LINES
-  const detail = cut ? `the first ${MAX_LINES} problems are listed` : undefined
-  return new AppError('request_invalid', detail, { validationErrors })
+  return linesError(linesOf(problems))
 }
 
 /** A line of the documented grammar: letters, digits, `_` and `.`; a blank; the rule. */
@@ -94,9 +125,13 @@ function walk(rules: Rules, value: unknown, at: Place | undefined, reading: Read
 
 type Note = (rule: string) => undefined
 
-/** Notes beyond the cap are never shown; one more tells that there are some. */
+/** Thrown where a walk ends early. */
+const enough = Symbol('enough problems')
+
+/** What is beyond the cap is never shown; one more tells that there is some, and ends the walk. */
 function noteProblem({ problems }: Reading, at: Place | undefined, rule: string): undefined {
-  if (problems.length <= MAX_LINES) problems.push({ path: pathOf(at), rule })
+  problems.push({ path: pathOf(at), rule })
+  if (problems.length > MAX_LINES) throw enough
 }
 
 function pathOf(at: Place | undefined): string[] {
@@ -137,19 +172,38 @@ function readArray(
   return items ? value.map((item, i) => walk(items, item, { name: i, within: at }, reading)) : value
 }
 
-function readObject(
-  { properties, required = [], patternProperties }: Rules,
+/** Reads an object whose keys are not ours to name. Their number is judged before any of them is looked at. */
+function readRecord(
+  { patternProperties, maxProperties = Number.POSITIVE_INFINITY, propertyNames = {} }: Rules,
   value: Record<string, unknown>,
   at: Place | undefined,
   reading: Reading,
 ): unknown {
-  const free = patternProperties && Object.values(patternProperties)[0]
-  if (free) {
-    const read = ([key, own]: [string, unknown]) => {
-      return [key, walk(free, own, { name: key, within: at }, reading)]
-    }
-    return Object.fromEntries(Object.entries(value).map(read))
+  const [free = {}] = Object.values(patternProperties!)
+  const { maxLength = Number.POSITIVE_INFINITY } = propertyNames
+  const names = Object.keys(value)
+  if (names.length > maxProperties) {
+    return noteProblem(reading, at, `must not hold more than ${maxProperties} keys`)
   }
+  const entries = names.map((name) => {
+    const place = { name, within: at }
+    if (name.length <= maxLength) return [name, walk(free, value[name], place, reading)]
+    return [
+      name,
+      noteProblem(reading, place, `must not be a key of more than ${maxLength} characters`),
+    ]
+  })
+  return Object.fromEntries(entries)
+}
+
+function readObject(
+  rules: Rules,
+  value: Record<string, unknown>,
+  at: Place | undefined,
+  reading: Reading,
+): unknown {
+  const { properties, required = [], patternProperties } = rules
+  if (patternProperties) return readRecord(rules, value, at, reading)
   if (!properties) return value
   const result: Record<string, unknown> = {}
   for (const name of Object.keys(properties)) {
@@ -174,8 +228,15 @@ function typeOf(rules: Rules): string | undefined {
   return rules.enum ? typeof rules.enum[0] : rules.type
 }
 
+/** Texts that list what an enumeration allows; each is put together once, however often it is shown. */
+const choices = new WeakMap<object, string>()
+
 function mustBe(rules: Rules): string {
-  if (rules.enum) return `must be one of: ${rules.enum.join(', ')}`
+  if (rules.enum) {
+    const known = choices.get(rules.enum) ?? `must be one of: ${rules.enum.join(', ')}`
+    choices.set(rules.enum, known)
+    return known
+  }
   return formats.get(rules.format ?? '')?.rule ?? `must be ${describe(rules.type)}`
 }
 

@@ -11,6 +11,8 @@ const names: [given: string, kept: string | null][] = [
   ['\u0000a\u007f\u0085.au', 'a.au'],
   [' a.au ', 'a.au'],
   ['...', '...'],
+  [`${'x'.repeat(300)}.wav`, `${'x'.repeat(251)}.wav`],
+  [`${'x'.repeat(254)}😀`, 'x'.repeat(254)],
   ['', null],
   ['\r\n', null],
   ['calls/', null],

@@ -35,6 +35,8 @@ import { type AddressedUpload, fetchUpload, storeUpload, type Upload } from './u
 export type SubmitRequest = {
   /** `request_params` as the job shows them, after defaults. */
   params: Record<string, unknown>
+  /** Their JSON text, where it is written already; `params` may then lack the rest of long lists. */
+  paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
   /** An upload of the account; else `source`, an address elsewhere. */
   fileId: string | null
@@ -111,7 +113,7 @@ export class Jobs {
   /** Queues a job; once this resolves, the job survives whatever happens to the server. */
   async submit(account: string, request: SubmitRequest): Promise<{ id: string }> {
     if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
-    const { params, customMetadata, fileId, source, idempotency } = request
+    const { params, paramsText, customMetadata, fileId, source, idempotency } = request
     const listed = listedLanguages(params)
     chooseLanguage(listed, this.#tools.speech.languages)
     if (params.pii_redaction === true) refuseUnredactable(listed)
@@ -124,7 +126,7 @@ export class Jobs {
     }
     const moments = { createdAt: Date.now(), runAfter: steadyNow() }
     const { maxQueuedPerAccount: maxQueued } = this.#tools.config.jobs
-    const job = { id, account, ...moments, params, customMetadata, file }
+    const job = { id, account, ...moments, params, paramsText, customMetadata, file }
     const creation = await this.#create(job, { maxQueued, idempotency })
     if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
     this.#options.onEvents?.()

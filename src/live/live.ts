@@ -40,6 +40,8 @@ import { createValidKeys, type ValidKeys } from './valid-keys.ts'
 export type LiveRequest = {
   /** `request_params` as the job shows them, after defaults. */
   params: Record<string, unknown>
+  /** Their JSON text, where it is written already; `params` may then lack the rest of long lists. */
+  paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
   /** The hash of the key that asks: the session ends with that. */
   keyHash?: string | undefined
@@ -127,7 +129,7 @@ export class Live {
 
   async #createNext(account: string, request: LiveRequest): Promise<CreatedSession> {
     const { config, storage } = this.#options
-    const { params, customMetadata, idempotency, keyHash } = request
+    const { params, paramsText, customMetadata, idempotency, keyHash } = request
     const repeated = idempotency && (await this.findRepeated(idempotency))
     if (repeated) return repeated
     await this.#checkRoom(account)
@@ -138,6 +140,7 @@ export class Live {
       account,
       createdAt: Date.now(),
       params,
+      paramsText,
       customMetadata,
       channels: (params as LiveParams).channels,
       token: randomBytes(TOKEN_BYTES).toString('base64url'),

@@ -12,6 +12,8 @@ type Requested = {
   account: string
   createdAt: number
   params: Record<string, unknown>
+  /** Their JSON text, where it is written already; `params` may then lack the rest of long lists. */
+  paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
 }
 
@@ -65,7 +67,7 @@ export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit)
       custom_metadata, file_id, file_filename, file_source, file_duration, file_channels)
     select ${id}, ${account}, ${kind}, 'queued',
       case when newest.created_at >= ${createdAt} then newest.created_at + 1 else ${createdAt} end,
-      ${runAfter}, ${JSON.stringify(job.params)}, ${metadata},
+      ${runAfter}, ${job.paramsText ?? JSON.stringify(job.params)}, ${metadata},
       file.id, file.filename, file.source, file.duration, file.channels
     from ${fileOf(job)} file
     cross join (select coalesce((select created_at from jobs where account = ${account}

@@ -1,21 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
-import { AppError } from '../../errors.ts'
+import type { Bodies } from '../bodies/bodies.ts'
 import { readIdempotencyKey } from '../idempotency.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { CreatedJob } from '../schemas/job.ts'
 import { CreationHeaders, creationOperation } from '../schemas/operations.ts'
 import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
-import { createSubmissionReader } from '../submission.ts'
+import { toSubmission } from '../submission.ts'
 import { baseUrlOf, originOf } from '../urls.ts'
 
 /** Creation of a pre-recorded job, answered as soon as the job is stored (contract 2.3). */
 export function createRoute(
-  app: Pick<App, 'config' | 'storage' | 'jobs'>,
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
   { path }: { path: string },
 ): FastifyPluginAsyncTypebox {
   const requestBody = preRecordedRequest(app.config)
-  const readSubmission = createSubmissionReader(app, requestBody)
   return async (http) => {
     http.post(
       path,
@@ -27,18 +26,22 @@ export function createRoute(
           response: { 201: CreatedJob, ...errorAnswers(404, 413, 415, 422) },
         },
       },
-      async ({ account, body, headers, log, raw }, reply) => {
-        if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
+      async (request, reply) => {
+        const { account, headers, log, raw } = request
         const base = baseUrlOf(raw, app.config.http)
         const answer = ({ id }: { id: string }) => {
           return reply.code(201).send({ id, result_url: `${base}${path}/${id}` })
         }
-        const idempotency = readIdempotencyKey({ headers, account, kind: 'pre-recorded', body })
+        const key = readIdempotencyKey(headers)
+        const wantsFingerprint = key !== undefined
+        const creation = await app.bodies.read('pre-recorded', request, { wantsFingerprint })
+        const { fingerprint = '' } = creation
+        const idempotency = key === undefined ? undefined : { account, key, fingerprint }
         // Before anything else is judged: what was right then may not be right any more.
         const repeated = idempotency && (await app.jobs.findRepeated(idempotency))
         if (repeated) return answer(repeated)
         const bases = [base, originOf(raw, app.config.http)]
-        const submission = await readSubmission(body, { account, bases })
+        const submission = await toSubmission(creation, { account, bases }, app)
         const job = await app.jobs.submit(account, { ...submission, idempotency })
         log.info({ jobId: job.id }, 'job created')
         return answer(job)

@@ -1,21 +1,22 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
-import { AppError } from '../../errors.ts'
 import type { LiveSession } from '../../storage/live-sessions.ts'
+import type { Bodies } from '../bodies/bodies.ts'
 import { readIdempotencyKey } from '../idempotency.ts'
-import { readLiveSubmission } from '../live-submission.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { CreatedSession } from '../schemas/job.ts'
 import { liveCreationOperation } from '../schemas/live-operations.ts'
 import { liveRequest } from '../schemas/live-request.ts'
 import { CreationHeaders } from '../schemas/operations.ts'
+import { toLiveSubmission } from '../submission.ts'
 import { baseUrlOf, liveUrl } from '../urls.ts'
 
 /** Creation of a live session, answered as soon as its job is stored (contract 5.1). */
 export function liveCreation({
   config,
   live,
-}: Pick<App, 'config' | 'live'>): FastifyPluginAsyncTypebox {
+  bodies,
+}: Pick<App, 'config' | 'live'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
   const requestBody = liveRequest(config)
   return async (http) => {
     http.post(
@@ -28,18 +29,21 @@ export function liveCreation({
           response: { 201: CreatedSession, ...errorAnswers(413, 415, 422) },
         },
       },
-      async ({ account, keyHash, body, headers, log, raw }, reply) => {
-        if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
+      async (request, reply) => {
+        const { account, keyHash, headers, log, raw } = request
         const base = baseUrlOf(raw, config.http)
         const answer = ({ id, createdAt, token }: LiveSession) => {
           const created_at = new Date(createdAt).toISOString()
           return reply.code(201).send({ id, created_at, url: liveUrl(base, token, config.http) })
         }
-        const idempotency = readIdempotencyKey({ headers, account, kind: 'live', body })
+        const key = readIdempotencyKey(headers)
+        const creation = await bodies.read('live', request, { wantsFingerprint: key !== undefined })
+        const { fingerprint = '' } = creation
+        const idempotency = key === undefined ? undefined : { account, key, fingerprint }
         // Before anything else is judged: what was right then may not be right any more.
         const repeated = idempotency && (await live.findRepeated(idempotency))
         if (repeated) return answer(repeated)
-        const submission = readLiveSubmission(requestBody, body, config)
+        const submission = toLiveSubmission(creation)
         const session = await live.create(account, { ...submission, idempotency, keyHash })
         log.info({ sessionId: session.id }, 'live session created')
         return answer(session)

@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
+import type { Bodies } from '../bodies/bodies.ts'
 import { jobRoutes } from './job-routes.ts'
 import { liveCreation } from './live-creation.ts'
 import { liveMetadata } from './live-metadata.ts'
 
 /** Live sessions, but for their sockets. */
 export function liveRoutes(
-  app: Pick<App, 'config' | 'storage' | 'jobs' | 'live'>,
+  app: Pick<App, 'config' | 'storage' | 'jobs' | 'live'> & { bodies: Bodies },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(liveCreation(app))

@@ -3,6 +3,7 @@ import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import { findJob } from '../../storage/jobs.ts'
 import { findProgress } from '../../storage/progress.ts'
+import type { Bodies } from '../bodies/bodies.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams, JobProgressView } from '../schemas/job.ts'
 import { createRoute } from './create-route.ts'
@@ -12,7 +13,7 @@ const path = '/v2/pre-recorded'
 
 /** Jobs of recorded audio, and how far each one is. */
 export function preRecordedRoutes(
-  app: Pick<App, 'config' | 'storage' | 'jobs'>,
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(createRoute(app, { path }))

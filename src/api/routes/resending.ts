@@ -3,17 +3,18 @@ import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import { findDelivery } from '../../storage/delivery-log.ts'
 import { resendDelivery, resendFailed } from '../../storage/resending.ts'
+import type { Bodies } from '../bodies/bodies.ts'
 import { findDeliveryView } from '../delivery-view.ts'
 import { ignoreBodies } from '../json-body.ts'
 import { parseMoment } from '../moments.ts'
-import { DeliveryView, ResendRequest, Resent } from '../schemas/delivery.ts'
+import { DeliveryView } from '../schemas/delivery.ts'
 import { deliveryOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
+import { ResendRequest, Resent } from '../schemas/resend-request.ts'
 import { createTurns } from '../turns.ts'
-import { problemsError, readFields } from '../validation.ts'
 
-type Parts = Pick<App, 'config' | 'storage' | 'delivery'>
+type Parts = Pick<App, 'storage' | 'delivery'> & { bodies: Bodies }
 
 /** Has receivers told again: of one event, or of all that they missed. */
 export function resendingRoutes(app: Parts): FastifyPluginAsyncTypebox {
@@ -23,7 +24,7 @@ export function resendingRoutes(app: Parts): FastifyPluginAsyncTypebox {
   }
 }
 
-function resendFailedRoute({ config, storage, delivery }: Parts): FastifyPluginAsyncTypebox {
+function resendFailedRoute({ bodies, storage, delivery }: Parts): FastifyPluginAsyncTypebox {
   const inTurn = createTurns()
   return async (http) => {
     http.post(
@@ -35,14 +36,12 @@ function resendFailedRoute({ config, storage, delivery }: Parts): FastifyPluginA
           response: { 202: Resent, ...errorAnswers(413, 415) },
         },
       },
-      async ({ account, body }, reply) => {
-        if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
-        const { value: request, problems } = readFields(ResendRequest, body, config.requests)
-        const invalid = problemsError(problems)
-        if (invalid) throw invalid
-        const { since, endpoint_id: endpointId, job_id: jobId } = request
-        const asked = { account, endpointId, jobId, since: parseMoment(since)!, at: Date.now() }
-        const resent = await inTurn(account, () => resendFailed(storage.db, asked))
+      async (request, reply) => {
+        const { account } = request
+        const asked = await bodies.read('resend', request)
+        const { since, endpoint_id: endpointId, job_id: jobId } = asked
+        const failed = { account, endpointId, jobId, since: parseMoment(since)!, at: Date.now() }
+        const resent = await inTurn(account, () => resendFailed(storage.db, failed))
         delivery.wake()
         return reply.code(202).send({ resent })
       },

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
+import type { Bodies } from '../bodies/bodies.ts'
 import { createRoute } from './create-route.ts'
 import { jobRoutes } from './job-routes.ts'
 
@@ -7,7 +8,7 @@ const path = '/v2/transcription'
 
 /** The deprecated twins (contract 9): creation as for recorded audio, everything else for both kinds. */
 export function transcriptionRoutes(
-  app: Pick<App, 'config' | 'storage' | 'jobs'>,
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
     // Also on what is refused before it gets here, such as a request without a key.

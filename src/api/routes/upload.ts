@@ -4,8 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { StoredFile } from '../../storage/files.ts'
-import { asFieldError, readAddress } from '../address-upload.ts'
-import { MAX_IGNORED_BYTES, MAX_PARTS, readAudioPart } from '../multipart-audio.ts'
+import { asFieldError } from '../address-upload.ts'
+import type { Bodies } from '../bodies/bodies.ts'
+import { formOptions, readParts } from '../form-stream.ts'
+import { MAX_IGNORED_BYTES, readAudioPart } from '../multipart-audio.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { UploadForm, UploadRequest, UploadView } from '../schemas/upload.ts'
 import { fileNameOf } from '../send-file.ts'
@@ -15,13 +17,10 @@ import { baseUrlOf, fileUrl } from '../urls.ts'
 export function uploadRoutes({
   config,
   jobs,
-}: Pick<App, 'config' | 'jobs'>): FastifyPluginAsyncTypebox {
+  bodies,
+}: Pick<App, 'config' | 'jobs'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
   return async (http) => {
-    await http.register(multipart, {
-      // The store counts the bytes of the file; whatever else is in the form is read as a file too.
-      limits: { fileSize: Number.POSITIVE_INFINITY, parts: MAX_PARTS },
-      isPartAFile: () => true,
-    })
+    await http.register(multipart, formOptions)
 
     http.post(
       '/v2/upload',
@@ -61,16 +60,13 @@ export function uploadRoutes({
     if (Number(request.headers['content-length'] ?? 0) > most) {
       throw new AppError('media_too_large', `more than ${config.storage.maxFileBytes} bytes`)
     }
-    const part = await readAudioPart(request.files())
+    const part = await readAudioPart(readParts(request))
     return jobs.upload(request.account, { ...part, signal })
   }
 
-  async function fetchUpload(
-    { account, body, raw }: FastifyRequest,
-    signal: AbortSignal,
-  ): Promise<StoredFile> {
-    if (body === undefined) throw new AppError('content_type_unsupported', 'there is no body')
-    const source = readAddress(body, config.requests)
+  async function fetchUpload(request: FastifyRequest, signal: AbortSignal): Promise<StoredFile> {
+    const { account, raw } = request
+    const { audio_url: source } = await bodies.read('upload-address', request)
     // The client waits in silence while we fetch, which has limits of its own.
     raw.socket.setTimeout(0)
     try {

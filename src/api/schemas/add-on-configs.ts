@@ -1,6 +1,20 @@
 import Type, { type TSchema } from 'typebox'
 import type { Config } from '../../config.ts'
 import { LanguageCode, transcriptionCodes, translationCodes } from './language-codes.ts'
+import {
+  MAX_CLASSES,
+  MAX_ENTITY_TYPES,
+  MAX_FORMATS,
+  MAX_LANGUAGES,
+  MAX_NAME_CHARS,
+  MAX_PROMPT_CHARS,
+  MAX_PROMPT_PARTS,
+  MAX_PRONUNCIATIONS,
+  MAX_SPELLINGS,
+  MAX_TERM_CHARS,
+  MAX_URL_CHARS,
+  MAX_VARIANTS,
+} from './limits.ts'
 import { piiTypes } from './pii-types.ts'
 
 /** A switch that is off until it is asked for. */
@@ -15,11 +29,18 @@ function Choice<T extends Named>(...names: T) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: names, default: names[0] })
 }
 
-/**
- * Where somebody is called back. Servers refuse longer addresses, and it stands beside each of the
- * thousands of messages that a live session may have for it.
- */
-export const HttpUrl = Type.String({ format: 'http-url', maxLength: 8192 })
+/** The address of a recording, or one where somebody is called back. */
+export const HttpUrl = Type.String({ format: 'http-url', maxLength: MAX_URL_CHARS })
+
+/** A word or a short phrase of a vocabulary. */
+const Term = Type.String({ minLength: 1, maxLength: MAX_TERM_CHARS })
+/** The same where nothing is wrong with none. */
+const AnyTerm = Type.String({ maxLength: MAX_TERM_CHARS })
+
+/** The codes of languages that can be transcribed: the known ones and the operator's own. */
+export function LanguageList(Language: ReturnType<typeof LanguageCode>) {
+  return Type.Array(Language, { maxItems: Math.max(MAX_LANGUAGES, Language.enum.length) })
+}
 
 /**
  * Configuration objects of the add-ons (contract 2.3.1). Bounds are inclusive. A field with a default is
@@ -29,14 +50,15 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
   const Language = LanguageCode([...transcriptionCodes, ...models.extraLanguageCodes])
   const Target = LanguageCode([...translationCodes, ...models.extraLanguageCodes])
   const PiiType = Type.Unsafe<string>({ type: 'string', enum: piiTypes })
+  const Prompt = Type.String({ maxLength: MAX_PROMPT_CHARS })
   const Intensity = Type.Number({ minimum: 0, maximum: 1 })
   const VocabularyEntry = Type.Object({
-    value: Type.String({ minLength: 1 }),
+    value: Term,
     intensity: Type.Optional(Intensity),
-    pronunciations: Type.Optional(Type.Array(Type.String())),
+    pronunciations: Type.Optional(Type.Array(AnyTerm, { maxItems: MAX_PRONUNCIATIONS })),
     language: Type.Optional(Language),
   })
-  const Vocabulary = Type.Array(Type.Union([Type.String({ minLength: 1 }), VocabularyEntry]), {
+  const Vocabulary = Type.Array(Type.Union([Term, VocabularyEntry]), {
     maxItems: requests.maxVocabulary,
   })
   return {
@@ -44,7 +66,7 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
     Vocabulary,
     LanguageConfig: Type.Object(
       {
-        languages: Type.Optional(Type.Array(Language)),
+        languages: Type.Optional(LanguageList(Language)),
         code_switching: Type.Optional(Type.Boolean()),
       },
       { title: 'LanguageConfig' },
@@ -59,7 +81,11 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
     ),
     CustomSpellingConfig: Type.Object(
       {
-        spelling_dictionary: Type.Record(Type.String(), Type.Array(Type.String())),
+        spelling_dictionary: Type.Record(
+          Type.String(),
+          Type.Array(AnyTerm, { maxItems: MAX_VARIANTS }),
+          { maxProperties: MAX_SPELLINGS, propertyNames: { maxLength: MAX_TERM_CHARS } },
+        ),
       },
       { title: 'CustomSpellingConfig' },
     ),
@@ -87,7 +113,7 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
         match_original_utterances: Type.Boolean({ default: true }),
         lipsync: Type.Boolean({ default: true }),
         context_adaptation: Type.Boolean({ default: true }),
-        context: Type.Optional(Type.String()),
+        context: Type.Optional(Type.String({ maxLength: MAX_PROMPT_CHARS })),
         informal: Switch(),
       },
       { title: 'TranslationConfig' },
@@ -96,6 +122,7 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
       {
         formats: Type.Array(Type.Unsafe<'srt' | 'vtt'>({ type: 'string', enum: ['srt', 'vtt'] }), {
           minItems: 1,
+          maxItems: MAX_FORMATS,
           default: ['srt'],
         }),
         minimum_duration: Type.Optional(Type.Number({ minimum: 0 })),
@@ -112,17 +139,19 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
     ),
     AudioToLlmConfig: Type.Object(
       {
-        prompts: Type.Array(Type.Union([Type.String(), Type.Array(Type.String())]), {
-          minItems: 1,
-          maxItems: requests.maxPrompts,
-        }),
-        model: Type.String({ default: models.defaultLlm }),
+        prompts: Type.Array(
+          Type.Union([Prompt, Type.Array(Prompt, { maxItems: MAX_PROMPT_PARTS })]),
+          { minItems: 1, maxItems: requests.maxPrompts },
+        ),
+        model: Type.String({ maxLength: MAX_NAME_CHARS, default: models.defaultLlm }),
       },
       { title: 'AudioToLlmConfig' },
     ),
     PiiRedactionConfig: Type.Object(
       {
-        entity_types: Type.Optional(Type.Union([PiiType, Type.Array(PiiType)])),
+        entity_types: Type.Optional(
+          Type.Union([PiiType, Type.Array(PiiType, { maxItems: MAX_ENTITY_TYPES })]),
+        ),
         processed_text_type: Choice('MARKER', 'MASK'),
         audio: Type.Optional(
           Type.Boolean({
@@ -134,7 +163,7 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
       { title: 'PiiRedactionConfig' },
     ),
     ExtractionConfig: Type.Object(
-      { classes: Type.Optional(Type.Array(Type.String())) },
+      { classes: Type.Optional(Type.Array(AnyTerm, { maxItems: MAX_CLASSES })) },
       { title: 'ExtractionConfig' },
     ),
     CallbackConfig: Type.Object(

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { KEPT_ATTEMPTS } from '../../storage/deliveries.ts'
+import { MAX_NAME_CHARS, MAX_QUERY_VALUES } from './limits.ts'
 import { AnyOf, Moment, pageFields, pageOf } from './list-query.ts'
 import { DateTime, Nullable, OneOf } from './values.ts'
 
@@ -65,11 +66,16 @@ export const DeliveryQuery = Type.Object({
   date: Moment('Deliveries queued on this UTC day'),
   before_date: Moment('Deliveries queued before this moment'),
   after_date: Moment('Deliveries queued after this moment'),
-  job_id: Type.Optional(Type.String({ description: 'Deliveries that tell of this job' })),
-  endpoint_id: Type.Optional(Type.String({ description: 'Deliveries to this endpoint' })),
+  job_id: Type.Optional(
+    Type.String({ maxLength: MAX_NAME_CHARS, description: 'Deliveries that tell of this job' }),
+  ),
+  endpoint_id: Type.Optional(
+    Type.String({ maxLength: MAX_NAME_CHARS, description: 'Deliveries to this endpoint' }),
+  ),
   status: AnyOf(deliveryStatuses, 'Deliveries in any of these states'),
   event: Type.Optional(
-    Type.Array(Type.String(), {
+    Type.Array(Type.String({ maxLength: MAX_NAME_CHARS }), {
+      maxItems: MAX_QUERY_VALUES,
       description: 'Deliveries of any of these events, such as `transcription.success`',
     }),
   ),
@@ -77,19 +83,3 @@ export const DeliveryQuery = Type.Object({
 
 /** What a list of deliveries is asked with. */
 export type DeliveryQuery = Static<typeof DeliveryQuery>
-
-/** Which failed deliveries are to be sent again. */
-export const ResendRequest = Type.Object(
-  {
-    since: Type.String({
-      format: 'moment',
-      description: 'Those that failed at this moment or later; a date stands for its midnight, UTC',
-    }),
-    endpoint_id: Type.Optional(Type.String({ description: 'Only those to this endpoint' })),
-    job_id: Type.Optional(Type.String({ description: 'Only those that tell of this job' })),
-  },
-  { title: 'ResendRequest', examples: [{ since: '2026-03-04T05:00:00Z' }] },
-)
-
-/** How many are sent again. */
-export const Resent = Type.Object({ resent: Type.Integer({ minimum: 0 }) }, { title: 'Resent' })

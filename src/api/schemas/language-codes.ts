@@ -23,7 +23,8 @@ const aliases = new Map([
 
 /** The schema of one language code; its format makes readers rewrite aliases before they check. */
 export function LanguageCode(codes: readonly string[]) {
-  return Type.Unsafe<string>({ type: 'string', format: 'language-code', enum: [...codes] })
+  const schema = { type: 'string', format: 'language-code', enum: [...codes] }
+  return { ...Type.Unsafe<string>(schema), enum: schema.enum }
 }
 
 /** Rewrites an alias and cuts a region subtag (`en-US` → `en`); whatever is in `codes` stays as it is. */

@@ -1,15 +1,22 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import {
+  MAX_METADATA_KEY_CHARS,
+  MAX_METADATA_KEYS,
+  MAX_MOMENT_CHARS,
+  MAX_NAME_CHARS,
+  MAX_QUERY_VALUES,
+} from './limits.ts'
 import { FreeObject, Nullable, Uri } from './values.ts'
 
 /** A parameter that holds a date or a date-time. */
 export function Moment(description: string) {
-  return Type.Optional(Type.String({ format: 'moment', description }))
+  return Type.Optional(Type.String({ format: 'moment', maxLength: MAX_MOMENT_CHARS, description }))
 }
 
 /** A parameter that lists some of a few words. */
 export function AnyOf<T extends string>(names: readonly T[], description: string) {
   const Name = Type.Unsafe<T>({ type: 'string', enum: names })
-  return Type.Optional(Type.Array(Name, { description }))
+  return Type.Optional(Type.Array(Name, { maxItems: MAX_QUERY_VALUES, description }))
 }
 
 /** Which part of a list of `things` is asked for. */
@@ -47,10 +54,15 @@ const Query = Type.Object({
   custom_metadata: Type.Optional(
     FreeObject(
       'Keys that a job must have, with their values: as JSON, or as `custom_metadata[key]=value`',
+      { maxProperties: MAX_METADATA_KEYS, propertyNames: { maxLength: MAX_METADATA_KEY_CHARS } },
     ),
   ),
   cursor: Type.Optional(
-    Type.String({ format: 'cursor', description: 'Where the page before ended; part of `next`' }),
+    Type.String({
+      format: 'cursor',
+      maxLength: MAX_NAME_CHARS,
+      description: 'Where the page before ended; part of `next`',
+    }),
   ),
 })
 

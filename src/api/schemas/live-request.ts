@@ -1,10 +1,11 @@
 import Type, { type Static, type TProperties } from 'typebox'
 import type { Config } from '../../config.ts'
 import { addOnConfigs, HttpUrl, Ignored, Switch } from './add-on-configs.ts'
+import { CustomMetadata } from './custom-metadata.ts'
 import { messageFlags } from './message-flags.ts'
 import { liveModelNames } from './model-names.ts'
 import { OlderCallbackUrl, olderLanguageFields } from './older-fields.ts'
-import { FreeObject, OneOf } from './values.ts'
+import { OneOf } from './values.ts'
 
 const example = {
   sample_rate: 16000,
@@ -97,11 +98,7 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
       ),
     ),
     callback_url: OlderCallbackUrl(),
-    custom_metadata: Type.Optional(
-      FreeObject(
-        `Given back with the job; ${config.requests.maxMetadataChars} characters as JSON at most`,
-      ),
-    ),
+    custom_metadata: Type.Optional(CustomMetadata(config.requests)),
     ...olderLanguageFields(configs),
     chapterization: Ignored(),
     words_accurate_timestamps: Ignored(),

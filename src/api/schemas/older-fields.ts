@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { type addOnConfigs, HttpUrl, Switch } from './add-on-configs.ts'
+import { type addOnConfigs, HttpUrl, LanguageList, Switch } from './add-on-configs.ts'
 
 /** Marks an older name of a field. */
 function older(instead: string) {
@@ -18,7 +18,7 @@ export function olderLanguageFields({
     enable_code_switching: Switch(older('`language_config.code_switching`')),
     code_switching_config: Type.Optional(
       Type.Object(
-        { languages: Type.Optional(Type.Array(Language)) },
+        { languages: Type.Optional(LanguageList(Language)) },
         older('`language_config.languages`'),
       ),
     ),

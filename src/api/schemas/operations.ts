@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type { JobKind } from '../../storage/jobs.ts'
 import { errorAnswers } from './error.ts'
+import { MAX_IDEMPOTENCY_KEY_CHARS, MAX_NAME_CHARS } from './limits.ts'
 
 /** What the description says about one route: its heading, its text, its name in generated clients. */
 export type Operation = {
@@ -80,7 +81,7 @@ export const CreationHeaders = Type.Object({
   'Idempotency-Key': Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: 255,
+      maxLength: MAX_IDEMPOTENCY_KEY_CHARS,
       description:
         'A second request with the same key and body gets the answer to the first, within 24 hours; with another body, 422.',
     }),
@@ -105,7 +106,9 @@ export const JobFileQuery = Type.Object({
 
 /** Downloads take a range. */
 export const RangeHeaders = Type.Object({
-  Range: Type.Optional(Type.String({ description: 'One range, such as `bytes=0-1023`' })),
+  Range: Type.Optional(
+    Type.String({ maxLength: MAX_NAME_CHARS, description: 'One range, such as `bytes=0-1023`' }),
+  ),
 })
 
 const ContentRange = Type.String({ description: 'Which bytes these are, and of how many' })

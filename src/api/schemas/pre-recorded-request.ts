@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox'
 import type { Config } from '../../config.ts'
-import { addOnConfigs, Ignored, Switch } from './add-on-configs.ts'
+import { addOnConfigs, HttpUrl, Ignored, Switch } from './add-on-configs.ts'
+import { CustomMetadata } from './custom-metadata.ts'
 import { modelNames } from './model-names.ts'
 import { OlderCallbackUrl, olderLanguageFields } from './older-fields.ts'
-import { FreeObject } from './values.ts'
 
 const example = {
   audio_url: 'https://example.com/talks/monday.mp3',
@@ -17,8 +17,8 @@ const example = {
 export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) {
   const configs = addOnConfigs(config)
   const fields = {
-    audio_url: Type.String({
-      format: 'http-url',
+    audio_url: Type.Unsafe<string>({
+      ...HttpUrl,
       description: 'The `audio_url` of an upload, or any address of a recording',
     }),
     model: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: modelNames(config.models) })),
@@ -46,11 +46,7 @@ export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) 
     callback: Switch(),
     callback_config: Type.Optional(configs.CallbackConfig),
     callback_url: OlderCallbackUrl(),
-    custom_metadata: Type.Optional(
-      FreeObject(
-        `Given back with the job; ${config.requests.maxMetadataChars} characters as JSON at most`,
-      ),
-    ),
+    custom_metadata: Type.Optional(CustomMetadata(config.requests)),
     moderation: Switch(),
     name_consistency: Switch(),
     structured_data_extraction: Switch(),

@@ -8,6 +8,11 @@ import { Language } from './values.ts'
 /** As the client gave it, which need not be as a URI is written. */
 const Address = Type.String()
 
+/** What depends on settings, or on the version that took the request. */
+const ofSettings = new Set([
+  ...['default', 'title', 'maxItems', 'maxLength', 'maxProperties', 'propertyNames'],
+])
+
 // Any settings do: what depends on them is left out again.
 const settings = readConfig({})
 const configs = addOnConfigs(settings)
@@ -97,7 +102,8 @@ function echoed<T extends TSchema>(schema: T): T {
 function echo(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(echo)
   if (typeof value !== 'object' || value === null) return value
-  const { default: _, maxItems: __, title: ___, ...kept } = value as Record<string, unknown>
+  const entriesOf = Object.entries(value).filter(([key]) => !ofSettings.has(key))
+  const kept = Object.fromEntries(entriesOf)
   if (kept.format === 'language-code') return Language
   const entries = Object.entries(kept).filter(([, own]) => !isDeprecated(own))
   return Object.fromEntries(entries.map(([key, own]) => [key, echo(own)]))

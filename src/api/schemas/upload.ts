@@ -1,11 +1,9 @@
 import Type from 'typebox'
+import { HttpUrl } from './add-on-configs.ts'
 import { Seconds, Uri, Uuid } from './values.ts'
 
 /** The body of an upload by address (contract 2.1, form 2). */
-export const UploadRequest = Type.Object(
-  { audio_url: Type.String({ format: 'http-url' }) },
-  { title: 'UploadAddress' },
-)
+export const UploadRequest = Type.Object({ audio_url: HttpUrl }, { title: 'UploadAddress' })
 
 /** The form of an upload (contract 2.1, form 1). Only for the description: a form is read as it arrives. */
 export const UploadForm = Type.Object(

@@ -1,13 +1,13 @@
 import Type, { type TSchema } from 'typebox'
 
 /** An object whose keys are not ours to name. */
-export function FreeObject(description?: string) {
-  return Type.Record(
-    Type.String(),
-    Type.Unknown(),
-    description === undefined ? {} : { description },
-  )
+export function FreeObject(description?: string, bounds: RecordBounds = {}) {
+  const text = description === undefined ? {} : { description }
+  return Type.Record(Type.String(), Type.Unknown(), { ...text, ...bounds })
 }
+
+/** How many keys an object may have, and how long they may be; what they hold is bounded elsewhere. */
+export type RecordBounds = { maxProperties?: number; propertyNames?: { maxLength: number } }
 
 /** A value that is always there, null while it is not known. */
 export function Nullable<T extends TSchema>(schema: T) {

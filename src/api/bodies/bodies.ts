@@ -1,0 +1,70 @@
+import type { FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
+import { AppError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { createTurns } from '../turns.ts'
+import { BodyThread } from './body-thread.ts'
+import { type BodyKind, type BodyOutcomes, type BodyTask, createBodyReader } from './read-body.ts'
+
+/** To parse and judge what is shorter takes a millisecond at most; nearly all bodies are. */
+export const SHORT_BYTES = 16 * 1024
+
+/** Long bodies of an account that may wait: more than a key can send at once, and 128 MB at most. */
+const MAX_WAITING = 128
+
+/** What bodies are read with. */
+export type BodiesOptions = { config: Pick<Config, 'models' | 'requests'>; log: Log }
+
+/** Whose body it is, and its bytes, as `acceptJson` leaves them. */
+export type BodyRequest = Pick<FastifyRequest, 'account'> & { body: unknown }
+
+/**
+ * Reads the bodies of requests: short ones at once, long ones in a thread, since a megabyte of JSON takes a tenth of a
+ * second and the loop that serves everybody must not. One long body of each account is in hand or waits for the thread
+ * at a time, so that nobody waits for more than one of each other account.
+ */
+export class Bodies {
+  readonly #read: ReturnType<typeof createBodyReader>
+  readonly #thread: BodyThread
+  readonly #inTurn = createTurns()
+  readonly #waiting = new Map<string, number>()
+
+  constructor({ config, log }: BodiesOptions) {
+    this.#read = createBodyReader(config)
+    this.#thread = new BodyThread({ settings: config, log: log.child({ room: 'api' }) })
+  }
+
+  /**
+   * Makes of a request's body what its kind is; rejects with `content_type_unsupported` when there is none, with
+   * `body_unreadable` or `request_invalid`, and with `rate_limited` when too many long ones of the account wait.
+   */
+  async read<K extends BodyKind>(
+    kind: K,
+    { account, body: bytes }: BodyRequest,
+    { wantsFingerprint = false }: Partial<Pick<BodyTask, 'wantsFingerprint'>> = {},
+  ): Promise<BodyOutcomes[K]> {
+    if (!(bytes instanceof Uint8Array)) {
+      throw new AppError('content_type_unsupported', 'there is no body')
+    }
+    const task = { kind, bytes, wantsFingerprint }
+    if (bytes.byteLength <= SHORT_BYTES) return this.#read(task)
+    const others = this.#waiting.get(account) ?? 0
+    if (others >= MAX_WAITING) {
+      const detail = `${MAX_WAITING} large bodies of this account wait to be read`
+      throw new AppError('rate_limited', detail, { retryAfter: 1 })
+    }
+    this.#waiting.set(account, others + 1)
+    try {
+      return await this.#inTurn(account, () => this.#thread.read(task))
+    } finally {
+      const left = this.#waiting.get(account)! - 1
+      if (left > 0) this.#waiting.set(account, left)
+      else this.#waiting.delete(account)
+    }
+  }
+
+  /** Ends the thread. */
+  close(): Promise<void> {
+    return this.#thread.close()
+  }
+}

@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto'
+import { isObject } from '../validation.ts'
+
+/** What stands for all that a creation asked for (contract 1.8). The order of the fields does not count. */
+export function fingerprintOf(kind: string, body: unknown): string {
+  return createHash('sha256')
+    .update(`${kind} ${JSON.stringify(inOrder(body))}`)
+    .digest('hex')
+}
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (!isObject(value)) return value
+  // As pairs: an object would put keys that look like numbers first, and lose none that is special.
+  return {
+    keys: Object.keys(value)
+      .sort()
+      .map((key) => [key, inOrder(value[key])]),
+  }
+}

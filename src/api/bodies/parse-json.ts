@@ -1,0 +1,50 @@
+import { AppError } from '../../errors.ts'
+
+/** Nothing we are asked for nests deeper than six levels; far deeper values only hurt whoever walks them. */
+const MAX_JSON_DEPTH = 64
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/**
+ * Parses the bytes of a JSON body; rejects with `body_unreadable`. Keys such as `__proto__` are fields like any other
+ * here, the value's own; no reader of ours copies fields by assignment, which alone would let them reach a prototype.
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (nestsTooDeep(bytes)) {
+    throw new AppError('body_unreadable', `it nests deeper than ${MAX_JSON_DEPTH} levels`)
+  }
+  const text = decode(bytes)
+  if (text === '') throw new AppError('body_unreadable', 'it is empty')
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new AppError('body_unreadable', 'it is not valid JSON', { cause })
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    // A byte order mark at the start is dropped: some clients cannot help writing it.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new AppError('body_unreadable', 'it is not UTF-8', { cause })
+  }
+}
+
+/** Counts brackets outside strings, so that no deep value is ever built. */
+function nestsTooDeep(json: Uint8Array): boolean {
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i]
+    if (inString && byte === BACKSLASH) i++
+    else if (byte === QUOTE) inString = !inString
+    else if (inString) continue
+    else if (byte === 0x5b || byte === 0x7b)
+      depth++ // [ {
+    else if (byte === 0x5d || byte === 0x7d) depth-- // ] }
+    if (depth > MAX_JSON_DEPTH) return true
+  }
+  return false
+}

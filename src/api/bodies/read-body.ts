@@ -1,0 +1,141 @@
+import type { TSchema } from 'typebox'
+import type { Config } from '../../config.ts'
+import {
+  addMissing,
+  findContradictions,
+  findLiveContradictions,
+  findMissing,
+  findMissingLive,
+} from '../creation-rules.ts'
+import { inFieldOrder } from '../field-order.ts'
+import { toLiveParams } from '../live-params.ts'
+import { toRequestParams } from '../request-params.ts'
+import { liveRequest } from '../schemas/live-request.ts'
+import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
+import { ResendRequest } from '../schemas/resend-request.ts'
+import { UploadRequest } from '../schemas/upload.ts'
+import {
+  formatProblem,
+  linesError,
+  linesOf,
+  type Problem,
+  type ProblemLines,
+  readFields,
+} from '../validation.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import { parseJson } from './parse-json.ts'
+import { type PostSessionMetadata, readMetadata } from './post-session-metadata.ts'
+import { shorten } from './shorten.ts'
+
+/** The settings that say what a body may hold. */
+export type BodySettings = Pick<Config, 'models' | 'requests'>
+
+/** A creation as its body says it. Plain values, few and short ones: they may come from another thread. */
+export type Creation = {
+  /** What is wrong with single fields, and with what is missing; without any the rest is complete. */
+  problems: ProblemLines
+  /** Fields that contradict each other. */
+  contradictions: string[]
+  /** The address of the recording, when nothing is wrong with it. */
+  audioUrl: string | undefined
+  /** `request_params`, with the first entries of long lists only. */
+  params: Record<string, unknown>
+  /** All of them, as they are stored. */
+  paramsText: string
+  customMetadata: Record<string, unknown> | null
+  /** Of the body, where it was asked for. */
+  fingerprint: string | undefined
+}
+
+/** What is made of the bodies of each kind. */
+export type BodyOutcomes = {
+  'pre-recorded': Creation
+  live: Creation
+  'upload-address': { audio_url: string }
+  resend: { since: string; endpoint_id?: string; job_id?: string }
+  'post-session-metadata': PostSessionMetadata
+}
+
+/** Kinds of bodies, by what reads them. */
+export type BodyKind = keyof BodyOutcomes
+
+/** What is to be read. */
+export type BodyTask<K extends BodyKind = BodyKind> = {
+  kind: K
+  bytes: Uint8Array
+  /** Whether the fingerprint is needed: it takes as long as all the rest. */
+  wantsFingerprint: boolean
+}
+
+/** Reads a body from its bytes to what is asked for; rejects with `body_unreadable` or `request_invalid`. */
+export type ReadBody = <K extends BodyKind>(task: BodyTask<K>) => BodyOutcomes[K]
+
+type Reader = (body: unknown, task: BodyTask) => BodyOutcomes[BodyKind]
+
+/** Makes what reads bodies by these settings: the same on the server's loop and in the thread beside it. */
+export function createBodyReader(settings: BodySettings): ReadBody {
+  const preRecorded = preRecordedRequest(settings)
+  const live = liveRequest(settings)
+  const plain = (schema: TSchema) => (body: unknown) => {
+    const { value, problems } = readFields(schema, body, settings.requests)
+    const error = linesError(linesOf(problems))
+    if (error) throw error
+    return value as BodyOutcomes[BodyKind]
+  }
+  const readers: Record<BodyKind, Reader> = {
+    'pre-recorded': (body, task) => {
+      const { value, problems } = readFields(preRecorded, body, settings.requests)
+      const all = addMissing(problems, findMissing(value, settings.requests))
+      return finish(task, body, {
+        problems: inFieldOrder(preRecorded, all),
+        contradictions: () => findContradictions(value, settings.models),
+        audioUrl: problems.some(({ path }) => path[0] === 'audio_url')
+          ? undefined
+          : value.audio_url,
+        params: () => toRequestParams(value, settings.models),
+        customMetadata: value.custom_metadata,
+      })
+    },
+    live: (body, task) => {
+      const { value, problems } = readFields(live, body, settings.requests)
+      const all = addMissing(problems, findMissingLive(value, settings.requests))
+      return finish(task, body, {
+        problems: inFieldOrder(live, all),
+        contradictions: () => findLiveContradictions(value),
+        audioUrl: undefined,
+        params: () => toLiveParams(value, settings.models),
+        customMetadata: value.custom_metadata,
+      })
+    },
+    'upload-address': plain(UploadRequest),
+    resend: plain(ResendRequest),
+    'post-session-metadata': readMetadata,
+  }
+  return (task) => readers[task.kind](parseJson(task.bytes), task) as never
+}
+
+type Judged = {
+  problems: readonly Problem[]
+  contradictions: () => readonly Problem[]
+  audioUrl: string | undefined
+  params: () => Record<string, unknown>
+  customMetadata: Record<string, unknown> | undefined
+}
+
+/** With problems, there is nothing more to be made of it. */
+function finish({ kind, wantsFingerprint }: BodyTask, body: unknown, judged: Judged): Creation {
+  const { problems, contradictions, audioUrl, params, customMetadata = null } = judged
+  const fingerprint = wantsFingerprint ? fingerprintOf(kind, body) : undefined
+  const creation = { problems: linesOf(problems), audioUrl, fingerprint }
+  if (problems.length > 0) {
+    return { ...creation, contradictions: [], params: {}, paramsText: '{}', customMetadata: null }
+  }
+  const all = params()
+  return {
+    ...creation,
+    contradictions: contradictions().map(formatProblem),
+    params: shorten(all) as Record<string, unknown>,
+    paramsText: JSON.stringify(all),
+    customMetadata,
+  }
+}

@@ -1,0 +1,10 @@
+/** Enough of a list for whoever decides by it: a vocabulary is large from 500 entries. */
+const MAX_KEPT = 1000
+
+/** A copy of a JSON value with the first entries only of its long lists and maps. */
+export function shorten(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.slice(0, MAX_KEPT).map(shorten)
+  const entries = Object.entries(value).slice(0, MAX_KEPT)
+  return Object.fromEntries(entries.map(([key, own]) => [key, shorten(own)]))
+}

@@ -1,0 +1,21 @@
+/** The thread in which long bodies are parsed and judged. Started by `body-thread.ts`. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { AppError, type PlainError, toPlain } from '../../errors.ts'
+import { type BodySettings, type BodyTask, createBodyReader } from './read-body.ts'
+
+/** What the thread answers with: what was made of a body, or why nothing was. */
+export type FromThread = { kind: 'read'; outcome: unknown } | { kind: 'refused'; error: PlainError }
+
+const readBody = createBodyReader(workerData as BodySettings)
+
+parentPort!.on('message', (task: BodyTask) => parentPort!.postMessage(answer(task)))
+
+function answer(task: BodyTask): FromThread {
+  try {
+    return { kind: 'read', outcome: readBody(task) }
+  } catch (error) {
+    // The words of what nobody foresaw may quote the body.
+    const known = error instanceof AppError ? error : new AppError('internal')
+    return { kind: 'refused', error: toPlain(known) }
+  }
+}

@@ -1,0 +1,23 @@
+import Type from 'typebox'
+import { MAX_MOMENT_CHARS, MAX_NAME_CHARS } from './limits.ts'
+
+/** Which failed deliveries are to be sent again. */
+export const ResendRequest = Type.Object(
+  {
+    since: Type.String({
+      format: 'moment',
+      maxLength: MAX_MOMENT_CHARS,
+      description: 'Those that failed at this moment or later; a date stands for its midnight, UTC',
+    }),
+    endpoint_id: Type.Optional(
+      Type.String({ maxLength: MAX_NAME_CHARS, description: 'Only those to this endpoint' }),
+    ),
+    job_id: Type.Optional(
+      Type.String({ maxLength: MAX_NAME_CHARS, description: 'Only those that tell of this job' }),
+    ),
+  },
+  { title: 'ResendRequest', examples: [{ since: '2026-03-04T05:00:00Z' }] },
+)
+
+/** How many are sent again. */
+export const Resent = Type.Object({ resent: Type.Integer({ minimum: 0 }) }, { title: 'Resent' })
