@@ -169,6 +169,22 @@ for (const [title, framing, body, status] of framings) {
   })
 }
 
+/** A body in chunks of so many bytes each. */
+function chunked(body: string, size: number): string {
+  const chunks = body.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
+  return `${chunks.map((one) => `${one.length.toString(16)}\r\n${one}\r\n`).join('')}0\r\n\r\n`
+}
+
+test('a body in thousands of tiny chunks is 400, in small ones it is taken', async () => {
+  const framing = 'transfer-encoding: chunked'
+  const body = `${JSON.stringify({ audio_url: audioUrl })}${' '.repeat(100_000)}`
+  assert.equal((await createFramed(framing, chunked(body, 64))).status, 201)
+  assert.equal((await createFramed(framing, chunked(body.slice(0, 900), 1))).status, 201)
+  const { status, content } = await createFramed(framing, chunked(body, 1).slice(0, 50_000))
+  assert.equal(status, 400)
+  assert.match(content, /too small pieces/)
+})
+
 const charsets: [type: string, status: number][] = [
   ['application/json; charset=utf-8', 201],
   ['application/json;charset=UTF-8', 201],

@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply } f
 import Fastify, { LogController } from 'fastify'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
+import { countedRequests } from './counted-request.ts'
 import { drain } from './drain.ts'
 import { answerClientError, sendError } from './errors.ts'
 import { acceptJson } from './json-body.ts'
@@ -31,6 +32,10 @@ export type ServerParts = Pick<App, 'config' | 'log' | 'metrics' | 'tracing'>
 export function createServer(app: ServerParts): FastifyInstance {
   const { config, log } = app
   const requestIdHeaderNames = ['x-request-id', ...config.http.requestIdHeaderNames]
+  const IncomingMessage = countedRequests((socket) => {
+    const refused = new AppError('request_unreadable', 'its body comes in too small pieces')
+    answerClientError(refused, socket, { requestIdHeaderNames })
+  })
   const http: FastifyInstance = Fastify({
     loggerInstance: log.child({ room: 'api' }) as FastifyBaseLogger,
     logController: new LogController({
@@ -43,7 +48,7 @@ export function createServer(app: ServerParts): FastifyInstance {
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
     // What Node and the framework answer here by themselves has not the body of the contract.
-    http: { requireHostHeader: false, shouldUpgradeCallback: isLiveUpgrade },
+    http: { requireHostHeader: false, shouldUpgradeCallback: isLiveUpgrade, IncomingMessage },
     return503OnClosing: false,
     clientErrorHandler(error, socket) {
       answerClientError(error, socket, { requestIdHeaderNames })
