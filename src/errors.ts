@@ -86,6 +86,8 @@ export type AppErrorOptions = ErrorOptions & {
   validationErrors?: readonly string[]
   /** Seconds after which trying again makes sense. */
   retryAfter?: number
+  /** Whether a job that met it may well succeed later, though nothing changes about the job. */
+  isPassing?: boolean
 }
 
 /**
@@ -97,15 +99,17 @@ export class AppError extends Error {
   readonly status: number
   readonly validationErrors: readonly string[] | undefined
   readonly retryAfter: number | undefined
+  readonly isPassing: boolean
 
   constructor(code: ErrorCode, detail?: string, options: AppErrorOptions = {}) {
-    const { validationErrors, retryAfter, ...rest } = options
+    const { validationErrors, retryAfter, isPassing = false, ...rest } = options
     super(detail ? `${table[code].message}: ${detail}` : table[code].message, rest)
     this.name = 'AppError'
     this.code = code
     this.status = table[code].status
     this.validationErrors = validationErrors
     this.retryAfter = retryAfter
+    this.isPassing = isPassing
   }
 }
 

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer as createSocketServer, type Server } fro
 import { buffer } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { type FetchOptions, fetchAudio } from '../src/jobs/fetch.ts'
+import { createResolver, type Resolve } from '../src/net/resolver.ts'
 import { findJob } from '../src/storage/jobs.ts'
 import { privateHosts, unreadableUrls } from './hostile-addresses.ts'
 import { call, type ErrorBody } from './http-client.ts'
@@ -123,24 +124,23 @@ function resolveTo(...addresses: string[]) {
   const found: LookupAddress[] = addresses.map((address) => {
     return { address, family: address.includes(':') ? 6 : 4 }
   })
-  const resolve = (_host: string, _options: object, callback: (...args: unknown[]) => void) =>
-    callback(null, found)
-  return resolve as unknown as NonNullable<FetchOptions['resolve']>
+  const resolve: Resolve = (_host, _options, callback) => callback(null, found)
+  return resolve
 }
 
 function fetchText(url: string, options: Partial<FetchOptions>): Promise<Buffer> {
   const { signal } = new AbortController()
-  const usual: FetchOptions = { signal, timeout: 30, maxBytes: 1000, allowPrivateNetwork: [] }
+  const lookup = { resolve: createResolver(), account: 'acme' }
+  const limits = { signal, timeout: 30, maxBytes: 1000, allowPrivateNetwork: [] }
+  const usual: FetchOptions = { ...limits, ...lookup }
   return fetchAudio(url, (body) => buffer(body), { ...usual, ...options })
 }
 
 test('a redirect to any of them is refused, and nobody was asked', async () => {
-  const resolve = ((host: string, options: object, callback: () => void) =>
+  const resolve: Resolve = (host, options, callback) =>
     host === 'public.example'
       ? resolveTo('127.0.0.1')(host, options, callback)
-      : resolveTo('127.0.0.1', '::1')(host, options, callback)) as unknown as NonNullable<
-    FetchOptions['resolve']
-  >
+      : resolveTo('127.0.0.1', '::1')(host, options, callback)
   const options = { allowPrivateNetwork: ['public.example'], resolve }
   const targets = [...privateUrls(), ...unreadableUrls.map(withPort)]
   for (const target of targets) {
@@ -177,10 +177,10 @@ for (const [title, ...addresses] of lookups) {
 
 test('a name is asked for once, so that a second answer cannot differ', async () => {
   let asked = 0
-  const resolve = ((host: string, options: object, callback: () => void) => {
+  const resolve: Resolve = (host, options, callback) => {
     const answer = asked++ === 0 ? resolveTo('8.8.8.8', '10.0.0.1') : resolveTo('127.0.0.1')
     answer(host, options, callback)
-  }) as unknown as NonNullable<FetchOptions['resolve']>
+  }
   await assert.rejects(fetchText(withPort('http://rebound.example:PORT/'), { resolve }))
   assert.equal(asked, 1)
   assertUnseen()

@@ -5,6 +5,7 @@ import { readConfig } from '../src/config.ts'
 import { Jobs, type SubmitRequest } from '../src/jobs/jobs.ts'
 import type { MediaTools } from '../src/jobs/pipeline.ts'
 import { createLog } from '../src/log.ts'
+import type { Resolve } from '../src/net/resolver.ts'
 import { findJob, type Job } from '../src/storage/jobs.ts'
 import type { JobResult } from '../src/storage/results.ts'
 import { openStorage, type Storage } from '../src/storage/storage.ts'
@@ -18,6 +19,7 @@ export type ServiceOptions = {
   media?: MediaTools
   env?: Record<string, string>
   graceMs?: number
+  resolve?: Resolve
   /** An earlier service's folder; without it a new one. */
   folder?: string
 }
@@ -42,7 +44,7 @@ export const ACCOUNT = 'acme'
 /** A service without HTTP: the real store, queue and pipeline over fake media and a fake engine. */
 export async function openService(
   t: TestContext,
-  { speech, media, env, graceMs = 5000, folder }: ServiceOptions = {},
+  { speech, media, env, graceMs = 5000, folder, resolve }: ServiceOptions = {},
 ): Promise<TestService> {
   const home = folder ?? (await makeFolder(t))
   const log = createLog('silent')
@@ -56,6 +58,7 @@ export async function openService(
     speech: speech ?? createFakeSpeechEngine('hello world'),
     log,
     graceMs,
+    ...(resolve && { resolve }),
     media: media ?? createFakeMedia(),
   })
   const signal = new AbortController().signal

@@ -24,7 +24,7 @@ export async function testWebhook(args: string[], terminal: Terminal): Promise<n
   const [id, event] = [randomUUID(), 'webhook.test']
   const body = JSON.stringify({ event, payload: { id } })
   const { signal } = terminal
-  const attempt = await sendOnce(config, { id, url, body, secrets, signal })
+  const attempt = await sendOnce(config, { id, account, url, body, secrets, signal })
   const reason = reasonOf(attempt)
   await insertTrial(db, { id, account, endpointId, event, url, body, attempt, reason })
 
@@ -37,6 +37,7 @@ export async function testWebhook(args: string[], terminal: Terminal): Promise<n
 
 type Sending = {
   id: string
+  account: string
   url: string
   body: string
   secrets: readonly string[]
@@ -45,7 +46,7 @@ type Sending = {
 
 async function sendOnce(
   config: Config,
-  { id, url, body, secrets, signal }: Sending,
+  { id, account, url, body, secrets, signal }: Sending,
 ): Promise<AttemptRecord> {
   const bytes = Buffer.from(body)
   async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -53,7 +54,7 @@ async function sendOnce(
   }
   const sender = createSender({ config })
   try {
-    const delivery = { id, method: 'POST', url } as const
+    const delivery = { id, account, method: 'POST', url } as const
     return await sender.send({
       ...{ delivery, secrets, signal },
       body: { bytes: bytes.length, pieces },

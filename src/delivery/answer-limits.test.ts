@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { createAddressGuard } from '../net/address-guard.ts'
 import { describeConnectionError } from '../net/connection-error.ts'
+import { createResolver } from '../net/resolver.ts'
 import { createRequests } from './requests.ts'
 
 /** What the system holds of a flood in its own buffers, and does not stop the other side from sending. */
@@ -35,12 +36,12 @@ async function ask(
   t: TestContext,
   url: string,
 ): Promise<[status: number | undefined, told: string]> {
-  const requests = createRequests(createAddressGuard('all'))
+  const requests = createRequests(createAddressGuard('all'), createResolver())
   t.after(() => requests.close())
   const body = (async function* () {})()
-  const request = { url: new URL(url), method: 'POST', headers: {}, body, bytes: 0 }
+  const request = { url: new URL(url), account: 'acme', method: 'POST', headers: {} }
   try {
-    const answer = await requests.send({ ...request, signal: t.signal })
+    const answer = await requests.send({ ...request, body, bytes: 0, signal: t.signal })
     return [answer.status, await answer.excerpt()]
   } catch (error) {
     return [undefined, describeConnectionError(error).detail]

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
-import type { Resolve } from '../net/guarded-lookup.ts'
+import type { Resolve } from '../net/resolver.ts'
 import {
   failSomeDeliveries,
   findDueEndpoints,

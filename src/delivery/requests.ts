@@ -2,7 +2,8 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request }
 import { Agent as HttpsAgent, request as requestSecurely } from 'node:https'
 import { pipeline, Readable } from 'node:stream'
 import type { AddressGuard } from '../net/address-guard.ts'
-import { createGuardedLookup, type Resolve } from '../net/guarded-lookup.ts'
+import { createGuardedLookup } from '../net/guarded-lookup.ts'
+import type { Resolve } from '../net/resolver.ts'
 import { limitAnswer } from './answer-limits.ts'
 import { readExcerpt } from './excerpt.ts'
 
@@ -20,6 +21,8 @@ const MAX_HEADERS = 200
 /** What is sent to an address that was checked; a user name and password in it are left out. */
 export type Request = {
   url: URL
+  /** Whose request it is. */
+  account: string
   method: string
   headers: Record<string, string>
   body: AsyncIterable<Uint8Array>
@@ -49,12 +52,12 @@ export type Requests = {
  * and an answer costs little, however it is made. With the client of Node, since its parser itself limits
  * heads and the extensions of chunks, without an object for each.
  */
-export function createRequests(guard: AddressGuard, resolve?: Resolve): Requests {
-  const lookup = createGuardedLookup(guard, resolve)
+export function createRequests(guard: AddressGuard, resolve: Resolve): Requests {
   const options = { keepAlive: true, timeout: KEEP_ALIVE_MS }
   const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
   return {
-    send({ url, method, headers: given, body, bytes, signal }) {
+    send({ url, account, method, headers: given, body, bytes, signal }) {
+      const lookup = createGuardedLookup(guard, { resolve, account })
       const headers = { ...given, 'content-length': String(bytes) }
       const isSecure = url.protocol === 'https:'
       const start = isSecure ? requestSecurely : request

@@ -27,7 +27,7 @@ function openSender(
     send: (url: string, given: Partial<Attempt> & { method?: 'POST' | 'PUT' } = {}) => {
       const { method = 'POST', ...attempt } = given
       return sender.send({
-        delivery: { id: randomUUID(), method, url },
+        delivery: { id: randomUUID(), account: 'acme', method, url },
         body: bodyOf('{"event":"x"}'),
         secrets: [secret],
         signal: new AbortController().signal,

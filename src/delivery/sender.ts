@@ -3,7 +3,7 @@ import { type AddressGuard, createAddressGuard } from '../net/address-guard.ts'
 import { basicCredentials } from '../net/basic-credentials.ts'
 import { AddressRefusedError, checkUrl } from '../net/check-url.ts'
 import { describeConnectionError } from '../net/connection-error.ts'
-import type { Resolve } from '../net/guarded-lookup.ts'
+import { createResolver, type Resolve } from '../net/resolver.ts'
 import type { AttemptRecord, Delivery } from '../storage/deliveries.ts'
 import type { DeliveryBody } from '../storage/delivery-body.ts'
 import { hideIn, hideSecrets } from './hide-secrets.ts'
@@ -18,7 +18,7 @@ const BYTES_PER_MS = 125
 
 /** One attempt, as it is asked for. */
 export type Attempt = {
-  delivery: Pick<Delivery, 'id' | 'method' | 'url'>
+  delivery: Pick<Delivery, 'id' | 'account' | 'method' | 'url'>
   body: DeliveryBody
   /** Signing secrets, `whsec_` and base64. */
   secrets: readonly string[]
@@ -43,7 +43,11 @@ export type Sender = {
 }
 
 /** Makes what sends deliveries: every connection is judged when it is made, and no redirect is followed. */
-export function createSender({ config, now = Date.now, resolve }: SenderOptions): Sender {
+export function createSender({
+  config,
+  now = Date.now,
+  resolve = createResolver(),
+}: SenderOptions): Sender {
   const guard = createAddressGuard(config.network.allowPrivateNetwork)
   const requests = createRequests(guard, resolve)
   return {
@@ -82,8 +86,9 @@ async function send(attempt: Attempt, tools: Tools): Promise<AttemptRecord> {
   try {
     if (!url) throw new AddressRefusedError('the address cannot be read')
     checkUrl(url, tools.guard)
-    const { method } = delivery
-    const request = { url, method, headers, body: inPieces(body), bytes: body.bytes, signal: limit }
+    const { account, method } = delivery
+    const { bytes } = body
+    const request = { url, account, method, headers, body: inPieces(body), bytes, signal: limit }
     const answer = await tools.requests.send(request)
     // What is measured is the time to the answer, not that for the log.
     const ms = since(startedAt)

@@ -75,6 +75,25 @@ test('a failure of the engine costs an attempt, and the stages are kept for the 
   assert.ok(row.run_after >= before + 1000, 'after a pause')
 })
 
+test('a source that could not be reached is fetched again, and at last named as the cause', async (t) => {
+  const unreached = () => {
+    const detail = 'its name could not be looked up'
+    return Promise.reject(new AppError('source_unreachable', detail, { isPassing: true }))
+  }
+  const before = steadyNow()
+  const { after, row } = await attempt(t, unreached)
+  assert.deepEqual([after.status, row.attempt], ['queued', 1])
+  assert.ok(row.run_after >= before + 5000, 'after a pause')
+  const last = await attempt(t, unreached, { maxAttempts: 1 })
+  assert.deepEqual([last.after.status, last.after.errorCode], ['error', 502])
+  assert.match(last.after.postSessionMetadata, /its name could not be looked up/)
+})
+
+test('a source that is not there ends the job at once', async (t) => {
+  const { after } = await attempt(t, fail('source_unreachable', 'its name leads to no address'))
+  assert.deepEqual([after.status, after.errorCode], ['error', 502])
+})
+
 test('while no recognizer works, a job waits without losing an attempt', async (t) => {
   const { after, row } = await attempt(t, fail('engine_unavailable'), { maxAttempts: 1 })
   assert.equal(after.status, 'queued')

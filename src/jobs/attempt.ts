@@ -14,6 +14,8 @@ import { dropOriginal, dropRedactedSound } from './redacted-sound.ts'
 
 /** Base of the pause before a further attempt; doubled each time, plus up to half of it at random. */
 const RETRY_PAUSE_MS = 1000
+/** The same before a source is fetched again that could not be reached: longer, names and networks take a while. */
+const FETCH_PAUSE_MS = 5000
 /** Pause of a job while no worker process gets ready. */
 const ENGINE_PAUSE_MS = 30_000
 /** Pause before another try to write how a job ended, after the database refused. */
@@ -130,9 +132,11 @@ async function settleFailure(
     await untilWritten(tools, () => releaseJob(db, job.lease, { runAfter }))
     return log.warn({ err: error }, 'no recognizer works, the job waits')
   }
-  if (RETRYABLE.has(code) && job.attempt < maxAttempts) {
+  const isPassing = error instanceof AppError && error.isPassing
+  if ((RETRYABLE.has(code) || isPassing) && job.attempt < maxAttempts) {
     log.warn({ err: error }, 'attempt failed, the job waits for another')
-    await untilWritten(tools, () => retryJob(db, job.lease, { runAfter: nextRun(job.attempt) }))
+    const runAfter = nextRun(job.attempt, isPassing ? FETCH_PAUSE_MS : RETRY_PAUSE_MS)
+    await untilWritten(tools, () => retryJob(db, job.lease, { runAfter }))
     return
   }
   log.warn({ err: error }, 'job failed')
@@ -150,8 +154,8 @@ async function discard({ log, discard }: AttemptTools, jobId: string): Promise<v
   await discard(jobId).catch((error) => log.warn({ err: error }, 'stages not removed'))
 }
 
-function nextRun(attempt: number): number {
-  const pause = RETRY_PAUSE_MS * 2 ** (attempt - 1)
+function nextRun(attempt: number, firstPauseMs: number): number {
+  const pause = firstPauseMs * 2 ** (attempt - 1)
   return steadyNow() + pause + Math.round((Math.random() * pause) / 2)
 }
 

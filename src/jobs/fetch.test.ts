@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
+import { createResolver } from '../net/resolver.ts'
 import { type FetchOptions, fetchAudio } from './fetch.ts'
 
 const usual: FetchOptions = {
@@ -12,6 +13,8 @@ const usual: FetchOptions = {
   timeout: 30,
   maxBytes: 1000,
   allowPrivateNetwork: 'all',
+  resolve: createResolver(),
+  account: 'acme',
 }
 
 /** Serves on a free port of this machine; answers the origin. */
@@ -50,9 +53,8 @@ function resolveTo(...addresses: string[]) {
   const found: LookupAddress[] = addresses.map((address) => {
     return { address, family: address.includes(':') ? 6 : 4 }
   })
-  const resolve = (_host: string, _options: object, callback: (...args: unknown[]) => void) =>
-    callback(null, found)
-  return resolve as unknown as NonNullable<FetchOptions['resolve']>
+  const resolve: FetchOptions['resolve'] = (_host, _options, callback) => callback(null, found)
+  return resolve
 }
 
 test('fetches the bytes as they are', async (t) => {

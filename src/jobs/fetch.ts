@@ -4,7 +4,7 @@ import { type AddressGuard, createAddressGuard } from '../net/address-guard.ts'
 import { basicCredentials } from '../net/basic-credentials.ts'
 import { checkUrl } from '../net/check-url.ts'
 import { createGuardedAgent } from '../net/guarded-agent.ts'
-import type { Resolve } from '../net/guarded-lookup.ts'
+import type { Resolve } from '../net/resolver.ts'
 import { checkAnswer, discard } from './source-answer.ts'
 import { sourceError } from './source-error.ts'
 
@@ -23,8 +23,10 @@ export type FetchOptions = {
   timeout: number
   maxBytes: number
   allowPrivateNetwork: 'all' | readonly string[]
-  /** For tests: how a name becomes addresses. */
-  resolve?: Resolve
+  /** How a name becomes addresses. */
+  resolve: Resolve
+  /** For whom it is fetched. */
+  account: string
 }
 
 type Body = AsyncIterable<Uint8Array>
@@ -50,6 +52,7 @@ export async function fetchAudio<T>(
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
     resolve: options.resolve,
+    account: options.account,
   })
   try {
     const response = await follow(url, { agent, guard, signal })

@@ -6,6 +6,7 @@ import { decodeMedia, probeMedia } from '../audio/media.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { createResolver, type Resolve } from '../net/resolver.ts'
 import {
   type CreateJob,
   createJobs,
@@ -53,6 +54,8 @@ export type JobsOptions = Observers & {
   composer: Pick<Composer, 'compose' | 'retry' | 'describe'>
   log: Log
   media?: MediaTools
+  /** For tests: how the name of a source becomes addresses. */
+  resolve?: Resolve
   /** Called when something may have been queued for receivers. */
   onEvents?: () => void
   /** Called when a job was deleted. */
@@ -89,7 +92,9 @@ export class Jobs {
     const workFolder = join(config.storage.folder, 'work')
     const { db } = storage
     const tools = { probe: probeMedia, decode: decodeMedia }
-    this.#tools = { db, log, speech, composer, config, workFolder, media: media ?? tools }
+    const resolve = options.resolve ?? createResolver()
+    const given = { db, log, speech, composer, config, workFolder, resolve }
+    this.#tools = { ...given, media: media ?? tools }
     this.#options = options
     this.#create = createJobs(db)
     this.#log = log.child({ room: 'jobs' })

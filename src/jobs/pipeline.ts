@@ -3,6 +3,7 @@ import type { Segment, SpeechEngine } from '../asr/speech-engine.ts'
 import type { DecodedChannel, decodeMedia, probeMedia } from '../audio/media.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
+import type { Resolve } from '../net/resolver.ts'
 import type { Db } from '../storage/db.ts'
 import { recordSound } from '../storage/fetched-file.ts'
 import type { JobProgress } from '../storage/progress.ts'
@@ -29,6 +30,8 @@ export type PipelineTools = {
   db: Db
   speech: SpeechEngine
   media: MediaTools
+  /** How the name of a source becomes addresses. */
+  resolve: Resolve
   composer: Pick<Composer, 'compose' | 'retry' | 'describe'>
   config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
   log: Log

@@ -1,5 +1,4 @@
 import type { Config } from '../config.ts'
-import type { Db } from '../storage/db.ts'
 import { recordFetchedFile } from '../storage/fetched-file.ts'
 import { findFile } from '../storage/files.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
@@ -8,7 +7,7 @@ import { LeaseLost } from './attempt-watch.ts'
 import { fetchAudio } from './fetch.ts'
 import type { PipelineTools } from './pipeline.ts'
 
-type RecordingTools = Pick<PipelineTools, 'db' | 'media'> & {
+type RecordingTools = Pick<PipelineTools, 'db' | 'media' | 'resolve'> & {
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
 }
 
@@ -21,7 +20,7 @@ export async function provideRecording(
   const { id, source } = job.file
   if (source === null) return
   if (await findFile(tools.db, { id, account: job.account })) return
-  const { size } = await fetchRecording(tools, { id, source, signal })
+  const { size } = await fetchRecording(tools, { id, account: job.account, source, signal })
   try {
     await recordRecording(tools, job, { size, signal })
   } catch (error) {
@@ -31,17 +30,21 @@ export async function provideRecording(
   }
 }
 
+/** What lies elsewhere, and the account and object that it is fetched for. */
+export type SourceToFetch = { id: string; account: string; source: string; signal: AbortSignal }
+
 /** Fetches what lies at `source` into the object `id`, within the limits of the configuration. */
 export function fetchRecording(
-  { db, config }: { db: Db; config: RecordingTools['config'] },
-  { id, source, signal }: { id: string; source: string; signal: AbortSignal },
+  { db, config, resolve }: Pick<RecordingTools, 'db' | 'config' | 'resolve'>,
+  { id, account, source, signal }: SourceToFetch,
 ): Promise<{ size: number }> {
   const { fetchTimeout: timeout } = config.jobs
   const { allowPrivateNetwork } = config.network
   const { maxFileBytes: maxBytes } = config.storage
   const store = (body: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
     db.objects.write(id, body, { maxBytes, signal })
-  return fetchAudio(source, store, { timeout, allowPrivateNetwork, maxBytes, signal })
+  const limits = { timeout, allowPrivateNetwork, maxBytes, signal }
+  return fetchAudio(source, store, { ...limits, resolve, account })
 }
 
 async function recordRecording(

@@ -18,6 +18,16 @@ test('what the client reports is told in the words of the error table', () => {
   assert.equal(message, 'Cannot fetch from this address: it is not a public address')
 })
 
+test('what stood in the way before there was a connection may pass', () => {
+  const isPassing = (code: string) => sourceError(Object.assign(new Error(), { code })).isPassing
+  for (const code of ['EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ENETUNREACH', 'EMFILE']) {
+    assert.equal(isPassing(code), true, code)
+  }
+  for (const code of ['ENOTFOUND', 'ECONNREFUSED', 'UND_ERR_SOCKET', 'UND_ERR_BODY_TIMEOUT']) {
+    assert.equal(isPassing(code), false, code)
+  }
+})
+
 test('our own refusal stays what it is, also inside a report', () => {
   const refused = new AppError('source_refused', 'it is not a public address')
   assert.equal(sourceError(refused), refused)

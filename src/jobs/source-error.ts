@@ -1,5 +1,9 @@
 import { AppError, type ErrorCode } from '../errors.ts'
-import { type ConnectionError, describeConnectionError } from '../net/connection-error.ts'
+import {
+  type ConnectionError,
+  describeConnectionError,
+  isPassingError,
+} from '../net/connection-error.ts'
 
 const codes: Record<ConnectionError['kind'], ErrorCode> = {
   refused: 'source_refused',
@@ -13,5 +17,5 @@ export function sourceError(error: unknown): AppError {
   const { cause } = error as { cause?: unknown }
   if (cause instanceof AppError) return cause
   const { kind, detail } = describeConnectionError(error)
-  return new AppError(codes[kind], detail, { cause: error })
+  return new AppError(codes[kind], detail, { cause: error, isPassing: isPassingError(error) })
 }

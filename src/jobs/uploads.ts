@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
+import type { Resolve } from '../net/resolver.ts'
 import type { Db } from '../storage/db.ts'
 import { insertFile, type StoredFile } from '../storage/files.ts'
 import { roundTo } from '../transcript/rounding.ts'
@@ -22,6 +23,8 @@ export type AddressedUpload = { source: string; signal: AbortSignal }
 export type UploadTools = {
   db: Db
   media: MediaTools
+  /** How the name of a source becomes addresses. */
+  resolve: Resolve
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
 }
 
@@ -47,7 +50,7 @@ export async function fetchUpload(
   { source, signal }: AddressedUpload,
 ): Promise<StoredFile> {
   const id = randomUUID()
-  const { size } = await fetchRecording(tools, { id, source, signal })
+  const { size } = await fetchRecording(tools, { id, account, source, signal })
   return keepUpload(tools, { id, account, filename: filenameOf(source), source, size }, signal)
 }
 

@@ -5,7 +5,7 @@ import { describeConnectionError } from './connection-error.ts'
 
 const reports: [code: string | undefined, kind: string, detail: string][] = [
   ['ENOTFOUND', 'failed', 'its name leads to no address'],
-  ['EAI_AGAIN', 'failed', 'its name leads to no address'],
+  ['EAI_AGAIN', 'failed', 'its name could not be looked up'],
   ['ECONNREFUSED', 'failed', 'nothing listens at the address'],
   ['ENETUNREACH', 'failed', 'there is no way to the address'],
   ['UND_ERR_SOCKET', 'failed', 'the connection broke off'],

@@ -9,7 +9,8 @@ export type ConnectionError = {
 
 /** What stood in the way, in words: the codes of the HTTP client and of the system mean nothing to a user. */
 const wordings: [code: RegExp, detail: string][] = [
-  [/^(ENOTFOUND|EAI_\w+)$/, 'its name leads to no address'],
+  [/^ENOTFOUND$/, 'its name leads to no address'],
+  [/^EAI_\w+$/, 'its name could not be looked up'],
   [/^ECONNREFUSED$/, 'nothing listens at the address'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM)$/, 'there is no way to the address'],
   [/^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_INVALID_EOF_STATE)$/, 'the connection broke off'],
@@ -37,4 +38,13 @@ export function describeConnectionError(error: unknown): ConnectionError {
   if (late) return { kind: 'late', detail: late[1] }
   const wording = wordings.find(([pattern]) => pattern.test(String(code ?? name)))
   return { kind: 'failed', detail: wording?.[1] ?? 'the connection failed' }
+}
+
+/** What stands in the way before there is a connection, and may be gone in a moment. */
+const PASSING =
+  /^(EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|EMFILE|ENFILE|ENOBUFS)$/
+
+/** Whether a request failed before it had a connection, for a reason that may pass by itself. */
+export function isPassingError(error: unknown): boolean {
+  return PASSING.test(String((error as { code?: unknown }).code))
 }

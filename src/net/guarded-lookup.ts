@@ -1,10 +1,10 @@
-import { type LookupAddress, lookup as resolve } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { AddressGuard } from './address-guard.ts'
 import { AddressRefusedError } from './check-url.ts'
+import type { Resolve } from './resolver.ts'
 
-/** How names become addresses. */
-export type Resolve = typeof resolve
+/** How the names of an account become addresses. */
+export type GuardedLookupOptions = { resolve: Resolve; account: string }
 
 /**
  * Looks up the host of a connection that is being made, and judges it by all its addresses: there is no
@@ -13,14 +13,14 @@ export type Resolve = typeof resolve
  */
 export function createGuardedLookup(
   guard: AddressGuard,
-  resolveHost: Resolve = resolve,
+  { resolve, account }: GuardedLookupOptions,
 ): LookupFunction {
   return (host, options, callback) => {
-    resolveHost(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    resolve(host, { account }, (error, addresses) => {
       if (error) return callback(error, [])
       const allowed = addresses.every(({ address }) => guard.allowsAddress(address))
       if (!allowed && !guard.allowsHost(host)) return callback(new AddressRefusedError(), [])
-      if (options.all) return callback(null, addresses)
+      if (options.all) return callback(null, [...addresses])
       return callback(null, addresses[0]!.address, addresses[0]!.family)
     })
   }

@@ -1,0 +1,45 @@
+import type { LookupAddress } from 'node:dns'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+
+/** Addresses by name, in lower case. */
+export type Hosts = ReadonlyMap<string, readonly LookupAddress[]>
+
+/** Reads the lines of a hosts file: an address, then its names; `#` begins a comment. */
+export function parseHosts(text: string): Hosts {
+  const hosts = new Map<string, LookupAddress[]>()
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
+    const family = isIP(address)
+    if (family === 0) continue
+    for (const name of names) {
+      const key = name.toLowerCase()
+      const known = hosts.get(key)
+      if (known) known.push({ address, family })
+      else hosts.set(key, [{ address, family }])
+    }
+  }
+  return hosts
+}
+
+/** Where the system keeps its hosts file. */
+export function hostsFile(): string {
+  if (process.platform !== 'win32') return '/etc/hosts'
+  return join('C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
+}
+
+/** As many as the resolvers of most systems heed. */
+const MAX_SEARCH_DOMAINS = 6
+
+/** The domains in which `resolv.conf` has names searched; the last line that names some counts. */
+export function parseSearchDomains(text: string): string[] {
+  let domains: string[] = []
+  for (const line of text.split('\n')) {
+    const [keyword, ...values] = line.trim().split(/\s+/)
+    if (keyword === 'search' || keyword === 'domain') domains = values
+  }
+  return domains
+    .map((domain) => domain.replace(/^\.+|\.+$/g, ''))
+    .filter((domain) => domain !== '')
+    .slice(0, MAX_SEARCH_DOMAINS)
+}

@@ -1,0 +1,179 @@
+import type { LookupAddress } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Hosts, hostsFile, parseHosts, parseSearchDomains } from './hosts-file.ts'
+import { LookupError } from './lookup-error.ts'
+import { LookupTurns } from './lookup-turns.ts'
+import { watchFile } from './watched-file.ts'
+
+/** How long one question to one server is waited for, first; the second try waits longer. */
+const QUESTION_MS = 2000
+const TRIES = 2
+/** For one lookup with all its questions; below the time in which a connection has to be made. */
+const LOOKUP_MS = 6000
+/** For a lookup to begin. */
+const PATIENCE_MS = 8000
+/** With the addresses of one family there, those of the other are waited for no longer. */
+const OTHER_FAMILY_MS = 300
+/** A name that has just failed is not asked for again. */
+const FAILED_FOR_MS = 2000
+const MAX_FAILED_NAMES = 1000
+
+const LOCAL_ADDRESSES: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+]
+
+/** What a lookup is for. */
+export type ResolveOptions = {
+  /** Whose lookup it is: those of one account bear on no other. */
+  account: string
+}
+
+/** How a name becomes addresses, all of them; fails with a `LookupError`. */
+export type Resolve = (
+  host: string,
+  options: ResolveOptions,
+  callback: (error: Error | null, addresses: readonly LookupAddress[]) => void,
+) => void
+
+/** For tests: other sources than those of the system. */
+export type ResolverSources = {
+  /** Name servers, `address:port`. */
+  servers?: readonly string[]
+  hosts?: () => Promise<Hosts>
+  searchDomains?: () => Promise<readonly string[]>
+  lookupMs?: number
+}
+
+/**
+ * Makes what looks up names from outside. It asks the hosts file, then the name servers of the system, without
+ * the system's own `getaddrinfo`: that keeps one of the few threads on which files are written too, for as long
+ * as a name does not resolve. A name that has no address as it stands is tried in the search domains.
+ */
+export function createResolver(sources: ResolverSources = {}): Resolve {
+  const {
+    hosts = watchFile(hostsFile(), parseHosts),
+    searchDomains = watchFile('/etc/resolv.conf', parseSearchDomains),
+    lookupMs = LOOKUP_MS,
+  } = sources
+  const turns = new LookupTurns()
+  const running = new Map<string, Promise<readonly LookupAddress[]>>()
+  const failed = createFailures()
+
+  async function lookUp(name: string, account: string): Promise<readonly LookupAddress[]> {
+    const family = isIP(name)
+    if (family !== 0) return [{ address: name, family }]
+    const known = (await hosts()).get(name.replace(/\.$/, '')) ?? specialAddresses(name)
+    if (known) return known
+    failed.check(name)
+    return turns.run(account, PATIENCE_MS, () => join(name))
+  }
+
+  /** Whoever asks for a name that is being looked up gets the same answer. */
+  function join(name: string): Promise<readonly LookupAddress[]> {
+    failed.check(name)
+    const asked = running.get(name) ?? start(name)
+    running.set(name, asked)
+    return asked
+  }
+
+  async function start(name: string): Promise<readonly LookupAddress[]> {
+    try {
+      const domains = name.endsWith('.') ? [] : await searchDomains()
+      const names = [name, ...domains.map((domain) => `${name}.${domain}`)]
+      return await ask(names, { servers: sources.servers, lookupMs })
+    } catch (error) {
+      failed.note(name, error)
+      throw error
+    } finally {
+      running.delete(name)
+    }
+  }
+
+  return (host, { account }, callback) => {
+    lookUp(host.toLowerCase(), account).then(
+      (addresses) => callback(null, addresses),
+      (error) => callback(error, []),
+    )
+  }
+}
+
+/** Names that no server is asked for (RFC 6761). */
+function specialAddresses(name: string): readonly LookupAddress[] | undefined {
+  const last = name.replace(/\.$/, '').split('.').at(-1)
+  if (last === 'invalid') throw new LookupError('ENOTFOUND')
+  return last === 'localhost' ? LOCAL_ADDRESSES : undefined
+}
+
+type AskOptions = { servers: readonly string[] | undefined; lookupMs: number }
+
+/** The addresses of the first of `names` that has some. */
+async function ask(
+  names: readonly string[],
+  { servers, lookupMs }: AskOptions,
+): Promise<readonly LookupAddress[]> {
+  // One for each lookup: it reads which servers there are now, and can be given up alone.
+  const resolver = new Resolver({ timeout: QUESTION_MS, tries: TRIES })
+  if (servers) resolver.setServers(servers)
+  const timer = setTimeout(() => resolver.cancel(), lookupMs)
+  const endsAt = performance.now() + lookupMs
+  try {
+    for (const name of names) {
+      if (performance.now() >= endsAt) throw new LookupError('EAI_AGAIN')
+      const addresses = await askBoth(resolver, name)
+      if (addresses.length > 0) return addresses
+    }
+  } finally {
+    clearTimeout(timer)
+    resolver.cancel()
+  }
+  throw new LookupError('ENOTFOUND')
+}
+
+/** The addresses of both families; none when the servers say that there are none. */
+async function askBoth(resolver: Resolver, name: string): Promise<LookupAddress[]> {
+  const found: LookupAddress[][] = [[], []]
+  const errors: unknown[] = []
+  const asked = [resolver.resolve4(name), resolver.resolve6(name)].map(async (asking, i) => {
+    const addresses = await asking.catch((error) => {
+      errors.push(error)
+      throw error
+    })
+    found[i] = addresses.map((address) => ({ address, family: i === 0 ? 4 : 6 }))
+  })
+  const all = Promise.allSettled(asked)
+  const isFound = await Promise.any(asked).then(
+    () => true,
+    () => false,
+  )
+  if (isFound) {
+    const patience = new AbortController()
+    await Promise.race([all, delay(OTHER_FAMILY_MS, undefined, patience).catch(() => {})])
+    patience.abort()
+    return found.flat()
+  }
+  const codes = errors.map((error) => (error as NodeJS.ErrnoException).code)
+  // Of a name that does not exist one server may say so, while the question for the other family is lost.
+  if (codes.includes('ENOTFOUND') || codes.every((code) => code === 'ENODATA')) return []
+  throw new LookupError('EAI_AGAIN', { cause: errors[0] })
+}
+
+/** Remembers for a moment which names failed, and how. */
+function createFailures() {
+  const failures = new Map<string, { error: unknown; until: number }>()
+  return {
+    /** Throws what the lookup of a name has just failed with. */
+    check(name: string): void {
+      const failure = failures.get(name)
+      if (failure && performance.now() < failure.until) throw failure.error
+    },
+    note(name: string, error: unknown): void {
+      failures.delete(name)
+      failures.set(name, { error, until: performance.now() + FAILED_FOR_MS })
+      const [oldest] = failures.keys()
+      if (failures.size > MAX_FAILED_NAMES) failures.delete(oldest!)
+    },
+  }
+}

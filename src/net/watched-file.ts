@@ -1,0 +1,30 @@
+import { readFile, stat } from 'node:fs/promises'
+
+/** How long what was read of a file is believed before the file is looked at again. */
+const LOOK_AGAIN_MS = 5000
+
+/**
+ * Makes what reads a file of the system and parses it, again only after it has changed: a list of blocked
+ * hosts takes long to parse. A file that is missing or cannot be read counts as empty.
+ */
+export function watchFile<T>(path: string, parse: (text: string) => T): () => Promise<T> {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let version: string | undefined
+  let parsed: Promise<T> | undefined
+
+  async function look(before: Promise<T> | undefined): Promise<T> {
+    const found = await stat(path).catch(() => undefined)
+    const seen = found ? `${found.mtimeMs} ${found.size} ${found.ino}` : 'none'
+    if (before && seen === version) return before
+    version = seen
+    return parse(found ? await readFile(path, 'utf8').catch(() => '') : '')
+  }
+
+  return () => {
+    const now = performance.now()
+    if (parsed && now - lookedAt < LOOK_AGAIN_MS) return parsed
+    lookedAt = now
+    parsed = look(parsed)
+    return parsed
+  }
+}
