@@ -58,7 +58,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const tracing = await createTracing(config, log)
   made.defer(() => tracing.close())
 
-  const storage = await openStorage({ folder: config.storage.folder, log })
+  const storage = await openStorage({ ...storageOptions(config), log })
   made.defer(() => storage.close())
 
   const speech = overrides.speech ?? createSpeechEngine(engineOptions(config, { log, metrics }))
@@ -92,6 +92,12 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   await live.start()
   const parts = made.move()
   return { ...base, delivery, jobs, live, http, close: () => parts.disposeAsync() }
+}
+
+function storageOptions({ storage, keys }: Config) {
+  const { folder, accountMaxBytes, minFreeBytes } = storage
+  const accounts = keys.map(({ account }) => account)
+  return { folder, accountMaxBytes, minFreeBytes, accounts }
 }
 
 function engineOptions(

@@ -102,6 +102,10 @@ export type Config = {
   storage: {
     folder: string
     maxFileBytes: number
+    /** What one account may hold; 0 = no limit, undefined = a share of the disk. */
+    accountMaxBytes: number | undefined
+    /** What stays free for work that was accepted; undefined = by the size of the disk. */
+    minFreeBytes: number | undefined
     /** Seconds an upload that no job uses is kept; 0 = forever. */
     uploadTtl: number
     /** Days a job that has ended is kept, with its recording; 0 = forever. */
@@ -205,6 +209,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     storage: {
       folder: resolve(read.text('DATA_DIR', './data')),
       maxFileBytes: read.integer('MAX_FILE_BYTES', 1_000_000_000, { min: 1 }),
+      accountMaxBytes: read.optionalInteger('ACCOUNT_MAX_BYTES'),
+      minFreeBytes: read.optionalInteger('MIN_FREE_BYTES'),
       uploadTtl: read.integer('UPLOAD_TTL_S', 86_400),
       retentionDays: read.integer('RETENTION_DAYS', 365),
     },

@@ -6,6 +6,7 @@ import { Jobs, type SubmitRequest } from '../src/jobs/jobs.ts'
 import type { MediaTools } from '../src/jobs/pipeline.ts'
 import { createLog } from '../src/log.ts'
 import type { Resolve } from '../src/net/resolver.ts'
+import type { MeasureDisk } from '../src/storage/disk.ts'
 import { findJob, type Job } from '../src/storage/jobs.ts'
 import type { JobResult } from '../src/storage/results.ts'
 import { openStorage, type Storage } from '../src/storage/storage.ts'
@@ -19,6 +20,8 @@ export type ServiceOptions = {
   media?: MediaTools
   env?: Record<string, string>
   graceMs?: number
+  disk?: MeasureDisk
+  spacePauseMs?: number
   resolve?: Resolve
   /** An earlier service's folder; without it a new one. */
   folder?: string
@@ -44,12 +47,21 @@ export const ACCOUNT = 'acme'
 /** A service without HTTP: the real store, queue and pipeline over fake media and a fake engine. */
 export async function openService(
   t: TestContext,
-  { speech, media, env, graceMs = 5000, folder, resolve }: ServiceOptions = {},
+  {
+    speech,
+    media,
+    env,
+    graceMs = 5000,
+    folder,
+    resolve,
+    disk,
+    spacePauseMs = 10,
+  }: ServiceOptions = {},
 ): Promise<TestService> {
   const home = folder ?? (await makeFolder(t))
   const log = createLog('silent')
   const config = readConfig({ ...env, STENO_DATA_DIR: home })
-  const storage = await openStorage({ folder: home, log })
+  const storage = await openStorage({ ...config.storage, folder: home, log, disk })
   const composer = new Composer({ log })
   const jobs = new Jobs({
     config,
@@ -58,6 +70,7 @@ export async function openService(
     speech: speech ?? createFakeSpeechEngine('hello world'),
     log,
     graceMs,
+    spacePauseMs,
     ...(resolve && { resolve }),
     media: media ?? createFakeMedia(),
   })

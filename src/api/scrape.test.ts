@@ -6,10 +6,9 @@ import { createMetrics } from '../metrics.ts'
 import { createScrape, type ScrapeParts } from './scrape.ts'
 
 async function open(t: TestContext) {
-  const { db } = await openTestStorage(t)
+  const storage = await openTestStorage(t)
   const metrics = createMetrics()
   const live = { states: { new: 1, connected: 2, disconnected: 3 } } as ScrapeParts['live']
-  const storage = { db } as ScrapeParts['storage']
   const { log, lines } = captureLog()
   return { metrics, storage, live, log, lines }
 }

@@ -33,7 +33,7 @@ const pendingDeliveries = deliveryKinds.map((kind) => ({ kind }))
 const disabledEndpoints = endpointKinds.map((kind) => ({ kind }))
 
 async function scrape(
-  { metrics, storage: { db }, live }: ScrapeParts,
+  { metrics, storage: { db, space }, live }: ScrapeParts,
   log: FastifyBaseLogger,
 ): Promise<string> {
   const { jobs, deliveriesPending, endpointsDisabled, liveSessions } = metrics
@@ -42,11 +42,28 @@ async function scrape(
     fill(jobs, activeJobs, countActiveJobs(db)),
     fill(deliveriesPending, pendingDeliveries, countPendingDeliveries(db)),
     fill(endpointsDisabled, disabledEndpoints, countDisabledEndpoints(db)),
+    fillSpace(metrics, space),
   ])
   for (const one of filled) {
     if (one.status === 'rejected') log.warn({ err: one.reason }, 'a metric cannot be read')
   }
   return metrics.registry.metrics()
+}
+
+/** Tells how full the disk is; what the system does not tell is left out. */
+async function fillSpace(metrics: App['metrics'], space: App['storage']['space']): Promise<void> {
+  const gauges = {
+    free: metrics.storageFreeBytes,
+    reserve: metrics.storageReserveBytes,
+    total: metrics.storageHeldBytes,
+    largest: metrics.storageLargestAccountBytes,
+  }
+  for (const gauge of [...Object.values(gauges), metrics.storageLow]) gauge.remove()
+  const { isLow, ...sizes } = await space.state()
+  metrics.storageLow.set(isLow ? 1 : 0)
+  for (const name of Object.keys(gauges) as (keyof typeof gauges)[]) {
+    if (Number.isFinite(sizes[name])) gauges[name].set(sizes[name])
+  }
 }
 
 /**

@@ -1,9 +1,10 @@
 import { constants } from 'node:fs'
-import { access, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
+import { access, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Config, readConfig, unknownSettings } from '../config.ts'
 import { createLog } from '../log.ts'
+import { diskOf, reserveOf } from '../storage/disk.ts'
 import { INSTALL_MODELS } from './require-models.ts'
 import { listenProblem, localUrl, tryListening } from './servers.ts'
 import { SAMPLE } from './welcome.ts'
@@ -79,7 +80,8 @@ export async function checkDecoder({ media }: Config, signal: AbortSignal): Prom
 }
 
 /** Whether the data folder, or what it would be made in, can be written and has room. */
-export async function checkDataFolder({ storage: { folder } }: Config): Promise<Finding> {
+export async function checkDataFolder({ storage }: Config): Promise<Finding> {
+  const { folder } = storage
   const existing = await nearestExisting(folder)
   try {
     await access(existing, constants.W_OK | constants.X_OK)
@@ -87,12 +89,15 @@ export async function checkDataFolder({ storage: { folder } }: Config): Promise<
     const text = `data folder ${folder} cannot be written`
     return { state: 'fail', text, remedy: 'set STENO_DATA_DIR to a folder of yours' }
   }
-  const { bavail, bsize } = await statfs(existing)
-  const free = bavail * bsize
-  const text = `data folder ${folder}, ${(free / 1e9).toFixed(1)} GB free`
-  if (free >= LOW_BYTES) return { state: 'ok', text }
+  const { free, size } = await diskOf(existing)()
+  const reserve = reserveOf({ size }, storage.minFreeBytes)
+  const text = `data folder ${folder}, ${inGigabytes(free)} free`
+  if (free >= LOW_BYTES && free >= reserve) return { state: 'ok', text }
   const remedy = 'free some space, or set STENO_DATA_DIR to another disk'
-  return { state: free < MIN_BYTES ? 'fail' : 'warn', text, remedy }
+  const state = free < MIN_BYTES ? 'fail' : 'warn'
+  if (free >= reserve) return { state, text, remedy }
+  const refused = `new work is refused below ${inGigabytes(reserve)} (STENO_MIN_FREE_BYTES)`
+  return { state, text: `${text}; ${refused}`, remedy }
 }
 
 /** Whether the server could open its database. */
@@ -108,6 +113,10 @@ export async function checkDatabase({ storage: { folder } }: Config): Promise<Fi
   } catch (error) {
     return { state: 'fail', text: messageOf(error) }
   }
+}
+
+function inGigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`
 }
 
 async function nearestExisting(path: string): Promise<string> {

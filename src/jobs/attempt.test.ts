@@ -59,10 +59,10 @@ test('a result is stored first, then the stages are discarded', async (t) => {
 })
 
 test('a failure of the recording ends the job at once, its space freed before the row is written', async (t) => {
-  const { after, discardedWhile } = await attempt(t, fail('storage_full', 'no space is left'))
-  assert.deepEqual([after.status, after.errorCode], ['error', 500])
-  const message = 'Cannot write to the disk: no space is left'
-  assert.deepEqual(JSON.parse(after.postSessionMetadata), { failure: { code: 500, message } })
+  const { after, discardedWhile } = await attempt(t, fail('media_undecodable', 'it is cut'))
+  assert.deepEqual([after.status, after.errorCode], ['error', 400])
+  const message = 'Cannot decode the media: it is cut'
+  assert.deepEqual(JSON.parse(after.postSessionMetadata), { failure: { code: 400, message } })
   assert.deepEqual(discardedWhile, ['processing'])
 })
 
@@ -92,6 +92,32 @@ test('a source that could not be reached is fetched again, and at last named as 
 test('a source that is not there ends the job at once', async (t) => {
   const { after } = await attempt(t, fail('source_unreachable', 'its name leads to no address'))
   assert.deepEqual([after.status, after.errorCode], ['error', 502])
+})
+
+test('a job that finds no space frees its own, and waits without losing an attempt', async (t) => {
+  const before = steadyNow()
+  const { after, row, discardedWhile } = await attempt(t, fail('storage_full'), { maxAttempts: 1 })
+  assert.equal(after.status, 'queued')
+  assert.equal(row.attempt, 0)
+  assert.ok(row.run_after >= before + 30_000, 'after a pause')
+  assert.ok(row.storage_wait_since! >= before)
+  assert.deepEqual(discardedWhile, ['processing'])
+})
+
+test('a job that has waited for space for a day fails, and only then', async (t) => {
+  const waited = (hours: number) => {
+    const since = steadyNow() - hours * 3_600_000
+    return ({ job }: Step) => {
+      job.spaceWaitSince = since
+      throw new AppError('storage_full', 'no space is left')
+    }
+  }
+  const early = await attempt(t, waited(23))
+  assert.equal(early.after.status, 'queued')
+  assert.ok(early.row.storage_wait_since! < steadyNow() - 22 * 3_600_000, 'since when is kept')
+  const { after } = await attempt(t, waited(25))
+  assert.deepEqual([after.status, after.errorCode], ['error', 500])
+  assert.match(after.postSessionMetadata, /no space is left/)
 })
 
 test('while no recognizer works, a job waits without losing an attempt', async (t) => {
@@ -203,9 +229,9 @@ test('a failure that the database refuses for a while is written later', async (
   const { refuse, pause, pauses } = openBusy()
   const transcribe = async ({ db }: Step) => {
     await refuse(db, 'error_code')
-    throw new AppError('storage_full')
+    throw new AppError('media_undecodable')
   }
   const { after } = await attempt(t, transcribe, { pause })
   assert.deepEqual(pauses, [1000, 1000])
-  assert.deepEqual([after.status, after.errorCode], ['error', 500])
+  assert.deepEqual([after.status, after.errorCode], ['error', 400])
 })

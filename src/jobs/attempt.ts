@@ -18,6 +18,10 @@ const RETRY_PAUSE_MS = 1000
 const FETCH_PAUSE_MS = 5000
 /** Pause of a job while no worker process gets ready. */
 const ENGINE_PAUSE_MS = 30_000
+/** Pause of a job for which there is no space on the disk. */
+const SPACE_PAUSE_MS = 30_000
+/** So long a job waits for space in all, before it fails: an operator has had a day to free some. */
+const MAX_SPACE_WAIT_MS = 24 * 3_600_000
 /** Pause before another try to write how a job ended, after the database refused. */
 const WRITE_PAUSE_MS = 1000
 
@@ -41,6 +45,8 @@ export type AttemptTools = Observers & {
   onEvents?: (() => void) | undefined
   /** For tests: what waits before the database is asked again; the clock unless it is given. */
   pause?: (ms: number, signal: AbortSignal) => Promise<unknown>
+  /** For tests: pause of a job for which there is no space, in milliseconds. */
+  spacePauseMs?: number | undefined
 }
 
 function wait(ms: number, signal: AbortSignal): Promise<void> {
@@ -132,6 +138,7 @@ async function settleFailure(
     await untilWritten(tools, () => releaseJob(db, job.lease, { runAfter }))
     return log.warn({ err: error }, 'no recognizer works, the job waits')
   }
+  if (code === 'storage_full' && (await waitForSpace(tools, job, error))) return
   const isPassing = error instanceof AppError && error.isPassing
   if ((RETRYABLE.has(code) || isPassing) && job.attempt < maxAttempts) {
     log.warn({ err: error }, 'attempt failed, the job waits for another')
@@ -147,6 +154,22 @@ async function settleFailure(
   if (!(await untilWritten(tools, write))) return
   tools.onEvents?.()
   meter.ended(failure)
+}
+
+/**
+ * Puts a job back that found no space, without counting the attempt; false when it has waited for too long.
+ * What its stages take is freed first: on a full disk that lets others end, and the row be written.
+ */
+async function waitForSpace(tools: Tools, job: ClaimedJob, error: unknown): Promise<boolean> {
+  const { db, log, spacePauseMs = SPACE_PAUSE_MS } = tools
+  const now = steadyNow()
+  const since = job.spaceWaitSince ?? now
+  if (now - since > MAX_SPACE_WAIT_MS) return false
+  await discard(tools, job.id)
+  const release = { runAfter: now + spacePauseMs, spaceWaitSince: since }
+  await untilWritten(tools, () => releaseJob(db, job.lease, release))
+  log.warn({ err: error }, 'the disk is full, the job waits')
+  return true
 }
 
 /** What cannot be removed now is removed at the next start; it must not keep a job from ending. */

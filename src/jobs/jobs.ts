@@ -49,7 +49,7 @@ export type SubmitRequest = {
 /** What the recorded-audio service is built from. */
 export type JobsOptions = Observers & {
   config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
-  storage: Pick<Storage, 'db' | 'objects'>
+  storage: Pick<Storage, 'db' | 'objects' | 'space'>
   speech: SpeechEngine
   composer: Pick<Composer, 'compose' | 'retry' | 'describe'>
   log: Log
@@ -62,6 +62,8 @@ export type JobsOptions = Observers & {
   onDeleted?: (jobId: string) => void
   /** How long jobs in hand may go on when the server stops. */
   graceMs?: number | undefined
+  /** For tests: pause of a job for which there is no space. */
+  spacePauseMs?: number | undefined
 }
 
 const GRACE_MS = 5000
@@ -90,10 +92,10 @@ export class Jobs {
     const { metrics, tracing, graceMs = GRACE_MS } = options
     const { maxAttempts, timeout, queueTimeout, maxConcurrentPerAccount } = config.jobs
     const workFolder = join(config.storage.folder, 'work')
-    const { db } = storage
+    const { db, space } = storage
     const tools = { probe: probeMedia, decode: decodeMedia }
     const resolve = options.resolve ?? createResolver()
-    const given = { db, log, speech, composer, config, workFolder, resolve }
+    const given = { db, space, log, speech, composer, config, workFolder, resolve }
     this.#tools = { ...given, media: media ?? tools }
     this.#options = options
     this.#create = createJobs(db)
@@ -107,6 +109,7 @@ export class Jobs {
       maxPerAccount: maxConcurrentPerAccount,
       slots: Math.max(MIN_SLOTS, speech.workers),
       graceMs,
+      spacePauseMs: options.spacePauseMs,
       metrics,
       tracing,
       onEvents: options.onEvents,
@@ -123,6 +126,7 @@ export class Jobs {
     chooseLanguage(listed, this.#tools.speech.languages)
     if (params.pii_redaction === true) refuseUnredactable(listed)
     if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
+    await this.#tools.space.admit(account)
     const id = randomUUID()
     const file = {
       id: fileId ?? randomUUID(),

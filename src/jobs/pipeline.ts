@@ -1,15 +1,18 @@
 import { chooseLanguage, listedLanguages } from '../asr/languages.ts'
 import type { Segment, SpeechEngine } from '../asr/speech-engine.ts'
 import type { DecodedChannel, decodeMedia, probeMedia } from '../audio/media.ts'
+import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Resolve } from '../net/resolver.ts'
 import type { Db } from '../storage/db.ts'
 import { recordSound } from '../storage/fetched-file.ts'
+import { findFile, type StoredFile } from '../storage/files.ts'
 import type { JobProgress } from '../storage/progress.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
 import type { RedactedSound } from '../storage/redacted-sound.ts'
 import type { WrittenResult } from '../storage/results.ts'
+import type { Space } from '../storage/space.ts'
 import type { Composer } from '../text/composer.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { assembleTranscript, type HeardBatch } from './assemble.ts'
@@ -20,6 +23,7 @@ import { inParallel } from './in-parallel.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { provideRecording } from './recording.ts'
 import { storeRedactedSound, wantsRedactedSound } from './redacted-sound.ts'
+import { checkResultSize } from './result-size.ts'
 import { openStages, type Stages } from './stages.ts'
 
 /** How recordings are looked into and decoded; tests may give other ones. */
@@ -28,6 +32,7 @@ export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia 
 /** What the making of a result needs. */
 export type PipelineTools = {
   db: Db
+  space: Space
   speech: SpeechEngine
   media: MediaTools
   /** How the name of a source becomes addresses. */
@@ -105,13 +110,14 @@ export async function transcribe(
   const composed = await meter.stage('compose', () => {
     return tools.composer.compose(told.transcript, result, { account: job.account, signal })
   })
+  await checkResultSize(tools.space, job, composed.text)
   if (!wantsRedactedSound(job.params)) return { result: composed.text }
 
   progress.enter('redact sound')
   // Last of all: once it is stored, whoever ends the job has to see to it.
   const redactedSound = await meter.stage('redact sound', () => {
     const { redacted } = composed
-    return storeRedactedSound(tools.db, decoded.channels, { redacted, signal })
+    return storeRedactedSound(tools, decoded.channels, { redacted, signal, account: job.account })
   })
   return { result: composed.text, redactedSound }
 }
@@ -137,19 +143,28 @@ async function tellApart(
 }
 
 function decode(
-  { db, media, config }: PipelineTools,
-  { file }: ClaimedJob,
+  { db, space, media, config }: PipelineTools,
+  { account, file }: ClaimedJob,
   { stages, progress, signal }: Step,
 ) {
   return stages.decode(async (folder) => {
     await db.objects.check(file.id)
-    return media.decode(db.objects.path(file.id), folder, {
+    const stored = await findFile(db, { id: file.id, account })
+    using _ = await space.plan(decodedBytes(stored, config.media))
+    return await media.decode(db.objects.path(file.id), folder, {
       nameHint: file.filename ?? undefined,
       maxSeconds: config.media.maxAudio,
       signal,
       onProgress: progress.advance,
     })
   })
+}
+
+/** What a recording takes when decoded, as far as its header tells; channels that are equal go later. */
+function decodedBytes(file: StoredFile | undefined, { maxAudio }: Config['media']): number {
+  if (!file) return 0
+  const seconds = Math.min(file.duration ?? 0, maxAudio)
+  return Math.ceil(seconds * SAMPLE_RATE) * bytesPerSample('s16') * (file.channels ?? 1)
 }
 
 function findSpeech(

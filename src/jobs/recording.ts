@@ -2,12 +2,13 @@ import type { Config } from '../config.ts'
 import { recordFetchedFile } from '../storage/fetched-file.ts'
 import { findFile } from '../storage/files.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
+import type { SpaceIntake } from '../storage/space.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { LeaseLost } from './attempt-watch.ts'
 import { fetchAudio } from './fetch.ts'
 import type { PipelineTools } from './pipeline.ts'
 
-type RecordingTools = Pick<PipelineTools, 'db' | 'media' | 'resolve'> & {
+type RecordingTools = Pick<PipelineTools, 'db' | 'media' | 'resolve' | 'space'> & {
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
 }
 
@@ -20,7 +21,10 @@ export async function provideRecording(
   const { id, source } = job.file
   if (source === null) return
   if (await findFile(tools.db, { id, account: job.account })) return
-  const { size } = await fetchRecording(tools, { id, account: job.account, source, signal })
+  // Counted until the row of the file is.
+  using intake = tools.space.open(job.account, 'accepted')
+  const fetched = { id, account: job.account, source, signal, intake }
+  const { size } = await fetchRecording(tools, fetched)
   try {
     await recordRecording(tools, job, { size, signal })
   } catch (error) {
@@ -31,18 +35,24 @@ export async function provideRecording(
 }
 
 /** What lies elsewhere, and the account and object that it is fetched for. */
-export type SourceToFetch = { id: string; account: string; source: string; signal: AbortSignal }
+export type SourceToFetch = {
+  id: string
+  account: string
+  source: string
+  signal: AbortSignal
+  intake: SpaceIntake
+}
 
 /** Fetches what lies at `source` into the object `id`, within the limits of the configuration. */
 export function fetchRecording(
   { db, config, resolve }: Pick<RecordingTools, 'db' | 'config' | 'resolve'>,
-  { id, account, source, signal }: SourceToFetch,
+  { id, account, source, signal, intake }: SourceToFetch,
 ): Promise<{ size: number }> {
   const { fetchTimeout: timeout } = config.jobs
   const { allowPrivateNetwork } = config.network
   const { maxFileBytes: maxBytes } = config.storage
   const store = (body: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
-    db.objects.write(id, body, { maxBytes, signal })
+    db.objects.write(id, body, { maxBytes, signal, admit: intake.add })
   const limits = { timeout, allowPrivateNetwork, maxBytes, signal }
   return fetchAudio(source, store, { ...limits, resolve, account })
 }

@@ -6,6 +6,7 @@ import test, { type TestContext } from 'node:test'
 import { openTestStorage } from '../../test/test-storage.ts'
 import { type SilencedSpan, storeRedactedSound, wantsRedactedSound } from './redacted-sound.ts'
 
+const account = 'acme'
 const SECONDS = 4
 const { signal } = new AbortController()
 
@@ -15,7 +16,8 @@ async function changes(
   redacted: readonly SilencedSpan[],
   { sameAs = [null] }: { sameAs?: readonly (number | null)[] } = {},
 ): Promise<string[]> {
-  const { db, folder } = await openTestStorage(t)
+  const storage = await openTestStorage(t)
+  const { db, folder } = storage
   const samples = SECONDS * 16_000
   const channels = []
   for (const [channel, same] of sameAs.entries()) {
@@ -23,7 +25,11 @@ async function changes(
     await writeFile(path, new Int16Array(samples).fill(5000 + channel))
     channels.push({ channel, path, samples, sameAs: same })
   }
-  const { object, size } = await storeRedactedSound(db, channels, { redacted, signal })
+  const { object, size } = await storeRedactedSound(storage, channels, {
+    redacted,
+    signal,
+    account,
+  })
   const wave = new Uint8Array(await buffer((await db.objects.open(object)).body))
   assert.equal(wave.length, size)
   const sound = new Int16Array(wave.slice(44).buffer)
@@ -87,12 +93,14 @@ test('a span of a channel that was not heard fails, and so does one without an e
 })
 
 test('an attempt that is aborted stores nothing', async (t) => {
-  const { db, folder } = await openTestStorage(t)
+  const storage = await openTestStorage(t)
+  const { db, folder } = storage
   const path = join(folder, 'ch0.pcm')
   await writeFile(path, new Int16Array(64_000))
   const channels = [{ channel: 0, path, samples: 64_000, sameAs: null }]
   const signal = AbortSignal.abort(new Error('enough'))
-  await assert.rejects(storeRedactedSound(db, channels, { redacted: [], signal }), /enough/)
+  const redaction = { redacted: [], signal, account }
+  await assert.rejects(storeRedactedSound(storage, channels, redaction), /enough/)
   assert.deepEqual(await Array.fromAsync(db.objects.list()), [])
 })
 

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Stretch } from '../audio/beep.ts'
 import type { DecodedChannel } from '../audio/media.ts'
-import { SAMPLE_RATE } from '../audio/pcm.ts'
+import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
 import { redactedWave } from '../audio/redacted-wave.ts'
 import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { findFile } from '../storage/files.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
 import type { RedactedSound } from '../storage/redacted-sound.ts'
+import type { Space } from '../storage/space.ts'
 
 /** What to silence: seconds on one of the distinct channels. */
 export type SilencedSpan = { channel: number; start: number; end: number }
@@ -28,16 +29,23 @@ export function wantsRedactedSound(params: Record<string, unknown>): boolean {
   return pii_redaction === true && pii_redaction_config?.audio === true
 }
 
+/** What to silence, for whom. */
+type Redaction = { redacted: readonly SilencedSpan[]; signal: AbortSignal; account: string }
+
 /**
  * Stores a WAVE file of the decoded channels with a tone in place of what `redacted` names; a span counts
  * for every channel that sounds like its own. Whoever calls it has the object referred to or deleted.
  */
 export async function storeRedactedSound(
-  db: Db,
+  { db, space }: { db: Db; space: Pick<Space, 'checkShare' | 'plan'> },
   channels: readonly DecodedChannel[],
-  { redacted, signal }: { redacted: readonly SilencedSpan[]; signal: AbortSignal },
+  { redacted, signal, account }: Redaction,
 ): Promise<RedactedSound> {
   const samples = channels[0]!.samples
+  // It may be many times as large as the recording, which was compressed.
+  const planned = samples * bytesPerSample('s16') * channels.length
+  await space.checkShare(account, planned)
+  using _ = await space.plan(planned)
   const stretches = stretchesByChannel(channels, redacted)
   const sources = channels.map((channel) => {
     const { channel: number, path } = heardAs(channels, channel)

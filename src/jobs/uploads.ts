@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts'
 import type { Resolve } from '../net/resolver.ts'
 import type { Db } from '../storage/db.ts'
 import { insertFile, type StoredFile } from '../storage/files.ts'
+import type { Space } from '../storage/space.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import type { MediaTools } from './pipeline.ts'
 import { fetchRecording } from './recording.ts'
@@ -22,6 +23,7 @@ export type AddressedUpload = { source: string; signal: AbortSignal }
 /** What storing an upload needs. */
 export type UploadTools = {
   db: Db
+  space: Space
   media: MediaTools
   /** How the name of a source becomes addresses. */
   resolve: Resolve
@@ -39,8 +41,11 @@ export async function storeUpload(
 ): Promise<StoredFile> {
   const id = randomUUID()
   const { maxFileBytes: maxBytes } = tools.config.storage
-  const { size } = await tools.db.objects.write(id, body, { maxBytes, signal })
-  return keepUpload(tools, { id, account, filename, source: null, size }, signal)
+  await tools.space.admit(account)
+  using intake = tools.space.open(account, 'new')
+  const limits = { maxBytes, signal, admit: intake.add }
+  const { size } = await tools.db.objects.write(id, body, limits)
+  return await keepUpload(tools, { id, account, filename, source: null, size }, signal)
 }
 
 /** Fetches a recording from where a client says it is, and stores it like one that was sent. */
@@ -50,8 +55,14 @@ export async function fetchUpload(
   { source, signal }: AddressedUpload,
 ): Promise<StoredFile> {
   const id = randomUUID()
-  const { size } = await fetchRecording(tools, { id, account, source, signal })
-  return keepUpload(tools, { id, account, filename: filenameOf(source), source, size }, signal)
+  await tools.space.admit(account)
+  using intake = tools.space.open(account, 'new')
+  const { size } = await fetchRecording(tools, { id, account, source, signal, intake })
+  return await keepUpload(
+    tools,
+    { id, account, filename: filenameOf(source), source, size },
+    signal,
+  )
 }
 
 type Received = Pick<StoredFile, 'id' | 'account' | 'filename' | 'source' | 'size'>

@@ -78,7 +78,7 @@ export async function openSession(
 
   /** Ends the job, as the session does. */
   async function end(feed: CallbackFeed): Promise<boolean> {
-    const result = { result: '{}', result_object: null }
+    const result = { result: '{}', result_object: null, result_size: null }
     const callbacks = await feed.finish()
     return finishLiveJob(db, lease, { result, file: undefined, at, callbacks })
   }

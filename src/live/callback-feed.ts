@@ -196,6 +196,5 @@ async function storeBody(db: Db, text: string): Promise<Body> {
 
 /** Deletes the long bodies of messages that could not be queued. */
 export async function dropBodies(db: Db, bodies: readonly Body[]): Promise<void> {
-  for (const { body_object } of bodies)
-    await dropResult(db, { result: null, result_object: body_object })
+  for (const { body_object } of bodies) await dropResult(db, { result_object: body_object })
 }

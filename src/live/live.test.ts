@@ -32,13 +32,14 @@ const liveText = new LiveText({ log })
 
 /** A live service over a store of its own, and a session in it to which nobody has come. */
 async function openLive(t: TestContext) {
-  const { db, objects, folder } = await openTestStorage(t)
+  const storage = await openTestStorage(t)
+  const { db, folder } = storage
   const config = readConfig({
     STENO_DATA_DIR: folder,
     STENO_LIVE_CONNECT_TIMEOUT_S: String(TIMEOUT_S),
   })
   const speech = createFakeSpeechEngine('hello')
-  const live = new Live({ config, storage: { db, objects }, speech, liveText, log })
+  const live = new Live({ config, storage, speech, liveText, log })
   t.after(() => live.drain())
   const { id, token } = await live.create(account, { params, customMetadata: null })
   const statusOf = async () => (await findJob(db, { id, account }))?.status
@@ -93,10 +94,11 @@ test('the threads for the texts of a session start when it is created', async (t
 })
 
 test('a server that offers no sessions says so, and when to ask again', async (t) => {
-  const { db, objects, folder } = await openTestStorage(t)
+  const storage = await openTestStorage(t)
+  const { folder } = storage
   const config = readConfig({ STENO_DATA_DIR: folder })
   const speech = { ...createFakeSpeechEngine('hello'), live: undefined }
-  const live = new Live({ config, storage: { db, objects }, speech, liveText, log })
+  const live = new Live({ config, storage, speech, liveText, log })
   await assert.rejects(live.create(account, { params, customMetadata: null }), {
     code: 'live_unavailable',
     retryAfter: 60,

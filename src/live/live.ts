@@ -55,7 +55,7 @@ export type CreatedSession = { id: string; createdAt: number; token: string }
 /** What the live service is built from. */
 export type LiveOptions = {
   config: Pick<Config, 'keys' | 'live' | 'storage' | 'delivery' | 'addOnResults'>
-  storage: Pick<Storage, 'db' | 'objects'>
+  storage: Pick<Storage, 'db' | 'objects' | 'space'>
   speech: SpeechEngine
   liveText: LiveText
   log: Log
@@ -133,6 +133,7 @@ export class Live {
     const repeated = idempotency && (await this.findRepeated(idempotency))
     if (repeated) return repeated
     await this.#checkRoom(account)
+    await storage.space.admit(account)
     const id = randomUUID()
     const session = {
       kind: 'live' as const,

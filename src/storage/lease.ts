@@ -72,15 +72,21 @@ export async function retryJob(
   return changesJob(db, lease, { ...waiting, run_after: runAfter })
 }
 
-/** Puts a job back as if this attempt had not begun; false, and no change, when the lease was lost. */
+/**
+ * Puts a job back as if this attempt had not begun, with the moment since which it waits for space, if
+ * it does; false, and no change, when the lease was lost.
+ */
 export async function releaseJob(
   db: Db,
   lease: Lease,
-  { runAfter }: { runAfter: number },
+  { runAfter, spaceWaitSince }: { runAfter: number; spaceWaitSince?: number | undefined },
 ): Promise<boolean> {
   const result = await whereHeld(db, lease)
     .set({ ...waiting, run_after: runAfter })
     .set((row) => ({ attempt: row('attempt', '-', 1) }))
+    .$if(spaceWaitSince !== undefined, (query) =>
+      query.set({ storage_wait_since: spaceWaitSince! }),
+    )
     .executeTakeFirst()
   return result.numUpdatedRows === 1n
 }

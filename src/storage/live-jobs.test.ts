@@ -32,7 +32,7 @@ const account = 'acme'
 const DAY_MS = 86_400_000
 const failure = { code: 408, message: 'Cannot wait longer for a connection' }
 const end: LiveEnd = {
-  result: { result: '{"done":1}', result_object: null },
+  result: { result: '{"done":1}', result_object: null, result_size: null },
   file: { size: 44, duration: 2.5, channels: 2 },
   at: 9000,
 }

@@ -91,7 +91,7 @@ test('the recording of a session that has ended stays', async (t) => {
   const { lease } = await beginNewLiveJob(first.db)
   const row = await first.db.sql.selectFrom('jobs').select('file_id').executeTakeFirstOrThrow()
   const id = await store(first.objects, row.file_id!)
-  const result = { result: '{}', result_object: null }
+  const result = { result: '{}', result_object: null, result_size: null }
   const file = { size: 1, duration: 0, channels: 1 }
   assert.ok(await finishLiveJob(first.db, lease, { result, file, at: 2000 }))
   await first.close()

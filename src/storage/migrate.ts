@@ -6,6 +6,7 @@ import * as liveSessions from './migrations/0004-live-sessions.ts'
 import * as deliveries from './migrations/0005-deliveries.ts'
 import * as redactedSound from './migrations/0006-redacted-sound.ts'
 import * as liveSessionKeys from './migrations/0007-live-session-keys.ts'
+import * as bytes from './migrations/0008-bytes.ts'
 
 /** What a version changes: the tables, then what lies in them. */
 type Migration = {
@@ -22,6 +23,7 @@ const migrations: readonly Migration[] = [
   deliveries,
   redactedSound,
   liveSessionKeys,
+  bytes,
 ]
 
 type Version = { schema_version: { version: number } }

@@ -17,7 +17,12 @@ import { syncFile, syncFolder } from './durable-file.ts'
 import { storageError, throwStorageError } from './storage-error.ts'
 
 /** Limit of one write, and what stops it. */
-export type WriteOptions = { maxBytes: number; signal: AbortSignal }
+export type WriteOptions = {
+  maxBytes: number
+  signal: AbortSignal
+  /** Asked before so many bytes are written; the write fails as it does. */
+  admit?: ((bytes: number) => Promise<void>) | undefined
+}
 
 /** Large values by id: recordings and long results. An object is there whole or not at all. */
 export type Objects = {
@@ -134,7 +139,7 @@ export async function* listObjects(folder: string): AsyncGenerator<string[]> {
 async function writeFile(
   path: string,
   source: AsyncIterable<Uint8Array>,
-  { maxBytes, signal }: WriteOptions,
+  { maxBytes, signal, admit }: WriteOptions,
 ): Promise<number> {
   const handle = await open(path, 'wx')
   const stop = () => destroy(source)
@@ -146,6 +151,7 @@ async function writeFile(
       signal.throwIfAborted()
       size += bytes.byteLength
       if (size > maxBytes) throw new AppError('media_too_large', `more than ${maxBytes} bytes`)
+      await admit?.(bytes.byteLength)
       await writeAll(handle, bytes)
     }
     signal.throwIfAborted()

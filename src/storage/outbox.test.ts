@@ -264,7 +264,7 @@ test('the callback of a session that fails hears of its end, behind all that it 
 test('the last messages of a session are queued with its end or not at all', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await beginNewLiveJob(db, { params: callbackTo(url) })
-  const result = { result: '{}', result_object: null }
+  const result = { result: '{}', result_object: null, result_size: null }
   const end = { result, file: undefined, at: 9000, callbacks: [message(7), message(8)] }
   const stale = { ...lease, epoch: lease.epoch - 1 }
   assert.equal(await finishLiveJob(db, stale, end), false)

@@ -147,6 +147,8 @@ export type ClaimedJob = {
   dueAt: number
   /** Whether its recording is here. */
   isFetched: boolean
+  /** Since when it waits, again and again, for space on the disk; by the clock of the queue. */
+  spaceWaitSince: number | null
   params: Record<string, unknown>
   file: JobFile
 }
@@ -211,6 +213,7 @@ function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'isFetched'> {
     lease: { id: row.id, epoch: row.lease_epoch },
     attempt: row.attempt,
     dueAt: row.run_after,
+    spaceWaitSince: row.storage_wait_since,
     params: JSON.parse(row.request_params ?? '{}') as Record<string, unknown>,
     file: toJobFile(row)!,
   }

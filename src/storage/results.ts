@@ -10,8 +10,8 @@ export type JobResult = Record<string, unknown>
 /** A result, or the JSON text of one that was written elsewhere. */
 export type WrittenResult = JobResult | string
 
-/** What a row has to hold of a result: its text, or the object that holds it. */
-export type ResultColumns = Pick<JobRow, 'result' | 'result_object'>
+/** What a row has to hold of a result: its text, or the object that holds it and the bytes of that. */
+export type ResultColumns = Pick<JobRow, 'result' | 'result_object' | 'result_size'>
 
 /** A result up to this size lies in its row; a longer one would make every list of jobs slow to read. */
 export const MAX_INLINE_RESULT_BYTES = 256 * 1024
@@ -34,12 +34,12 @@ export async function storeResultText(
     const start: string[] = []
     for (let bytes = 0; bytes <= MAX_INLINE_RESULT_BYTES; ) {
       const { value, done } = await source.next()
-      if (done) return { result: start.join(''), result_object: null }
+      if (done) return { result: start.join(''), result_object: null, result_size: null }
       start.push(value)
       bytes += Buffer.byteLength(value)
     }
     const rest = { [Symbol.asyncIterator]: () => source }
-    return { result: null, result_object: await writeObject(db, start, rest) }
+    return await writeObject(db, start, rest)
   } finally {
     await source.return?.()
   }
@@ -49,15 +49,16 @@ async function writeObject(
   db: Db,
   start: readonly string[],
   rest: AsyncIterable<string>,
-): Promise<string> {
+): Promise<ResultColumns> {
   const id = randomUUID()
   async function* bytes(): AsyncGenerator<Uint8Array> {
     for (const piece of start) yield Buffer.from(piece)
     for await (const piece of rest) yield Buffer.from(piece)
   }
   const { signal } = new AbortController()
-  await db.objects.write(id, bytes(), { maxBytes: Number.POSITIVE_INFINITY, signal })
-  return id
+  const limits = { maxBytes: Number.POSITIVE_INFINITY, signal }
+  const { size } = await db.objects.write(id, bytes(), limits)
+  return { result: null, result_object: id, result_size: size }
 }
 
 async function* once(text: string): AsyncGenerator<string> {
@@ -65,7 +66,10 @@ async function* once(text: string): AsyncGenerator<string> {
 }
 
 /** Deletes what was stored for a row that then did not take it. */
-export async function dropResult(db: Db, { result_object }: ResultColumns): Promise<void> {
+export async function dropResult(
+  db: Db,
+  { result_object }: Pick<ResultColumns, 'result_object'>,
+): Promise<void> {
   if (result_object !== null) await db.objects.delete(result_object)
 }
 
@@ -73,7 +77,10 @@ export async function dropResult(db: Db, { result_object }: ResultColumns): Prom
 export type StoredResult = { text: string } | { object: string }
 
 /** Where a row says that its result lies; null while there is none. */
-export function storedResult({ result, result_object }: ResultColumns): StoredResult | null {
+export function storedResult({
+  result,
+  result_object,
+}: Omit<ResultColumns, 'result_size'>): StoredResult | null {
   if (result_object !== null) return { object: result_object }
   return result === null ? null : { text: result }
 }

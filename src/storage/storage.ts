@@ -1,26 +1,44 @@
 import { join } from 'node:path'
 import type { Log } from '../log.ts'
+import { measureOldResults } from './account-bytes.ts'
 import { databaseFile, makeDataFolder, refuseLostDatabase } from './data-folder.ts'
 import type { Db } from './db.ts'
+import { diskOf, type MeasureDisk } from './disk.ts'
 import { lockFolder } from './folder-lock.ts'
 import { deleteLostObjects, listEarlierObjects } from './lost-objects.ts'
 import { type Objects, openObjects } from './objects.ts'
+import { Space, type SpaceSettings } from './space.ts'
 import { openSearches, openSqlite } from './sqlite.ts'
 
 /** All that a server keeps: rows, recordings and results, below one folder that is its own. */
 export type Storage = {
   db: Db
   objects: Objects
+  /** Who may still store how much. */
+  space: Space
   /** Resolves when the objects that nothing refers to are gone. */
   swept: Promise<void>
   close(): Promise<void>
+}
+
+/** What is opened, and the limits of what is kept. */
+export type StorageOptions = SpaceSettings & {
+  folder: string
+  log: Log
+  /** For tests. */
+  disk?: MeasureDisk | undefined
 }
 
 /**
  * Opens the data folder, which it creates as needed and locks for this process, and begins to remove the
  * objects that an earlier process stored but was killed before it could refer to.
  */
-export async function openStorage({ folder, log }: { folder: string; log: Log }): Promise<Storage> {
+export async function openStorage({
+  folder,
+  log,
+  disk = diskOf(folder),
+  ...settings
+}: StorageOptions): Promise<Storage> {
   await makeDataFolder(folder)
   const lock = lockFolder(folder)
   try {
@@ -39,7 +57,8 @@ export async function openStorage({ folder, log }: { folder: string; log: Log })
         await db.sql.destroy()
         lock.release()
       }
-      return { db, objects, swept, close }
+      const space = new Space({ ...settings, db, disk })
+      return { db, objects, space, swept, close }
     } catch (error) {
       await db.sql.destroy()
       throw error
@@ -58,6 +77,8 @@ async function sweep(
   try {
     const removed = await deleteLostObjects(db, earlier, { signal })
     if (removed > 0) log.info({ removed }, 'removed objects that nothing refers to')
+    const measured = await measureOldResults(db, { signal })
+    if (measured > 0) log.info({ measured }, 'noted the sizes of results')
   } catch (error) {
     log.error({ err: error }, 'cannot remove objects that nothing refers to')
   }

@@ -11,6 +11,7 @@ export type Tables = {
   signing_secrets: SigningSecretRow
   deliveries: DeliveryRow
   delivery_attempts: DeliveryAttemptRow
+  account_bytes: AccountBytesRow
 }
 
 /** A row of `jobs`. */
@@ -33,6 +34,8 @@ export type JobRow = {
   /** The result itself, when it is small; else `result_object` names the object that holds it. */
   result: string | null
   result_object: string | null
+  /** The bytes of that object. */
+  result_size: number | null
   /** The recording that is kept in place of the one that `file_id` names; with it, its bytes. */
   redacted_object: string | null
   redacted_size: number | null
@@ -43,6 +46,8 @@ export type JobRow = {
   lease_epoch: number
   lease_until: number | null
   run_after: number
+  /** Since when it waits, again and again, for space on the disk. */
+  storage_wait_since: number | null
   priority: number
   progress_stage: string | null
   progress_fraction: number | null
@@ -167,4 +172,10 @@ export type DeliveryAttemptRow = {
   request_headers: string
   response_headers: string | null
   response_body: string | null
+}
+
+/** A row of `account_bytes`: what an account holds; kept by triggers. */
+export type AccountBytesRow = {
+  account: string
+  bytes: number
 }

@@ -23,7 +23,7 @@ export function createRoute(
           ...creationOperation(path),
           headers: CreationHeaders,
           body: requestBody,
-          response: { 201: CreatedJob, ...errorAnswers(404, 413, 415, 422) },
+          response: { 201: CreatedJob, ...errorAnswers(402, 404, 413, 415, 422) },
         },
       },
       async (request, reply) => {

@@ -11,8 +11,11 @@ const READY_FOR_MS = 5000
 /** A second of audio takes a fraction of a second; an engine that needs this long is stuck. */
 const READY_TIMEOUT_MS = 15_000
 
-/** Whether the process lives, and whether it can recognise speech. Neither needs a key. */
-export function healthRoutes({ speech }: Pick<App, 'speech'>): FastifyPluginAsyncTypebox {
+/** Whether the process lives, and whether it takes work: has space and can recognise speech. Neither needs a key. */
+export function healthRoutes({
+  speech,
+  storage: { space },
+}: Pick<App, 'speech' | 'storage'>): FastifyPluginAsyncTypebox {
   const checkReady = createReadiness(speech)
   return async (http) => {
     const open = { tags: ['Server'], security: [], response: { 200: Health } }
@@ -26,10 +29,12 @@ export function healthRoutes({ speech }: Pick<App, 'speech'>): FastifyPluginAsyn
     const ready = {
       ...open,
       operationId: 'getReady',
-      summary: 'Whether speech can be recognised',
-      description: 'Has a recognizer hear something, at most every five seconds. Needs no key.',
+      summary: 'Whether new work is taken',
+      description:
+        'Looks whether the disk has space, and has a recognizer hear something, at most every five seconds. Needs no key.',
     }
     http.get('/ready', { schema: ready }, async () => {
+      await space.check()
       await checkReady()
       return { status: 'ok' as const }
     })

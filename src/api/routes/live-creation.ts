@@ -26,7 +26,7 @@ export function liveCreation({
           ...liveCreationOperation,
           headers: CreationHeaders,
           body: requestBody,
-          response: { 201: CreatedSession, ...errorAnswers(413, 415, 422) },
+          response: { 201: CreatedSession, ...errorAnswers(402, 413, 415, 422) },
         },
       },
       async (request, reply) => {

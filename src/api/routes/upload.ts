@@ -38,7 +38,7 @@ export function uploadRoutes({
               'application/json': { schema: UploadRequest },
             },
           },
-          response: { 200: UploadView, ...errorAnswers(413, 415) },
+          response: { 200: UploadView, ...errorAnswers(402, 413, 415) },
         },
       },
       async (request, reply) => {

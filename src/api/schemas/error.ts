@@ -21,6 +21,7 @@ export const ErrorView = Type.Object(
 const reasons = {
   400: 'The request cannot be read, or fields are at fault.',
   401: 'There is no key, or it is not known.',
+  402: 'QuotaExceeded: the account holds as much as it may.',
   403: 'The key may not do this, or the job has not ended.',
   404: 'It does not exist, was deleted, is of the other kind, or belongs to another account.',
   405: 'The path is known, with other methods.',
@@ -30,7 +31,7 @@ const reasons = {
   422: 'Fields contradict each other or what the server offers; or the receiver is disabled or gone.',
   429: 'Too many requests, jobs or live sessions.',
   500: 'Something failed that should not.',
-  503: 'The server is stopping, or no recognizer works.',
+  503: 'The server is stopping, no recognizer works, or the disk is nearly full.',
 } as const
 
 /** A status that errors are answered with. */

@@ -1,0 +1,23 @@
+import { AppError } from '../errors.ts'
+import type { Space } from '../storage/space.ts'
+
+/**
+ * A result of hours of speech with every add-on is a tenth of this. It is served from memory, and a
+ * longer one only comes of texts that were made to grow.
+ */
+const MAX_RESULT_BYTES = 128 * 1024 * 1024
+/** A result up to this size is stored whatever its account holds: the job was accepted. */
+const FREE_RESULT_BYTES = 1024 * 1024
+
+/** Fails with `result_too_large`, or with `quota_exceeded` when a large one goes beyond the account's share. */
+export async function checkResultSize(
+  space: Pick<Space, 'checkShare'>,
+  { account }: { account: string },
+  text: string,
+): Promise<void> {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > MAX_RESULT_BYTES) {
+    throw new AppError('result_too_large', `${bytes} bytes, the most are ${MAX_RESULT_BYTES}`)
+  }
+  if (bytes > FREE_RESULT_BYTES) await space.checkShare(account, bytes)
+}
