@@ -93,11 +93,7 @@ export function createMetrics() {
     storageFreeBytes: gauge('storage_free_bytes', 'Free bytes of the disk of the data folder', []),
     storageReserveBytes: gauge('storage_reserve_bytes', 'Below so many new work is refused', []),
     storageHeldBytes: gauge('storage_held_bytes', 'Recordings, results and parameters', []),
-    storageLargestAccountBytes: gauge(
-      'storage_largest_account_bytes',
-      'What the account holds that holds the most',
-      [],
-    ),
+    storageLargestShareBytes: gauge('storage_largest_share_bytes', 'The most that one holds', []),
     storageLow: gauge('storage_low', '1 while new work is refused for want of space', []),
     workerRestarts: counter('worker_restarts_total', 'Processes that ended and were replaced', [
       'role',

@@ -186,7 +186,7 @@ test('a live creation asks for nothing, shows its defaults and tells what its so
   ])
   assert.deepEqual(CreatedSession!.required, ['id', 'created_at', 'url'])
   assert.deepEqual(Object.keys(responses).sort(), [
-    ...['201', '400', '401', '403', '413', '415', '422', '429', '500', '503', 'default'],
+    ...['201', '400', '401', '402', '403', '413', '415', '422', '429', '500', '503', 'default'],
   ])
   for (const word of ['stop_recording', 'byte_range', 'offset', '4410']) {
     assert.ok(description.includes(word), word)

@@ -56,7 +56,7 @@ async function fillSpace(metrics: App['metrics'], space: App['storage']['space']
     free: metrics.storageFreeBytes,
     reserve: metrics.storageReserveBytes,
     total: metrics.storageHeldBytes,
-    largest: metrics.storageLargestAccountBytes,
+    largest: metrics.storageLargestShareBytes,
   }
   for (const gauge of [...Object.values(gauges), metrics.storageLow]) gauge.remove()
   const { isLow, ...sizes } = await space.state()

@@ -95,7 +95,7 @@ export async function checkDataFolder({ storage }: Config): Promise<Finding> {
   if (free >= LOW_BYTES && free >= reserve) return { state: 'ok', text }
   const remedy = 'free some space, or set STENO_DATA_DIR to another disk'
   const state = free < MIN_BYTES ? 'fail' : 'warn'
-  if (free >= reserve) return { state, text, remedy }
+  if (free >= reserve || state === 'fail') return { state, text, remedy }
   const refused = `new work is refused below ${inGigabytes(reserve)} (STENO_MIN_FREE_BYTES)`
   return { state, text: `${text}; ${refused}`, remedy }
 }
