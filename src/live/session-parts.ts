@@ -88,11 +88,16 @@ export type SessionParts = {
   diarise: (() => Promise<void>) | undefined
   /** Notes what the result lacks, once. */
   warn(text: string): void
+  /** Whether the session holds more than its result can be made of. */
+  isTooLarge(): boolean
   /** Frames of sound in the files. */
   frames(): number
   /** Seconds of sound that were taken. */
   seconds(): number
 }
+
+/** The part of the log that the transcript may take: of that there are some copies while the result is made. */
+const TRANSCRIPT_SHARE = 1 / 8
 
 /** A partial, as far as routing is concerned. */
 const somePartial: ServerMessage = {
@@ -188,7 +193,10 @@ export function createParts(
       signal,
     })
   }
+  const isTooLarge = () => {
+    return journal.isFull || teller.utteranceBytes > maxLogBytes * TRANSCRIPT_SHARE
+  }
   const isToDiarise = wantsSpeakers(params) && !earlier?.isDiarized
   const parts = { format, journal, outbox, teller, reception, hearing, warn, frames, seconds }
-  return { ...parts, diarise: isToDiarise ? diarise : undefined }
+  return { ...parts, isTooLarge, diarise: isToDiarise ? diarise : undefined }
 }

@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts'
 import type { Journal } from './journal.ts'
-import { type ReadLog, readRecord, writeRecord } from './session-log.ts'
+import { type ReadLog, readRecord, type StopReason, writeRecord } from './session-log.ts'
 
 /** What a session warns of, in its result and in the server's log. */
 export const warningTexts = {
@@ -11,6 +11,15 @@ export const warningTexts = {
     'messages were left out of the result (STENO_LIVE_MAX_STORED_MESSAGES, STENO_LIVE_MAX_STORED_BYTES)',
   tooLarge: 'the session ended because it held too much (STENO_LIVE_MAX_LOG_BYTES)',
 } as const
+
+/** What a client is told of the limit that ended its session; undefined when none did. */
+export function limitText(
+  reason: StopReason,
+  { maxSeconds }: { maxSeconds: number },
+): string | undefined {
+  if (reason === 'too_long') return `the session is longer than ${maxSeconds} s`
+  return reason === 'too_large' ? warningTexts.tooLarge : undefined
+}
 
 /** Makes what notes a warning, each once in a session; `told` are those that an earlier process noted. */
 export function createWarnings({

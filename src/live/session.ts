@@ -5,7 +5,6 @@ import { readFrame } from './client-frames.ts'
 import { Clocks } from './clocks.ts'
 import { closeSession } from './closing.ts'
 import { Connection } from './connection.ts'
-import { Credit } from './credit.ts'
 import type { Hearing } from './hearing.ts'
 import type { Journal } from './journal.ts'
 import type { MessageError } from './messages.ts'
@@ -14,8 +13,9 @@ import type { Reception } from './reception.ts'
 import { Room } from './room.ts'
 import { type StopReason, writeRecord } from './session-log.ts'
 import { createParts, type SessionOptions, type SessionParts } from './session-parts.ts'
-import { warningTexts } from './session-warnings.ts'
+import { limitText, warningTexts } from './session-warnings.ts'
 import type { Teller } from './teller.ts'
+import { UnreadableFrames } from './unreadable-frames.ts'
 
 /** How a client comes: `offset` is the session byte that it sends next, the id that of its request. */
 export type ConnectOptions = { offset?: number | undefined; requestId?: string | undefined }
@@ -25,14 +25,8 @@ type State = 'open' | 'stopping' | 'closing' | 'over' | 'left'
 /** How a session ended: for good, or only for this process, so that it can be taken up again from its files. */
 export type SessionEnd = 'done' | 'failed' | 'left'
 
-/** Frames that cannot be read, in a row, before a client is taken for something else. */
-const MAX_UNREADABLE = 20
-/** Of such frames with others between them a client may send so many, and one more each second. */
-const MAX_SCATTERED = 100
 /** So much sound may wait for the disk before the socket is left unread. */
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
-/** The part of the log that the transcript may take. */
-const TRANSCRIPT_SHARE = 1 / 8
 /** A session that is left waits so long for a slow disk: the client keeps what was not acknowledged. */
 const LEAVE_PATIENCE_MS = 5000
 /** A client that comes back while the disk is full is told to come again after this time. */
@@ -83,8 +77,7 @@ export class LiveSession {
   /** Tells clients why they cannot be taken any more. */
   #refusal: number | undefined
   #wasConnected: boolean
-  #unreadable = 0
-  #scattered = new Credit({ perSecond: 1, burst: MAX_SCATTERED })
+  #unreadable = new UnreadableFrames()
   /** The last messages are made: nothing can be said any more. */
   #isTold = false
   readonly #room = new Room({
@@ -171,7 +164,7 @@ export class LiveSession {
     if (this.#refusal) return this.#refusal // It may have ended meanwhile.
     const isResumed = this.#wasConnected
     this.#wasConnected = true
-    this.#unreadable = 0
+    this.#unreadable = new UnreadableFrames()
     const connection: Connection = new Connection({
       account: this.#options.account,
       unread: this.#options.unread,
@@ -248,7 +241,7 @@ export class LiveSession {
     if (this.#outbox.connection !== connection || this.#refusal || this.#isTold) return
     this.#restartIdle()
     const frame = readFrame(data, isBinary)
-    if (frame.type !== 'unreadable' && this.#unreadable < MAX_UNREADABLE) this.#unreadable = 0
+    if (frame.type !== 'unreadable') this.#unreadable.readable()
     switch (frame.type) {
       case 'audio':
         if (this.#state !== 'open') this.#refuseSound(alreadyStopped)
@@ -270,23 +263,15 @@ export class LiveSession {
   }
 
   #unreadableFrame(connection: Connection, message: string): void {
-    if (this.#unreadable > MAX_UNREADABLE) return // It is being ended.
+    if (this.#unreadable.isOver) return // It is being ended.
     this.#teller.error({ code: 'invalid_message', message })
-    const isLast = ++this.#unreadable >= MAX_UNREADABLE || !this.#scattered.take()
-    if (!isLast) return
-    this.#unreadable = MAX_UNREADABLE + 1
-    this.#endWhenStored(connection, 4400)
-  }
-
-  /** The result is made in memory, and of the transcript there are some copies then. */
-  get #isTooLarge(): boolean {
-    const { maxLogBytes } = this.#options.config
-    return this.#journal.isFull || this.#teller.utteranceBytes > maxLogBytes * TRANSCRIPT_SHARE
+    this.#unreadable.unreadable()
+    if (this.#unreadable.isOver) this.#endWhenStored(connection, 4400)
   }
 
   #take(bytes: Uint8Array): void {
     this.#reception.take(bytes)
-    if (this.#isTooLarge) this.#stop('too_large')
+    if (this.#parts.isTooLarge()) this.#stop('too_large')
     if (this.#parts.seconds() >= this.#options.config.maxSeconds) this.#stop('too_long')
   }
 
@@ -307,14 +292,9 @@ export class LiveSession {
       const data = { recording_duration, recording_left_to_process: roundTo(left, 6) }
       this.#outbox.send({ ...noStop, acknowledged: true, data })
     }
-    if (reason === 'too_long') {
-      const message = `the session is longer than ${this.#options.config.maxSeconds} s`
-      this.#teller.error({ code: 'session_timeout', message })
-    }
-    if (reason === 'too_large') {
-      this.#parts.warn(warningTexts.tooLarge)
-      this.#teller.error({ code: 'session_timeout', message: warningTexts.tooLarge })
-    }
+    if (reason === 'too_large') this.#parts.warn(warningTexts.tooLarge)
+    const message = limitText(reason, this.#options.config)
+    if (message) this.#teller.error({ code: 'session_timeout', message })
     this.#journal.append({
       lines: [writeRecord({ kind: 'stop', reason })],
       onWritten: () => this.#hearing.end(),
