@@ -1,11 +1,11 @@
-/** FLV of tags that hold one byte each, of so many bytes. */
+/** FLV of tags that hold one sample each, of so many bytes. */
 export function tinyFlv(bytes: number): Buffer {
   const head = Buffer.from([...Buffer.from('FLV'), 1, 4, 0, 0, 0, 9, 0, 0, 0, 0])
-  const tag = Buffer.alloc(16)
-  tag.set([8, 0, 0, 1], 0)
+  const tag = Buffer.alloc(18)
+  tag.set([8, 0, 0, 3], 0)
   // Samples of 16 bits, 44.1 kHz, one channel.
   tag[11] = 0x3e
-  tag.writeUInt32BE(12, 12)
+  tag.writeUInt32BE(14, 14)
   return Buffer.concat([head, Buffer.alloc(bytes, tag)])
 }
 

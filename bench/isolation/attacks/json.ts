@@ -42,7 +42,7 @@ const vocabulary = () =>
   job({
     custom_vocabulary: true,
     custom_vocabulary_config: {
-      vocabulary: times(30_000, (n) => ({ value: 1, intensity: 2, language: `q${n}` })),
+      vocabulary: times(20_000, (n) => ({ value: 1, intensity: 2, language: `q${n}` })),
     },
   })
 

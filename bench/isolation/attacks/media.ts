@@ -54,16 +54,25 @@ export const mediaAttacks: Record<string, Attack> = {
   ]),
   'media-mp4-boxes': uploads('a.mp4', () => [
     deepMp4(100_000),
+    fragmentedMp4(20),
     fragmentedMp4(20_000),
     claimingMp4({ tracks: 800, samples: 100 }),
   ]),
   'media-flv': uploads('a.flv', () => [tinyFlv(30 * MEGABYTE)], 4),
   'media-mkv': uploads(
     'a.mkv',
-    () => [tinyMkv({ bytes: 20 * MEGABYTE, tracks: 1 }), tinyMkv({ bytes: 80, tracks: 2000 })],
+    () => [
+      tinyMkv({ bytes: 20 * MEGABYTE, tracks: 1 }),
+      tinyMkv({ bytes: 80, tracks: 2000 }),
+      tinyMkv({ bytes: 8 * MEGABYTE, tracks: 90 }),
+    ],
     4,
   ),
-  'media-ogg': uploads('a.ogg', () => [manyOggStreams(MEGABYTE), manyOggStreams(47 * 300)]),
+  'media-ogg': uploads('a.ogg', () => [
+    manyOggStreams(MEGABYTE),
+    manyOggStreams(47 * 300),
+    manyOggStreams(47 * 90),
+  ]),
   'media-wav': uploads(
     'a.wav',
     () => [
@@ -76,7 +85,7 @@ export const mediaAttacks: Record<string, Attack> = {
   ),
   'media-streams': uploads(
     'a',
-    () => [paddedFlac(20 * MEGABYTE), taggedMp3(20 * MEGABYTE), claimingAvi(2000)],
+    () => [paddedFlac(20 * MEGABYTE), taggedMp3(20 * MEGABYTE), claimingAvi(2000), claimingAvi(90)],
     6,
   ),
 }

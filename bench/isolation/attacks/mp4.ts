@@ -6,6 +6,8 @@ export type Claims = {
   /** Entries that other tables claim to have without having them. */
   entries?: number
   brand?: string
+  /** More comes in fragments. */
+  isFragmented?: boolean
 }
 
 /** A box: size, name, content. */
@@ -20,11 +22,15 @@ export function box(name: string, ...content: Uint8Array[]): Buffer {
 /** Numbers of 32 bits. */
 const words = (...values: number[]) => {
   const bytes = Buffer.alloc(values.length * 4)
-  for (const [at, value] of values.entries()) bytes.writeUInt32BE(value, at * 4)
+  for (const [at, value] of values.entries()) bytes.writeUInt32BE(value >>> 0, at * 4)
   return bytes
 }
 
 const RATE = 16_000
+/** Ticks per second, so many that the claimed samples last for a second or two. */
+const TIMESCALE = 100_000_000
+/** Ticks of a sample; for a delta of 1 readers take chunks as a whole and build no table. */
+const DELTA = 2
 /** Unity, as every `tkhd` and `mvhd` has it. */
 const matrix = words(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 
@@ -42,7 +48,7 @@ function track(id: number, { samples, entries }: Claims): Buffer {
   const table = box(
     'stbl',
     box('stsd', words(0, 1), sampleEntry()),
-    box('stts', words(0, entries ?? 1, samples, 1)),
+    box('stts', words(0, entries ?? 1, samples, DELTA)),
     box('stsc', words(0, entries ?? 1, 1, samples, 1)),
     box('stsz', words(0, 2, samples)),
     box('stco', words(0, entries ?? 1, 64)),
@@ -53,7 +59,7 @@ function track(id: number, { samples, entries }: Claims): Buffer {
   const handler = Buffer.concat([words(0, 0), Buffer.from('soun'), words(0, 0, 0), Buffer.alloc(1)])
   const dataReference = box('dinf', box('dref', words(0, 1), box('url ', words(1))))
   const media = box('minf', box('smhd', words(0, 0)), dataReference, table)
-  const header = words(0, 0, 0, RATE, samples)
+  const header = words(0, 0, 0, TIMESCALE, samples * DELTA)
   const mdia = box('mdia', box('mdhd', header, words(0)), box('hdlr', handler), media)
   const tkhd = box('tkhd', words(7, 0, 0, id, 0, samples, 0, 0, 0, 0x01000000), matrix, words(0, 0))
   return box('trak', tkhd, mdia)
@@ -63,7 +69,7 @@ function track(id: number, { samples, entries }: Claims): Buffer {
 export function claimingMp4(claims: Claims): Buffer {
   const mvhd = box(
     'mvhd',
-    words(0, 0, 0, RATE, claims.samples, 0x10000, 0x01000000, 0, 0),
+    words(0, 0, 0, TIMESCALE, claims.samples * DELTA, 0x10000, 0x01000000, 0, 0),
     matrix,
     Buffer.alloc(24),
     words(99),
@@ -71,7 +77,8 @@ export function claimingMp4(claims: Claims): Buffer {
   const tracks = Array.from({ length: claims.tracks }, (_, n) => track(n + 1, claims))
   const brand = Buffer.from(`${claims.brand ?? 'isom'}\0\0\0\0`, 'latin1')
   const sound = box('mdat', Buffer.alloc(1024, 1))
-  return Buffer.concat([box('ftyp', brand), sound, box('moov', mvhd, ...tracks)])
+  const more = claims.isFragmented ? [box('mvex', box('trex', words(0, 1, 1, DELTA, 1, 0)))] : []
+  return Buffer.concat([box('ftyp', brand), sound, box('moov', mvhd, ...tracks, ...more)])
 }
 
 /** Boxes within boxes, so many deep. */
@@ -85,10 +92,12 @@ export function deepMp4(depth: number): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** Many fragments of nothing: `moof` boxes without a track. */
+/** Many fragments, each of which claims a million samples of one byte. */
 export function fragmentedMp4(count: number): Buffer {
-  const run = box('trun', words(0x201, 1_000_000, 8, 4))
-  const one = box('moof', box('mfhd', words(0, 1)), box('traf', box('tfhd', words(0, 1)), run))
-  const whole = claimingMp4({ tracks: 1, samples: 1 })
+  // Flags: a data offset in the run; a default size in the header of the track.
+  const run = box('trun', words(1, 1_000_000, 8))
+  const header = box('tfhd', words(0x10, 1, 1))
+  const one = box('moof', box('mfhd', words(0, 1)), box('traf', header, run))
+  const whole = claimingMp4({ tracks: 1, samples: 1, isFragmented: true })
   return Buffer.concat([whole, ...Array.from({ length: count }, () => one)])
 }
