@@ -54,7 +54,7 @@ export const mediaAttacks: Record<string, Attack> = {
   ]),
   'media-mp4-boxes': uploads('a.mp4', () => [
     deepMp4(100_000),
-    fragmentedMp4(20),
+    fragmentedMp4(100),
     fragmentedMp4(20_000),
     claimingMp4({ tracks: 800, samples: 100 }),
   ]),
