@@ -45,8 +45,7 @@ export async function retryAddOn(
       continue
     }
     const params = job.requestParams ?? '{}'
-    const audioDuration = job.file?.duration ?? 0
-    const options = { account: id.account, audioDuration, signal }
+    const options = { account: id.account, signal }
     const made = await composer.retry({ name, result, params, form }, options)
     if (made.outcome !== 'made') throw refusal(made.outcome, name)
     if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result)) {

@@ -38,7 +38,7 @@ async function close(summary: Envelope, lines: string[] = []) {
     ...{ hasAcks: false, maxMessages: 99, readLog: readLines, form: 'string', onTold() {} },
     ...{ maxMessageBytes: 1e6, onCut: assert.fail },
     ...{ teller, journal, signal },
-    text: { find: async () => summary },
+    text: { warnings: () => [], find: async () => summary },
   })
   const text = (await Array.fromAsync(outcome.result())).join('')
   return { lines, result: JSON.parse(text) as { summarization: Envelope; messages: string[] } }

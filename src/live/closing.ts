@@ -39,7 +39,7 @@ export type ClosingOptions = {
   readLog: ReadLog
   /** Tells speakers apart and notes them in the log; undefined when that was not asked for, or is done. */
   diarise?: (() => Promise<void>) | undefined
-  text: Pick<SessionText, 'find'>
+  text: Pick<SessionText, 'find' | 'warnings'>
   form: ResultForm
   /** From here on no other message may be told: result and callback end with the same ones. */
   onTold(): void
@@ -75,12 +75,12 @@ export async function closeSession(
     ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
   const total = work + (diarized?.seconds ?? 0)
-  const warnings = await readWarnings(readLog)
+  const warnings = [...(await readWarnings(readLog)), ...options.text.warnings()]
   if ((await measureMessages(readLog, options)).isCut) {
     options.onCut()
     warnings.push(warningTexts.unstored)
   }
-  const built = buildResult(transcription, { duration, channels, work: total, addOns, warnings })
+  const built = buildResult(transcription, { duration, channels, work: total, warnings, addOns })
   // What an earlier process told of the result must stay true: it measured another time of work.
   const whole = teller.dataTold('post_final_transcript') ?? built
   // Each of the transcripts may be megabytes: the loop is to be free between them.

@@ -220,7 +220,7 @@ export class HeldSessions {
         { storage, log: this.#log, metrics, signal },
         { job, lease, files, feed },
       )
-      text = liveText.open({ id: job.id, ...textOf(params) })
+      text = liveText.open({ id: job.id, account: job.account, ...textOf(params) })
       const span = tracing.start('live session', { 'steno.session.id': job.id })
       const session = new LiveSession({
         id: job.id,

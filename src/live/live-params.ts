@@ -31,7 +31,7 @@ export function endpointingOf(params: LiveParams, { vadHangover }: LiveConfig): 
 }
 
 /** What is asked of the texts of a session, and the language that it is likely to be in. */
-export function textOf(params: LiveParams): Omit<TextSession, 'id'> {
+export function textOf(params: LiveParams): Omit<TextSession, 'id' | 'account'> {
   const [language = 'en'] = params.language_config.languages
   return { params: textParams(params), language }
 }

@@ -5,6 +5,7 @@ import { notConfigured } from '../text/not-configured.ts'
 /** Texts that stay as they are, and in which nothing is looked for. */
 export const plainText: SessionText = {
   change: async ({ words }) => words,
+  warnings: () => [],
   find: async (name) => failed(name, notConfigured(name).error!, { form: 'native' }),
   close: async () => {},
 }

@@ -42,7 +42,7 @@ function chunk(received: number): { kind: 'chunk'; chunk: ChunkRecord } {
 /** The result of what was said. */
 async function resultOf(readLog: ReadLog, addOns: Record<string, string> = {}) {
   const { transcription } = await buildTranscription(readLog)
-  const measures = { duration: 12.3456789, channels: 2, work: 0.5, addOns }
+  const measures = { duration: 12.3456789, channels: 2, work: 0.5, warnings: [], addOns }
   return { transcription, whole: buildResult(transcription, measures) }
 }
 
@@ -171,7 +171,10 @@ test('a result tells what it lacks, if it lacks anything', async () => {
   const measures = { duration: 1, channels: 1, work: 0, addOns: {} }
   const { metadata } = JSON.parse(buildResult('{}', { ...measures, warnings: ['cut'] }))
   assert.deepEqual(metadata.warnings, ['cut'])
-  assert.ok(!('warnings' in JSON.parse(buildResult('{}', measures)).metadata))
+  assert.deepEqual(
+    JSON.parse(buildResult('{}', { ...measures, warnings: [] })).metadata.warnings,
+    [],
+  )
 })
 
 test('an acknowledgement that stands in the log as a message is left out like the others', async () => {

@@ -21,8 +21,8 @@ export type ResultOptions = {
   duration: number
   channels: number
   work: number
-  /** What it lacks; told only if there is any. */
-  warnings?: readonly string[]
+  /** What the customer should know: what was left out, and why. */
+  warnings: readonly string[]
   /** JSON texts by key. */
   addOns: Readonly<Record<string, string>>
 }
@@ -41,7 +41,7 @@ export async function buildTranscription(readLog: ReadLog): Promise<Transcriptio
 /** The result of a session as JSON text (contract 4.1), without its messages. */
 export function buildResult(
   transcription: string,
-  { duration, channels, work, addOns, warnings = [] }: ResultOptions,
+  { duration, channels, work, warnings, addOns }: ResultOptions,
 ): string {
   const seconds = roundTo(duration, 6)
   const metadata = JSON.stringify({
@@ -49,7 +49,7 @@ export function buildResult(
     number_of_distinct_channels: channels,
     billing_time: roundTo(seconds * channels, 6),
     transcription_time: roundTo(work, 6),
-    ...(warnings.length > 0 && { warnings }),
+    warnings,
   })
   const parts = Object.entries({ metadata, transcription, ...addOns })
   return `{${parts.map(([key, json]) => `"${key}":${json}`).join(',')}}`

@@ -18,9 +18,12 @@ export class AccountTurns<T> {
     return this.#next() !== undefined
   }
 
-  /** Takes the oldest work of the account whose turn it is; `end` has to be called when it is done. */
-  take(): { account: string; work: T } | undefined {
-    const next = this.#next()
+  /**
+   * Takes the oldest work of the account whose turn it is, of those that `may` have one; `end` has to be called
+   * when it is done.
+   */
+  take(may: (account: string) => boolean = () => true): { account: string; work: T } | undefined {
+    const next = this.#next(may)
     if (!next) return undefined
     const [account, works] = next
     const work = works.shift()!
@@ -38,8 +41,10 @@ export class AccountTurns<T> {
     this.#waiting.set(account, rest)
   }
 
-  #next(): [account: string, works: T[]] | undefined {
-    for (const entry of this.#waiting) if (!this.#inHand.has(entry[0])) return entry
+  #next(may = (_account: string) => true): [account: string, works: T[]] | undefined {
+    for (const entry of this.#waiting) {
+      if (!this.#inHand.has(entry[0]) && may(entry[0])) return entry
+    }
     return undefined
   }
 }

@@ -30,7 +30,13 @@ export type Transform = {
 }
 
 /** A changed transcript, what is to be told of the changes, and what to silence in the sound, where that is something. */
-export type Transformed = { transcript: Transcript; made?: Made; redacted?: RedactedSpan[] }
+export type Transformed = {
+  transcript: Transcript
+  made?: Made
+  redacted?: RedactedSpan[]
+  /** What the customer should know of it: they stand in the metadata of the result. */
+  warnings?: string[]
+}
 
 /** A result, and what to silence in the sound it was made of. */
 export type Composed = { result: Record<string, unknown>; redacted: RedactedSpan[] }
@@ -67,6 +73,7 @@ export function compose(
   const { params, form = 'string', diarizationError, diarizationSeconds: seconds = 0 } = result
   let text = transcript
   let redacted: RedactedSpan[] = []
+  const warnings: string[] = []
   const envelopes = new Map<string, Envelope>()
   for (const transform of transforms) {
     const { name } = transform
@@ -75,9 +82,10 @@ export function compose(
     const applied = applyTransform(transform, text, { params, why: given[name], now, onFault })
     text = applied.transcript
     if (applied.redacted) redacted = applied.redacted
+    warnings.push(...(applied.warnings ?? []))
     if (applied.envelope) envelopes.set(name, applied.envelope)
   }
-  const written = buildResult(text, result)
+  const written = buildResult(text, { ...result, warnings })
   // Of what the result tells, to the digit: all that there is for one that is made again later (`retry.ts`).
   const told = { ...text, ...transcriptOf(written.transcription.utterances) }
   for (const addOn of addOns) {
@@ -86,6 +94,9 @@ export function compose(
     onStep?.(name)
     envelopes.set(name, runAddOn(addOn, told, { params, form, given, now, onFault }))
   }
+  // They have no envelope that could say so.
+  const subtitlesError = envelopes.get('subtitles')?.error
+  if (subtitlesError) warnings.push(subtitlesError.message)
   for (const name of withoutEngine) {
     if (params[name] === true) envelopes.set(name, notConfigured(name))
   }
@@ -101,25 +112,30 @@ function applyTransform(
   { name, tells, required, apply }: Transform,
   transcript: Transcript,
   { params, why, ...run }: AnswerOptions & { params: Params; why: AddOnError | undefined },
-): { transcript: Transcript; envelope?: Envelope; redacted?: RedactedSpan[] } {
+): Omit<Transformed, 'made'> & { envelope?: Envelope } {
   if (required) {
     if (why) throw new RequiredStepFailed(why.message)
     return applyRequired(() => apply(transcript, params))
   }
-  if (why) return { transcript, ...(tells && { envelope: failed(name, why) }) }
-  let changed = transcript
+  if (why) {
+    return {
+      transcript,
+      ...(tells ? { envelope: failed(name, why) } : { warnings: [why.message] }),
+    }
+  }
+  let changed: Omit<Transformed, 'made'> = { transcript }
   const make = (): Made => {
-    const { transcript: text, made } = apply(transcript, params)
-    changed = text
+    const { made, ...applied } = apply(transcript, params)
+    changed = applied
     return made ?? { results: null, isEmpty: true }
   }
   // Of one that tells nothing a failure must be noticed: it breaks the step down.
   if (!tells) {
     make()
-    return { transcript: changed }
+    return changed
   }
   const envelope = answer(name, make, run)
-  return { transcript: changed, envelope }
+  return { ...changed, envelope }
 }
 
 /** A refusal is final; whatever else is thrown breaks the step down, and is given back as why it is not tried again. */

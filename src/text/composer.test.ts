@@ -103,7 +103,7 @@ test('an add-on is made again in the thread, and one that hangs again says so', 
     result: JSON.stringify({ transcription: { utterances: [] } }),
     form: 'string' as const,
   }
-  const options = { account, audioDuration: 0, signal }
+  const options = { account, signal }
   const retried = await openComposer(t).retry({ name: 'sentences', ...texts }, options)
   assert.equal(retried.outcome, 'made')
   const entry = new URL('composer.fixture.ts', import.meta.url)
@@ -223,4 +223,28 @@ test('who does not wait for long has no thread started', async (t) => {
   const { begin } = openShared(t, { secondAfter: 1000 })
   const all = ['a', 'b', 'c'].map((account) => begin(account, 'tell thread').done)
   assert.equal(new Set(await Promise.all(all)).size, 1)
+})
+
+test('an account that lost a step has the second thread only, for an hour', async (t) => {
+  let now = 0
+  const { begin } = openShared(t, { now: () => now })
+  const first = await begin('a', 'tell thread').done
+  await begin('a', 'crash').done
+  const next = await begin('b', 'tell thread').done
+  assert.notEqual(next, first)
+  assert.notEqual(await begin('a', 'tell thread').done, next)
+  assert.equal(await begin('b', 'tell thread').done, next)
+  now += 3_600_000
+  assert.equal(await begin('a', 'tell thread').done, next)
+})
+
+test('each step that hangs has half the time of the one before', async (t) => {
+  const given = await openFaulty(t, 4)('a hang', 'b hang', 'c hang')
+  const messages = Object.values(given).map(({ message }) => message)
+  assert.deepEqual(
+    messages,
+    ['a hang', 'b hang', 'c hang'].map((name, i) => {
+      return `${name} took longer than ${4 / 2 ** i} s`
+    }),
+  )
 })

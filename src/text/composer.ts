@@ -8,18 +8,23 @@ import type { Retried, Retry } from './retry.ts'
 
 /** What composers are made from. */
 export type ComposerOptions = ComposingOptions & {
-  /** For tests: the seconds that a composition waits before it has a second thread started. */
+  /** For tests: the seconds that a composition waits before it has a second thread started, and the time in ms. */
   secondAfter?: number
+  now?: () => number
 }
 
 /** Whose composition it is, and what ends it. */
-export type ComposerTaskOptions = TaskOptions & { account: string }
+export type ComposerTaskOptions = { account: string; signal: AbortSignal }
 
 /** Longer than most compositions take: another thread takes 90 MB, and 165 MB with all word lists. */
 const SECOND_AFTER = 2
+/** So long, in milliseconds, an account that lost a step has the second thread only. */
+const SET_APART_FOR = 3_600_000
+/** JSON characters of one word of a result, at least. */
+const CHARACTERS_PER_WORD = 60
 
 /** Whoever asks what can be made asks for all accounts, and waits for none of them. */
-const describing = { account: '', audioDuration: 0, signal: new AbortController().signal }
+const describing = { account: '', words: 0, signal: new AbortController().signal }
 
 type Work = (thread: ComposingThread) => Promise<void>
 
@@ -28,7 +33,8 @@ type Work = (thread: ComposingThread) => Promise<void>
  * loop that serves everybody must not. Accounts take turns, one composition of each at a time, so that none
  * waits behind all that another one brings; after two seconds of waiting there is a second thread, as long as somebody
  * needs it. A step that breaks down is left out, says so in the result, and costs the others nothing. Only redaction
- * is never left out: when it fails, so does the composition.
+ * is never left out: when it fails, so does the composition. An account of which a step hung or broke its thread
+ * down has the second thread only for an hour: the first one stays free for the others.
  */
 export class Composer {
   readonly #first: ComposingThread
@@ -36,10 +42,14 @@ export class Composer {
   readonly #busy = new Set<ComposingThread>()
   readonly #turns = new AccountTurns<Work>()
   readonly #secondAfter: number
+  readonly #now: () => number
+  /** Until when accounts have the second thread only. */
+  readonly #apart = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #described: Promise<TextCapabilities> | undefined
 
-  constructor({ secondAfter = SECOND_AFTER, ...options }: ComposerOptions) {
+  constructor({ secondAfter = SECOND_AFTER, now = Date.now, ...options }: ComposerOptions) {
+    this.#now = now
     this.#first = new ComposingThread(options)
     this.#second = new ComposingThread(options)
     this.#secondAfter = secondAfter
@@ -49,15 +59,16 @@ export class Composer {
   compose(
     transcript: Transcript,
     result: ResultOptions,
-    options: Omit<ComposerTaskOptions, 'audioDuration'>,
+    options: ComposerTaskOptions,
   ): Promise<ComposedText> {
-    const { audioDuration } = result
-    return this.#enqueue({ kind: 'compose', transcript, result }, { ...options, audioDuration })
+    const words = transcript.utterances.reduce((sum, { words }) => sum + words.length, 0)
+    return this.#enqueue({ kind: 'compose', transcript, result }, { ...options, words })
   }
 
   /** Makes an add-on again that had failed, likewise. */
   retry(retry: Retry, options: ComposerTaskOptions): Promise<Retried> {
-    return this.#enqueue({ kind: 'retry', retry }, options)
+    const words = Math.ceil(retry.result.length / CHARACTERS_PER_WORD)
+    return this.#enqueue({ kind: 'retry', retry }, { ...options, words })
   }
 
   /** What can be made of transcripts: only a thread loads what knows. */
@@ -76,10 +87,13 @@ export class Composer {
 
   #enqueue<T extends Task>(
     task: T,
-    { account, ...options }: ComposerTaskOptions,
+    { account, ...options }: ComposerTaskOptions & TaskOptions,
   ): Promise<Answers[T['kind']]> {
     const { promise, resolve, reject } = Promise.withResolvers<Answers[T['kind']]>()
-    this.#turns.add(account, (thread) => thread.perform(task, options).then(resolve, reject))
+    const onLost = () => this.#apart.set(account, this.#now() + SET_APART_FOR)
+    this.#turns.add(account, (thread) =>
+      thread.perform(task, { ...options, onLost }).then(resolve, reject),
+    )
     this.#advance()
     return promise
   }
@@ -97,7 +111,7 @@ export class Composer {
   /** Gives a thread, if it is free, what comes next. */
   #begin(thread: ComposingThread): void {
     if (this.#busy.has(thread)) return
-    const next = this.#turns.take()
+    const next = this.#turns.take((account) => thread === this.#second || !this.#isApart(account))
     if (!next) return
     this.#busy.add(thread)
     void next.work(thread).then(() => {
@@ -106,6 +120,14 @@ export class Composer {
       this.#advance()
       if (thread === this.#second) this.#goOn()
     })
+  }
+
+  #isApart(account: string): boolean {
+    const until = this.#apart.get(account)
+    if (until === undefined) return false
+    if (until > this.#now()) return true
+    this.#apart.delete(account)
+    return false
   }
 
   /** The second thread does what is left; without anything it gives its memory back. */

@@ -20,12 +20,19 @@ export type ComposingOptions = {
   patience?: number
 }
 
-/** How long a task may take, which grows with the recording (seconds), and what ends it. */
-export type TaskOptions = { audioDuration: number; signal: AbortSignal }
+/** How long a task may take, which grows with the words that it is made of, and what ends it. */
+export type TaskOptions = {
+  words: number
+  signal: AbortSignal
+  /** Called when a step broke the thread down or took too long. */
+  onLost?: (() => void) | undefined
+}
 
-/** Seconds that a step may take, whatever the length of the recording, and for each second of it. */
+/** Seconds that a step may take, whatever it is made of, and for each word of that. */
 const PATIENCE = 30
-const PATIENCE_PER_SECOND = 0.01
+const PATIENCE_PER_WORD = 0.004
+/** Each step that is lost halves the time of the next one, down to this share: many that hang take no longer than two. */
+const LEAST_SHARE = 1 / 16
 /** More than the transcript of the longest recording takes, many times over. */
 const MAX_HEAP_MB = 1024
 
@@ -52,6 +59,7 @@ export class ComposingThread {
       signal.throwIfAborted()
       const composition = { id: this.#nextId++, task, given, step: openStep() }
       const outcome = await this.#try<Answers[T['kind']]>(composition, options)
+      if ('lost' in outcome && !signal.aborted) options.onLost?.()
       if ('answer' in outcome) return outcome.answer
       if ('refused' in outcome) throw new AppError('internal', outcome.refused)
       const { lost } = outcome
@@ -68,13 +76,11 @@ export class ComposingThread {
     await thread?.terminate()
   }
 
-  async #try<T>(
-    composition: Composition,
-    { audioDuration, signal }: TaskOptions,
-  ): Promise<Outcome<T>> {
+  async #try<T>(composition: Composition, { words, signal }: TaskOptions): Promise<Outcome<T>> {
     const { log, patience = PATIENCE } = this.#options
     const { id, given } = composition
-    const seconds = patience + audioDuration * PATIENCE_PER_SECOND
+    const share = Math.max(LEAST_SHARE, 0.5 ** Object.keys(given).length)
+    const seconds = (patience + words * PATIENCE_PER_WORD) * share
     const thread = this.#open()
     const ended = Promise.withResolvers<Outcome<T>>()
     let watchdog: NodeJS.Timeout | undefined

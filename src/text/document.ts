@@ -74,5 +74,20 @@ export function tokensWithin(
   { tokens }: Pick<Document, 'tokens'>,
   { from, to }: { from: number; to: number },
 ): Token[] {
-  return tokens.filter((token) => token.from < to && token.to > from)
+  const words: Token[] = []
+  for (let i = firstBehind(tokens, from); i < tokens.length && tokens[i]!.from < to; i++) {
+    words.push(tokens[i]!)
+  }
+  return words
+}
+
+/** Index of the first token that ends behind an offset: a document may have as many entities as words. */
+function firstBehind(tokens: readonly Token[], offset: number): number {
+  let [low, high] = [0, tokens.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (tokens[middle]!.to > offset) high = middle
+    else low = middle + 1
+  }
+  return low
 }

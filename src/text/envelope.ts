@@ -79,6 +79,12 @@ export function brokenDown(name: string): AddOnError {
   return { status_code: 500, exception: 'AddonFailed', message: `${name} broke down` }
 }
 
+/** An add-on that was not run any more, because it used more of the processor than one session may. */
+export function overspent(name: string): AddOnError {
+  const message = `${name} is left out from here on: it used more time than a session may`
+  return { status_code: 504, exception: 'AddonTimeout', message }
+}
+
 /** An add-on that took longer than it may. */
 export function timedOut(name: string, seconds: number): AddOnError {
   const message = `${name} took longer than ${Math.round(seconds)} s`

@@ -76,6 +76,7 @@ test('times and confidences have three decimals, durations six', () => {
     number_of_distinct_channels: 2,
     billing_time: 2.469136,
     transcription_time: 0.123457,
+    warnings: [],
   })
   const { start, end, confidence } = result.transcription.utterances[0]!
   assert.deepEqual([start, end, confidence], [0.123, 0.988, 0.667])

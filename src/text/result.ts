@@ -19,11 +19,13 @@ export type ResultOptions = {
   diarizationError?: AddOnError | undefined
   /** How long that took. */
   diarizationSeconds?: number | undefined
+  /** What the customer should know: what was left out, and why. */
+  warnings?: readonly string[]
 }
 
 /** Words a transcript as the API answers it (contract 4.1 to 4.4), without what is made of it. */
 export function buildResult(transcript: Transcript, options: ResultOptions) {
-  const { audioDuration, distinctChannels, transcriptionTime } = options
+  const { audioDuration, distinctChannels, transcriptionTime, warnings = [] } = options
   const seconds = roundTo(audioDuration, 6)
   const spoken = transcript.utterances.filter(({ words }) => words.length > 0)
   const utterances = spoken
@@ -35,6 +37,7 @@ export function buildResult(transcript: Transcript, options: ResultOptions) {
       number_of_distinct_channels: distinctChannels,
       billing_time: roundTo(seconds * distinctChannels, 6),
       transcription_time: roundTo(transcriptionTime, 6),
+      warnings,
     },
     transcription: {
       full_transcript: utterances.map(({ text }) => text.trim()).join(' '),

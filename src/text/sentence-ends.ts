@@ -1,6 +1,7 @@
 import { separatorOf } from '../transcript/separators.ts'
 import { abbreviationOf, followsHour } from './abbreviations.ts'
 import { localeOf } from './locale.ts'
+import { trailingFrom } from './trailing.ts'
 import { partsOf } from './word-parts.ts'
 
 /** Words that begin a sentence far oftener than a name: behind initials (U.S., J.) they tell that it ended. */
@@ -24,7 +25,11 @@ const PRONOUN = /^(?:he|she|they|we|i|you|it)$/i
 const SPEECH = /^(?:said|says|asked|asks|replied|answered|shouted|cried|whispered|told|added)$/i
 
 /** Marks that close what was quoted or set in brackets. */
-const CLOSED = /["'”’»)\]]+$/u
+const CLOSING = /["'”’»)\]]/
+
+function withoutClosing(text: string): string {
+  return text.slice(0, trailingFrom(text, CLOSING))
+}
 
 /**
  * Whether a sentence ends behind each of the words of `language`; behind the last one does. Rules of Unicode
@@ -62,7 +67,7 @@ function unicodeBreaks(texts: readonly string[], language: string): Set<number> 
 
 /** Sentence ends that Unicode's rules miss: before a number, before iPhone, at …, and in text without capitals. */
 function beginsUnseen(text: string, next: string, cased: boolean): boolean {
-  const bare = text.replace(CLOSED, '')
+  const bare = withoutClosing(text)
   const first = partsOf(next).core
   if (/…$/.test(bare)) return /^\p{Lu}/u.test(first)
   if (!/[^.\s]\.$/u.test(bare)) return false
@@ -74,7 +79,7 @@ type Context = { next: string; afterNext: string | undefined; language: string; 
 function goesOn(text: string, context: Context): boolean {
   const { next, afterNext, language, cased } = context
   const first = partsOf(next).core
-  const bare = text.replace(CLOSED, '')
+  const bare = withoutClosing(text)
   const small = cased && /^\p{Ll}(?!\p{Lu})/u.test(first)
   // Yahoo! is a name and "Why?" a quotation; a question of its own ends whatever case the next word has.
   if (small && (bare !== text || !/[?？؟]$/u.test(bare))) return true
@@ -105,5 +110,5 @@ const starters = new Map(
 function isStarter(core: string, language: string): boolean {
   const folded = core.toLowerCase()
   const known = starters.get(language)
-  return known !== undefined && (known.has(folded) || known.has(folded.replace(/['’].*$/, '')))
+  return known !== undefined && (known.has(folded) || known.has(folded.replace(/['’].*/, '')))
 }

@@ -1,18 +1,18 @@
-import type { Transcript } from '../transcript/transcript.ts'
 import { knownUtterances } from './add-on.ts'
 import type { Transform } from './compose.ts'
 import { languages as entityLanguages } from './entities/find-entities.ts'
+import type { Replacing } from './growth.ts'
 import { makeNamesConsistent, languages as nameLanguages, writeNameChanges } from './names.ts'
 import { enhancePunctuation } from './punctuation.ts'
 import { type PiiRedactionConfig, redact } from './redaction/redaction.ts'
-import { applySpelling, type CustomSpellingConfig } from './spelling.ts'
+import { type CustomSpellingConfig, createSpelling } from './spelling.ts'
 import type { CustomVocabularyConfig } from './vocabulary/entries.ts'
-import { applyVocabulary } from './vocabulary/vocabulary.ts'
+import { createVocabulary } from './vocabulary/vocabulary.ts'
 
 /** What may change a transcript before anything is made of it, in this order. */
 export const transforms: readonly Transform[] = [
-  withConfig<CustomVocabularyConfig>('custom_vocabulary', applyVocabulary),
-  withConfig<CustomSpellingConfig>('custom_spelling', applySpelling),
+  withConfig<CustomVocabularyConfig>('custom_vocabulary', createVocabulary),
+  withConfig<CustomSpellingConfig>('custom_spelling', createSpelling),
   {
     name: 'punctuation_enhanced',
     languages: 'all',
@@ -41,16 +41,15 @@ export const transforms: readonly Transform[] = [
 ]
 
 /** A transform whose configuration lies beside its switch; without one it does nothing. */
-function withConfig<C>(
-  name: string,
-  apply: (transcript: Transcript, config: C) => Transcript,
-): Transform {
+function withConfig<C>(name: string, create: (config: C) => Replacing): Transform {
   return {
     name,
     languages: 'all',
     apply(transcript, params) {
       const config = params[`${name}_config`] as C | undefined
-      return { transcript: config ? apply(transcript, config) : transcript }
+      if (!config) return { transcript }
+      const { apply, warnings } = create(config)
+      return { transcript: apply(transcript), warnings: warnings() }
     },
   }
 }

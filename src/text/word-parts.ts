@@ -1,28 +1,33 @@
 import type { Word } from '../transcript/transcript.ts'
+import { normalize } from './normalize.ts'
+import { trailingFrom } from './trailing.ts'
 
 /** The text of a word in parts: marks before it, its letters, a possessive 's, marks behind it. */
 export type WordParts = { before: string; core: string; possessive: string; after: string }
+
+/** A possessive and the character before it, in code units. */
+const POSSESSIVE = 4
 
 /** Takes a word apart; joined in order the parts are the text again. `core` is empty where there is no letter or digit. */
 export function partsOf(text: string): WordParts {
   const at = text.search(/[\p{L}\p{N}]/u)
   if (at < 0) return { before: text, core: '', possessive: '', after: '' }
-  const after = /[^\p{L}\p{M}\p{N}]*$/u.exec(text)?.[0] ?? ''
+  const after = text.slice(trailingFrom(text, /[^\p{L}\p{M}\p{N}]/u))
   const inner = text.slice(at, text.length - after.length)
-  const possessive = /(?<=.)['’]s$/iu.exec(inner)?.[0] ?? ''
+  const possessive = /(?<=.)['’]s$/iu.exec(inner.slice(-POSSESSIVE))?.[0] ?? ''
   const core = inner.slice(0, inner.length - possessive.length)
   return { before: text.slice(0, at), core, possessive, after }
 }
 
 /** The form in which texts are compared: composed, in lower case. */
 export function foldCase(text: string): string {
-  return text.normalize('NFC').toLowerCase()
+  return normalize(text, 'NFC').toLowerCase()
 }
 
 /** One word in the place of `words`, from their first start to their last end, with their mean confidence. */
 export function replaceWords(words: readonly Word[], text: string): Word {
   const { start } = words[0]!
-  const end = Math.max(...words.map((word) => word.end))
+  const end = words.reduce((last, word) => Math.max(last, word.end), Number.NEGATIVE_INFINITY)
   const confidence = words.reduce((sum, word) => sum + word.confidence, 0) / words.length
   return { text, start, end, confidence }
 }

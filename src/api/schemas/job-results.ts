@@ -22,7 +22,10 @@ const Metadata = Type.Object(
     billing_time: Type.Number({ minimum: 0, description: 'Seconds, times the channels' }),
     transcription_time: Type.Number({ minimum: 0, description: 'Seconds of work' }),
     warnings: Type.Optional(
-      Type.Array(Type.String(), { description: 'What the result lacks; absent when it is whole' }),
+      Type.Array(Type.String(), {
+        description:
+          'What was left out of the result, and why; empty when nothing was. Our extension; results of earlier versions lack it',
+      }),
     ),
   },
   { title: 'ResultMetadata' },

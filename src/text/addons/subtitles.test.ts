@@ -111,3 +111,23 @@ test('compliance ends every line with a carriage return and a line feed, and def
   for (const file of files) assert.doesNotMatch(file.subtitles, /[^\r]\n|\r[^\n]/)
   assert.doesNotMatch(srt([long], { style: 'default' }), /\r/)
 })
+
+test('a format that is asked for twice is written once', () => {
+  const { utterances } = { utterances: [] }
+  const files = subtitles({ utterances }, { formats: ['srt', 'vtt', 'srt', 'vtt'] })
+  assert.deepEqual(
+    files.map(({ format }) => format),
+    ['srt', 'vtt'],
+  )
+})
+
+test('subtitles that would be far longer than what was said are refused', () => {
+  const text = 'a'.repeat(400_000)
+  const words = [{ text, start: 0, end: 1000, confidence: 1 }]
+  const utterances = [{ channel: 0, language: 'en', words }]
+  const config = { style: 'compliance', maximum_characters_per_row: 1, maximum_rows_per_caption: 1 }
+  assert.throws(
+    () => subtitles({ utterances }, config as SubtitlesConfig),
+    /more than 16000000 characters/,
+  )
+})

@@ -1,4 +1,5 @@
 import type { Transcript } from '../../transcript/transcript.ts'
+import { AddOnFailure } from '../envelope.ts'
 import { type CaptionLimits, cutCaptions, DEFAULT_LIMITS } from '../formats/captions.ts'
 import { formatSubtitles, type SubtitleFormat } from '../formats/subtitles.ts'
 
@@ -11,6 +12,9 @@ export type SubtitlesConfig = {
   maximum_rows_per_caption?: number
   style?: 'default' | 'compliance'
 }
+
+/** A day of speech has a third; a caption for each letter has a hundred times what is said. */
+const MAX_CHARACTERS = 16_000_000
 
 /** One subtitle file, as the API answers it. */
 export type Subtitle = { format: SubtitleFormat; subtitles: string }
@@ -25,9 +29,22 @@ export const languages: readonly string[] = ['all']
  */
 export function subtitles({ utterances }: Transcript, config: SubtitlesConfig = {}): Subtitle[] {
   const captions = cutCaptions(utterances, limitsOf(config))
+  const formats = (config.formats ?? ['srt']).filter((one, i, all) => all.indexOf(one) === i)
   const lineEnd = config.style === 'compliance' ? '\r\n' : '\n'
-  return (config.formats ?? ['srt']).map((format) => {
-    return { format, subtitles: formatSubtitles(captions, format, { lineEnd }) }
+  let length = 0
+  return formats.map((format) => {
+    const file = formatSubtitles(captions, format, { lineEnd })
+    length += file.length
+    if (length > MAX_CHARACTERS) throw tooLong()
+    return { format, subtitles: file }
+  })
+}
+
+function tooLong(): AddOnFailure {
+  return new AddOnFailure({
+    status_code: 422,
+    exception: 'ResultTooLarge',
+    message: `subtitles would have more than ${MAX_CHARACTERS} characters: allow more of them in a row`,
   })
 }
 

@@ -1,3 +1,5 @@
+import { normalize } from '../normalize.ts'
+
 const letters: Record<string, string> = {
   ł: 'l',
   ø: 'o',
@@ -12,6 +14,6 @@ const letters: Record<string, string> = {
 export function withoutAccents(word: string): string {
   const lower = word.toLowerCase()
   if (/^[\x20-\x7e]*$/.test(lower)) return lower
-  const bare = lower.normalize('NFD').replace(/\p{M}/gu, '')
+  const bare = normalize(lower, 'NFD').replace(/\p{M}/gu, '')
   return bare.replace(/[łøđıßæœ]/g, (letter) => letters[letter]!)
 }

@@ -1,4 +1,5 @@
 import type { Document } from '../document.ts'
+import { trailingFrom } from '../trailing.ts'
 import { findAmounts } from './amounts.ts'
 import { findCodes } from './codes.ts'
 import { findDates } from './dates.ts'
@@ -58,8 +59,9 @@ export function findCandidates(document: Readable): Entity[] {
 function trimmed(text: string, entity: Entity): Entity {
   const said = text.slice(entity.from, entity.to)
   if (entity.type === 'PASSWORD') return entity
-  const end = /(?:['’]s)?[\s.,;:?!…'"”’)\]-]*$/u.exec(said)!
-  const kept = /\b[ap]\.m\.$/.test(said) ? said.length : end.index
+  const marks = trailingFrom(said, /[\s.,;:?!…'"”’)\]-]/u)
+  const end = /['’]s$/.test(said.slice(0, marks)) ? marks - 2 : marks
+  const kept = /\b[ap]\.m\.$/.test(said) ? said.length : end
   const open = /^[\s,;:'"“‘]*/u.exec(said)![0].length
   return { ...entity, from: entity.from + open, to: entity.from + Math.max(kept, open) }
 }

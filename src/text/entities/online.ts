@@ -8,7 +8,7 @@ const tld =
 /** Endings that are also everyday words: said, they need an address before them. */
 const saidTld =
   '(?:com|org|net|io|i o|edu|gov|info|biz|co|uk|us|ca|de|fr|es|nl|ch|eu|au|jp|cn|br|se|dk|fi|pl|ru|tv|ai|app|dev|cloud|example)'
-const domain = `[\\p{L}\\d-]{1,63}(?:\\s+(?:dash|hyphen)\\s+[\\p{L}\\d]+){0,3}(?:(?:\\s+dot\\s+|\\.)[\\p{L}\\d-]+){0,4}?(?:\\s+dot\\s+|\\.)${saidTld}(?:(?:\\s+dot\\s+|\\.)(?:uk|au|jp|br|com))?`
+const domain = `[\\p{L}\\d-]{1,63}(?:\\s{1,8}(?:dash|hyphen)\\s{1,8}[\\p{L}\\d]+){0,3}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)[\\p{L}\\d-]+){0,4}?(?:\\s{1,8}dot\\s{1,8}|\\.)${saidTld}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)(?:uk|au|jp|br|com))?`
 const octet = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
 const documentEnding =
   '(?:pdf|docx?|xlsx?|pptx?|txt|csv|zip|jpe?g|png|gif|mp3|mp4|wav|json|xml|html|exe|py|js|ts)'
@@ -32,7 +32,7 @@ const patterns: Pattern[] = [
   {
     type: 'URL',
     pattern: new RegExp(
-      `(?<![@\\p{L}\\d.-])(?:https?\\s+colon\\s+slash\\s+slash\\s+)?(?:(?:www|w w w|triple w)\\s+dot\\s+)?${domain}(?![\\p{L}\\d@]|\\s+dot\\s+\\p{L})(?:\\s+(?:forward\\s+)?slash\\s+[\\p{L}\\d-]+){0,8}`,
+      `(?<![@\\p{L}\\d.-])(?:https?\\s{1,8}colon\\s{1,8}slash\\s{1,8}slash\\s{1,8})?(?:(?:www|w w w|triple w)\\s{1,8}dot\\s{1,8})?${domain}(?![\\p{L}\\d@]|\\s{1,8}dot\\s{1,8}\\p{L})(?:\\s{1,8}(?:forward\\s{1,8})?slash\\s{1,8}[\\p{L}\\d-]+){0,8}`,
       'giu',
     ),
     score: 0.9,
@@ -51,7 +51,7 @@ const patterns: Pattern[] = [
   {
     type: 'FILENAME',
     pattern: new RegExp(
-      `(?<![\\p{L}\\d./@])[\\p{L}\\d][\\p{L}\\d_-]{0,80}(?:\\.|\\s+dot\\s+)${documentEnding}(?!\\p{L}|\\d|\\.\\p{L})`,
+      `(?<![\\p{L}\\d./@])[\\p{L}\\d][\\p{L}\\d_-]{0,80}(?:\\.|\\s{1,8}dot\\s{1,8})${documentEnding}(?!\\p{L}|\\d|\\.\\p{L})`,
       'giu',
     ),
     score: 0.95,
@@ -71,7 +71,7 @@ const patterns: Pattern[] = [
   },
 ]
 
-const saidAt = new RegExp(`,?\\s+at\\s+${domain}(?![\\p{L}\\d@])`, 'giu')
+const saidAt = new RegExp(`,?\\s{1,8}at\\s{1,8}${domain}(?![\\p{L}\\d@])`, 'giu')
 /** What is said before "at" and is no address: "look at …", "find us at …". */
 const noAddress =
   /^(?:look|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her)$/
@@ -114,7 +114,11 @@ function localPart(text: string, end: number): number | undefined {
   const left = lexemesOf(text.slice(reach, end))
   const mail = /\be-?mail\b/i.test(before(text, end, 100))
   let at = left.length - 1
-  if (at < 0 || noAddress.test(left[at]!.lower) || !/[\p{L}\d]$/u.test(text.slice(0, end)))
+  if (
+    at < 0 ||
+    noAddress.test(left[at]!.lower) ||
+    !/[\p{L}\d]$/u.test(text.slice(Math.max(0, end - 2), end))
+  )
     return undefined
   while (at > 0) {
     const previous = left[at - 1]!
@@ -142,7 +146,7 @@ const numberWord =
   '(?:zero|nought|naught|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|and|\\d{1,3})'
 const part = `${numberWord}(?:[\\s-]+${numberWord}){0,4}`
 const dottedNumbers = new RegExp(
-  `\\b${part}(?:,?\\s+(?:dot|point|period),?\\s+${part}){3}\\b`,
+  `\\b${part}(?:,?\\s{1,8}(?:dot|point|period),?\\s{1,8}${part}){3}\\b`,
   'gi',
 )
 

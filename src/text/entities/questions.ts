@@ -1,4 +1,5 @@
 import type { Heard } from '../document.ts'
+import { trailingFrom } from '../trailing.ts'
 import type { Entity } from './entity-types.ts'
 
 /** A text with the questions it answers put in, and the way back to its own offsets. */
@@ -42,7 +43,10 @@ export function withQuestions(text: string, heard: readonly Heard[]): Answered {
 
 /** The last sentence of what was said when it asks for something. */
 function questionOf(said: string): string | undefined {
-  const last = /[^.?!]*[.?!]*\s*$/.exec(said)![0].trim().slice(-REACH)
+  const text = said.trimEnd()
+  const marks = trailingFrom(text, /[.?!]/)
+  const from = trailingFrom(text.slice(0, marks), /[^.?!]/u)
+  const last = text.slice(from).trim().slice(-REACH)
   if (!asks.test(last) && !(last.endsWith('?') && last.includes(' '))) return undefined
   return /[.?!]$/.test(last) ? last : `${last}?`
 }

@@ -10,18 +10,23 @@ const both = { custom_vocabulary: true, custom_spelling: true }
 /** Texts whose threads misbehave as the words say, and what they log. */
 function openFaulty(t: TestContext) {
   const logged: unknown[] = []
-  const log = { error: (fields: unknown) => logged.push(fields) } as unknown as Log
+  const log = {
+    error: (fields: unknown) => logged.push(fields),
+    warn: (fields: unknown) => logged.push(fields),
+  } as unknown as Log
   const entry = new URL('thread.fixture.ts', import.meta.url)
-  const texts = new LiveText({ log, entry, patience: 2 })
+  const texts = new LiveText({ log, entry, patience: 2, now: () => 0 })
   t.after(() => texts.close())
-  const open = (params: Params, id = 'a') => texts.open({ id, params, language: 'en' })
+  const open = (params: Params, id = 'a', account = 'acme') => {
+    return texts.open({ id, account, params, language: 'en' })
+  }
   return { texts, open, logged }
 }
 
 function openReal(t: TestContext, params: Params): SessionText {
   const texts = new LiveText({ log: createLog('silent') })
   t.after(() => texts.close())
-  return texts.open({ id: 'a', params, language: 'en' })
+  return texts.open({ id: 'a', account: 'acme', params, language: 'en' })
 }
 
 function spoken(text: string) {
@@ -195,4 +200,67 @@ test('a session that was closed may be opened again', async (t) => {
   assert.equal(await changed(first, 'who'), 'a!')
   await first.close()
   assert.equal(await changed(open(both), 'who'), 'a a!')
+})
+
+test('a session that holds up others again and again works in a thread of its account', async (t) => {
+  const { open } = openFaulty(t)
+  const params = { custom_vocabulary: true }
+  const slow = open(params)
+  assert.equal(await changed(open(params, 'b', 'other'), 'who'), 'a b')
+  for (let i = 0; i < 3; i++) await changed(slow, 'cost 51')
+  assert.equal(await changed(slow, 'who'), 'a')
+  assert.equal(await changed(open(params, 'c', 'other'), 'who'), 'a b c')
+})
+
+test('an account that broke the shared thread down does not get it again, others keep theirs', async (t) => {
+  const { open } = openFaulty(t)
+  await changed(open({ custom_vocabulary: true }), 'crash')
+  assert.equal(await changed(open({ custom_vocabulary: true }, 'b', 'other'), 'who'), 'b')
+  assert.equal(await changed(open({ custom_vocabulary: true }, 'c'), 'who'), 'c')
+  assert.equal(await changed(open({ custom_vocabulary: true }, 'd', 'other'), 'who'), 'b d')
+})
+
+test('a step that used more time than a session may is left out, which is told once', async (t) => {
+  const { open, logged } = openFaulty(t)
+  const text = open(both)
+  await changed(text, 'first')
+  assert.deepEqual(text.warnings(), [])
+  await changed(text, 'cost 15001')
+  assert.equal(await changed(text, 'a'), 'a!')
+  assert.equal(await changed(text, 'a'), 'a!')
+  assert.equal(text.warnings().length, 1)
+  assert.match(text.warnings()[0]!, /^custom_vocabulary is left out from here on/)
+  assert.equal(logged.length, 1)
+})
+
+test('an account has two threads of its own at most', async (t) => {
+  const { open } = openFaulty(t)
+  const custom_vocabulary_config = { vocabulary: Array(501).fill('a') }
+  const params = { custom_vocabulary: true, custom_vocabulary_config }
+  const all = ['a', 'b', 'c'].map((id) => open(params, id))
+  const opened = await Promise.all(all.map((text) => changed(text, 'who')))
+  assert.deepEqual(opened.slice(0, 2), ['a', 'b'])
+  assert.equal(opened[2], 'a c')
+  for (const text of all) await text.close()
+})
+
+test('what is left out of the texts of a session stands among its warnings, and in the log once', async (t) => {
+  const warned: unknown[] = []
+  const log = { warn: (fields: unknown) => warned.push(fields) } as unknown as Log
+  const texts = new LiveText({ log })
+  t.after(() => texts.close())
+  const custom_spelling_config = { spelling_dictionary: { ['x'.repeat(250_000)]: ['a'] } }
+  const params = { custom_spelling: true, custom_spelling_config }
+  const text = texts.open({ id: 'a', account: 'acme', params, language: 'en' })
+  for (let i = 0; i < 3; i++) assert.equal(await changed(text, 'a a a'), 'a a a')
+  assert.match(text.warnings()[0]!, /^custom_spelling: 1 of the entries were ignored/)
+  assert.equal(warned.length, 1)
+})
+
+test('what waits for a step that hung is not tried', async (t) => {
+  const { open, logged } = openFaulty(t)
+  const text = open({ custom_vocabulary: true })
+  const all = ['hang', 'hang a', 'hang b'].map((words) => changed(text, words))
+  assert.deepEqual(await Promise.all(all), ['hang', 'hang a', 'hang b'])
+  assert.equal(logged.length, 1)
 })

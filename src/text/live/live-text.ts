@@ -2,20 +2,23 @@ import type { Log } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { Params } from '../add-on.ts'
 import type { Envelope } from '../envelope.ts'
-import { type OpenSessionText, openSessionText } from './session-text.ts'
+import { isLarge } from './large-params.ts'
+import { OwnThreads } from './own-threads.ts'
+import { type OpenSessionText, openSessionText, type SessionThreads } from './session-text.ts'
 import { changes, type FindingName, findings, type SpokenWords } from './step-names.ts'
 import { TextThread } from './text-thread.ts'
 
 /** What texts of live sessions are made from. */
 export type LiveTextOptions = {
   log: Log
-  /** For tests: the program of the threads, and the seconds that a step may take. */
+  /** For tests: the program of the threads, the seconds that a step may take, and the time in milliseconds. */
   entry?: URL
   patience?: number
+  now?: () => number
 }
 
-/** A session: its switches and their configurations, and the language that it is likely to be in. */
-export type TextSession = { id: string; params: Params; language: string }
+/** A session: whose it is, its switches and their configurations, and the language that it is likely to be in. */
+export type TextSession = { id: string; account: string; params: Params; language: string }
 
 /** Words of a partial wait until those of finals are done. */
 export type ChangeOptions = { signal: AbortSignal; isPartial?: boolean }
@@ -26,51 +29,59 @@ export type SessionText = {
   change(spoken: SpokenWords, options: ChangeOptions): Promise<readonly Word[]>
   /** What is found in utterances, which come as JSON text of an array. Rejects when aborted. */
   find(name: FindingName, said: string, options: { signal: AbortSignal }): Promise<Envelope>
+  /** What the customer should know: what was left out so far, and why. */
+  warnings(): string[]
   close(): Promise<void>
 }
 
 /** Seconds that a step may take: the largest vocabulary is prepared in one or two. */
 const PATIENCE = 15
-/** A larger vocabulary, in entries, takes more than 50 ms to prepare: others must not wait for it. */
-const LARGE_VOCABULARY = 500
-
+/** Seconds for a step that others wait for and whose word lists are read: it takes milliseconds. */
+const BRIEF = 3
 /**
  * Works on what is said in live sessions, in threads: the loop that serves everybody must not. Short steps
- * share a thread; summaries have another one, and so has each session with a large vocabulary.
+ * share a thread, in which accounts take turns; summaries have another one. Sessions with a large vocabulary, those
+ * that held up others and all of an account that broke the shared thread down work in threads of their account.
  */
 export class LiveText {
   readonly #options: LiveTextOptions
   readonly #shared: TextThread
   readonly #summaries: TextThread
-  readonly #own = new Set<TextThread>()
-  /** Waits for the next session that has to have one of its own. */
+  readonly #own: OwnThreads
+  /** Waits for the next session that must not share one. */
   #spare: TextThread | undefined
   /** What was prepared in the shared thread. */
   readonly #prepared = new Set<string>()
   readonly #preparations = new Map<OpenSessionText, TextThread>()
+  /** Accounts that broke the shared thread down: they do not get it again. */
+  readonly #apart = new Set<string>()
 
   constructor(options: LiveTextOptions) {
     this.#options = options
-    this.#shared = this.#createThread()
+    const patience = options.patience ?? PATIENCE
+    this.#shared = this.#createThread({ brief: Math.min(patience, BRIEF) })
     this.#summaries = this.#createThread()
+    this.#own = new OwnThreads({
+      create: () => this.#takeSpare() ?? this.#createThread(),
+      end: (thread) => this.#close(thread),
+    })
   }
 
   /**
    * A session was created, and its client will come: the threads that it needs start and read word lists, which
    * takes seconds the first time.
    */
-  prepare({ params, language }: Omit<TextSession, 'id'>): void {
+  prepare({ params, language }: Omit<TextSession, 'id' | 'account'>): void {
     const wanted = [...changes, ...findings].filter((name) => params[name] === true)
     const id = `preparation of ${wanted.join(', ')} in ${language}`
     if (wanted.length === 0 || (isLarge(params) ? this.#spare : this.#prepared.has(id))) return
     let utterances = this.#shared
     if (isLarge(params)) utterances = this.#spare = this.#createThread()
     else this.#prepared.add(id)
-    const { log } = this.#options
-    const threads = { utterances, summaries: this.#summaries, log }
     // Without vocabularies: those are the session's own.
     const switches = Object.fromEntries(wanted.map((name) => [name, true]))
-    const text = openSessionText({ id, params: switches, language }, threads)
+    const session = { id, account: PREPARATIONS, params: switches, language }
+    const text = this.#openText(session, { utterances: () => utterances })
     this.#preparations.set(text, utterances)
     void text.prepared.then(() => {
       text.close()
@@ -80,18 +91,38 @@ export class LiveText {
 
   /** Takes a session; what it asks for is prepared behind this. */
   open(session: TextSession): SessionText {
-    const [utterances, summaries] = [this.#threadFor(session), this.#summaries]
-    const text = openSessionText(session, { utterances, summaries, log: this.#options.log })
+    const { id, account, params } = session
+    let utterances = isLarge(params) ? this.#own.take(account) : this.#shared
+    const setApart = () => {
+      if (utterances !== this.#shared || isClosed) return
+      utterances.forget(id)
+      utterances = this.#own.take(account)
+    }
+    let isClosed = false
+    const text = this.#openText(session, {
+      utterances: () => {
+        if (this.#apart.has(account)) setApart()
+        return utterances
+      },
+      setApart,
+      onBroken: () => {
+        if (utterances === this.#shared) this.#apart.add(account)
+      },
+    })
     const close = async () => {
+      if (isClosed) return
+      isClosed = true
       text.close()
-      if (this.#own.delete(utterances)) await this.#close(utterances)
+      // It may have been set apart while something of it waited there.
+      this.#shared.forget(id)
+      await this.#own.release(account, utterances)
     }
     return { ...text, close }
   }
 
   async close(): Promise<void> {
     const spare = this.#spare ? [this.#spare] : []
-    const threads = [this.#shared, this.#summaries, ...spare, ...this.#own]
+    const threads = [this.#shared, this.#summaries, ...spare, ...this.#own.threads]
     await Promise.all(threads.map((thread) => this.#close(thread)))
   }
 
@@ -100,20 +131,29 @@ export class LiveText {
     await thread.close()
   }
 
-  #threadFor({ params }: TextSession): TextThread {
-    if (!isLarge(params)) return this.#shared
-    const thread = this.#spare ?? this.#createThread()
+  #openText(
+    session: TextSession,
+    threads: Pick<SessionThreads, 'utterances'> & Partial<SessionThreads>,
+  ): OpenSessionText {
+    const { log, now = () => performance.now() } = this.#options
+    const none = { setApart() {}, onBroken() {} }
+    return openSessionText(session, {
+      threads: { ...none, ...threads, summaries: this.#summaries },
+      log,
+      now,
+    })
+  }
+
+  #takeSpare(): TextThread | undefined {
+    const spare = this.#spare
     this.#spare = undefined
-    this.#own.add(thread)
-    return thread
+    return spare
   }
 
-  #createThread(): TextThread {
-    return new TextThread({ patience: PATIENCE, ...this.#options })
+  #createThread(options: { brief?: number } = {}): TextThread {
+    return new TextThread({ patience: PATIENCE, ...this.#options, ...options })
   }
 }
 
-function isLarge(params: Params): boolean {
-  const config = params.custom_vocabulary_config as { vocabulary?: readonly unknown[] } | undefined
-  return params.custom_vocabulary === true && (config?.vocabulary?.length ?? 0) > LARGE_VOCABULARY
-}
+/** Whose turn it is when nothing but word lists are read: no account has this name. */
+const PREPARATIONS = ''

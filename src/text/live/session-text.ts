@@ -1,12 +1,24 @@
 import type { Log } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
-import { brokenDown, type Envelope, failed, timedOut } from '../envelope.ts'
+import { brokenDown, type Envelope, failed, overspent, timedOut } from '../envelope.ts'
 import type { SessionText, TextSession } from './live-text.ts'
+import { StepBudget } from './step-budget.ts'
 import { changes, findings } from './step-names.ts'
 import type { Task, TaskOutcome, TextThread } from './text-thread.ts'
 
 /** The threads that work for a session. */
-export type SessionTextOptions = { utterances: TextThread; summaries: TextThread; log: Log }
+export type SessionThreads = {
+  summaries: TextThread
+  /** The one of its utterances; another one than before once the session has to be apart from others. */
+  utterances(): TextThread
+  /** Others waited for this session again and again. */
+  setApart(): void
+  /** It broke the thread of its utterances down, or it hung. */
+  onBroken(): void
+}
+
+/** What a session works with; `now` is in milliseconds. */
+export type SessionTextOptions = { threads: SessionThreads; log: Log; now: () => number }
 
 /** What is late for somebody goes first. */
 const RANK = { final: 0, partial: 1, preparation: 2 }
@@ -18,31 +30,66 @@ export type OpenSessionText = Omit<SessionText, 'close'> & {
 }
 
 type RunOptions = { rank: number; signal: AbortSignal }
+type Name = Task['name']
+/** `spent`: it used more time than a session may. */
+type Outcome = TaskOutcome | { kind: 'spent' }
 
 /**
- * Works on the texts of one session. A step that hung or broke its thread down is left out from then on:
- * tried again with every utterance, it would hold up all sessions.
+ * Works on the texts of one session. A step that hung, broke its thread down or used more time than it may is left
+ * out from then on: tried again with every utterance, it would hold up all sessions.
  */
 export function openSessionText(
-  { id, params, language }: TextSession,
-  { utterances, summaries, log }: SessionTextOptions,
+  { id, account, params, language }: TextSession,
+  { threads, log, now }: SessionTextOptions,
 ): OpenSessionText {
   const wanted = changes.filter((name) => params[name] === true)
-  const lost = new Map<Task['name'], TaskOutcome>()
+  const lost = new Map<Name, Outcome>()
+  const budgets = new Map<Name, StepBudget>()
+  const warnings = new Map<Name, readonly string[]>()
   const closing = new AbortController()
 
-  async function run(task: Task, options: RunOptions): Promise<TaskOutcome> {
+  async function run(task: Task, options: RunOptions): Promise<Outcome> {
     const { name } = task
     const before = lost.get(name)
     if (before) return before
-    const thread = name === 'summarization' ? summaries : utterances
-    const outcome = await thread.run(task, { ...options, session: id, params })
-    const fault =
-      outcome.kind === 'done' || outcome.kind === 'failed' ? outcome.fault : outcome.kind
-    if (outcome.kind === 'done' && fault === undefined) return outcome
-    if (outcome.kind === 'crashed' || outcome.kind === 'hung') lost.set(name, outcome)
-    log.error({ sessionId: id, step: name, fault }, 'a step of a live text failed')
+    const isSummary = name === 'summarization'
+    const thread = isSummary ? threads.summaries : threads.utterances()
+    const outcome = await thread.run(task, { ...options, session: id, account, params })
+    const isLost = outcome.kind === 'crashed' || outcome.kind === 'hung'
+    if (isLost && !isSummary) threads.onBroken()
+    const after = lost.get(name)
+    if (isLost && !after) lost.set(name, outcome)
+    const fault = isLost ? outcome.kind : outcome.fault
+    // Of one that was lost meanwhile, or was spent, all has been said.
+    if (fault !== undefined && !after) {
+      log.error({ sessionId: id, step: name, fault }, 'a step of a live text failed')
+    }
+    if (outcome.kind === 'done') warn(name, outcome.warnings ?? [])
+    if (!isLost && !isSummary) spend(name, outcome.ms ?? 0)
     return outcome
+  }
+
+  /** The first task of a step reads word lists, and costs nobody its budget. */
+  function spend(name: Name, ms: number): void {
+    const budget = budgets.get(name)
+    if (!budget) {
+      budgets.set(name, new StepBudget(now))
+      return
+    }
+    budget.spend(ms)
+    if (budget.isSlow) threads.setApart()
+    if (!budget.isSpent || lost.has(name)) return
+    lost.set(name, { kind: 'spent' })
+    warn(name, [...(warnings.get(name) ?? []), overspent(name).message])
+  }
+
+  /** Keeps what the customer should know, and logs it once. */
+  function warn(name: Name, all: readonly string[]): void {
+    if (all.length === 0) return
+    const isNew = all.length > (warnings.get(name)?.length ?? 0)
+    warnings.set(name, all)
+    if (!isNew) return
+    log.warn({ sessionId: id, step: name, warning: all.at(-1) }, 'a step of a live text is bounded')
   }
 
   /** Has word lists read and vocabularies prepared before somebody waits for them. */
@@ -76,15 +123,18 @@ export function openSessionText(
         case 'done':
           return outcome.value as Envelope
         case 'hung':
-          return failed(name, timedOut(name, utterances.patience))
+          return failed(name, timedOut(name, threads.summaries.patience))
+        case 'spent':
+          return failed(name, overspent(name))
         default:
           return failed(name, brokenDown(name))
       }
     },
+    warnings: () => [...warnings.values()].flat(),
     close() {
       closing.abort()
-      utterances.forget(id)
-      summaries.forget(id)
+      threads.utterances().forget(id)
+      threads.summaries.forget(id)
     },
   }
 }

@@ -1,27 +1,36 @@
-import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
+import type { Utterance, Word } from '../../transcript/transcript.ts'
 import { makeKnown, type Params } from '../add-on.ts'
 import { addOns } from '../add-ons.ts'
 import { answer, type Envelope } from '../envelope.ts'
+import type { Replacing } from '../growth.ts'
 import { type CustomSpellingConfig, createSpelling } from '../spelling.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
 import type { ChangeName, FindingName, SpokenWords } from './step-names.ts'
 
 /** A change that is ready: what it is made from is prepared once, and by the language of the words. */
-export type Change = (spoken: SpokenWords) => Word[]
+export type Change = {
+  apply(spoken: SpokenWords): Word[]
+  /** What was left out of all that came so far, for the customer. */
+  warnings(): string[]
+}
 
 /** Makes a change from the parameters of a session; without its configuration it changes nothing. */
 export function createChange(name: ChangeName, params: Params): Change {
-  const change = transformOf(name, params)
-  return (spoken) => {
-    const [changed] = change({ utterances: [{ ...spoken, words: [...spoken.words] }] }).utterances
-    return changed!.words
+  const replacing = replacingOf(name, params)
+  if (!replacing) return { apply: ({ words }) => [...words], warnings: () => [] }
+  return {
+    apply(spoken) {
+      const utterances = [{ ...spoken, words: [...spoken.words] }]
+      return replacing.apply({ utterances }).utterances[0]!.words
+    },
+    warnings: () => replacing.warnings(),
   }
 }
 
-function transformOf(name: ChangeName, params: Params): (transcript: Transcript) => Transcript {
+function replacingOf(name: ChangeName, params: Params): Replacing | undefined {
   const config = params[`${name}_config`]
-  if (!config) return (transcript) => transcript
+  if (!config) return undefined
   return name === 'custom_vocabulary'
     ? createVocabulary(config as CustomVocabularyConfig)
     : createSpelling(config as CustomSpellingConfig)

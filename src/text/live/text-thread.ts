@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { Log } from '../../log.ts'
 import type { Params } from '../add-on.ts'
 import type { ChangeName, FindingName, SpokenWords } from './step-names.ts'
+import { Turns } from './turns.ts'
 
 /** What a thread is to do for a session. */
 export type Task =
@@ -17,14 +18,19 @@ export type ToThread =
   | { kind: 'close'; session: string }
   | { kind: 'task'; session: string; task: Task }
 
-/** From the thread, once for each task; `fault` is the kind of error that nobody had foreseen. */
-export type FromThread =
-  | { kind: 'done'; value: unknown; fault?: string }
+/**
+ * From the thread, once for each task; `fault` is the kind of error that nobody had foreseen, `ms` the processor time
+ * that the task took in milliseconds, `warnings` what the customer should know of all tasks of this step so far.
+ */
+export type FromThread = { ms?: number } & (
+  | { kind: 'done'; value: unknown; fault?: string; warnings?: string[] }
   | { kind: 'failed'; fault: string }
+)
 
-/** Whom a task is for, and when: of those that wait the lowest rank goes first. */
+/** Whom a task is for, and when: accounts take turns, and then the lowest rank goes first. */
 export type TaskOptions = {
   session: string
+  account: string
   /** Made known to the thread before the first task. */
   params: Params
   rank: number
@@ -39,6 +45,8 @@ export type TextThreadOptions = {
   log: Log
   /** Seconds that a task may take, the start of the thread included. */
   patience: number
+  /** Seconds that a step may take which this thread has done for the session before; `patience` unless given. */
+  brief?: number | undefined
   /** The program of the thread, for tests. */
   entry?: URL | undefined
 }
@@ -55,9 +63,9 @@ const MAX_HEAP_MB = 512
 export class TextThread {
   readonly #options: TextThreadOptions
   #worker: Worker | undefined
-  /** Sessions that the worker knows. */
-  #known = new Set<string>()
-  #waiting: Waiting[] = []
+  /** Sessions that the worker knows, and the steps that it has done for them. */
+  readonly #known = new Map<string, Set<string>>()
+  readonly #turns = new Turns<Waiting>(() => performance.now())
   #current: Waiting | undefined
   #watchdog: NodeJS.Timeout | undefined
   #isClosed = false
@@ -78,7 +86,7 @@ export class TextThread {
     if (signal.aborted) return Promise.reject(signal.reason)
     if (this.#isClosed) return Promise.resolve({ kind: 'crashed' })
     const onAbort = () => {
-      this.#waiting = this.#waiting.filter((other) => other !== waiting)
+      this.#turns.remove(waiting)
       reject(signal.reason)
     }
     const settle = (outcome: TaskOutcome) => {
@@ -87,7 +95,7 @@ export class TextThread {
     }
     const waiting: Waiting = { ...options, task, settle }
     signal.addEventListener('abort', onAbort, { once: true })
-    this.#waiting.push(waiting)
+    this.#turns.add(waiting)
     this.#next()
     return promise
   }
@@ -100,29 +108,50 @@ export class TextThread {
   /** What waits is answered as if the thread had broken down. */
   async close(): Promise<void> {
     this.#isClosed = true
-    const left = this.#waiting.splice(0)
-    for (const { settle } of left) settle({ kind: 'crashed' })
+    for (const { settle } of this.#turns.clear()) settle({ kind: 'crashed' })
     await this.#worker?.terminate()
   }
 
   #next(): void {
-    if (this.#current || this.#waiting.length === 0) return
-    const rank = Math.min(...this.#waiting.map(({ rank }) => rank))
-    const place = this.#waiting.findIndex((waiting) => waiting.rank === rank)
-    const [current] = this.#waiting.splice(place, 1)
+    if (this.#current) return
+    const current = this.#turns.take()
+    if (!current) return
     this.#current = current
-    const { session, params, task } = current!
+    const { session, account, params, task } = current
     const worker = this.#open()
     worker.ref()
+    const { patience, brief = patience } = this.#options
+    const seconds = this.#known.get(session)?.has(task.name) ? brief : patience
     this.#watchdog = setTimeout(() => {
       this.#discard()
-      this.#end({ kind: 'hung' })
-    }, this.#options.patience * 1000)
+      this.#turns.charge(account, seconds * 1000)
+      this.#lose({ kind: 'hung' })
+    }, seconds * 1000)
     if (!this.#known.has(session)) {
       this.#post({ kind: 'open', session, params: JSON.stringify(params) })
+      this.#known.set(session, new Set())
     }
-    this.#known.add(session)
     this.#post({ kind: 'task', session, task })
+  }
+
+  /** The worker has answered. */
+  #answer(answer: FromThread): void {
+    if (this.#current) {
+      const { session, account, task } = this.#current
+      this.#turns.charge(account, answer.ms ?? 0)
+      this.#known.get(session)?.add(task.name)
+    }
+    this.#end(answer)
+  }
+
+  /** The worker is gone: what waits for the same step of the same session would end the next one likewise. */
+  #lose(outcome: TaskOutcome): void {
+    if (this.#current) {
+      const { session, account, task } = this.#current
+      const alike = (other: Waiting) => other.session === session && other.task.name === task.name
+      for (const { settle } of this.#turns.removeAll(account, alike)) settle(outcome)
+    }
+    this.#end(outcome)
   }
 
   #end(outcome: TaskOutcome): void {
@@ -150,14 +179,14 @@ export class TextThread {
     const worker = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } })
     this.#worker = worker
     worker.on('message', (answer: FromThread) => {
-      if (this.#worker === worker) this.#end(answer)
+      if (this.#worker === worker) this.#answer(answer)
     })
     // Its words may quote what was said.
     worker.on('error', ({ name }) => log.error({ name }, 'a thread of live texts broke down'))
     worker.once('exit', () => {
       if (this.#worker !== worker) return
       this.#discard()
-      if (this.#current) this.#end({ kind: 'crashed' })
+      if (this.#current) this.#lose({ kind: 'crashed' })
     })
     return worker
   }

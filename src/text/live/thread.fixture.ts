@@ -1,6 +1,6 @@
 /**
  * A thread whose vocabulary does what the words say: `hang` hangs, `crash` ends it, `throw` throws, `who` answers
- * the session's name for itself; other words get a mark. Its spelling marks them too, and it finds what it was given.
+ * the session's name for itself, `cost N` tells that it took N milliseconds; other words get a mark. Its spelling marks them too, and it finds what it was given.
  */
 import { parentPort } from 'node:worker_threads'
 import type { ToThread } from './text-thread.ts'
@@ -25,5 +25,6 @@ parentPort!.on('message', (message: ToThread) => {
   const words = task.spoken.words.map((word) => {
     return { ...word, text: word.text === 'who' ? opened.join(' ') : word.text + mark }
   })
-  parentPort!.postMessage({ kind: 'done', value: words })
+  const ms = Number(/cost,(\d+)/.exec(text)?.[1] ?? 0)
+  parentPort!.postMessage({ kind: 'done', value: words, ms })
 })

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { foldCase } from '../word-parts.ts'
 
 const patterns = new Map<string, RegExp>()
 
@@ -20,6 +21,6 @@ export function listPattern(list: 'profanity' | 'slurs'): RegExp {
 
 /** Lower case, straight apostrophes, one blank for hyphens and marks between words. */
 export function foldForLists(text: string): string {
-  const folded = text.normalize('NFC').toLowerCase().replaceAll('’', "'")
+  const folded = foldCase(text).replaceAll('’', "'")
   return folded.replaceAll(/[^\p{L}\p{M}\p{N}'*]+/gu, ' ').trim()
 }

@@ -1,6 +1,7 @@
 import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { findCandidates } from '../entities/find-entities.ts'
 import { byRank } from '../entities/overlaps.ts'
+import { trailingFrom } from '../trailing.ts'
 import { isFunctionWord } from '../vocabulary/common-words.ts'
 import { type Canvas, OPEN } from './canvas.ts'
 import { knownWordsOf } from './known-words.ts'
@@ -48,7 +49,7 @@ export function hideEntities(
     }
     // However long a guess is, what a rule knows goes before it.
     for (const claim of [...claims.sort(byRank), ...guesses.sort(byRank)]) {
-      hidden.push(...paint(canvas, claim, hidden.length))
+      for (const one of paint(canvas, claim, hidden.length)) hidden.push(one)
     }
     if (hidden.length === before) return hidden
   }
@@ -106,7 +107,7 @@ function trimmed({ text }: View): (span: Span) => Span {
   return ({ from, to }) => {
     const said = text.slice(from, to)
     const open = /^[^\p{L}\p{N}]*/u.exec(said)![0].length
-    const close = /[^\p{L}\p{M}\p{N}]*$/u.exec(said)!.index
+    const close = trailingFrom(said, /[^\p{L}\p{M}\p{N}]/u)
     return { from: from + open, to: from + Math.max(open, close) }
   }
 }

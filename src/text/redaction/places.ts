@@ -29,7 +29,7 @@ export function placesOf(canvas: Canvas): Map<number, Place[]> {
 /** When an entity is heard, in seconds: once for each utterance that has a part of it. */
 export function spansOf(places: readonly Place[]): RedactedSpan[] {
   return places.map(({ channel, words }) => {
-    const end = Math.max(...words.map((word) => word.end))
+    const end = words.reduce((last, word) => Math.max(last, word.end), 0)
     return { channel, start: words[0]!.start, end }
   })
 }

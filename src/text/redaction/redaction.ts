@@ -36,7 +36,7 @@ export function redact(
     const spans = spansOf(where)
     const text = markers?.get(number) ?? maskOf(said)
     // What goes on in a later utterance may end there before another speaker on the channel does.
-    const end = Math.max(...spans.map((span) => span.end))
+    const end = spans.reduce((last, span) => Math.max(last, span.end), 0)
     return { type, text, start: spans[0]!.start, end }
   })
   const written = markers

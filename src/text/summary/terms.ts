@@ -21,7 +21,7 @@ anyway finally please thank thanks hello hi bye`.split(/\s+/),
 export function termsOf(text: string, language: string): string[] {
   const words = wordsOf(text.toLowerCase(), language)
   if (language !== 'en') return words
-  return words.filter((word) => !STOP_WORDS.has(word.replace(/['’].*$/, ''))).map(stem)
+  return words.filter((word) => !STOP_WORDS.has(word.replace(/['’].*/, ''))).map(stem)
 }
 
 function wordsOf(text: string, language: string): string[] {

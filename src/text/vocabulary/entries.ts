@@ -1,3 +1,4 @@
+import { MAX_REPLACEMENT } from '../growth.ts'
 import { foldCase } from '../word-parts.ts'
 import { isVowel, PHONES, phoneDistance } from './phone-distance.ts'
 import { hasSounds, phonesOf } from './phones.ts'
@@ -65,10 +66,11 @@ export function indexVocabulary(config: CustomVocabularyConfig, language: string
       ...own
     } = typeof entry === 'string' ? { value: entry } : entry
     const written = value.trim()
-    if (lettersOf(written) === '') continue
+    if (isTooLong(written) || lettersOf(written) === '') continue
     const intensity = own.intensity ?? config.default_intensity ?? 0.5
     const spoken = own.language ?? language
     for (const text of [written, ...pronunciations]) {
+      if (isTooLong(text)) continue
       const letters = lettersOf(text)
       const words = text.trim().split(/\s+/u).length
       if (letters === '' || words > MAX_WORDS) continue
@@ -82,6 +84,19 @@ export function indexVocabulary(config: CustomVocabularyConfig, language: string
     }
   }
   return { byLetters, byEnds, threshold, maxWords }
+}
+
+/** A longer way to say an entry is not read: nobody says it. */
+function isTooLong(text: string): boolean {
+  return text.length > MAX_REPLACEMENT
+}
+
+/** The entries that have such a text. */
+export function countTooLong({ vocabulary }: CustomVocabularyConfig): number {
+  return vocabulary.filter((entry) => {
+    if (typeof entry === 'string') return isTooLong(entry)
+    return [entry.value, ...(entry.pronunciations ?? [])].some(isTooLong)
+  }).length
 }
 
 /** The letters and digits of a text in lower case: what is left of it when blanks and marks are forgotten. */

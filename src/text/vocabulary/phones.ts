@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { normalize } from '../normalize.ts'
 import { foldCase } from '../word-parts.ts'
 import { LETTERS, spellOut } from './letter-rules.ts'
 import { readPhones } from './phone-distance.ts'
@@ -54,5 +55,5 @@ function soundOf(part: string, language: string): string {
 /** English rules know no accents; those of other languages do. */
 function plain(word: string, language: string): string {
   const letters = word.replaceAll("'", '')
-  return language === 'en' ? letters.normalize('NFD').replace(/\p{M}/gu, '') : letters
+  return language === 'en' ? normalize(letters, 'NFD').replace(/\p{M}/gu, '') : letters
 }

@@ -1,7 +1,14 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
+import { Growth, type Replacing, warningsOf } from '../growth.ts'
 import { dress, foldCase, partsOf, replaceWords, type WordParts } from '../word-parts.ts'
 import { isCommon, isFunctionWord } from './common-words.ts'
-import { type CustomVocabularyConfig, type Index, indexVocabulary, lettersOf } from './entries.ts'
+import {
+  type CustomVocabularyConfig,
+  countTooLong,
+  type Index,
+  indexVocabulary,
+  lettersOf,
+} from './entries.ts'
 import { guardFactor, type HeardWord } from './guards.ts'
 import { findNearest } from './nearest.ts'
 import { hasSounds, phonesOf } from './phones.ts'
@@ -27,27 +34,35 @@ export function applyVocabulary(
   transcript: Transcript,
   config: CustomVocabularyConfig,
 ): Transcript {
-  return createVocabulary(config)(transcript)
+  return createVocabulary(config).apply(transcript)
 }
 
-/** The same for transcripts that come one by one: the vocabulary is prepared once for each language. */
-export function createVocabulary(
-  config: CustomVocabularyConfig,
-): (transcript: Transcript) => Transcript {
+/**
+ * The same for transcripts that come one by one: the vocabulary is prepared once for each language that has sounds and
+ * once for all others, and the growth of the transcripts is bounded together.
+ */
+export function createVocabulary(config: CustomVocabularyConfig): Replacing {
   const indexes = new Map<string, Index>()
-  return (transcript) => {
-    const readings = new Map<string, Heard>()
-    const utterances = transcript.utterances.map((utterance) => {
-      const { language, words } = utterance
-      const index = indexes.get(language) ?? indexVocabulary(config, language)
-      indexes.set(language, index)
-      const heard = words.map((word) => hear(word, { language, readings }))
-      return {
-        ...utterance,
-        words: replace(words, heard, chooseBest(candidates(utterance, heard, index))),
-      }
-    })
-    return { ...transcript, utterances }
+  const growth = new Growth()
+  const tooLong = countTooLong(config)
+  function indexFor(language: string): Index {
+    const name = hasSounds(language) ? language : 'by letters'
+    const index = indexes.get(name) ?? indexVocabulary(config, language)
+    indexes.set(name, index)
+    return index
+  }
+  return {
+    apply(transcript) {
+      const readings = new Map<string, Heard>()
+      const utterances = transcript.utterances.map((utterance) => {
+        const { language, words } = utterance
+        const heard = words.map((word) => hear(word, { language, readings }))
+        const chosen = chooseBest(candidates(utterance, heard, indexFor(language)))
+        return { ...utterance, words: replace(words, heard, { chosen, growth }) }
+      })
+      return { ...transcript, utterances }
+    },
+    warnings: () => warningsOf('custom_vocabulary', { tooLong, leftOut: growth.leftOut }),
   }
 }
 
@@ -64,7 +79,7 @@ function hear(
     heard = {
       parts,
       letters: lettersOf(parts.core),
-      phones: hasSounds(language) ? phonesOf(parts.core, language) : [],
+      phones: hasPhones(parts.core, language) ? phonesOf(parts.core, language) : [],
       hasDigit: /\p{N}/u.test(lower),
       isCommon: isCommon(lower),
       isFunctionWord: isFunctionWord(lower),
@@ -73,6 +88,13 @@ function hear(
     readings.set(name, heard)
   }
   return { ...heard, confidence }
+}
+
+/** What is longer is no word: all that it may still be is an entry to the letter. */
+const LONGEST_WORD = 100
+
+function hasPhones(core: string, language: string): boolean {
+  return core.length <= LONGEST_WORD && hasSounds(language)
 }
 
 function candidates({ words, language }: Utterance, heard: Heard[], index: Index): Candidate[] {
@@ -125,16 +147,21 @@ function chooseBest(found: Candidate[]): Candidate[] {
   return chosen.sort((a, b) => a.from - b.from)
 }
 
-function replace(words: readonly Word[], heard: readonly Heard[], chosen: Candidate[]): Word[] {
+function replace(
+  words: readonly Word[],
+  heard: readonly Heard[],
+  { chosen, growth }: { chosen: readonly Candidate[]; growth: Growth },
+): Word[] {
   const replaced: Word[] = []
   let at = 0
+  growth.begin(words)
   for (const { from, to, value } of chosen) {
     const { before } = heard[from]!.parts
     const { possessive, after } = heard[to - 1]!.parts
-    replaced.push(...words.slice(at, from))
-    replaced.push(
-      replaceWords(words.slice(from, to), dress(value, { before, after: possessive + after })),
-    )
+    const own = words.slice(from, to)
+    const text = dress(value, { before, after: possessive + after })
+    if (!growth.admits(own, text)) continue
+    replaced.push(...words.slice(at, from), replaceWords(own, text))
     at = to
   }
   return [...replaced, ...words.slice(at)]

@@ -1,0 +1,45 @@
+import type { Params } from '../add-on.ts'
+
+/** A larger vocabulary, in ways to say its entries, takes more than 50 ms to prepare: others must not wait for it. */
+const LARGE_VOCABULARY = 500
+/** A larger dictionary, in variants, likewise. */
+const LARGE_DICTIONARY = 5000
+/** More characters of either, likewise. */
+const MANY_CHARACTERS = 200_000
+
+type Config = {
+  vocabulary?: readonly (string | { value: string; pronunciations?: readonly string[] })[]
+  spelling_dictionary?: Readonly<Record<string, readonly string[]>>
+}
+
+/** Whether what a session asks for takes so long to prepare that it must not share a thread with others. */
+export function isLarge(params: Params): boolean {
+  const { vocabulary = [] } = configOf(params, 'custom_vocabulary')
+  const { spelling_dictionary: dictionary = {} } = configOf(params, 'custom_spelling')
+  const said = vocabulary.map((entry) => {
+    return typeof entry === 'string' ? [entry] : [entry.value, ...(entry.pronunciations ?? [])]
+  })
+  return (
+    isMuch(said, LARGE_VOCABULARY) ||
+    isMuch(
+      Object.entries(dictionary).map(([key, variants]) => [key, ...variants]),
+      LARGE_DICTIONARY,
+    )
+  )
+}
+
+function configOf(params: Params, name: string): Config {
+  return params[name] === true ? ((params[`${name}_config`] ?? {}) as Config) : {}
+}
+
+function isMuch(entries: readonly (readonly string[])[], most: number): boolean {
+  let [texts, characters] = [0, 0]
+  for (const entry of entries) {
+    for (const text of entry) {
+      texts++
+      characters += text.length
+      if (texts > most || characters > MANY_CHARACTERS) return true
+    }
+  }
+  return false
+}

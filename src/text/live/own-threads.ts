@@ -1,0 +1,47 @@
+import type { TextThread } from './text-thread.ts'
+
+/** A thread takes 90 MB, and as much again with a large vocabulary. */
+const MAX_PER_ACCOUNT = 2
+
+type Own = { thread: TextThread; sessions: number }
+
+/**
+ * The threads of accounts whose sessions others must not wait for. An account has two at most, which its
+ * sessions share; a thread is closed with the last of them.
+ */
+export class OwnThreads {
+  readonly #byAccount = new Map<string, Own[]>()
+  readonly #create: () => TextThread
+  readonly #end: (thread: TextThread) => Promise<void>
+
+  constructor(options: { create: () => TextThread; end: (thread: TextThread) => Promise<void> }) {
+    this.#create = options.create
+    this.#end = options.end
+  }
+
+  /** All threads. */
+  get threads(): TextThread[] {
+    return [...this.#byAccount.values()].flat().map(({ thread }) => thread)
+  }
+
+  /** A thread for one more session. */
+  take(account: string): TextThread {
+    const all = this.#byAccount.get(account) ?? []
+    this.#byAccount.set(account, all)
+    if (all.length < MAX_PER_ACCOUNT) all.push({ thread: this.#create(), sessions: 0 })
+    const own = all.reduce((least, one) => (one.sessions < least.sessions ? one : least))
+    own.sessions++
+    return own.thread
+  }
+
+  /** A session needs its thread no longer. */
+  async release(account: string, thread: TextThread): Promise<void> {
+    const all = this.#byAccount.get(account) ?? []
+    const own = all.find((one) => one.thread === thread)
+    if (!own || --own.sessions > 0) return
+    const rest = all.filter((one) => one !== own)
+    if (rest.length > 0) this.#byAccount.set(account, rest)
+    else this.#byAccount.delete(account)
+    await this.#end(thread)
+  }
+}

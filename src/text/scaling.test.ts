@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Transcript, Utterance } from '../transcript/transcript.ts'
+import { addOns } from './add-ons.ts'
+import { tidyMarks } from './marks.ts'
+import { makeNamesConsistent } from './names.ts'
+import { enhancePunctuation } from './punctuation.ts'
+import { asksInEnglish } from './questions.ts'
+import { redact } from './redaction/redaction.ts'
+import { createSpelling } from './spelling.ts'
+import { phonesOf } from './vocabulary/phones.ts'
+import { createVocabulary } from './vocabulary/vocabulary.ts'
+import { foldCase, partsOf } from './word-parts.ts'
+
+/** Rows of these, and of nothing else, made some step take time that grew with their square. */
+const rows: Record<string, string> = {
+  letters: 'a',
+  blanks: ' ',
+  'full stops': '.',
+  apostrophes: "'",
+  quotes: '"',
+  dashes: '-',
+  commas: '1,',
+  stopped: 'a.',
+  digits: '7',
+  'combining marks': '\u0323\u0301',
+  'accented letters': 'a\u0301',
+  emoji: '👩‍👩‍👧',
+  'surrogate halves': '\ud83d',
+  Arabic: 'مر',
+  Chinese: '中',
+  Korean: '\u1100\u1161',
+}
+const texts: Record<string, string> = {
+  names: 'Ask John Smith of 42 Maple Street, Boston, MA 02110. ',
+  numbers: 'Call five five five one two three four. ',
+  letters: 'A B C. ',
+  cards: 'My card is 4111 1111 1111 1111. ',
+  questions: 'what is it? ',
+}
+const SIZES = { row: 4_000, text: 12_000 }
+/** In milliseconds of processor time: below this nothing is measured but chance. */
+const CHANCE = 100
+/** Four times the text may take three times as long again as it should: a square takes sixteen times. */
+const MOST = 12
+
+const said = (words: string[], channel = 0): Utterance => {
+  const placed = words.map((text, i) => ({ text, start: i, end: i + 0.5, confidence: 0.9 }))
+  return { channel, language: 'en', words: placed }
+}
+const oneWord = (text: string): Transcript => ({ utterances: [said(['Hello', text, 'there.'])] })
+const manyWords = (text: string): Transcript => ({ utterances: [said(text.trim().split(' '))] })
+
+const onText: Record<string, (text: string) => unknown> = {
+  partsOf,
+  foldCase,
+  tidyMarks: (text) => tidyMarks(text, 'en'),
+  phonesOf: (text) => phonesOf(text, 'en'),
+  asksInEnglish,
+  'the preparation of a vocabulary': (text) => {
+    createVocabulary({ vocabulary: [text, { value: 'a', pronunciations: [text] }] }).apply(
+      manyWords('a'),
+    )
+  },
+  'the preparation of a spelling': (text) => {
+    createSpelling({ spelling_dictionary: { [text]: ['a'], b: [text] } }).apply(manyWords('a'))
+  },
+}
+const spelling_dictionary = { X: ['a', "a's", '. .', 'one a'], '!': ['mark'] }
+const onTranscript: Record<string, (transcript: Transcript) => unknown> = {
+  custom_vocabulary: (it) => createVocabulary({ vocabulary: ['Kubernetes', 'a'] }).apply(it),
+  custom_spelling: (it) => createSpelling({ spelling_dictionary }).apply(it),
+  punctuation_enhanced: enhancePunctuation,
+  name_consistency: makeNamesConsistent,
+  'pii_redaction with markers': (it) => redact(it, { processed_text_type: 'MARKER' }),
+  'pii_redaction with masks': (it) => redact(it, { processed_text_type: 'MASK' }),
+}
+for (const addOn of addOns) {
+  const { name } = addOn
+  if (name !== 'subtitles') onTranscript[name] = (it) => addOn.make(it, {}, { form: 'native' })
+  for (const maximum_characters_per_row of name === 'subtitles' ? [1, 1e9] : []) {
+    const subtitles_config = { maximum_characters_per_row, formats: ['srt', 'vtt'] }
+    onTranscript[`subtitles with rows of ${maximum_characters_per_row}`] = (it) => {
+      return addOn.make(it, { subtitles_config }, { form: 'native' })
+    }
+  }
+}
+
+/** Milliseconds of processor time. */
+function cost(work: () => unknown): number {
+  const before = process.threadCpuUsage()
+  work()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
+}
+
+function assertScales(what: string, work: (size: number) => unknown, size: number): void {
+  const large = cost(() => work(4 * size))
+  if (large < CHANCE) return
+  // The lesser of two: word lists are read once, and garbage of one run costs the one that comes next.
+  const [again, small] = [cost(() => work(4 * size)), cost(() => work(size))]
+  const most = MOST * Math.max(small, CHANCE / MOST)
+  assert.ok(Math.min(large, again) < most, `${what}: ${small} ms, four times as much: ${again} ms`)
+}
+
+for (const [name, work] of Object.entries(onText)) {
+  test(`${name} takes time that grows with the text`, () => {
+    for (const [row, part] of Object.entries(rows)) {
+      for (const end of ['', 'z', '!']) {
+        assertScales(row, (size) => work(part.repeat(size / part.length) + end), SIZES.row)
+      }
+    }
+  })
+}
+
+for (const [name, work] of Object.entries(onTranscript)) {
+  test(`${name} takes time that grows with the transcript`, () => {
+    for (const [row, part] of Object.entries(rows)) {
+      const word = (size: number) => oneWord(`${part.repeat(size / part.length)}z`)
+      assertScales(row, (size) => work(word(size)), SIZES.row)
+    }
+    for (const [text, part] of Object.entries(texts)) {
+      assertScales(text, (size) => work(manyWords(part.repeat(size / part.length))), SIZES.text)
+    }
+  })
+}

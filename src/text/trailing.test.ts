@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { normalize } from './normalize.ts'
+import { trailingFrom } from './trailing.ts'
+
+test('characters at the end are told by where they begin, pairs of code units as one', () => {
+  assert.equal(trailingFrom('a..', /\./), 1)
+  assert.equal(trailingFrom('..', /\./), 0)
+  assert.equal(trailingFrom('a', /\./), 1)
+  assert.equal(trailingFrom('', /\./), 0)
+  assert.equal(trailingFrom('a😀😀', /\p{Emoji_Presentation}/u), 1)
+  assert.equal(trailingFrom('😀.', /\./), 2)
+  assert.equal(trailingFrom('a\ud83d.', /[^a]/u), 1)
+})
+
+test('a text is normalized, but not the order of endless rows of marks', () => {
+  assert.equal(normalize('e\u0301', 'NFC'), 'é')
+  assert.equal(normalize('é', 'NFD'), 'e\u0301')
+  assert.equal(normalize(`e\u0301 ${'\u0301'.repeat(99)}`, 'NFC'), `é ${'\u0301'.repeat(99)}`)
+  const marks = '\u0301\u0323'.repeat(1000)
+  assert.equal(normalize(marks, 'NFC').length, marks.length)
+})

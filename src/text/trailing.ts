@@ -1,0 +1,19 @@
+/**
+ * Where the characters begin that stand at the end of a text and that `one` matches each; the text's length where
+ * the last one does not match. Reads from the end, because an expression like `/x*$/` takes time that grows with
+ * the square of a long row of x inside the text.
+ */
+export function trailingFrom(text: string, one: RegExp): number {
+  let from = text.length
+  while (from > 0) {
+    const before = from - (isPair(text, from - 2) ? 2 : 1)
+    if (!one.test(text.slice(before, from))) break
+    from = before
+  }
+  return from
+}
+
+/** Whether the code units at `at` and behind it are one character. */
+function isPair(text: string, at: number): boolean {
+  return at >= 0 && text.codePointAt(at)! > 0xffff
+}
