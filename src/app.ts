@@ -40,6 +40,8 @@ export type Overrides = {
   delays?: RetryDelays | undefined
   drainMs?: number
   graceMs?: number
+  /** Ends a start that migrates a large database. */
+  signal?: AbortSignal | undefined
 }
 
 /** Requests in hand get this long to end when the server stops; then their connections are cut. */
@@ -58,7 +60,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const tracing = await createTracing(config, log)
   made.defer(() => tracing.close())
 
-  const storage = await openStorage({ ...storageOptions(config), log })
+  const storage = await openStorage({ ...storageOptions(config), log, signal: overrides.signal })
   made.defer(() => storage.close())
 
   const speech = overrides.speech ?? createSpeechEngine(engineOptions(config, { log, metrics }))
@@ -95,9 +97,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 }
 
 function storageOptions({ storage, keys }: Config) {
-  const { folder, accountMaxBytes, minFreeBytes } = storage
+  const { folder, accountMaxBytes, minFreeBytes, trustClock, orphanDays } = storage
   const accounts = keys.map(({ account }) => account)
-  return { folder, accountMaxBytes, minFreeBytes, accounts }
+  const limits = { accountMaxBytes, minFreeBytes, accounts }
+  return { folder, ...limits, trustClock, keepOrphans: orphanDays > 0 }
 }
 
 function engineOptions(

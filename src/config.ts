@@ -110,6 +110,10 @@ export type Config = {
     uploadTtl: number
     /** Days a job that has ended is kept, with its recording; 0 = forever. */
     retentionDays: number
+    /** Days for which objects that no row refers to are kept aside; 0 = not at all. */
+    orphanDays: number
+    /** Deletes what is old though the clock is far ahead of the last run. */
+    trustClock: boolean
   }
   media: {
     maxAudio: number
@@ -213,6 +217,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       minFreeBytes: read.optionalInteger('MIN_FREE_BYTES'),
       uploadTtl: read.integer('UPLOAD_TTL_S', 86_400),
       retentionDays: read.integer('RETENTION_DAYS', 365),
+      orphanDays: read.integer('ORPHAN_DAYS', 7),
+      trustClock: read.boolean('TRUST_CLOCK', false),
     },
     media: {
       maxAudio: read.integer('MAX_AUDIO_S', 8100, { min: 1 }),

@@ -100,6 +100,19 @@ export async function checkDataFolder({ storage }: Config): Promise<Finding> {
   return { state, text: `${text}; ${refused}`, remedy }
 }
 
+/** Whether others of this machine can open the database or the recordings. */
+export async function checkPrivacy({ storage: { folder } }: Config): Promise<Finding> {
+  const { findOpenFiles } = await import('../storage/file-modes.ts')
+  const open = await findOpenFiles(folder)
+  if (open.length === 0) return { state: 'ok', text: 'data folder is closed to other users' }
+  const text = `other users of this machine can open ${open.join(', ')}`
+  return {
+    state: 'warn',
+    text,
+    remedy: `the next start closes them; or run 'chmod -R go= ${folder}'`,
+  }
+}
+
 /** Whether the server could open its database. */
 export async function checkDatabase({ storage: { folder } }: Config): Promise<Finding> {
   const { examineDatabase } = await import('../storage/beside-server.ts')

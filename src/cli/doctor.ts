@@ -8,11 +8,13 @@ import {
   checkModelFiles,
   checkNode,
   checkPort,
+  checkPrivacy,
   checkRecognition,
   checkRuntime,
   checkSettings,
   type Finding,
 } from './checks.ts'
+import { makeFilesPrivate } from './private-files.ts'
 import type { Command, Terminal } from './terminal.ts'
 
 const help = `Usage: steno doctor
@@ -29,6 +31,7 @@ export const doctorCommand: Command = {
     if (parseArguments(args, {}).positionals.length > 0) {
       throw new UsageError('doctor takes no arguments')
     }
+    makeFilesPrivate()
     let failed = 0
     for await (const { state, text, remedy } of examine(env, signal)) {
       stdout.write(`${state.padEnd(4)}  ${text}\n`)
@@ -48,6 +51,7 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   yield await checkSpeakerModels(config, signal)
   yield await checkDecoder(config, signal)
   yield await checkDataFolder(config)
+  yield await checkPrivacy(config)
   yield await checkDatabase(config)
   yield await checkPort(config)
   yield await checkRecognition(config, signal)

@@ -55,7 +55,7 @@ async function create(args: string[], terminal: Terminal): Promise<number> {
   const expiresAt = readExpiry(values.expires, Date.now())
 
   const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: true })
+  await using db = await openDatabase(folder, { create: true, terminal })
   const { key, id } = await makeKey(db, { account, name, scopes, expiresAt })
   const end = expiresAt === null ? '' : ` until ${formatMoment(expiresAt)}`
   terminal.stderr.write(
@@ -69,7 +69,7 @@ async function create(args: string[], terminal: Terminal): Promise<number> {
 async function list(args: string[], terminal: Terminal): Promise<number> {
   if (parseArguments(args, {}).positionals.length > 0) throw new UsageError('list takes no names')
   const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: false })
+  await using db = await openDatabase(folder, { create: false, terminal })
   terminal.stdout.write(formatKeys(await listKeys(db)))
   return 0
 }
@@ -78,7 +78,7 @@ async function revoke(args: string[], terminal: Terminal): Promise<number> {
   const ids = parseArguments(args, {}).positionals
   if (ids.length === 0) throw new UsageError('name at least one key by its id')
   const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: false })
+  await using db = await openDatabase(folder, { create: false, terminal })
   let missing = 0
   for (const id of ids) {
     const isGone = await deleteKey(db, id)

@@ -1,14 +1,32 @@
 import { openBesideServer } from '../storage/beside-server.ts'
 import type { Db } from '../storage/db.ts'
+import type { MigrationProgress } from '../storage/migration-progress.ts'
+import { makeFilesPrivate } from './private-files.ts'
+import type { Output, Terminal } from './terminal.ts'
 
 /** The database of a data folder, closed by its user. */
 export type OpenDatabase = Pick<Db, 'sql'> & AsyncDisposable
 
-/** Opens the database of a data folder, whether or not a server is running on it; `create` makes a missing one. */
+type Options = { create: boolean; terminal: Pick<Terminal, 'signal' | 'stderr'> }
+
+/**
+ * Opens the database of a data folder, whether or not a server is running on it; `create` makes a missing
+ * one. An older one is migrated first, which the terminal shows and can interrupt.
+ */
 export async function openDatabase(
   folder: string,
-  options: { create: boolean },
+  { create, terminal: { signal, stderr } }: Options,
 ): Promise<OpenDatabase> {
-  const { sql } = await openBesideServer(folder, options)
+  makeFilesPrivate()
+  const { sql } = await openBesideServer(folder, { create, signal, progress: show(stderr) })
   return { sql, [Symbol.asyncDispose]: () => sql.destroy() }
+}
+
+function show(stderr: Output): MigrationProgress {
+  const write = (text: string) => void stderr.write(`${text}\n`)
+  return {
+    begin: ({ from, to }) => write(`Migrating the database from version ${from} to ${to}`),
+    rows() {},
+    end: () => write('Migrated the database'),
+  }
 }

@@ -6,6 +6,7 @@ import { createLog, type Log } from '../log.ts'
 import { parseArguments, readSettings, UsageError } from './arguments.ts'
 import { checkDataFolder } from './checks.ts'
 import { createFirstKey } from './first-key.ts'
+import { makeFilesPrivate } from './private-files.ts'
 import { requireModels } from './require-models.ts'
 import { listenProblem, localUrl, tryListening } from './servers.ts'
 import type { Command, Terminal } from './terminal.ts'
@@ -36,6 +37,7 @@ export async function serve(
   { env, stdout, signal }: Pick<Terminal, 'env' | 'stdout' | 'signal'>,
   given: Overrides = {},
 ): Promise<void> {
+  makeFilesPrivate()
   const config = readSettings(readConfig, env)
   const log = createLog(config.logLevel)
   for (const name of unknownSettings(env)) log.warn({ name }, 'unknown setting ignored')
@@ -44,7 +46,12 @@ export async function serve(
   await tryListening(config.http).catch((error) => refuseAddress(config, error))
   await requireDataFolder(config)
   endOnSurprise(log)
-  const app = await createApp(config, { log, ...given })
+  const app = await createApp(config, { log, signal, ...given }).catch((error) => {
+    // A migration that was told to stop; all other starts go on to their end, which closes what they made.
+    if (!signal.aborted) throw error
+    log.info('stopped before the start was over')
+  })
+  if (!app) return
   try {
     const url = await listen(app)
     const key = await createFirstKey(app)

@@ -25,7 +25,7 @@ export async function addWebhook(args: string[], terminal: Terminal): Promise<nu
   const events = readEvents(values.events)
 
   const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: true })
+  await using db = await openDatabase(folder, { create: true, terminal })
   const [secret, at] = [makeSecret(), Date.now()]
   // Together: what goes out between the two would be signed by another secret, or by none.
   const id = await db.sql.transaction().execute(async (sql) => {
@@ -58,7 +58,7 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
     values.account === undefined ? undefined : readLabel(values.account, { name: 'account' })
 
   const { storage, delivery } = readSettings(readConfig, terminal.env)
-  await using db = await openDatabase(storage.folder, { create: id === undefined })
+  await using db = await openDatabase(storage.folder, { create: id === undefined, terminal })
   const account = named ?? (await findWebhook(db, id!)).account
   const configured = delivery.secrets.filter((one) => one.account === account)
   const secret = makeSecret()

@@ -52,7 +52,7 @@ async function changeAll(args: string[], terminal: Terminal, change: Change): Pr
   const ids = parseArguments(args, {}).positionals
   if (ids.length === 0) throw new UsageError('name at least one webhook by its id')
   const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: false })
+  await using db = await openDatabase(folder, { create: false, terminal })
   let missing = 0
   for (const id of ids) {
     const endpoint = await findEndpoint(db, { id })

@@ -69,7 +69,7 @@ async function list(args: string[], terminal: Terminal): Promise<number> {
   })
   if (positionals.length > 0) throw new UsageError('list takes no names')
   const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: false })
+  await using db = await openDatabase(folder, { create: false, terminal })
   const endpoints = await listEndpoints(db, { account: values.account })
   const shown = endpoints.filter(({ kind }) => values.all || kind === 'webhook')
   terminal.stdout.write(formatEndpoints(shown))

@@ -25,7 +25,7 @@ import { keepLogShort } from './upkeep.ts'
 /** What deliveries are made with. */
 export type DeliveryOptions = {
   config: Pick<Config, 'delivery' | 'network'>
-  storage: Pick<Storage, 'db'>
+  storage: Pick<Storage, 'db'> & Partial<Pick<Storage, 'deletionClock'>>
   log: Log
   metrics?: DeliveryMetrics | undefined
   tracing?: Tracing | undefined
@@ -90,7 +90,8 @@ export class Delivery {
     const { webhooks, logDays } = config.delivery
     await syncConfiguredWebhooks(db, webhooks, { at: this.#clock.now() })
     const { signal } = this.#closing
-    const upkeep = { db, log: this.#log, clock: this.#clock, logDays, signal }
+    const mayDelete = () => storage.deletionClock?.mayDelete() ?? true
+    const upkeep = { db, log: this.#log, clock: this.#clock, logDays, mayDelete, signal }
     this.#loop = Promise.all([this.#run(), keepLogShort(upkeep)])
   }
 

@@ -14,6 +14,8 @@ export type UpkeepOptions = {
   clock: Clock
   /** Days for which ended deliveries are kept; 0 = as long as their job. */
   logDays: number
+  /** Whether the clock may be believed just now. */
+  mayDelete?: () => boolean
   signal: AbortSignal
 }
 
@@ -24,12 +26,15 @@ export type UpkeepOptions = {
 export async function keepLogShort(options: UpkeepOptions): Promise<void> {
   const { log, clock, signal, logDays } = options
   while (!signal.aborted) {
-    if (logDays > 0) {
+    const mayDelete = options.mayDelete?.() ?? true
+    if (mayDelete && logDays > 0) {
       await forget(options).catch((error) => log.error({ err: error }, 'cannot forget deliveries'))
     }
-    await forgetCallbacks(options).catch((error) => {
-      log.error({ err: error }, 'cannot forget receivers of callbacks')
-    })
+    if (mayDelete) {
+      await forgetCallbacks(options).catch((error) => {
+        log.error({ err: error }, 'cannot forget receivers of callbacks')
+      })
+    }
     await clock.sleep(INTERVAL_MS, signal)
   }
 }

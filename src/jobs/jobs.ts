@@ -49,7 +49,8 @@ export type SubmitRequest = {
 /** What the recorded-audio service is built from. */
 export type JobsOptions = Observers & {
   config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
-  storage: Pick<Storage, 'db' | 'objects' | 'space'>
+  storage: Pick<Storage, 'db' | 'objects' | 'space'> &
+    Partial<Pick<Storage, 'orphans' | 'deletionClock'>>
   speech: SpeechEngine
   composer: Pick<Composer, 'compose' | 'retry' | 'describe'>
   log: Log
@@ -203,9 +204,11 @@ export class Jobs {
     await removeStaleStages(workFolder, await findActiveJobs(db))
     await this.#runner.start()
     const { signal } = this.#closed
-    const { uploadTtl, retentionDays } = this.#tools.config.storage
-    const { onDeleted } = this.#options
-    const kept = { uploadTtl, retentionDays, onDeleted }
+    const { uploadTtl, retentionDays, orphanDays } = this.#tools.config.storage
+    const { onDeleted, storage } = this.#options
+    const { orphans, deletionClock } = storage
+    const mayDelete = () => deletionClock?.mayDelete() ?? true
+    const kept = { uploadTtl, retentionDays, orphanDays, onDeleted, orphans, mayDelete }
     this.#tidying = keepTidy({ db, log: this.#log, ...kept, signal })
   }
 

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endNewJob } from '../../test/test-deliveries.ts'
+import { addJob } from '../../test/test-jobs.ts'
 import { addLiveJob, newLiveJob } from '../../test/test-live-jobs.ts'
 import { openTestStorage } from '../../test/test-storage.ts'
 import { createLog } from '../log.ts'
 import { createJobs, findRepeated } from '../storage/creation.ts'
+import { inTransaction } from '../storage/db.ts'
 import { failLiveJob } from '../storage/live-jobs.ts'
 import { findLiveSession } from '../storage/live-sessions.ts'
+import type { Orphans } from '../storage/orphans.ts'
 import { keepTidy } from './upkeep.ts'
 
 test('keys of old requests and tokens of sessions that ended long ago are forgotten', async (t) => {
@@ -41,4 +44,41 @@ test('a job past its retention is named to those who deliver for it', async (t) 
   const { signal } = stop
   await keepTidy({ db, log, uploadTtl: 0, retentionDays: 1, onDeleted, signal })
   assert.deepEqual(deleted, [old])
+})
+
+test('nothing old is deleted while the clock is not believed', async (t) => {
+  const { db } = await openTestStorage(t)
+  const old = await endNewJob(db, { at: 2000 })
+  const stop = new AbortController()
+  const { signal } = stop
+  const asked: string[] = []
+  function mayDelete(): boolean {
+    asked.push('clock')
+    stop.abort()
+    return false
+  }
+  const log = createLog('silent')
+  await keepTidy({ db, log, uploadTtl: 1, retentionDays: 1, mayDelete, signal })
+  assert.deepEqual(asked, ['clock'])
+  assert.equal((await db.sql.selectFrom('jobs').select('id').executeTakeFirstOrThrow()).id, old)
+})
+
+test('one pass deletes a bounded number of jobs', async (t) => {
+  const { db } = await openTestStorage(t)
+  await inTransaction(db, async (tx) => {
+    for (let n = 0; n < 2050; n++) await addJob(tx, { createdAt: n + 1, maxQueued: 10_000 })
+  })
+  await db.sql.updateTable('jobs').set({ status: 'done', completed_at: 1 }).execute()
+  const stop = new AbortController()
+  const { signal } = stop
+  async function deleteBefore(): Promise<number> {
+    stop.abort()
+    return 0
+  }
+  // They are looked at last.
+  const orphans = { deleteBefore } as unknown as Orphans
+  const log = createLog('silent')
+  await keepTidy({ db, log, uploadTtl: 0, retentionDays: 1, orphans, signal })
+  const left = await db.sql.selectFrom('jobs').select('id').execute()
+  assert.equal(left.length, 50)
 })

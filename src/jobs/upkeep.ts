@@ -4,16 +4,30 @@ import { forgetOldKeys } from '../storage/creation.ts'
 import type { Db } from '../storage/db.ts'
 import { deleteUnusedFiles } from '../storage/files.ts'
 import { forgetOldTokens } from '../storage/live-sessions.ts'
+import type { Orphans } from '../storage/orphans.ts'
 import { deleteExpiredJobs } from '../storage/retention.ts'
 
 /** How often it is looked for what has outlived its time. */
 const INTERVAL_MS = 60_000
+/** Orphans are looked at one by one. */
+const ORPHANS_MS = 3_600_000
 const DAY_MS = 86_400_000
+
+/**
+ * Most jobs and most uploads that one pass deletes: more than end in a minute, and few
+ * enough that an operator who set a clock or a limit wrong has the time to notice.
+ */
+const MAX_PER_PASS = 2000
 
 /** What is kept for how long. */
 export type UpkeepOptions = {
   db: Db
   log: Log
+  /** Objects that nothing refers to, and the days for which they are kept; none are deleted without. */
+  orphans?: Orphans | undefined
+  orphanDays?: number
+  /** Whether the clock may be believed just now. */
+  mayDelete?: () => boolean
   /** Seconds an upload is kept that no job uses; 0 = forever. */
   uploadTtl: number
   /** Days a job that has ended is kept, with its recording; 0 = forever. */
@@ -31,7 +45,7 @@ export type UpkeepOptions = {
 export async function keepTidy(options: UpkeepOptions): Promise<void> {
   const { log, signal, uploadTtl } = options
   const intervalMs = uploadTtl > 0 ? Math.min(INTERVAL_MS, uploadTtl * 1000) : INTERVAL_MS
-  const state = { uploadsFrom: 0 }
+  const state = { uploadsFrom: 0, orphansAt: 0 }
   while (!signal.aborted) {
     await tidy(options, state).catch((error) => {
       log.error({ err: error }, 'cannot delete what is too old')
@@ -41,22 +55,36 @@ export async function keepTidy(options: UpkeepOptions): Promise<void> {
 }
 
 /** Uploads stored before `uploadsFrom` were looked at: they are gone, or go with the last job that uses them. */
-type State = { uploadsFrom: number }
+type State = { uploadsFrom: number; orphansAt: number }
 
 async function tidy(options: UpkeepOptions, state: State): Promise<void> {
+  if (options.mayDelete?.() === false) return
   await deleteOldJobs(options)
   await deleteOldUploads(options, state)
   await forgetOldKeys(options.db, { now: Date.now() })
   await forgetOldTokens(options.db, { now: Date.now() })
+  await deleteOldOrphans(options, state)
+}
+
+async function deleteOldOrphans(
+  { log, orphans, orphanDays = 0, signal }: UpkeepOptions,
+  state: State,
+): Promise<void> {
+  const now = Date.now()
+  if (Math.abs(now - state.orphansAt) < ORPHANS_MS) return
+  state.orphansAt = now
+  const removed = await orphans?.deleteBefore(now - orphanDays * DAY_MS, { signal })
+  if (removed) log.info({ removed }, 'deleted objects that nothing referred to for long')
 }
 
 async function deleteOldJobs(options: UpkeepOptions): Promise<void> {
   const { db, log, onDeleted, retentionDays, signal } = options
   if (retentionDays === 0) return
   const endedBefore = Date.now() - retentionDays * DAY_MS
-  while (!signal.aborted) {
+  for (let removed = 0; removed < MAX_PER_PASS && !signal.aborted; ) {
     const { ids, objects } = await deleteExpiredJobs(db, { endedBefore })
     if (ids.length === 0) return
+    removed += ids.length
     for (const id of ids) onDeleted?.(id)
     await deleteObjects(options, objects)
     log.info({ removed: ids.length }, 'deleted jobs past their retention')
@@ -67,8 +95,10 @@ async function deleteOldUploads(options: UpkeepOptions, state: State): Promise<v
   const { db, log, uploadTtl, signal } = options
   if (uploadTtl === 0) return
   const end = Date.now() - uploadTtl * 1000
-  while (state.uploadsFrom < end && !signal.aborted) {
+  for (let removed = 0; removed < MAX_PER_PASS && !signal.aborted; ) {
+    if (state.uploadsFrom >= end) return
     const { ids, to } = await deleteUnusedFiles(db, { from: state.uploadsFrom, to: end })
+    removed += ids.length
     await deleteObjects(options, ids)
     if (ids.length > 0) log.info({ removed: ids.length }, 'deleted uploads that no job used')
     state.uploadsFrom = to

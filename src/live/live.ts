@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { chooseLanguage, listedLanguages } from '../asr/languages.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import type { Config } from '../config.ts'
@@ -13,7 +14,8 @@ import {
   type IdempotencyKey,
 } from '../storage/creation.ts'
 import { liveFolder } from '../storage/data-folder.ts'
-import { removeStaleLiveFiles } from '../storage/live-files.ts'
+import { findEndedJobs } from '../storage/jobs.ts'
+import { listLiveFiles, removeStaleLiveFiles, type SessionFate } from '../storage/live-files.ts'
 import {
   failLiveJob,
   findLiveJobByToken,
@@ -55,7 +57,7 @@ export type CreatedSession = { id: string; createdAt: number; token: string }
 /** What the live service is built from. */
 export type LiveOptions = {
   config: Pick<Config, 'keys' | 'live' | 'storage' | 'delivery' | 'addOnResults'>
-  storage: Pick<Storage, 'db' | 'objects' | 'space'>
+  storage: Pick<Storage, 'db' | 'objects' | 'space'> & Partial<Pick<Storage, 'orphans'>>
   speech: SpeechEngine
   liveText: LiveText
   log: Log
@@ -216,7 +218,7 @@ export class Live {
     const jobs = await listOpenLiveJobs(db)
     const begun = jobs.filter(({ status }) => status === 'processing')
     const left = begun.map(({ id }) => id)
-    await removeStaleLiveFiles(this.#folder, left)
+    await this.#tidyFolders(left)
     for (const job of jobs) if (job.status === 'queued') this.#expect(job)
     if (left.length > 0) this.#log.info({ sessions: left.length }, 'taking up live sessions')
     for (const job of begun) void this.#held.hold(job)
@@ -242,6 +244,16 @@ export class Live {
 
   async #isKeyGone(hash: string | null): Promise<boolean> {
     return hash !== null && (await this.#keys.findGone([hash])).size > 0
+  }
+
+  /** Brings the folders of sessions in line with their jobs. */
+  async #tidyFolders(open: readonly string[]): Promise<void> {
+    const { db, orphans } = this.#options.storage
+    for (const id of open) await orphans?.takeSessionBack(join(this.#folder, id))
+    const ended = await findEndedJobs(db, await listLiveFiles(this.#folder))
+    const fates = new Map<string, SessionFate>(ended.map((id) => [id, 'ended']))
+    for (const id of open) fates.set(id, 'open')
+    await removeStaleLiveFiles(this.#folder, fates, orphans)
   }
 
   /** Tells clients to come again, and lets go of all sessions: what has come is stored. */

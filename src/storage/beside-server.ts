@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { databaseFile, makeDataFolder, refuseLostDatabase } from './data-folder.ts'
 import type { Db } from './db.ts'
 import { FolderInUse, lockFolder } from './folder-lock.ts'
+import type { MigrateOptions } from './migration-progress.ts'
 import { openSqlite } from './sqlite.ts'
 
 /**
@@ -11,7 +12,7 @@ import { openSqlite } from './sqlite.ts'
  */
 export async function openBesideServer(
   folder: string,
-  { create }: { create: boolean },
+  { create, ...options }: { create: boolean } & MigrateOptions,
 ): Promise<Pick<Db, 'sql'>> {
   const file = databaseFile(folder)
   if (create) await makeDataFolder(folder)
@@ -20,7 +21,7 @@ export async function openBesideServer(
   const lock = lockUnlessServed(folder, file)
   try {
     if (lock) await refuseLostDatabase(folder)
-    return { sql: await openSqlite(file, { version: lock ? 'migrate' : 'same' }) }
+    return { sql: await openSqlite(file, { ...options, version: lock ? 'migrate' : 'same' }) }
   } finally {
     lock?.release()
   }

@@ -103,6 +103,18 @@ export async function findKnownObjects(db: Db, ids: readonly string[]): Promise<
   return new Set(rows.map(({ id }) => id))
 }
 
+/** Which of these objects are recordings that a redacted one has replaced in every job that names them. */
+export async function findReplacedOriginals(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db.sql
+    .selectFrom('jobs')
+    .select('file_id as id')
+    .where('file_id', 'in', ids)
+    .where('redacted_object', 'is not', null)
+    .$narrowType<{ id: string }>()
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
 function toFile({ created_at, ...columns }: FileRow): StoredFile {
   return { ...columns, createdAt: created_at }
 }

@@ -154,3 +154,21 @@ export function toJobFile(row: JobRow): JobFile | null {
     channels: row.file_channels,
   }
 }
+
+/** Which of these jobs there are and have ended. */
+export async function findEndedJobs(db: Db, ids: readonly string[]): Promise<string[]> {
+  const ended: string[] = []
+  for (let i = 0; i < ids.length; i += IDS_PER_STATEMENT) {
+    const rows = await db.sql
+      .selectFrom('jobs')
+      .select('id')
+      .where('id', 'in', ids.slice(i, i + IDS_PER_STATEMENT))
+      .where('completed_at', 'is not', null)
+      .execute()
+    ended.push(...rows.map(({ id }) => id))
+  }
+  return ended
+}
+
+/** So many ids fit into one statement of any database. */
+const IDS_PER_STATEMENT = 500

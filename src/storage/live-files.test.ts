@@ -29,6 +29,7 @@ import {
   removeStaleLiveFiles,
 } from './live-files.ts'
 import { openObjects } from './objects.ts'
+import { openOrphans } from './orphans.ts'
 
 async function makeSession(t: TestContext): Promise<{ folder: string; files: LiveFiles }> {
   const folder = join(await makeFolder(t), 'live', 'session')
@@ -331,11 +332,24 @@ test('a recording of an even length has no pad byte, and one without sound is a 
 
 test('the folders of sessions that are not open are removed, those of others are not', async (t) => {
   const parent = join(await makeFolder(t), 'live')
-  await removeStaleLiveFiles(parent, [])
+  await removeStaleLiveFiles(parent, new Map())
   const ids = [randomUUID(), randomUUID()]
   for (const id of ids) await (await openOrCreate(join(parent, id))).close()
   await mkdir(join(parent, `${ids[0]}.new`))
-  await removeStaleLiveFiles(parent, [ids[0]!])
+  await removeStaleLiveFiles(parent, new Map([[ids[0]!, 'open']]))
   assert.deepEqual(await readdir(parent), [ids[0]])
   await (await reopen(t, join(parent, ids[0]!))).close()
+})
+
+test('the folder of a session whose job is unknown waits beside, and comes back when it is known again', async (t) => {
+  const folder = await makeFolder(t)
+  const parent = join(folder, 'live')
+  const orphans = openOrphans(join(folder, 'orphans'), await openObjects(join(folder, 'objects')))
+  const [unknown, ended] = [randomUUID(), randomUUID()]
+  for (const id of [unknown, ended]) await (await openOrCreate(join(parent, id))).close()
+  await removeStaleLiveFiles(parent, new Map([[ended, 'ended']]), orphans)
+  assert.deepEqual(await readdir(parent), [])
+  assert.deepEqual(await readdir(join(folder, 'orphans')), [`live-${unknown}`])
+  for (const id of [unknown, ended]) await orphans.takeSessionBack(join(parent, id))
+  assert.deepEqual(await readdir(parent), [unknown])
 })

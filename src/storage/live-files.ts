@@ -5,6 +5,7 @@ import { type AppendedSizes, createAppender } from './appender.ts'
 import { syncFolder } from './durable-file.ts'
 import { type LogLine, readAt, readLog, writeAt } from './file-parts.ts'
 import type { Objects } from './objects.ts'
+import type { Orphans } from './orphans.ts'
 import { storageError, throwStorageError } from './storage-error.ts'
 
 /**
@@ -196,12 +197,30 @@ export async function removeLiveFiles(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true }).catch(throwStorageError)
 }
 
-/** Removes from `parent` the folders of sessions that are not among `open`, by their names. */
-export async function removeStaleLiveFiles(parent: string, open: readonly string[]): Promise<void> {
-  const kept = new Set(open)
-  const names = await readdir(parent).catch((error) => {
+/** The names of the folders of sessions in `parent`, which need not be there. */
+export async function listLiveFiles(parent: string): Promise<string[]> {
+  return readdir(parent).catch((error) => {
     if (error.code === 'ENOENT') return []
     throw storageError(error)
   })
-  for (const name of names) if (!kept.has(name)) await removeLiveFiles(join(parent, name))
+}
+
+/** The job of a session: `open` when it is to go on, `ended`, or `unknown`, as after an older database was restored. */
+export type SessionFate = 'open' | 'ended' | 'unknown'
+
+/**
+ * Removes from `parent` the folders of sessions that have ended, and makes orphans of those whose sound
+ * may be all that is left of them; without `orphans` these are removed too.
+ */
+export async function removeStaleLiveFiles(
+  parent: string,
+  fates: ReadonlyMap<string, SessionFate>,
+  orphans?: Orphans | undefined,
+): Promise<void> {
+  for (const name of await listLiveFiles(parent)) {
+    const fate = fates.get(name) ?? 'unknown'
+    if (fate === 'open') continue
+    const folder = join(parent, name)
+    await (orphans && fate === 'unknown' ? orphans.addSession(folder) : removeLiveFiles(folder))
+  }
 }

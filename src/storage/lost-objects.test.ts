@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { addJob } from '../../test/test-jobs.ts'
+import { addFile, addJob } from '../../test/test-jobs.ts'
 import { addLiveJob, beginNewLiveJob } from '../../test/test-live-jobs.ts'
 import { makeFolder } from '../../test/test-storage.ts'
 import { createLog } from '../log.ts'
@@ -62,6 +62,7 @@ test('what a killed server had fetched for a job goes before the job can fetch i
   const second = await openStorage({ folder, log })
   t.after(() => second.close())
   await assert.rejects(second.objects.check(id), { code: 'file_not_found' })
+  assert.deepEqual(await Array.fromAsync(second.orphans!.list()), [[id]])
   await store(second.objects, id)
   await second.swept
   await second.objects.check(id)
@@ -100,4 +101,69 @@ test('the recording of a session that has ended stays', async (t) => {
   t.after(() => second.close())
   await second.swept
   await second.objects.check(id)
+})
+
+test('what a restored database does not know waits beside, and comes back with the newer one', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  const id = await addFile(first.db)
+  await store(first.objects, id)
+  const row = await first.db.sql.selectFrom('files').selectAll().executeTakeFirstOrThrow()
+  await first.db.sql.deleteFrom('files').execute()
+  await first.close()
+
+  const restored = await openStorage({ folder, log })
+  await restored.swept
+  assert.equal(await count(restored.objects), 0)
+  assert.equal(await readFile(join(folder, 'orphans', id), 'utf8'), 'x')
+  await restored.db.sql.insertInto('files').values(row).execute()
+  await restored.close()
+
+  const newer = await openStorage({ folder, log })
+  t.after(() => newer.close())
+  await newer.objects.check(id)
+  assert.deepEqual(await Array.fromAsync(newer.orphans!.list()), [])
+})
+
+test('orphans go when their time is over, which begins when they are moved', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  const id = await store(first.objects)
+  await utimes(first.objects.path(id), 1, 1)
+  await first.close()
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  await second.swept
+  const { signal } = new AbortController()
+  assert.equal(await second.orphans!.deleteBefore(Date.now() - 60_000, { signal }), 0)
+  assert.equal(await second.orphans!.deleteBefore(Date.now() + 60_000, { signal }), 1)
+  assert.deepEqual(await readdir(join(folder, 'orphans')), [])
+})
+
+test('where no orphans are kept, what nothing refers to is deleted', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  await store(first.objects)
+  await first.close()
+  const second = await openStorage({ folder, log, keepOrphans: false })
+  t.after(() => second.close())
+  await second.swept
+  assert.equal(await count(second.objects), 0)
+  await assert.rejects(readdir(join(folder, 'orphans')), { code: 'ENOENT' })
+})
+
+test('an original that a redacted recording has replaced is deleted, not kept', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  const fileId = await addFile(first.db)
+  await addJob(first.db, { fileId })
+  await store(first.objects, fileId)
+  await first.db.sql.deleteFrom('files').execute()
+  await first.db.sql.updateTable('jobs').set({ redacted_object: randomUUID() }).execute()
+  await first.close()
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  await second.swept
+  assert.equal(await count(second.objects), 0)
+  assert.deepEqual(await Array.fromAsync(second.orphans!.list()), [])
 })

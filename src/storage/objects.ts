@@ -59,6 +59,11 @@ const LIST_SIZE = 500
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+/** Tells the name of an object from other names in its folder. */
+export function isObjectId(name: string): boolean {
+  return UUID.test(name)
+}
+
 /**
  * Keeps objects as files below `folder`, spread over folders named by the first two digits of the
  * id. What an unfinished write of an earlier process left behind is removed first.
@@ -70,7 +75,7 @@ export async function openObjects(folder: string): Promise<Objects> {
 
   function path(id: string): string {
     // Ids become paths, so nothing but an id may pass.
-    if (!UUID.test(id)) throw new AppError('file_not_found', 'the id is not a UUID')
+    if (!isObjectId(id)) throw new AppError('file_not_found', 'the id is not a UUID')
     return join(folder, id.slice(0, 2), id)
   }
 
@@ -131,7 +136,7 @@ export async function* listObjects(folder: string): AsyncGenerator<string[]> {
   const names = await readdir(folder).catch(ignoreMissing)
   for (const name of names ?? []) {
     if (name.length !== 2) continue
-    const ids = (await readdir(join(folder, name))).filter((id) => UUID.test(id))
+    const ids = (await readdir(join(folder, name))).filter(isObjectId)
     for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
   }
 }

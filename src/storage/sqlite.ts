@@ -1,5 +1,6 @@
 import { Kysely } from 'kysely'
 import { checkVersion, migrate } from './migrate.ts'
+import type { MigrateOptions } from './migration-progress.ts'
 import { type OpenOptions, openConnection, type SqliteConnection } from './sqlite-connection.ts'
 import { createSqliteDialect } from './sqlite-dialect.ts'
 import type { Tables } from './tables.ts'
@@ -8,7 +9,7 @@ import type { Tables } from './tables.ts'
  * A program beside the server must not change the tables under it: then the version must be this
  * program's own (`same`) or, to look only, at least a `known` one.
  */
-export type OpenSqliteOptions = { version?: 'migrate' | 'same' | 'known' }
+export type OpenSqliteOptions = MigrateOptions & { version?: 'migrate' | 'same' | 'known' }
 
 /**
  * Opens the database file, which it creates and migrates unless told otherwise. Statements run in
@@ -17,13 +18,13 @@ export type OpenSqliteOptions = { version?: 'migrate' | 'same' | 'known' }
  */
 export async function openSqlite(
   file: string,
-  { version = 'migrate' }: OpenSqliteOptions = {},
+  { version = 'migrate', ...options }: OpenSqliteOptions = {},
 ): Promise<Kysely<Tables>> {
   const writer = openConnection({ file, readOnly: false })
   const reader = openLater({ file, readOnly: true })
   const database = new Kysely<Tables>({ dialect: createSqliteDialect({ writer, reader }) })
   try {
-    await (version === 'migrate' ? migrate(database) : checkVersion(database, version))
+    await (version === 'migrate' ? migrate(database, options) : checkVersion(database, version))
     return database
   } catch (error) {
     await database.destroy()

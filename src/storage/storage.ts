@@ -3,10 +3,14 @@ import type { Log } from '../log.ts'
 import { measureOldResults } from './account-bytes.ts'
 import { databaseFile, makeDataFolder, refuseLostDatabase } from './data-folder.ts'
 import type { Db } from './db.ts'
+import { type DeletionClock, openDeletionClock } from './deletion-clock.ts'
 import { diskOf, type MeasureDisk } from './disk.ts'
+import { closeFilesBelow, closeToOthers } from './file-modes.ts'
 import { lockFolder } from './folder-lock.ts'
-import { deleteLostObjects, listEarlierObjects } from './lost-objects.ts'
+import { listEarlierObjects, removeLostObjects, takeBackObjects } from './lost-objects.ts'
+import { logProgress } from './migration-progress.ts'
 import { type Objects, openObjects } from './objects.ts'
+import { type Orphans, openOrphans } from './orphans.ts'
 import { Space, type SpaceSettings } from './space.ts'
 import { openSearches, openSqlite } from './sqlite.ts'
 
@@ -16,49 +20,72 @@ export type Storage = {
   objects: Objects
   /** Who may still store how much. */
   space: Space
-  /** Resolves when the objects that nothing refers to are gone. */
+  /** What nothing refers to; undefined where it is not kept. */
+  orphans: Orphans | undefined
+  /** Asked before anything is deleted for its age. */
+  deletionClock: DeletionClock
+  /** Resolves when the objects that nothing refers to are gone from the others. */
   swept: Promise<void>
   close(): Promise<void>
 }
 
-/** What is opened, and the limits of what is kept. */
+/** How a data folder is opened, and the limits of what is kept in it. */
 export type StorageOptions = SpaceSettings & {
   folder: string
   log: Log
+  /** Ends an opening that migrates the database, which then stays as it was. */
+  signal?: AbortSignal | undefined
+  /** False deletes objects that nothing refers to, instead of keeping them as orphans. */
+  keepOrphans?: boolean
+  /** Believes a clock that is far ahead of the last run. */
+  trustClock?: boolean
   /** For tests. */
   disk?: MeasureDisk | undefined
 }
 
 /**
- * Opens the data folder, which it creates as needed and locks for this process, and begins to remove the
- * objects that an earlier process stored but was killed before it could refer to.
+ * Opens the data folder, which it creates as needed, closes to other users and locks for this process, and
+ * begins to move the objects away that an earlier process stored but that nothing refers to.
  */
-export async function openStorage({
-  folder,
-  log,
-  disk = diskOf(folder),
-  ...settings
-}: StorageOptions): Promise<Storage> {
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const { folder, log, signal } = options
   await makeDataFolder(folder)
   const lock = lockFolder(folder)
   try {
     await refuseLostDatabase(folder)
+    const open = await closeToOthers(folder)
+    if (open.length > 0) log.warn({ open }, 'closed what other users could open')
+    const isTrusted = options.trustClock ?? false
+    const deletionClock = await openDeletionClock({ folder, log, isTrusted })
     const objects = await openObjects(join(folder, 'objects'))
+    const earlierOrphans = openOrphans(join(folder, 'orphans'), objects)
+    const orphans = options.keepOrphans === false ? undefined : earlierOrphans
     const file = databaseFile(folder)
-    const db = { sql: await openSqlite(file), lists: openSearches(file), objects }
+    const sql = await openSqlite(file, { signal, progress: logProgress(log) })
+    const db = { sql, lists: openSearches(file), objects }
     const closing = new AbortController()
     try {
+      const taken = await takeBackObjects(db, earlierOrphans)
+      if (taken > 0) log.info({ taken }, 'took objects back that are referred to again')
       // Behind the start: to look each object up takes minutes when there are millions on a slow disk.
-      const swept = sweep({ db, log }, await listEarlierObjects(db), closing)
+      const earlier = await listEarlierObjects(db, { orphans })
+      const swept = Promise.all([
+        sweep({ db, log, orphans }, earlier, closing),
+        closeFilesBelow(open, closing).catch((err) =>
+          log.warn({ err }, 'files stay open to others'),
+        ),
+      ])
       async function close(): Promise<void> {
         closing.abort()
         await swept
+        await deletionClock.saved()
         await db.lists.destroy()
         await db.sql.destroy()
         lock.release()
       }
-      const space = new Space({ ...settings, db, disk })
-      return { db, objects, space, swept, close }
+      const space = new Space({ ...options, db, disk: options.disk ?? diskOf(folder) })
+      const removed = swept.then(() => {})
+      return { db, objects, space, orphans, deletionClock, swept: removed, close }
     } catch (error) {
       await db.sql.destroy()
       throw error
@@ -69,14 +96,19 @@ export async function openStorage({
   }
 }
 
+type Sweep = { db: Db; log: Log; orphans: Orphans | undefined }
+
 async function sweep(
-  { db, log }: { db: Db; log: Log },
+  { db, log, orphans }: Sweep,
   earlier: string[][],
   { signal }: AbortController,
 ): Promise<void> {
   try {
-    const removed = await deleteLostObjects(db, earlier, { signal })
-    if (removed > 0) log.info({ removed }, 'removed objects that nothing refers to')
+    const removed = await removeLostObjects(db, earlier, { orphans, signal })
+    const msg = orphans
+      ? 'moved objects that nothing refers to'
+      : 'removed objects that nothing refers to'
+    if (removed > 0) log.warn({ removed, ...(orphans && { to: 'orphans' }) }, msg)
     const measured = await measureOldResults(db, { signal })
     if (measured > 0) log.info({ measured }, 'noted the sizes of results')
   } catch (error) {
