@@ -52,6 +52,7 @@ const table = {
   add_on_not_repeatable: { status: 422, message: 'Cannot make the add-on again' },
   feature_not_configured: { status: 422, message: 'Cannot offer the feature' },
   rate_limited: { status: 429, message: 'Cannot answer so many requests' },
+  too_many_uploads: { status: 429, message: 'Cannot look into more uploads at once' },
   too_many_fetches: { status: 429, message: 'Cannot fetch more recordings at once' },
   too_many_sessions: { status: 429, message: 'Cannot open more live sessions' },
   too_many_jobs: { status: 429, message: 'Cannot queue more jobs' },

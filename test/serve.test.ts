@@ -55,7 +55,10 @@ test('the first start prints address, key and a request that works when pasted',
   const request = output.slice(output.indexOf('KEY='))
   const { stdout } = await promisify(execFile)('sh', ['-c', request])
   assert.match(stdout, /^And so,? my fellow Americans.* ask what you can do for your country\.\n$/i)
-  assert.equal((await stop('SIGTERM')).code, 0)
+  const { code, logs } = await stop('SIGTERM')
+  assert.equal(code, 0)
+  assert.match(logs, /"confinement":"(files|network|limits|none)"/)
+  assert.equal(logs.includes('run as root'), process.getuid?.() === 0)
 })
 
 test('the key is shown once and goes on working', async (t) => {
@@ -158,6 +161,8 @@ test('steno doctor finds nothing missing here', async (t) => {
   const { code, stdout } = await runSteno(['doctor'], { env })
   assert.deepEqual([stdout.match(/^fail.*/gm), code], [null, 0], stdout)
   assert.match(stdout, /^ok {4}recognition: models loaded and a second heard/m)
+  assert.match(stdout, /^(ok {2}|warn) {2}decoders have /m)
+  assert.match(stdout, process.getuid?.() === 0 ? /^warn {2}run as root/m : /^ok {4}run by a user/m)
 })
 
 test('steno doctor names what is wrong and what to do about it', async (t) => {

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setPriority } from 'node:os'
+import { bareEnvironment } from '../audio/bare-environment.ts'
 import { AppError, fromPlain } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
@@ -111,6 +112,7 @@ export class WorkerPool {
   #spawn(): void {
     const { entry, args } = this.#options
     const child = fork(entry, args, {
+      env: bareEnvironment(),
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })

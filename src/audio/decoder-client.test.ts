@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -49,6 +49,14 @@ async function waitFor<T>(find: () => T | undefined | false): Promise<T> {
   }
 }
 
+/** Hours of silence: the header, and a hole for the samples. */
+function hoursFile(folder: string): string {
+  const file = join(folder, 'hours.wav')
+  writeFileSync(file, wavHeader)
+  truncateSync(file, 1e9)
+  return file
+}
+
 const isAlive = (pid: number) => {
   try {
     return process.kill(pid, 0)
@@ -56,6 +64,14 @@ const isAlive = (pid: number) => {
     return false
   }
 }
+
+/** Memory that a process does not share with others. */
+function ownBytes(pid: number): number {
+  const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')
+  return (Number(resident) - Number(shared)) * 4096
+}
+
+const nameOf = (variable: string) => variable.split('=')[0]!
 
 test('an aborted decoder is killed and the reason passed on', unixOnly, async (t) => {
   const controller = new AbortController()
@@ -84,11 +100,68 @@ test('a native crash is the fault of the file, another end is not', unixOnly, as
   }
 })
 
+test('a decoder that takes more than its limits is killed, by fault of the file', {
+  ...unixOnly,
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const folder = temporaryFolder(t)
+  const decode = {
+    task: 'decode' as const,
+    file: hoursFile(folder),
+    nameHint: undefined,
+    folder,
+    maxSeconds: 1e6,
+  }
+  const hanging = probe(hangingFile(t))
+  for (const [request, limits, message] of [
+    [hanging, { memoryBytes: 1e7 }, /more than 10 MB of memory/],
+    [hanging, { wallSeconds: 1 }, /took more than 1 s/],
+    [decode, { cpuSeconds: 1 }, /worked for more than 1 s/],
+  ] as const) {
+    const running = runDecoder(request, { signal: never, limits })
+    await assert.rejects(running, { code: 'media_undecodable', message })
+  }
+  // The system refuses the rest of the file.
+  const running = runDecoder(decode, { signal: never, limits: { fileBytes: 1e6 } })
+  await assert.rejects(running, { code: /media_undecodable|storage_full/ })
+})
+
+test('a decoder killed from outside is to blame for its memory only if it had taken much', {
+  ...unixOnly,
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const limits = { memoryBytes: 50e6 }
+  const running = runDecoder(probe(hangingFile(t)), { signal: never, limits })
+  const rejected = assert.rejects(running, { code: 'media_undecodable', message: /of memory/ })
+  const pid = await waitFor(() => decodersOf(process.pid)[0])
+  await waitFor(() => ownBytes(pid) > 27e6)
+  await setTimeout(150)
+  process.kill(pid, 'SIGKILL')
+  await rejected
+})
+
+test('a decoder knows nothing of the settings of the server', {
+  ...unixOnly,
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  process.env.STENO_API_KEYS = 'account:a-secret'
+  t.after(() => delete process.env.STENO_API_KEYS)
+  const controller = new AbortController()
+  const running = runDecoder(probe(hangingFile(t)), { signal: controller.signal })
+  const pid = await waitFor(() => decodersOf(process.pid)[0])
+  const names = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').map(nameOf)
+  controller.abort(new Error('seen'))
+  await assert.rejects(running, /seen/)
+  const known = /^(NODE_CHANNEL_(FD|SERIALIZATION_MODE)|PATH|PWD|OLDPWD|SHLVL|_|LD_LIBRARY_PATH|)$/
+  assert.deepEqual(
+    names.filter((name) => !known.test(name)),
+    [],
+  )
+})
+
 test('a decoder dies with the process that started it', unixOnly, async (t) => {
   const folder = temporaryFolder(t)
-  const file = join(folder, 'hours.wav')
-  writeFileSync(file, wavHeader)
-  truncateSync(file, 1e9)
+  const file = hoursFile(folder)
   const request = { task: 'decode', file, folder, maxSeconds: 1e6 }
   const script = `
     import { runDecoder } from ${JSON.stringify(new URL('./decoder-client.ts', import.meta.url).href)}

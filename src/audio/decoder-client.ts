@@ -1,11 +1,16 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { AppError, fromPlain } from '../errors.ts'
+import { bareEnvironment } from './bare-environment.ts'
+import { type DecoderLimits, limitsOf } from './decoder-limits.ts'
 import type {
   DecodeRequest,
   DecoderMessage,
   DecoderResult,
   ProbeRequest,
 } from './decoder-messages.ts'
+import { confine } from './decoder-sandbox.ts'
+import { watchMemory } from './memory-watch.ts'
 
 /** How a decoder process is watched. */
 export type RunOptions = {
@@ -13,41 +18,36 @@ export type RunOptions = {
   onProgress?: ((fraction: number) => void) | undefined
   /** Seconds without a sign of life after which a decoder is taken to hang. */
   patience?: number
+  /** Other limits than those of the request. */
+  limits?: Partial<DecoderLimits>
 }
 
-const entry = new URL('./decoder-process.ts', import.meta.url)
+const entry = fileURLToPath(new URL('./decoder-process.ts', import.meta.url))
 
 /** A healthy decoder reports four times a second; a disk may stall for much longer than that. */
 const PATIENCE = 60
 
 /** Signals by which native code ends itself; others come from outside and say nothing about the file. */
 const crashes = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP', 'SIGSYS'])
+/** Exit code of a Node that ran out of memory in JavaScript and could not end itself by a signal. */
+const NODE_OUT_OF_MEMORY = 'exit code 134'
 
 /**
- * Runs one request in a decoder process of its own, which ends with it. The process is killed when
- * `signal` aborts or no sign of life comes, and ends by itself when this one dies. A native crash is the
- * file's fault: `media_undecodable`.
+ * Runs one request in a decoder process of its own, which ends with it. The process is killed when `signal`
+ * aborts, no sign of life comes or it exceeds its limits, and ends by itself when this one dies. A native
+ * crash and a limit that was exceeded are the file's fault: `media_undecodable`.
  */
 export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   request: Request,
-  { signal, onProgress, patience = PATIENCE }: RunOptions,
+  { signal, onProgress, patience = PATIENCE, ...options }: RunOptions,
 ): Promise<DecoderResult<Request>> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<DecoderResult<Request>>()
-  // A group of its own: a Ctrl-C meant for the server must not look like a broken file.
-  const child = fork(entry, {
-    detached: true,
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  })
+  const limits = { ...limitsOf(request), ...options.limits }
+  const child = startDecoder(request, limits)
+  const watch = watchDecoder(child, { limits, patience })
   let end: Exclude<DecoderMessage, { type: 'progress' }> | undefined
   let lastWords = ''
-  let silence = 0
-
-  // Counted in ticks, not by the clock: after a suspend of the machine both start anew.
-  const watchdog = setInterval(() => {
-    if (++silence >= patience) child.kill('SIGKILL')
-  }, 1000)
   const abort = () => child.kill('SIGKILL')
   signal.addEventListener('abort', abort, { once: true })
 
@@ -55,7 +55,7 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
     lastWords = (lastWords + text).slice(-2000)
   })
   child.on('message', (message: DecoderMessage) => {
-    silence = 0
+    watch.sawLife()
     if (message.type === 'progress') onProgress?.(message.fraction)
     else if (message.type === 'done' || message.type === 'failed') end = message
   })
@@ -63,22 +63,83 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
     reject(new AppError('engine_failed', 'the decoder could not be started', { cause }))
   })
   child.on('close', (code, killer) => {
-    clearInterval(watchdog)
+    watch.close()
     signal.removeEventListener('abort', abort)
     if (signal.aborted) reject(signal.reason)
     else if (end?.type === 'done') resolve(end.result as DecoderResult<Request>)
     else if (end) reject(fromPlain(end.error))
-    else if (silence >= patience) {
-      reject(new AppError('media_undecodable', `the decoder hung for ${patience} s`))
-    } else reject(earlyEnd(killer ?? `exit code ${code}`, lastWords))
+    else {
+      const how = killer ?? `exit code ${code}`
+      const fault = watch.faultOf(how)
+      reject(fault ? new AppError('media_undecodable', fault) : earlyEnd(how, lastWords))
+    }
   })
   child.send(request, () => {}) // a failure to send shows as an early end
   return promise
 }
 
+function startDecoder(request: ProbeRequest | DecodeRequest, limits: DecoderLimits): ChildProcess {
+  const args = ['--disable-warning=ExperimentalWarning', entry]
+  const folder = request.task === 'decode' ? request.folder : undefined
+  const command = confine({ file: process.execPath, args }, { limits, folder })
+  return spawn(command.file, command.args, {
+    // A group of its own: a Ctrl-C meant for the server must not look like a broken file.
+    detached: true,
+    env: bareEnvironment(),
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+}
+
+type DecoderWatch = {
+  sawLife(): void
+  /** What the file did, when the process ended `how`; undefined when something else ended it. */
+  faultOf(how: string): string | undefined
+  close(): void
+}
+
+/** Kills a decoder that hangs or exceeds its limits, and remembers why. */
+function watchDecoder(
+  child: ChildProcess,
+  { limits, patience }: { limits: DecoderLimits; patience: number },
+): DecoderWatch {
+  const { memoryBytes, cpuSeconds, wallSeconds } = limits
+  let [silence, age] = [0, 0]
+  let fault: string | undefined
+  const kill = (why: string) => {
+    fault ??= why
+    child.kill('SIGKILL')
+  }
+  const megabytes = Math.round(memoryBytes / 1024 / 1024)
+  const tooMuchMemory = `the decoder needed more than ${megabytes} MB of memory`
+  const onExceeded = () => kill(tooMuchMemory)
+  const memory = watchMemory(child.pid, { limitBytes: memoryBytes, onExceeded })
+  // Counted in ticks, not by the clock: after a suspend of the machine both start anew.
+  const watchdog = setInterval(() => {
+    if (++silence >= patience) kill(`the decoder hung for ${patience} s`)
+    else if (++age >= wallSeconds) kill(`the decoder took more than ${wallSeconds} s`)
+  }, 1000)
+  return {
+    sawLife: () => {
+      silence = 0
+    },
+    faultOf(how) {
+      if (fault) return fault
+      if (how === 'SIGXCPU') return `the decoder worked for more than ${cpuSeconds} s`
+      if (how === 'SIGXFSZ') return 'the decoder wrote more than the longest recording holds'
+      // The system ran out of memory, and the decoder had taken a good part of it.
+      if (how === 'SIGKILL' && memory.peakBytes > memoryBytes / 2) return tooMuchMemory
+      return undefined
+    },
+    close: () => {
+      clearInterval(watchdog)
+      memory.close()
+    },
+  }
+}
+
 function earlyEnd(how: string, lastWords: string): AppError {
   const options = lastWords ? { cause: new Error(lastWords) } : {}
-  return crashes.has(how)
+  return crashes.has(how) || how === NODE_OUT_OF_MEMORY
     ? new AppError('media_undecodable', `the decoder crashed (${how})`, options)
     : new AppError('engine_failed', `the decoder was ended (${how})`, options)
 }

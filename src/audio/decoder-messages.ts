@@ -2,7 +2,13 @@ import type { PlainError } from '../errors.ts'
 import type { DecodedMedia, MediaInfo } from './media.ts'
 
 /** What the server asks of a decoder process: one request each. */
-export type ProbeRequest = { task: 'probe'; file: string; nameHint: string | undefined }
+export type ProbeRequest = {
+  task: 'probe'
+  file: string
+  nameHint: string | undefined
+  /** A stream that has to be counted is counted no further; undefined = to its end. */
+  maxSeconds?: number | undefined
+}
 export type DecodeRequest = {
   task: 'decode'
   file: string

@@ -2,11 +2,14 @@ import { AppError } from '../errors.ts'
 import { type ByteSource, openFileSource } from './byte-source.ts'
 import { type ChannelFiles, createChannelFiles } from './channel-files.ts'
 import { type Container, detectContainer } from './containers.ts'
+import { decodeAllowance } from './decoder-limits.ts'
 import type { DecodeRequest, ProbeRequest, Pulse } from './decoder-messages.ts'
 import type { DecodedMedia, MediaInfo } from './media.ts'
+import { checkMp4Tables } from './mp4-tables.ts'
 import { type Planes, SAMPLE_RATE } from './pcm.ts'
 import { createResampler } from './resample.ts'
 import { alignStart } from './silence.ts'
+import { checkLength } from './sound-limits.ts'
 import {
   describeSamples,
   headerlessLayout,
@@ -18,7 +21,13 @@ import { readWavLayout } from './wav.ts'
 type Steps = { pulse: Pulse; onProgress: (fraction: number) => void }
 
 /** An opened recording: what it is, and its sound in blocks of one rate. */
-type Sound = { info: MediaInfo; rate: number; blocks: AsyncIterable<Planes> | Iterable<Planes> }
+type Sound = {
+  info: MediaInfo
+  /** Of the file. */
+  bytes: number
+  rate: number
+  blocks: AsyncIterable<Planes> | Iterable<Planes>
+}
 
 /** Tells what a file holds. Runs in the decoder process. */
 export function probeFile(request: ProbeRequest, pulse: Pulse): Promise<MediaInfo> {
@@ -30,7 +39,35 @@ export function decodeFile(
   request: DecodeRequest,
   { pulse, onProgress }: Steps,
 ): Promise<DecodedMedia> {
-  return withSound(request, pulse, (sound) => writeSound(sound, request, { pulse, onProgress }))
+  const work = createWorkCheck()
+  const checkedPulse = async () => {
+    work.check()
+    await pulse()
+  }
+  return withSound(request, checkedPulse, (sound) => {
+    work.bytes = sound.bytes
+    const report = (seconds: number) => {
+      work.seconds = seconds
+      onProgress(Math.min(1, seconds / sound.info.duration))
+    }
+    return writeSound(sound, request, { pulse: checkedPulse, onProgress: report })
+  })
+}
+
+/** Ends decoding that takes more and more time and gives no sound: `media_undecodable`. */
+function createWorkCheck() {
+  const work = {
+    seconds: 0,
+    bytes: 0,
+    check() {
+      const { user, system } = process.cpuUsage()
+      const taken = (user + system) / 1e6
+      if (taken <= decodeAllowance(work.seconds, work.bytes)) return
+      const found = `${Math.round(work.seconds)} s of sound`
+      throw new AppError('media_undecodable', `${found} in ${Math.round(taken)} s of work`)
+    },
+  }
+  return work
 }
 
 async function withSound<T>(
@@ -45,8 +82,10 @@ async function withSound<T>(
     const layout = layoutOf(container, source)
     if (layout) {
       const info = describeSamples(layout, extension)
-      return await use({ info, rate: layout.sampleRate, blocks: readSamples(source, layout) })
+      const blocks = readSamples(source, layout)
+      return await use({ info, bytes: source.size, rate: layout.sampleRate, blocks })
     }
+    if (container.reader === 'libav' && container.demuxer === 'mov') checkMp4Tables(source)
     const demuxer = container.reader === 'libav' ? container.demuxer : 'wav'
     return await withLibav(request, { demuxer, extension, bytes: source.size, pulse }, use)
   } finally {
@@ -68,10 +107,10 @@ async function withLibav<T>(
 ): Promise<T> {
   const { openMedia } = await import('./libav-open.ts')
   const { decodeTrack } = await import('./libav-decode.ts')
-  const media = await openMedia(request.file, options)
+  const media = await openMedia(request.file, { ...options, maxSeconds: request.maxSeconds })
   try {
-    const blocks = decodeTrack(media, options.pulse)
-    return await use({ info: media.info, rate: SAMPLE_RATE, blocks: alignStart(blocks, media) })
+    const blocks = alignStart(decodeTrack(media, options.pulse), media)
+    return await use({ info: media.info, bytes: options.bytes, rate: SAMPLE_RATE, blocks })
   } finally {
     media.close()
   }
@@ -89,7 +128,7 @@ async function writeSound(
       files ??= createChannelFiles(folder, planes.length)
       files.write(planes)
       checkLength(files.samples / SAMPLE_RATE, maxSeconds)
-      onProgress(Math.min(1, files.samples / SAMPLE_RATE / info.duration))
+      onProgress(files.samples / SAMPLE_RATE)
       await pulse()
     }
     if (!files || files.samples === 0) {
@@ -99,11 +138,6 @@ async function writeSound(
   } finally {
     files?.close()
   }
-}
-
-function checkLength(seconds: number, maxSeconds: number): void {
-  if (seconds <= maxSeconds) return
-  throw new AppError('media_too_long', `${Math.ceil(seconds)} s; the limit is ${maxSeconds} s`)
 }
 
 async function* resampled(

@@ -1,44 +1,95 @@
-/** Runs work, at most so many at a time; the rest waits in order, and stops waiting when aborted. */
-export type Gate = <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>
+/** What work is let through by. */
+export type Turn = {
+  /** Whose work it is; accounts take turns. */
+  account: string
+  signal: AbortSignal
+  /** Thrown instead of waiting when as many of the account wait already; undefined = any number waits. */
+  whenFull?: (() => Error) | undefined
+}
 
-/** Makes a gate that lets `limit` pieces of work run at a time. */
-export function createGate(limit: number): Gate {
-  let running = 0
-  const waiting: (() => void)[] = []
+/** Runs work when its turn comes; what waits stops waiting when aborted. */
+export type Gate = <T>(work: () => Promise<T>, turn: Turn) => Promise<T>
 
-  function enter(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    if (running < limit) {
-      running++
-      return Promise.resolve()
+/** How much work runs at a time in all and of one account, and how much of one account may wait. */
+export type GateLimits = { total: number; perAccount: number; maxWaiting: number }
+
+type Waiting = { begin: () => void }
+
+/**
+ * Makes a gate for the work of many accounts. A free place goes to the account that has the fewest of them,
+ * then to the one that has waited longest for its turn, so that one which brings much delays itself alone.
+ */
+export function createGate({ total, perAccount, maxWaiting }: GateLimits): Gate {
+  /** Places taken by each account. */
+  const running = new Map<string, number>()
+  /** In the order of arrival; an account that was let in goes behind the others. */
+  const waiting = new Map<string, Waiting[]>()
+  let taken = 0
+
+  const takenBy = (account: string) => running.get(account) ?? 0
+
+  function take(account: string): void {
+    taken++
+    running.set(account, takenBy(account) + 1)
+  }
+
+  function leave(account: string): void {
+    taken--
+    const others = takenBy(account) - 1
+    if (others > 0) running.set(account, others)
+    else running.delete(account)
+    admit()
+  }
+
+  /** Gives free places to those that wait, as long as there are both. */
+  function admit(): void {
+    while (taken < total) {
+      let next: string | undefined
+      for (const account of waiting.keys()) {
+        if (takenBy(account) >= perAccount) continue
+        if (next === undefined || takenBy(account) < takenBy(next)) next = account
+      }
+      if (next === undefined) return
+      const works = waiting.get(next)!
+      const { begin } = works.shift()!
+      waiting.delete(next)
+      if (works.length > 0) waiting.set(next, works)
+      take(next)
+      begin()
     }
+  }
+
+  function enter({ account, signal, whenFull }: Turn): Promise<void> {
+    signal.throwIfAborted()
+    const works = waiting.get(account) ?? []
+    const mayBegin = taken < total && takenBy(account) < perAccount
+    if (!mayBegin && whenFull && works.length >= maxWaiting) throw whenFull()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const turn = () => {
-      signal.removeEventListener('abort', giveUp)
-      resolve()
+    const own: Waiting = {
+      begin: () => {
+        signal.removeEventListener('abort', giveUp)
+        resolve()
+      },
     }
     const giveUp = () => {
-      waiting.splice(waiting.indexOf(turn), 1)
+      const left = waiting.get(account)!.filter((other) => other !== own)
+      if (left.length > 0) waiting.set(account, left)
+      else waiting.delete(account)
       reject(signal.reason)
     }
-    waiting.push(turn)
+    works.push(own)
+    waiting.set(account, works)
     signal.addEventListener('abort', giveUp, { once: true })
+    admit()
     return promise
   }
 
-  /** The place goes to the next in line; it is free only when nobody waits. */
-  function leave(): void {
-    const next = waiting.shift()
-    if (next) next()
-    else running--
-  }
-
-  return async (work, signal) => {
-    await enter(signal)
+  return async (work, turn) => {
+    await enter(turn)
     try {
       return await work()
     } finally {
-      leave()
+      leave(turn.account)
     }
   }
 }

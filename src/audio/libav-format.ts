@@ -1,5 +1,12 @@
-import { AV_LOG_QUIET, AV_NOPTS_VALUE, AVDISCARD_ALL, AVERROR_EOF } from 'node-av/constants'
 import {
+  AV_LOG_QUIET,
+  AV_NOPTS_VALUE,
+  AVDISCARD_ALL,
+  AVERROR_EOF,
+  AVMEDIA_TYPE_AUDIO,
+} from 'node-av/constants'
+import {
+  Codec,
   Dictionary,
   FFmpegError,
   FormatContext,
@@ -10,6 +17,7 @@ import {
 } from 'node-av/lib'
 import { AppError } from '../errors.ts'
 import type { Pulse } from './decoder-messages.ts'
+import { MAX_TRACKS } from './sound-limits.ts'
 
 Log.setLevel(AV_LOG_QUIET)
 
@@ -17,6 +25,12 @@ Log.setLevel(AV_LOG_QUIET)
 const MAX_READ_ERRORS = 50
 /** Packets between two looks at the event loop: a few milliseconds. */
 const PACKETS_PER_PULSE = 2000
+
+/** Pictures are never decoded, not even to learn their size: a header may declare gigabytes of them. */
+const soundDecoders = Codec.getCodecList()
+  .filter((codec) => codec.type === AVMEDIA_TYPE_AUDIO && codec.isDecoder())
+  .map((codec) => codec.name)
+  .join(',')
 
 /**
  * Opens a file with one demuxer and no other. `file:` keeps a colon in the path from being read as a
@@ -26,7 +40,12 @@ export function openFormat(path: string, demuxer: string): FormatContext {
   const inputFormat = InputFormat.findInputFormat(demuxer)
   if (!inputFormat) throw new AppError('media_undecodable', `the decoder lacks ${demuxer}`)
   const format = new FormatContext()
-  const options = Dictionary.fromObject({ protocol_whitelist: 'file' })
+  const options = Dictionary.fromObject({
+    protocol_whitelist: 'file',
+    codec_whitelist: soundDecoders,
+    // One more than is taken, so that the file is refused for its tracks.
+    max_streams: `${MAX_TRACKS + 1}`,
+  })
   check(format.openInputSync(`file:${path}`, inputFormat, options))
   return format
 }

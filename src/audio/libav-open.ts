@@ -12,7 +12,13 @@ import type { Pulse } from './decoder-messages.ts'
 import { losesBlock, usualDelay } from './encoder-delay.ts'
 import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
 import type { MediaInfo } from './media.ts'
-import { checkDeclaredDuration, checkSoundFormat, MAX_TRACKS } from './sound-limits.ts'
+import {
+  checkDeclaredDuration,
+  checkLength,
+  checkPacketRate,
+  checkSoundFormat,
+  MAX_TRACKS,
+} from './sound-limits.ts'
 
 /** An opened file and the one audio track that is heard. */
 export type OpenedMedia = {
@@ -29,7 +35,14 @@ export type OpenedMedia = {
 }
 
 /** What our own look at the file found. */
-export type OpenOptions = { demuxer: string; extension: string; bytes: number; pulse: Pulse }
+export type OpenOptions = {
+  demuxer: string
+  extension: string
+  bytes: number
+  /** Of sound whose length has to be counted; undefined = any. */
+  maxSeconds: number | undefined
+  pulse: Pulse
+}
 
 /**
  * Opens a file with the given demuxer, reads its tracks and picks one: the default track where the file
@@ -101,20 +114,25 @@ function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: num
 
 /**
  * Recordings of a browser and bare streams do not say how long they are: their packets are read, which
- * takes a second for hours of sound, and none is decoded.
+ * takes a second for hours of sound, and none is decoded. A stream that is too long is read no further.
  */
-async function countDuration(path: string, { demuxer, pulse }: OpenOptions): Promise<number> {
+async function countDuration(
+  path: string,
+  { demuxer, pulse, maxSeconds = Number.POSITIVE_INFINITY }: OpenOptions,
+): Promise<number> {
   const format = openFormat(path, demuxer)
   try {
     check(format.findStreamInfoSync(null))
     const track = pickTrack(format)
     keepTrack(format, track.index)
     const start = seconds(track.startTime, track) ?? 0
-    let [sum, end] = [0, 0]
+    let [packets, sum, end] = [0, 0, 0]
     for await (const packet of readPackets(format, { track: track.index, pulse })) {
       const length = seconds(packet.duration, track) ?? 0
       sum += length
       end = Math.max(end, (seconds(packet.pts, track) ?? 0) + length - start)
+      checkPacketRate(++packets, Math.max(sum, end))
+      checkLength(sum, maxSeconds)
     }
     return Math.max(sum, end)
   } finally {

@@ -7,6 +7,11 @@ const [MIN_RATE, MAX_RATE] = [1000, 768_000]
 /** A film has a dozen tracks, with its fonts some fifty. */
 export const MAX_TRACKS = 100
 
+/** The shortest frames, of Opus, last 2.5 ms. */
+const MAX_PACKETS_PER_SECOND = 1000
+/** Read in less than a second, so nobody needs to look at them. */
+const FREE_PACKETS = 100_000
+
 /** Refuses what no recording has: such headers are damage, or made to exhaust the decoder. */
 export function checkSoundFormat({
   channels,
@@ -34,4 +39,18 @@ export function checkSoundFormat({
 export function checkDeclaredDuration(seconds: number, bytes: number): void {
   if (seconds <= Math.max(bytes, 1)) return
   throw new AppError('media_unsupported', `${Math.round(seconds)} s declared in ${bytes} bytes`)
+}
+
+/** Refuses sound that is longer than the limit: `media_too_long`. */
+export function checkLength(seconds: number, maxSeconds: number): void {
+  if (seconds <= maxSeconds) return
+  const limit = `the limit is ${maxSeconds} s (STENO_MAX_AUDIO_S)`
+  throw new AppError('media_too_long', `${Math.ceil(seconds)} s; ${limit}`)
+}
+
+/** Refuses a stream of packets that hold next to no sound: counting millions of them takes minutes. */
+export function checkPacketRate(packets: number, seconds: number): void {
+  if (packets <= FREE_PACKETS || packets <= seconds * MAX_PACKETS_PER_SECOND) return
+  const found = `${packets} packets for ${Math.round(seconds)} s of sound`
+  throw new AppError('media_unsupported', found)
 }

@@ -1,5 +1,6 @@
 import { readConfig } from '../config.ts'
 import { parseArguments, UsageError } from './arguments.ts'
+import { checkConfinement, checkUser } from './check-confinement.ts'
 import { checkSpeakerModels } from './check-speaker-models.ts'
 import {
   checkDatabase,
@@ -19,8 +20,8 @@ import type { Command, Terminal } from './terminal.ts'
 
 const help = `Usage: steno doctor
 
-Checks this installation with the settings of this shell: Node, settings, models, decoder, data folder,
-database, port, and a second of real recognition. Each line says ok, warn or fail, and what to do about it.
+Checks this installation with the settings of this shell: Node, settings, models, decoder, user, data
+folder, database, port, and a second of real recognition. Each line says ok, warn or fail, and what to do about it.
 The exit code is 1 when a check failed.
 `
 
@@ -50,6 +51,8 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   yield await checkRuntime()
   yield await checkSpeakerModels(config, signal)
   yield await checkDecoder(config, signal)
+  yield await checkConfinement()
+  yield checkUser()
   yield await checkDataFolder(config)
   yield await checkPrivacy(config)
   yield await checkDatabase(config)

@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type App, createApp, type Overrides } from '../app.ts'
+import { findConfinement } from '../audio/decoder-sandbox.ts'
 import { type Config, readConfig, unknownSettings } from '../config.ts'
 import { createLog, type Log } from '../log.ts'
 import { parseArguments, readSettings, UsageError } from './arguments.ts'
+import { checkUser } from './check-confinement.ts'
 import { checkDataFolder } from './checks.ts'
 import { createFirstKey } from './first-key.ts'
 import { makeFilesPrivate } from './private-files.ts'
@@ -53,6 +55,8 @@ export async function serve(
   })
   if (!app) return
   try {
+    // Not before: a start that fails says why in one line. Not later: to find out takes a moment.
+    logPrivileges(log)
     const url = await listen(app)
     const key = await createFirstKey(app)
     stdout.write(welcome({ url, key, config }))
@@ -73,6 +77,16 @@ function endOnSurprise(log: Log): void {
     log.fatal({ err: error, origin }, 'unexpected failure, the server ends')
     process.exit(1)
   })
+}
+
+/** What the operator should know of how much a decoder could reach, were it taken over by a file. */
+function logPrivileges(log: Log): void {
+  const { state, text, remedy } = checkUser()
+  if (state === 'warn') log.warn({ remedy }, text)
+  log.info(
+    { confinement: findConfinement() },
+    'decoders are confined as far as the system offers it',
+  )
 }
 
 async function requireDataFolder(config: Config): Promise<void> {

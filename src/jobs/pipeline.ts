@@ -153,6 +153,7 @@ function decode(
     using _ = await space.plan(decodedBytes(stored, config.media))
     return await media.decode(db.objects.path(file.id), folder, {
       nameHint: file.filename ?? undefined,
+      account,
       maxSeconds: config.media.maxAudio,
       signal,
       onProgress: progress.advance,

@@ -58,12 +58,13 @@ export function fetchRecording(
 }
 
 async function recordRecording(
-  { db, media }: Pick<RecordingTools, 'db' | 'media'>,
+  { db, media, config }: RecordingTools,
   { account, file, lease }: ClaimedJob,
   { size, signal }: { size: number; signal: AbortSignal },
 ): Promise<void> {
   const { filename, source } = file
-  const hint = { nameHint: filename ?? undefined, signal }
+  const { maxAudio: maxSeconds } = config.media
+  const hint = { nameHint: filename ?? undefined, account, maxSeconds, signal }
   const { extension, channels, ...info } = await media.probe(db.objects.path(file.id), hint)
   const createdAt = Date.now()
   const duration = roundTo(info.duration, 6)

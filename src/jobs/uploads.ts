@@ -69,14 +69,15 @@ type Received = Pick<StoredFile, 'id' | 'account' | 'filename' | 'source' | 'siz
 
 /** Makes a file of the stored bytes when they hold sound; otherwise they are deleted. */
 async function keepUpload(
-  { db, media }: UploadTools,
+  { db, media, config }: UploadTools,
   received: Received,
   signal: AbortSignal,
 ): Promise<StoredFile> {
-  const { id, filename, size } = received
+  const { id, account, filename, size } = received
+  const { maxAudio: maxSeconds } = config.media
   try {
     if (size === 0) throw new AppError('upload_invalid', 'the file is empty')
-    const hint = { nameHint: filename ?? undefined, signal }
+    const hint = { nameHint: filename ?? undefined, account, maxSeconds, mayRefuse: true, signal }
     const { extension, channels, ...info } = await media.probe(db.objects.path(id), hint)
     const createdAt = Date.now()
     const duration = roundTo(info.duration, 6)

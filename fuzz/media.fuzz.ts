@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runDecoder } from '../src/audio/decoder-client.ts'
+import { AppError } from '../src/errors.ts'
+import { adts, flv, fragmentedMp4, id3, matroska, mp4, ogg } from '../test/hostile-media.ts'
+import { mutated } from './mutations.ts'
+import { fuzz } from './run.ts'
+
+/** Larger fixtures are of no kind that the small ones are not. */
+const MAX_SEED_BYTES = 200_000
+/** A damaged fixture of seconds needs no more of a decoder than a healthy one. */
+const limits = { memoryBytes: 300e6, cpuSeconds: 10, wallSeconds: 15 }
+const maxSeconds = 60
+
+const fixtures = new URL('../test/fixtures/', import.meta.url)
+const seeds = [
+  ...readdirSync(fixtures)
+    .filter((name) => !/\.(md|json)$/.test(name))
+    .map((name) => readFileSync(new URL(name, fixtures)))
+    .filter((bytes) => bytes.length <= MAX_SEED_BYTES),
+  ...[mp4([{ samples: 1000 }]), mp4([{ samples: 500 }], { packed: true }), fragmentedMp4(100)],
+  ...[flv(50), adts(50), id3(), ogg(1), matroska({ tracks: 2, blocks: 1 })],
+]
+
+const folder = mkdtempSync(join(tmpdir(), 'steno-fuzz-'))
+process.on('exit', () => rmSync(folder, { recursive: true }))
+const file = join(folder, 'recording')
+
+/** The real decoder gives an answer within its limits: sound, or an error that is the file's fault. */
+async function run(task: 'probe' | 'decode'): Promise<void> {
+  const { signal } = new AbortController()
+  const request = { file, nameHint: undefined, folder, maxSeconds }
+  try {
+    if (task === 'probe') {
+      const info = await runDecoder({ task, ...request }, { signal, limits })
+      assert.ok(Number.isFinite(info.duration) && info.duration >= 0, `${info.duration} s`)
+      assert.ok(info.channels >= 1 && info.channels <= 8 && info.sampleRate >= 1000)
+      return
+    }
+    const { duration, channels } = await runDecoder({ task, ...request }, { signal, limits })
+    assert.ok(duration > 0 && duration <= maxSeconds, `${duration} s`)
+    assert.ok(channels.length >= 1 && channels.length <= 8)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    assert.ok(error.status < 500, error.message)
+    assert.doesNotMatch(error.message, /of memory|hung|worked for|took more/)
+  }
+}
+
+await fuzz('media', mutated(seeds), async (bytes) => {
+  writeFileSync(file, bytes)
+  await run('probe')
+  await run('decode')
+})

@@ -1,0 +1,55 @@
+import type { DecodeRequest, ProbeRequest } from './decoder-messages.ts'
+
+/** What a decoder process may take. Bytes and seconds. */
+export type DecoderLimits = {
+  /** Memory in use, looked at a few times a second. */
+  memoryBytes: number
+  /** Memory asked for, which the system refuses at once where it can. */
+  dataBytes: number
+  cpuSeconds: number
+  /** From start to end; on a loaded machine a second of work takes several. */
+  wallSeconds: number
+  /** Of one file that is written. */
+  fileBytes: number
+}
+
+/**
+ * Node and libav take 115 MB before they have read anything; the tables of twelve hours of film and its
+ * fonts and covers some 300 MB more.
+ */
+const MEMORY_BYTES = 512 * 1024 * 1024
+/** Node alone counts 620 MB of stacks and reserves, most of which are never used. */
+const DATA_BYTES = 1536 * 1024 * 1024
+/** Counting the packets of two hours takes three seconds; four times as many for the shortest frames. */
+const PROBE_CPU_SECONDS = 30
+/** An hour of stereo mp3 takes 6 s, eight channels of 48 kHz a minute: a second for ten is plenty. */
+const [DECODE_CPU_SECONDS, DECODE_CPU_PER_SECOND] = [60, 0.1]
+/** A busy machine gives a decoder an eighth of a core. */
+const WALL_PER_CPU = 8
+/** What a file may exceed the sound it holds by. */
+const SPARE_BYTES = 1024 * 1024
+/** 16-bit samples at 16 kHz. */
+const BYTES_PER_SECOND = 32_000
+
+/** The limits of one request; those of decoding grow with the longest recording that is taken. */
+export function limitsOf(request: ProbeRequest | DecodeRequest): DecoderLimits {
+  const isProbe = request.task === 'probe'
+  const cpuSeconds = isProbe
+    ? PROBE_CPU_SECONDS
+    : Math.ceil(DECODE_CPU_SECONDS + request.maxSeconds * DECODE_CPU_PER_SECOND)
+  return {
+    memoryBytes: MEMORY_BYTES,
+    dataBytes: DATA_BYTES,
+    cpuSeconds,
+    wallSeconds: cpuSeconds * WALL_PER_CPU,
+    fileBytes: isProbe ? 0 : request.maxSeconds * BYTES_PER_SECOND + SPARE_BYTES,
+  }
+}
+
+/**
+ * Seconds of processor time that decoding may have taken by the time `seconds` of sound came out of a file
+ * of `bytes`: a file of nothing but headers makes work and no sound.
+ */
+export function decodeAllowance(seconds: number, bytes: number): number {
+  return 30 + seconds * 0.25 + bytes / 10_000_000
+}
