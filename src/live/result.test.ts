@@ -77,6 +77,7 @@ test('utterances stand by start, then channel, and the transcript is their trimm
     number_of_distinct_channels: 2,
     billing_time: 24.691358,
     transcription_time: 0.5,
+    warnings: [],
   })
   assert.deepEqual(Object.keys(result), ['metadata', 'transcription'])
 })

@@ -1,11 +1,12 @@
 import type { Params } from '../add-on.ts'
 
-/** A larger vocabulary, in ways to say its entries, takes more than 50 ms to prepare: others must not wait for it. */
-const LARGE_VOCABULARY = 500
-/** A larger dictionary, in variants, likewise. */
-const LARGE_DICTIONARY = 5000
-/** More characters of either, likewise. */
-const MANY_CHARACTERS = 200_000
+/**
+ * A larger vocabulary, in ways to say its entries and in characters of all of them, may take more than 100 ms for an
+ * utterance when all entries sound like what is said: others must not wait for it.
+ */
+const LARGE_VOCABULARY = { texts: 100, characters: 3000 }
+/** A larger dictionary, in variants and characters, takes more than 50 ms to read. */
+const LARGE_DICTIONARY = { texts: 5000, characters: 200_000 }
 
 type Config = {
   vocabulary?: readonly (string | { value: string; pronunciations?: readonly string[] })[]
@@ -32,13 +33,16 @@ function configOf(params: Params, name: string): Config {
   return params[name] === true ? ((params[`${name}_config`] ?? {}) as Config) : {}
 }
 
-function isMuch(entries: readonly (readonly string[])[], most: number): boolean {
+function isMuch(
+  entries: readonly (readonly string[])[],
+  most: { texts: number; characters: number },
+): boolean {
   let [texts, characters] = [0, 0]
   for (const entry of entries) {
     for (const text of entry) {
       texts++
       characters += text.length
-      if (texts > most || characters > MANY_CHARACTERS) return true
+      if (texts > most.texts || characters > most.characters) return true
     }
   }
   return false

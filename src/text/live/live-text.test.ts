@@ -207,7 +207,7 @@ test('a session that holds up others again and again works in a thread of its ac
   const params = { custom_vocabulary: true }
   const slow = open(params)
   assert.equal(await changed(open(params, 'b', 'other'), 'who'), 'a b')
-  for (let i = 0; i < 3; i++) await changed(slow, 'cost 51')
+  for (let i = 0; i < 3; i++) await changed(slow, 'cost 21')
   assert.equal(await changed(slow, 'who'), 'a')
   assert.equal(await changed(open(params, 'c', 'other'), 'who'), 'a b c')
 })
@@ -260,7 +260,7 @@ test('what is left out of the texts of a session stands among its warnings, and 
 test('what waits for a step that hung is not tried', async (t) => {
   const { open, logged } = openFaulty(t)
   const text = open({ custom_vocabulary: true })
-  const all = ['hang', 'hang a', 'hang b'].map((words) => changed(text, words))
-  assert.deepEqual(await Promise.all(all), ['hang', 'hang a', 'hang b'])
+  const all = ['hang', 'who', 'a'].map((words) => changed(text, words))
+  assert.deepEqual(await Promise.all(all), ['hang', 'who', 'a'])
   assert.equal(logged.length, 1)
 })

@@ -69,20 +69,26 @@ test('a budget is refilled with time, and three long tasks are slow', () => {
   const budget = new StepBudget(() => now)
   for (let i = 0; i < 3; i++) {
     assert.equal(budget.isSlow, false)
-    budget.spend(51)
+    budget.spend(21)
   }
   assert.equal(budget.isSlow, true)
   budget.spend(14_000)
   now += 10_000
   budget.spend(2500)
   assert.equal(budget.isSpent, false)
-  budget.spend(1000)
+  budget.spend(4000)
   assert.equal(budget.isSpent, true)
+})
+
+test('one task that is very long is slow', () => {
+  const budget = new StepBudget(() => 0)
+  budget.spend(101)
+  assert.equal(budget.isSlow, true)
 })
 
 test('short tasks are never slow', () => {
   const budget = new StepBudget(() => 0)
-  for (let i = 0; i < 100; i++) budget.spend(50)
+  for (let i = 0; i < 100; i++) budget.spend(20)
   assert.deepEqual([budget.isSlow, budget.isSpent], [false, false])
 })
 
