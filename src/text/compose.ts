@@ -14,6 +14,7 @@ import { notConfigured, withoutEngine } from './not-configured.ts'
 import type { RedactedSpan } from './redaction/places.ts'
 import { buildResult, type ResultOptions, transcriptOf } from './result.ts'
 import { runAddOn } from './run-add-on.ts'
+import { subtitlesWarnings } from './subtitles-warnings.ts'
 import { transforms as allTransforms } from './transforms.ts'
 
 /** Changes a transcript before anything is made of it. */
@@ -94,9 +95,7 @@ export function compose(
     onStep?.(name)
     envelopes.set(name, runAddOn(addOn, told, { params, form, given, now, onFault }))
   }
-  // They have no envelope that could say so.
-  const subtitlesError = envelopes.get('subtitles')?.error
-  if (subtitlesError) warnings.push(subtitlesError.message)
+  warnings.push(...subtitlesWarnings(envelopes.get('subtitles')))
   for (const name of withoutEngine) {
     if (params[name] === true) envelopes.set(name, notConfigured(name))
   }

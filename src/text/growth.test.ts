@@ -72,5 +72,5 @@ test('the warnings stand in the metadata of a result; those of a step that was l
   const { warnings } = result.metadata as { warnings: string[] }
   assert.equal(warnings[0], 'vocabulary hung')
   assert.match(warnings[1]!, /^custom_spelling: 1 of the entries/)
-  assert.equal(warnings[2], 'subtitles hung')
+  assert.equal(warnings[2], 'subtitles: subtitles hung')
 })

@@ -5,6 +5,7 @@ import { notConfigured, withoutEngine } from './not-configured.ts'
 import { readMarkers } from './redaction/read-markers.ts'
 import { transcriptOf, type UtteranceView } from './result.ts'
 import { type RunOptions, runAddOn } from './run-add-on.ts'
+import { renewWarnings } from './subtitles-warnings.ts'
 import { transforms } from './transforms.ts'
 
 /** What is made again: JSON texts as they are stored, which hold megabytes. */
@@ -27,6 +28,7 @@ export type RetryOptions = Omit<RunOptions, 'params' | 'form'> & {
 }
 
 type StoredResult = Record<string, unknown> & {
+  metadata?: { warnings?: string[] }
   transcription: { utterances: UtteranceView[]; sentences?: unknown[]; subtitles?: unknown[] }
 }
 
@@ -74,6 +76,9 @@ function put(result: StoredResult, name: string, envelope: Envelope): unknown {
   if (name === 'subtitles') {
     const files = (envelope.results ?? []) as unknown[]
     result.transcription.subtitles = files
+    // Results of earlier versions have none.
+    const { metadata } = result
+    if (metadata?.warnings) metadata.warnings = renewWarnings(metadata.warnings, envelope)
     return files
   }
   result[name] = envelope
