@@ -20,6 +20,7 @@ setInterval(tell, 1000)
 const signal = AbortSignal.timeout(seconds * 1000)
 const sources = await openSources()
 const attacker = createAttacker({ url, key, sources }, { signal, counts })
+attacker.count('begun')
 // What an attack leaves behind fails when its time is over.
 process.on('unhandledRejection', (error: Error) => {
   if (!signal.aborted) attacker.count(`unhandled: ${nameOf(error)}`)

@@ -9,8 +9,7 @@ import { sessionAttacks } from './attacks/live-sessions-held.ts'
 import { mediaAttacks } from './attacks/media.ts'
 import { netAttacks } from './attacks/net.ts'
 
-/** All attacks by name. */
-export const attacks: Record<string, Attack> = {
+const single: Record<string, Attack> = {
   ...jsonAttacks,
   ...formAttacks,
   ...listAttacks,
@@ -20,4 +19,22 @@ export const attacks: Record<string, Attack> = {
   ...netAttacks,
   ...byteAttacks,
   ...connectionAttacks,
+}
+
+/** Several attacks at once, in what surrounds any of them. */
+function together(...names: string[]): Attack {
+  const all = names.map((name) => single[name]!)
+  return {
+    surroundings: Object.assign({}, ...all.map(({ surroundings }) => surroundings)),
+    async run(attacker) {
+      await Promise.all(all.map(({ run }) => run(attacker)))
+    },
+  }
+}
+
+/** All attacks by name. */
+export const attacks: Record<string, Attack> = {
+  ...single,
+  'together-bodies': together('live-tiny-frames', 'json-languages'),
+  'together-files': together('live-spelling', 'media-mp4-medium', 'net-names'),
 }

@@ -31,8 +31,8 @@ export const VICTIM_KEY = 'victim-key-of-the-bench'
 /** The process tree is killed above this, so that an attack cannot take the machine. */
 export const MEMORY_GUARD_BYTES = 6e9
 
-/** Nobody else uses this address of the loopback network. */
-const RESOLVER = '127.77.0.53'
+/** An address of the loopback network that no other run uses at the same time. */
+const RESOLVER = `127.77.${process.pid % 250}.${1 + (Math.floor(process.pid / 250) % 250)}`
 
 /** Arguments: the resolver's file or '', the size of the disk or '', its folder; then the command. */
 const SURROUND = `
