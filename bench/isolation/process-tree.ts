@@ -1,7 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A look at a process and all that descend from it: their ids, and their resident bytes summed. */
-export type ProcessTree = { pids: number[]; resident: number }
+/** A process; its start, in ticks since the machine's, tells it from a later one with the same id. */
+type Process = { pid: number; started: number }
+
+type Stat = { parent: number; started: number; resident: number }
+
+/** A look at a process and all that descend from it, and their resident bytes summed. */
+export type ProcessTree = { processes: Process[]; resident: number }
 
 const PAGE_BYTES = 4096
 
@@ -9,30 +14,33 @@ const PAGE_BYTES = 4096
  * Sums the resident memory of `root` and of all that descend from it; pages that several share count for each.
  * Those of `known` count too when their parent is gone. Linux only (/proc).
  */
-export function readTree(root: number, known: readonly number[] = []): ProcessTree {
-  const parents = new Map<number, { parent: number; resident: number }>()
+export function readTree(root: number, known: readonly Process[] = []): ProcessTree {
+  const all = new Map<number, Stat>()
   for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const stat = readStat(name)
-    if (stat) parents.set(Number(name), stat)
+    const stat = /^\d+$/.test(name) ? readStat(name) : undefined
+    if (stat) all.set(Number(name), stat)
   }
-  const wanted = new Set([root, ...known])
+  const living = known.filter(({ pid, started }) => all.get(pid)?.started === started)
+  const wanted = new Set(known.length > 0 ? living.map(({ pid }) => pid) : [root])
   const belongs = (pid: number): boolean => {
-    for (let at = pid; at > 1; at = parents.get(at)?.parent ?? 0) if (wanted.has(at)) return true
+    for (let at = pid; at > 1; at = all.get(at)?.parent ?? 0) if (wanted.has(at)) return true
     return false
   }
-  const pids = [...parents.keys()].filter(belongs)
-  const resident = pids.reduce((total, pid) => total + parents.get(pid)!.resident, 0)
-  return { pids, resident }
+  const found = [...all].filter(([pid]) => belongs(pid))
+  return {
+    processes: found.map(([pid, { started }]) => ({ pid, started })),
+    resident: found.reduce((total, [, stat]) => total + stat.resident, 0),
+  }
 }
 
-/** Parent and resident bytes of a process; undefined when it has ended meanwhile. */
-function readStat(pid: string): { parent: number; resident: number } | undefined {
+/** What the system tells of a process; undefined when it has ended meanwhile. */
+function readStat(pid: string): Stat | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name in brackets may hold anything; fields are counted behind it, from the third.
     const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
-    return { parent: Number(fields[1]), resident: Number(fields[21]) * PAGE_BYTES }
+    const [parent, started, pages] = [fields[1], fields[19], fields[21]].map(Number)
+    return { parent: parent!, started: started!, resident: pages! * PAGE_BYTES }
   } catch {
     return undefined
   }
@@ -52,17 +60,19 @@ const WATCH_MS = 200
 /** Watches a tree of processes and kills all of it when it holds more than `limit` bytes. */
 export function watchMemory(root: number, limit: number): MemoryWatch {
   let [peak, exceeded] = [0, false]
-  let pids: number[] = [root]
+  let { processes } = readTree(root)
   const look = () => {
-    const tree = readTree(root, pids)
-    pids = tree.pids
+    const tree = readTree(root, processes)
+    // With nothing left there is nothing to ask for any more: the id of the root may be somebody else's.
+    if (tree.processes.length === 0) return clearInterval(timer)
+    processes = tree.processes
     peak = Math.max(peak, tree.resident)
     if (tree.resident <= limit) return
     exceeded = true
     kill()
   }
   const kill = () => {
-    for (const pid of pids) {
+    for (const { pid } of readTree(root, processes).processes) {
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
@@ -80,7 +90,6 @@ export function watchMemory(root: number, limit: number): MemoryWatch {
     },
     end() {
       clearInterval(timer)
-      pids = readTree(root, pids).pids
       kill()
     },
   }
