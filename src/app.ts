@@ -8,7 +8,7 @@ import { Delivery } from './delivery/delivery.ts'
 import type { RetryDelays } from './delivery/retry-delay.ts'
 import { Jobs } from './jobs/jobs.ts'
 import { Live } from './live/live.ts'
-import { createLog, type Log } from './log.ts'
+import { createServerLog, type Log } from './log.ts'
 import { createMetrics, type Metrics, measureProcess } from './metrics.ts'
 import { openStorage, type Storage } from './storage/storage.ts'
 import { Composer } from './text/composer.ts'
@@ -53,7 +53,7 @@ const DRAIN_MS = 30_000
  */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   await using made = new AsyncDisposableStack()
-  const log = overrides.log ?? createLog(config.logLevel)
+  const log = overrides.log ?? createServerLog(config)
 
   const metrics = createMetrics()
   measureProcess(metrics)

@@ -79,6 +79,10 @@ export type Config = {
     publicWsBaseUrl: string | undefined
     /** Of each key; undefined = none. */
     rateLimit: Rate | undefined
+    /** Of wrong keys from each address; undefined = none. */
+    authFailureLimit: Rate | undefined
+    /** Hosts by which the server may be asked, in lower case; empty = any. */
+    allowedHosts: string[]
   }
   keys: ConfiguredKey[]
   models: {
@@ -189,6 +193,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       maxPatchBytes: read.integer('MAX_PATCH_BYTES', 100_000, { min: 1 }),
       publicWsBaseUrl: read.url('PUBLIC_WS_BASE_URL', /^wss?:/, 'ws or wss'),
       rateLimit: read.rate('RATE_LIMIT', '600/100'),
+      authFailureLimit: read.rate('AUTH_FAILURE_LIMIT', '20/40'),
+      allowedHosts: read.hosts('ALLOWED_HOSTS'),
     },
     keys: read.list('API_KEYS', '').flatMap((entry) => {
       const [account, key] = splitOnce(entry, ':')

@@ -106,6 +106,19 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       }
       return prefixes.filter((prefix) => prefix !== 'webhook')
     },
+    /** Host names and addresses, each with a port or without. */
+    hosts(name: string): string[] {
+      const hosts = this.list(name, '').map((host) => host.toLowerCase())
+      const wrong = hosts.find(
+        (host) => !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`),
+      )
+      if (wrong !== undefined) {
+        problems.push(
+          `STENO_${name} must hold hosts such as stt.example or [::1]:7070: ${wrong} is none`,
+        )
+      }
+      return hosts
+    },
     /** Entries `account:whsec_…`. */
     secrets(name: string): { account: string; secret: string }[] {
       return this.list(name, '').flatMap((entry) => {

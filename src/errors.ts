@@ -5,6 +5,7 @@
  */
 const table = {
   request_unreadable: { status: 400, message: 'Cannot read the HTTP request' },
+  host_refused: { status: 400, message: 'Cannot answer under this host' },
   body_unreadable: { status: 400, message: 'Cannot read the request body' },
   request_invalid: {
     status: 400,

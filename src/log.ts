@@ -1,13 +1,86 @@
-import { type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
+import type { Config } from './config.ts'
 
 /** The logger of the service. */
 export type Log = Logger
 
+type Options = {
+  /** Where the lines go; stderr by default. */
+  destination?: DestinationStream
+  /** Texts that must never appear, such as configured keys. */
+  secrets?: readonly string[]
+  /** Headers whose value is a secret, in lower case. */
+  secretHeaders?: readonly string[]
+}
+
 /**
  * The root logger: JSON lines on stderr, so that stdout stays free for results.
  * Rooms take a child each (`log.child({ room: 'jobs' })`). Never log audio, transcripts, prompts,
- * keys, or URLs with tokens.
+ * keys, or URLs with tokens: what is a secret by its form or name is hidden in each line all the same,
+ * for a library may log what it was given.
  */
-export function createLog(level: string): Log {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2))
+export function createLog(level: string, options: Options = {}): Log {
+  const { destination = pino.destination(2) } = options
+  const hide = createHiding(options)
+  const hooks = { streamWrite: hide }
+  const timestamp = pino.stdTimeFunctions.isoTime
+  return pino({ level, base: null, timestamp, hooks }, destination)
+}
+
+/** The root logger of a server, which knows the secrets of its settings. */
+export function createServerLog(config: Config, { destination }: Options = {}): Log {
+  const { keys, delivery, metrics, http } = config
+  const secrets = [
+    ...keys.map(({ key }) => key),
+    ...delivery.secrets.map(({ secret }) => secret),
+    ...(metrics.token === undefined ? [] : [metrics.token]),
+  ]
+  const secretHeaders = http.authHeaderNames
+  return createLog(config.logLevel, { secrets, secretHeaders, ...(destination && { destination }) })
+}
+
+const HIDDEN = '[hidden]'
+/** Shorter secrets are parts of ordinary words; the start warns of such keys. */
+const MIN_SECRET = 8
+
+const SECRET_HEADERS = [
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'set-cookie',
+  'webhook-signature',
+]
+const SECRET_FIELDS = ['api_?key', 'password', 'secret', 'token']
+
+/** Makes what hides secrets in a line of JSON; the line stays JSON. */
+function createHiding({ secrets = [], secretHeaders = [] }: Options): (line: string) => string {
+  const headers = [...SECRET_HEADERS, ...secretHeaders.map(escapePattern)].join('|')
+  const text = String.raw`"(?:[^"\\]|\\.)*"`
+  const value = String.raw`(?:${text}|\[(?:${text},?)*\])`
+  const fields = [headers, ...SECRET_FIELDS].join('|')
+  const field = new RegExp(String.raw`(?<!\\)("(?:${fields})":)${value}`, 'gi')
+  // A name and its value side by side, as in the raw headers of a request.
+  const pair = new RegExp(String.raw`(?<!\\)("(?:${headers})",)${text}(?=[,\]])`, 'gi')
+  const known = secrets
+    .filter(({ length }) => length >= MIN_SECRET)
+    .map((secret) => {
+      return escapePattern(JSON.stringify(secret).slice(1, -1))
+    })
+  const forms = [
+    // Signing secrets, our own keys beyond the id of each, tokens in addresses, bearer tokens.
+    String.raw`whsec_[A-Za-z\d+/=]+`,
+    String.raw`(?<=steno_[\w-]{8})[\w-]{16,}`,
+    String.raw`(?<=[?&](?:access_token|api_?key|key|secret|sig|signature|token)=)[^&"\\\s#]+`,
+    String.raw`(?<=\bbearer )[\w.~+/=-]+`,
+    String.raw`(?<=://)[^/"\\\s@]+(?=@)`,
+  ]
+  const anywhere = new RegExp([...known, ...forms].join('|'), 'gi')
+  const inPlace = `$1"${HIDDEN}"`
+  return (line) => {
+    return line.replace(field, inPlace).replace(pair, inPlace).replace(anywhere, HIDDEN)
+  }
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[^\w]/g, '\\$&')
 }

@@ -12,6 +12,7 @@ export const endpointKinds = ['callback', 'webhook'] as const
 const jobOutcomes = ['done', 'client_error', 'server_error'] as const
 const deliveryOutcomes = ['delivered', 'failed'] as const
 const attemptOutcomes = ['delivered', 'refused', 'unanswered'] as const
+const authFailures = ['key_missing', 'key_unknown', 'key_expired'] as const
 const workerRoles = ['batch', 'live', 'listen', 'turns'] as const
 
 /** How a job ended: `client_error` and `server_error` as its code, 4xx or 5xx, has it. */
@@ -98,6 +99,7 @@ export function createMetrics() {
     workerRestarts: counter('worker_restarts_total', 'Processes that ended and were replaced', [
       'role',
     ]),
+    authFailures: counter('auth_failures_total', 'Requests without a right key', ['reason']),
     httpRequestSeconds: histogram('http_request_seconds', 'Answers to requests', {
       labelNames: ['method', 'route', 'status'],
       buckets: [...moments, 60, 300],
@@ -114,6 +116,7 @@ function beginAtZero(metrics: {
   deliveriesEnded: Counter<'kind' | 'outcome'>
   deliveryAttempts: Counter<'kind' | 'outcome'>
   workerRestarts: Counter<'role'>
+  authFailures: Counter<'reason'>
 }): void {
   for (const kind of jobKinds) {
     metrics.audioSeconds.inc({ kind }, 0)
@@ -123,6 +126,7 @@ function beginAtZero(metrics: {
     for (const outcome of deliveryOutcomes) metrics.deliveriesEnded.inc({ kind, outcome }, 0)
     for (const outcome of attemptOutcomes) metrics.deliveryAttempts.inc({ kind, outcome }, 0)
   }
+  for (const reason of authFailures) metrics.authFailures.inc({ reason }, 0)
   for (const role of workerRoles) metrics.workerRestarts.inc({ role }, 0)
 }
 

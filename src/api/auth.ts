@@ -6,7 +6,8 @@ import { findKeyByHash, type StoredKey, scopes } from '../storage/keys.ts'
 import { createKeyUse } from './key-use.ts'
 
 /** What a request may do, and on whose account. Its `hash` tells keys apart without being one. */
-export type Key = Pick<StoredKey, 'hash' | 'account' | 'scopes'>
+export type Key = Pick<StoredKey, 'hash' | 'account' | 'scopes'> &
+  Partial<Pick<StoredKey, 'prefix'>>
 
 /** Finds the key that is in `headers`; rejects with `key_missing`, `key_unknown` or `key_expired`. */
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Key>

@@ -7,15 +7,18 @@ const PAUSE_MS = 500
 
 /**
  * Reads and drops what is left of a refused body, within limits. A connection that closes while
- * bytes are still coming is reset, and the client would never see why it was refused.
+ * bytes are still coming is reset, and the client would never see why it was refused. `maxMs` bounds how
+ * long this takes; bodies of clients with a key have a limit of their own, see `slow-bodies.ts`.
  */
-export function drain(body: Readable): Promise<void> {
+export function drain(body: Readable, { maxMs }: { maxMs?: number } = {}): Promise<void> {
   if (body.readableEnded || body.destroyed) return Promise.resolve()
   return new Promise((resolve) => {
     let dropped = 0
-    const timer = setTimeout(resolve, PAUSE_MS)
+    const timer = setTimeout(() => done(), PAUSE_MS)
+    const end = maxMs === undefined ? undefined : setTimeout(() => done(), maxMs)
     const done = () => {
       clearTimeout(timer)
+      clearTimeout(end)
       resolve()
     }
     body.on('data', (bytes: Uint8Array) => {

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
@@ -18,6 +19,9 @@ export type ErrorBody = {
 /** Seconds a client waits by default before it tries again what could not be done just now. */
 const RETRY_AFTER = 5
 
+/** So long a client has to read the last answer on a connection. */
+const LINGER_MS = 2000
+
 /** What the framework or the HTTP parser reports, in the words of the error table. */
 const foreignErrors = new Map<string, { code: ErrorCode; detail?: string }>([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', { code: 'content_type_unsupported' }],
@@ -33,6 +37,7 @@ export function sendError(
   error: FastifyError | AppError,
   request: FastifyRequest,
   reply: FastifyReply,
+  { toPayload }: { toPayload?: (text: string) => Readable } = {},
 ): FastifyReply {
   const known = toAppError(error, 'internal')
   if (known.status === 500) request.log.error({ err: error }, 'failed')
@@ -40,12 +45,13 @@ export function sendError(
   if (retryAfter !== undefined) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
   // The framework would end the connection after a refused body; ours was read to its end.
   if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
+  const text = JSON.stringify(errorBody(known, { path: request.url, requestId: request.id }))
   return reply
     .code(known.status)
     .header('x-error-code', known.code)
+    .header('content-length', Buffer.byteLength(text))
     .type('application/json; charset=utf-8')
-    .serializer(JSON.stringify)
-    .send(errorBody(known, { path: request.url, requestId: request.id }))
+    .send(toPayload ? toPayload(text) : text)
 }
 
 /**
@@ -75,6 +81,8 @@ export function answerClientError(
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  // A client that goes on sending, or never closes, must not hold the connection.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
 function errorBody(

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { App } from '../app.ts'
-import { createAuthenticate, type Key } from './auth.ts'
+import { createAdmission } from './admission.ts'
+import type { Key } from './auth.ts'
 import { Bodies } from './bodies/bodies.ts'
 import { openLiveDoor } from './live-socket.ts'
 import { describeApi } from './openapi/document.ts'
-import { createRateLimit } from './rate-limit.ts'
 import { addOnRetryRoute } from './routes/add-on-retry.ts'
 import { capabilityRoutes } from './routes/capabilities.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
@@ -41,7 +41,6 @@ export type HttpParts = Pick<
 
 /** Builds the HTTP server with all its routes; it does not listen yet. */
 export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
-  const { rateLimit } = parts.config.http
   const http = createServer(parts)
   const bodies = new Bodies(parts)
   http.addHook('onClose', () => bodies.close())
@@ -51,15 +50,13 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   await http.register(metricsRoutes(app))
   await http.register(descriptionRoutes(app))
 
-  const authenticate = createAuthenticate(app)
-  const takeToken = rateLimit && createRateLimit(rateLimit)
+  const admit = createAdmission(app)
   await http.register(async (guarded) => {
     guarded.decorateRequest('account', '')
     guarded.decorateRequest('scopes')
     guarded.decorateRequest('keyHash', '')
     guarded.addHook('onRequest', async (request) => {
-      const { hash, account, scopes } = await authenticate(request.headers)
-      takeToken?.(hash)
+      const { hash, account, scopes } = await admit(request)
       requireScope(scopes, { method: request.method, route: request.routeOptions.url! })
       request.account = account
       request.scopes = scopes

@@ -5,6 +5,7 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { App } from '../app.ts'
 import type { Connection } from '../live/connection.ts'
 import { FrameTurns } from '../live/frame-turns.ts'
+import { clientAddressOf } from './client-address.ts'
 import { newRequestId } from './request-id.ts'
 
 /** A client is asked for a sign of life this often, and given up without one for as long (contract 5.11). */
@@ -63,11 +64,12 @@ export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorP
   ): Promise<void> {
     const ignore = () => {}
     socket.on('error', ignore) // A client that leaves while its session is looked up.
-    const connection = await connect(request, requestId)
+    const address = clientAddressOf(request, config.http)
+    const connection = await connect(request, { requestId, address })
     socket.off('error', ignore)
     const isResumed = typeof connection !== 'number' && connection.isResumed
     const refuse = (webSocket: WebSocket, code: number) => {
-      log.info({ requestId, code }, 'client refused')
+      log.info({ requestId, address, code }, 'client refused')
       close(webSocket, code)
     }
     let isOpen = false
@@ -84,16 +86,16 @@ export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorP
 
   async function connect(
     { url = '' }: IncomingMessage,
-    requestId: string,
+    ids: { requestId: string; address: string },
   ): Promise<Connection | number> {
     const query = new URL(url, 'http://localhost').searchParams
     const offset = query.get('offset')
     if (offset !== null && !/^\d{1,15}$/.test(offset)) return 4400
     try {
       const place = offset === null ? undefined : Number(offset)
-      return await live.connect(query.get('token') ?? '', { offset: place, requestId })
+      return await live.connect(query.get('token') ?? '', { offset: place, ...ids })
     } catch (error) {
-      log.error({ err: error, requestId }, 'cannot connect to a live session')
+      log.error({ err: error, ...ids }, 'cannot connect to a live session')
       return 1011
     }
   }

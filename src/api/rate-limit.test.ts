@@ -83,3 +83,10 @@ test('full buckets are forgotten, others are not', () => {
   assert.deepEqual([...fullAt.keys()], ['busy', 'late'])
   assert.equal(ask('busy'), 'ok')
 })
+
+test('of very many keys those that came first are forgotten', () => {
+  const { fullAt, ask } = startLimit(1, 5)
+  for (let n = 0; n < 10_050; n++) ask(`key-${n}`)
+  assert.equal(fullAt.size, 10_000)
+  assert.ok(!fullAt.has('key-49') && fullAt.has('key-50'))
+})

@@ -4,8 +4,17 @@ import { AppError } from '../errors.ts'
 /** Takes a token from the bucket of a key; throws `rate_limited` when there is none. */
 export type TakeToken = (key: string) => void
 
+/** So many keys or addresses are kept; beyond, those that came first are forgotten. */
+const MAX_BUCKETS = 10_000
 /** Moments are sums of fractions: what is early by this little is not early. */
 const ROUNDING_MS = 0.01
+
+/** `of` names in messages what is limited. */
+export type RateLimitOptions = {
+  now?: () => number
+  fullAt?: Map<string, number>
+  of?: string
+}
 
 /**
  * A bucket of `burst` tokens for each key, into which `perMinute` drop each minute. Of a bucket only
@@ -14,7 +23,11 @@ const ROUNDING_MS = 0.01
  */
 export function createRateLimit(
   { perMinute, burst }: Rate,
-  { now = () => performance.now(), fullAt = new Map<string, number>() } = {},
+  {
+    now = () => performance.now(),
+    fullAt = new Map<string, number>(),
+    of = 'with one key',
+  }: RateLimitOptions = {},
 ): TakeToken {
   const perToken = 60_000 / perMinute
   let forgetAt = 0
@@ -31,9 +44,11 @@ export function createRateLimit(
     const full = Math.max(fullAt.get(key) ?? at, at) + perToken
     const wait = full - (at + burst * perToken)
     if (wait > ROUNDING_MS) {
-      const detail = `${perMinute} a minute with one key, ${burst} at once`
+      const detail = `${perMinute} a minute ${of}, ${burst} at once`
       throw new AppError('rate_limited', detail, { retryAfter: Math.ceil(wait / 1000) })
     }
+    fullAt.delete(key)
     fullAt.set(key, full)
+    if (fullAt.size > MAX_BUCKETS) fullAt.delete(fullAt.keys().next().value!)
   }
 }

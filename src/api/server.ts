@@ -1,8 +1,10 @@
+import type { IncomingMessage as RawRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import Fastify, { LogController } from 'fastify'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
+import { clientAddressOf } from './client-address.ts'
 import { countedRequests } from './counted-request.ts'
 import { drain } from './drain.ts'
 import { answerClientError, sendError } from './errors.ts'
@@ -12,11 +14,17 @@ import { answerUnknownRoutes } from './not-found.ts'
 import { observeRequests } from './observe-requests.ts'
 import { parseQuery } from './parse-query.ts'
 import { compileQueryReader } from './query.ts'
+import { refuseUnread } from './refuse-unread.ts'
 import { newRequestId } from './request-id.ts'
-import { isHost } from './urls.ts'
+import { watchBodies } from './slow-bodies.ts'
+import { requireHost } from './urls.ts'
 
 /** The largest upload fits at 2.3 Mbit/s; a request that takes longer to arrive only holds resources. */
 const REQUEST_TIMEOUT_MS = 3_600_000
+/** Headers come in one packet or a few. Node looks for late ones every half minute unless it is told otherwise. */
+const HEADER_TIMEOUTS = { headersTimeout: 20_000, connectionsCheckingInterval: 5000 }
+/** Longer than the minute for which most proxies keep a connection that they may use again. */
+const IDLE_TIMEOUT_MS = 72_000
 /** While stopping, a connection that was opened must send something within this time: it may be on its way. */
 const FIRST_BYTE_MS = 500
 /** A connection on which nothing moves for this long is dead. */
@@ -48,7 +56,17 @@ export function createServer(app: ServerParts): FastifyInstance {
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
     // What Node and the framework answer here by themselves has not the body of the contract.
-    http: { requireHostHeader: false, shouldUpgradeCallback: isLiveUpgrade, IncomingMessage },
+    http: {
+      ...HEADER_TIMEOUTS,
+      requireHostHeader: false,
+      shouldUpgradeCallback: isLiveUpgrade,
+      IncomingMessage,
+    },
+    keepAliveTimeout: IDLE_TIMEOUT_MS,
+    childLoggerFactory: (logger, bindings, options, raw) => {
+      const address = clientAddressOf(raw as RawRequest, config.http)
+      return logger.child({ ...bindings, address }, options)
+    },
     return503OnClosing: false,
     clientErrorHandler(error, socket) {
       answerClientError(error, socket, { requestIdHeaderNames })
@@ -72,6 +90,7 @@ export function createServer(app: ServerParts): FastifyInstance {
   http.setSerializerCompiler(() => JSON.stringify)
   acceptJson(http, { maxBytes: config.http.maxJsonBytes })
   http.setErrorHandler<FastifyError>(async (error, request, reply) => {
+    if (!request.account && !request.raw.complete) return refuseUnread(error, request, reply)
     await drain(request.raw)
     return sendError(error, request, reply)
   })
@@ -79,12 +98,14 @@ export function createServer(app: ServerParts): FastifyInstance {
   function nameRequest(id: string, reply: FastifyReply): void {
     for (const name of requestIdHeaderNames) reply.header(name, id)
   }
-  http.addHook('onRequest', async ({ id, raw, routeOptions }, reply) => {
+  const bodies = watchBodies(http.server)
+  http.addHook('onRequest', async (request, reply) => {
+    const { id, raw, routeOptions } = request
     nameRequest(id, reply)
-    const hosts = raw.headersDistinct.host ?? []
-    if (hosts.length === 0 ? raw.httpVersion === '1.1' : hosts.length > 1 || !isHost(hosts[0]!)) {
-      throw new AppError('request_unreadable', 'the Host header is missing, twice there or no host')
-    }
+    bodies.add(raw, () => Boolean(request.account))
+    // What checks this server from beside it asks by any name, and is given no address.
+    const isProbe = routeOptions.url === '/health' || routeOptions.url === '/metrics'
+    requireHost(raw, isProbe ? { ...config.http, allowedHosts: [] } : config.http)
     if (stopping && routeOptions.url !== '/health') throw new AppError('server_stopping')
   })
   answerUnknownRoutes(http)

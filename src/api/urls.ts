@@ -1,8 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
 
 /** Settings from which returned addresses are built. */
 export type UrlSettings = Pick<Config['http'], 'publicBaseUrl' | 'trustProxy'>
+
+/** A name has 253 characters at most (RFC 1035), a port six with its colon. */
+const MAX_HOST = 259
 
 /** The absolute base, without a slash at its end, of every URL in the answer to `request` (contract 1.1). */
 export function baseUrlOf(request: IncomingMessage, settings: UrlSettings): string {
@@ -19,9 +23,32 @@ export function originOf(request: IncomingMessage, { trustProxy }: UrlSettings):
   return `${scheme}://${request.headers.host ?? localHost(request)}`
 }
 
+/**
+ * Throws `request_unreadable` unless the hosts that a request names are hosts, and `host_refused` unless
+ * the one that its answer would point at is among `allowedHosts`.
+ */
+export function requireHost(
+  { headers, headersDistinct, httpVersion }: IncomingMessage,
+  { trustProxy, allowedHosts }: Pick<Config['http'], 'trustProxy' | 'allowedHosts'>,
+): void {
+  const hosts = headersDistinct.host ?? []
+  if (hosts.length === 0 ? httpVersion === '1.1' : hosts.length > 1 || !isHost(hosts[0]!)) {
+    throw new AppError('request_unreadable', 'the Host header is missing, twice there or no host')
+  }
+  const forwarded = trustProxy ? firstOf(headers['x-forwarded-host']) : undefined
+  if (forwarded && !isHost(forwarded)) {
+    throw new AppError('request_unreadable', 'the header X-Forwarded-Host is no host')
+  }
+  const host = (forwarded || hosts[0])?.toLowerCase()
+  if (allowedHosts.length === 0 || host === undefined) return
+  const name = host.replace(/:\d+$/, '')
+  if (allowedHosts.includes(host) || allowedHosts.includes(name)) return
+  throw new AppError('host_refused', `${host} is not among STENO_ALLOWED_HOSTS`)
+}
+
 /** Tells a host with an optional port from everything else that a client may put into a header. */
 export function isHost(text: string): boolean {
-  if (!/^[\w.:[\]-]+$/.test(text)) return false
+  if (text.length > MAX_HOST || !/^[\w.:[\]-]+$/.test(text)) return false
   return URL.canParse(`http://${text}`)
 }
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { type Config, readConfig, unknownSettings } from '../config.ts'
 import { createLog } from '../log.ts'
 import { diskOf, reserveOf } from '../storage/disk.ts'
+import { findExposures } from './exposure.ts'
 import { INSTALL_MODELS } from './require-models.ts'
 import { listenProblem, localUrl, tryListening } from './servers.ts'
 import { SAMPLE } from './welcome.ts'
@@ -36,7 +37,9 @@ export function checkSettings(env: Record<string, string | undefined>): Finding[
     return { state: 'warn', text: `${name} is no setting and is ignored`, remedy }
   })
   try {
-    readConfig(env)
+    for (const exposure of findExposures(readConfig(env))) {
+      findings.push({ state: 'warn', ...exposure })
+    }
   } catch (error) {
     for (const line of messageOf(error).split('\n')) findings.push({ state: 'fail', text: line })
   }

@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { type App, createApp, type Overrides } from '../app.ts'
 import { findConfinement } from '../audio/decoder-sandbox.ts'
 import { type Config, readConfig, unknownSettings } from '../config.ts'
-import { createLog, type Log } from '../log.ts'
+import { createServerLog, type Log } from '../log.ts'
 import { parseArguments, readSettings, UsageError } from './arguments.ts'
 import { checkUser } from './check-confinement.ts'
 import { checkDataFolder } from './checks.ts'
+import { findExposures } from './exposure.ts'
 import { createFirstKey } from './first-key.ts'
 import { makeFilesPrivate } from './private-files.ts'
 import { requireModels } from './require-models.ts'
@@ -41,8 +42,9 @@ export async function serve(
 ): Promise<void> {
   makeFilesPrivate()
   const config = readSettings(readConfig, env)
-  const log = createLog(config.logLevel)
+  const log = createServerLog(config)
   for (const name of unknownSettings(env)) log.warn({ name }, 'unknown setting ignored')
+  for (const exposure of findExposures(config)) log.warn(exposure, 'this server is easy to enter')
   if (!given.speech) await requireModels(config)
   // Before the data folder is made: a start that cannot be leaves nothing behind.
   await tryListening(config.http).catch((error) => refuseAddress(config, error))

@@ -85,13 +85,13 @@ export class Courier {
 
   #tell(delivery: Delivery, { attempt, ...verdict }: Settlement): void {
     const { log, metrics } = this.#options
-    const { id: deliveryId, jobId, endpointId, kind } = delivery
+    const { id: deliveryId, jobId, endpointId, account, kind } = delivery
     const { status, error, ms } = attempt
     metrics?.deliveryAttempts.inc({ kind, outcome: attemptOutcome(verdict.outcome, status) })
     metrics?.deliveryAttemptSeconds.observe({ kind }, ms / 1000)
     const { outcome } = verdict
     if (outcome !== 'retry') metrics?.deliveriesEnded.inc({ kind, outcome })
-    const ids = { deliveryId, jobId, endpointId, kind, attempt: delivery.attempts + 1 }
+    const ids = { deliveryId, jobId, endpointId, account, kind, attempt: delivery.attempts + 1 }
     const fields = { ...ids, outcome, status, ms, ...(error !== null && { error }) }
     if (outcome === 'failed') log.warn(fields, 'delivery given up')
     else log.info(fields, outcome === 'retry' ? 'delivery will be tried again' : 'delivered')

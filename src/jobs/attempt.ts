@@ -57,7 +57,7 @@ type Tools = AttemptTools & { meter: AttemptMeter }
 
 /** Makes one attempt at a claimed job and writes how it ended; fails only when that cannot be written. */
 export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<void> {
-  const log = given.log.child({ jobId: job.id, attempt: job.attempt })
+  const log = given.log.child({ jobId: job.id, account: job.account, attempt: job.attempt })
   const meter = openMeter(given, job)
   const tools = { ...given, log, meter }
   const watch = watchAttempt({ ...tools, lease: job.lease })

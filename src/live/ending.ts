@@ -62,7 +62,8 @@ export class Ending {
   async finish(outcome: Outcome, signal: AbortSignal): Promise<void> {
     await this.#insist(() => this.#store(outcome), signal)
     const { log, metrics } = this.#options
-    log.info({ sessionId: this.#session.job.id }, 'live session ended')
+    const { id: sessionId, account } = this.#session.job
+    log.info({ sessionId, account }, 'live session ended')
     metrics?.jobsEnded.inc({ kind: 'live', outcome: 'done' })
     metrics?.audioSeconds.inc({ kind: 'live' }, outcome.duration)
   }
@@ -75,7 +76,10 @@ export class Ending {
       await feed?.feed()
       const failed = { job, files, failure: sessionFailed, only: lease }
       if (!(await failRecorded(storage, failed))) throw new LeaseLostError()
-      log.warn({ sessionId: job.id, ...sessionFailed }, 'live session ended with an error')
+      log.warn(
+        { sessionId: job.id, account: job.account, ...sessionFailed },
+        'live session ended with an error',
+      )
       metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(sessionFailed) })
     }
     try {

@@ -244,7 +244,7 @@ export class HeldSessions {
         fail: () => ending.fail(),
         onStored: feed && (() => feed.wake()),
         watch: watchSession(span, metrics),
-        log: this.#log,
+        log: this.#log.child({ account: job.account }),
       })
       feed?.wake()
       const parts = { session, ending, feed, text, files, folder, span, unread }

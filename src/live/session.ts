@@ -18,7 +18,12 @@ import type { Teller } from './teller.ts'
 import { UnreadableFrames } from './unreadable-frames.ts'
 
 /** How a client comes: `offset` is the session byte that it sends next, the id that of its request. */
-export type ConnectOptions = { offset?: number | undefined; requestId?: string | undefined }
+export type ConnectOptions = {
+  offset?: number | undefined
+  /** Both for the log: the request of the client, and where it came from. */
+  requestId?: string | undefined
+  address?: string | undefined
+}
 
 type State = 'open' | 'stopping' | 'closing' | 'over' | 'left'
 
@@ -151,7 +156,7 @@ export class LiveSession {
     return connected
   }
 
-  async #connect({ offset, requestId }: ConnectOptions): Promise<Connection | number> {
+  async #connect({ offset, requestId, address }: ConnectOptions): Promise<Connection | number> {
     if (this.#refusal) return this.#refusal
     const earlier = this.#outbox.connection
     if (earlier) {
@@ -177,7 +182,7 @@ export class LiveSession {
     this.#clocks.clear('lost')
     this.#restartIdle()
     this.#outbox.attach(connection)
-    this.#log.info({ requestId, isResumed }, 'client connected')
+    this.#log.info({ requestId, address, isResumed }, 'client connected')
     return connection
   }
 

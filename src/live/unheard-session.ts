@@ -36,7 +36,10 @@ export async function failUnheard(
     const failure = { code: status, message }
     if (await failRecorded(storage, { job, files, failure })) {
       onEvents?.()
-      log.warn({ sessionId: job.id, ...failure }, 'live session ended with an error')
+      log.warn(
+        { sessionId: job.id, account: job.account, ...failure },
+        'live session ended with an error',
+      )
       metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(failure) })
     }
   } finally {
