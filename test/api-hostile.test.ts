@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JobView } from '../src/api/schemas/job.ts'
 import { askRaw, ownHeaders, type RawAnswer } from './hostile-requests.ts'
-import { call, type ErrorBody, upload } from './http-client.ts'
+import { call, type ErrorBody, sendRaw, upload } from './http-client.ts'
 import { hum } from './recordings.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
@@ -291,3 +291,27 @@ test('unknown fields of such names are told when unknown fields are refused', as
     'constructor must not be given: unknown field',
   ])
 })
+
+test('a few requests in one packet are answered one after the other', async () => {
+  const paths = ['/health', '/nowhere', '/health']
+  const requests = paths.map((path, i) => {
+    return `GET ${path} HTTP/1.1\r\nhost: a\r\n${i === 2 ? 'connection: close\r\n' : ''}\r\n`
+  })
+  const answers = await sendRaw(server, requests.join(''))
+  const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+  assert.deepEqual(statuses, [200, 404, 200])
+})
+
+test('thousands of requests in one packet are not all handled', async () => {
+  const before = await handledRequests()
+  // The connection is reset: how much of the answers arrives is chance.
+  await sendRaw(server, 'GET /health HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(2000)).catch(() => {})
+  assert.ok((await handledRequests()) - before <= 66)
+})
+
+/** How many requests for `/health` the server has handled. */
+async function handledRequests(): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text()
+  const counts = text.matchAll(/^steno_http_request_seconds_count\{[^}]*"\/health"[^}]*\} (\d+)$/gm)
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+}

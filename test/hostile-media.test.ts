@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { decodeMedia, probeMedia } from '../src/audio/media.ts'
 import { AppError } from '../src/errors.ts'
-import { adts, amr, flv, id3, matroska, mp4, ogg } from './hostile-media.ts'
+import { adts, amr, crumbs, flv, id3, matroska, mp4, ogg } from './hostile-media.ts'
 import { call, type ErrorBody } from './http-client.ts'
 import { hum } from './recordings.ts'
 import { OTHER_KEY, startServer, type TestServer } from './start-server.ts'
@@ -50,6 +50,7 @@ test('a small file that asks for much memory or time is refused as what it is', 
     ['blocks that inflate', matroska({ tracks: 1, blocks: 300 }), undecodable],
     ['empty AAC frames', adts(20_000), undecodable],
     ['frames of one byte', amr(1_000_000), tooLong],
+    ['a sample per packet', crumbs(150_000), refused],
     ['a tag that inflates', id3(), undecodable],
     ['a comment without end', ogg(300), undecodable],
     ['tags without time', flv(200_000), ['taken', 'media_undecodable']],

@@ -160,3 +160,17 @@ export function matroska({ tracks, blocks }: { tracks: number; blocks: number })
     element([0x18, 0x53, 0x80, 0x67], element([0x16, 0x54, 0xae, 0x6b], ...entries), cluster),
   )
 }
+
+/** A Matroska file of stored sound, one sample of 8 bits in each of its blocks, and no length. */
+export function crumbs(blocks: number): Buffer {
+  const number = (id: number[], value: number) => element(id, words(value))
+  const rate = element([0xb5], words(0x467a0000)) // 16000 as a float
+  const sound = element([0xe1], number([0x9f], 1), rate, number([0x62, 0x64], 8))
+  const codec = element([0x86], 'A_PCM/INT/LIT')
+  const entry = element([0xae], number([0xd7], 1), number([0x83], 2), codec, sound)
+  const block = element([0xa3], '\x81\0\0\x80', 'x')
+  const cluster = element([0x1f, 0x43, 0xb6, 0x75], number([0xe7], 0), repeated(block, blocks))
+  const tracks = element([0x16, 0x54, 0xae, 0x6b], entry)
+  const head = element([0x1a, 0x45, 0xdf, 0xa3], element([0x42, 0x82], 'matroska'))
+  return bytes(head, element([0x18, 0x53, 0x80, 0x67], tracks, cluster))
+}

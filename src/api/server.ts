@@ -13,6 +13,7 @@ import { isLiveUpgrade } from './live-socket.ts'
 import { answerUnknownRoutes } from './not-found.ts'
 import { observeRequests } from './observe-requests.ts'
 import { parseQuery } from './parse-query.ts'
+import { handleInTurn } from './pipelined-requests.ts'
 import { compileQueryReader } from './query.ts'
 import { refuseUnread } from './refuse-unread.ts'
 import { newRequestId } from './request-id.ts'
@@ -77,6 +78,10 @@ export function createServer(app: ServerParts): FastifyInstance {
     },
   })
   observeRequests(http, app)
+  handleInTurn(http.server, (socket) => {
+    const refused = new AppError('request_unreadable', 'too many requests wait on one connection')
+    answerClientError(refused, socket, { requestIdHeaderNames })
+  })
   // Node itself would close the connection without a word.
   http.server.on('connect', (_request, socket: Socket) => {
     const refused = new AppError('request_unreadable', 'this server is no proxy')

@@ -14,15 +14,15 @@ export type DecoderLimits = {
 }
 
 /**
- * Node and libav take 115 MB before they have read anything; the tables of twelve hours of film and its
- * fonts and covers some 300 MB more.
+ * Node and libav take 115 MB before they have read anything, the index of twelve hours of film 170 MB more;
+ * the rest is for its fonts and covers.
  */
 const MEMORY_BYTES = 512 * 1024 * 1024
 /** Node alone counts 620 MB of stacks and reserves, most of which are never used. */
 const DATA_BYTES = 1536 * 1024 * 1024
-/** Counting the packets of two hours takes three seconds; four times as many for the shortest frames. */
+/** Counting the 400,000 packets of 2:15 h took 5 s on a busy machine. */
 const PROBE_CPU_SECONDS = 30
-/** An hour of stereo mp3 takes 6 s, eight channels of 48 kHz a minute: a second for ten is plenty. */
+/** An hour of stereo mp3 takes 6 s where nothing else runs, twice that on a busy machine. */
 const [DECODE_CPU_SECONDS, DECODE_CPU_PER_SECOND] = [60, 0.1]
 /** A busy machine gives a decoder an eighth of a core. */
 const WALL_PER_CPU = 8
@@ -44,12 +44,4 @@ export function limitsOf(request: ProbeRequest | DecodeRequest): DecoderLimits {
     wallSeconds: cpuSeconds * WALL_PER_CPU,
     fileBytes: isProbe ? 0 : request.maxSeconds * BYTES_PER_SECOND + SPARE_BYTES,
   }
-}
-
-/**
- * Seconds of processor time that decoding may have taken by the time `seconds` of sound came out of a file
- * of `bytes`: a file of nothing but headers makes work and no sound.
- */
-export function decodeAllowance(seconds: number, bytes: number): number {
-  return 30 + seconds * 0.25 + bytes / 10_000_000
 }

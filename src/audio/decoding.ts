@@ -2,7 +2,6 @@ import { AppError } from '../errors.ts'
 import { type ByteSource, openFileSource } from './byte-source.ts'
 import { type ChannelFiles, createChannelFiles } from './channel-files.ts'
 import { type Container, detectContainer } from './containers.ts'
-import { decodeAllowance } from './decoder-limits.ts'
 import type { DecodeRequest, ProbeRequest, Pulse } from './decoder-messages.ts'
 import type { DecodedMedia, MediaInfo } from './media.ts'
 import { checkMp4Tables } from './mp4-tables.ts'
@@ -17,8 +16,14 @@ import {
   type SampleLayout,
 } from './stored-samples.ts'
 import { readWavLayout } from './wav.ts'
+import { createWorkCheck } from './work-check.ts'
 
-type Steps = { pulse: Pulse; onProgress: (fraction: number) => void }
+type Steps = {
+  pulse: Pulse
+  onProgress: (fraction: number) => void
+  /** For tests: processor time taken so far; that of this process unless it is given. */
+  cpuSeconds?: () => number
+}
 
 /** An opened recording: what it is, and its sound in blocks of one rate. */
 type Sound = {
@@ -37,9 +42,9 @@ export function probeFile(request: ProbeRequest, pulse: Pulse): Promise<MediaInf
 /** Decodes a file into one file per channel. Runs in the decoder process. */
 export function decodeFile(
   request: DecodeRequest,
-  { pulse, onProgress }: Steps,
+  { pulse, onProgress, cpuSeconds }: Steps,
 ): Promise<DecodedMedia> {
-  const work = createWorkCheck()
+  const work = createWorkCheck(cpuSeconds)
   const checkedPulse = async () => {
     work.check()
     await pulse()
@@ -52,22 +57,6 @@ export function decodeFile(
     }
     return writeSound(sound, request, { pulse: checkedPulse, onProgress: report })
   })
-}
-
-/** Ends decoding that takes more and more time and gives no sound: `media_undecodable`. */
-function createWorkCheck() {
-  const work = {
-    seconds: 0,
-    bytes: 0,
-    check() {
-      const { user, system } = process.cpuUsage()
-      const taken = (user + system) / 1e6
-      if (taken <= decodeAllowance(work.seconds, work.bytes)) return
-      const found = `${Math.round(work.seconds)} s of sound`
-      throw new AppError('media_undecodable', `${found} in ${Math.round(taken)} s of work`)
-    },
-  }
-  return work
 }
 
 async function withSound<T>(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A decoder that allocates as fast as it can gains some hundred megabytes in this time. */
+/** A decoder that inflated Matroska blocks was killed 75 MB above the limit. */
 const LOOK_MS = 100
 /** Of x86 and most ARM machines; others have larger pages, which are counted too low. */
 const PAGE_BYTES = 4096
