@@ -63,7 +63,7 @@ test('without a memory the database file tells when it was last written', async 
   const folder = await makeFolder(t)
   await writeFile(databaseFile(folder), '')
   await utimes(databaseFile(folder), START / 1000, START / 1000)
-  await writeFile(join(folder, 'clock.json'), '{"seenAt": "soon"}')
+  await writeFile(join(folder, 'steno.sqlite.clock'), '{"seenAt": "soon"}')
   const clock = await openDeletionClock({ folder, log, isTrusted: false })
   assert.equal(clock.mayDelete(START + 365 * DAY), false)
 })

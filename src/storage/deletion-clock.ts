@@ -1,5 +1,4 @@
 import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Log } from '../log.ts'
 import { databaseFile } from './data-folder.ts'
 import { writeDurably } from './durable-file.ts'
@@ -55,7 +54,7 @@ export async function openDeletionClock({
   log,
   isTrusted,
 }: Options): Promise<DeletionClock> {
-  const file = join(folder, 'clock.json')
+  const file = `${databaseFile(folder)}.clock`
   let state = (await load(file)) ?? { seenAt: await lastWritten(folder) }
   let savedAt = Number.NEGATIVE_INFINITY
   let saving = Promise.resolve()

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 const OWN_FOLDERS = ['objects', 'orphans', 'live', 'work']
 /** A file system that is a disk of its own holds this besides. */
 const NOBODYS = 'lost+found'
-const OWN_FILES = /^(steno\.sqlite|server\.lock)(-wal|-shm|-journal)?$|^clock\.json$/
+const OWN_FILES = /^(steno\.sqlite|server\.lock)(-wal|-shm|-journal|\.clock)?$/
 
 /** Reading, writing and entering, for all but the owner. */
 const OTHERS = 0o077
