@@ -4,14 +4,14 @@ import { createSpeechEngine } from './asr/engine.ts'
 import type { SpeechEngine } from './asr/speech-engine.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './delivery/clock.ts'
-import { Delivery } from './delivery/delivery.ts'
+import { DeliveryService } from './delivery/delivery.ts'
 import type { RetryDelays } from './delivery/retry-delay.ts'
 import { Jobs } from './jobs/jobs.ts'
-import { Live } from './live/live.ts'
+import { LiveService } from './live/live.ts'
 import { createServerLog, type Log } from './log.ts'
 import { createMetrics, type Metrics, measureProcess } from './metrics.ts'
 import { openStorage, type Storage } from './storage/storage.ts'
-import { Composer } from './text/composer.ts'
+import { ResultBuilder } from './text/composer.ts'
 import { LiveText } from './text/live/live-text.ts'
 import { createTracing, type Tracing } from './tracing.ts'
 
@@ -23,9 +23,9 @@ export type App = {
   tracing: Tracing
   storage: Storage
   speech: SpeechEngine
-  delivery: Delivery
+  delivery: DeliveryService
   jobs: Jobs
-  live: Live
+  live: LiveService
   http: FastifyInstance
   close(): Promise<void>
 }
@@ -66,13 +66,13 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const speech = overrides.speech ?? createSpeechEngine(engineOptions(config, { log, metrics }))
   made.defer(() => speech.close())
 
-  const composer = new Composer({ log })
+  const composer = new ResultBuilder({ log })
   made.defer(() => composer.close())
   const liveText = new LiveText({ log })
   made.defer(() => liveText.close())
 
   const { clock, delays } = overrides
-  const delivery = new Delivery({ config, log, metrics, tracing, storage, clock, delays })
+  const delivery = new DeliveryService({ config, log, metrics, tracing, storage, clock, delays })
   made.defer(() => delivery.close())
   const onEvents = () => delivery.wake()
   const onDeleted = (jobId: string) => delivery.forget(jobId)
@@ -82,7 +82,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const jobs = new Jobs({ ...base, composer, onEvents, onDeleted, graceMs })
   made.defer(() => jobs.close())
 
-  const live = new Live({ ...base, liveText, onEvents })
+  const live = new LiveService({ ...base, liveText, onEvents })
   const http = await createHttp({ ...base, delivery, jobs, live })
   // Side by side: from the first moment no job is begun, and none waits for a slow client to be handed back.
   made.defer(async () => {

@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createSpeechEngine } from '../src/asr/engine.ts'
-import { addModel } from '../src/asr/models/add-model.ts'
-import { type ModelKind, readAddedModel } from '../src/asr/models/added.ts'
+import { installModel } from '../src/asr/models/add-model.ts'
+import { type ModelKind, readInstalledModel } from '../src/asr/models/added.ts'
 import {
   writeBandEnergyModel,
   writePitchModel,
@@ -36,11 +36,11 @@ async function add(folder: string, kind: ModelKind, write: (file: string) => voi
   const source = join(folder, 'source.onnx')
   write(source)
   const { signal } = new AbortController()
-  await addModel(folder, { kind, source, name: 'mine', signal })
+  await installModel(folder, { kind, source, name: 'mine', signal })
 }
 
 /** The result of a job with diarization, on a server with these models. */
-async function diarised(t: TestContext, folder: string): Promise<Result> {
+async function diarized(t: TestContext, folder: string): Promise<Result> {
   const speech = createSpeechEngine({ folder, workers: 1, log: createLog('silent') })
   const server = await startServer({ speech })
   t.after(() => server.close())
@@ -57,7 +57,7 @@ test('a job with both kinds of models has a speaker for every utterance', async 
   const folder = await makeModels(t)
   await add(folder, 'speaker-segmentation', writePitchModel)
   await add(folder, 'speaker-embedding', writeBandEnergyModel)
-  const { transcription, diarization } = await diarised(t, folder)
+  const { transcription, diarization } = await diarized(t, folder)
   assert.equal(diarization, undefined)
   assert.ok(transcription.utterances.length > 0)
   assert.ok(transcription.utterances.every(({ speaker }) => Number.isInteger(speaker)))
@@ -66,8 +66,8 @@ test('a job with both kinds of models has a speaker for every utterance', async 
 test('a damaged model costs a job its speakers alone, and the error names it', async (t) => {
   const folder = await makeModels(t)
   await add(folder, 'speaker-embedding', writeBandEnergyModel)
-  appendFileSync(readAddedModel(folder, 'speaker-embedding')!.path, 'x')
-  const { transcription, diarization } = await diarised(t, folder)
+  appendFileSync(readInstalledModel(folder, 'speaker-embedding')!.path, 'x')
+  const { transcription, diarization } = await diarized(t, folder)
   assert.ok(transcription.full_transcript.length > 20)
   assert.ok(transcription.utterances.every((utterance) => !('speaker' in utterance)))
   const { success, results, error } = diarization!

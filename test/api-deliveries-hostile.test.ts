@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { call } from './http-client.ts'
-import { startToldServer, type ToldServer } from './told-server.ts'
+import { type ReportingServer, startReportingServer } from './told-server.ts'
 
-let server: ToldServer
+let server: ReportingServer
 
 before(async () => {
-  server = await startToldServer()
+  server = await startReportingServer()
   await server.callBack('/hook')
 })
 after(() => server.close())

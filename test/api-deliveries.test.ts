@@ -7,16 +7,16 @@ import { OTHER_KEY } from './start-server.ts'
 import {
   type DeliveryList,
   listDeliveries,
-  startToldServer,
-  type ToldServer,
+  type ReportingServer,
+  startReportingServer,
 } from './told-server.ts'
 
 const UNKNOWN = '00000000-0000-0000-0000-000000000000'
 
-let server: ToldServer
+let server: ReportingServer
 
 before(async () => {
-  server = await startToldServer((url) => ({
+  server = await startReportingServer((url) => ({
     STENO_WEBHOOKS: `test=${url}/account`,
     STENO_LIST_MAX_LIMIT: '10',
   }))

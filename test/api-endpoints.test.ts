@@ -7,8 +7,8 @@ import {
   callbackOf,
   listDeliveries,
   listEndpoints,
-  startToldServer,
-  type ToldServer,
+  type ReportingServer,
+  startReportingServer,
 } from './told-server.ts'
 
 type EndpointPage = {
@@ -18,10 +18,10 @@ type EndpointPage = {
   next: string | null
 }
 
-let server: ToldServer
+let server: ReportingServer
 
 before(async () => {
-  server = await startToldServer((url) => ({
+  server = await startReportingServer((url) => ({
     STENO_WEBHOOKS: `test=${url.replace('//', '//me:secret@')}/account`,
     STENO_WEBHOOK_DISABLE_AFTER_DAYS: '1',
   }))

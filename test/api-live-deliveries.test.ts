@@ -3,12 +3,12 @@ import { after, before, test } from 'node:test'
 import { draw } from './draw-sound.ts'
 import { call } from './http-client.ts'
 import { connect, openSession } from './live-client.ts'
-import { listDeliveries, startToldServer, type ToldServer } from './told-server.ts'
+import { listDeliveries, type ReportingServer, startReportingServer } from './told-server.ts'
 
-let server: ToldServer
+let server: ReportingServer
 
 before(async () => {
-  server = await startToldServer()
+  server = await startReportingServer()
 })
 after(() => server.close())
 

@@ -4,12 +4,17 @@ import type { DeliveryView } from '../src/api/schemas/delivery.ts'
 import { removeEndpoint } from '../src/storage/endpoint-removal.ts'
 import { call, type ErrorBody } from './http-client.ts'
 import { OTHER_KEY } from './start-server.ts'
-import { callbackOf, listDeliveries, startToldServer, type ToldServer } from './told-server.ts'
+import {
+  callbackOf,
+  listDeliveries,
+  type ReportingServer,
+  startReportingServer,
+} from './told-server.ts'
 
-let server: ToldServer
+let server: ReportingServer
 
 before(async () => {
-  server = await startToldServer((url) => ({ STENO_WEBHOOKS: `test=${url}/account` }))
+  server = await startReportingServer((url) => ({ STENO_WEBHOOKS: `test=${url}/account` }))
 })
 after(() => server.close())
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { callbackOf, startToldServer, type ToldServer } from './told-server.ts'
+import { callbackOf, type ReportingServer, startReportingServer } from './told-server.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 /** More than the pause before the second attempt, which is 7.5 s at most. */
 const PAUSE_MS = 10_000
 
-let server: ToldServer
+let server: ReportingServer
 
 before(async () => {
-  server = await startToldServer(() => ({ STENO_WEBHOOK_SECRETS: `test:${SECRET}` }))
+  server = await startReportingServer(() => ({ STENO_WEBHOOK_SECRETS: `test:${SECRET}` }))
 })
 after(() => server.close())
 

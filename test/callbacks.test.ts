@@ -9,16 +9,16 @@ import {
   listDeliveries,
   listEndpoints,
   NOWHERE,
-  startToldServer,
-  type ToldServer,
+  type ReportingServer,
+  startReportingServer,
 } from './told-server.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-let server: ToldServer
+let server: ReportingServer
 
 before(async () => {
-  server = await startToldServer((url) => ({
+  server = await startReportingServer((url) => ({
     STENO_WEBHOOK_SECRETS: `test:${SECRET}`,
     STENO_WEBHOOKS: `test=${url}/account`,
     STENO_WEBHOOK_HEADER_PREFIXES: 'X-Hook',
@@ -121,7 +121,7 @@ test('every request is signed as Standard Webhooks says, under each prefix', asy
 })
 
 test('an account without a secret is told unsigned', async (t) => {
-  const unsigned = await startToldServer()
+  const unsigned = await startReportingServer()
   t.after(() => unsigned.close())
   await unsigned.callBack('/unsigned')
   const [told] = unsigned.receiver.received
@@ -130,7 +130,7 @@ test('an account without a secret is told unsigned', async (t) => {
 })
 
 test('a server that may not reach private networks tells a receiver on one nothing', async (t) => {
-  const guarded = await startToldServer(() => ({ STENO_ALLOW_PRIVATE_NETWORK: 'false' }))
+  const guarded = await startReportingServer(() => ({ STENO_ALLOW_PRIVATE_NETWORK: 'false' }))
   t.after(() => guarded.close())
   const { port } = new URL(guarded.receiver.url)
   for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]', '0']) {

@@ -94,8 +94,8 @@ test('--vocabulary and --spelling change the words', async () => {
   const entry = { value: 'Akmee', pronunciations: ['acme'] }
   await writeFile(join(folder, 'lists/names.json'), JSON.stringify([entry]))
   await writeFile(join(folder, 'lists/spelling.json'), JSON.stringify({ Mr: ['mister'] }))
-  const lists = ['--vocabulary', 'lists/names.json', '--spelling', 'lists/spelling.json']
-  const { code, stdout } = await transcribe('talk.flac', ...lists)
+  const readonly = ['--vocabulary', 'lists/names.json', '--spelling', 'lists/spelling.json']
+  const { code, stdout } = await transcribe('talk.flac', ...readonly)
   assert.match(stdout, /^I love this, Mr Smith\. My name is Lena\. Where is the Akmee report\?/)
   assert.equal(code, 0)
 })

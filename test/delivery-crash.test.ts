@@ -9,14 +9,14 @@ import { freePort } from './free-port.ts'
 import { type Answer, call } from './http-client.ts'
 import { within } from './live-chance.ts'
 import { createRandom } from './random.ts'
-import { createRestless, type RestlessAccount } from './restless-account.ts'
+import { type BusyAccount, createBusyAccount } from './restless-account.ts'
 import { makeFolder } from './test-storage.ts'
 import {
   callbackBodies,
+  type ReceivedEvent,
+  type ReceivedJob,
+  type ReceivedLane,
   readLanes,
-  type ToldEvent,
-  type ToldJob,
-  type ToldLane,
   WEBHOOK_PATH,
   webhookBodies,
 } from './told-lanes.ts'
@@ -34,7 +34,7 @@ const ACTS = 5
 /** At least so many of each there are in the end, however slow the machine is. */
 const DELETED = 5
 const SESSIONS = 2
-const PATIENCE_MS = 180_000
+const TIMEOUT_MS = 180_000
 
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 
@@ -48,7 +48,7 @@ test('whenever a server is killed, each event arrives in its turn, and nothing o
   const open = () => openUnreliable({ secret: SECRET, random, onArrival })
   const receivers = [await open(), await open()]
   t.after(() => Promise.all(receivers.map((receiver) => receiver.close())))
-  const account = createRestless({ receivers, random, maxSessions: SESSIONS + KILLS / 3 })
+  const account = createBusyAccount({ receivers, random, maxSessions: SESSIONS + KILLS / 3 })
   t.after(() => account.clients.forEach((client) => void client.leave()))
   const folder = await makeFolder(t)
   const env = {
@@ -83,15 +83,15 @@ test('whenever a server is killed, each event arrives in its turn, and nothing o
   const last = (await startChild(t, folder, { env }))!
   while (account.deleted.size < DELETED || account.clients.length < SESSIONS)
     await account.act(last)
-  await within(PATIENCE_MS, Promise.all(account.clients.map((client) => client.ended)))
-  await within(PATIENCE_MS, untilSettled(last))
-  const jobs = await list<ToldJob>(last, '/v2/transcription?limit=200')
+  await within(TIMEOUT_MS, Promise.all(account.clients.map((client) => client.ended)))
+  await within(TIMEOUT_MS, untilSettled(last))
+  const jobs = await list<ReceivedJob>(last, '/v2/transcription?limit=200')
   const deliveries = await list<DeliveryView>(last, '/v2/deliveries?limit=200')
   await kill(last)
 
   assertKept(account, jobs)
   const known = new Map(jobs.map((job) => [job.id, job]))
-  const heard: ToldEvent[] = []
+  const heard: ReceivedEvent[] = []
   for (const [i, receiver] of receivers.entries()) {
     assert.deepEqual(receiver.foreign, [], 'all is signed')
     const lanes = readLanes(receiver.arrivals)
@@ -114,7 +114,7 @@ test('whenever a server is killed, each event arrives in its turn, and nothing o
 })
 
 /** Asks for some things one after the other, and for others beside them. */
-async function act(account: RestlessAccount, server: ChildServer): Promise<void> {
+async function act(account: BusyAccount, server: ChildServer): Promise<void> {
   async function actor(): Promise<void> {
     for (let i = 0; i < ACTS; i++) await account.act(server)
   }
@@ -148,14 +148,14 @@ async function untilSettled(server: ChildServer): Promise<void> {
 }
 
 /** What was accepted is there, unless its deletion was asked for; what was deleted is not. */
-function assertKept({ accepted, asked, deleted }: RestlessAccount, jobs: readonly ToldJob[]): void {
+function assertKept({ accepted, asked, deleted }: BusyAccount, jobs: readonly ReceivedJob[]): void {
   const found = new Set(jobs.map(({ id }) => id))
   for (const id of accepted.keys()) assert.ok(found.has(id) || asked.has(id), `${id} is lost`)
   for (const id of deleted.keys()) assert.ok(!found.has(id), `${id} was deleted`)
 }
 
 /** A receiver was told of a job what there was to tell, all of it, in order and each thing once. */
-function assertTold(lane: ToldLane, job: ToldJob, { wishes }: RestlessAccount): void {
+function assertTold(lane: ReceivedLane, job: ReceivedJob, { wishes }: BusyAccount): void {
   const { jobId, isWebhook, events } = lane
   const { n } = job.custom_metadata
   for (const { path, method, isTaken, body } of events) {
@@ -172,12 +172,12 @@ function assertTold(lane: ToldLane, job: ToldJob, { wishes }: RestlessAccount): 
 }
 
 /** A session to which nobody came, because its address was lost: there is no result to compare with. */
-function isUnheard({ kind, status }: ToldJob): boolean {
+function isUnheard({ kind, status }: ReceivedJob): boolean {
   return kind === 'live' && status === 'error'
 }
 
 /** Nothing began to arrive after the deletion had been answered. */
-function assertDeleted(lane: ToldLane, account: RestlessAccount, receiver: number): void {
+function assertDeleted(lane: ReceivedLane, account: BusyAccount, receiver: number): void {
   const { jobId, events } = lane
   assert.ok(account.asked.has(jobId), `${jobId} is known to nobody`)
   const place = account.deleted.get(jobId)?.[receiver] ?? Number.POSITIVE_INFINITY
@@ -187,10 +187,10 @@ function assertDeleted(lane: ToldLane, account: RestlessAccount, receiver: numbe
   }
 }
 
-type Told = { jobs: readonly ToldJob[]; account: RestlessAccount; receiver: number }
+type Told = { jobs: readonly ReceivedJob[]; account: BusyAccount; receiver: number }
 
 /** Each job has been told of by its callback and by the webhook of each receiver. */
-function assertAllTold(lanes: readonly ToldLane[], { jobs, account, receiver }: Told): void {
+function assertAllTold(lanes: readonly ReceivedLane[], { jobs, account, receiver }: Told): void {
   const told = new Set(lanes.map(({ jobId, isWebhook }) => `${jobId} ${isWebhook}`))
   for (const { id, custom_metadata } of jobs) {
     assert.ok(told.has(`${id} true`), `the webhook ${receiver} was told of ${id}`)

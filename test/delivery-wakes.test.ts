@@ -3,15 +3,15 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { call } from './http-client.ts'
 import { connect, openSession } from './live-client.ts'
-import { NOWHERE, startToldServer, type ToldServer } from './told-server.ts'
+import { NOWHERE, type ReportingServer, startReportingServer } from './told-server.ts'
 
 /** Less than the minute after which the server looks by itself for what is to be told. */
 const AT_ONCE = { timeout: 30_000 }
 
-let server: ToldServer
+let server: ReportingServer
 
 before(async () => {
-  server = await startToldServer((url) => ({
+  server = await startReportingServer((url) => ({
     STENO_WEBHOOKS: `test=${url}/account`,
     STENO_CALLBACK_TIMEOUT_S: '600',
   }))

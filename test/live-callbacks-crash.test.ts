@@ -24,14 +24,14 @@ import { allFlags as all } from './live-flags.ts'
 import { makeLiveSound, streamOf } from './live-sound.ts'
 import { createRandom } from './random.ts'
 import { openReceiver, type Received, type Receiver } from './receiver.ts'
-import { startStubborn } from './stubborn-client.ts'
+import { startSlowClosingClient } from './stubborn-client.ts'
 import { makeFolder } from './test-storage.ts'
 
 const ROUNDS = Number(process.env.LIVE_ROUNDS ?? 1)
 const SEED = Number(process.env.LIVE_SEED ?? 1)
 const SESSIONS = 3
 const KILLS = 5
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 type Server = { url: string; key: string }
 type Job = { status: string; result: { messages: string[] } | null }
@@ -92,7 +92,7 @@ test('whenever a server is killed, its next one tells the callbacks all, in orde
       const asked = { ...params, ...callingAt(receiver.url + path) }
       const { id, url } = await openSession(server, asked)
       const stream = streamOf(sound)
-      const client = startStubborn({ url, stream, random, ...randomManner(random, sound) })
+      const client = startSlowClosingClient({ url, stream, random, ...randomManner(random, sound) })
       sessions.push({ id, path, client })
     }
     try {
@@ -105,15 +105,15 @@ test('whenever a server is killed, its next one tells the callbacks all, in orde
         kills++
         server = await start()
       }
-      await within(PATIENCE_MS, Promise.all(sessions.map(({ client }) => client.ended)))
+      await within(TIMEOUT_MS, Promise.all(sessions.map(({ client }) => client.ended)))
       for (const { id, path } of sessions) {
         await within(
-          PATIENCE_MS,
+          TIMEOUT_MS,
           until(async () => (await jobOf(server, id)).status === 'done'),
         )
         const { messages } = (await jobOf(server, id)).result!
         await within(
-          PATIENCE_MS,
+          TIMEOUT_MS,
           until(async () => firstOf(receiver.at(path)).length >= messages.length),
         )
         assert.deepEqual(payloadsOf(firstOf(receiver.at(path)), { id }), messages)
@@ -129,7 +129,7 @@ test('whenever a server is killed, its next one tells the callbacks all, in orde
 })
 
 /** Waits until it holds; false when that takes longer than it may. */
-async function until(holds: () => Promise<boolean>, mostMs = PATIENCE_MS): Promise<boolean> {
+async function until(holds: () => Promise<boolean>, mostMs = TIMEOUT_MS): Promise<boolean> {
   const late = performance.now() + mostMs
   while (performance.now() < late) {
     if (await holds()) return true

@@ -5,14 +5,14 @@ import { chunksOf, draw } from './draw-sound.ts'
 import { call } from './http-client.ts'
 import { connect, type LiveClient, openSession } from './live-client.ts'
 import { allFlags as all } from './live-flags.ts'
-import { startToldServer, type ToldServer } from './told-server.ts'
+import { type ReportingServer, startReportingServer } from './told-server.ts'
 
 type Params = Record<string, unknown>
 type Job = { id: string; created_at: string; status: string; result: { messages: string[] } }
 
-let server: ToldServer
+let server: ReportingServer
 before(async () => {
-  server = await startToldServer(() => ({ STENO_LIVE_RESUME_WINDOW_S: '1' }))
+  server = await startReportingServer(() => ({ STENO_LIVE_RESUME_WINDOW_S: '1' }))
 })
 after(() => server.close())
 
@@ -146,7 +146,7 @@ test('a callback hears the rest of a session whose client is gone', async () => 
 })
 
 test('a callback hears that a session ended to which nobody came', async (t) => {
-  const impatient = await startToldServer(() => ({ STENO_LIVE_CONNECT_TIMEOUT_S: '1' }))
+  const impatient = await startReportingServer(() => ({ STENO_LIVE_CONNECT_TIMEOUT_S: '1' }))
   t.after(() => impatient.close())
   const callback_config = { url: `${impatient.receiver.url}/nobody` }
   const { id } = await openSession(impatient, { callback: true, callback_config })

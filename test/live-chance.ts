@@ -1,5 +1,5 @@
 import type { LiveSound } from './live-sound.ts'
-import type { StubbornOptions } from './stubborn-client.ts'
+import type { SlowClosingOptions } from './stubborn-client.ts'
 
 type Random = () => number
 
@@ -27,7 +27,7 @@ export function randomParams(random: Random): Record<string, unknown> {
 export function randomManner(
   random: Random,
   { sound, hasHeader }: LiveSound,
-): Pick<StubbornOptions, 'resend' | 'chunkBytes' | 'first' | 'window' | 'deafs'> {
+): Pick<SlowClosingOptions, 'resend' | 'chunkBytes' | 'first' | 'window' | 'deafs'> {
   const usual = Math.min(350_000, sound.length / (5 + 200 * random()))
   const chunkBytes = () => Math.ceil(16 + 2 * usual * random())
   const dice = random()

@@ -3,7 +3,7 @@ import { call } from './http-client.ts'
 import { connect, openSession } from './live-client.ts'
 import { finalsOf, type LiveMessage, type LiveUtterance, ofType } from './live-messages.ts'
 import { type LiveSound, recordingOf } from './live-sound.ts'
-import type { Heard } from './stubborn-client.ts'
+import type { ReceivedMessages } from './stubborn-client.ts'
 
 type Server = { url: string; key: string }
 type Result = {
@@ -85,7 +85,7 @@ export async function assertSame(
  * Checks what the client of a session heard against the messages of its result; returns how many it
  * got more than once, which is allowed for those that it had not confirmed when it was cut off.
  */
-export function assertHeard(heard: Heard, texts: readonly string[]): number {
+export function assertRecognized(heard: ReceivedMessages, texts: readonly string[]): number {
   assert.deepEqual(heard.gaps, [], 'acks go on where the one before ended')
   // Refusals may come when the result is made already.
   const known = new Set(texts)

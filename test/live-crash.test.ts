@@ -16,12 +16,18 @@ import { freePort } from './free-port.ts'
 import { call } from './http-client.ts'
 import { randomManner, randomParams, within } from './live-chance.ts'
 import { connect, openSession } from './live-client.ts'
-import { assertHeard, assertSame, jobOf, type Transcript, undisturbed } from './live-comparison.ts'
+import {
+  assertRecognized,
+  assertSame,
+  jobOf,
+  type Transcript,
+  undisturbed,
+} from './live-comparison.ts'
 import type { LiveMessage } from './live-messages.ts'
 import { type LiveSound, makeLiveSound, streamOf } from './live-sound.ts'
 import { createRandom } from './random.ts'
 import { startServer, type TestServer } from './start-server.ts'
-import { type StubbornClient, startStubborn } from './stubborn-client.ts'
+import { type SlowClosingClient, startSlowClosingClient } from './stubborn-client.ts'
 import { makeFolder } from './test-storage.ts'
 
 const ROUNDS = Number(process.env.LIVE_ROUNDS ?? 1)
@@ -29,7 +35,7 @@ const SEED = Number(process.env.LIVE_SEED ?? 1)
 /** Sessions that every kill hits. */
 const SESSIONS = 4
 const KILLS = 5
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 /** Never killed: what it makes of a sound is what the others have to. */
 let steady: TestServer
@@ -56,7 +62,7 @@ async function startLine(t: TestContext, env: Record<string, string> = {}) {
   }
 }
 
-type Session = { id: string; sound: LiveSound; expected: Transcript; client: StubbornClient }
+type Session = { id: string; sound: LiveSound; expected: Transcript; client: SlowClosingClient }
 
 /** Begins a session with a sound of its own, and what it has to become. */
 async function begin(server: ChildServer, random: () => number, options: Begin): Promise<Session> {
@@ -66,7 +72,7 @@ async function begin(server: ChildServer, random: () => number, options: Begin):
   const { id, url } = await openSession(server, { ...params, ...sound.params })
   const { onMessage, deafs } = options
   const manner = { ...randomManner(random, sound), ...(deafs !== undefined && { deafs }) }
-  const client = startStubborn({
+  const client = startSlowClosingClient({
     url,
     stream: streamOf(sound),
     random,
@@ -103,7 +109,7 @@ test('a session goes on after every kill of its server, and becomes what it woul
       for (let i = 0; i < KILLS; i++) {
         blow = Promise.withResolvers()
         after = Math.ceil(200 ** random())
-        const over = within(PATIENCE_MS, Promise.race([isOver, blow.promise.then(() => false)]))
+        const over = within(TIMEOUT_MS, Promise.race([isOver, blow.promise.then(() => false)]))
         if (
           random() < 0.7 ? await over : await Promise.race([isOver, delay(random() * 150, false)])
         )
@@ -116,11 +122,11 @@ test('a session goes on after every kill of its server, and becomes what it woul
         }
         server = await line.start()
       }
-      await within(PATIENCE_MS, all)
+      await within(TIMEOUT_MS, all)
       for (const { id, sound, expected, client } of sessions) {
         // One that was cut off at the very end comes too late to be told.
         while ((await jobOf(server, id)).status !== 'done') await delay(20)
-        repeated += assertHeard(client, await assertSame(server, { id, sound, expected }))
+        repeated += assertRecognized(client, await assertSame(server, { id, sound, expected }))
         messages += client.texts.length
       }
     } catch (cause) {
@@ -155,10 +161,10 @@ test('a kill at the very end leaves the session done, or to be done', async (t) 
     while (!killed) await delay(1)
     await killed
     server = await line.start()
-    await within(PATIENCE_MS, client.ended)
+    await within(TIMEOUT_MS, client.ended)
     if (atEnd) assert.equal((await atEnd).status, 'done')
     while ((await jobOf(server, id)).status !== 'done') await delay(20)
-    assertHeard(client, await assertSame(server, { id, sound, expected }))
+    assertRecognized(client, await assertSame(server, { id, sound, expected }))
   }
 })
 
@@ -178,13 +184,13 @@ test('a server that stops tells its clients to come back, and they lose nothing'
   server.process.kill('SIGTERM')
   assert.deepEqual(await server.ended, { code: 0, signal: null })
   server = await line.start()
-  await within(PATIENCE_MS, session.client.ended)
+  await within(TIMEOUT_MS, session.client.ended)
   const { id, sound, expected, client } = session
   assert.ok(
     client.closes.some(({ code }) => code === 1012),
     JSON.stringify(client.closes),
   )
-  assertHeard(client, await assertSame(server, { id, sound, expected }))
+  assertRecognized(client, await assertSame(server, { id, sound, expected }))
 })
 
 test('a session to which nobody comes after a restart ends when the time for that is over', async (t) => {
@@ -269,7 +275,7 @@ test('after a loss of power a session goes on with what was on the disk', async 
     const rest = stream.subarray(stored)
     for (let at = 0; at < rest.length; at += 2 ** 20) again.send(rest.subarray(at, at + 2 ** 20))
     again.stop()
-    assert.equal((await within(PATIENCE_MS, again.closed)).code, 1000)
+    assert.equal((await within(TIMEOUT_MS, again.closed)).code, 1000)
     await assertSame(server, { id, sound, expected }).catch((cause: unknown) => {
       throw new Error(`seed ${SEED + round}, ${stored} of ${sent}: ${cause}`, { cause })
     })

@@ -6,17 +6,17 @@ import { createFakeSpeechEngine } from '../src/asr/engines/fake.ts'
 import { type CuttingProxy, startProxy } from './cutting-proxy.ts'
 import { randomManner, randomParams, within } from './live-chance.ts'
 import { connect, openSession } from './live-client.ts'
-import { assertHeard, assertSame, jobOf, undisturbed } from './live-comparison.ts'
+import { assertRecognized, assertSame, jobOf, undisturbed } from './live-comparison.ts'
 import type { LiveMessage, LiveType } from './live-messages.ts'
 import { makeLiveSound, streamOf } from './live-sound.ts'
 import { createRandom } from './random.ts'
 import { startServer, type TestServer } from './start-server.ts'
-import { startStubborn } from './stubborn-client.ts'
+import { startSlowClosingClient } from './stubborn-client.ts'
 
 const ROUNDS = Number(process.env.LIVE_ROUNDS ?? 10)
 const SEED = Number(process.env.LIVE_SEED ?? 13)
 /** A session that is still going after so long hangs. */
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 let server: TestServer
 
@@ -79,7 +79,7 @@ test('a session that is cut again and again is the same as one that never was', 
     })
     const { id, url } = await openSession(server, { ...params, ...sound.params })
     const manner = randomManner(random, sound)
-    const client = startStubborn({
+    const client = startSlowClosingClient({
       url: proxy.through(url),
       stream,
       random,
@@ -87,8 +87,8 @@ test('a session that is cut again and again is the same as one that never was', 
       onMessage: storm.onMessage,
     })
     try {
-      const heard = await within(PATIENCE_MS, client.ended)
-      repeated += assertHeard(heard, await assertSame(server, { id, sound, expected }))
+      const heard = await within(TIMEOUT_MS, client.ended)
+      repeated += assertRecognized(heard, await assertSame(server, { id, sound, expected }))
       messages += heard.texts.length
       cuts += client.closes.length - 1
     } catch (cause) {

@@ -7,22 +7,28 @@ import { kill, startChild } from './child-server.ts'
 import { freePort } from './free-port.ts'
 import { randomManner, within } from './live-chance.ts'
 import { openSession } from './live-client.ts'
-import { assertHeard, assertSame, jobOf, type Transcript, undisturbed } from './live-comparison.ts'
+import {
+  assertRecognized,
+  assertSame,
+  jobOf,
+  type Transcript,
+  undisturbed,
+} from './live-comparison.ts'
 import { type LiveSound, makeLiveSound, streamOf } from './live-sound.ts'
 import { createRandom } from './random.ts'
 import { startServer } from './start-server.ts'
-import { type StubbornClient, startStubborn } from './stubborn-client.ts'
+import { type SlowClosingClient, startSlowClosingClient } from './stubborn-client.ts'
 import { makeFolder } from './test-storage.ts'
 
 const SEED = Number(process.env.LIVE_SEED ?? 1)
 const SESSIONS = 3
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 type Session = {
   id: string
   sound: LiveSound
   expected: Transcript
-  client: StubbornClient
+  client: SlowClosingClient
 }
 
 /** Messages after which the server is killed: in the midst of the speech, of the end, and between. */
@@ -54,7 +60,13 @@ test('speakers are those of an undisturbed session after every kill of its serve
     const expected = await undisturbed(steady, sound, params)
     const { id, url } = await openSession(server, { ...params, ...sound.params })
     const manner = randomManner(random, sound)
-    const client = startStubborn({ url, stream: streamOf(sound), random, ...manner, onMessage })
+    const client = startSlowClosingClient({
+      url,
+      stream: streamOf(sound),
+      random,
+      ...manner,
+      onMessage,
+    })
     sessions.push({ id, sound, expected, client })
   }
   t.after(() => {
@@ -62,16 +74,16 @@ test('speakers are those of an undisturbed session after every kill of its serve
   })
   const ended = Promise.all(sessions.map(({ client }) => client.ended)).then(() => true)
   for (const [i] of KILLS.entries()) {
-    if (await within(PATIENCE_MS, Promise.race([ended, blow.promise.then(() => false)]))) break
+    if (await within(TIMEOUT_MS, Promise.race([ended, blow.promise.then(() => false)]))) break
     await kill(server)
     blow = Promise.withResolvers()
     left = KILLS[i + 1] ?? Number.POSITIVE_INFINITY
     server = await start()
   }
-  await within(PATIENCE_MS, ended)
+  await within(TIMEOUT_MS, ended)
   for (const { id, sound, expected, client } of sessions) {
     while ((await jobOf(server, id)).status !== 'done') await delay(20)
-    assertHeard(client, await assertSame(server, { id, sound, expected }))
+    assertRecognized(client, await assertSame(server, { id, sound, expected }))
     const speakers = new Set(
       expected.channels.flatMap(({ finals }) => {
         return (finals as { utterance: { speaker: number } }[]).map(

@@ -1,12 +1,12 @@
 import type { SampleEncoding } from '../src/audio/pcm.ts'
 import { bytesPerSample } from '../src/audio/pcm.ts'
-import type { SoundFormat } from '../src/audio/sound-format.ts'
+import type { AudioFormat } from '../src/audio/sound-format.ts'
 import { wavHeader } from '../src/audio/wav-header.ts'
 
 /** Sound for a live session, and the parameters that ask for a session that takes it. */
 export type LiveSound = {
   params: { encoding: string; bit_depth: number; sample_rate: number; channels: number }
-  format: SoundFormat
+  format: AudioFormat
   sound: Buffer
   /** Whether clients send a WAV header before it. */
   hasHeader: boolean

@@ -148,14 +148,14 @@ test('jobs that have not ended are counted by state and stage', async (t) => {
   assert.equal(during('steno_jobs', { ...recorded, state: 'processing' }), 1)
   assert.equal(during('steno_jobs', { ...recorded, state: 'queued' }), 2)
   assert.equal(during('steno_jobs', { kind: 'live', state: 'queued' }), 0)
-  assert.equal(during('steno_jobs_in_stage', { stage: 'recognise' }), 1)
+  assert.equal(during('steno_jobs_in_stage', { stage: 'recognize' }), 1)
   assert.equal(during('steno_jobs_in_stage', { stage: 'decode' }), 0)
   held.resolve()
   await server.app.jobs.idle()
   const after = await read()
   assert.equal(after('steno_jobs', { ...recorded, state: 'processing' }), 0)
   assert.equal(after('steno_jobs', { ...recorded, state: 'queued' }), 0)
-  assert.equal(after('steno_jobs_in_stage', { stage: 'recognise' }), 0)
+  assert.equal(after('steno_jobs_in_stage', { stage: 'recognize' }), 0)
 })
 
 test('a live session shows in its states and in what its client waited for', async (t) => {

@@ -45,10 +45,10 @@ export function parseMetrics(text: string): Map<string, Family> {
 }
 
 function parseSample(line: string): Sample {
-  const [, name, labelled = '', number] =
+  const [, name, labeled = '', number] =
     /^([a-z_]\w*)(?:\{((?:[a-z_]\w*="(?:[^"\\]|\\.)*",?)*)\})? (\S+)$/.exec(line) ?? []
   const value = Number(number)
   if (!name || number === '' || !Number.isFinite(value)) throw new Error(`no sample: ${line}`)
-  const labels = [...labelled.matchAll(/([a-z_]\w*)="((?:[^"\\]|\\.)*)"/g)]
+  const labels = [...labeled.matchAll(/([a-z_]\w*)="((?:[^"\\]|\\.)*)"/g)]
   return { name, labels: Object.fromEntries(labels.map(([, key, own]) => [key, own])), value }
 }

@@ -6,14 +6,14 @@ import { randomManner } from './live-chance.ts'
 import type { OpenedSession } from './live-client.ts'
 import { makeLiveSound, streamOf } from './live-sound.ts'
 import { hum } from './recordings.ts'
-import { type StubbornClient, startStubborn } from './stubborn-client.ts'
+import { type SlowClosingClient, startSlowClosingClient } from './stubborn-client.ts'
 import type { UnreliableReceiver } from './unreliable-receiver.ts'
 
 /** What was asked for by the n-th creation. */
 export type Wish = { kind: 'pre-recorded' | 'live'; method: 'POST' | 'PUT'; receiver: number }
 
 /** Who makes jobs and sessions that want to be called back, and deletes some of them. */
-export type RestlessAccount = {
+export type BusyAccount = {
   /** All that was asked for, by its number in the metadata; the answer may have been lost. */
   wishes: Wish[]
   /** Ids of what was answered 201, with their numbers. */
@@ -23,12 +23,12 @@ export type RestlessAccount = {
   /** What was answered 202: from which place of each receiver on it must not hear of it. */
   deleted: Map<string, number[]>
   /** The clients of all sessions. */
-  clients: StubbornClient[]
+  clients: SlowClosingClient[]
   /** Does one thing, whatever comes to its mind; rejects when the server does not answer. */
   act(server: ChildServer): Promise<void>
 }
 
-export type RestlessOptions = {
+export type BusyAccountOptions = {
   receivers: readonly UnreliableReceiver[]
   random: () => number
   maxSessions: number
@@ -51,13 +51,13 @@ const flags = [
 const everything = Object.fromEntries(flags.map((flag) => [`receive_${flag}`, true]))
 
 /** Makes one that has not done anything yet. */
-export function createRestless(options: RestlessOptions): RestlessAccount {
+export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
   const { receivers, random, maxSessions } = options
   const wishes: Wish[] = []
   const accepted = new Map<string, number>()
   const asked = new Set<string>()
   const deleted = new Map<string, number[]>()
-  const clients: StubbornClient[] = []
+  const clients: SlowClosingClient[] = []
 
   /** Counted before it is sent: one whose answer is lost may be there. */
   function wish(kind: Wish['kind']) {
@@ -88,7 +88,7 @@ export function createRestless(options: RestlessOptions): RestlessAccount {
     assert.equal(status, 201, JSON.stringify(body))
     accepted.set(body.id, n)
     const manner = { ...randomManner(random, sound), random }
-    clients.push(startStubborn({ url: body.url, stream: streamOf(sound), ...manner }))
+    clients.push(startSlowClosingClient({ url: body.url, stream: streamOf(sound), ...manner }))
   }
 
   /** Something of late, as soon as it has ended: there is still a lot to be told of it. */

@@ -69,7 +69,7 @@ async function createJob(server: ChildServer): Promise<string> {
 async function untilInHand(server: ChildServer, id: string): Promise<void> {
   for (;;) {
     const { body } = await call(server, `/v2/pre-recorded/${id}/progress`)
-    if (body.stage === 'recognise') return
+    if (body.stage === 'recognize') return
     await delay(10)
   }
 }
@@ -85,8 +85,8 @@ function readJob(folder: string, id: string): Fields {
 /** Ids of the processes that a process started. */
 function childrenOf(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`)
-  const lists = threads.map((id) => readFileSync(`/proc/${pid}/task/${id}/children`, 'utf8'))
-  return lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number))
+  const readonly = threads.map((id) => readFileSync(`/proc/${pid}/task/${id}/children`, 'utf8'))
+  return readonly.flatMap((list) => list.split(' ').filter(Boolean).map(Number))
 }
 
 function lives(pid: number): boolean {

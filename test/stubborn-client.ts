@@ -5,7 +5,7 @@ import type { LiveMessage } from './live-messages.ts'
 /** A pause before another attempt when a handshake failed: the server may be starting. */
 const RETRY_MS = 20
 
-export type StubbornOptions = {
+export type SlowClosingOptions = {
   url: string
   /** All that it has to send. */
   stream: Buffer
@@ -29,7 +29,7 @@ export type StubbornOptions = {
 }
 
 /** What such a client has heard, over all its connections. */
-export type Heard = {
+export type ReceivedMessages = {
   texts: string[]
   messages: LiveMessage[]
   /** Where acks did not go on at the byte and the second at which the one before had ended. */
@@ -40,9 +40,9 @@ export type Heard = {
   acked: number
 }
 
-export type StubbornClient = Heard & {
+export type SlowClosingClient = ReceivedMessages & {
   /** Resolves when it was told not to come back. */
-  ended: Promise<Heard>
+  ended: Promise<ReceivedMessages>
   /** It gives up without a word. */
   leave(): void
 }
@@ -51,12 +51,12 @@ export type StubbornClient = Heard & {
  * Sends a whole stream to a session, mixing both forms of audio and empty chunks, and comes back for as
  * long as it is not told that the session has ended. Acknowledged bytes it forgets.
  */
-export function startStubborn(options: StubbornOptions): StubbornClient {
+export function startSlowClosingClient(options: SlowClosingOptions): SlowClosingClient {
   const { url, stream, random, resend, chunkBytes, window = Number.POSITIVE_INFINITY } = options
   const { stops = true, onMessage } = options
   const first = [...(options.first ?? [])]
-  const heard: Heard = { texts: [], messages: [], gaps: [], closes: [], acked: 0 }
-  const { promise: ended, resolve } = Promise.withResolvers<Heard>()
+  const heard: ReceivedMessages = { texts: [], messages: [], gaps: [], closes: [], acked: 0 }
+  const { promise: ended, resolve } = Promise.withResolvers<ReceivedMessages>()
   let sent = 0
   let ackedTime = 0
   let current: WebSocket | undefined

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { createJobs } from '../src/storage/creation.ts'
+import { createJobWriter } from '../src/storage/creation.ts'
 import type { Db } from '../src/storage/db.ts'
 import { beginLiveJob } from '../src/storage/live-jobs.ts'
 import type { NewLiveJob } from '../src/storage/queue.ts'
@@ -24,7 +24,7 @@ export function newLiveJob(given: Partial<NewLiveJob> = {}): NewLiveJob {
 /** Creates a live job. */
 export async function addLiveJob(db: Db, given: Partial<NewLiveJob> = {}): Promise<NewLiveJob> {
   const job = newLiveJob(given)
-  assert.equal(await createJobs(db)(job, { maxQueued: 1000 }), 'created')
+  assert.equal(await createJobWriter(db)(job, { maxQueued: 1000 }), 'created')
   return job
 }
 

@@ -10,7 +10,7 @@ import type { MeasureDisk } from '../src/storage/disk.ts'
 import { findJob, type Job } from '../src/storage/jobs.ts'
 import type { JobResult } from '../src/storage/results.ts'
 import { openStorage, type Storage } from '../src/storage/storage.ts'
-import { Composer } from '../src/text/composer.ts'
+import { ResultBuilder } from '../src/text/composer.ts'
 import { createFakeMedia, type FakeRecording, fakeRecording } from './fake-media.ts'
 import { resultOf } from './test-jobs.ts'
 import { makeFolder } from './test-storage.ts'
@@ -62,7 +62,7 @@ export async function openService(
   const log = createLog('silent')
   const config = readConfig({ ...env, STENO_DATA_DIR: home })
   const storage = await openStorage({ ...config.storage, folder: home, log, disk })
-  const composer = new Composer({ log })
+  const composer = new ResultBuilder({ log })
   const jobs = new Jobs({
     config,
     composer,

@@ -5,17 +5,17 @@ import type { Arrival } from './unreliable-receiver.ts'
 export const WEBHOOK_PATH = '/webhook'
 
 /** An event as its receiver heard of it, however often it came. */
-export type ToldEvent = Pick<Arrival, 'id' | 'method' | 'path' | 'body'> & {
+export type ReceivedEvent = Pick<Arrival, 'id' | 'method' | 'path' | 'body'> & {
   isTaken: boolean
   arrivals: Arrival[]
 }
 
 /** All that one receiver heard of one job, by callback or by webhook. */
-export type ToldLane = { jobId: string; isWebhook: boolean; events: ToldEvent[] }
+export type ReceivedLane = { jobId: string; isWebhook: boolean; events: ReceivedEvent[] }
 
 /** Sorts what came by what one thing after the other was to be told, and checks that it was. */
-export function readLanes(arrivals: readonly Arrival[]): ToldLane[] {
-  const lanes = new Map<string, ToldLane>()
+export function readLanes(arrivals: readonly Arrival[]): ReceivedLane[] {
+  const lanes = new Map<string, ReceivedLane>()
   for (const arrival of arrivals.toSorted((a, b) => a.begun - b.begun)) {
     const isWebhook = arrival.path === WEBHOOK_PATH
     const told = JSON.parse(arrival.body) as { id: string; payload: { id: string } }
@@ -28,7 +28,7 @@ export function readLanes(arrivals: readonly Arrival[]): ToldLane[] {
   return [...lanes.values()]
 }
 
-function add({ jobId, events }: ToldLane, arrival: Arrival): void {
+function add({ jobId, events }: ReceivedLane, arrival: Arrival): void {
   const { id, method, path, body, begun, taken } = arrival
   const last = events.at(-1)
   if (last?.id === id) {
@@ -48,7 +48,7 @@ function add({ jobId, events }: ToldLane, arrival: Arrival): void {
 }
 
 /** A job, or session, as it is answered. */
-export type ToldJob = {
+export type ReceivedJob = {
   id: string
   kind: 'pre-recorded' | 'live'
   status: 'queued' | 'processing' | 'done' | 'error'
@@ -60,7 +60,7 @@ export type ToldJob = {
 }
 
 /** The bodies that the callback of a job has to have, in order; a session's are all it says. */
-export function callbackBodies(job: ToldJob): string[] {
+export function callbackBodies(job: ReceivedJob): string[] {
   const { id, kind, status, custom_metadata, result } = job
   if (kind === 'live') {
     return result!.messages!.map((message) => {
@@ -77,7 +77,7 @@ export function callbackBodies(job: ToldJob): string[] {
 }
 
 /** The bodies that an account webhook has to have of a job, in order. */
-export function webhookBodies({ id, kind, status }: ToldJob): string[] {
+export function webhookBodies({ id, kind, status }: ReceivedJob): string[] {
   const end = status === 'done' ? 'success' : 'error'
   const events =
     kind === 'live'

@@ -9,7 +9,7 @@ import { createSkippingClock } from './skipping-clock.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
 /** A server, and who is told of its jobs. */
-export type ToldServer = TestServer & {
+export type ReportingServer = TestServer & {
   receiver: Receiver
   /** How the receiver answers, by path; 200 where nothing is said. */
   answers: Map<string, Answer>
@@ -27,9 +27,9 @@ export type ToldServer = TestServer & {
 export const NOWHERE = 'http://127.0.0.1:1/talk.wav'
 
 /** Starts a server beside a receiver that it may reach; it reaches nothing else that is private. */
-export async function startToldServer(
+export async function startReportingServer(
   envOf: (receiverUrl: string) => Record<string, string> = () => ({}),
-): Promise<ToldServer> {
+): Promise<ReportingServer> {
   const clock = createSkippingClock()
   const answers = new Map<string, Answer>()
   const receiver = await openReceiver((one, response) => {

@@ -93,7 +93,7 @@ test('a job is traced with its stages, and requests with their routes', async (t
   assert.equal(attempt.attributes['steno.job.id'], id)
   assert.equal(Number(attempt.attributes['steno.job.attempt']), 1)
   assert.equal(attempt.isError, false)
-  for (const stage of ['fetch', 'wait', 'decode', 'find speech', 'recognise', 'compose']) {
+  for (const stage of ['fetch', 'wait', 'decode', 'detect speech', 'recognize', 'build result']) {
     const span = only(spans, stage)
     assert.deepEqual([span.trace, span.parent], [attempt.trace, attempt.id], stage)
     assert.ok(span.milliseconds >= 0 && span.milliseconds <= attempt.milliseconds, stage)
@@ -117,7 +117,7 @@ test('an attempt that fails says so, by a code and not in words', async (t) => {
   const attempt = only(spans, 'job attempt')
   assert.equal(attempt.isError, true)
   assert.equal(attempt.attributes['error.type'], 'Error')
-  assert.equal(only(spans, 'recognise').isError, true)
+  assert.equal(only(spans, 'recognize').isError, true)
   assert.ok(requests.every(({ body }) => !body.includes('said aloud')))
 })
 

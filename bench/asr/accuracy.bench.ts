@@ -51,7 +51,7 @@ await engine.close()
 await dispose()
 
 for (const [group, found] of groups)
-  report({ bench: 'accuracy', corpus: name, group, ...summarise(found) })
+  report({ bench: 'accuracy', corpus: name, group, ...summarize(found) })
 report({ bench: 'confidence', corpus: name, ...reliability(judged) })
 report({
   bench: 'accuracy',
@@ -79,7 +79,7 @@ function note(recording: Recording, words: readonly Word[], group: Group): void 
   for (const [{ confidence }, ok] of right) judged.push({ confidence, right: ok })
 }
 
-function summarise({ errors, words, invented, startErrors, uncovered }: Group) {
+function summarize({ errors, words, invented, startErrors, uncovered }: Group) {
   const sorted = startErrors.toSorted((a, b) => a - b)
   const mean = sorted.reduce((sum, error) => sum + error, 0) / Math.max(1, sorted.length)
   return {

@@ -72,7 +72,7 @@ await embedder.close()
 
 for (const [key, sums] of groups) {
   const [group, speakers] = key.split('/')
-  report({ bench: 'diarization', group, speakers, ...summarise(sums) })
+  report({ bench: 'diarization', group, speakers, ...summarize(sums) })
 }
 report({
   bench: 'diarization',
@@ -104,7 +104,7 @@ async function hear({ id, file }: Conversation): Promise<Heard> {
     }),
   )
   const transcript = assembleTranscript(batches.flat())
-  const recognised = performance.now()
+  const recognized = performance.now()
   const voices: ChannelWindows[] = []
   for (const { channel, path, samples } of channels) {
     const words = transcript.utterances
@@ -117,8 +117,8 @@ async function hear({ id, file }: Conversation): Promise<Heard> {
       windows: await embedder.embed(pcm, regions, { signal, grids: [diarizationGrid] }),
     })
   }
-  busy.recognition += (recognised - started) / 1000
-  busy.embedding += (performance.now() - recognised) / 1000
+  busy.recognition += (recognized - started) / 1000
+  busy.embedding += (performance.now() - recognized) / 1000
   busy.audio += media.duration
   return { transcript, voices, seconds: media.duration }
 }
@@ -185,7 +185,7 @@ function joinWords(spoken: ReturnType<typeof diarize>): SpeakerTurn[] {
   return turns
 }
 
-function summarise(sums: Sums) {
+function summarize(sums: Sums) {
   return {
     recordings: sums.recordings,
     der: (sums.missed + sums.invented + sums.confused) / sums.speech,

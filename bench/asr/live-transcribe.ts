@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { LiveEars } from '../../src/asr/live-ears.ts'
+import type { LiveRecognizer } from '../../src/asr/live-ears.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
 import {
@@ -7,10 +7,10 @@ import {
   type EndpointingOptions,
   type EndpointState,
   initialEndpoint,
-  type Pieces,
-  piecesOf,
+  segmentsOf,
+  type UtteranceSegments,
 } from '../../src/live/endpointing.ts'
-import { beginBehind, isAlone, type LastWord, withoutRepeat } from '../../src/live/touching.ts'
+import { isAlone, type LastWord, startAfter, withoutRepeat } from '../../src/live/touching.ts'
 import type { Word } from '../../src/transcript/transcript.ts'
 
 /** What a session hears of a recording, and how long each final took, in seconds. */
@@ -31,7 +31,7 @@ export const usualEndpointing: EndpointingOptions = {
 
 /** Hears one recording as a session does whose client sends it at once; without partials. */
 export async function transcribeLive(
-  live: LiveEars,
+  live: LiveRecognizer,
   pcm: PcmFile,
   { isEnhanced = false, endpointing = usualEndpointing } = {},
 ): Promise<LiveHearing> {
@@ -41,7 +41,7 @@ export async function transcribeLive(
   for (const found of await findUtterances(live, pcm, { path, isEnhanced, endpointing })) {
     const { start, end } = found.segment
     const started = performance.now()
-    const utterance = { ...found, segment: beginBehind(found, last) }
+    const utterance = { ...found, segment: startAfter(found, last) }
     const heard = await live.recognizeFinal(utterance, { signal })
     const words: readonly Word[] = isAlone(found) ? heard.words : withoutRepeat(heard.words, last)
     last = words.at(-1) ?? last
@@ -55,25 +55,25 @@ export async function transcribeLive(
 
 /** The utterances that a session cuts a recording into; its samples go to `path`. */
 export async function findUtterances(
-  live: LiveEars,
+  live: LiveRecognizer,
   pcm: PcmFile,
   {
     path,
     isEnhanced,
     endpointing,
   }: { path: string; isEnhanced: boolean; endpointing: EndpointingOptions },
-): Promise<(Pieces & { path: string })[]> {
+): Promise<(UtteranceSegments & { path: string })[]> {
   const format = { encoding: 's16' as const, sampleRate: SAMPLE_RATE, channels: 1 }
   const sound = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
   const endpointer = createEndpointer(endpointing)
   const state: EndpointState = initialEndpoint()
-  const utterances: (Pieces & { path: string })[] = []
+  const utterances: (UtteranceSegments & { path: string })[] = []
   const take = (events: ReturnType<typeof endpointer.step>) => {
     for (const event of events) {
       if (event.type !== 'utterance') continue
       const { utterance } = event
       const after = utterances.at(-1)?.segment.end ?? 0
-      utterances.push({ path, ...piecesOf(utterance, { state, after }) })
+      utterances.push({ path, ...segmentsOf(utterance, { state, after }) })
     }
   }
   for (let frames = 1; frames > 0; ) {

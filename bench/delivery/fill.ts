@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { createLog } from '../../src/log.ts'
-import { createJobs } from '../../src/storage/creation.ts'
+import { createJobWriter } from '../../src/storage/creation.ts'
 import type { Db } from '../../src/storage/db.ts'
 import { insertWebhook } from '../../src/storage/endpoints.ts'
 import { finishJob } from '../../src/storage/lease.ts'
@@ -45,7 +45,7 @@ export async function endNewJob(db: Db, { callbackUrl }: { callbackUrl: string }
     params: { model: 'stt-1', callback: true, callback_config: { url: callbackUrl } },
     file: { id: randomUUID(), filename: 'talk.mp3', source: 'https://audio.example/talk.mp3' },
   }
-  await createJobs(db)(job, { maxQueued: 300 })
+  await createJobWriter(db)(job, { maxQueued: 300 })
   const claimed = await claimJob(db, {
     ...{ owner: 'bench', now, leaseUntil: now + 60_000, maxAttempts: 3, maxPerAccount: 25 },
   })
@@ -63,7 +63,7 @@ export async function queueSession(
     ...{ kind: 'live' as const, id, account: ACCOUNT, createdAt: Date.now(), params },
     ...{ customMetadata: null, token: randomUUID(), channels: 1 },
   }
-  await createJobs(db)(job, { maxQueued: 300 })
+  await createJobWriter(db)(job, { maxQueued: 300 })
   const lease = await beginLiveJob(db, id, { owner: 'bench', at: Date.now() })
   const event = 'live.transcript'
   const message = JSON.stringify({ type: 'transcript', text: 'and so it was '.repeat(20) })

@@ -17,7 +17,7 @@ export type ReceiverReport =
   | { kind: 'came'; came: Came[]; mostStalled: number }
 
 /** Nothing came for so long: what is missing is lost. */
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 let came: Came[] = []
 let ids = new Set<string>()
@@ -25,11 +25,11 @@ let expected = Number.POSITIVE_INFINITY
 let stalledNow = 0
 let mostStalled = 0
 /** Runs while something is expected. */
-let patience: NodeJS.Timeout | undefined
+let timeout: NodeJS.Timeout | undefined
 
 function sayExpected(): void {
-  clearTimeout(patience)
-  patience = undefined
+  clearTimeout(timeout)
+  timeout = undefined
   say({ kind: 'expected' })
 }
 
@@ -39,7 +39,7 @@ const healthy = createServer((request, response) => {
     came.push([id, Date.now()])
     ids.add(id)
     response.writeHead(204).end()
-    patience?.refresh()
+    timeout?.refresh()
     if (ids.size === expected) sayExpected()
   })
 })
@@ -53,8 +53,8 @@ const stalled = createServer((request) => {
 process.on('message', (order: ReceiverOrder) => {
   if (order !== 'tell') {
     expected = order.expected
-    clearTimeout(patience)
-    patience = setTimeout(sayExpected, PATIENCE_MS)
+    clearTimeout(timeout)
+    timeout = setTimeout(sayExpected, TIMEOUT_MS)
     if (ids.size >= expected) sayExpected()
     return
   }

@@ -3,7 +3,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readConfig } from '../../src/config.ts'
-import { Delivery } from '../../src/delivery/delivery.ts'
+import { DeliveryService } from '../../src/delivery/delivery.ts'
 import { createLog } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { openStorage } from '../../src/storage/storage.ts'
@@ -18,7 +18,7 @@ export type SenderReport = { kind: 'began'; at: number } | { kind: 'closed'; lon
 const config = readConfig(process.env)
 const log = createLog(config.logLevel)
 const storage = await openStorage({ folder: config.storage.folder, log })
-const delivery = new Delivery({ config, storage, log, metrics: createMetrics() })
+const delivery = new DeliveryService({ config, storage, log, metrics: createMetrics() })
 
 process.on('message', (order: SenderOrder) => void (order === 'close' ? close() : endJobs(order)))
 process.once('disconnect', () => process.exit())

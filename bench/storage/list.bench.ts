@@ -19,7 +19,7 @@ const SECONDS = 3
 const FIRST_AT = Date.UTC(2026, 0, 1)
 
 /** Each list with its bar for the 95th percentile, in milliseconds; undefined where there is none. */
-const lists: [what: string, query: string, bar?: number][] = [
+const readonly: [what: string, query: string, bar?: number][] = [
   ['plain', '/v2/transcription', 20],
   ['one kind', '/v2/pre-recorded', 20],
   ['status, common', '/v2/pre-recorded?status=done', 20],
@@ -56,7 +56,7 @@ const steno = await serveSteno(data, {
   STENO_RETENTION_DAYS: '0',
 })
 report({ bench: 'list', what: 'start of the server', jobs: JOBS, ms: performance.now() - started })
-for (const [what, path, bar] of lists) {
+for (const [what, path, bar] of readonly) {
   const options = { connections: 1, seconds: SECONDS }
   const { p50, p95, p99 } = await load(steno.url, () => ({ path }), options)
   report({ bench: 'list', what, p50, p95, p99, bar })

@@ -8,7 +8,7 @@ import { createSpeechEngine } from '../../src/asr/engine.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { addOns } from '../../src/text/add-ons.ts'
-import { compose } from '../../src/text/compose.ts'
+import { buildResultText } from '../../src/text/compose.ts'
 import { transforms } from '../../src/text/transforms.ts'
 import type { Transcript } from '../../src/transcript/transcript.ts'
 import { transcribe } from '../asr/transcribe.ts'
@@ -77,7 +77,7 @@ function composeTimed(transcript: Transcript) {
   const note = (step: string) => void begun.push([step, performance.now()])
   note('start')
   const result = { audioDuration: HOUR, distinctChannels: 2, transcriptionTime: 0, params }
-  const made = compose(transcript, result, { onStep: note })
+  const made = buildResultText(transcript, result, { onStep: note })
   JSON.stringify(made.result)
   note('end')
   const seconds = Object.fromEntries(

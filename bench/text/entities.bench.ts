@@ -4,15 +4,15 @@
  */
 import { findEntities } from '../../src/text/entities/find-entities.ts'
 import { scoreFinder, totals } from '../../src/text/entities/labelled/score.ts'
-import { labelledSentences } from '../../src/text/entities/labelled/sentences.ts'
+import { labeledSentences } from '../../src/text/entities/labelled/sentences.ts'
 import { report } from '../report.ts'
 
 for (const file of ['frozen', 'tuning', 'calls-frozen', 'calls-tuning'] as const) {
-  const sentences = labelledSentences(file)
+  const sentences = labeledSentences(file)
   const counts = scoreFinder(findEntities, sentences)
   const types = [...counts].sort(([a], [b]) => (a < b ? -1 : 1))
   const byType = Object.fromEntries(
-    types.map(([type, { right, found, labelled }]) => [type, `${right}/${found}/${labelled}`]),
+    types.map(([type, { right, found, labeled }]) => [type, `${right}/${found}/${labeled}`]),
   )
   const { precision, recall } = totals(counts)
   report({
@@ -26,7 +26,7 @@ for (const file of ['frozen', 'tuning', 'calls-frozen', 'calls-tuning'] as const
 }
 
 const WORDS = 9000
-const lines = (['frozen', 'tuning'] as const).flatMap(labelledSentences).map(({ text }) => text)
+const lines = (['frozen', 'tuning'] as const).flatMap(labeledSentences).map(({ text }) => text)
 const words = lines.join(' ').split(' ')
 const hour = Array.from({ length: WORDS }, (_, i) => words[i % words.length]).join(' ')
 const started = performance.now()

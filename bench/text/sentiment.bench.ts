@@ -9,7 +9,7 @@ import { report } from '../report.ts'
 judge('The lists are read on first use.')
 for (const half of ['tuned', 'frozen']) {
   const text = readFileSync(new URL(`sentiment-${half}.tsv`, import.meta.url), 'utf8')
-  const labelled = text
+  const labeled = text
     .trim()
     .split('\n')
     .slice(1)
@@ -18,7 +18,7 @@ for (const half of ['tuned', 'frozen']) {
   let sides = 0
   let emotions = 0
   const startedAt = performance.now()
-  for (const [side = '', emotion = '', sentence = ''] of labelled) {
+  for (const [side = '', emotion = '', sentence = ''] of labeled) {
     const heard = judge(sentence)
     if (heard.sentiment === side) sides++
     if (heard.emotion === emotion) emotions++
@@ -29,10 +29,10 @@ for (const half of ['tuned', 'frozen']) {
   report({
     bench: 'text/sentiment',
     half,
-    sentences: labelled.length,
-    accuracy: sides / labelled.length,
-    emotionAccuracy: emotions / labelled.length,
+    sentences: labeled.length,
+    accuracy: sides / labeled.length,
+    emotionAccuracy: emotions / labeled.length,
     confusion,
-    sentencesPerSecond: labelled.length / seconds,
+    sentencesPerSecond: labeled.length / seconds,
   })
 }

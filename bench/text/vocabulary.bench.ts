@@ -11,7 +11,7 @@ import { readCorpus } from '../corpus.ts'
 import { report } from '../report.ts'
 
 type Misrecognition = [sentence: string, value: string]
-type Labelled = { tuning: Misrecognition[]; frozen: Misrecognition[]; ordinary: string[] }
+type Labeled = { tuning: Misrecognition[]; frozen: Misrecognition[]; ordinary: string[] }
 
 /** What people say in an hour when they hardly pause. */
 const WORDS_PER_HOUR = 9_000
@@ -19,22 +19,22 @@ const ENTRIES = 500
 /** A common confidence of a recognized word. */
 const CONFIDENCE = 0.85
 
-const labelled = JSON.parse(
+const labeled = JSON.parse(
   readFileSync(new URL('vocabulary.json', import.meta.url), 'utf8'),
-) as Labelled
-const values = [...labelled.tuning, ...labelled.frozen].map(([, value]) => value)
+) as Labeled
+const values = [...labeled.tuning, ...labeled.frozen].map(([, value]) => value)
 const vocabulary = [...new Set(values)]
 const { name, recordings } = await readCorpus()
 const references = recordings.flatMap(({ transcript }) => transcript || [])
-const ordinary = [...labelled.ordinary, ...references]
+const ordinary = [...labeled.ordinary, ...references]
 const ordinaryWords = ordinary.reduce((sum, text) => sum + text.split(/\s+/).length, 0)
 
 for (const intensity of [0, 0.25, 0.5, 0.75, 1]) {
   report({
     bench: 'text/vocabulary',
     intensity,
-    tuning: score(labelled.tuning, intensity),
-    frozen: score(labelled.frozen, intensity),
+    tuning: score(labeled.tuning, intensity),
+    frozen: score(labeled.frozen, intensity),
     false: ordinary.reduce((sum, text) => sum + countFalse(text, intensity), 0),
     words: ordinaryWords,
     entries: vocabulary.length,

@@ -52,10 +52,10 @@ export function readXVectorNetwork({ wiring, components }: Nnet3): XVectorNetwor
   const varianceFloor = numberOf(pooling.component, 'VarianceFloor')
   let { source } = node(pooling.source, /^StatisticsExtractionComponent$/)
   while (nodes.get(source)?.kind !== 'input-node') {
-    const normalised = node(source, /^BatchNormComponent$/)
-    const rectified = node(normalised.source, /^RectifiedLinearComponent$/)
+    const normalized = node(source, /^BatchNormComponent$/)
+    const rectified = node(normalized.source, /^RectifiedLinearComponent$/)
     const transformed = affine(rectified.source)
-    layers.unshift({ affine: transformed.affine, scaling: scalingOf(normalised.component) })
+    layers.unshift({ affine: transformed.affine, scaling: scalingOf(normalized.component) })
     source = transformed.source
     if (layers.length > nodes.size) refuse(source, 'it leads back to itself')
   }

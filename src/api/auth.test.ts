@@ -12,7 +12,7 @@ import { createAuthenticate, sha256 } from './auth.ts'
 const HASH = sha256('stored').toString('hex')
 const START = 1_000_000
 /** A write takes milliseconds; one that is not there after this long will not come. */
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
 /** A store with one key, a clock that stands until it is set, and what is asked of both. */
 async function startAuth(t: TestContext, key: Partial<NewKey> = {}) {
@@ -37,7 +37,7 @@ async function startAuth(t: TestContext, key: Partial<NewKey> = {}) {
     },
     /** Waits for the note that a use leaves. */
     async untilNoted(at: number): Promise<void> {
-      const limit = performance.now() + PATIENCE_MS
+      const limit = performance.now() + TIMEOUT_MS
       while ((await lastUsed()) !== at) {
         assert.ok(performance.now() < limit, `not noted: ${at}`)
         await setImmediate()

@@ -80,8 +80,11 @@ function tooManyInAll({
   custom_spelling_config,
 }: Features): Problem[] {
   const problems: Problem[] = []
-  const check = (path: string[], lists: readonly unknown[], [most, name]: [number, string]) => {
-    const count = lists.reduce<number>((sum, one) => sum + (Array.isArray(one) ? one.length : 0), 0)
+  const check = (path: string[], readonly: readonly unknown[], [most, name]: [number, string]) => {
+    const count = readonly.reduce<number>(
+      (sum, one) => sum + (Array.isArray(one) ? one.length : 0),
+      0,
+    )
     if (count > most)
       problems.push({ path, rule: `must not hold more than ${most} ${name} in all` })
   }

@@ -10,7 +10,7 @@ const PAUSE_MS = 500
  * bytes are still coming is reset, and the client would never see why it was refused. `maxMs` bounds how
  * long this takes; bodies of clients with a key have a limit of their own, see `slow-bodies.ts`.
  */
-export function drain(body: Readable, { maxMs }: { maxMs?: number } = {}): Promise<void> {
+export function drainBody(body: Readable, { maxMs }: { maxMs?: number } = {}): Promise<void> {
   if (body.readableEnded || body.destroyed) return Promise.resolve()
   return new Promise((resolve) => {
     let dropped = 0

@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import { createAdmission } from './admission.ts'
 import type { Key } from './auth.ts'
 import { Bodies } from './bodies/bodies.ts'
-import { openLiveDoor } from './live-socket.ts'
+import { createLiveSocketServer } from './live-socket.ts'
 import { describeApi } from './openapi/document.ts'
 import { addOnRetryRoute } from './routes/add-on-retry.ts'
 import { capabilityRoutes } from './routes/capabilities.ts'
@@ -73,6 +73,6 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
     await guarded.register(resendingRoutes(app))
     await guarded.register(endpointRoutes(app))
   })
-  openLiveDoor(http, app)
+  createLiveSocketServer(http, app)
   return http
 }

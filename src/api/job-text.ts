@@ -4,7 +4,7 @@ import { findJob, type Job } from '../storage/jobs.ts'
 import type { StoredResult } from '../storage/results.ts'
 import type { Storage } from '../storage/storage.ts'
 import { toDateTime } from './moments.ts'
-import { piecesWithoutMessages, withoutMessages } from './without-messages.ts'
+import { removeMessages, removeMessagesFromChunks } from './without-messages.ts'
 
 /** JSON text: whole, or around a long result that is open for reading, with the length of it all. */
 export type JobText = string | LongText
@@ -42,7 +42,7 @@ export async function toJobText(
   const omitsMessages = omitMessages && job.kind === 'live'
   if (stored === null) return `${head}null}`
   if ('text' in stored) {
-    return `${head}${omitsMessages ? withoutMessages(stored.text) : stored.text}}`
+    return `${head}${omitsMessages ? removeMessages(stored.text) : stored.text}}`
   }
   const opened = await storage.objects.open(stored.object).catch(ignoreMissing)
   if (!opened) {
@@ -68,7 +68,7 @@ export async function* writeText({
 }: LongText): AsyncGenerator<string | Uint8Array> {
   try {
     yield head
-    yield* omitsMessages ? piecesWithoutMessages(body) : body
+    yield* omitsMessages ? removeMessagesFromChunks(body) : body
     yield tail
   } finally {
     body.destroy()

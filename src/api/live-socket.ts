@@ -43,9 +43,12 @@ export function isLiveUpgrade({ url = '', headers }: IncomingMessage): boolean {
  * The door between sockets and live sessions: it hands frames in and messages out, and decides nothing
  * but how large a frame may be and whether a client still lives.
  */
-export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorParts): void {
+export function createLiveSocketServer(
+  http: FastifyInstance,
+  { config, live, log }: LiveSocketParts,
+): void {
   const { maxFrameBytes, resumeFrameBytes } = config.live
-  const doorFor = (maxPayload: number) => {
+  const createSocketServer = (maxPayload: number) => {
     const limits = { maxPayload, maxFragments: MAX_FRAGMENTS, closeTimeout: CLOSE_TIMEOUT_MS }
     // None of the subprotocols that a client may offer is spoken.
     const none = { perMessageDeflate: false, handleProtocols: () => false as const }
@@ -54,10 +57,10 @@ export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorP
     return new WebSocketServer({ noServer: true, ...none, ...limits, ...pace })
   }
   const turns = new FrameTurns()
-  const usual = doorFor(maxFrameBytes)
-  const resumed = doorFor(Math.max(maxFrameBytes, resumeFrameBytes))
+  const usual = createSocketServer(maxFrameBytes)
+  const resumed = createSocketServer(Math.max(maxFrameBytes, resumeFrameBytes))
 
-  async function enter(
+  async function acceptUpgrade(
     request: IncomingMessage,
     socket: Duplex,
     { head, requestId }: { head: Buffer; requestId: string },
@@ -79,7 +82,7 @@ export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorP
       // Broken or too large frames: it closes by itself, with the code that says so.
       webSocket.on('error', () => {})
       if (typeof connection === 'number') refuse(webSocket, connection)
-      else attend({ webSocket, socket, connection, turns, maxFrameBytes })
+      else serveConnection({ webSocket, socket, connection, turns, maxFrameBytes })
     })
     if (!isOpen && typeof connection !== 'number') connection.lost(1006)
   }
@@ -102,14 +105,14 @@ export function openLiveDoor(http: FastifyInstance, { config, live, log }: DoorP
 
   http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const requestId = newRequestId()
-    enter(request, socket, { head, requestId }).catch((error: unknown) => {
+    acceptUpgrade(request, socket, { head, requestId }).catch((error: unknown) => {
       log.error({ err: error, requestId }, 'cannot open a live socket')
       socket.destroy()
     })
   })
 }
 
-type DoorParts = Pick<App, 'config' | 'live' | 'log'>
+type LiveSocketParts = Pick<App, 'config' | 'live' | 'log'>
 
 /** A client, and what it is attended with. */
 type Attendance = {
@@ -122,11 +125,11 @@ type Attendance = {
 }
 
 /** Hands what arrives to the connection and what it has to say to the client, until either ends. */
-function attend(attendance: Attendance): void {
+function serveConnection(attendance: Attendance): void {
   const { webSocket, connection, turns, maxFrameBytes } = attendance
   let isFirst = true
   let afterClose = 0
-  const pulse = watchPulse(webSocket, connection)
+  const pulse = watchHeartbeat(webSocket, connection)
 
   function handle(data: Uint8Array, isBinary: boolean): Promise<void> | undefined {
     const mayBeLong = isFirst && connection.isResumed
@@ -163,10 +166,10 @@ function attend(attendance: Attendance): void {
     line.close()
     connection.lost(code)
   })
-  void speak(attendance, pulse.onSent).finally(() => line.close())
+  void writeMessages(attendance, pulse.onSent).finally(() => line.close())
 }
 
-async function speak(
+async function writeMessages(
   { webSocket, socket, connection }: Attendance,
   onSent: (number: number) => void,
 ): Promise<void> {
@@ -196,7 +199,7 @@ async function speak(
  * Asks the client for signs of life, which also tell which messages have arrived: a ping is answered
  * after everything that was sent before it.
  */
-function watchPulse(webSocket: WebSocket, connection: Connection) {
+function watchHeartbeat(webSocket: WebSocket, connection: Connection) {
   let [sent, seen] = [0, 0]
   let isPaused = false
   let deadline: NodeJS.Timeout | undefined

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../errors.ts'
-import { drain } from './drain.ts'
+import { drainBody } from './drain.ts'
 import { sendError } from './errors.ts'
 
 /** A client that listens only after it has sent everything gets this long; it has no key. */
@@ -24,7 +24,7 @@ export function refuseUnread(
 function lingering(text: string, { raw }: FastifyRequest): Readable {
   async function* pieces() {
     yield text
-    await drain(raw, { maxMs: MAX_DRAIN_MS })
+    await drainBody(raw, { maxMs: MAX_DRAIN_MS })
   }
   return Readable.from(pieces(), { objectMode: false })
 }

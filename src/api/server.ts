@@ -6,7 +6,7 @@ import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { clientAddressOf } from './client-address.ts'
 import { countedRequests } from './counted-request.ts'
-import { drain } from './drain.ts'
+import { drainBody } from './drain.ts'
 import { answerClientError, sendError } from './errors.ts'
 import { acceptJson } from './json-body.ts'
 import { isLiveUpgrade } from './live-socket.ts'
@@ -96,7 +96,7 @@ export function createServer(app: ServerParts): FastifyInstance {
   acceptJson(http, { maxBytes: config.http.maxJsonBytes })
   http.setErrorHandler<FastifyError>(async (error, request, reply) => {
     if (!request.account && !request.raw.complete) return refuseUnread(error, request, reply)
-    await drain(request.raw)
+    await drainBody(request.raw)
     return sendError(error, request, reply)
   })
 

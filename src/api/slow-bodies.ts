@@ -10,9 +10,9 @@ export type SlowBody = Pick<IncomingMessage, 'complete' | 'destroyed'> & {
 /** A telephone at the edge of its network sends more; 1 GB within the hour needs a hundred times this. */
 const MIN_BYTES_PER_SECOND = 2000
 /** So long a client with a key may send nothing: a tunnel, a change of network. */
-const PATIENCE = 120
+const TIMEOUT = 120
 /** The same without a key: such bodies are dropped, whatever they are. */
-const STRANGER_PATIENCE = 10
+const STRANGER_TIMEOUT = 10
 const TICK_MS = 1000
 
 /** Watches the bodies of requests, a second at a time. */
@@ -38,10 +38,10 @@ export function createBodyWatch<T extends SlowBody>(giveUp: (body: T) => void): 
     const earned = (bytesRead - state.bytes) / MIN_BYTES_PER_SECOND
     state.bytes = bytesRead
     if (body.readableLength >= body.readableHighWaterMark) return true
-    const patience = state.isKnown() ? PATIENCE : STRANGER_PATIENCE
+    const timeout = state.isKnown() ? TIMEOUT : STRANGER_TIMEOUT
     // A fast start is no reason to wait longer afterwards.
     state.waited = Math.max(0, state.waited + 1 - earned)
-    return state.waited <= patience
+    return state.waited <= timeout
   }
 
   return {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTurns } from './turns.ts'
+import { serializeByKey } from './turns.ts'
 
 test('work of one name runs in turn, that of others beside it, and a failure holds up nothing', async () => {
-  const inTurn = createTurns()
+  const inTurn = serializeByKey()
   const seen: string[] = []
   const go = Promise.withResolvers<void>()
   const first = inTurn('a', async () => {

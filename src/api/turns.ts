@@ -2,7 +2,7 @@
  * Makes what runs the work of each name one after another, so that somebody's hundred long searches
  * hold up nobody else's.
  */
-export function createTurns() {
+export function serializeByKey() {
   /** The last work of each name that has some under way. */
   const last = new Map<string, Promise<unknown>>()
   return async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {

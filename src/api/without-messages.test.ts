@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { piecesWithoutMessages, withoutMessages } from './without-messages.ts'
+import { removeMessages, removeMessagesFromChunks } from './without-messages.ts'
 
 const message = JSON.stringify({ type: 'transcript', text: ',"messages":["a"]' })
 
@@ -11,7 +11,7 @@ async function readWithoutMessages(text: string, cuts: readonly number[]): Promi
   async function* pieces() {
     for (const [i, place] of places.entries()) yield bytes.subarray(place, places[i + 1] ?? place)
   }
-  const read = await Array.fromAsync(piecesWithoutMessages(pieces()))
+  const read = await Array.fromAsync(removeMessagesFromChunks(pieces()))
   return Buffer.concat(read).toString()
 }
 
@@ -23,9 +23,9 @@ test('messages are left out of a result, and what only looks like them stays', a
   ]) {
     for (const messages of [[], [message, message]]) {
       const text = JSON.stringify({ ...result, messages })
-      assert.equal(withoutMessages(text), JSON.stringify(result))
+      assert.equal(removeMessages(text), JSON.stringify(result))
     }
-    assert.equal(withoutMessages(JSON.stringify(result)), JSON.stringify(result))
+    assert.equal(removeMessages(JSON.stringify(result)), JSON.stringify(result))
   }
 })
 
@@ -47,7 +47,7 @@ test('what follows the beginning of the messages is not read', async () => {
       yield Buffer.from(text)
     }
   }
-  const left = await Array.fromAsync(piecesWithoutMessages(pieces()))
+  const left = await Array.fromAsync(removeMessagesFromChunks(pieces()))
   assert.equal(Buffer.concat(left).toString(), '{"a":1}')
   assert.deepEqual(read, [0, 1])
 })

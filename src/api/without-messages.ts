@@ -5,13 +5,13 @@
 const BEGIN = ',"messages":['
 
 /** The text of a live result without its messages; nothing is parsed. */
-export function withoutMessages(result: string): string {
+export function removeMessages(result: string): string {
   const at = result.indexOf(BEGIN)
   return at < 0 ? result : `${result.slice(0, at)}}`
 }
 
 /** The same for a text that is read in pieces; what follows is not read. */
-export async function* piecesWithoutMessages(
+export async function* removeMessagesFromChunks(
   result: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let held = Buffer.alloc(0)

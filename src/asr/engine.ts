@@ -1,14 +1,14 @@
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { planBatches } from './batches.ts'
-import { createLiveEars } from './live/ears.ts'
-import { PATIENCE, patienceFor, patienceForSpeakers } from './patience.ts'
+import { createLiveRecognizer } from './live/ears.ts'
+import { speakersTimeoutFor, TASK_TIMEOUT_S, timeoutFor } from './patience.ts'
 import { WorkerPool } from './pool.ts'
 import type { WorkerRole } from './protocol.ts'
 import { cutSegments, fileSegments } from './segments.ts'
-import { planVoices } from './speakers/plan-voices.ts'
-import { chooseVoiceModel } from './speakers/voice-model.ts'
-import { createVoiceWorkers } from './speakers/voice-workers.ts'
+import { planEmbeddings } from './speakers/plan-voices.ts'
+import { chooseSpeakerModel } from './speakers/voice-model.ts'
+import { createEmbeddingWorkers } from './speakers/voice-workers.ts'
 import type { EngineOptions, PcmFile, SpeechEngine } from './speech-engine.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import { VAD_FRAME } from './vad.ts'
@@ -16,8 +16,8 @@ import { VAD_FRAME } from './vad.ts'
 /** Samples of one detection task: ten minutes, so that a long recording keeps all workers busy. */
 const DETECT_SAMPLES = Math.floor((600 * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
 /** Seconds of patience per second of audio; 0.04 are needed to recognise and 0.003 to find speech on a fast core. */
-const RECOGNISE_PATIENCE_PER_SECOND = 2
-const DETECT_PATIENCE_PER_SECOND = 0.2
+const RECOGNIZE_TIMEOUT_PER_SECOND = 2
+const DETECT_TIMEOUT_PER_SECOND = 0.2
 
 /**
  * Once there is a live session, batches get what it leaves: a tenth of a core that both want. Not before,
@@ -47,12 +47,17 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     return pool
   }
   const pool = start('batch', workers)
-  const voiceModel = chooseVoiceModel(folder)
-  if (voiceModel.kind === 'unusable') log.error({ problem: voiceModel.problem }, 'no speaker model')
-  const voices = createVoiceWorkers({ model: voiceModel, pool, start: () => start('turns', 1) })
+  const speakerModel = chooseSpeakerModel(folder)
+  if (speakerModel.kind === 'unusable')
+    log.error({ problem: speakerModel.problem }, 'no speaker model')
+  const voices = createEmbeddingWorkers({
+    model: speakerModel,
+    pool,
+    start: () => start('turns', 1),
+  })
   const live =
     options.live &&
-    createLiveEars({
+    createLiveRecognizer({
       ...options.live,
       start,
       workers,
@@ -72,23 +77,23 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     },
     recognize(pcm, batch, { signal, language }) {
       const task = { kind: 'recognize' as const, path: pcm.path, segments: batch, language }
-      return pool.run(task, { signal, patience: patienceFor(batch, RECOGNISE_PATIENCE_PER_SECOND) })
+      return pool.run(task, { signal, timeout: timeoutFor(batch, RECOGNIZE_TIMEOUT_PER_SECOND) })
     },
-    voiceModel: voiceModel.id,
-    planVoices(words, { samples }) {
-      const everywhere = voiceModel.kind === 'pipeline' && words.length > 0
-      return everywhere ? [[{ start: 0, end: samples }]] : planVoices(words, samples)
+    speakerModel: speakerModel.id,
+    planEmbeddings(words, { samples }) {
+      const everywhere = speakerModel.kind === 'pipeline' && words.length > 0
+      return everywhere ? [[{ start: 0, end: samples }]] : planEmbeddings(words, samples)
     },
-    hearVoices: ({ path }, regions, { signal, to, counts = {} }) => {
-      return voices.hear({ path, regions, to, counts, model: voiceModel }, signal)
+    embedSpeakers: ({ path }, regions, { signal, to, counts = {} }) => {
+      return voices.hear({ path, regions, to, counts, model: speakerModel }, signal)
     },
     findSpeakers(task, { signal }) {
-      const patience = patienceForSpeakers(task.transcript)
-      return pool.run({ kind: 'speakers', ...task }, { signal, patience })
+      const timeout = speakersTimeoutFor(task.transcript)
+      return pool.run({ kind: 'speakers', ...task }, { signal, timeout })
     },
     async checkReady({ signal }) {
       // A probe goes before batch work: it asks whether anything can be heard, not how long the queue is.
-      const how = { signal, patience: PATIENCE, priority: -1 }
+      const how = { signal, timeout: TASK_TIMEOUT_S, priority: -1 }
       await Promise.all([pool.run({ kind: 'check' }, how), live?.checkReady(how)])
     },
     async close() {
@@ -111,8 +116,8 @@ async function detect(
   const parts: Promise<void>[] = []
   for (let start = 0; start < samples; start += DETECT_SAMPLES) {
     const end = Math.min(samples, start + DETECT_SAMPLES)
-    const patience = patienceFor([{ start, end }], DETECT_PATIENCE_PER_SECOND)
-    const part = pool.run({ kind: 'detect', path, start, end }, { signal, patience })
+    const timeout = timeoutFor([{ start, end }], DETECT_TIMEOUT_PER_SECOND)
+    const part = pool.run({ kind: 'detect', path, start, end }, { signal, timeout })
     parts.push(
       part.then((found) => {
         probabilities.set(found, start / VAD_FRAME)

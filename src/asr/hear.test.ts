@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hear, quietestPoint } from './hear.ts'
+import { quietestPoint, recognizeWithRepair } from './hear.ts'
 import type { Recognition, Recognizer } from './recognizer.ts'
 
 const signal = new AbortController().signal
@@ -10,11 +10,11 @@ type Answer = Partial<Recognition> & { text?: string }
 
 /** A recognizer that answers each call from a script and notes what it was asked. */
 function scripted(...script: Answer[]) {
-  const asked: { seconds: number; insist: boolean }[] = []
+  const asked: { seconds: number; forceNonEmpty: boolean }[] = []
   const recognizer: Pick<Recognizer, 'recognize'> = {
-    async recognize(segments, { insist = false }) {
+    async recognize(segments, { forceNonEmpty = false }) {
       return segments.map((audio) => {
-        asked.push({ seconds: audio.length / second, insist })
+        asked.push({ seconds: audio.length / second, forceNonEmpty })
         const { text = '', ...rest } = script.shift() ?? {}
         const words = text
           .split(' ')
@@ -53,29 +53,33 @@ function textOf(words: readonly { text: string }[]): string {
 
 test('a sure answer is taken as it is', async () => {
   const { recognizer, asked } = scripted({ text: 'hello there' })
-  const [heard] = await hear({ recognizer, detector: speech }, [new Float32Array(second)], signal)
+  const [heard] = await recognizeWithRepair(
+    { recognizer, detector: speech },
+    [new Float32Array(second)],
+    signal,
+  )
   assert.equal(textOf(heard!.words), 'hello there')
   assert.equal(asked.length, 1)
 })
 
 test('speech that came back empty is asked for once more, and believed when the model is sure', async () => {
   const { recognizer, asked } = scripted({}, { text: 'one zero', logProbability: -0.4 })
-  const [heard] = await hear(
+  const [heard] = await recognizeWithRepair(
     { recognizer, detector: speech },
     [new Float32Array(2 * second)],
     signal,
   )
   assert.equal(textOf(heard!.words), 'one zero')
   assert.deepEqual(asked, [
-    { seconds: 2, insist: false },
-    { seconds: 2, insist: true },
+    { seconds: 2, forceNonEmpty: false },
+    { seconds: 2, forceNonEmpty: true },
   ])
 })
 
 test('a forced answer that the model doubts is dropped and counted as uncovered', async () => {
   const { recognizer } = scripted({}, { text: 'something else', logProbability: -1.2 })
   const voiced = detectorOf('#'.repeat(62))
-  const [heard] = await hear(
+  const [heard] = await recognizeWithRepair(
     { recognizer, detector: voiced },
     [new Float32Array(2 * second)],
     signal,
@@ -86,7 +90,7 @@ test('a forced answer that the model doubts is dropped and counted as uncovered'
 
 test('silence is not asked again', async () => {
   const { recognizer, asked } = scripted({})
-  const [heard] = await hear(
+  const [heard] = await recognizeWithRepair(
     { recognizer, detector: silence },
     [new Float32Array(2 * second)],
     signal,
@@ -97,7 +101,11 @@ test('silence is not asked again', async () => {
 
 test('doubtful words without a voice behind them are dropped', async () => {
   const { recognizer } = scripted({ text: 'thank you', logProbability: -1.5 })
-  const [heard] = await hear({ recognizer, detector: silence }, [new Float32Array(second)], signal)
+  const [heard] = await recognizeWithRepair(
+    { recognizer, detector: silence },
+    [new Float32Array(second)],
+    signal,
+  )
   assert.equal(heard!.words.length, 0)
 })
 
@@ -107,7 +115,7 @@ test('text that looped is heard again in halves', async () => {
     { text: 'left half' },
     { text: 'right' },
   )
-  const [heard] = await hear(
+  const [heard] = await recognizeWithRepair(
     { recognizer, detector: silence },
     [new Float32Array(4 * second)],
     signal,
@@ -119,7 +127,7 @@ test('text that looped is heard again in halves', async () => {
 
 test('a voiced hole between words is heard by itself', async () => {
   const { recognizer, asked } = scripted({ text: 'start' }, { text: 'missing words' })
-  const [heard] = await hear(
+  const [heard] = await recognizeWithRepair(
     { recognizer, detector: speech },
     [new Float32Array(3 * second)],
     signal,

@@ -4,10 +4,15 @@ import { SAMPLE_RATE } from './speech-engine.ts'
 import { VAD_FRAME, type VoiceDetector } from './vad.ts'
 
 /** What was made of one piece of audio; times in seconds from its start. */
-export type Heard = { words: Word[]; language: string; uncovered: number; warnings: string[] }
+export type RecognizedPiece = {
+  words: Word[]
+  language: string
+  uncovered: number
+  warnings: string[]
+}
 
 /** The models that hear together. */
-export type Ears = {
+export type RecognitionModels = {
   recognizer: Pick<Recognizer, 'recognize'>
   detector: Pick<VoiceDetector, 'detect'>
 }
@@ -31,26 +36,26 @@ const SHORTEST_HALF = 1
  * demanded, voiced holes between words are heard by themselves, and words that no voice backs are
  * dropped. What stays voiced without words is counted as `uncovered`.
  */
-export async function hear(
-  ears: Ears,
+export async function recognizeWithRepair(
+  ears: RecognitionModels,
   pieces: readonly Float32Array[],
   signal: AbortSignal,
-): Promise<Heard[]> {
+): Promise<RecognizedPiece[]> {
   const first = await ears.recognizer.recognize(pieces, { signal })
-  const heard: Heard[] = []
+  const heard: RecognizedPiece[] = []
   for (const [i, recognition] of first.entries()) {
     const audio = pieces[i]!
     const whole = recognition.complete
       ? recognition
-      : await hearHalves(ears, audio, recognition, signal)
+      : await recognizeHalves(ears, audio, recognition, signal)
     heard.push(await repair(ears, audio, whole, signal))
   }
   return heard
 }
 
 /** Hears a piece again in two parts, cut where it is quietest, and so on; keeps the first text if that gives none. */
-async function hearHalves(
-  ears: Ears,
+async function recognizeHalves(
+  ears: RecognitionModels,
   audio: Float32Array,
   looped: Recognition,
   signal: AbortSignal,
@@ -60,7 +65,7 @@ async function hearHalves(
   const halves = [audio.subarray(0, cut), audio.subarray(cut)]
   const heard = await ears.recognizer.recognize(halves, { signal })
   for (const [i, half] of heard.entries()) {
-    if (!half.complete) heard[i] = await hearHalves(ears, halves[i]!, half, signal)
+    if (!half.complete) heard[i] = await recognizeHalves(ears, halves[i]!, half, signal)
   }
   const [left, right] = heard
   if (!left || !right || left.words.length + right.words.length === 0) return looped
@@ -73,11 +78,11 @@ async function hearHalves(
 }
 
 async function repair(
-  ears: Ears,
+  ears: RecognitionModels,
   audio: Float32Array,
   recognition: Recognition,
   signal: AbortSignal,
-): Promise<Heard> {
+): Promise<RecognizedPiece> {
   const { language, warnings, words, logProbability } = recognition
   const answer = (found: Word[], uncovered: number) => ({
     words: found,
@@ -92,7 +97,7 @@ async function repair(
   const voiced = voicedSeconds(voice, { start: 0, end: audio.length / SAMPLE_RATE })
   if (words.length === 0) {
     if (voiced < MIN_VOICED) return answer([], 0)
-    const [again] = await ears.recognizer.recognize([audio], { insist: true, signal })
+    const [again] = await ears.recognizer.recognize([audio], { forceNonEmpty: true, signal })
     return again?.complete && again.logProbability >= SURE
       ? answer(again.words, 0)
       : answer([], voiced)
@@ -114,7 +119,7 @@ async function repair(
 type Span = { start: number; end: number }
 
 async function hearHole(
-  ears: Ears,
+  ears: RecognitionModels,
   audio: Float32Array,
   hole: Span,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-import type { SoundFormat } from '../audio/sound-format.ts'
+import type { AudioFormat } from '../audio/sound-format.ts'
 import type { Word } from '../transcript/transcript.ts'
 import type { Segment } from './speech-engine.ts'
 
@@ -6,11 +6,11 @@ import type { Segment } from './speech-engine.ts'
  * The sound of a live session: a file of raw frames that grows, and for each channel the file that gets
  * its 16-bit samples at 16 kHz (`asr` writes these, at the place that belongs to each sample).
  */
-export type LiveSound = {
+export type LiveAudio = {
   path: string
   /** Byte of the first frame in `path`. */
   start: number
-  format: SoundFormat
+  format: AudioFormat
   /** Whether noise is cleaned away before anything is recognised. */
   isEnhanced: boolean
   /** Path of each channel's samples. */
@@ -18,7 +18,7 @@ export type LiveSound = {
 }
 
 /** What was heard, per channel: values for each frame of `VAD_FRAME` samples at 16 kHz (32 ms). */
-export type Listened = {
+export type SpeechFrames = {
   /** Probability of speech, 0 to 1. */
   probabilities: Float32Array[]
   /** Loudness in decibels below full scale (negative). */
@@ -26,7 +26,7 @@ export type Listened = {
 }
 
 /** From which frame of `VAD_FRAME` samples on to listen, and how much sound is there. */
-export type ListenRequest = {
+export type DetectRequest = {
   from: number
   /** Frames of the session's own format that `path` holds. */
   frames: number
@@ -46,7 +46,7 @@ export type Partial = {
 }
 
 /** What a voice sounds like, as a direction of length 1, and the seconds of speech that tell it. */
-export type HeardVoice = { embedding: Float32Array; seconds: number }
+export type SpeakerEmbedding = { embedding: Float32Array; seconds: number }
 
 /**
  * Final text of an utterance. Times are seconds from the start of the session. `voice` is there if it was asked for
@@ -56,8 +56,8 @@ export type Final = {
   words: Word[]
   language: string
   warnings: string[]
-  voice?: HeardVoice
-  voiceError?: string
+  voice?: SpeakerEmbedding
+  speakerError?: string
 }
 
 /** One utterance on one channel: where its samples lie, and which of them it holds. */
@@ -76,7 +76,7 @@ export type LiveUtterance = {
  * that is taken up again after a crash hears what an undisturbed one would have heard. A worker that
  * crashes rejects the call with `engine_failed`; the call may be made again.
  */
-export type LiveEars = {
+export type LiveRecognizer = {
   /**
    * How many sessions this machine can carry that speak all the time, if it leaves out partials when it
    * has to; undefined while it is not measured yet.
@@ -86,11 +86,11 @@ export type LiveEars = {
    * Writes the samples of each channel, and hears where there is speech: as many frames as there is
    * sound for, but no more than `MAX_LISTEN_FRAMES`. The lengths of the answer tell how many.
    */
-  listen(sound: LiveSound, request: ListenRequest, options: LiveTaskOptions): Promise<Listened>
+  listen(sound: LiveAudio, request: DetectRequest, options: LiveTaskOptions): Promise<SpeechFrames>
   /** Hears an utterance that has ended, with `wantsVoice` also who speaks. Goes before partials. */
   recognizeFinal(
     utterance: LiveUtterance,
-    options: LiveTaskOptions & { language?: string | undefined; wantsVoice?: boolean },
+    options: LiveTaskOptions & { language?: string | undefined; wantsSpeaker?: boolean },
   ): Promise<Final>
   /** Hears what is there of an open utterance, with a smaller model. */
   recognizePartial(
@@ -108,4 +108,4 @@ export type LiveEars = {
 export const FRAME_SAMPLES = 512
 
 /** Two seconds: catching up goes in steps that other sessions need not wait long for. */
-export const MAX_LISTEN_FRAMES = 62
+export const MAX_DETECT_FRAMES = 62

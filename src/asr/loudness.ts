@@ -12,7 +12,7 @@ const CLICKS = 0.01
  * Raises quiet sound: both models were trained on speech at usual levels and miss words 30 dB below it.
  * Sound at a usual level is returned as it is.
  */
-export function raiseQuiet(audio: Float32Array): Float32Array {
+export function normalizeLevel(audio: Float32Array): Float32Array {
   const level = loudLevel(audio)
   if (level >= QUIET || level === 0) return audio
   const gain = Math.min(MAX_GAIN, TARGET / level)

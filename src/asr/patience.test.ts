@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { patienceFor, patienceForSpeakers } from './patience.ts'
+import { speakersTimeoutFor, timeoutFor } from './patience.ts'
 
 test('patience grows with the audio of all segments', () => {
-  assert.equal(patienceFor([], 2), 60)
+  assert.equal(timeoutFor([], 2), 60)
   const segments = [
     { start: 16_000, end: 32_000 },
     { start: 48_000, end: 96_000 },
   ]
-  assert.equal(patienceFor(segments, 2), 68)
+  assert.equal(timeoutFor(segments, 2), 68)
 })
 
 test('patience for speakers grows with the speech of all channels', () => {
@@ -21,7 +21,7 @@ test('patience for speakers grows with the speech of all channels', () => {
     }))
     return { channel, language: 'en', words }
   }
-  assert.equal(patienceForSpeakers({ utterances: [] }), 60)
-  assert.equal(patienceForSpeakers({ utterances: [spoken(0, 100), spoken(1, 200)] }), 90)
-  assert.equal(patienceForSpeakers({ utterances: [{ ...spoken(0, 9), words: [] }] }), 60)
+  assert.equal(speakersTimeoutFor({ utterances: [] }), 60)
+  assert.equal(speakersTimeoutFor({ utterances: [spoken(0, 100), spoken(1, 200)] }), 90)
+  assert.equal(speakersTimeoutFor({ utterances: [{ ...spoken(0, 9), words: [] }] }), 60)
 })

@@ -9,10 +9,10 @@ function send(message: FromWorker | { type: 'result'; id: number; result: unknow
   process.send?.(message)
 }
 
-const cancelled = new EventTarget()
+const canceled = new EventTarget()
 
-async function perform(id: number, behaviour: string): Promise<void> {
-  switch (behaviour) {
+async function perform(id: number, behavior: string): Promise<void> {
+  switch (behavior) {
     case 'crash':
       process.abort()
       break
@@ -22,14 +22,14 @@ async function perform(id: number, behaviour: string): Promise<void> {
       send({ type: 'error', id, error: toPlain(new AppError('storage_unreadable')) })
       return
     case 'wait':
-      await once(cancelled, String(id))
+      await once(canceled, String(id))
       break
   }
   send({ type: 'result', id, result: process.pid })
 }
 
 process.on('message', (message: ToWorker) => {
-  if ('cancel' in message) cancelled.dispatchEvent(new Event(String(message.id)))
+  if ('cancel' in message) canceled.dispatchEvent(new Event(String(message.id)))
   else if (message.task.kind === 'detect') void perform(message.id, message.task.path)
 })
 

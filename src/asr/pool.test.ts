@@ -20,7 +20,7 @@ function startPool(t: TestContext, { workers = 1, args = [] as string[] } = {}) 
   pool.start()
   t.after(() => pool.close())
   const run = (path: string, options = {}) => {
-    return pool.run(task(path), { signal: new AbortController().signal, patience: 30, ...options })
+    return pool.run(task(path), { signal: new AbortController().signal, timeout: 30, ...options })
   }
   const restarts = async () => {
     const { values } = await metrics.workerRestarts.get()
@@ -47,7 +47,7 @@ test('a crash costs its own task, not the ones that wait', async (t) => {
 test('a worker that hangs is killed and replaced', async (t) => {
   const { run } = startPool(t)
   await run('pid')
-  await assert.rejects(run('hang', { patience: 0.2 }), engineFailed)
+  await assert.rejects(run('hang', { timeout: 0.2 }), engineFailed)
   await run('pid')
 })
 
@@ -62,9 +62,9 @@ test('a cancelled task is rejected at once and its worker goes on with the next'
   const { run } = startPool(t)
   const before = await run('pid')
   const controller = new AbortController()
-  const cancelled = run('wait', { signal: controller.signal })
+  const canceled = run('wait', { signal: controller.signal })
   controller.abort(new Error('no longer wanted'))
-  await assert.rejects(cancelled, { message: 'no longer wanted' })
+  await assert.rejects(canceled, { message: 'no longer wanted' })
   assert.equal(await run('pid'), before)
 })
 

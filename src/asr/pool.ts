@@ -20,15 +20,15 @@ export type PoolOptions = {
 export type TaskOptions = {
   signal: AbortSignal
   /** Seconds after which a worker that has not answered is taken for hung and killed. */
-  patience: number
+  timeout: number
   /** Lower goes first; equal ones in the order of asking. */
   priority?: number
 }
 
 /** Seconds in which a worker must have loaded its models. */
-const LOAD_PATIENCE = 120
+const LOAD_TIMEOUT = 120
 /** Seconds that a cancelled task may still take; it looks for the wish between two steps of its decoder. */
-const CANCEL_PATIENCE = 30
+const CANCEL_TIMEOUT = 30
 /** A worker that cannot start is tried again after 1, 2, 4 … at most so many seconds. */
 const MAX_PAUSE = 30
 type Waiting = {
@@ -125,7 +125,7 @@ export class WorkerPool {
       watchdog: undefined,
     }
     this.#workers.add(worker)
-    this.#watch(worker, LOAD_PATIENCE)
+    this.#watch(worker, LOAD_TIMEOUT)
     child.on('message', (message: FromWorker) => this.#receive(worker, message))
     child.on('error', (error) => this.#options.log.error({ err: error }, 'worker process failed'))
     // 'close' also follows a process that could not be started, 'exit' does not.
@@ -159,7 +159,7 @@ export class WorkerPool {
       worker.state = 'busy'
       worker.id = this.#nextId++
       worker.current = next
-      this.#watch(worker, next.options.patience)
+      this.#watch(worker, next.options.timeout)
       this.#send(worker, { id: worker.id, task: next.task })
     }
   }
@@ -172,7 +172,7 @@ export class WorkerPool {
     for (const worker of this.#workers) {
       if (worker.current !== waiting) continue
       this.#send(worker, { id: worker.id, cancel: true })
-      this.#watch(worker, CANCEL_PATIENCE)
+      this.#watch(worker, CANCEL_TIMEOUT)
     }
   }
 

@@ -1,15 +1,15 @@
 import type { PlainError } from '../errors.ts'
 import type { LiveCosts } from './live/capacity.ts'
 import type {
+  DetectRequest,
   Final,
-  Listened,
-  ListenRequest,
-  LiveSound,
+  LiveAudio,
   LiveUtterance,
   Partial,
+  SpeechFrames,
 } from './live-ears.ts'
-import type { VoicesTask } from './speakers/voice-listener.ts'
-import type { RecognizedSegment, Segment, SpeakerTask, SpokenUtterance } from './speech-engine.ts'
+import type { EmbedTask } from './speakers/voice-listener.ts'
+import type { RecognizedSegment, Segment, SpeakerTask, SpeakerUtterance } from './speech-engine.ts'
 
 /** What a worker process is for, hence which models it loads. `turns` runs a library that may end its process. */
 export type WorkerRole = 'batch' | 'live' | 'listen' | 'turns'
@@ -18,10 +18,10 @@ export type WorkerRole = 'batch' | 'live' | 'listen' | 'turns'
 export type Task =
   | { kind: 'detect'; path: string; start: number; end: number }
   | { kind: 'recognize'; path: string; segments: readonly Segment[]; language: string | undefined }
-  | ({ kind: 'voices' } & VoicesTask)
+  | ({ kind: 'voices' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
-  | { kind: 'listen'; sound: LiveSound; request: ListenRequest }
-  | { kind: 'final'; utterance: LiveUtterance; wantsVoice: boolean }
+  | { kind: 'listen'; sound: LiveAudio; request: DetectRequest }
+  | { kind: 'final'; utterance: LiveUtterance; wantsSpeaker: boolean }
   | { kind: 'partial'; utterance: LiveUtterance; draft: readonly number[]; isFirst: boolean }
   | { kind: 'measure'; partialInterval: number }
   | { kind: 'check' }
@@ -32,8 +32,8 @@ export type TaskResult = {
   detect: Float32Array
   recognize: RecognizedSegment[]
   voices: null
-  speakers: SpokenUtterance[]
-  listen: Listened
+  speakers: SpeakerUtterance[]
+  listen: SpeechFrames
   final: Final
   partial: Partial
   measure: LiveCosts

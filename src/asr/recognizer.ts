@@ -38,7 +38,7 @@ export type RecognizerCosts = { begin: number; token: number }
 export type RecognizeOptions = {
   language?: string
   /** Forbids an empty answer: for speech that came back without words. */
-  insist?: boolean
+  forceNonEmpty?: boolean
   signal: AbortSignal
 }
 
@@ -54,9 +54,9 @@ export type Recognizer = {
   /** Hears speech that goes on; the tokens of its last recognition as `draft` make it cheaper. */
   recognizeOpen(
     audio: Float32Array,
-    options: { draft: readonly number[]; insist?: boolean; signal: AbortSignal },
+    options: { draft: readonly number[]; forceNonEmpty?: boolean; signal: AbortSignal },
   ): Promise<OpenRecognition>
   /** Measures what `seconds` of sound cost when `drafted` tokens of the text are given with it. */
-  rehearse(seconds: number, options: { drafted: number }): Promise<RecognizerCosts>
+  measureCost(seconds: number, options: { drafted: number }): Promise<RecognizerCosts>
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
-import type { LiveEars } from './live-ears.ts'
+import type { LiveRecognizer } from './live-ears.ts'
 
 /** Samples per second of all PCM that reaches recognition. */
 export const SAMPLE_RATE = 16_000
@@ -32,7 +32,7 @@ export type SpeakerTask = {
 }
 
 /** An utterance with its speaker, and from 0 to 1 how sure that is. */
-export type SpokenUtterance = Utterance & { speaker: number; speakerConfidence: number }
+export type SpeakerUtterance = Utterance & { speaker: number; speakerConfidence: number }
 
 /** How a call is stopped, and where its progress (0 to 1) goes. */
 export type EngineOptions = { signal: AbortSignal; onProgress?: (fraction: number) => void }
@@ -58,26 +58,26 @@ export type SpeechEngine = {
     options: EngineOptions & { language?: string },
   ): Promise<RecognizedSegment[]>
   /** The model that hears voices, as part of a file name: files of different ones have nothing in common. */
-  readonly voiceModel: string
+  readonly speakerModel: string
   /**
    * Where the voices of one channel are listened to: around its words, which ascend, or everywhere. Groups of
    * regions, each of them for one call of `hearVoices`; depends on words, length and `voiceModel` only.
    */
-  planVoices(words: readonly Word[], pcm: PcmFile): Segment[][]
+  planEmbeddings(words: readonly Word[], pcm: PcmFile): Segment[][]
   /**
    * Hears what the voices in some regions sound like, and keeps that in the file `to`, all of it or nothing.
    * `counts` are those of this channel, where they are known. Rejects with `speaker_model_unusable` when a model
    * that was added cannot be used.
    */
-  hearVoices(
+  embedSpeakers(
     pcm: PcmFile,
     regions: readonly Segment[],
     options: EngineOptions & { to: string; counts?: SpeakerCounts },
   ): Promise<void>
   /** Tells who said each word; utterances are cut anew, each has one speaker. */
-  findSpeakers(task: SpeakerTask, options: EngineOptions): Promise<SpokenUtterance[]>
+  findSpeakers(task: SpeakerTask, options: EngineOptions): Promise<SpeakerUtterance[]>
   /** Hears live sessions, in processes of its own; undefined when it was made without. */
-  readonly live: LiveEars | undefined
+  readonly live: LiveRecognizer | undefined
   /** Runs a real inference of one second; rejects with `engine_unavailable` when none can be made. */
   checkReady(options: { signal: AbortSignal }): Promise<void>
   close(): Promise<void>

@@ -4,19 +4,19 @@
  */
 import { AppError, toPlain } from '../errors.ts'
 import { createMoonshine } from './engines/moonshine.ts'
-import type { Ears } from './hear.ts'
-import { hear } from './hear.ts'
+import type { RecognitionModels } from './hear.ts'
+import { recognizeWithRepair } from './hear.ts'
 import { measureCosts } from './live/capacity.ts'
-import { createListener, type Listener } from './live/listener.ts'
+import { createLiveVad, type LiveVad } from './live/listener.ts'
 import { recognizeFinal, recognizePartial } from './live/recognition.ts'
-import { createUtteranceVoice } from './live/utterance-voice.ts'
-import { raiseQuiet } from './loudness.ts'
+import { createUtteranceEmbedder } from './live/utterance-voice.ts'
+import { normalizeLevel } from './loudness.ts'
 import { embeddedModels } from './models/embedded.ts'
 import { readSamples } from './pcm.ts'
 import type { FromWorker, Task, TaskResult, ToWorker, WorkerRole } from './protocol.ts'
 import type { Recognizer } from './recognizer.ts'
 import { openTelephoneEmbedder, telephoneModelPath } from './speakers/telephone-embedder.ts'
-import { createVoiceListener, type VoiceListener } from './speakers/voice-listener.ts'
+import { createDiarizer, type Diarizer } from './speakers/voice-listener.ts'
 import type { RecognizedSegment } from './speech-engine.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import { loadVoiceDetector, VAD_FRAME, type VoiceDetector, WARM_UP } from './vad.ts'
@@ -32,23 +32,23 @@ type Perform = (task: Task, signal: AbortSignal) => Promise<TaskResult[Task['kin
 
 /** Loads what the role needs, and gives what does its tasks. */
 async function load(): Promise<Perform> {
-  if (role === 'turns') return hearTurns(createVoiceListener())
+  if (role === 'turns') return hearTurns(createDiarizer())
   const files = embeddedModels(folder)
   const detector = await loadVoiceDetector(files.voiceDetector)
-  if (role === 'listen') return listen(createListener(detector), detector)
+  if (role === 'listen') return listen(createLiveVad(detector), detector)
   const ears = { detector, recognizer: await createMoonshine(files.moonshineBase, 'base') }
-  if (role === 'batch') return hearBatches(ears, createVoiceListener())
+  if (role === 'batch') return hearBatches(ears, createDiarizer())
   return hearLive(ears, await createMoonshine(files.moonshineTiny, 'tiny'))
 }
 
-function hearTurns(voices: VoiceListener): Perform {
+function hearTurns(voices: Diarizer): Perform {
   return async (task, signal) => {
     if (task.kind === 'voices') return voices.hear(task, signal)
     throw new TypeError(`not a task for turns: ${task.kind}`)
   }
 }
 
-function hearBatches(ears: Ears, voices: VoiceListener): Perform {
+function hearBatches(ears: RecognitionModels, voices: Diarizer): Perform {
   return async (task, signal) => {
     switch (task.kind) {
       case 'detect':
@@ -69,15 +69,15 @@ function hearBatches(ears: Ears, voices: VoiceListener): Perform {
 
 function hearLive(ears: LiveWorkerEars, partials: Recognizer): Perform {
   // Always the model that is built in: who speaks is told while others wait, by a threshold made for it.
-  const hearVoice = createUtteranceVoice(() => {
+  const hearVoice = createUtteranceEmbedder(() => {
     return openTelephoneEmbedder({ modelPath: telephoneModelPath })
   })
   return async (task, signal) => {
     switch (task.kind) {
       case 'final': {
-        const { utterance, wantsVoice } = task
+        const { utterance, wantsSpeaker } = task
         const final = await recognizeFinal(ears, utterance, signal)
-        if (!wantsVoice || final.words.length === 0) return final
+        if (!wantsSpeaker || final.words.length === 0) return final
         return { ...final, ...(await hearVoice(utterance, final.words, signal)) }
       }
       case 'partial':
@@ -95,7 +95,7 @@ function hearLive(ears: LiveWorkerEars, partials: Recognizer): Perform {
 
 type LiveWorkerEars = { detector: VoiceDetector; recognizer: Recognizer }
 
-function listen(listener: Listener, detector: VoiceDetector): Perform {
+function listen(listener: LiveVad, detector: VoiceDetector): Perform {
   return async (task) => {
     switch (task.kind) {
       case 'listen':
@@ -109,15 +109,18 @@ function listen(listener: Listener, detector: VoiceDetector): Perform {
   }
 }
 
-async function check(ears: Ears, signal: AbortSignal): Promise<null> {
-  await hear(ears, [new Float32Array(SAMPLE_RATE)], signal)
+async function check(ears: RecognitionModels, signal: AbortSignal): Promise<null> {
+  await recognizeWithRepair(ears, [new Float32Array(SAMPLE_RATE)], signal)
   return null
 }
 
 /** Starts a little earlier, so that a stretch of a long recording is heard like the whole. */
-async function detect({ detector }: Ears, { path, start, end }: DetectTask): Promise<Float32Array> {
+async function detect(
+  { detector }: RecognitionModels,
+  { path, start, end }: DetectTask,
+): Promise<Float32Array> {
   const lead = Math.min(start, WARM_UP * VAD_FRAME)
-  const probabilities = await detector.detect(raiseQuiet(readSamples(path, start - lead, end)))
+  const probabilities = await detector.detect(normalizeLevel(readSamples(path, start - lead, end)))
   return probabilities.slice(lead / VAD_FRAME)
 }
 
@@ -125,14 +128,14 @@ type DetectTask = Extract<Task, { kind: 'detect' }>
 type RecognizeTask = Extract<Task, { kind: 'recognize' }>
 
 async function recognize(
-  ears: Ears,
+  ears: RecognitionModels,
   task: RecognizeTask,
   signal: AbortSignal,
 ): Promise<RecognizedSegment[]> {
   const pieces = task.segments.map(({ start, end }) => {
-    return raiseQuiet(readSamples(task.path, start, end))
+    return normalizeLevel(readSamples(task.path, start, end))
   })
-  const heard = await hear(ears, pieces, signal)
+  const heard = await recognizeWithRepair(ears, pieces, signal)
   return heard.map(({ words, language, uncovered, warnings }, i) => {
     const segment = task.segments[i]!
     const offset = segment.start / SAMPLE_RATE

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE } from './pcm.ts'
 
 /** A part of a channel, in samples; the one at `end` is not in it. */
-export type Stretch = { start: number; end: number }
+export type SampleSpan = { start: number; end: number }
 
 /** The tone that broadcasters put over words. Every telephone and every small loudspeaker carries it. */
 const PITCH = 1000
@@ -20,7 +20,7 @@ const tone = Float64Array.from({ length: SAMPLE_RATE / PITCH }, (_, i) => {
  */
 export function beepOver(
   samples: Int16Array,
-  { at, stretches }: { at: number; stretches: readonly Stretch[] },
+  { at, stretches }: { at: number; stretches: readonly SampleSpan[] },
 ): void {
   for (const stretch of stretches) {
     const from = Math.max(stretch.start, at)
@@ -30,7 +30,7 @@ export function beepOver(
 }
 
 /** The same for a sample, however the channel is cut into blocks. */
-function toneAt(i: number, { start, end }: Stretch): number {
+function toneAt(i: number, { start, end }: SampleSpan): number {
   const fromEdge = Math.min(i - start, end - 1 - i)
   const loudness = fromEdge < EDGE ? (1 - Math.cos((Math.PI * fromEdge) / EDGE)) / 2 : 1
   return loudness * tone[i % tone.length]!

@@ -83,7 +83,7 @@ test('an aborted decoder is killed and the reason passed on', unixOnly, async (t
 })
 
 test('a decoder that shows no sign of life is given up', unixOnly, async (t) => {
-  const running = runDecoder(probe(hangingFile(t)), { signal: never, patience: 1 })
+  const running = runDecoder(probe(hangingFile(t)), { signal: never, timeout: 1 })
   await assert.rejects(running, { code: 'media_undecodable', message: /hung for 1 s/ })
 })
 

@@ -17,7 +17,7 @@ export type RunOptions = {
   signal: AbortSignal
   onProgress?: ((fraction: number) => void) | undefined
   /** Seconds without a sign of life after which a decoder is taken to hang. */
-  patience?: number
+  timeout?: number
   /** Other limits than those of the request. */
   limits?: Partial<DecoderLimits>
 }
@@ -25,7 +25,7 @@ export type RunOptions = {
 const entry = fileURLToPath(new URL('./decoder-process.ts', import.meta.url))
 
 /** A healthy decoder reports four times a second; a disk may stall for much longer than that. */
-const PATIENCE = 60
+const TIMEOUT = 60
 
 /** Signals by which native code ends itself; others come from outside and say nothing about the file. */
 const crashes = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP', 'SIGSYS'])
@@ -39,13 +39,13 @@ const NODE_OUT_OF_MEMORY = 'exit code 134'
  */
 export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   request: Request,
-  { signal, onProgress, patience = PATIENCE, ...options }: RunOptions,
+  { signal, onProgress, timeout = TIMEOUT, ...options }: RunOptions,
 ): Promise<DecoderResult<Request>> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<DecoderResult<Request>>()
   const limits = { ...limitsOf(request), ...options.limits }
   const child = startDecoder(request, limits)
-  const watch = watchDecoder(child, { limits, patience })
+  const watch = watchDecoder(child, { limits, timeout })
   let end: Exclude<DecoderMessage, { type: 'progress' }> | undefined
   let lastWords = ''
   const abort = () => child.kill('SIGKILL')
@@ -100,7 +100,7 @@ type DecoderWatch = {
 /** Kills a decoder that hangs or exceeds its limits, and remembers why. */
 function watchDecoder(
   child: ChildProcess,
-  { limits, patience }: { limits: DecoderLimits; patience: number },
+  { limits, timeout }: { limits: DecoderLimits; timeout: number },
 ): DecoderWatch {
   const { memoryBytes, cpuSeconds, wallSeconds } = limits
   let [silence, age] = [0, 0]
@@ -115,7 +115,7 @@ function watchDecoder(
   const memory = watchMemory(child.pid, { limitBytes: memoryBytes, onExceeded })
   // Counted in ticks, not by the clock: after a suspend of the machine both start anew.
   const watchdog = setInterval(() => {
-    if (++silence >= patience) kill(`the decoder hung for ${patience} s`)
+    if (++silence >= timeout) kill(`the decoder hung for ${timeout} s`)
     else if (++age >= wallSeconds) kill(`the decoder took more than ${wallSeconds} s`)
   }, 1000)
   return {

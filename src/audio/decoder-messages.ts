@@ -30,4 +30,4 @@ export type DecoderMessage =
  * Called every few milliseconds by whatever works long in the decoder process: lets the loop turn (to
  * hear that the server is gone, to free libav's memory) and shows the server that work goes on.
  */
-export type Pulse = () => Promise<void>
+export type Heartbeat = () => Promise<void>

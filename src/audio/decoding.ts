@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts'
 import { type ByteSource, openFileSource } from './byte-source.ts'
 import { type ChannelFiles, createChannelFiles } from './channel-files.ts'
 import { type Container, detectContainer } from './containers.ts'
-import type { DecodeRequest, ProbeRequest, Pulse } from './decoder-messages.ts'
+import type { DecodeRequest, Heartbeat, ProbeRequest } from './decoder-messages.ts'
 import type { DecodedMedia, MediaInfo } from './media.ts'
 import { checkMp4Tables } from './mp4-tables.ts'
 import { type Planes, SAMPLE_RATE } from './pcm.ts'
@@ -19,7 +19,7 @@ import { readWavLayout } from './wav.ts'
 import { createWorkCheck } from './work-check.ts'
 
 type Steps = {
-  pulse: Pulse
+  pulse: Heartbeat
   onProgress: (fraction: number) => void
   /** For tests: processor time taken so far; that of this process unless it is given. */
   cpuSeconds?: () => number
@@ -35,7 +35,7 @@ type Sound = {
 }
 
 /** Tells what a file holds. Runs in the decoder process. */
-export function probeFile(request: ProbeRequest, pulse: Pulse): Promise<MediaInfo> {
+export function probeFile(request: ProbeRequest, pulse: Heartbeat): Promise<MediaInfo> {
   return withSound(request, pulse, async ({ info }) => info)
 }
 
@@ -61,7 +61,7 @@ export function decodeFile(
 
 async function withSound<T>(
   request: ProbeRequest | DecodeRequest,
-  pulse: Pulse,
+  pulse: Heartbeat,
   use: (sound: Sound) => Promise<T>,
 ): Promise<T> {
   const source = openFileSource(request.file)
@@ -91,7 +91,7 @@ function layoutOf(container: Container, source: ByteSource): SampleLayout | unde
 /** libav is loaded only for files that need it: it is the bigger part of a decoder's start. */
 async function withLibav<T>(
   request: ProbeRequest | DecodeRequest,
-  options: { demuxer: string; extension: string; bytes: number; pulse: Pulse },
+  options: { demuxer: string; extension: string; bytes: number; pulse: Heartbeat },
   use: (sound: Sound) => Promise<T>,
 ): Promise<T> {
   const { openMedia } = await import('./libav-open.ts')

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createGate } from './gate.ts'
+import { createSemaphore } from './gate.ts'
 
 const never = new AbortController().signal
 
 /** Work that ends when told to, and a list of what has begun. Its name begins with the account's. */
 function setup(total: number, { perAccount = total, maxWaiting = 100 } = {}) {
-  const gate = createGate({ total, perAccount, maxWaiting })
+  const gate = createSemaphore({ total, perAccount, maxWaiting })
   const begun: string[] = []
   const ends = new Map<string, PromiseWithResolvers<void>>()
   function run(name: string, options: { signal?: AbortSignal; whenFull?: () => Error } = {}) {

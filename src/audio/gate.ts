@@ -8,7 +8,7 @@ export type Turn = {
 }
 
 /** Runs work when its turn comes; what waits stops waiting when aborted. */
-export type Gate = <T>(work: () => Promise<T>, turn: Turn) => Promise<T>
+export type Semaphore = <T>(work: () => Promise<T>, turn: Turn) => Promise<T>
 
 /** How much work runs at a time in all and of one account, and how much of one account may wait. */
 export type GateLimits = { total: number; perAccount: number; maxWaiting: number }
@@ -19,7 +19,7 @@ type Waiting = { begin: () => void }
  * Makes a gate for the work of many accounts. A free place goes to the account that has the fewest of them,
  * then to the one that has waited longest for its turn, so that one which brings much delays itself alone.
  */
-export function createGate({ total, perAccount, maxWaiting }: GateLimits): Gate {
+export function createSemaphore({ total, perAccount, maxWaiting }: GateLimits): Semaphore {
   /** Places taken by each account. */
   const running = new Map<string, number>()
   /** In the order of arrival; an account that was let in goes behind the others. */

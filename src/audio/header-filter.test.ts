@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { createHeaderFilter } from './header-filter.ts'
-import type { SoundFormat } from './sound-format.ts'
+import type { AudioFormat } from './sound-format.ts'
 import { wavHeader } from './wav-header.ts'
 
-const format: SoundFormat = { encoding: 's16', sampleRate: 16_000, channels: 2 }
+const format: AudioFormat = { encoding: 's16', sampleRate: 16_000, channels: 2 }
 const plain = Buffer.from(wavHeader(format, 0xffff_0000))
 
 /** A chunk with its pad byte. */

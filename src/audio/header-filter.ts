@@ -1,4 +1,4 @@
-import type { SoundFormat } from './sound-format.ts'
+import type { AudioFormat } from './sound-format.ts'
 import { contradiction } from './wav-header.ts'
 
 /** Headers with a cue list or a description stay far below; what is longer is no header of a stream. */
@@ -33,7 +33,7 @@ const nothing = new Uint8Array(0)
 
 /** Makes a filter; `pending` restores one. */
 export function createHeaderFilter(
-  format: SoundFormat,
+  format: AudioFormat,
   pending: Uint8Array = nothing,
 ): HeaderFilter {
   let waiting: Uint8Array = pending
@@ -85,7 +85,7 @@ export function createHeaderFilter(
  */
 function readHeader(
   bytes: Uint8Array,
-  format: SoundFormat,
+  format: AudioFormat,
 ): number | 'incomplete' | { problem: string } {
   if (!mayBegin(bytes)) return 0
   const fields = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -1,6 +1,6 @@
 import { Codec, CodecContext, Frame, type Packet, type Stream } from 'node-av/lib'
 import { AppError } from '../errors.ts'
-import type { Pulse } from './decoder-messages.ts'
+import type { Heartbeat } from './decoder-messages.ts'
 import { check, readPackets, seconds } from './libav-format.ts'
 import type { OpenedMedia } from './libav-open.ts'
 import { createFrameResampler, type FrameResampler } from './libav-resample.ts'
@@ -14,7 +14,7 @@ import { createTimeline } from './timeline.ts'
  */
 export async function* decodeTrack(
   { format, track, info, firstPacket }: OpenedMedia,
-  pulse: Pulse,
+  pulse: Heartbeat,
 ): AsyncGenerator<Planes> {
   const codec = openCodec(track, info.codec)
   const frame = new Frame()

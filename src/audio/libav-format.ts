@@ -16,7 +16,7 @@ import {
   type Stream,
 } from 'node-av/lib'
 import { AppError } from '../errors.ts'
-import type { Pulse } from './decoder-messages.ts'
+import type { Heartbeat } from './decoder-messages.ts'
 import { MAX_TRACKS } from './sound-limits.ts'
 
 Log.setLevel(AV_LOG_QUIET)
@@ -72,7 +72,7 @@ export function keepTrack(format: FormatContext, index: number): void {
 /** The packets of one track; damaged stretches are passed over. Each is valid until the next is taken. */
 export async function* readPackets(
   format: FormatContext,
-  { track, pulse }: { track: number; pulse: Pulse },
+  { track, pulse }: { track: number; pulse: Heartbeat },
 ): AsyncGenerator<Packet> {
   const packet = new Packet()
   packet.alloc()

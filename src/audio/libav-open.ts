@@ -8,15 +8,15 @@ import {
 } from 'node-av/constants'
 import { avGetCodecName, type FormatContext, type Packet, type Stream } from 'node-av/lib'
 import { AppError } from '../errors.ts'
-import type { Pulse } from './decoder-messages.ts'
+import type { Heartbeat } from './decoder-messages.ts'
 import { losesBlock, usualDelay } from './encoder-delay.ts'
 import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
 import type { MediaInfo } from './media.ts'
 import {
+  checkAudioFormat,
   checkDeclaredDuration,
   checkLength,
   checkPacketRate,
-  checkSoundFormat,
   MAX_TRACKS,
 } from './sound-limits.ts'
 
@@ -41,7 +41,7 @@ export type OpenOptions = {
   bytes: number
   /** Of sound whose length has to be counted; undefined = any. */
   maxSeconds: number | undefined
-  pulse: Pulse
+  pulse: Heartbeat
 }
 
 /**
@@ -62,7 +62,7 @@ export async function openMedia(path: string, options: OpenOptions): Promise<Ope
     if (!sampleRate || !channels) {
       throw new AppError('media_undecodable', `no sound found in the ${codec} track`)
     }
-    checkSoundFormat({ sampleRate, channels })
+    checkAudioFormat({ sampleRate, channels })
 
     const { lead, delay } = startOf(format, { track, codec, firstPacket })
     const ofTrack = declared.ofTrack || (declared.ofFile ? 0 : await countDuration(path, options))
@@ -95,7 +95,7 @@ function pickTrack(format: FormatContext): Stream {
 
 async function takePacket(
   format: FormatContext,
-  options: { track: number; pulse: Pulse },
+  options: { track: number; pulse: Heartbeat },
 ): Promise<Packet> {
   for await (const packet of readPackets(format, options)) {
     const copy = packet.clone()

@@ -12,7 +12,7 @@ import {
 } from 'node-av/lib'
 import { check } from './libav-format.ts'
 import type { Planes } from './pcm.ts'
-import { checkSoundFormat } from './sound-limits.ts'
+import { checkAudioFormat } from './sound-limits.ts'
 
 /** libav's resampler, asked for its output once a second: each question costs as much as the work. */
 export type FrameResampler = {
@@ -37,7 +37,7 @@ const filter = { filter_type: 'kaiser', kaiser_beta: 8, filter_size: 68, cutoff:
 export function createFrameResampler(first: Frame, sampleRate: number): FrameResampler {
   nameChannels(first)
   const { channelLayout, channels } = first
-  checkSoundFormat(first) // the header may have told otherwise
+  checkAudioFormat(first) // the header may have told otherwise
   const output = new Frame()
   output.alloc()
   let context: SoftwareResampleContext | undefined

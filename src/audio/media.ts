@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { channelFile } from './channel-files.ts'
 import { runDecoder } from './decoder-client.ts'
-import { createGate } from './gate.ts'
+import { createSemaphore } from './gate.ts'
 import { MAX_CHANNELS } from './sound-limits.ts'
 
 /** What a recording is. `extension` is the detected container in lower case; `duration` is seconds. */
@@ -58,13 +58,13 @@ const RETRY_AFTER = 10
 
 const cores = availableParallelism()
 /** A decoder keeps one core busy. Who decodes is decided by the slots of jobs, which accounts share. */
-const decoding = createGate({ total: cores, perAccount: cores, maxWaiting: MAX_WAITING })
+const decoding = createSemaphore({ total: cores, perAccount: cores, maxWaiting: MAX_WAITING })
 /**
  * Short questions about a file must not wait behind long recordings, nor behind the files of another
  * account: none has more than half of the places.
  */
 const probePlaces = Math.max(2, cores)
-const probing = createGate({
+const probing = createSemaphore({
   total: probePlaces,
   perAccount: Math.floor(probePlaces / 2),
   maxWaiting: MAX_WAITING,

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { makeFolder } from '../../test/test-storage.ts'
-import { beepOver, type Stretch } from './beep.ts'
+import { beepOver, type SampleSpan } from './beep.ts'
 import { redactedWave } from './redacted-wave.ts'
 import { wavHeader } from './wav-header.ts'
 
@@ -18,7 +18,7 @@ async function store(t: TestContext, step: number): Promise<{ path: string; samp
   return { path, samples }
 }
 
-function withBeeps(samples: Int16Array, stretches: readonly Stretch[]): Int16Array {
+function withBeeps(samples: Int16Array, stretches: readonly SampleSpan[]): Int16Array {
   const copy = samples.slice()
   beepOver(copy, { at: 0, stretches })
   return copy

@@ -1,11 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { AppError } from '../errors.ts'
-import { beepOver, type Stretch } from './beep.ts'
+import { beepOver, type SampleSpan } from './beep.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 import { wavHeader } from './wav-header.ts'
 
 /** A channel as a file of 16-bit samples at 16 kHz, and what nobody is to hear of it. */
-export type RedactedChannel = { path: string; stretches: readonly Stretch[] }
+export type RedactedChannel = { path: string; stretches: readonly SampleSpan[] }
 
 /** A second: with the most channels there are, a millisecond of work and half a megabyte of memory. */
 const BLOCK = SAMPLE_RATE

@@ -13,7 +13,7 @@ const MAX_PACKETS_PER_SECOND = 1000
 const FREE_PACKETS = 100_000
 
 /** Refuses what no recording has: such headers are damage, or made to exhaust the decoder. */
-export function checkSoundFormat({
+export function checkAudioFormat({
   channels,
   sampleRate,
 }: {

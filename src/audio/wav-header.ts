@@ -1,5 +1,5 @@
 import { bytesPerSample, type SampleEncoding } from './pcm.ts'
-import { frameBytes, type SoundFormat } from './sound-format.ts'
+import { type AudioFormat, frameBytes } from './sound-format.ts'
 
 /** Bytes of the header that `wavHeader` makes. */
 export const WAV_HEADER_BYTES = 44
@@ -17,7 +17,7 @@ const otherTags: Partial<Record<SampleEncoding, number>> = {
 }
 
 /** Header of a recording with `bytes` bytes of sound, behind which an odd length wants a pad byte. */
-export function wavHeader(format: SoundFormat, bytes: number): Uint8Array {
+export function wavHeader(format: AudioFormat, bytes: number): Uint8Array {
   const riffSize = WAV_HEADER_BYTES - 8 + bytes + (bytes % 2)
   const isLarge = riffSize > UNKNOWN_SIZE
   const header = Buffer.alloc(WAV_HEADER_BYTES)
@@ -41,7 +41,7 @@ export function wavHeader(format: SoundFormat, bytes: number): Uint8Array {
  * Its sums (bytes per frame and per second) are often wrong in headers that clients make by hand: the
  * first counts only where it tells of samples with padding, such as 24 bits in four bytes.
  */
-export function contradiction(body: Uint8Array, format: SoundFormat): string | undefined {
+export function contradiction(body: Uint8Array, format: AudioFormat): string | undefined {
   if (body.length < 16) return `its format chunk has ${body.length} bytes`
   const fields = new DataView(body.buffer, body.byteOffset, body.length)
   const said = fields.getUint16(0, true)

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import type { ByteSource } from './byte-source.ts'
 import { bytesPerSample, type SampleEncoding } from './pcm.ts'
-import { checkSoundFormat } from './sound-limits.ts'
+import { checkAudioFormat } from './sound-limits.ts'
 import type { SampleLayout } from './stored-samples.ts'
 
 /** A file with more chunks before its samples is made to keep a reader busy. */
@@ -38,7 +38,7 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
   }
 
   if (!format) throw new AppError('media_undecodable', 'WAVE without a format chunk')
-  checkSoundFormat(format)
+  checkAudioFormat(format)
   const { encoding, sampleRate, channels } = format
   if (!encoding) return undefined
   const length = Math.min(samples?.declared ?? 0, source.size - (samples?.start ?? 0))

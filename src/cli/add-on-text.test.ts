@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { describeFailures, formatAddOns } from './add-on-text.ts'
-import type { ServedAddOn, ServedResult } from './served.ts'
+import type { ApiAddOn, ApiResult } from './served.ts'
 
-type AddOns = Omit<ServedResult, 'metadata' | 'transcription'>
+type AddOns = Omit<ApiResult, 'metadata' | 'transcription'>
 
-function result(addOns: AddOns): ServedResult {
+function result(addOns: AddOns): ApiResult {
   const metadata = { audio_duration: 60, number_of_distinct_channels: 1 }
   return { metadata, transcription: { full_transcript: '', utterances: [] }, ...addOns }
 }
 
-function made<T>(results: T, isEmpty = false): ServedAddOn<T> {
+function made<T>(results: T, isEmpty = false): ApiAddOn<T> {
   return { success: true, is_empty: isEmpty, error: null, results }
 }
 

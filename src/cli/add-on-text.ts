@@ -1,8 +1,8 @@
-import type { ServedAddOn, ServedResult, ServedSentiment } from './served.ts'
+import type { ApiAddOn, ApiResult, ApiSentiment } from './served.ts'
 import { formatTable } from './table.ts'
 
 /** What add-ons found, to be read below the text: a heading and lines for each one that was asked for. */
-export function formatAddOns(result: ServedResult): string {
+export function formatAddOns(result: ApiResult): string {
   const { summarization, named_entity_recognition, sentiment_analysis } = result
   return [
     section('Summary', summarization, (summary) => `${summary}\n`),
@@ -14,7 +14,7 @@ export function formatAddOns(result: ServedResult): string {
     }),
     section('Sentiment', sentiment_analysis, (results) => {
       const sentences =
-        typeof results === 'string' ? (JSON.parse(results) as ServedSentiment[]) : results
+        typeof results === 'string' ? (JSON.parse(results) as ApiSentiment[]) : results
       const rows = sentences.map(({ start, sentiment, emotion, text }) => {
         return [formatTime(start), sentiment, emotion, text]
       })
@@ -26,7 +26,7 @@ export function formatAddOns(result: ServedResult): string {
 /** Nothing for one that failed: that is told as a failure. */
 function section<T>(
   heading: string,
-  addOn: ServedAddOn<T> | undefined,
+  addOn: ApiAddOn<T> | undefined,
   format: (results: T) => string,
 ): string {
   if (!addOn?.success) return ''
@@ -34,9 +34,9 @@ function section<T>(
 }
 
 /** Why add-ons of a result failed, in a sentence for each. */
-export function describeFailures(result: ServedResult): string[] {
+export function describeFailures(result: ApiResult): string[] {
   return Object.entries(result).flatMap(([name, part]) => {
-    const { success, error } = part as Partial<ServedAddOn<unknown>>
+    const { success, error } = part as Partial<ApiAddOn<unknown>>
     return success === false ? [`Cannot make ${name}: ${error?.message ?? 'no reason given'}`] : []
   })
 }

@@ -1,4 +1,4 @@
-import type { AddedModel } from '../asr/models/added.ts'
+import type { InstalledModel } from '../asr/models/added.ts'
 import type { Config } from '../config.ts'
 import type { Finding } from './checks.ts'
 
@@ -12,11 +12,11 @@ export async function checkSpeakerModels(
   try {
     const added = await findWhole(folder)
     if (added.length === 0) return { state: 'ok', text: 'models for speakers: built in' }
-    const { tryModels } = await import('../asr/models/try-models.ts')
+    const { checkModels } = await import('../asr/models/try-models.ts')
     const pathOf = (kind: string) => added.find((model) => model.kind === kind)?.path
     const [embedding, segmentation] = ['speaker-embedding', 'speaker-segmentation'].map(pathOf)
     const files = { ...(embedding && { embedding }), ...(segmentation && { segmentation }) }
-    await tryModels(files, signal)
+    await checkModels(files, signal)
     const text = `models for speakers: ${added.map(nameOf).join(', ')}`
     return { state: 'ok', text }
   } catch (error) {
@@ -27,16 +27,16 @@ export async function checkSpeakerModels(
   }
 }
 
-async function findWhole(folder: string): Promise<AddedModel[]> {
-  const { modelKinds, readAddedModel, findFault } = await import('../asr/models/added.ts')
-  const added = modelKinds.flatMap((kind) => readAddedModel(folder, kind) ?? [])
+async function findWhole(folder: string): Promise<InstalledModel[]> {
+  const { modelKinds, readInstalledModel, checkFile } = await import('../asr/models/added.ts')
+  const added = modelKinds.flatMap((kind) => readInstalledModel(folder, kind) ?? [])
   for (const model of added) {
-    const fault = await findFault(model)
+    const fault = await checkFile(model)
     if (fault) throw new Error(`${nameOf(model)} is ${fault}`)
   }
   return added
 }
 
-function nameOf({ kind, name }: AddedModel): string {
+function nameOf({ kind, name }: InstalledModel): string {
   return `${kind} '${name}'`
 }

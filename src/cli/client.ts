@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CreatedSession, ServedSession } from './live-served.ts'
-import type { JobList, ProgressView, ServedJob, ServedRetry } from './served.ts'
-import type { DeliveryList, ServedDelivery } from './served-deliveries.ts'
+import type { ApiLiveSession, CreatedSession } from './live-served.ts'
+import type { ApiJob, ApiRetry, JobList, ProgressView } from './served.ts'
+import type { ApiDelivery, DeliveryList } from './served-deliveries.ts'
 
 /** A request that failed. `status` is the server's answer, undefined when it could not be reached. */
 export class RequestError extends Error {
@@ -80,20 +80,20 @@ export function createClient(server: Server, signal: AbortSignal) {
       return id
     },
     list: (query: ListQuery) => json<JobList>(`/v2/pre-recorded?${toParams(query)}`),
-    find: (id: string) => json<ServedJob>(jobUrl(id)),
+    find: (id: string) => json<ApiJob>(jobUrl(id)),
     /** Creates a live session, whose socket is where its `url` says. */
     createLive: (params: Record<string, unknown>) => {
       return json<CreatedSession>('/v2/live', jsonPost(params))
     },
     findLive: (id: string) =>
-      json<ServedSession>(`/v2/live/${encodeURIComponent(id)}`, {}, { patient: true }),
+      json<ApiLiveSession>(`/v2/live/${encodeURIComponent(id)}`, {}, { patient: true }),
     listDeliveries: (query: DeliveryQuery) => {
       return json<DeliveryList>(`/v2/deliveries?${toParams(query)}`)
     },
-    findDelivery: (id: string) => json<ServedDelivery>(`/v2/deliveries/${encodeURIComponent(id)}`),
+    findDelivery: (id: string) => json<ApiDelivery>(`/v2/deliveries/${encodeURIComponent(id)}`),
     resendDelivery: (id: string) => {
       const path = `/v2/deliveries/${encodeURIComponent(id)}/resend`
-      return json<ServedDelivery>(path, { method: 'POST' })
+      return json<ApiDelivery>(path, { method: 'POST' })
     },
     resendFailed: (query: ResendQuery) => {
       return json<{ resent: number }>('/v2/deliveries/resend', jsonPost(query))
@@ -101,20 +101,20 @@ export function createClient(server: Server, signal: AbortSignal) {
     /** Makes an add-on of a job again that had failed, and resolves to what stands in the result now. */
     retryAddOn: (id: string, name: string) => {
       const path = `${jobUrl(id)}/addons/${encodeURIComponent(name)}/retry`
-      return json<ServedRetry>(path, { method: 'POST' })
+      return json<ApiRetry>(path, { method: 'POST' })
     },
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })
     },
     /** Waits until a job has ended, well or badly, and resolves to it. */
-    async wait(id: string, onProgress: (progress: ProgressView) => void): Promise<ServedJob> {
+    async wait(id: string, onProgress: (progress: ProgressView) => void): Promise<ApiJob> {
       for (let pause = POLL_SECONDS.first; ; pause = Math.min(POLL_SECONDS.most, pause * 1.5)) {
         const progress = await json<ProgressView>(`${jobUrl(id)}/progress`, {}, { patient: true })
         if (progress.status === 'done' || progress.status === 'error') break
         onProgress(progress)
         await sleep(pause * 1000, undefined, { signal })
       }
-      return json<ServedJob>(jobUrl(id), {}, { patient: true })
+      return json<ApiJob>(jobUrl(id), {}, { patient: true })
     },
   }
 }
@@ -131,7 +131,7 @@ function jsonPost(body: Record<string, unknown>): RequestInit {
 }
 
 type Init = RequestInit & { duplex?: 'half' }
-type Patience = { patient?: boolean }
+type Timeout = { patient?: boolean }
 
 function createTransport({ url, key, header }: Server, signal: AbortSignal) {
   const base = url.replace(/\/+$/, '')
@@ -150,7 +150,7 @@ function createTransport({ url, key, header }: Server, signal: AbortSignal) {
    * A request, repeated while the server says that it is busy: nothing has happened then. A patient
    * one is repeated while the server cannot be reached, too: a job outlives a restart.
    */
-  async function ask(path: string, init: () => Promise<Init>, { patient = false }: Patience = {}) {
+  async function ask(path: string, init: () => Promise<Init>, { patient = false }: Timeout = {}) {
     for (const seconds of RETRY_AFTER) {
       const response = await once(path, await init()).catch((error: unknown) => {
         if (!patient || signal.aborted) throw error
@@ -164,7 +164,7 @@ function createTransport({ url, key, header }: Server, signal: AbortSignal) {
     return once(path, await init())
   }
 
-  async function json<T>(path: string, init: Init = {}, options?: Patience): Promise<T> {
+  async function json<T>(path: string, init: Init = {}, options?: Timeout): Promise<T> {
     return readJson<T>(await ask(path, async () => init, options))
   }
 

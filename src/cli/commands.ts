@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { UsageError } from './arguments.ts'
-import { harmless, harmlessLines } from './harmless.ts'
+import { sanitize, sanitizeLines } from './harmless.ts'
 import type { Command, Terminal } from './terminal.ts'
 
 type Entry = { summary: string; load(): Promise<Command> }
@@ -64,7 +64,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!entry) {
     const kind = name.startsWith('-') ? 'option' : 'command'
-    stderr.write(`steno: unknown ${kind} '${harmless(name)}'\n\n${programHelp()}`)
+    stderr.write(`steno: unknown ${kind} '${sanitize(name)}'\n\n${programHelp()}`)
     return 2
   }
   const command = await entry.load()
@@ -76,7 +76,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     return await command.run(rest, terminal)
   } catch (error) {
     if (signal.aborted) return 130
-    for (const line of harmlessLines(messageOf(error)).split('\n'))
+    for (const line of sanitizeLines(messageOf(error)).split('\n'))
       stderr.write(`steno ${name}: ${line}\n`)
     if (!(error instanceof UsageError)) return 1
     stderr.write(`See 'steno ${name} --help'\n`)

@@ -1,8 +1,8 @@
 import { parseArguments, readNumber, UsageError } from './arguments.ts'
 import { createClient, type DeliveryQuery, type RequestError } from './client.ts'
-import { harmlessJson } from './harmless.ts'
+import { sanitizeJson } from './harmless.ts'
 import { readPast } from './moments.ts'
-import type { ServedDelivery } from './served-deliveries.ts'
+import type { ApiDelivery } from './served-deliveries.ts'
 import { readServer, serverHelp, serverOptions } from './servers.ts'
 import { formatTable } from './table.ts'
 import type { Command, Terminal } from './terminal.ts'
@@ -69,7 +69,7 @@ async function show(args: string[], terminal: Terminal): Promise<number> {
   const [id] = positionals
   if (id === undefined || positionals.length > 1) throw new UsageError('show takes one ID')
   const client = createClient(readServer(values, terminal), terminal.signal)
-  terminal.stdout.write(`${harmlessJson(await client.findDelivery(id))}\n`)
+  terminal.stdout.write(`${sanitizeJson(await client.findDelivery(id))}\n`)
   return 0
 }
 
@@ -133,7 +133,7 @@ function readQuery({ job, endpoint, status, event, limit, offset }: Options): De
 }
 
 /** A line of headings and one for each delivery, in columns. */
-function formatDeliveries(deliveries: readonly ServedDelivery[]): string {
+function formatDeliveries(deliveries: readonly ApiDelivery[]): string {
   const headings = ['id', 'created', 'status', 'event', 'attempts', 'job', 'endpoint', 'url']
   const rows = deliveries.map((delivery) => [
     ...[delivery.id, delivery.created_at, delivery.status, delivery.event],

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { formatResult } from './formats.ts'
-import type { ServedResult } from './served.ts'
+import type { ApiResult } from './served.ts'
 
 /** A result with one utterance per text; each word takes a second. */
-function result(texts: [channel: number, text: string][]): ServedResult {
+function result(texts: [channel: number, text: string][]): ApiResult {
   const utterances = texts.map(([channel, text], i) => {
     const words = text.split(' ').map((word, j) => {
       return {

@@ -2,7 +2,7 @@ import { cutCaptions } from '../text/formats/captions.ts'
 import { formatSubtitles, type SubtitleFormat } from '../text/formats/subtitles.ts'
 import type { Utterance } from '../transcript/transcript.ts'
 import { formatAddOns } from './add-on-text.ts'
-import type { ServedResult, ServedUtterance } from './served.ts'
+import type { ApiResult, ApiUtterance } from './served.ts'
 
 /** What `--subtitles` takes. */
 export const subtitleFormats = ['srt', 'vtt'] as const
@@ -12,14 +12,14 @@ export const formats = ['txt', 'json', ...subtitleFormats] as const
 export type Format = (typeof formats)[number]
 
 /** Writes a result in one of the formats, with a line end after the last line. */
-export function formatResult(result: ServedResult, format: Format): string {
+export function formatResult(result: ApiResult, format: Format): string {
   if (format === 'json') return `${JSON.stringify(result, undefined, 2)}\n`
   if (format === 'txt') return formatText(result) + formatAddOns(result)
   return subtitlesOf(result, format)
 }
 
 /** The subtitles that the server made; where it was not asked, as after a live session, they are made here. */
-function subtitlesOf({ transcription }: ServedResult, format: SubtitleFormat): string {
+function subtitlesOf({ transcription }: ApiResult, format: SubtitleFormat): string {
   const { utterances, subtitles } = transcription
   if (!subtitles) return formatSubtitles(cutCaptions(utterances.map(toUtterance)), format)
   const made = subtitles.find((file) => file.format === format)
@@ -28,7 +28,7 @@ function subtitlesOf({ transcription }: ServedResult, format: SubtitleFormat): s
 }
 
 /** One sentence per line where they were asked for, else one utterance. */
-function formatText({ transcription, sentences }: ServedResult): string {
+function formatText({ transcription, sentences }: ApiResult): string {
   const lines = sentences?.results?.map((sentence) => {
     return typeof sentence === 'string' ? sentence : sentence.sentence
   })
@@ -36,7 +36,7 @@ function formatText({ transcription, sentences }: ServedResult): string {
 }
 
 /** The speaker stands before an utterance where one was told, else the channel where there are several. */
-function linesOf(utterances: readonly ServedUtterance[]): string[] {
+function linesOf(utterances: readonly ApiUtterance[]): string[] {
   const several = new Set(utterances.map((utterance) => utterance.channel)).size > 1
   return utterances.map(({ channel, speaker, text }) => {
     const channelName = several ? `channel ${channel}: ` : ''
@@ -44,7 +44,7 @@ function linesOf(utterances: readonly ServedUtterance[]): string[] {
   })
 }
 
-function toUtterance({ channel, language, words }: ServedUtterance): Utterance {
+function toUtterance({ channel, language, words }: ApiUtterance): Utterance {
   return {
     channel,
     language,

@@ -1,7 +1,7 @@
 import { parseArguments, readNumber, UsageError } from './arguments.ts'
 import { createClient, type RequestError } from './client.ts'
 import { formatSeconds } from './progress.ts'
-import type { ServedJob, ServedRetry } from './served.ts'
+import type { ApiJob, ApiRetry } from './served.ts'
 import { readServer, serverHelp, serverOptions } from './servers.ts'
 import type { Command } from './terminal.ts'
 
@@ -71,7 +71,7 @@ export const jobsCommand: Command = {
 }
 
 /** Subtitles are an array of files, empty when they failed; all others stand in an envelope. */
-function hasFailed(made: ServedRetry): boolean {
+function hasFailed(made: ApiRetry): boolean {
   return Array.isArray(made) ? made.length === 0 : !made.success
 }
 
@@ -100,7 +100,7 @@ function isJsonObject(text: string): boolean {
 }
 
 /** One line: id, status, when, how long, what. */
-function formatJob({ id, status, created_at, error_code, file }: ServedJob): string {
+function formatJob({ id, status, created_at, error_code, file }: ApiJob): string {
   const state = error_code === null ? status : `${status} ${error_code}`
   const length = file?.audio_duration == null ? '-' : formatSeconds(file.audio_duration)
   // A name is whatever its uploader chose: control characters must not reach the terminal.

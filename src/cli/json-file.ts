@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from './arguments.ts'
-import { harmless } from './harmless.ts'
+import { sanitize } from './harmless.ts'
 
 /** Reads a JSON file that an option names; what stands in the way is wrong usage, told with the file's name. */
 export async function readJsonFile(path: string): Promise<unknown> {
-  const name = harmless(path)
+  const name = sanitize(path)
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'ENOENT' ? 'there is no such file' : harmless(cause.message)
+    const reason = cause.code === 'ENOENT' ? 'there is no such file' : sanitize(cause.message)
     throw new UsageError(`Cannot read ${name}: ${reason}`, { cause })
   })
   try {
@@ -14,7 +14,7 @@ export async function readJsonFile(path: string): Promise<unknown> {
     return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
     // It quotes the file, which may be a recording named by mistake.
-    const problem = harmless(cause instanceof Error ? cause.message : String(cause))
+    const problem = sanitize(cause instanceof Error ? cause.message : String(cause))
     throw new UsageError(`Cannot read ${name}: it is not JSON: ${problem}`, { cause })
   }
 }

@@ -2,13 +2,13 @@ import { parseArguments, readChoice, UsageError } from './arguments.ts'
 import { type Format, formats } from './formats.ts'
 import { MICROPHONE_FORMAT } from './live-recorder.ts'
 import type { LiveFormat } from './live-served.ts'
-import type { SoundSource } from './live-sound.ts'
+import type { AudioSource } from './live-sound.ts'
 import { planOutputs } from './results.ts'
 import { serverOptions } from './servers.ts'
 
 /** What `steno live` was asked for. */
 export type LiveOptions = {
-  source: SoundSource
+  source: AudioSource
   /** Name of the sound in messages. */
   name: string
   language: string | undefined

@@ -1,6 +1,6 @@
-import { harmlessLines } from './harmless.ts'
+import { sanitizeLines } from './harmless.ts'
 import type { TranscriptMessage } from './live-served.ts'
-import type { ServedUtterance } from './served.ts'
+import type { ApiUtterance } from './served.ts'
 import type { Output } from './terminal.ts'
 
 /** Where a person reads along: finals as lines, the open utterance as a line that is written over. */
@@ -27,7 +27,7 @@ export function createLiveScreen(
   /** The open utterances, the one that changed last at the end. */
   const open = new Map<string, string>()
 
-  function label({ start, channel, text }: ServedUtterance, isTimed: boolean): string {
+  function label({ start, channel, text }: ApiUtterance, isTimed: boolean): string {
     const time = isTimed ? `${formatClock(start)}  ` : ''
     const from = channels > 1 ? `channel ${channel}: ` : ''
     return `${time}${from}${printable(text)}`
@@ -60,7 +60,7 @@ export function createLiveScreen(
     },
     say(line) {
       clear()
-      stderr.write(`${harmlessLines(line)}\n`)
+      stderr.write(`${sanitizeLines(line)}\n`)
       draw()
     },
     clear,

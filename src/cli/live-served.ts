@@ -1,18 +1,18 @@
 // What the server says over the socket of a live session, as far as the commands read it.
-import type { ServedJob, ServedResult, ServedUtterance } from './served.ts'
+import type { ApiJob, ApiResult, ApiUtterance } from './served.ts'
 
 /** A session that was created: where its socket is. */
 export type CreatedSession = { id: string; url: string }
 
 /** A session as a job; its result holds the messages that were sent, as texts. */
-export type ServedSession = Omit<ServedJob, 'result'> & {
-  result: (ServedResult & { messages?: string[] }) | null
+export type ApiLiveSession = Omit<ApiJob, 'result'> & {
+  result: (ApiResult & { messages?: string[] }) | null
 }
 
 /** Text of an utterance: all of what is known of it, until `is_final` for good. */
 export type TranscriptMessage = {
   type: 'transcript'
-  data: { id: string; is_final: boolean; utterance: ServedUtterance }
+  data: { id: string; is_final: boolean; utterance: ApiUtterance }
 }
 
 /** A message of the server. */
@@ -25,7 +25,7 @@ export type LiveMessage =
     }
   | { type: 'speech_start' | 'speech_end'; data: { time: number; channel: number } }
   | TranscriptMessage
-  | { type: 'post_final_transcript'; data: ServedResult }
+  | { type: 'post_final_transcript'; data: ApiResult }
   | { type: 'error'; data: { code: string; message: string } }
   | { type: 'start_recording' | 'end_recording' | 'end_session' | 'post_transcript' }
 

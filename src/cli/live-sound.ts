@@ -11,13 +11,13 @@ import { isWav, readWavStream } from './live-wav.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Sound to be streamed. `chunks` ends by itself, or soon after its signal aborts. */
-export type LiveSound = AsyncDisposable & {
+export type LiveAudioSource = AsyncDisposable & {
   format: LiveFormat
   chunks(signal: AbortSignal): AsyncIterable<Uint8Array>
 }
 
 /** Where sound comes from. `raw` is what standard input holds when it is no WAV. */
-export type SoundSource =
+export type AudioSource =
   | { kind: 'file'; path: string; isFast: boolean }
   | { kind: 'stdin'; raw: LiveFormat }
   | { kind: 'microphone' }
@@ -29,10 +29,10 @@ const MAX_SECONDS = 86_400
 const [CHUNK_SECONDS, FAST_CHUNK_SECONDS] = [0.1, 1]
 
 /** Gets the sound ready, as far as that is possible before the session is there. */
-export async function openSound(
-  source: SoundSource,
+export async function openAudio(
+  source: AudioSource,
   { env, stdin, signal }: Pick<Terminal, 'env' | 'stdin' | 'signal'>,
-): Promise<LiveSound> {
+): Promise<LiveAudioSource> {
   if (source.kind === 'file') return openFile(source, signal)
   if (source.kind === 'stdin') return openStream(stdin, source.raw)
   const recorder = findRecorder(env)
@@ -47,7 +47,7 @@ export async function openSound(
 async function openFile(
   { path, isFast }: { path: string; isFast: boolean },
   signal: AbortSignal,
-): Promise<LiveSound> {
+): Promise<LiveAudioSource> {
   await requireFile(path)
   const folder = await mkdtemp(join(tmpdir(), 'steno-'))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
@@ -137,7 +137,7 @@ async function* atItsPace(
 const containers = /^(?:fLaC|OggS|ID3|FORM|caff|....ftyp)/s
 
 /** Looks at how standard input begins; what it holds goes out as it comes. */
-async function openStream(stdin: Readable, raw: LiveFormat): Promise<LiveSound> {
+async function openStream(stdin: Readable, raw: LiveFormat): Promise<LiveAudioSource> {
   const input = stdin.iterator({ destroyOnReturn: false })
   let head: Buffer = Buffer.alloc(0)
   let wav: ReturnType<typeof readWavStream>

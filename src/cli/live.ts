@@ -1,21 +1,21 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { formatResult, formats } from './formats.ts'
-import { harmless } from './harmless.ts'
+import { sanitize } from './harmless.ts'
 import { connectLive, type LiveEnd } from './live-connection.ts'
 import { createLatencyWatch, describeLatency, type Latencies } from './live-latency.ts'
 import { type LiveOptions, readLiveOptions } from './live-options.ts'
 import { createLiveScreen, type LiveScreen } from './live-screen.ts'
 import {
+  type ApiLiveSession,
   bytesPerSecond,
   type LiveFormat,
   type LiveMessage,
-  type ServedSession,
 } from './live-served.ts'
-import { type LiveSound, openSound } from './live-sound.ts'
+import { type LiveAudioSource, openAudio } from './live-sound.ts'
 import { createProgress, formatSeconds } from './progress.ts'
 import { prepareOutputs } from './results.ts'
-import type { ServedResult } from './served.ts'
+import type { ApiResult } from './served.ts'
 import { connectServer, type ServerConnection } from './server-connection.ts'
 import { readServer, serverHelp } from './servers.ts'
 import type { Command, Terminal } from './terminal.ts'
@@ -56,7 +56,7 @@ export const liveCommand: Command = {
     const progress = createProgress(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
     if (options.source.kind === 'file') progress.show(options.name, { stage: 'decode' })
-    await using sound = await openSound(options.source, terminal)
+    await using sound = await openAudio(options.source, terminal)
     progress.end(options.name)
     await using connected = await connectServer(server, { terminal, progress, live: true })
     terminal.signal.throwIfAborted()
@@ -66,7 +66,7 @@ export const liveCommand: Command = {
 
 type Streaming = {
   options: LiveOptions
-  sound: LiveSound
+  sound: LiveAudioSource
   server: ServerConnection
   terminal: Terminal
 }
@@ -110,7 +110,7 @@ async function stream({ options, sound, server, terminal }: Streaming): Promise<
     return end.code === 1006 ? null : (await server.uninterrupted.findLive(session.id)).result
   })
   const problem = problemOf(end)
-  if (problem) screen.say(`${harmless(name)}: ${problem}`)
+  if (problem) screen.say(`${sanitize(name)}: ${problem}`)
   if (result) await deliver(result, { options, screen, terminal })
   const isAtItsPace = options.source.kind !== 'file' || !options.source.isFast
   terminal.stderr.write(
@@ -123,13 +123,13 @@ async function stream({ options, sound, server, terminal }: Streaming): Promise<
 
 /** Writes the result where it belongs; as text on stdout it stands there already. */
 async function deliver(
-  result: ServedResult,
+  result: ApiResult,
   { options, screen, terminal }: Pick<Streaming, 'options' | 'terminal'> & { screen: LiveScreen },
 ): Promise<void> {
   const { name, format, output } = options
   if (output !== undefined) {
     await writeFile(output, formatResult(result, format))
-    screen.say(`${harmless(name)}: written to ${harmless(output)}`)
+    screen.say(`${sanitize(name)}: written to ${sanitize(output)}`)
   } else if (format !== 'txt') {
     terminal.stdout.write(formatResult(result, format))
   }
@@ -149,7 +149,7 @@ function paramsOf(options: LiveOptions, format: LiveFormat): Record<string, unkn
 /** What the session said so far. */
 function createHeard(screen: LiveScreen) {
   const finals = new Set<string>()
-  let last: ServedResult | undefined
+  let last: ApiResult | undefined
 
   function add(message: LiveMessage): void {
     switch (message.type) {
@@ -173,7 +173,7 @@ function createHeard(screen: LiveScreen) {
   return {
     add,
     /** The result; where the connection was lost before it came, `find` has it, and the finals that are missing. */
-    async result(find: () => Promise<ServedSession['result']>): Promise<ServedResult | undefined> {
+    async result(find: () => Promise<ApiLiveSession['result']>): Promise<ApiResult | undefined> {
       if (last) return last
       const found = await find()
       if (!found) return undefined

@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import {
-  type Fault,
-  findFault,
+  checkFile,
+  type FileDamage,
   type ModelKind,
   modelKinds,
-  readAddedModel,
+  readInstalledModel,
 } from '../asr/models/added.ts'
 import { embeddedModels } from '../asr/models/embedded.ts'
 import { findDamage, type InstallRecord } from '../asr/models/install.ts'
@@ -16,7 +16,7 @@ export type ListedModel = {
   name: string
   purpose: string
   bytes: number
-  state: 'whole' | Fault | 'unreadable'
+  state: 'whole' | FileDamage | 'unreadable'
 }
 
 const embedded: Record<string, string> = {
@@ -69,7 +69,7 @@ async function listAdded(folder: string): Promise<ListedModel[]> {
     if (added === 'unreadable') {
       listed.push({ name: kind, purpose: purposes[kind], bytes: 0, state: 'unreadable' })
     } else if (added) {
-      const state = (await findFault(added)) ?? 'whole'
+      const state = (await checkFile(added)) ?? 'whole'
       listed.push({ name: added.name, purpose: purposes[kind], bytes: added.bytes, state })
     }
   }
@@ -78,7 +78,7 @@ async function listAdded(folder: string): Promise<ListedModel[]> {
 
 function readRecord(folder: string, kind: ModelKind) {
   try {
-    return readAddedModel(folder, kind)
+    return readInstalledModel(folder, kind)
   } catch {
     return 'unreadable' // The list says so, and `steno doctor` what to do about it.
   }

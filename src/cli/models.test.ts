@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { runHere } from '../../test/run-here.ts'
-import { type ModelKind, readAddedModel } from '../asr/models/added.ts'
+import { type ModelKind, readInstalledModel } from '../asr/models/added.ts'
 import {
   embeddingMetadata,
   writeBandEnergyModel,
@@ -33,7 +33,7 @@ async function listed(): Promise<{ lines: string[]; code: number }> {
 }
 
 function pathOf(kind: ModelKind): string {
-  return readAddedModel(folder, kind)!.path
+  return readInstalledModel(folder, kind)!.path
 }
 
 test('the list tells every model with its size, and what is missing or damaged', async () => {
@@ -94,8 +94,8 @@ test('a segmentation model waits for an embedding model, and removal by kind kee
   const again = await models('add', 'speaker-segmentation', source)
   assert.doesNotMatch(again.stderr, /It is used once/)
   assert.equal((await models('remove', 'speaker-segmentation')).code, 0)
-  assert.equal(readAddedModel(folder, 'speaker-segmentation'), undefined)
-  assert.ok(readAddedModel(folder, 'speaker-embedding'))
+  assert.equal(readInstalledModel(folder, 'speaker-segmentation'), undefined)
+  assert.ok(readInstalledModel(folder, 'speaker-embedding'))
 })
 
 test('a file that is no model ends with code 1 and the reason', async () => {

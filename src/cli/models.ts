@@ -1,6 +1,11 @@
 import { basename } from 'node:path'
-import { addModel, removeModel } from '../asr/models/add-model.ts'
-import { type AddedModel, type ModelKind, modelKinds, readAddedModel } from '../asr/models/added.ts'
+import { installModel, removeModel } from '../asr/models/add-model.ts'
+import {
+  type InstalledModel,
+  type ModelKind,
+  modelKinds,
+  readInstalledModel,
+} from '../asr/models/added.ts'
 import { readConfig } from '../config.ts'
 import { parseArguments, readSettings, UsageError } from './arguments.ts'
 import { readLabel } from './key-options.ts'
@@ -60,9 +65,9 @@ async function add(args: string[], { env, stderr, signal }: Terminal): Promise<n
   if (!isKind(kind)) throw new UsageError(`KIND must be ${modelKinds.join(' or ')}, not '${kind}'`)
   const name = readLabel(values.name ?? basename(source), { name: 'name' })
   const { folder } = readSettings(readConfig, env).models
-  const { bytes } = await addModel(folder, { kind, source, name, signal })
+  const { bytes } = await installModel(folder, { kind, source, name, signal })
   stderr.write(`${name} is the ${kind} model now, ${(bytes / 1e6).toFixed(1)} MB.\n`)
-  if (kind === 'speaker-segmentation' && !readAddedModel(folder, 'speaker-embedding')) {
+  if (kind === 'speaker-segmentation' && !readInstalledModel(folder, 'speaker-embedding')) {
     stderr.write('It is used once there is a speaker-embedding model too.\n')
   }
   stderr.write('Servers take it up when they are started again.\n')
@@ -86,7 +91,7 @@ function isKind(text: string): text is ModelKind {
   return modelKinds.some((kind) => kind === text)
 }
 
-function findByName(folder: string, name: string): AddedModel | undefined {
-  const added = modelKinds.map((kind) => readAddedModel(folder, kind))
+function findByName(folder: string, name: string): InstalledModel | undefined {
+  const added = modelKinds.map((kind) => readInstalledModel(folder, kind))
   return added.find((model) => model?.name === name)
 }

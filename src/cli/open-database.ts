@@ -1,4 +1,4 @@
-import { openBesideServer } from '../storage/beside-server.ts'
+import { openOffline } from '../storage/beside-server.ts'
 import type { Db } from '../storage/db.ts'
 import type { MigrationProgress } from '../storage/migration-progress.ts'
 import { makeFilesPrivate } from './private-files.ts'
@@ -18,7 +18,7 @@ export async function openDatabase(
   { create, terminal: { signal, stderr } }: Options,
 ): Promise<OpenDatabase> {
   makeFilesPrivate()
-  const { sql } = await openBesideServer(folder, { create, signal, progress: show(stderr) })
+  const { sql } = await openOffline(folder, { create, signal, progress: show(stderr) })
   return { sql, [Symbol.asyncDispose]: () => sql.destroy() }
 }
 

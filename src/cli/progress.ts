@@ -1,4 +1,4 @@
-import { harmless, harmlessLines } from './harmless.ts'
+import { sanitize, sanitizeLines } from './harmless.ts'
 import type { Output } from './terminal.ts'
 
 /** How far one recording is. `fraction` is of the stage named. */
@@ -46,7 +46,7 @@ function createMovingLine(stderr: Output): Progress {
     },
     say(line) {
       clear()
-      stderr.write(`${harmlessLines(line)}\n`)
+      stderr.write(`${sanitizeLines(line)}\n`)
       draw()
     },
     clear,
@@ -64,7 +64,7 @@ function createPlainLines(stderr: Output): Progress {
       stderr.write(`${describe(name, step)}\n`)
     },
     end: (name) => void shown.delete(name),
-    say: (line) => void stderr.write(`${harmlessLines(line)}\n`),
+    say: (line) => void stderr.write(`${sanitizeLines(line)}\n`),
     clear() {},
   }
 }
@@ -73,7 +73,7 @@ function createPlainLines(stderr: Output): Progress {
 function describe(name: string, { stage, fraction, secondsLeft }: Step): string {
   const percent = typeof fraction === 'number' ? ` ${Math.floor(fraction * 100)} %` : ''
   const left = typeof secondsLeft === 'number' ? `, about ${formatSeconds(secondsLeft)} left` : ''
-  return `${harmless(name)}: ${harmless(stage)}${percent}${left}`
+  return `${sanitize(name)}: ${sanitize(stage)}${percent}${left}`
 }
 
 /** Seconds as a person says them: `8 s`, `2 min 5 s`, `1 h 3 min`. */

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
-import { harmless } from './harmless.ts'
+import { sanitize } from './harmless.ts'
 
 /** What is to be transcribed: a file here, an address for the server to fetch, or standard input. */
 export type Recording =
@@ -49,10 +49,10 @@ export async function openRecording(
   }
   const { path } = recording
   const stats = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'ENOENT' ? 'there is no such file' : harmless(cause.message)
-    throw new Error(`Cannot open ${harmless(path)}: ${reason}`, { cause })
+    const reason = cause.code === 'ENOENT' ? 'there is no such file' : sanitize(cause.message)
+    throw new Error(`Cannot open ${sanitize(path)}: ${reason}`, { cause })
   })
-  if (stats.isDirectory()) throw new Error(`Cannot open ${harmless(path)}: it is a folder`)
+  if (stats.isDirectory()) throw new Error(`Cannot open ${sanitize(path)}: it is a folder`)
   return { body: createReadStream(path), size: stats.size }
 }
 

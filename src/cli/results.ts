@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join, parse, resolve } from 'node:path'
 import { UsageError } from './arguments.ts'
 import type { Format } from './formats.ts'
-import { harmless } from './harmless.ts'
+import { sanitize } from './harmless.ts'
 import type { Recording } from './recordings.ts'
 
 /**
@@ -53,7 +53,7 @@ function refuseClashes(recordings: readonly Recording[], paths: readonly string[
   const taken = new Set(recordings.flatMap((r) => (r.kind === 'file' ? resolve(r.path) : [])))
   for (const path of paths) {
     if (taken.has(resolve(path))) {
-      throw new UsageError(`${harmless(path)} would be written over another file`)
+      throw new UsageError(`${sanitize(path)} would be written over another file`)
     }
     taken.add(resolve(path))
   }
@@ -68,7 +68,7 @@ export async function prepareOutputs(paths: readonly (string | undefined)[]): Pr
   const files = paths.filter((path) => path !== undefined)
   const taken = files.find(isFolder)
   if (taken !== undefined) {
-    throw new UsageError(`Cannot write ${harmless(taken)}: it is a folder`)
+    throw new UsageError(`Cannot write ${sanitize(taken)}: it is a folder`)
   }
   const folders = new Set(files.map((path) => resolve(path, '..')))
   for (const folder of folders) await mkdir(folder, { recursive: true })

@@ -13,7 +13,7 @@ import { makeFilesPrivate } from './private-files.ts'
 import { requireModels } from './require-models.ts'
 import { listenProblem, localUrl, tryListening } from './servers.ts'
 import type { Command, Terminal } from './terminal.ts'
-import { welcome } from './welcome.ts'
+import { startMessage } from './welcome.ts'
 
 const help = `Usage: steno serve
 
@@ -61,7 +61,7 @@ export async function serve(
     logPrivileges(log)
     const url = await listen(app)
     const key = await createFirstKey(app)
-    stdout.write(welcome({ url, key, config }))
+    stdout.write(startMessage({ url, key, config }))
     if (!signal.aborted) await once(signal, 'abort')
     log.info('stopping')
   } finally {

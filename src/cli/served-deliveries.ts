@@ -1,7 +1,7 @@
 // Answers of the HTTP API about deliveries, as far as the commands read them.
 
 /** One delivery as served; `show` prints whatever else comes with it. */
-export type ServedDelivery = {
+export type ApiDelivery = {
   id: string
   job_id: string | null
   endpoint_id: string
@@ -15,4 +15,4 @@ export type ServedDelivery = {
 }
 
 /** One page of deliveries. */
-export type DeliveryList = { items: ServedDelivery[]; next: string | null }
+export type DeliveryList = { items: ApiDelivery[]; next: string | null }

@@ -1,5 +1,5 @@
 import { UsageError } from './arguments.ts'
-import { harmless } from './harmless.ts'
+import { sanitize } from './harmless.ts'
 import { isObject, isStrings, readJsonFile } from './json-file.ts'
 
 const wanted = 'must hold spellings, each with a list of what is heard for it'
@@ -10,17 +10,17 @@ const wanted = 'must hold spellings, each with a list of what is heard for it'
  */
 export async function readSpellingFile(path: string): Promise<Record<string, unknown>> {
   const content = await readJsonFile(path)
-  const place = harmless(path)
+  const place = sanitize(path)
   if (!isObject(content)) throw new UsageError(`${place} ${wanted}`)
   const { spelling_dictionary: dictionary = content, ...others } = content
   const [other] = Object.keys(others)
   if (dictionary !== content && other !== undefined) {
-    throw new UsageError(`${place} has '${harmless(other)}' beside 'spelling_dictionary'`)
+    throw new UsageError(`${place} has '${sanitize(other)}' beside 'spelling_dictionary'`)
   }
   if (!isObject(dictionary)) throw new UsageError(`${place}: 'spelling_dictionary' ${wanted}`)
   for (const [spelling, variants] of Object.entries(dictionary)) {
     if (isStrings(variants)) continue
-    throw new UsageError(`${place}: '${harmless(spelling)}' must be a list of what is heard for it`)
+    throw new UsageError(`${place}: '${sanitize(spelling)}' must be a list of what is heard for it`)
   }
   return { spelling_dictionary: dictionary }
 }

@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { describeFailures } from './add-on-text.ts'
 import type { Client } from './client.ts'
 import { type Format, formatResult } from './formats.ts'
-import { harmless } from './harmless.ts'
+import { sanitize } from './harmless.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { countBytes, openRecording, type Recording } from './recordings.ts'
 import { prepareOutputs } from './results.ts'
-import type { ServedResult } from './served.ts'
+import type { ApiResult } from './served.ts'
 import { connectServer } from './server-connection.ts'
 import { readServer } from './servers.ts'
 import type { Command, Terminal } from './terminal.ts'
@@ -49,7 +49,7 @@ type Surroundings = { terminal: Terminal; progress: Progress }
 
 type Tools = Surroundings & { client: Client; params: Record<string, unknown> }
 
-async function transcribe(recording: Recording, tools: Tools): Promise<ServedResult> {
+async function transcribe(recording: Recording, tools: Tools): Promise<ApiResult> {
   const { client, progress, params } = tools
   const { name } = recording
   try {
@@ -82,14 +82,14 @@ type Writer = Surroundings & { task: Task; format: Format; several: boolean }
 
 /** Writes a result where it belongs, or reports what there is none of; tells whether all is there. */
 async function settle(
-  outcome: PromiseSettledResult<ServedResult>,
+  outcome: PromiseSettledResult<ApiResult>,
   { task, format, several, progress, terminal }: Writer,
 ): Promise<boolean> {
   const { recording, path, subtitles } = task
-  const name = harmless(recording.name)
+  const name = sanitize(recording.name)
   async function write(file: string, text: string): Promise<void> {
     await writeFile(file, text)
-    progress.say(`${name}: written to ${harmless(file)}`)
+    progress.say(`${name}: written to ${sanitize(file)}`)
   }
   try {
     if (outcome.status === 'rejected') throw outcome.reason

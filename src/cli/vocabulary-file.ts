@@ -1,5 +1,5 @@
 import { UsageError } from './arguments.ts'
-import { harmless } from './harmless.ts'
+import { sanitize } from './harmless.ts'
 import { isObject, isStrings, readJsonFile } from './json-file.ts'
 
 type Check = { wanted: string; holds(value: unknown): boolean }
@@ -32,9 +32,9 @@ const configFields: Record<string, Check> = {
 export async function readVocabularyFile(path: string): Promise<Record<string, unknown>> {
   const content = await readJsonFile(path)
   const config = Array.isArray(content) ? { vocabulary: content } : content
-  checkFields(config, { place: harmless(path), fields: configFields, required: 'vocabulary' })
+  checkFields(config, { place: sanitize(path), fields: configFields, required: 'vocabulary' })
   for (const [i, entry] of config.vocabulary.entries()) {
-    const place = `${harmless(path)}: entry ${i + 1}`
+    const place = `${sanitize(path)}: entry ${i + 1}`
     const object = typeof entry === 'string' ? { value: entry } : entry
     checkFields(object, { place, fields: entryFields, required: 'value' })
   }
@@ -52,7 +52,7 @@ function checkFields(
     const check = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (!check) {
       throw new UsageError(
-        `${place} has '${harmless(name)}', known are: ${Object.keys(fields).join(', ')}`,
+        `${place} has '${sanitize(name)}', known are: ${Object.keys(fields).join(', ')}`,
       )
     }
     if (!check.holds(field)) throw new UsageError(`${place}: '${name}' must be ${check.wanted}`)

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { type Config, readConfig } from '../config.ts'
 import { findSecrets } from '../delivery/secrets.ts'
 import { createSender } from '../delivery/sender.ts'
-import { judge } from '../delivery/verdict.ts'
+import { decideOutcome } from '../delivery/verdict.ts'
 import type { AttemptRecord } from '../storage/deliveries.ts'
-import { insertTrial } from '../storage/trial-delivery.ts'
+import { insertTestDelivery } from '../storage/trial-delivery.ts'
 import { parseArguments, readSettings, UsageError } from './arguments.ts'
 import { findWebhook } from './find-webhook.ts'
-import { harmless } from './harmless.ts'
+import { sanitize } from './harmless.ts'
 import { openDatabase } from './open-database.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -26,9 +26,9 @@ export async function testWebhook(args: string[], terminal: Terminal): Promise<n
   const { signal } = terminal
   const attempt = await sendOnce(config, { id, account, url, body, secrets, signal })
   const reason = reasonOf(attempt)
-  await insertTrial(db, { id, account, endpointId, event, url, body, attempt, reason })
+  await insertTestDelivery(db, { id, account, endpointId, event, url, body, attempt, reason })
 
-  const outcome = reason === null ? `delivered: ${attempt.status}` : `failed: ${harmless(reason)}`
+  const outcome = reason === null ? `delivered: ${attempt.status}` : `failed: ${sanitize(reason)}`
   const signed = secrets.length > 0 ? 'signed' : 'not signed, as there is no secret'
   terminal.stdout.write(`${outcome}; ${attempt.ms} ms; ${signed}\n`)
   terminal.stderr.write(`In the log of deliveries: ${id}\n`)
@@ -67,6 +67,6 @@ async function sendOnce(
 /** Why it has not arrived, in the words of the log; null when it has. */
 function reasonOf(attempt: AttemptRecord): string | null {
   const first = { kind: 'webhook', tries: 0 } as const
-  const verdict = judge(first, attempt, { now: attempt.at, random: Math.random })
+  const verdict = decideOutcome(first, attempt, { now: attempt.at, random: Math.random })
   return verdict.outcome === 'delivered' ? null : verdict.reason
 }

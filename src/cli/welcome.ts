@@ -7,7 +7,7 @@ export const SAMPLE = fileURLToPath(new URL('../../test/fixtures/jfk.flac', impo
 type Welcome = { url: string; key: string | undefined; config: Config }
 
 /** What `steno serve` prints once it listens: the address, the key or how to get one, and a first request. */
-export function welcome({ url, key, config }: Welcome): string {
+export function startMessage({ url, key, config }: Welcome): string {
   const header = config.http.authHeaderNames[0]!
   return `Steno listens on ${url}
 

@@ -5,7 +5,7 @@ import { openDeliveryBody } from '../storage/delivery-body.ts'
 import type { Clock } from './clock.ts'
 import type { RetryDelays } from './retry-delay.ts'
 import type { Sender } from './sender.ts'
-import { judge } from './verdict.ts'
+import { decideOutcome } from './verdict.ts'
 
 /** What attempts are made with. */
 export type AttemptTools = {
@@ -33,7 +33,7 @@ export async function attemptDelivery(
   const { clock, random, delays } = tools
   const attempt = await send(tools, delivery, use)
   const { id, jobId, endpointId } = delivery
-  const verdict = judge(delivery, attempt, { now: clock.now(), random, delays })
+  const verdict = decideOutcome(delivery, attempt, { now: clock.now(), random, delays })
   return { delivery: { id, jobId, endpointId }, attempt, ...verdict }
 }
 

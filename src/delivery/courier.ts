@@ -4,8 +4,8 @@ import type { AttemptOutcome, Metrics } from '../metrics.ts'
 import type { Delivery, Settlement } from '../storage/deliveries.ts'
 import { noTracing, type Tracing, traced } from '../tracing.ts'
 import { type AttemptTools, type AttemptUse, attemptDelivery } from './attempt.ts'
-import { disableIfHopeless } from './disabling.ts'
-import { Settlements } from './settlements.ts'
+import { disableFailingEndpoint } from './disabling.ts'
+import { AttemptResults } from './settlements.ts'
 
 /** What is measured of deliveries. */
 export type DeliveryMetrics = Pick<
@@ -14,7 +14,7 @@ export type DeliveryMetrics = Pick<
 >
 
 /** What attempts are made, written and told with. */
-export type CourierOptions = AttemptTools & {
+export type AttemptRunnerOptions = AttemptTools & {
   settings: Config['delivery']
   log: Log
   metrics?: DeliveryMetrics | undefined
@@ -24,24 +24,24 @@ export type CourierOptions = AttemptTools & {
 }
 
 /** How an attempt went: `undefined` came to nothing, and the delivery is as due as before. */
-export type Carried = { isSuccess: boolean | undefined; nextAt: number }
+export type AttemptReport = { isSuccess: boolean | undefined; nextAt: number }
 
 /** Pause after the database refused to say what to send, or to disable an endpoint. */
 const PAUSE_MS = 1000
 
 /** Makes attempts at deliveries, and sees to it that what came of them is written. */
-export class Courier {
-  readonly #options: CourierOptions
-  readonly #settlements: Settlements
+export class AttemptRunner {
+  readonly #options: AttemptRunnerOptions
+  readonly #settlements: AttemptResults
 
-  constructor(options: CourierOptions) {
+  constructor(options: AttemptRunnerOptions) {
     const { closing: signal } = options
     this.#options = options
-    this.#settlements = new Settlements({ ...options, signal })
+    this.#settlements = new AttemptResults({ ...options, signal })
   }
 
   /** Makes one attempt. Resolves when its end is written; until then the delivery counts as on its way. */
-  async carry(delivery: Delivery, use: AttemptUse): Promise<Carried> {
+  async carry(delivery: Delivery, use: AttemptUse): Promise<AttemptReport> {
     const { signal } = use
     const { log, clock, closing } = this.#options
     const nothing = { isSuccess: undefined, nextAt: clock.now() }
@@ -104,7 +104,7 @@ export class Courier {
     while (!closing.aborted) {
       try {
         const failure = { delivery, settlement, at: clock.now() }
-        const reason = await disableIfHopeless(db, settings, failure)
+        const reason = await disableFailingEndpoint(db, settings, failure)
         if (reason) log.warn({ endpointId, reason }, 'endpoint disabled')
         return reason !== undefined
       } catch (error) {

@@ -12,7 +12,7 @@ import { findAttempts } from '../storage/delivery-log.ts'
 import { queueLiveCallbacks } from '../storage/outbox.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Clock } from './clock.ts'
-import { Delivery, type DeliveryOptions } from './delivery.ts'
+import { DeliveryService, type DeliveryServiceOptions } from './delivery.ts'
 
 /** A clock that stands still until it is set; it starts now, for signatures have a time. */
 export class TestClock implements Clock {
@@ -46,9 +46,9 @@ export class TestClock implements Clock {
 export type TestDelivery = {
   storage: Storage
   clock: TestClock
-  delivery: Delivery
+  delivery: DeliveryService
   /** Another service over the same store, as after a restart. */
-  reopen(): Promise<Delivery>
+  reopen(): Promise<DeliveryService>
   /** Lets time pass until nothing is due any more, or `isDone`. */
   pass(isDone?: () => boolean): Promise<void>
   /** All deliveries, in the order of their jobs and places, or those of a job. */
@@ -58,7 +58,7 @@ export type TestDelivery = {
 }
 
 /** What the service is opened with, besides the defaults. */
-export type TestDeliveryOptions = Partial<DeliveryOptions> & {
+export type TestDeliveryOptions = Partial<DeliveryServiceOptions> & {
   env?: Record<string, string>
   /** Seconds. */
   timeout?: number
@@ -77,9 +77,9 @@ export async function openDelivery(
   if (timeout !== undefined) config.delivery.timeout = timeout
   const log = createLog('silent')
 
-  async function open(): Promise<Delivery> {
+  async function open(): Promise<DeliveryService> {
     const usual = { config, storage, log, clock, random: () => 0.5, graceMs: 50 }
-    const delivery = new Delivery({ ...usual, ...options, storage })
+    const delivery = new DeliveryService({ ...usual, ...options, storage })
     // Before the store: a hook that is added later runs later.
     t.after(() => delivery.close())
     await delivery.start()

@@ -14,16 +14,16 @@ import { disabledReason } from '../storage/outbox.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Tracing } from '../tracing.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { Courier, type DeliveryMetrics } from './courier.ts'
-import { Lookout, MAX_PAUSE_MS } from './lookout.ts'
+import { AttemptRunner, type DeliveryMetrics } from './courier.ts'
+import { DuePoller, MAX_PAUSE_MS } from './lookout.ts'
 import { type Queue, Queues } from './queues.ts'
 import type { RetryDelays } from './retry-delay.ts'
 import { findSecrets } from './secrets.ts'
 import { createSender, type Sender } from './sender.ts'
-import { keepLogShort } from './upkeep.ts'
+import { trimDeliveryLog } from './upkeep.ts'
 
 /** What deliveries are made with. */
-export type DeliveryOptions = {
+export type DeliveryServiceOptions = {
   config: Pick<Config, 'delivery' | 'network'>
   storage: Pick<Storage, 'db'> & Partial<Pick<Storage, 'deletionClock'>>
   log: Log
@@ -47,13 +47,13 @@ const GRACE_MS = 2000
  * once, in order within a job, and no receiver waits for another. It looks at the database when it is
  * woken, when something becomes due, and once a minute at the latest.
  */
-export class Delivery {
-  readonly #options: DeliveryOptions
+export class DeliveryService {
+  readonly #options: DeliveryServiceOptions
   readonly #log: Log
   readonly #clock: Clock
   readonly #sender: Sender
-  readonly #courier: Courier
-  readonly #lookout: Lookout
+  readonly #courier: AttemptRunner
+  readonly #lookout: DuePoller
   readonly #queues = new Queues()
   readonly #closing = new AbortController()
   readonly #carrying = new Set<Promise<void>>()
@@ -64,7 +64,7 @@ export class Delivery {
   #woken = Promise.withResolvers<void>()
   #changed = Promise.withResolvers<void>()
 
-  constructor(options: DeliveryOptions) {
+  constructor(options: DeliveryServiceOptions) {
     const { config, storage, log, metrics, tracing, delays } = options
     const { clock = systemClock, random = Math.random } = options
     this.#options = options
@@ -72,8 +72,8 @@ export class Delivery {
     this.#log = log.child({ room: 'delivery' })
     this.#sender = createSender({ config, now: clock.now, resolve: options.resolve })
     const onRested = () => this.#woken.resolve()
-    this.#lookout = new Lookout({ db: storage.db, clock, onRested })
-    this.#courier = new Courier({
+    this.#lookout = new DuePoller({ db: storage.db, clock, onRested })
+    this.#courier = new AttemptRunner({
       db: storage.db,
       sender: this.#sender,
       settings: config.delivery,
@@ -92,7 +92,7 @@ export class Delivery {
     const { signal } = this.#closing
     const mayDelete = () => storage.deletionClock?.mayDelete() ?? true
     const upkeep = { db, log: this.#log, clock: this.#clock, logDays, mayDelete, signal }
-    this.#loop = Promise.all([this.#run(), keepLogShort(upkeep)])
+    this.#loop = Promise.all([this.#run(), trimDeliveryLog(upkeep)])
   }
 
   /** Something may have been queued: it goes out now. */

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import type { Db } from '../storage/db.ts'
 import type { Delivery, Settlement } from '../storage/deliveries.ts'
 import { disableEndpoint, findEndpoint } from '../storage/endpoints.ts'
-import { GONE } from './verdict.ts'
+import { HTTP_GONE } from './verdict.ts'
 
 const DAY_MS = 86_400_000
 
@@ -18,18 +18,18 @@ export type Failure = {
  * nothing for days in which it was told again and again. Resolves to the reason when it did so; what is
  * pending for it fails when it has its turn.
  */
-export async function disableIfHopeless(
+export async function disableFailingEndpoint(
   db: Db,
   { disableAfterDays }: Pick<Config['delivery'], 'disableAfterDays'>,
   { delivery, settlement, at }: Failure,
 ): Promise<string | undefined> {
   const { endpointId: id, kind } = delivery
-  const isGone = kind === 'webhook' && settlement.attempt.status === GONE
+  const isGone = kind === 'webhook' && settlement.attempt.status === HTTP_GONE
   const endpoint = isGone ? undefined : await findEndpoint(db, { id })
   const isFailingSince = (endpoint?.failingSince ?? at) <= at - disableAfterDays * DAY_MS
   if (!isGone && !isFailingSince) return undefined
   const reason = isGone
-    ? `it answered ${GONE}: it is gone`
+    ? `it answered ${HTTP_GONE}: it is gone`
     : `no delivery has succeeded for ${disableAfterDays} ${disableAfterDays === 1 ? 'day' : 'days'}`
   const isChanged = await disableEndpoint(db, id, { reason, at })
   return isChanged ? reason : undefined

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import test from 'node:test'
-import { readExcerpt } from './excerpt.ts'
+import { readResponseExcerpt } from './excerpt.ts'
 
 const soon = { timeout: 30_000 }
 
 function excerptOf(...pieces: (string | Buffer)[]): Promise<string> {
-  return readExcerpt(Readable.from(pieces.map((piece) => Buffer.from(piece))), soon)
+  return readResponseExcerpt(Readable.from(pieces.map((piece) => Buffer.from(piece))), soon)
 }
 
 test('a short answer is kept whole', async () => {
@@ -32,7 +32,7 @@ test('64 KB of an endless answer are read, then it is dropped', async () => {
       this.push(Buffer.alloc(1024, 'x'))
     },
   })
-  assert.equal(await readExcerpt(endless, soon), 'x'.repeat(1024))
+  assert.equal(await readResponseExcerpt(endless, soon), 'x'.repeat(1024))
   assert.ok(endless.destroyed)
   // What the stream had read ahead comes on top.
   assert.ok(bytes > 65_536 && bytes < 200_000, `${bytes} bytes were read`)
@@ -40,14 +40,14 @@ test('64 KB of an endless answer are read, then it is dropped', async () => {
 
 test('an answer of less than 64 KB is read to its end, for its connection to be of use again', async () => {
   const body = Readable.from(Array.from({ length: 60 }, () => Buffer.alloc(1024, 'x')))
-  await readExcerpt(body, soon)
+  await readResponseExcerpt(body, soon)
   assert.ok(body.readableEnded)
 })
 
 test('an answer that stalls is dropped after a while', async () => {
   const stalled = new Readable({ read() {} })
   stalled.push('a start')
-  assert.equal(await readExcerpt(stalled, { timeout: 20 }), 'a start')
+  assert.equal(await readResponseExcerpt(stalled, { timeout: 20 }), 'a start')
   assert.ok(stalled.destroyed)
 })
 
@@ -56,5 +56,5 @@ test('an answer that breaks off gives what came', async () => {
     yield Buffer.from('a start')
     throw new Error('the connection broke off')
   }
-  assert.equal(await readExcerpt(Readable.from(breaksOff()), soon), 'a start')
+  assert.equal(await readResponseExcerpt(Readable.from(breaksOff()), soon), 'a start')
 })

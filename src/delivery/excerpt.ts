@@ -13,7 +13,10 @@ type Body = AsyncIterable<Uint8Array> & {
  * body is read to its end, up to 64 KB and for `timeout` milliseconds; then its connection is dropped. One
  * that breaks off gives what came.
  */
-export async function readExcerpt(body: Body, { timeout }: { timeout: number }): Promise<string> {
+export async function readResponseExcerpt(
+  body: Body,
+  { timeout }: { timeout: number },
+): Promise<string> {
   const start: Uint8Array[] = []
   let bytes = 0
   let isWhole = false

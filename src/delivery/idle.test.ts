@@ -15,7 +15,7 @@ import {
 /** A storage whose searches wait behind others for as long as the test says. */
 async function openBusyStorage(t: TestContext) {
   const storage = await openTestStorage(t)
-  const executor = storage.db.lists.getExecutor()
+  const executor = storage.db.readonly.getExecutor()
   const execute = executor.executeQuery.bind(executor)
   let free = Promise.resolve()
   t.mock.method(executor, 'executeQuery', async (...query: Parameters<typeof execute>) => {

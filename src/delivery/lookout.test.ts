@@ -11,7 +11,7 @@ import {
   TestClock,
   until,
 } from './delivery.fixture.ts'
-import { Lookout } from './lookout.ts'
+import { DuePoller } from './lookout.ts'
 
 const MINUTE_MS = 60_000
 
@@ -30,7 +30,7 @@ test('it is looked when asked, once a minute, and not in between', async (t) => 
   const { db } = await openTestStorage(t)
   const clock = new TestClock()
   let rested = Promise.withResolvers<void>()
-  const lookout = new Lookout({ db, clock, onRested: () => rested.resolve() })
+  const lookout = new DuePoller({ db, clock, onRested: () => rested.resolve() })
   t.after(() => lookout.close())
   await queueMessages({ storage: { db } as never, clock }, 'http://a.example/')
 
@@ -90,7 +90,7 @@ test('when more is due than is looked for, it is looked again once one had its t
   const { db } = await openTestStorage(t)
   const clock = new TestClock()
   let rested = Promise.withResolvers<void>()
-  const lookout = new Lookout({ db, clock, onRested: () => rested.resolve() })
+  const lookout = new DuePoller({ db, clock, onRested: () => rested.resolve() })
   t.after(() => lookout.close())
   const nextAt = clock.now()
   await inTransaction(db, async (tx) => {

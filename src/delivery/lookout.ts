@@ -22,11 +22,11 @@ const ERROR_PAUSE_MS = 1000
 const FAR_AHEAD_MS = 24 * 3_600_000
 
 /** What a lookout needs; `onRested` is called when it could look again and was asked to. */
-export type LookoutOptions = { db: Db; clock: Clock; onRested: () => void }
+export type DuePollerOptions = { db: Db; clock: Clock; onRested: () => void }
 
 /** Looks for endpoints that have something due, when it was asked to, and once a minute at the latest. */
-export class Lookout {
-  readonly #options: LookoutOptions
+export class DuePoller {
+  readonly #options: DuePollerOptions
   #isWanted = true
   /** By the clock that may be set. */
   #lookedAt = Number.NEGATIVE_INFINITY
@@ -38,7 +38,7 @@ export class Lookout {
   /** Set while a look would come too soon after the last one. */
   #rest: NodeJS.Timeout | undefined
 
-  constructor(options: LookoutOptions) {
+  constructor(options: DuePollerOptions) {
     this.#options = options
   }
 

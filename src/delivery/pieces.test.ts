@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { inPieces } from './pieces.ts'
+import { inChunks } from './pieces.ts'
 
 test('a body comes in pieces of 64 KB at most, and others have their turn in between', async () => {
   const whole = Buffer.alloc(1_000_000, 'abc')
@@ -18,7 +18,7 @@ test('a body comes in pieces of 64 KB at most, and others have their turn in bet
   }
   setImmediate(count)
   const pieces: Uint8Array[] = []
-  for await (const piece of inPieces(body)) pieces.push(piece)
+  for await (const piece of inChunks(body)) pieces.push(piece)
   isRead = true
   assert.deepEqual(Buffer.concat(pieces), whole)
   assert.ok(pieces.every(({ length }) => length <= 65_536))

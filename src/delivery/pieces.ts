@@ -5,7 +5,7 @@ import type { DeliveryBody } from '../storage/delivery-body.ts'
 const PIECE_BYTES = 64 * 1024
 
 /** The bytes of a body, 64 KB at a time; between the pieces of a long one others have their turn. */
-export async function* inPieces(body: DeliveryBody): AsyncGenerator<Uint8Array> {
+export async function* inChunks(body: DeliveryBody): AsyncGenerator<Uint8Array> {
   for await (const bytes of body.pieces()) {
     for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
       if (from > 0) await turn()

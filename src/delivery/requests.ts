@@ -5,7 +5,7 @@ import type { AddressGuard } from '../net/address-guard.ts'
 import { createGuardedLookup } from '../net/guarded-lookup.ts'
 import type { Resolve } from '../net/resolver.ts'
 import { limitAnswer } from './answer-limits.ts'
-import { readExcerpt } from './excerpt.ts'
+import { readResponseExcerpt } from './excerpt.ts'
 
 /** Idle connections are kept for less than the five seconds after which many servers close theirs. */
 const KEEP_ALIVE_MS = 4000
@@ -105,7 +105,7 @@ function answerOf(sent: ClientRequest): Promise<Answer> {
       status: response.statusCode ?? 0,
       headers: Object.fromEntries(headers),
       async excerpt() {
-        const text = await readExcerpt(response, { timeout: EXCERPT_TIMEOUT_MS })
+        const text = await readResponseExcerpt(response, { timeout: EXCERPT_TIMEOUT_MS })
         release()
         if (!isOver(sent, response)) sent.destroy()
         return text

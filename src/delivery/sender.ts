@@ -7,7 +7,7 @@ import { createResolver, type Resolve } from '../net/resolver.ts'
 import type { AttemptRecord, Delivery } from '../storage/deliveries.ts'
 import type { DeliveryBody } from '../storage/delivery-body.ts'
 import { hideIn, hideSecrets } from './hide-secrets.ts'
-import { inPieces } from './pieces.ts'
+import { inChunks } from './pieces.ts'
 import { createRequests, type Requests } from './requests.ts'
 import { sentSecrets } from './sent-secrets.ts'
 import { shortHeaders } from './short-headers.ts'
@@ -88,7 +88,7 @@ async function send(attempt: Attempt, tools: Tools): Promise<AttemptRecord> {
     checkUrl(url, tools.guard)
     const { account, method } = delivery
     const { bytes } = body
-    const request = { url, account, method, headers, body: inPieces(body), bytes, signal: limit }
+    const request = { url, account, method, headers, body: inChunks(body), bytes, signal: limit }
     const answer = await tools.requests.send(request)
     // What is measured is the time to the answer, not that for the log.
     const ms = since(startedAt)

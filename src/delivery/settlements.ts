@@ -9,7 +9,7 @@ const MAX_TOGETHER = 50
 const PAUSE_MS = 1000
 
 /** What writes how attempts ended. */
-export type SettlementsOptions = {
+export type AttemptResultsOptions = {
   db: Db
   log: Log
   clock: Clock
@@ -23,12 +23,12 @@ type Asked = { settlement: Settlement; written: PromiseWithResolvers<void> }
  * Writes how attempts ended. Those that end while others are being written share one transaction, and
  * with it one sync of the disk. What the database refuses is tried again until it is written.
  */
-export class Settlements {
-  readonly #options: SettlementsOptions
+export class AttemptResults {
+  readonly #options: AttemptResultsOptions
   #waiting: Asked[] = []
   #isWriting = false
 
-  constructor(options: SettlementsOptions) {
+  constructor(options: AttemptResultsOptions) {
     this.#options = options
   }
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { DeliveryBody } from '../storage/delivery-body.ts'
-import { inPieces } from './pieces.ts'
+import { inChunks } from './pieces.ts'
 
 /** What one attempt is signed from. */
 export type ToSign = {
@@ -36,7 +36,7 @@ async function sign({ id, body, secrets }: ToSign, timestamp: string): Promise<s
   if (secrets.length === 0) return ''
   const hashes = secrets.map((secret) => createHmac('sha256', keyOf(secret)))
   for (const hash of hashes) hash.update(`${id}.${timestamp}.`)
-  for await (const piece of inPieces(body)) {
+  for await (const piece of inChunks(body)) {
     for (const hash of hashes) hash.update(piece)
   }
   return hashes.map((hash) => `v1,${hash.digest('base64')}`).join(' ')

@@ -1,14 +1,14 @@
 import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
-import { forgetOldDeliveries } from '../storage/deliveries.ts'
-import { forgetIdleCallbacks } from '../storage/idle-callbacks.ts'
+import { deleteOldDeliveries } from '../storage/deliveries.ts'
+import { purgeCallbackEndpoints } from '../storage/idle-callbacks.ts'
 import type { Clock } from './clock.ts'
 
 const INTERVAL_MS = 3_600_000
 const DAY_MS = 86_400_000
 
 /** What is kept for how long. */
-export type UpkeepOptions = {
+export type LogRetentionOptions = {
   db: Db
   log: Log
   clock: Clock
@@ -23,7 +23,7 @@ export type UpkeepOptions = {
  * Forgets deliveries that ended long ago, with their attempts, and receivers of callbacks that nothing is
  * known of any more, every hour until aborted.
  */
-export async function keepLogShort(options: UpkeepOptions): Promise<void> {
+export async function trimDeliveryLog(options: LogRetentionOptions): Promise<void> {
   const { log, clock, signal, logDays } = options
   while (!signal.aborted) {
     const mayDelete = options.mayDelete?.() ?? true
@@ -39,11 +39,11 @@ export async function keepLogShort(options: UpkeepOptions): Promise<void> {
   }
 }
 
-async function forget({ db, log, clock, logDays, signal }: UpkeepOptions): Promise<void> {
+async function forget({ db, log, clock, logDays, signal }: LogRetentionOptions): Promise<void> {
   const endedBefore = clock.now() - logDays * DAY_MS
   let forgotten = 0
   while (!signal.aborted) {
-    const { deleted, objects } = await forgetOldDeliveries(db, { endedBefore })
+    const { deleted, objects } = await deleteOldDeliveries(db, { endedBefore })
     for (const id of objects) await db.objects.delete(id)
     forgotten += deleted
     if (deleted === 0) break
@@ -51,10 +51,10 @@ async function forget({ db, log, clock, logDays, signal }: UpkeepOptions): Promi
   if (forgotten > 0) log.info({ forgotten }, 'forgot deliveries that ended long ago')
 }
 
-async function forgetCallbacks({ db, log, clock, signal }: UpkeepOptions): Promise<void> {
+async function forgetCallbacks({ db, log, clock, signal }: LogRetentionOptions): Promise<void> {
   let sum = 0
   for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
-    const { forgotten, last } = await forgetIdleCallbacks(db, { after, now: clock.now() })
+    const { forgotten, last } = await purgeCallbackEndpoints(db, { after, now: clock.now() })
     sum += forgotten
     after = last
   }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { AttemptRecord, Delivery } from '../storage/deliveries.ts'
-import { judge, type Verdict } from './verdict.ts'
+import { type Decision, decideOutcome } from './verdict.ts'
 
 const now = 1_000_000
 
 function verdictOn(
   answer: Partial<AttemptRecord>,
   delivery: Partial<Pick<Delivery, 'kind' | 'tries'>> = {},
-): Verdict {
+): Decision {
   const nothing = { status: null, error: null, responseHeaders: null, responseBody: null }
   const attempt = { at: 0, ms: 0, requestHeaders: {}, ...nothing, ...answer }
   const chance = { now, random: () => 0.5 }
-  return judge({ kind: 'callback', tries: 0, ...delivery }, attempt, chance)
+  return decideOutcome({ kind: 'callback', tries: 0, ...delivery }, attempt, chance)
 }
 
 test('any 2xx is a success, and nothing else is', () => {

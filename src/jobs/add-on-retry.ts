@@ -3,12 +3,12 @@ import { AppError, type ErrorCode } from '../errors.ts'
 import type { Db } from '../storage/db.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs.ts'
 import { readResult, replaceResult, type StoredResult } from '../storage/results.ts'
-import type { Composer } from '../text/composer.ts'
+import type { ResultBuilder } from '../text/composer.ts'
 
 /** What a retry needs. */
 export type RetryTools = {
   db: Db
-  composer: Pick<Composer, 'retry'>
+  composer: Pick<ResultBuilder, 'retry'>
   config: Pick<Config, 'addOnResults'>
 }
 

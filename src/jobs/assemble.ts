@@ -3,7 +3,7 @@ import type { Transcript, Word } from '../transcript/transcript.ts'
 import { cutUtterances } from '../transcript/utterances.ts'
 
 /** What was heard in one batch of a channel. */
-export type HeardBatch = { channel: number; segments: readonly RecognizedSegment[] }
+export type RecognizedBatch = { channel: number; segments: readonly RecognizedSegment[] }
 
 type Run = { channel: number; language: string; words: Word[] }
 
@@ -12,7 +12,7 @@ type Run = { channel: number; language: string; words: Word[] }
  * language stays the same, for a segment may end where a sentence does not. Batches hold segments of
  * like length, in no order of time.
  */
-export function assembleTranscript(batches: readonly HeardBatch[]): Transcript {
+export function assembleTranscript(batches: readonly RecognizedBatch[]): Transcript {
   const runs: Run[] = []
   for (const { channel, words, language } of inOrderOfTime(batches)) {
     if (words.length === 0) continue
@@ -25,7 +25,7 @@ export function assembleTranscript(batches: readonly HeardBatch[]): Transcript {
 }
 
 /** All segments, channel by channel. */
-function inOrderOfTime(batches: readonly HeardBatch[]) {
+function inOrderOfTime(batches: readonly RecognizedBatch[]) {
   const segments = batches.flatMap(({ channel, segments }) => {
     return segments.map((heard) => ({ channel, ...heard }))
   })

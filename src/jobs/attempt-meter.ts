@@ -9,7 +9,7 @@ import type { Stage } from './progress.ts'
 export type Observers = { metrics?: Metrics | undefined; tracing?: Tracing | undefined }
 
 /** Measures one attempt at a job. What it tells of a job's end counts only once that is stored. */
-export type AttemptMeter = {
+export type AttemptMetrics = {
   /** Does the work of a stage; `wait` is for a slot, between fetching and decoding. */
   stage<T>(name: Stage | 'wait', work: () => Promise<T>): Promise<T>
   /** The transcript is there: seconds of audio, and of the work since the audio was. */
@@ -21,7 +21,7 @@ export type AttemptMeter = {
 }
 
 /** Begins to measure an attempt at a job that was claimed just now. */
-export function openMeter({ metrics, tracing = noTracing }: Observers, job: ClaimedJob) {
+export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers, job: ClaimedJob) {
   const claimedAt = performance.now()
   metrics?.jobQueueSeconds.observe(Math.max(0, steadyNow() - job.dueAt) / 1000)
   const attributes = { 'steno.job.id': job.id, 'steno.job.attempt': job.attempt }
@@ -38,7 +38,7 @@ export function openMeter({ metrics, tracing = noTracing }: Observers, job: Clai
     if (audioSeconds > 0) metrics?.jobRealTimeFactor.observe(workSeconds / audioSeconds)
   }
 
-  const meter: AttemptMeter = {
+  const meter: AttemptMetrics = {
     async stage(stage, work) {
       metrics?.jobsInStage.inc({ stage })
       try {

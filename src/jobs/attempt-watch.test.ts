@@ -7,7 +7,7 @@ import { openTestStorage } from '../../test/test-storage.ts'
 import { createLog } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { returnLostJobs } from '../storage/queue-upkeep.ts'
-import { LeaseLost, watchAttempt } from './attempt-watch.ts'
+import { LeaseLostError, startHeartbeat } from './attempt-watch.ts'
 
 const log = createLog('silent')
 const stop = new AbortController().signal
@@ -25,7 +25,7 @@ async function leaseUntil(db: Db): Promise<number> {
 test('a lease is renewed as long as the attempt is watched', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
-  const watch = watchAttempt({ db, log, lease, timeout: 0, stop, renewIntervalMs: 5 })
+  const watch = startHeartbeat({ db, log, lease, timeout: 0, stop, renewIntervalMs: 5 })
   while ((await leaseUntil(db)) <= Date.now()) await delay(1)
   await watch.close()
   assert.equal(watch.signal.aborted, false)
@@ -38,16 +38,16 @@ test('an attempt whose lease is lost is ended', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
   await returnLostJobs(db, { now: 10_000 })
-  const watch = watchAttempt({ db, log, lease, timeout: 0, stop, renewIntervalMs: 5 })
+  const watch = startHeartbeat({ db, log, lease, timeout: 0, stop, renewIntervalMs: 5 })
   t.after(() => watch.close())
   await once(watch.signal, 'abort')
-  assert.ok(watch.signal.reason instanceof LeaseLost)
+  assert.ok(watch.signal.reason instanceof LeaseLostError)
 })
 
 test('an attempt that takes too long is ended', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
-  const watch = watchAttempt({ db, log, lease, timeout: 0.01, stop })
+  const watch = startHeartbeat({ db, log, lease, timeout: 0.01, stop })
   t.after(() => watch.close())
   await once(watch.signal, 'abort')
   assert.equal(watch.signal.reason.code, 'job_timeout')
@@ -56,7 +56,7 @@ test('an attempt that takes too long is ended', async (t) => {
 test('an attempt that ended in time is not ended again', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
-  const watch = watchAttempt({ db, log, lease, timeout: 0.01, stop })
+  const watch = startHeartbeat({ db, log, lease, timeout: 0.01, stop })
   await watch.close()
   await delay(30)
   assert.equal(watch.signal.aborted, false)
@@ -66,7 +66,7 @@ test('an attempt is ended with its server', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
   const server = new AbortController()
-  const watch = watchAttempt({ db, log, lease, timeout: 0, stop: server.signal })
+  const watch = startHeartbeat({ db, log, lease, timeout: 0, stop: server.signal })
   t.after(() => watch.close())
   server.abort('going down')
   assert.equal(watch.signal.reason, 'going down')
@@ -76,7 +76,7 @@ test('what is waited for untimed takes none of the time, which then begins anew'
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const watch = watchAttempt({ db, log, lease, timeout: 10, stop })
+  const watch = startHeartbeat({ db, log, lease, timeout: 10, stop })
   t.mock.timers.tick(9000)
   const work = Promise.withResolvers<void>()
   const waited = watch.untimed(work.promise)

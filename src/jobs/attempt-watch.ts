@@ -11,7 +11,7 @@ export const LEASE_MS = 30_000
 const RENEW_INTERVAL_MS = LEASE_MS / 3
 
 /** Reason of an attempt that ends because its job went to another owner: nothing it writes would count. */
-export class LeaseLost extends Error {}
+export class LeaseLostError extends Error {}
 
 /** Which lease to keep, and what ends the attempt. */
 export type WatchOptions = {
@@ -25,7 +25,7 @@ export type WatchOptions = {
 }
 
 /** `signal` is aborted when the attempt has to end; its reason says why. */
-export type AttemptWatch = {
+export type LeaseHeartbeat = {
   signal: AbortSignal
   /** Waits for `work` without counting the time; the attempt then has all of it again. */
   untimed(work: Promise<void>): Promise<void>
@@ -33,7 +33,7 @@ export type AttemptWatch = {
 }
 
 /** Keeps the lease of an attempt alive, and ends the attempt when it is lost or the time is up. */
-export function watchAttempt(options: WatchOptions): AttemptWatch {
+export function startHeartbeat(options: WatchOptions): LeaseHeartbeat {
   const { timeout, stop } = options
   const abort = new AbortController()
   const closed = new AbortController()
@@ -68,7 +68,7 @@ async function keepLease(
         log.warn({ err: error }, 'lease not renewed')
         return true
       })
-      if (!held) abort.abort(new LeaseLost())
+      if (!held) abort.abort(new LeaseLostError())
     }
   } catch (error) {
     if (!closed.aborted) throw error

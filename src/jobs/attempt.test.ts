@@ -183,7 +183,7 @@ test('the result of an attempt whose job went to another owner is dropped', asyn
 })
 
 test('progress is written while the attempt goes on, and its failure does no harm', async (t) => {
-  const step = { stage: 'recognise', fraction: 0.5, secondsLeft: 3 }
+  const step = { stage: 'recognize', fraction: 0.5, secondsLeft: 3 }
   const { after } = await attempt(t, async ({ db, job: { id }, onProgress }) => {
     onProgress(step)
     while (!(await findProgress(db, { id, account })));

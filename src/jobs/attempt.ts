@@ -5,12 +5,12 @@ import type { Db } from '../storage/db.ts'
 import { failJob, finishJob, type JobFailure, releaseJob, retryJob } from '../storage/lease.ts'
 import { type JobProgress, recordProgress } from '../storage/progress.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
-import { type AttemptMeter, type Observers, openMeter } from './attempt-meter.ts'
-import { type AttemptWatch, LeaseLost, watchAttempt } from './attempt-watch.ts'
+import { type AttemptMetrics, createAttemptMetrics, type Observers } from './attempt-meter.ts'
+import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './attempt-watch.ts'
 import { steadyNow } from './clock.ts'
-import type { Enter } from './in-hand.ts'
+import type { AcquireSlot } from './in-hand.ts'
 import type { Transcribed, TranscribeOptions } from './pipeline.ts'
-import { dropOriginal, dropRedactedSound } from './redacted-sound.ts'
+import { deleteOriginal, deleteRedactedAudio } from './redacted-sound.ts'
 
 /** Base of the pause before a further attempt; doubled each time, plus up to half of it at random. */
 const RETRY_PAUSE_MS = 1000
@@ -36,7 +36,7 @@ export type AttemptTools = Observers & {
   /** Seconds one attempt may take; 0 = no limit. */
   timeout: number
   transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<Transcribed>
-  enter: Enter
+  enter: AcquireSlot
   /** Removes what the stages of a job left behind. */
   discard(jobId: string): Promise<void>
   /** Aborted when the server stops: the job then goes back as if the attempt had not been made. */
@@ -53,14 +53,14 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   return delay(ms, undefined, { signal })
 }
 
-type Tools = AttemptTools & { meter: AttemptMeter }
+type Tools = AttemptTools & { meter: AttemptMetrics }
 
 /** Makes one attempt at a claimed job and writes how it ended; fails only when that cannot be written. */
 export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<void> {
   const log = given.log.child({ jobId: job.id, account: job.account, attempt: job.attempt })
-  const meter = openMeter(given, job)
+  const meter = createAttemptMetrics(given, job)
   const tools = { ...given, log, meter }
-  const watch = watchAttempt({ ...tools, lease: job.lease })
+  const watch = startHeartbeat({ ...tools, lease: job.lease })
   let failure: unknown
   try {
     const transcribed = await transcribeTold(tools, job, watch)
@@ -78,7 +78,7 @@ export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<
 async function transcribeTold(
   { db, enter, log, meter, transcribe }: Tools,
   job: ClaimedJob,
-  { signal, untimed }: AttemptWatch,
+  { signal, untimed }: LeaseHeartbeat,
 ): Promise<Transcribed> {
   let written = Promise.resolve()
   function onProgress(progress: JobProgress): void {
@@ -109,10 +109,10 @@ async function finish(
   try {
     done = await untilWritten(tools, write, { isFatal })
   } finally {
-    if (!done && redactedSound) await dropRedactedSound(tools, redactedSound)
+    if (!done && redactedSound) await deleteRedactedAudio(tools, redactedSound)
   }
   if (!done) return log.warn('result dropped: the lease was lost')
-  if (redactedSound) await dropOriginal(tools, job)
+  if (redactedSound) await deleteOriginal(tools, job)
   await discard(tools, job.id)
   tools.onEvents?.()
   meter.ended()
@@ -126,7 +126,7 @@ async function settleFailure(
   { error }: { error: unknown },
 ): Promise<void> {
   const { db, log, maxAttempts, meter } = tools
-  if (error instanceof LeaseLost) return log.warn('attempt dropped: the lease was lost')
+  if (error instanceof LeaseLostError) return log.warn('attempt dropped: the lease was lost')
   const code = error instanceof AppError ? error.code : 'internal'
   if (code === 'server_stopping') {
     await releaseJob(db, job.lease, { runAfter: steadyNow() })

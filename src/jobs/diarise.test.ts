@@ -5,7 +5,7 @@ import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import type { SpeakerTask, SpeechEngine } from '../asr/speech-engine.ts'
 import { AppError } from '../errors.ts'
 import type { Transcript } from '../transcript/transcript.ts'
-import { type DiariseOptions, diarise } from './diarise.ts'
+import { type DiarizeOptions, diarizeRecording } from './diarise.ts'
 
 const word = { text: 'hi', start: 0, end: 0.5, confidence: 1 }
 const transcript: Transcript = {
@@ -15,12 +15,12 @@ const channels = [0, 1].map((channel) => {
   return { channel, path: `c${channel}`, samples: 16_000, sameAs: null }
 })
 
-function told(engine: Partial<SpeechEngine> = {}, options: Partial<DiariseOptions> = {}) {
-  return diarise(transcript, {
+function told(engine: Partial<SpeechEngine> = {}, options: Partial<DiarizeOptions> = {}) {
+  return diarizeRecording(transcript, {
     speech: { ...createFakeSpeechEngine('hi'), ...engine },
     channels,
     stages: {
-      async hearVoices({ channel, part, model }, work) {
+      async embedSpeakers({ channel, part, model }, work) {
         const file = `v${channel}-${part}-${model}`
         await work(file)
         return file
@@ -82,9 +82,9 @@ test('a worker that crashes once costs nothing, one that crashes again the speak
   const crash = (times: number) => async () => {
     if (crashes++ < times) throw new AppError('engine_failed')
   }
-  assert.equal((await told({ hearVoices: crash(1) })).diarizationError, undefined)
+  assert.equal((await told({ embedSpeakers: crash(1) })).diarizationError, undefined)
   crashes = 0
-  const { transcript: same, diarizationError } = await told({ hearVoices: crash(9) })
+  const { transcript: same, diarizationError } = await told({ embedSpeakers: crash(9) })
   assert.equal(same, transcript)
   assert.deepEqual(diarizationError, {
     status_code: 500,
@@ -94,31 +94,31 @@ test('a worker that crashes once costs nothing, one that crashes again the speak
 })
 
 test('a model that was added and cannot be used is named in the error', async () => {
-  const hearVoices = async () => {
+  const embedSpeakers = async () => {
     throw new AppError('speaker_model_unusable', "'mine' is damaged")
   }
-  const { transcript: same, diarizationError } = await told({ hearVoices })
+  const { transcript: same, diarizationError } = await told({ embedSpeakers })
   assert.equal(same, transcript)
   assert.equal(diarizationError?.message, "Cannot use the added speaker model: 'mine' is damaged")
 })
 
 test('counts reach the model that hears when there is one channel alone', async () => {
   const heard: unknown[] = []
-  const hearVoices: SpeechEngine['hearVoices'] = async (_pcm, _regions, { counts }) => {
+  const embedSpeakers: SpeechEngine['embedSpeakers'] = async (_pcm, _regions, { counts }) => {
     heard.push(counts)
   }
   const params = { diarization_config: { number_of_speakers: 3 } }
-  await told({ hearVoices }, { params })
-  await told({ hearVoices }, { params, channels: channels.slice(0, 1) })
+  await told({ embedSpeakers }, { params })
+  await told({ embedSpeakers }, { params, channels: channels.slice(0, 1) })
   assert.deepEqual(heard, [undefined, undefined, { exact: 3 }])
 })
 
 test('what ends the attempt is not taken for a failed add-on', async () => {
   for (const code of ['server_stopping', 'engine_unavailable', 'storage_full'] as const) {
-    const hearVoices = async () => {
+    const embedSpeakers = async () => {
       throw new AppError(code)
     }
-    await assert.rejects(told({ hearVoices }), { code })
+    await assert.rejects(told({ embedSpeakers }), { code })
   }
   const controller = new AbortController()
   const findSpeakers: SpeechEngine['findSpeakers'] = async () => {

@@ -1,4 +1,4 @@
-import { onceMore } from '../asr/once-more.ts'
+import { retryOnce } from '../asr/once-more.ts'
 import { countsOf, type DiarizationConfig } from '../asr/speaker-counts.ts'
 import type { EngineOptions, SpeechEngine } from '../asr/speech-engine.ts'
 import type { DecodedChannel } from '../audio/media.ts'
@@ -7,13 +7,13 @@ import type { Log } from '../log.ts'
 import type { AddOnError } from '../text/envelope.ts'
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
 import { inParallel } from './in-parallel.ts'
-import type { Stages } from './stages.ts'
+import type { Checkpoints } from './stages.ts'
 
 /** What a recording is told apart with. `channels` are those with a sound of their own. */
-export type DiariseOptions = EngineOptions & {
+export type DiarizeOptions = EngineOptions & {
   speech: SpeechEngine
   channels: readonly DecodedChannel[]
-  stages: Pick<Stages, 'hearVoices'>
+  stages: Pick<Checkpoints, 'embedSpeakers'>
   params: Readonly<Record<string, unknown>>
   log: Log
   /** Milliseconds. */
@@ -21,7 +21,7 @@ export type DiariseOptions = EngineOptions & {
 }
 
 /** The transcript with its speakers, or as it was with the reason why there are none and the seconds that went into it. */
-export type Diarised = {
+export type Diarized = {
   transcript: Transcript
   diarizationError?: AddOnError
   diarizationSeconds?: number
@@ -38,7 +38,10 @@ const ENDS_ATTEMPT: ReadonlySet<ErrorCode> = new Set([
  * Tells who said each word. A failure costs the job nothing but its speakers; rejects when the attempt
  * cannot go on at all: it was aborted, no worker can be had, the disk is full.
  */
-export async function diarise(transcript: Transcript, options: DiariseOptions): Promise<Diarised> {
+export async function diarizeRecording(
+  transcript: Transcript,
+  options: DiarizeOptions,
+): Promise<Diarized> {
   const { params, signal, log, now = performance.now.bind(performance) } = options
   const startedAt = now()
   const { speaker_confidence: isConfidenceAsked } = configOf(params)
@@ -65,10 +68,10 @@ function unsure({ speakerConfidence: _, ...utterance }: Utterance): Utterance {
   return utterance
 }
 
-async function tellApart(transcript: Transcript, options: DiariseOptions): Promise<Utterance[]> {
+async function tellApart(transcript: Transcript, options: DiarizeOptions): Promise<Utterance[]> {
   const { speech, channels, stages, params, signal, onProgress } = options
   const groups = channels.flatMap((pcm) => {
-    return speech.planVoices(wordsOf(transcript, pcm.channel), pcm).map((regions, part) => {
+    return speech.planEmbeddings(wordsOf(transcript, pcm.channel), pcm).map((regions, part) => {
       return { pcm, regions, part }
     })
   })
@@ -80,9 +83,12 @@ async function tellApart(transcript: Transcript, options: DiariseOptions): Promi
     groups,
     async ({ pcm, regions, part }, signal) => {
       const { channel } = pcm
-      const file = await stages.hearVoices({ channel, part, model: speech.voiceModel }, (to) => {
-        return onceMore(() => speech.hearVoices(pcm, regions, { signal, to, ...ofChannel }))
-      })
+      const file = await stages.embedSpeakers(
+        { channel, part, model: speech.speakerModel },
+        (to) => {
+          return retryOnce(() => speech.embedSpeakers(pcm, regions, { signal, to, ...ofChannel }))
+        },
+      )
       onProgress?.(++done / groups.length)
       return { channel, file }
     },
@@ -93,13 +99,13 @@ async function tellApart(transcript: Transcript, options: DiariseOptions): Promi
     return { channel, files: own.map(({ file }) => file) }
   })
   const task = { transcript, voices, counts }
-  return onceMore(() => speech.findSpeakers(task, { signal }))
+  return retryOnce(() => speech.findSpeakers(task, { signal }))
 }
 
 function wordsOf({ utterances }: Transcript, channel: number) {
   return utterances.filter((own) => own.channel === channel).flatMap(({ words }) => words)
 }
 
-function configOf({ diarization_config }: DiariseOptions['params']): DiarizationConfig {
+function configOf({ diarization_config }: DiarizeOptions['params']): DiarizationConfig {
   return (diarization_config ?? {}) as DiarizationConfig
 }

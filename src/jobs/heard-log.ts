@@ -2,7 +2,7 @@ import { open, readFile } from 'node:fs/promises'
 import type { RecognizedSegment, Segment } from '../asr/speech-engine.ts'
 
 /** What was heard so far in the batches of one job, also by an earlier attempt. */
-export type HeardLog = {
+export type RecognitionCheckpoint = {
   find(channel: number, batch: readonly Segment[]): RecognizedSegment[] | undefined
   /** Resolves once the batch is on the disk. */
   append(channel: number, batch: RecognizedSegment[]): Promise<void>
@@ -15,7 +15,7 @@ type Line = { channel: number; batch: RecognizedSegment[] }
  * Opens a file of one JSON line per batch. A last line that a crash tore is cut off, so that the next
  * one does not grow out of it.
  */
-export async function openHeardLog(path: string): Promise<HeardLog> {
+export async function openRecognitionCheckpoint(path: string): Promise<RecognitionCheckpoint> {
   const text = await readFile(path, 'utf8').catch(() => '')
   const whole = text.slice(0, text.lastIndexOf('\n') + 1)
   const heard = new Map<string, RecognizedSegment[]>()

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ClaimedJob } from '../storage/queue.ts'
-import { type Enter, InHand } from './in-hand.ts'
+import { type AcquireSlot, JobSlots } from './in-hand.ts'
 
 /** Attempts that go on until they are told to end; `log` says which have come to work. */
 function open({ slots = 2, maxPerAccount = 25 } = {}) {
   let changes = 0
-  const inHand = new InHand({ slots, maxPerAccount }, () => changes++)
+  const inHand = new JobSlots({ slots, maxPerAccount }, () => changes++)
   const log: string[] = []
   const stop = new AbortController()
   const ends = new Map<string, () => void>()
@@ -14,7 +14,7 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
     const end = Promise.withResolvers<void>()
     const fetched = Promise.withResolvers<void>()
     ends.set(id, end.resolve)
-    const run = async (enter: Enter) => {
+    const run = async (enter: AcquireSlot) => {
       await fetched.promise
       try {
         await enter(stop.signal)
@@ -39,8 +39,8 @@ test('attempts that work take the slots, attempts that fetch do not', async () =
   begin('b')
   begin('c')
   assert.deepEqual(inHand.room(), { only: 'unfetched' })
-  assert.equal(inHand.hasRoomFor({ account: 'x', isFetched: true }), false)
-  assert.equal(inHand.hasRoomFor({ account: 'x', isFetched: false }), true)
+  assert.equal(inHand.hasSlotFor({ account: 'x', isFetched: true }), false)
+  assert.equal(inHand.hasSlotFor({ account: 'x', isFetched: false }), true)
 })
 
 test('fetching has a bound, which what waits counts to', async () => {
@@ -81,8 +81,8 @@ test('what was fetched waits until it is admitted, the account with the fewest f
 test('an account has its bound, whatever its attempts do', () => {
   const { inHand, begin } = open({ maxPerAccount: 1 })
   begin('a', { isFetched: false })
-  assert.equal(inHand.hasRoomFor({ account: 'acme', isFetched: true }), false)
-  assert.equal(inHand.hasRoomFor({ account: 'other', isFetched: true }), true)
+  assert.equal(inHand.hasSlotFor({ account: 'acme', isFetched: true }), false)
+  assert.equal(inHand.hasSlotFor({ account: 'other', isFetched: true }), true)
 })
 
 test('a stop dismisses what only fetches or waits, and lets the rest work on', async () => {

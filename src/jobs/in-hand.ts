@@ -12,7 +12,7 @@ const NEWEST_SHARE = 0.2
 export type Limits = { slots: number; maxPerAccount: number }
 
 /** Waits until an attempt may do more than fetch; rejects when `signal` aborts. */
-export type Enter = (signal: AbortSignal) => Promise<void>
+export type AcquireSlot = (signal: AbortSignal) => Promise<void>
 
 type Attempt = {
   account: string
@@ -29,7 +29,7 @@ type Attempt = {
  * attempt is `waiting` until a slot is free, and then `working`. One whose recording is here works at
  * once, for it was only begun because a slot was free.
  */
-export class InHand {
+export class JobSlots {
   readonly #limits: Limits
   readonly #onChange: () => void
   /** By the id of their job. */
@@ -66,14 +66,14 @@ export class InHand {
   }
 
   /** Whether such a job could be begun now. */
-  hasRoomFor({ account, isFetched }: Pick<ClaimedJob, 'account' | 'isFetched'>): boolean {
+  hasSlotFor({ account, isFetched }: Pick<ClaimedJob, 'account' | 'isFetched'>): boolean {
     const own = this.#all().filter((attempt) => attempt.account === account)
     const isRoom = isFetched ? this.#isFree() : this.#canFetch()
     return isRoom && own.length < this.#limits.maxPerAccount
   }
 
   /** Begins an attempt, which `run` makes, until the signal that it is given tells that it may end. */
-  begin(job: ClaimedJob, run: (enter: Enter, dismissed: AbortSignal) => Promise<void>): void {
+  begin(job: ClaimedJob, run: (enter: AcquireSlot, dismissed: AbortSignal) => Promise<void>): void {
     const attempt: Attempt = {
       account: job.account,
       phase: job.isFetched ? 'working' : 'fetching',

@@ -9,7 +9,7 @@ import type { Log } from '../log.ts'
 import { createResolver, type Resolve } from '../net/resolver.ts'
 import {
   type CreateJob,
-  createJobs,
+  createJobWriter,
   type Earlier,
   findRepeated,
   type IdempotencyKey,
@@ -20,16 +20,16 @@ import { deleteEndedJob, findJob, type JobId } from '../storage/jobs.ts'
 import { findActiveJobs } from '../storage/queue-upkeep.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
-import type { Composer } from '../text/composer.ts'
+import type { ResultBuilder } from '../text/composer.ts'
 import { languages as redactedLanguages } from '../text/entities/find-entities.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import type { Observers } from './attempt-meter.ts'
 import { steadyNow } from './clock.ts'
 import { type MediaTools, type PipelineTools, transcribe } from './pipeline.ts'
-import { Runner } from './runner.ts'
+import { QueueLoop } from './runner.ts'
 import { filenameOf } from './source-url.ts'
-import { removeStages, removeStaleStages } from './stages.ts'
-import { keepTidy } from './upkeep.ts'
+import { removeCheckpoints, removeStaleCheckpoints } from './stages.ts'
+import { runMaintenance } from './upkeep.ts'
 import { type AddressedUpload, fetchUpload, storeUpload, type Upload } from './uploads.ts'
 
 /** A job as it is asked for, after validation. */
@@ -52,7 +52,7 @@ export type JobsOptions = Observers & {
   storage: Pick<Storage, 'db' | 'objects' | 'space'> &
     Partial<Pick<Storage, 'orphans' | 'deletionClock'>>
   speech: SpeechEngine
-  composer: Pick<Composer, 'compose' | 'retry' | 'describe'>
+  composer: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
   log: Log
   media?: MediaTools
   /** For tests: how the name of a source becomes addresses. */
@@ -81,7 +81,7 @@ export class Jobs {
   readonly #tools: PipelineTools
   readonly #log: Log
   readonly #options: JobsOptions
-  readonly #runner: Runner
+  readonly #runner: QueueLoop
   readonly #create: CreateJob
   readonly #closed = new AbortController()
   /** Uploads being fetched, by account. */
@@ -99,9 +99,9 @@ export class Jobs {
     const given = { db, space, log, speech, composer, config, workFolder, resolve }
     this.#tools = { ...given, media: media ?? tools }
     this.#options = options
-    this.#create = createJobs(db)
+    this.#create = createJobWriter(db)
     this.#log = log.child({ room: 'jobs' })
-    this.#runner = new Runner({
+    this.#runner = new QueueLoop({
       db,
       log: this.#log,
       maxAttempts,
@@ -115,7 +115,7 @@ export class Jobs {
       tracing,
       onEvents: options.onEvents,
       transcribe: (job, options) => transcribe(this.#tools, job, options),
-      discard: (jobId) => removeStages(workFolder, jobId),
+      discard: (jobId) => removeCheckpoints(workFolder, jobId),
     })
   }
 
@@ -184,7 +184,7 @@ export class Jobs {
     }
     this.#options.onDeleted?.(job.id)
     for (const id of deleted.objects) await db.objects.delete(id)
-    await removeStages(workFolder, job.id)
+    await removeCheckpoints(workFolder, job.id)
   }
 
   /** Makes a failed add-on of a job that is done again; the JSON text of what stands in its result now. */
@@ -201,7 +201,7 @@ export class Jobs {
   /** Begins to work through the queue, with what an earlier server left unfinished. */
   async start(): Promise<void> {
     const { db, workFolder } = this.#tools
-    await removeStaleStages(workFolder, await findActiveJobs(db))
+    await removeStaleCheckpoints(workFolder, await findActiveJobs(db))
     await this.#runner.start()
     const { signal } = this.#closed
     const { uploadTtl, retentionDays, orphanDays } = this.#tools.config.storage
@@ -209,7 +209,7 @@ export class Jobs {
     const { orphans, deletionClock } = storage
     const mayDelete = () => deletionClock?.mayDelete() ?? true
     const kept = { uploadTtl, retentionDays, orphanDays, onDeleted, orphans, mayDelete }
-    this.#tidying = keepTidy({ db, log: this.#log, ...kept, signal })
+    this.#tidying = runMaintenance({ db, log: this.#log, ...kept, signal })
   }
 
   /** Resolves when no job is waiting or in hand. */

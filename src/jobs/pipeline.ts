@@ -6,25 +6,25 @@ import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Resolve } from '../net/resolver.ts'
 import type { Db } from '../storage/db.ts'
-import { recordSound } from '../storage/fetched-file.ts'
+import { recordMedia } from '../storage/fetched-file.ts'
 import { findFile, type StoredFile } from '../storage/files.ts'
 import type { JobProgress } from '../storage/progress.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
-import type { RedactedSound } from '../storage/redacted-sound.ts'
+import type { RedactedAudio } from '../storage/redacted-sound.ts'
 import type { WrittenResult } from '../storage/results.ts'
 import type { Space } from '../storage/space.ts'
-import type { Composer } from '../text/composer.ts'
+import type { ResultBuilder } from '../text/composer.ts'
 import { roundTo } from '../transcript/rounding.ts'
-import { assembleTranscript, type HeardBatch } from './assemble.ts'
-import type { AttemptMeter } from './attempt-meter.ts'
-import { type Diarised, diarise } from './diarise.ts'
-import type { Enter } from './in-hand.ts'
+import { assembleTranscript, type RecognizedBatch } from './assemble.ts'
+import type { AttemptMetrics } from './attempt-meter.ts'
+import { type Diarized, diarizeRecording } from './diarise.ts'
+import type { AcquireSlot } from './in-hand.ts'
 import { inParallel } from './in-parallel.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { provideRecording } from './recording.ts'
-import { storeRedactedSound, wantsRedactedSound } from './redacted-sound.ts'
+import { storeRedactedAudio, wantsRedactedAudio } from './redacted-sound.ts'
 import { checkResultSize } from './result-size.ts'
-import { openStages, type Stages } from './stages.ts'
+import { type Checkpoints, openCheckpoints } from './stages.ts'
 
 /** How recordings are looked into and decoded; tests may give other ones. */
 export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia }
@@ -37,7 +37,7 @@ export type PipelineTools = {
   media: MediaTools
   /** How the name of a source becomes addresses. */
   resolve: Resolve
-  composer: Pick<Composer, 'compose' | 'retry' | 'describe'>
+  composer: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
   config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
   log: Log
   /** Where the stages of each job keep what they produced. */
@@ -48,12 +48,12 @@ export type PipelineTools = {
 export type TranscribeOptions = {
   signal: AbortSignal
   onProgress: (progress: JobProgress) => void
-  enter: Enter
-  meter: AttemptMeter
+  enter: AcquireSlot
+  meter: AttemptMetrics
 }
 
 /** What was made of a recording: the result, and what is to be kept in place of the original. */
-export type Transcribed = { result: WrittenResult; redactedSound?: RedactedSound | undefined }
+export type Transcribed = { result: WrittenResult; redactedSound?: RedactedAudio | undefined }
 
 /**
  * Makes the result of one job: fetch, decode, find the speech of each channel, recognise it in batches,
@@ -74,27 +74,27 @@ export async function transcribe(
   const fetchedAt = performance.now()
   await meter.stage('wait', () => enter(signal))
   const enteredAt = performance.now()
-  await using stages = await openStages(tools.workFolder, job.id)
+  await using stages = await openCheckpoints(tools.workFolder, job.id)
 
   progress.enter('decode')
   const step = { stages, progress, signal }
   const decoded = await meter.stage('decode', () => decode(tools, job, step))
   const sound = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
-  await recordSound(tools.db, job.lease, sound)
+  await recordMedia(tools.db, job.lease, sound)
   const channels = decoded.channels.filter(({ sameAs }) => sameAs === null)
 
-  progress.enter('find speech')
-  const segments = await meter.stage('find speech', () => {
+  progress.enter('detect speech')
+  const segments = await meter.stage('detect speech', () => {
     return findSpeech(tools.speech, channels, step)
   })
   const batches = channels.flatMap((pcm, i) =>
     tools.speech.planBatches(segments[i]!).map((batch) => ({ pcm, batch })),
   )
 
-  const heard = await meter.stage('recognise', () => {
-    return recognise(tools.speech, batches, { ...step, language })
+  const heard = await meter.stage('recognize', () => {
+    return recognize(tools.speech, batches, { ...step, language })
   })
-  const told = await tellApart(tools, job, { ...step, heard, channels, meter })
+  const told = await diarizeChannels(tools, job, { ...step, heard, channels, meter })
   const workMs = performance.now() - enteredAt
   meter.heard({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
   const result = {
@@ -106,39 +106,43 @@ export async function transcribe(
     diarizationError: told.diarizationError,
     diarizationSeconds: told.diarizationSeconds,
   }
-  progress.enter('compose')
-  const composed = await meter.stage('compose', () => {
-    return tools.composer.compose(told.transcript, result, { account: job.account, signal })
+  progress.enter('build result')
+  const composed = await meter.stage('build result', () => {
+    return tools.composer.build(told.transcript, result, { account: job.account, signal })
   })
   await checkResultSize(tools.space, job, composed.text)
-  if (!wantsRedactedSound(job.params)) return { result: composed.text }
+  if (!wantsRedactedAudio(job.params)) return { result: composed.text }
 
-  progress.enter('redact sound')
+  progress.enter('redact audio')
   // Last of all: once it is stored, whoever ends the job has to see to it.
-  const redactedSound = await meter.stage('redact sound', () => {
+  const redactedSound = await meter.stage('redact audio', () => {
     const { redacted } = composed
-    return storeRedactedSound(tools, decoded.channels, { redacted, signal, account: job.account })
+    return storeRedactedAudio(tools, decoded.channels, { redacted, signal, account: job.account })
   })
   return { result: composed.text, redactedSound }
 }
 
-type Step = { stages: Stages; progress: Progress; signal: AbortSignal }
+type Step = { stages: Checkpoints; progress: Progress; signal: AbortSignal }
 
-type Heard = { heard: HeardBatch[]; channels: readonly DecodedChannel[]; meter: AttemptMeter }
+type Heard = {
+  heard: RecognizedBatch[]
+  channels: readonly DecodedChannel[]
+  meter: AttemptMetrics
+}
 
 /** The transcript of what was heard, with its speakers where they were asked for. */
-async function tellApart(
+async function diarizeChannels(
   { speech, log }: PipelineTools,
   { id, params }: ClaimedJob,
   { heard, channels, meter, stages, progress, signal }: Step & Heard,
-): Promise<Diarised> {
+): Promise<Diarized> {
   const transcript = assembleTranscript(heard)
   if (params.diarization !== true) return { transcript }
-  progress.enter('diarise')
+  progress.enter('diarize')
   const tools = { speech, stages, log: log.child({ jobId: id }) }
   const onProgress = progress.advance
-  return meter.stage('diarise', () => {
-    return diarise(transcript, { ...tools, channels, params, signal, onProgress })
+  return meter.stage('diarize', () => {
+    return diarizeRecording(transcript, { ...tools, channels, params, signal, onProgress })
   })
 }
 
@@ -195,29 +199,29 @@ type Batch = { pcm: DecodedChannel; batch: Segment[] }
  * Hears all batches, one more at a time than there are workers, so that none of these ever waits for
  * the next. The answers stand in the order of the batches, whichever was heard first.
  */
-async function recognise(
+async function recognize(
   speech: SpeechEngine,
   batches: readonly Batch[],
   { stages, progress, signal, language }: Step & { language: string | undefined },
 ) {
   const total = sum(batches.map(length))
-  const left = batches.filter(({ pcm, batch }) => !stages.findHeard(pcm.channel, batch))
+  const left = batches.filter(({ pcm, batch }) => !stages.findRecognized(pcm.channel, batch))
   let done = total - sum(left.map(length))
   const fraction = () => (total > 0 ? done / total : 1)
-  progress.enter('recognise', fraction())
+  progress.enter('recognize', fraction())
   await inParallel(
     left,
     async ({ pcm, batch }, signal) => {
       const options = language === undefined ? { signal } : { signal, language }
       const words = await speech.recognize(pcm, batch, options)
-      await stages.keepHeard(pcm.channel, words)
+      await stages.saveRecognized(pcm.channel, words)
       done += length({ pcm, batch })
       progress.advance(fraction())
     },
     { limit: speech.workers + 1, signal },
   )
   return batches.map(({ pcm, batch }) => {
-    return { channel: pcm.channel, segments: stages.findHeard(pcm.channel, batch)! }
+    return { channel: pcm.channel, segments: stages.findRecognized(pcm.channel, batch)! }
   })
 }
 

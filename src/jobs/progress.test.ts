@@ -20,7 +20,7 @@ test('each stage is told at once, its share of the whole once a second', () => {
   progress.advance(0.1)
   clock.ms = 1000
   progress.advance(0.5)
-  progress.enter('find speech')
+  progress.enter('detect speech')
   assert.deepEqual(
     told.map(({ stage, fraction }) => `${stage} ${fraction.toFixed(3)}`),
     ['decode 0.050', 'decode 0.100', 'find speech 0.150'],
@@ -32,7 +32,7 @@ test('seconds left are told by the rate of recognition alone', () => {
   progress.enter('decode')
   clock.ms = 50_000
   progress.advance(0.5)
-  progress.enter('recognise')
+  progress.enter('recognize')
   clock.ms = 60_000
   progress.advance(0.25)
   assert.deepEqual(
@@ -43,7 +43,7 @@ test('seconds left are told by the rate of recognition alone', () => {
 
 test('what an earlier attempt had done does not count as fast work', () => {
   const { told, clock, progress } = record()
-  progress.enter('recognise', 0.5)
+  progress.enter('recognize', 0.5)
   clock.ms = 10_000
   progress.advance(0.75)
   assert.equal(told.at(-1)?.secondsLeft, 10)
@@ -52,7 +52,7 @@ test('what an earlier attempt had done does not count as fast work', () => {
 
 test('too little work says nothing of the time it takes', () => {
   const { told, clock, progress } = record()
-  progress.enter('recognise')
+  progress.enter('recognize')
   clock.ms = 1000
   progress.advance(0.01)
   assert.equal(told.at(-1)?.secondsLeft, null)

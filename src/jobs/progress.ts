@@ -4,11 +4,11 @@ import type { JobProgress } from '../storage/progress.ts'
 const stages = {
   fetch: { from: 0, to: 0.05 },
   decode: { from: 0.05, to: 0.15 },
-  'find speech': { from: 0.15, to: 0.25 },
-  recognise: { from: 0.25, to: 0.9 },
-  diarise: { from: 0.9, to: 0.97 },
-  compose: { from: 0.97, to: 0.99 },
-  'redact sound': { from: 0.99, to: 1 },
+  'detect speech': { from: 0.15, to: 0.25 },
+  recognize: { from: 0.25, to: 0.9 },
+  diarize: { from: 0.9, to: 0.97 },
+  'build result': { from: 0.97, to: 0.99 },
+  'redact audio': { from: 0.99, to: 1 },
 } as const
 
 /** A stage of the pipeline by name. */
@@ -44,7 +44,7 @@ export function createProgress(
     const { from, to } = stages[stage]
     const gained = done - start.done
     const rate = gained / (reportedAt - start.at)
-    const known = stage === 'recognise' && gained >= MIN_FRACTION_FOR_ESTIMATE && rate > 0
+    const known = stage === 'recognize' && gained >= MIN_FRACTION_FOR_ESTIMATE && rate > 0
     const secondsLeft = known ? Math.ceil((1 - done) / rate / 1000) : null
     report({ stage, fraction: from + done * (to - from), secondsLeft })
   }

@@ -4,7 +4,7 @@ import { findFile } from '../storage/files.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
 import type { SpaceIntake } from '../storage/space.ts'
 import { roundTo } from '../transcript/rounding.ts'
-import { LeaseLost } from './attempt-watch.ts'
+import { LeaseLostError } from './attempt-watch.ts'
 import { fetchAudio } from './fetch.ts'
 import type { PipelineTools } from './pipeline.ts'
 
@@ -29,7 +29,7 @@ export async function provideRecording(
     await recordRecording(tools, job, { size, signal })
   } catch (error) {
     // A newer attempt that took the job over stores the recording under the same id.
-    if (!(error instanceof LeaseLost)) await tools.db.objects.delete(id)
+    if (!(error instanceof LeaseLostError)) await tools.db.objects.delete(id)
     throw error
   }
 }
@@ -69,5 +69,5 @@ async function recordRecording(
   const createdAt = Date.now()
   const duration = roundTo(info.duration, 6)
   const stored = { id: file.id, account, filename, source, extension, size, duration, channels }
-  if (!(await recordFetchedFile(db, lease, { ...stored, createdAt }))) throw new LeaseLost()
+  if (!(await recordFetchedFile(db, lease, { ...stored, createdAt }))) throw new LeaseLostError()
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { openTestStorage } from '../../test/test-storage.ts'
-import { type SilencedSpan, storeRedactedSound, wantsRedactedSound } from './redacted-sound.ts'
+import { type SilencedSpan, storeRedactedAudio, wantsRedactedAudio } from './redacted-sound.ts'
 
 const account = 'acme'
 const SECONDS = 4
@@ -25,7 +25,7 @@ async function changes(
     await writeFile(path, new Int16Array(samples).fill(5000 + channel))
     channels.push({ channel, path, samples, sameAs: same })
   }
-  const { object, size } = await storeRedactedSound(storage, channels, {
+  const { object, size } = await storeRedactedAudio(storage, channels, {
     redacted,
     signal,
     account,
@@ -100,14 +100,14 @@ test('an attempt that is aborted stores nothing', async (t) => {
   const channels = [{ channel: 0, path, samples: 64_000, sameAs: null }]
   const signal = AbortSignal.abort(new Error('enough'))
   const redaction = { redacted: [], signal, account }
-  await assert.rejects(storeRedactedSound(storage, channels, redaction), /enough/)
+  await assert.rejects(storeRedactedAudio(storage, channels, redaction), /enough/)
   assert.deepEqual(await Array.fromAsync(db.objects.list()), [])
 })
 
 test('sound is redacted only where text is', () => {
   const pii_redaction_config = { audio: true }
-  assert.equal(wantsRedactedSound({ pii_redaction: true, pii_redaction_config }), true)
-  assert.equal(wantsRedactedSound({ pii_redaction: false, pii_redaction_config }), false)
-  assert.equal(wantsRedactedSound({ pii_redaction: true, pii_redaction_config: {} }), false)
-  assert.equal(wantsRedactedSound({ pii_redaction: true }), false)
+  assert.equal(wantsRedactedAudio({ pii_redaction: true, pii_redaction_config }), true)
+  assert.equal(wantsRedactedAudio({ pii_redaction: false, pii_redaction_config }), false)
+  assert.equal(wantsRedactedAudio({ pii_redaction: true, pii_redaction_config: {} }), false)
+  assert.equal(wantsRedactedAudio({ pii_redaction: true }), false)
 })

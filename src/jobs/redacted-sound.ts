@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Stretch } from '../audio/beep.ts'
+import type { SampleSpan } from '../audio/beep.ts'
 import type { DecodedChannel } from '../audio/media.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
 import { redactedWave } from '../audio/redacted-wave.ts'
@@ -7,7 +7,7 @@ import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { findFile } from '../storage/files.ts'
 import type { ClaimedJob } from '../storage/queue.ts'
-import type { RedactedSound } from '../storage/redacted-sound.ts'
+import type { RedactedAudio } from '../storage/redacted-sound.ts'
 import type { Space } from '../storage/space.ts'
 
 /** What to silence: seconds on one of the distinct channels. */
@@ -21,7 +21,7 @@ export type SilencedSpan = { channel: number; start: number; end: number }
 const MARGIN = 0.2 * SAMPLE_RATE
 
 /** Whether a job is to keep its recording only with the redacted words beeped out. */
-export function wantsRedactedSound(params: Record<string, unknown>): boolean {
+export function wantsRedactedAudio(params: Record<string, unknown>): boolean {
   const { pii_redaction, pii_redaction_config } = params as {
     pii_redaction?: boolean
     pii_redaction_config?: { audio?: boolean }
@@ -36,11 +36,11 @@ type Redaction = { redacted: readonly SilencedSpan[]; signal: AbortSignal; accou
  * Stores a WAVE file of the decoded channels with a tone in place of what `redacted` names; a span counts
  * for every channel that sounds like its own. Whoever calls it has the object referred to or deleted.
  */
-export async function storeRedactedSound(
+export async function storeRedactedAudio(
   { db, space }: { db: Db; space: Pick<Space, 'checkShare' | 'plan'> },
   channels: readonly DecodedChannel[],
   { redacted, signal, account }: Redaction,
-): Promise<RedactedSound> {
+): Promise<RedactedAudio> {
   const samples = channels[0]!.samples
   // It may be many times as large as the recording, which was compressed.
   const planned = samples * bytesPerSample('s16') * channels.length
@@ -62,9 +62,9 @@ export async function storeRedactedSound(
 type DropTools = { db: Db; log: Log }
 
 /** Deletes what was stored for a job that then did not take it. What cannot be deleted now goes at the next start. */
-export async function dropRedactedSound(
+export async function deleteRedactedAudio(
   { db, log }: DropTools,
-  { object }: RedactedSound,
+  { object }: RedactedAudio,
 ): Promise<void> {
   await db.objects.delete(object).catch((error) => {
     log.warn({ err: error }, 'redacted recording not deleted')
@@ -72,7 +72,7 @@ export async function dropRedactedSound(
 }
 
 /** Deletes the original of a job that has ended without it, unless another job uses it, likewise. */
-export async function dropOriginal(
+export async function deleteOriginal(
   { db, log }: DropTools,
   { account, file: { id } }: ClaimedJob,
 ): Promise<void> {
@@ -92,9 +92,9 @@ function heardAs(channels: readonly DecodedChannel[], channel: DecodedChannel): 
 function stretchesByChannel(
   channels: readonly DecodedChannel[],
   redacted: readonly SilencedSpan[],
-): Map<number, Stretch[]> {
+): Map<number, SampleSpan[]> {
   const distinct = channels.filter(({ sameAs }) => sameAs === null)
-  const byChannel = new Map(distinct.map(({ channel }) => [channel, [] as Stretch[]]))
+  const byChannel = new Map(distinct.map(({ channel }) => [channel, [] as SampleSpan[]]))
   for (const { channel, start, end } of redacted.toSorted((a, b) => a.start - b.start)) {
     const own = byChannel.get(channel)
     if (!own || !(start <= end)) throw new RangeError(`${start} to ${end} on channel ${channel}`)

@@ -14,13 +14,13 @@ import {
 import { type AttemptTools, runAttempt, toFailure } from './attempt.ts'
 import { LEASE_MS } from './attempt-watch.ts'
 import { steadyNow } from './clock.ts'
-import { InHand, type Limits } from './in-hand.ts'
+import { JobSlots, type Limits } from './in-hand.ts'
 
 /** Pause of the queue after the database refused a statement. */
 const ERROR_PAUSE_MS = 1000
 
 /** What the queue loop needs. */
-export type RunnerOptions = Omit<AttemptTools, 'stop' | 'enter'> &
+export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'enter'> &
   Limits & {
     /** Seconds a job may wait; 0 = no limit. */
     queueTimeout: number
@@ -32,10 +32,10 @@ export type RunnerOptions = Omit<AttemptTools, 'stop' | 'enter'> &
  * Takes jobs from the queue and makes attempts at them. It looks at the queue when it is woken (a job
  * was created, an attempt ended), when a waiting job becomes due, and once per lease at the latest.
  */
-export class Runner {
-  readonly #options: RunnerOptions
+export class QueueLoop {
+  readonly #options: QueueLoopOptions
   readonly #owner = randomUUID()
-  readonly #inHand: InHand
+  readonly #inHand: JobSlots
   readonly #stop = new AbortController()
   #closing = false
   /** Whether the next free slot goes to an attempt that has fetched, before a job of the queue. */
@@ -44,9 +44,9 @@ export class Runner {
   #woken = Promise.withResolvers<void>()
   #changed = Promise.withResolvers<void>()
 
-  constructor(options: RunnerOptions) {
+  constructor(options: QueueLoopOptions) {
     this.#options = options
-    this.#inHand = new InHand(options, () => {
+    this.#inHand = new JobSlots(options, () => {
       this.#woken.resolve()
       this.#notify()
     })
@@ -62,7 +62,7 @@ export class Runner {
 
   /** A job was created: has the queue looked at now, unless nothing could come of it. */
   wake(job: Pick<ClaimedJob, 'account' | 'isFetched'>): void {
-    if (this.#inHand.hasRoomFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
+    if (this.#inHand.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
   }
 
   /** How long it takes, at the present pace, until the next job of an account is taken from the queue. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { makeFolder } from '../../test/test-storage.ts'
 import type { DecodedMedia } from '../audio/media.ts'
-import { openStages, removeStages, removeStaleStages } from './stages.ts'
+import { openCheckpoints, removeCheckpoints, removeStaleCheckpoints } from './stages.ts'
 
 /** Decodes two channels that sound alike; counts how often it had to. */
 function createDecoder() {
@@ -26,12 +26,12 @@ function createDecoder() {
 test('a decoded recording is used again, also after its folder was moved', async (t) => {
   const home = await makeFolder(t)
   const decoder = createDecoder()
-  const before = await openStages(join(home, 'before'), 'job')
+  const before = await openCheckpoints(join(home, 'before'), 'job')
   const decoded = await before.decode(decoder.work)
   await before[Symbol.asyncDispose]()
   await rename(join(home, 'before'), join(home, 'after'))
 
-  await using after = await openStages(join(home, 'after'), 'job')
+  await using after = await openCheckpoints(join(home, 'after'), 'job')
   const again = await after.decode(decoder.work)
   assert.equal(decoder.runs, 1)
   assert.equal(again.duration, decoded.duration)
@@ -41,7 +41,7 @@ test('a decoded recording is used again, also after its folder was moved', async
 test('a recording whose samples are not all there is decoded again', async (t) => {
   const home = await makeFolder(t)
   const decoder = createDecoder()
-  await using stages = await openStages(home, 'job')
+  await using stages = await openCheckpoints(home, 'job')
   const { channels } = await stages.decode(decoder.work)
   await truncate(channels[0]!.path, 1998)
   await stages.decode(decoder.work)
@@ -51,7 +51,7 @@ test('a recording whose samples are not all there is decoded again', async (t) =
 test('a decoding that was cut off before its end counts for nothing', async (t) => {
   const home = await makeFolder(t)
   const decoder = createDecoder()
-  await using stages = await openStages(home, 'job')
+  await using stages = await openCheckpoints(home, 'job')
   const cutOff = stages.decode(async (folder) => {
     await writeFile(join(folder, 'ch0.pcm'), 'half')
     throw new Error('killed')
@@ -64,7 +64,7 @@ test('a decoding that was cut off before its end counts for nothing', async (t) 
 test('found speech is used again, for each channel its own', async (t) => {
   const home = await makeFolder(t)
   const found = [{ start: 0, end: 9 }]
-  await using stages = await openStages(home, 'job')
+  await using stages = await openCheckpoints(home, 'job')
   assert.deepEqual(await stages.findSpeech(1, async () => found), found)
   assert.deepEqual(await stages.findSpeech(1, async () => []), found)
   assert.deepEqual(await stages.findSpeech(0, async () => []), [])
@@ -72,10 +72,10 @@ test('found speech is used again, for each channel its own', async (t) => {
 
 test('heard voices are used again by the model that heard them, and no other', async (t) => {
   const home = await makeFolder(t)
-  await using stages = await openStages(home, 'job')
+  await using stages = await openCheckpoints(home, 'job')
   const heard: string[] = []
   const hear = (model: string, part = 0) => {
-    return stages.hearVoices({ channel: 1, part, model }, async (file) => {
+    return stages.embedSpeakers({ channel: 1, part, model }, async (file) => {
       heard.push(`${part} ${model}`)
       await writeFile(file, model)
     })
@@ -89,7 +89,7 @@ test('heard voices are used again by the model that heard them, and no other', a
 
 test('what the file system refuses is told in the words of the error table', async (t) => {
   const home = await makeFolder(t)
-  await using stages = await openStages(home, 'job')
+  await using stages = await openCheckpoints(home, 'job')
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   const failing = async () => Promise.reject(full)
   await assert.rejects(stages.decode(failing), { code: 'storage_full' })
@@ -99,9 +99,9 @@ test('what the file system refuses is told in the words of the error table', asy
 test('the folders of jobs that are gone are removed, those of active jobs stay', async (t) => {
   const home = await makeFolder(t)
   for (const job of ['active', 'gone']) await mkdir(join(home, job, 'pcm'), { recursive: true })
-  await removeStaleStages(home, ['active'])
+  await removeStaleCheckpoints(home, ['active'])
   assert.deepEqual(await readdir(home), ['active'])
-  await removeStages(home, 'active')
-  await removeStages(home, 'never there')
+  await removeCheckpoints(home, 'active')
+  await removeCheckpoints(home, 'never there')
   assert.deepEqual(await readdir(home), [])
 })

@@ -4,7 +4,7 @@ import type { RecognizedSegment, Segment } from '../asr/speech-engine.ts'
 import type { DecodedMedia } from '../audio/media.ts'
 import { syncFile, syncFolder, writeDurably } from '../storage/durable-file.ts'
 import { throwStorageError } from '../storage/storage-error.ts'
-import { openHeardLog } from './heard-log.ts'
+import { openRecognitionCheckpoint } from './heard-log.ts'
 
 /**
  * What the expensive stages of one job have produced, kept in a folder of the job so that a further
@@ -13,55 +13,57 @@ import { openHeardLog } from './heard-log.ts'
  * `voices-N-P-M` (what the voices of part P of channel N sound like to the model M).
  * Each piece is used again only when all of it had reached the disk.
  */
-export type Stages = AsyncDisposable & {
+export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
   findSpeech(channel: number, work: () => Promise<Segment[]>): Promise<Segment[]>
   /** What an earlier attempt, or this one, heard in a batch. */
-  findHeard(channel: number, batch: readonly Segment[]): RecognizedSegment[] | undefined
-  keepHeard(channel: number, batch: RecognizedSegment[]): Promise<void>
+  findRecognized(channel: number, batch: readonly Segment[]): RecognizedSegment[] | undefined
+  saveRecognized(channel: number, batch: RecognizedSegment[]): Promise<void>
   /**
    * Has the voices of a part of a channel written to a file, and resolves to its path. What another model heard
    * before, which was in use until the server was started again, is not used.
    */
-  hearVoices(of: PartOfVoices, work: (file: string) => Promise<void>): Promise<string>
+  embedSpeakers(of: EmbeddingPart, work: (file: string) => Promise<void>): Promise<string>
 }
 
 /** A part of a channel, and the model that hears its voices, by its name in files. */
-export type PartOfVoices = { channel: number; part: number; model: string }
+export type EmbeddingPart = { channel: number; part: number; model: string }
 
 /** Opens the folder of a job, with what an earlier attempt left there. */
-export async function openStages(workFolder: string, jobId: string): Promise<Stages> {
+export async function openCheckpoints(workFolder: string, jobId: string): Promise<Checkpoints> {
   const folder = join(workFolder, jobId)
   await mkdir(folder, { recursive: true }).catch(throwStorageError)
-  const heard = await openHeardLog(join(folder, 'heard.jsonl')).catch(throwStorageError)
+  const heard = await openRecognitionCheckpoint(join(folder, 'heard.jsonl')).catch(
+    throwStorageError,
+  )
   return {
     decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
     findSpeech: (channel, work) =>
       findSpeechOnce(join(folder, `speech-${channel}.json`), work).catch(throwStorageError),
-    findHeard: heard.find,
-    keepHeard: (channel, batch) => heard.append(channel, batch).catch(throwStorageError),
-    hearVoices: ({ channel, part, model }, work) => {
+    findRecognized: heard.find,
+    saveRecognized: (channel, batch) => heard.append(channel, batch).catch(throwStorageError),
+    embedSpeakers: ({ channel, part, model }, work) => {
       const file = join(folder, `voices-${channel}-${part}-${model}`)
-      return hearVoicesOnce(file, work).catch(throwStorageError)
+      return embedSpeakersOnce(file, work).catch(throwStorageError)
     },
     [Symbol.asyncDispose]: heard.close,
   }
 }
 
 /** Removes what a job that has ended left behind. */
-export async function removeStages(workFolder: string, jobId: string): Promise<void> {
+export async function removeCheckpoints(workFolder: string, jobId: string): Promise<void> {
   await rm(join(workFolder, jobId), { recursive: true, force: true, maxRetries: 3 })
 }
 
 /** Removes the folders of all jobs but the `active` ones. */
-export async function removeStaleStages(
+export async function removeStaleCheckpoints(
   workFolder: string,
   active: readonly string[],
 ): Promise<void> {
   await mkdir(workFolder, { recursive: true })
   const keep = new Set(active)
   for (const name of await readdir(workFolder)) {
-    if (!keep.has(name)) await removeStages(workFolder, name)
+    if (!keep.has(name)) await removeCheckpoints(workFolder, name)
   }
 }
 
@@ -104,7 +106,7 @@ async function findSpeechOnce(file: string, work: () => Promise<Segment[]>): Pro
   return segments
 }
 
-async function hearVoicesOnce(
+async function embedSpeakersOnce(
   file: string,
   work: (file: string) => Promise<void>,
 ): Promise<string> {

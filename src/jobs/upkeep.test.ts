@@ -5,23 +5,23 @@ import { addJob } from '../../test/test-jobs.ts'
 import { addLiveJob, newLiveJob } from '../../test/test-live-jobs.ts'
 import { openTestStorage } from '../../test/test-storage.ts'
 import { createLog } from '../log.ts'
-import { createJobs, findRepeated } from '../storage/creation.ts'
+import { createJobWriter, findRepeated } from '../storage/creation.ts'
 import { inTransaction } from '../storage/db.ts'
 import { failLiveJob } from '../storage/live-jobs.ts'
 import { findLiveSession } from '../storage/live-sessions.ts'
 import type { Orphans } from '../storage/orphans.ts'
-import { keepTidy } from './upkeep.ts'
+import { runMaintenance } from './upkeep.ts'
 
 test('keys of old requests and tokens of sessions that ended long ago are forgotten', async (t) => {
   const { db } = await openTestStorage(t)
   const idempotency = { account: 'acme', key: 'k', fingerprint: 'f' }
   const old = newLiveJob({ createdAt: 1000 })
-  await createJobs(db)(old, { maxQueued: 9, idempotency })
+  await createJobWriter(db)(old, { maxQueued: 9, idempotency })
   await failLiveJob(db, old.id, { failure: { code: 408, message: 'late' }, at: 2000 })
   const open = await addLiveJob(db)
   const stop = new AbortController()
   const log = createLog('silent')
-  const tidied = keepTidy({ db, log, uploadTtl: 0, retentionDays: 0, signal: stop.signal })
+  const tidied = runMaintenance({ db, log, uploadTtl: 0, retentionDays: 0, signal: stop.signal })
   // It looks once before it waits.
   stop.abort()
   await tidied
@@ -42,7 +42,7 @@ test('a job past its retention is named to those who deliver for it', async (t) 
   }
   const log = createLog('silent')
   const { signal } = stop
-  await keepTidy({ db, log, uploadTtl: 0, retentionDays: 1, onDeleted, signal })
+  await runMaintenance({ db, log, uploadTtl: 0, retentionDays: 1, onDeleted, signal })
   assert.deepEqual(deleted, [old])
 })
 
@@ -58,7 +58,7 @@ test('nothing old is deleted while the clock is not believed', async (t) => {
     return false
   }
   const log = createLog('silent')
-  await keepTidy({ db, log, uploadTtl: 1, retentionDays: 1, mayDelete, signal })
+  await runMaintenance({ db, log, uploadTtl: 1, retentionDays: 1, mayDelete, signal })
   assert.deepEqual(asked, ['clock'])
   assert.equal((await db.sql.selectFrom('jobs').select('id').executeTakeFirstOrThrow()).id, old)
 })
@@ -78,7 +78,7 @@ test('one pass deletes a bounded number of jobs', async (t) => {
   // They are looked at last.
   const orphans = { deleteBefore } as unknown as Orphans
   const log = createLog('silent')
-  await keepTidy({ db, log, uploadTtl: 0, retentionDays: 1, orphans, signal })
+  await runMaintenance({ db, log, uploadTtl: 0, retentionDays: 1, orphans, signal })
   const left = await db.sql.selectFrom('jobs').select('id').execute()
   assert.equal(left.length, 50)
 })

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../log.ts'
-import { forgetOldKeys } from '../storage/creation.ts'
+import { deleteExpiredKeys } from '../storage/creation.ts'
 import type { Db } from '../storage/db.ts'
 import { deleteUnusedFiles } from '../storage/files.ts'
-import { forgetOldTokens } from '../storage/live-sessions.ts'
+import { deleteExpiredTokens } from '../storage/live-sessions.ts'
 import type { Orphans } from '../storage/orphans.ts'
 import { deleteExpiredJobs } from '../storage/retention.ts'
 
@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000
 const MAX_PER_PASS = 2000
 
 /** What is kept for how long. */
-export type UpkeepOptions = {
+export type MaintenanceOptions = {
   db: Db
   log: Log
   /** Objects that nothing refers to, and the days for which they are kept; none are deleted without. */
@@ -42,7 +42,7 @@ export type UpkeepOptions = {
  * requests that may no longer be repeated, tokens of sessions that ended. Rows go first, each with all that refers to it; objects whose
  * deletion a crash prevents are removed by the next start.
  */
-export async function keepTidy(options: UpkeepOptions): Promise<void> {
+export async function runMaintenance(options: MaintenanceOptions): Promise<void> {
   const { log, signal, uploadTtl } = options
   const intervalMs = uploadTtl > 0 ? Math.min(INTERVAL_MS, uploadTtl * 1000) : INTERVAL_MS
   const state = { uploadsFrom: 0, orphansAt: 0 }
@@ -57,17 +57,17 @@ export async function keepTidy(options: UpkeepOptions): Promise<void> {
 /** Uploads stored before `uploadsFrom` were looked at: they are gone, or go with the last job that uses them. */
 type State = { uploadsFrom: number; orphansAt: number }
 
-async function tidy(options: UpkeepOptions, state: State): Promise<void> {
+async function tidy(options: MaintenanceOptions, state: State): Promise<void> {
   if (options.mayDelete?.() === false) return
   await deleteOldJobs(options)
   await deleteOldUploads(options, state)
-  await forgetOldKeys(options.db, { now: Date.now() })
-  await forgetOldTokens(options.db, { now: Date.now() })
+  await deleteExpiredKeys(options.db, { now: Date.now() })
+  await deleteExpiredTokens(options.db, { now: Date.now() })
   await deleteOldOrphans(options, state)
 }
 
 async function deleteOldOrphans(
-  { log, orphans, orphanDays = 0, signal }: UpkeepOptions,
+  { log, orphans, orphanDays = 0, signal }: MaintenanceOptions,
   state: State,
 ): Promise<void> {
   const now = Date.now()
@@ -77,7 +77,7 @@ async function deleteOldOrphans(
   if (removed) log.info({ removed }, 'deleted objects that nothing referred to for long')
 }
 
-async function deleteOldJobs(options: UpkeepOptions): Promise<void> {
+async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {
   const { db, log, onDeleted, retentionDays, signal } = options
   if (retentionDays === 0) return
   const endedBefore = Date.now() - retentionDays * DAY_MS
@@ -91,7 +91,7 @@ async function deleteOldJobs(options: UpkeepOptions): Promise<void> {
   }
 }
 
-async function deleteOldUploads(options: UpkeepOptions, state: State): Promise<void> {
+async function deleteOldUploads(options: MaintenanceOptions, state: State): Promise<void> {
   const { db, log, uploadTtl, signal } = options
   if (uploadTtl === 0) return
   const end = Date.now() - uploadTtl * 1000
@@ -106,7 +106,10 @@ async function deleteOldUploads(options: UpkeepOptions, state: State): Promise<v
 }
 
 /** A stop does not wait for the rest: it has no rows any more, and the next start removes it. */
-async function deleteObjects({ db, signal }: UpkeepOptions, ids: readonly string[]): Promise<void> {
+async function deleteObjects(
+  { db, signal }: MaintenanceOptions,
+  ids: readonly string[],
+): Promise<void> {
   for (const id of ids) {
     if (signal.aborted) return
     await db.objects.delete(id)

@@ -1,15 +1,15 @@
-import type { SoundFormat } from '../audio/sound-format.ts'
+import type { AudioFormat } from '../audio/sound-format.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { secondsOf } from './format.ts'
 import { writeMessage } from './messages.ts'
 import type { ChunkRecord } from './session-log.ts'
 
 /** The text that acknowledged a chunk; it need not be kept, since the chunk tells all of it. */
-export function acknowledgement(
+export function acknowledgment(
   { before, chunk }: { before: ChunkRecord; chunk: ChunkRecord },
-  { sessionId, format }: { sessionId: string; format: SoundFormat },
+  { sessionId, format }: { sessionId: string; format: AudioFormat },
 ): string {
-  return acknowledgementOf(
+  return acknowledgmentOf(
     {
       byteRange: [before.received, chunk.received],
       timeRange: [secondsOf(before.sound, format), secondsOf(chunk.sound, format)],
@@ -19,7 +19,7 @@ export function acknowledgement(
 }
 
 /** The text that acknowledges some bytes, half-open ranges in bytes and seconds of the session. */
-export function acknowledgementOf(
+export function acknowledgmentOf(
   { byteRange, timeRange }: { byteRange: [number, number]; timeRange: [number, number] },
   { sessionId, at }: { sessionId: string; at: number },
 ): string {

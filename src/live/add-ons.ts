@@ -26,7 +26,7 @@ export type AddOnParams = {
 export type AddOnInput = { id: string; utterance: UtteranceView; signal: AbortSignal }
 
 /** What the add-ons answered on one utterance; those without an engine are not among them. */
-export type Findings = Partial<Record<RealtimeAddOn, Envelope>>
+export type AddOnResults = Partial<Record<RealtimeAddOn, Envelope>>
 
 /**
  * Works on one final utterance: `run` finds something, or says why it could not, and `tell` makes the messages

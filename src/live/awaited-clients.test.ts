@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AwaitedClients } from './awaited-clients.ts'
+import { ConnectTimeouts } from './awaited-clients.ts'
 
 const DAY_MS = 86_400_000
 const MAX_TIMER_MS = 2 ** 31 - 1
@@ -13,7 +13,7 @@ function awaitFor(timeoutMs: number) {
     late.push(id)
     someLate.resolve()
   }
-  return { clients: new AwaitedClients({ timeoutMs, onLate }), late, someLate: someLate.promise }
+  return { clients: new ConnectTimeouts({ timeoutMs, onLate }), late, someLate: someLate.promise }
 }
 
 test('a session waits for its client from its creation on', (t) => {

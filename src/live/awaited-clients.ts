@@ -2,14 +2,14 @@
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** How long a session waits for its first client, and who wants to know that nobody came. */
-export type AwaitedClientsOptions = { timeoutMs: number; onLate(id: string): void }
+export type ConnectTimeoutsOptions = { timeoutMs: number; onLate(id: string): void }
 
 /** The sessions whose first client has yet to come. */
-export class AwaitedClients {
-  readonly #options: AwaitedClientsOptions
+export class ConnectTimeouts {
+  readonly #options: ConnectTimeoutsOptions
   readonly #timers = new Map<string, NodeJS.Timeout>()
 
-  constructor(options: AwaitedClientsOptions) {
+  constructor(options: ConnectTimeoutsOptions) {
     this.#options = options
   }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { allFlags as all } from '../../test/live-flags.ts'
 import { createRandom } from '../../test/random.ts'
 import { createCallbackQueue } from '../storage/live-callbacks.ts'
-import { acknowledgement } from './acknowledgement.ts'
+import { acknowledgment } from './acknowledgement.ts'
 import {
   at,
   chunk,
@@ -35,7 +35,7 @@ test('what a session tells is queued in its order, numbered, and not before it i
   assert.deepEqual(seqs, [0, 1, 2])
   assert.deepEqual(events, ['live.start_session', 'live.audio_chunk', 'live.transcript'])
   const options = { sessionId: session.id, format }
-  const ack = acknowledgement({ before: nothing, chunk: first }, options)
+  const ack = acknowledgment({ before: nothing, chunk: first }, options)
   const start = session.begin.slice('message '.length)
   assert.deepEqual(bodies, expectedOf(session, [start, ack, transcript(session, 'hello')]))
 })
@@ -101,7 +101,7 @@ function createWriter(
 
   function acknowledge(isPart: boolean): string {
     const next = { ...chunk(before.received + 1 + Math.floor(random() * 4000)) }
-    const text = acknowledgement({ before, chunk: next }, { sessionId: session.id, format })
+    const text = acknowledgment({ before, chunk: next }, { sessionId: session.id, format })
     before = next
     if (!isPart && isSelected(text)) expected.push(text)
     return writeRecord({ kind: 'chunk', chunk: isPart ? { ...next, isPart } : next })

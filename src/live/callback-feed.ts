@@ -10,7 +10,7 @@ import {
   type SelectedMessage,
   type SelectionOptions,
 } from './callback-selection.ts'
-import { inPieces } from './result-messages.ts'
+import { inChunks } from './result-messages.ts'
 import type { ChunkRecord } from './session-log.ts'
 
 /** What a feed is made from. */
@@ -188,7 +188,7 @@ type Body = Pick<LiveCallback, 'body' | 'body_object'>
 async function storeBody(db: Db, text: string): Promise<Body> {
   if (text.length <= SHORT_CHARACTERS) return { body: text, body_object: null }
   async function* pieces(): AsyncGenerator<string> {
-    yield* inPieces(text)
+    yield* inChunks(text)
   }
   const { result, result_object } = await storeResultText(db, pieces())
   return { body: result, body_object: result_object }

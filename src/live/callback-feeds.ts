@@ -5,7 +5,7 @@ import { createCallbackQueue } from '../storage/live-callbacks.ts'
 import { lastLiveCallback } from '../storage/outbox.ts'
 import type { Storage } from '../storage/storage.ts'
 import { CallbackFeed } from './callback-feed.ts'
-import type { SessionInHand } from './ending.ts'
+import type { ActiveSession } from './ending.ts'
 import { formatOf } from './format.ts'
 import type { LiveParams } from './live-params.ts'
 import { routingOf } from './messages.ts'
@@ -20,7 +20,7 @@ export type CallbackFeedsOptions = {
 }
 
 /** Opens the feed of a session; undefined when its job has no callback. */
-export type OpenCallbackFeed = (session: SessionInHand) => Promise<CallbackFeed | undefined>
+export type OpenCallbackFeed = (session: ActiveSession) => Promise<CallbackFeed | undefined>
 
 /** Makes what opens feeds. */
 export function createCallbackFeeds(options: CallbackFeedsOptions): OpenCallbackFeed {

@@ -1,5 +1,5 @@
-import type { SoundFormat } from '../audio/sound-format.ts'
-import { acknowledgement } from './acknowledgement.ts'
+import type { AudioFormat } from '../audio/sound-format.ts'
+import { acknowledgment } from './acknowledgement.ts'
 import { type Routing, readMessage, type ServerMessage, type TextMessage } from './messages.ts'
 import { mustArrive, someAck } from './outbox.ts'
 import { sentAtEnd } from './result-messages.ts'
@@ -20,7 +20,7 @@ export type SelectedMessage = {
 export type LogReading = { message?: SelectedMessage; chunk?: ChunkRecord }
 
 /** Whose messages are selected, and which. */
-export type SelectionOptions = { sessionId: string; format: SoundFormat; routing: Routing }
+export type SelectionOptions = { sessionId: string; format: AudioFormat; routing: Routing }
 
 /**
  * Makes what tells the messages for the callback out of a session's log, one line at a time; `before` is
@@ -39,7 +39,7 @@ export function createSelection(
       const { chunk } = record
       // One that was acknowledged in another way stands in the log as a message.
       if (chunk.isPart) return { chunk }
-      const text = () => acknowledgement({ before, chunk }, options)
+      const text = () => acknowledgment({ before, chunk }, options)
       return { chunk, message: { type: 'audio_chunk', text, isPassing: true, isAtEnd: false } }
     }
     if (record.kind !== 'message') return {}

@@ -1,5 +1,5 @@
-import type { SessionVoices } from '../asr/live/session-voices.ts'
-import type { Final, LiveEars } from '../asr/live-ears.ts'
+import type { SessionSpeakers } from '../asr/live/session-voices.ts'
+import type { Final, LiveRecognizer } from '../asr/live-ears.ts'
 import type { Log } from '../log.ts'
 import type { SessionText } from '../text/live/live-text.ts'
 import type { Word } from '../transcript/transcript.ts'
@@ -8,28 +8,28 @@ import {
   type EndpointEvent,
   type EndpointState,
   frameTime,
-  type Pieces,
-  piecesOf,
+  segmentsOf,
+  type UtteranceSegments,
   type UtteranceSpan,
 } from './endpointing.ts'
-import { insist } from './insist.ts'
+import { retryEngineCall } from './insist.ts'
 import type { SessionLanguage } from './session-language.ts'
 import type { ChannelState, EndedUtterance } from './session-log.ts'
-import { beginBehind, isAlone, type LastWord, withoutRepeat } from './touching.ts'
+import { isAlone, type LastWord, startAfter, withoutRepeat } from './touching.ts'
 import { type UtteranceView, viewUtterance } from './views.ts'
 
 /** What is heard on a channel, in the order in which it is to be told. */
-export type HeardEvent =
+export type ChannelEvent =
   | { type: 'speech_start'; time: number; channel: number }
   | { type: 'speech_end'; time: number; channel: number }
   | { type: 'partial'; channel: number; number: number; view: UtteranceView; begunAt?: number }
-  | HeardFinal
+  | RecognizedFinal
 
 /**
  * `error` says that the utterance could not be recognised; `endedAt` is when its end was known, by the
  * clock of this process.
  */
-export type HeardFinal = {
+export type RecognizedFinal = {
   type: 'final'
   channel: number
   number: number
@@ -42,10 +42,10 @@ export type HeardFinal = {
  * The order in which finals are told: that in which their utterances ended. Each channel has one of its own, or the
  * session one for all: what a final tells of its speaker depends on all that were told before.
  */
-export type Telling = { last: Promise<void>; begun: number }
+export type FinalOrder = { last: Promise<void>; begun: number }
 
 /** An order in which nothing is told yet. */
-export function createTelling(): Telling {
+export function createFinalOrder(): FinalOrder {
   return { last: Promise.resolve(), begun: 0 }
 }
 
@@ -57,16 +57,16 @@ export type ChannelOptions = {
   channel: number
   /** Its samples. */
   path: string
-  ears: LiveEars
+  ears: LiveRecognizer
   endpointer: ReturnType<typeof createEndpointer>
   language: SessionLanguage
   /** Writes words as the customer does. */
   change: SessionText['change']
-  telling: Telling
+  telling: FinalOrder
   /** Tells who speaks, if that was asked for; then `telling` must be one for all channels. */
-  voices?: SessionVoices | undefined
+  voices?: SessionSpeakers | undefined
   partialIntervalMs: number
-  tell(event: HeardEvent): void
+  tell(event: ChannelEvent): void
   /** Called with the seconds that a recognition took. */
   onWork(seconds: number): void
   log: Log
@@ -249,8 +249,8 @@ export class Channel {
     return { channel: this.#options.channel, span, ...this.#piecesOf(span) }
   }
 
-  #piecesOf(span: UtteranceSpan): Pieces {
-    return piecesOf(span, { state: this.#endpoint, after: this.#after })
+  #piecesOf(span: UtteranceSpan): UtteranceSegments {
+    return segmentsOf(span, { state: this.#endpoint, after: this.#after })
   }
 
   /** Tells the final text after those of the utterances before. */
@@ -300,21 +300,21 @@ export class Channel {
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
-    const segment = isAlone(ended) ? ended.segment : beginBehind(ended, await this.#lastSpoken)
+    const segment = isAlone(ended) ? ended.segment : startAfter(ended, await this.#lastSpoken)
     const utterance = { path: this.#options.path, segment, context }
     const began = performance.now()
     let attempts = 0
-    const final = await insist(
+    const final = await retryEngineCall(
       () => {
-        const wantsVoice = voices !== undefined && attempts++ < VOICE_ATTEMPTS
+        const wantsSpeaker = voices !== undefined && attempts++ < VOICE_ATTEMPTS
         const language = this.#options.language.current
-        return ears.recognizeFinal(utterance, { signal, isBehind, language, wantsVoice })
+        return ears.recognizeFinal(utterance, { signal, isBehind, language, wantsSpeaker })
       },
       { signal, log },
     )
     onWork((performance.now() - began) / 1000)
-    const { voiceError } = final
-    if (voiceError !== undefined) log.warn({ voiceError }, 'a voice could not be heard')
+    const { speakerError } = final
+    if (speakerError !== undefined) log.warn({ speakerError }, 'a voice could not be heard')
     return final
   }
 }

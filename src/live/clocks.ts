@@ -4,7 +4,7 @@ import type { StopReason } from './session-log.ts'
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** The clocks that end a session, one per reason. */
-export class Clocks {
+export class SessionTimers {
   readonly #onEnd: (reason: StopReason) => void
   readonly #timers = new Map<StopReason, NodeJS.Timeout>()
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createLog } from '../log.ts'
 import { type Envelope, failed } from '../text/envelope.ts'
-import { closeSession } from './closing.ts'
-import { readEarlier } from './earlier-session.ts'
+import { sendFinalMessages } from './closing.ts'
+import { recoverSession } from './earlier-session.ts'
 import { Journal } from './journal.ts'
-import { Outbox } from './outbox.ts'
-import { Teller } from './teller.ts'
+import { MessageOutbox } from './outbox.ts'
+import { MessageEmitter } from './teller.ts'
 
 const routing = { isForSocket: () => true, isForCallback: () => false }
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
@@ -25,15 +25,23 @@ async function close(summary: Envelope, lines: string[] = []) {
     yield [...lines]
   }
   const reading = { routing, hasAddOns: false, keepSeconds: 0, maxMissed: 9 }
-  const { told, messages: earlier } = await readEarlier({ readLines }, reading)
+  const { told, messages: earlier } = await recoverSession({ readLines }, reading)
   const files = {
     write: async (_sound: unknown, more: readonly string[]) => void lines.push(...more),
     sync: async () => {},
   }
   const journal = new Journal({ files, log, signal, onBroken: assert.fail })
-  const outbox = new Outbox({ sessionId: 'one', routing, journal, maxMissed: 9, earlier })
-  const teller = new Teller({ outbox, journal, hooks: [], told, seconds: () => 1, log, signal })
-  const { outcome } = await closeSession({
+  const outbox = new MessageOutbox({ sessionId: 'one', routing, journal, maxMissed: 9, earlier })
+  const teller = new MessageEmitter({
+    outbox,
+    journal,
+    hooks: [],
+    told,
+    seconds: () => 1,
+    log,
+    signal,
+  })
+  const { outcome } = await sendFinalMessages({
     ...{ sessionId: 'one', params, format, soundBytes: 32_000, duration: 1, work: 0.5 },
     ...{ hasAcks: false, maxMessages: 99, readLog: readLines, form: 'string', onTold() {} },
     ...{ maxMessageBytes: 1e6, onCut: assert.fail },

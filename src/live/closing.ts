@@ -1,32 +1,32 @@
-import type { SoundFormat } from '../audio/sound-format.ts'
+import type { AudioFormat } from '../audio/sound-format.ts'
 import type { ResultForm } from '../text/add-on.ts'
 import { type AddOnError, type Envelope, failed } from '../text/envelope.ts'
 import type { SessionText } from '../text/live/live-text.ts'
 import type { AddOnParams } from './add-ons.ts'
-import { foundAddOns } from './found-add-ons.ts'
+import { collectAddOnResults } from './found-add-ons.ts'
 import type { Journal } from './journal.ts'
 import { buildResult, buildTranscription } from './result.ts'
 import { measureMessages, withMessages } from './result-messages.ts'
 import type { ReadLog } from './session-log.ts'
 import { readWarnings, warningTexts } from './session-warnings.ts'
-import { createSpeakerFinder } from './speaker-at.ts'
-import type { Teller } from './teller.ts'
+import { createSpeakerLookup } from './speaker-at.ts'
+import type { MessageEmitter } from './teller.ts'
 
 /** What a session leaves when it ends. */
 export type Outcome = {
   /** JSON text in pieces; it may be read more than once. */
   result(): AsyncIterable<string>
-  format: SoundFormat
+  format: AudioFormat
   soundBytes: number
   /** Seconds of sound. */
   duration: number
 }
 
 /** A session in which all was heard. */
-export type ClosingOptions = {
+export type FinalMessagesOptions = {
   sessionId: string
   params: AddOnParams
-  format: SoundFormat
+  format: AudioFormat
   soundBytes: number
   duration: number
   /** Seconds of work. */
@@ -38,12 +38,12 @@ export type ClosingOptions = {
   onCut(): void
   readLog: ReadLog
   /** Tells speakers apart and notes them in the log; undefined when that was not asked for, or is done. */
-  diarise?: (() => Promise<void>) | undefined
+  diarize?: (() => Promise<void>) | undefined
   text: Pick<SessionText, 'find' | 'warnings'>
   form: ResultForm
   /** From here on no other message may be told: result and callback end with the same ones. */
   onTold(): void
-  teller: Teller
+  teller: MessageEmitter
   journal: Journal
   /** Aborted when the session is left: then nothing is stored any more. */
   signal: AbortSignal
@@ -53,8 +53,8 @@ export type ClosingOptions = {
  * Tells about the whole session, in the order of contract 5.9, and makes its outcome. `end` sends the last
  * two messages, which are part of the result and wait until it is stored.
  */
-export async function closeSession(
-  options: ClosingOptions,
+export async function sendFinalMessages(
+  options: FinalMessagesOptions,
 ): Promise<{ outcome: Outcome; end: () => void }> {
   const { params, format, soundBytes, duration, work, readLog, form } = options
   const { teller, journal, signal } = options
@@ -63,7 +63,7 @@ export async function closeSession(
   teller.once({ type: 'end_recording', data: { recording_duration: duration } }, { isLast })
   await journal.flushed()
   signal.throwIfAborted()
-  await options.diarise?.()
+  await options.diarize?.()
   await journal.flushed()
   signal.throwIfAborted()
   const { transcription, utterances, spoken, diarized } = await buildTranscription(readLog)
@@ -71,7 +71,10 @@ export async function closeSession(
   const summary = await teller.summarized(() => summarize(utterances, options))
   const addOns = {
     ...(summary && { summarization: JSON.stringify(summary) }),
-    ...(await foundAddOns(readLog, params, { form, speakerAt: createSpeakerFinder(spoken) })),
+    ...(await collectAddOnResults(readLog, params, {
+      form,
+      speakerAt: createSpeakerLookup(spoken),
+    })),
     ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
   const total = work + (diarized?.seconds ?? 0)
@@ -110,7 +113,7 @@ function writeFailure(error: AddOnError, { seconds }: { seconds: number }): stri
 
 async function summarize(
   utterances: string,
-  { params, text, signal }: Pick<ClosingOptions, 'params' | 'text' | 'signal'>,
+  { params, text, signal }: Pick<FinalMessagesOptions, 'params' | 'text' | 'signal'>,
 ): Promise<Envelope | undefined> {
   if (!params.post_processing.summarization) return undefined
   return text.find('summarization', utterances, { signal })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Comings } from './comings.ts'
+import { ReconnectLimit } from './comings.ts'
 
 test('a client that comes again and again has to wait, others need not', () => {
   let now = 0
-  const comings = new Comings({ now: () => now })
+  const comings = new ReconnectLimit({ now: () => now })
   const one = { id: 'one', account: 'a' }
   let came = 0
   while (comings.take(one)) came++
@@ -16,7 +16,7 @@ test('a client that comes again and again has to wait, others need not', () => {
 })
 
 test('an account has no more by having many sessions', () => {
-  const comings = new Comings({ now: () => 0 })
+  const comings = new ReconnectLimit({ now: () => 0 })
   let came = 0
   while (came < 1000 && comings.take({ id: `${came}`, account: 'a' })) came++
   assert.equal(came, 500)

@@ -1,4 +1,4 @@
-import { Credit } from './credit.ts'
+import { TokenBucket } from './credit.ts'
 
 /**
  * Each connection reads back what its session took last. A client on a bad network comes back about once a
@@ -10,9 +10,9 @@ const OF_ACCOUNT = { perSecond: 5, burst: 500 }
 const MANY = 1000
 
 /** How often clients come, by session and account. */
-export class Comings {
+export class ReconnectLimit {
   readonly #now: (() => number) | undefined
-  readonly #credits = new Map<string, Credit>()
+  readonly #credits = new Map<string, TokenBucket>()
 
   constructor({ now }: { now?: () => number } = {}) {
     this.#now = now
@@ -25,9 +25,9 @@ export class Comings {
     return session.take() && this.#creditOf(`account ${account}`, OF_ACCOUNT).take()
   }
 
-  #creditOf(name: string, rate: { perSecond: number; burst: number }): Credit {
+  #creditOf(name: string, rate: { perSecond: number; burst: number }): TokenBucket {
     const credit =
-      this.#credits.get(name) ?? new Credit({ ...rate, ...(this.#now && { now: this.#now }) })
+      this.#credits.get(name) ?? new TokenBucket({ ...rate, ...(this.#now && { now: this.#now }) })
     this.#credits.set(name, credit)
     return credit
   }

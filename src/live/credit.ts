@@ -1,13 +1,13 @@
 /** How fast something may go on: so many a second, and so many at once after a pause. */
-export type CreditOptions = { perSecond: number; burst: number; now?: () => number }
+export type TokenBucketOptions = { perSecond: number; burst: number; now?: () => number }
 
 /** A bucket of `burst` units that fills up by `perSecond`. `now` counts milliseconds and never goes back. */
-export class Credit {
-  readonly #options: Required<CreditOptions>
+export class TokenBucket {
+  readonly #options: Required<TokenBucketOptions>
   #level: number
   #at: number
 
-  constructor({ now = () => performance.now(), ...options }: CreditOptions) {
+  constructor({ now = () => performance.now(), ...options }: TokenBucketOptions) {
     this.#options = { now, ...options }
     this.#level = options.burst
     this.#at = now()

@@ -6,19 +6,19 @@ import { type TestContext, test } from 'node:test'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
-import { diariseSession } from './diarise.ts'
+import { diarizeSession } from './diarise.ts'
 import type { DiarizationParams } from './diarization-params.ts'
 import { Journal } from './journal.ts'
 import { type LogRecord, readRecord, writeRecord } from './session-log.ts'
-import { readSpoken } from './spoken.ts'
+import { readUtterances } from './spoken.ts'
 import { viewUtterance } from './views.ts'
 
-type Speech = Pick<SpeechEngine, 'workers' | 'planVoices' | 'hearVoices' | 'findSpeakers'>
+type Speech = Pick<SpeechEngine, 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'>
 type Asked = DiarizationParams['realtime_processing']
 
 type Options = Partial<Speech> & {
   asked?: Asked
-  patience?: number
+  timeout?: number
   signal?: AbortSignal
   restoreSamples?: () => Promise<void>
 }
@@ -35,8 +35,8 @@ function said(text: string, { start, channel }: { start: number; channel: number
 }
 
 /** A session of two channels in which a, b, c and d were said; each word turns out to be somebody's. */
-async function diarise(t: TestContext, options: Options = {}) {
-  const { asked = {}, patience, restoreSamples, signal = new AbortController().signal } = options
+async function diarize(t: TestContext, options: Options = {}) {
+  const { asked = {}, timeout, restoreSamples, signal = new AbortController().signal } = options
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   t.after(() => rm(folder, { recursive: true }))
   const channelPaths = [0, 1].map((channel) => join(folder, `channel-${channel}`))
@@ -54,8 +54,8 @@ async function diarise(t: TestContext, options: Options = {}) {
   const speech: Speech = {
     workers: 2,
     // Two parts, the words of which are those of the channel.
-    planVoices: (words) => words.slice(0, 2).map(({ start }) => [{ start, end: start + 1 }]),
-    async hearVoices({ path, samples }, [region], { to, counts }) {
+    planEmbeddings: (words) => words.slice(0, 2).map(({ start }) => [{ start, end: start + 1 }]),
+    async embedSpeakers({ path, samples }, [region], { to, counts }) {
       heard.push({ path, samples, at: region!.start, to, counts })
     },
     async findSpeakers(task) {
@@ -80,7 +80,7 @@ async function diarise(t: TestContext, options: Options = {}) {
     sync: async () => {},
   }
   const journal = new Journal({ files, log: silent, signal, onBroken: assert.fail })
-  await diariseSession({
+  await diarizeSession({
     speech,
     params: { realtime_processing: asked },
     channelPaths,
@@ -88,18 +88,25 @@ async function diarise(t: TestContext, options: Options = {}) {
     restoreSamples,
     journal,
     duration: 10.03,
-    ...(patience !== undefined && { patience }),
+    ...(timeout !== undefined && { timeout }),
     log: silent,
     signal,
   })
   await journal.flushed()
   const last = records.at(-1)
   assert.ok(last?.kind === 'diarized')
-  return { ...(await readSpoken(readLog)), diarized: last.diarized, records, heard, tasks, folder }
+  return {
+    ...(await readUtterances(readLog)),
+    diarized: last.diarized,
+    records,
+    heard,
+    tasks,
+    folder,
+  }
 }
 
 test('utterances are cut anew by who speaks, with words and blanks as they were told', async (t) => {
-  const { spoken, diarized, tasks } = await diarise(t)
+  const { spoken, diarized, tasks } = await diarize(t)
   assert.deepEqual(
     spoken.map(({ text, start, channel, speaker }) => [text, start, channel, speaker]),
     [
@@ -123,7 +130,7 @@ test('utterances are cut anew by who speaks, with words and blanks as they were 
 })
 
 test('the voices of each channel are heard where its words are, into files beside its samples', async (t) => {
-  const { heard, tasks, folder } = await diarise(t, {
+  const { heard, tasks, folder } = await diarize(t, {
     asked: { diarization_config: { max_speakers: 3, min_speakers: 0 } },
   })
   heard.sort((a, b) => a.at - b.at)
@@ -158,7 +165,7 @@ test('the voices of each channel are heard where its words are, into files besid
 })
 
 test('how sure a speaker is is told where it was asked for', async (t) => {
-  const { spoken } = await diarise(t, {
+  const { spoken } = await diarize(t, {
     asked: { diarization_config: { speaker_confidence: true } },
   })
   assert.equal(JSON.parse(spoken[0]!.json).speaker_confidence, 0.123)
@@ -166,9 +173,9 @@ test('how sure a speaker is is told where it was asked for', async (t) => {
 
 test('samples that may have been lost are written again first', async (t) => {
   const order: string[] = []
-  await diarise(t, {
+  await diarize(t, {
     restoreSamples: async () => void order.push('restored'),
-    hearVoices: async () => void order.push('heard'),
+    embedSpeakers: async () => void order.push('heard'),
   })
   assert.equal(order[0], 'restored')
 })
@@ -180,25 +187,25 @@ test('a process that is killed is asked once more, and a second time it is a fai
       if (left-- > 0) throw new AppError('engine_failed')
       return []
     }
-    const { diarized } = await diarise(t, { findSpeakers })
+    const { diarized } = await diarize(t, { findSpeakers })
     assert.equal(diarized.error?.exception, kills === 1 ? undefined : 'AddonFailed')
   }
 })
 
 test('a model that was added and cannot be used is named', async (t) => {
-  const hearVoices: Speech['hearVoices'] = async () => {
+  const embedSpeakers: Speech['embedSpeakers'] = async () => {
     throw new AppError('speaker_model_unusable', 'campplus')
   }
-  const { diarized } = await diarise(t, { hearVoices })
+  const { diarized } = await diarize(t, { embedSpeakers })
   assert.equal(diarized.error?.exception, 'AddonFailed')
   assert.match(diarized.error.message, /campplus/)
 })
 
 test('when a part fails no other is begun, and what was told stays', async (t) => {
   let calls = 0
-  const { spoken, diarized } = await diarise(t, {
+  const { spoken, diarized } = await diarize(t, {
     workers: 1,
-    hearVoices: async () => {
+    embedSpeakers: async () => {
       calls++
       throw new TypeError('a mistake')
     },
@@ -212,8 +219,8 @@ test('when a part fails no other is begun, and what was told stays', async (t) =
 })
 
 test('what takes too long is stopped and told of', async (t) => {
-  const { diarized } = await diarise(t, {
-    patience: 0,
+  const { diarized } = await diarize(t, {
+    timeout: 0,
     findSpeakers: (_, { signal }) => {
       return new Promise((_, reject) => {
         if (signal.aborted) reject(signal.reason)
@@ -230,5 +237,5 @@ test('a session that is left has nothing noted', async (t) => {
     stop.abort(new Error('left'))
     throw new AppError('engine_unavailable')
   }
-  await assert.rejects(diarise(t, { signal: stop.signal, findSpeakers }), /left/)
+  await assert.rejects(diarize(t, { signal: stop.signal, findSpeakers }), /left/)
 })

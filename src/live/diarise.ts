@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { setImmediate as turn } from 'node:timers/promises'
-import { onceMore } from '../asr/once-more.ts'
+import { retryOnce } from '../asr/once-more.ts'
 import { countsOf } from '../asr/speaker-counts.ts'
-import type { PcmFile, Segment, SpeechEngine, SpokenUtterance } from '../asr/speech-engine.ts'
+import type { PcmFile, Segment, SpeakerUtterance, SpeechEngine } from '../asr/speech-engine.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type AddOnError, brokenDown, timedOut } from '../text/envelope.ts'
@@ -11,12 +11,12 @@ import type { Transcript, Word } from '../transcript/transcript.ts'
 import type { DiarizationParams } from './diarization-params.ts'
 import type { Journal } from './journal.ts'
 import { type ReadLog, writeRecord } from './session-log.ts'
-import { readSpoken } from './spoken.ts'
+import { readUtterances } from './spoken.ts'
 import { type UtteranceView, viewUtterance } from './views.ts'
 
 /** A session of which all was heard. */
-export type DiariseOptions = {
-  speech: Pick<SpeechEngine, 'workers' | 'planVoices' | 'hearVoices' | 'findSpeakers'>
+export type DiarizeSessionOptions = {
+  speech: Pick<SpeechEngine, 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'>
   params: DiarizationParams
   /** The samples of each channel. */
   channelPaths: readonly string[]
@@ -27,14 +27,14 @@ export type DiariseOptions = {
   /** Seconds of sound. */
   duration: number
   /** Seconds that it may take, for tests. */
-  patience?: number
+  timeout?: number
   log: Log
   signal: AbortSignal
 }
 
 /** Seconds that it may take, and so many more for each second of sound: some ten times what it takes on one core. */
-const PATIENCE = 60
-const PATIENCE_PER_SECOND = 0.1
+const TIMEOUT = 60
+const TIMEOUT_PER_SECOND = 0.1
 /** Utterances that are written down before the loop has its turn. */
 const BATCH = 500
 
@@ -42,10 +42,10 @@ const BATCH = 500
  * Tells who said each word of a session, as of a recording, and notes that in its log: the utterances of the result, cut
  * anew where the speaker changes, or why there are none. Rejects only when the session is left.
  */
-export async function diariseSession(options: DiariseOptions): Promise<void> {
+export async function diarizeSession(options: DiarizeSessionOptions): Promise<void> {
   const { journal, duration, log, signal } = options
-  const patience = options.patience ?? PATIENCE + PATIENCE_PER_SECOND * duration
-  const late = AbortSignal.timeout(Math.ceil(patience * 1000))
+  const timeout = options.timeout ?? TIMEOUT + TIMEOUT_PER_SECOND * duration
+  const late = AbortSignal.timeout(Math.ceil(timeout * 1000))
   const began = performance.now()
   let [count, error] = [0, null as AddOnError | null]
   try {
@@ -59,7 +59,7 @@ export async function diariseSession(options: DiariseOptions): Promise<void> {
   } catch (cause) {
     signal.throwIfAborted()
     log.error({ err: cause }, 'diarization failed, provisional speakers stay')
-    error = late.aborted ? timedOut('diarization', patience) : explain(cause)
+    error = late.aborted ? timedOut('diarization', timeout) : explain(cause)
   }
   const seconds = roundTo((performance.now() - began) / 1000, 6)
   journal.append({
@@ -78,7 +78,7 @@ function writeView(view: UtteranceView): string {
   return writeRecord({ kind: 'spoken', text: JSON.stringify(view) })
 }
 
-async function tellApart(options: DiariseOptions): Promise<UtteranceView[]> {
+async function tellApart(options: DiarizeSessionOptions): Promise<UtteranceView[]> {
   const { speech, params, channelPaths, readLog, restoreSamples, signal } = options
   const transcript = await readTranscript(readLog)
   if (transcript.utterances.length === 0) return []
@@ -88,13 +88,13 @@ async function tellApart(options: DiariseOptions): Promise<UtteranceView[]> {
     const words = wordsOf(transcript, channel)
     if (words.length === 0) continue
     const pcm = { path, samples: Math.floor((await stat(path)).size / 2) }
-    const planned = speech.planVoices(words, pcm)
+    const planned = speech.planEmbeddings(words, pcm)
     groups.push(...planned.map((regions, part) => ({ channel, pcm, regions, part })))
   }
-  const voices = await hearVoices(groups, options)
+  const voices = await embedSpeakers(groups, options)
   const counts = countsOf(params.realtime_processing.diarization_config)
   const task = { transcript, voices, counts }
-  const utterances = await onceMore(() => speech.findSpeakers(task, { signal }))
+  const utterances = await retryOnce(() => speech.findSpeakers(task, { signal }))
   return utterances.map((utterance) => viewSpoken(utterance, params))
 }
 
@@ -102,7 +102,10 @@ type Group = { channel: number; pcm: PcmFile; regions: Segment[]; part: number }
 type Voices = { channel: number; files: string[] }[]
 
 /** Hears as many groups at a time as there are workers: recordings that wait have their turn in between. */
-async function hearVoices(groups: readonly Group[], options: DiariseOptions): Promise<Voices> {
+async function embedSpeakers(
+  groups: readonly Group[],
+  options: DiarizeSessionOptions,
+): Promise<Voices> {
   const { speech, params, channelPaths } = options
   const failed = new AbortController()
   const signal = AbortSignal.any([options.signal, failed.signal])
@@ -115,7 +118,7 @@ async function hearVoices(groups: readonly Group[], options: DiariseOptions): Pr
     for (const { channel, pcm, regions, part } of waiting) {
       const to = `${pcm.path}.voices-${part}`
       voices[channel]!.files[part] = to
-      await onceMore(() => speech.hearVoices(pcm, regions, { signal, to, counts }))
+      await retryOnce(() => speech.embedSpeakers(pcm, regions, { signal, to, counts }))
     }
   }
 
@@ -131,7 +134,7 @@ async function hearVoices(groups: readonly Group[], options: DiariseOptions): Pr
 }
 
 async function readTranscript(readLog: ReadLog): Promise<Transcript> {
-  const { spoken } = await readSpoken(readLog)
+  const { spoken } = await readUtterances(readLog)
   const utterances = spoken.map(({ channel, language, json }) => {
     const { words } = JSON.parse(json) as UtteranceView
     return {
@@ -148,7 +151,7 @@ function wordsOf({ utterances }: Transcript, channel: number): Word[] {
 }
 
 function viewSpoken(
-  { channel, language, words, speaker, speakerConfidence }: SpokenUtterance,
+  { channel, language, words, speaker, speakerConfidence }: SpeakerUtterance,
   { realtime_processing: { diarization_config } }: DiarizationParams,
 ): UtteranceView {
   const span = { start: words[0]!.start, end: words.at(-1)!.end }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createLog } from '../log.ts'
 import { Connection, type Outgoing } from './connection.ts'
-import { readEarlier } from './earlier-session.ts'
+import { recoverSession } from './earlier-session.ts'
 import { Journal } from './journal.ts'
 import { type Routing, type ServerMessage, writeMessage } from './messages.ts'
-import { Outbox } from './outbox.ts'
+import { MessageOutbox } from './outbox.ts'
 import { writeRecord } from './session-log.ts'
 
 const routing: Routing = { isForSocket: () => true, isForCallback: () => false }
@@ -21,7 +21,7 @@ function readLog(...lines: string[]) {
       yield lines
     },
   }
-  return readEarlier(files, { ...reading, maxMissed: 10_000 })
+  return recoverSession(files, { ...reading, maxMissed: 10_000 })
 }
 
 test('what was to be sent when the result is stored waits for that also in the next process', async () => {
@@ -30,7 +30,7 @@ test('what was to be sent when the result is stored waits for that also in the n
   const { signal } = new AbortController()
   const files = { write: async () => {}, sync: async () => {} }
   const journal = new Journal({ files, log: createLog('silent'), signal, onBroken: assert.fail })
-  const outbox = new Outbox({
+  const outbox = new MessageOutbox({
     sessionId: 'one',
     routing,
     journal,
@@ -81,7 +81,7 @@ test('of the messages that a client may not have, the oldest are lost when there
       yield [writeRecord({ kind: 'seen', messages: 1 })]
     },
   }
-  const { messages } = await readEarlier(files, { ...reading, maxMissed: 2 })
+  const { messages } = await recoverSession(files, { ...reading, maxMissed: 2 })
   assert.deepEqual(
     messages.missed.map(({ number }) => number),
     [5, 6],

@@ -1,12 +1,12 @@
 import type { LiveFiles } from '../storage/live-files.ts'
 import type { Envelope } from '../text/envelope.ts'
 import type { Outgoing } from './connection.ts'
-import { dropOlder, type EarlierChunks, type Seam } from './intake.ts'
+import { type AckBoundary, dropOlder, type EarlierChunks } from './intake.ts'
 import { type Routing, readMessage, type ServerMessage, type TextMessage } from './messages.ts'
 import { type EarlierMessages, mustArrive } from './outbox.ts'
 import {
+  type AddOnRecord,
   type ChunkRecord,
-  type FoundRecord,
   readRecord,
   type Snapshot,
   type StopReason,
@@ -16,7 +16,7 @@ import { bytesOf } from './unread.ts'
 import { utteranceId } from './views.ts'
 
 /** What an earlier process noted of a session, as far as the next one has to know. */
-export type EarlierSession = {
+export type RecoveredSession = {
   /** When its first client came, in milliseconds since 1970, if that was noted. */
   beganAt: number | undefined
   chunks: EarlierChunks
@@ -25,13 +25,13 @@ export type EarlierSession = {
   stop: StopReason | undefined
   /** Whether the speakers at the end are noted. */
   isDiarized: boolean
-  told: Told
+  told: AlreadySent
   /** What is to be told with the result about what it lacks. */
   warnings: string[]
 }
 
 /** What must not be told twice: what was heard after the last snapshot is heard again. */
-export type Told = {
+export type AlreadySent = {
   /** Speech events after the last snapshot, see `speechKey`. */
   speech: Set<string>
   /** Utterances of which a partial or the final was sent, and those that are noted. */
@@ -45,13 +45,13 @@ export type Told = {
   /** Utterances on which the add-ons did not answer yet, by id. */
   unanswered: Map<string, UtteranceRecord>
   /** The last answer of the add-ons, and how many of its messages were told. */
-  lastAnswer: { utterance: UtteranceRecord; found: FoundRecord; told: number } | undefined
+  lastAnswer: { utterance: UtteranceRecord; found: AddOnRecord; told: number } | undefined
   /** What was answered of the summary. */
   summary: Envelope | undefined
 }
 
 /** Nothing was told yet. */
-export function nothingTold(): Told {
+export function nothingSent(): AlreadySent {
   return {
     speech: new Set(),
     partials: new Set(),
@@ -89,7 +89,7 @@ type ReadOptions = {
 }
 
 /** Reads what is noted of a session. */
-export async function readEarlier(
+export async function recoverSession(
   files: Pick<LiveFiles, 'readLines'>,
   {
     routing,
@@ -98,7 +98,7 @@ export async function readEarlier(
     maxMissed,
     maxMissedBytes = Number.POSITIVE_INFINITY,
   }: ReadOptions,
-): Promise<EarlierSession> {
+): Promise<RecoveredSession> {
   const chunks = createChunkReader(keepSeconds * 1000)
   const earlier = {
     beganAt: undefined as number | undefined,
@@ -109,7 +109,7 @@ export async function readEarlier(
   let [numbered, seen] = [0, 0]
   let missed: Outgoing[] = []
   const withheld = new Map<string, Outgoing>()
-  const told = nothingTold()
+  const told = nothingSent()
   const warnings: string[] = []
   for await (const lines of files.readLines()) {
     for (const line of lines) {
@@ -199,7 +199,7 @@ function newest(messages: Outgoing[], maxBytes: number): Outgoing[] {
   return messages.slice(Math.min(last + 1, messages.length - 1))
 }
 
-function note(message: ServerMessage | TextMessage, text: string, told: Told): void {
+function note(message: ServerMessage | TextMessage, text: string, told: AlreadySent): void {
   switch (message.type) {
     case 'speech_start':
     case 'speech_end':
@@ -226,7 +226,7 @@ function note(message: ServerMessage | TextMessage, text: string, told: Told): v
 function createChunkReader(keepMs: number) {
   let before: ChunkRecord = { at: 0, received: 0, sound: 0 }
   const recent: ChunkRecord[] = []
-  const seams: Seam[] = []
+  const seams: AckBoundary[] = []
   /** What came last and is held, up to the begin of what may yet become a header, or before that. */
   let held: Uint8Array[] = []
 
@@ -242,7 +242,7 @@ function createChunkReader(keepMs: number) {
       if (!chunk.pending) held = []
       else held.push(Buffer.from(chunk.held ?? '', 'base64'))
     },
-    addSeam(seam: Seam): void {
+    addSeam(seam: AckBoundary): void {
       seams.push(seam)
     },
     /** Drops what no client may repeat any more. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SoundFormat } from '../audio/sound-format.ts'
+import type { AudioFormat } from '../audio/sound-format.ts'
 import { wavHeader } from '../audio/wav-header.ts'
 import type { Log } from '../log.ts'
 import { type Metrics, outcomeOf } from '../metrics.ts'
@@ -25,13 +25,13 @@ const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
 class LeaseLostError extends Error {}
 
 /** A session in hand: its job, the right to write to that, and its files. */
-export type SessionInHand = { job: LiveJob; lease: Lease; files: LiveFiles }
+export type ActiveSession = { job: LiveJob; lease: Lease; files: LiveFiles }
 
 /** What its callback hears of it, if there is one. */
 type Feed = Pick<CallbackFeed, 'feed' | 'finish'>
 
 /** What the end of a session needs. */
-export type EndingOptions = {
+export type FinishLiveJobOptions = {
   storage: Pick<Storage, 'db' | 'objects'>
   log: Log
   metrics?: Metrics | undefined
@@ -43,12 +43,12 @@ export type EndingOptions = {
  * Ends the job of a session, in one way or the other, and tries again for as long as that cannot be
  * stored. A job that is not the session's any more is left as it is.
  */
-export class Ending {
-  readonly #options: EndingOptions
-  readonly #session: SessionInHand & { feed?: Feed | undefined }
+export class FinishLiveJob {
+  readonly #options: FinishLiveJobOptions
+  readonly #session: ActiveSession & { feed?: Feed | undefined }
   #isLost = false
 
-  constructor(options: EndingOptions, session: SessionInHand & { feed?: Feed | undefined }) {
+  constructor(options: FinishLiveJobOptions, session: ActiveSession & { feed?: Feed | undefined }) {
     this.#options = options
     this.#session = session
   }
@@ -60,7 +60,7 @@ export class Ending {
 
   /** Ends it with its result; rejects when `signal` is aborted before, or the job is not the session's. */
   async finish(outcome: Outcome, signal: AbortSignal): Promise<void> {
-    await this.#insist(() => this.#store(outcome), signal)
+    await this.#forceNonEmpty(() => this.#store(outcome), signal)
     const { log, metrics } = this.#options
     const { id: sessionId, account } = this.#session.job
     log.info({ sessionId, account }, 'live session ended')
@@ -83,13 +83,13 @@ export class Ending {
       metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(sessionFailed) })
     }
     try {
-      if (!this.#isLost) await this.#insist(fail, signal)
+      if (!this.#isLost) await this.#forceNonEmpty(fail, signal)
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error
     }
   }
 
-  async #insist(store: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  async #forceNonEmpty(store: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const { log } = this.#options
     const { job } = this.#session
     try {
@@ -134,7 +134,7 @@ export type FailedSession = {
  * change, when it has ended or the lease was lost.
  */
 export async function failRecorded(
-  { db, objects }: EndingOptions['storage'],
+  { db, objects }: FinishLiveJobOptions['storage'],
   { job, files, failure, only }: FailedSession,
 ): Promise<boolean> {
   const format = formatOf(job.params as LiveParams)
@@ -147,7 +147,7 @@ export async function failRecorded(
 type Sound = {
   job: LiveJob
   files: LiveFiles
-  format: SoundFormat
+  format: AudioFormat
   soundBytes: number
   duration: number
 }

@@ -6,7 +6,7 @@ import {
   type EndpointEvent,
   type EndpointState,
   initialEndpoint,
-  piecesOf,
+  segmentsOf,
 } from './endpointing.ts'
 
 const options = { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds: 5 }
@@ -121,7 +121,7 @@ test('a pause is told once the padding is there, and is the utterance if silence
 /** What is recognised of frames 20 to 30 when so much was heard. */
 function pieces({ after = 0, from = 20, heard = 99, isCut = false }) {
   const state = { ...initialEndpoint(), frame: heard, from: isCut ? 30 : null }
-  return piecesOf({ number: 1, from, to: 30 }, { state, after })
+  return segmentsOf({ number: 1, from, to: 30 }, { state, after })
 }
 
 test('the samples of an utterance begin before its voice, and never in the one before', () => {

@@ -180,7 +180,7 @@ export function frameTime(frame: number): number {
 }
 
 /** Samples to be recognised: words that begin in `segment`, heard with those around it. */
-export type Pieces = { segment: Piece; context: Piece }
+export type UtteranceSegments = { segment: Piece; context: Piece }
 type Piece = { start: number; end: number }
 
 /**
@@ -188,10 +188,10 @@ type Piece = { start: number; end: number }
  * one before took (`after`, in samples). One that was cut off from its neighbours is heard with the
  * sound before and behind it, as far as that is known: models hear badly what begins or ends in a word.
  */
-export function piecesOf(
+export function segmentsOf(
   { from, to }: UtteranceSpan,
   { state, after }: { state: EndpointState; after: number },
-): Pieces {
+): UtteranceSegments {
   const isCut = state.from === to
   const limit = isCut ? to : state.frame
   const start = Math.max(after, from * FRAME_SAMPLES - PRE_ROLL, 0)

@@ -1,5 +1,5 @@
 import type { SampleEncoding } from '../audio/pcm.ts'
-import { frameBytes, type SoundFormat } from '../audio/sound-format.ts'
+import { type AudioFormat, frameBytes } from '../audio/sound-format.ts'
 
 /** `request_params` of a live session, as far as its sound is concerned. */
 export type FormatParams = {
@@ -17,13 +17,13 @@ export function formatOf({
   bit_depth,
   sample_rate,
   channels,
-}: FormatParams): SoundFormat {
+}: FormatParams): AudioFormat {
   const companded = { 'wav/alaw': 'alaw', 'wav/ulaw': 'mulaw' } as const
   const samples = encoding === 'wav/pcm' ? pcm[bit_depth]! : companded[encoding]
   return { encoding: samples, sampleRate: sample_rate, channels }
 }
 
 /** Seconds that so many bytes of sound last. */
-export function secondsOf(bytes: number, format: SoundFormat): number {
+export function secondsOf(bytes: number, format: AudioFormat): number {
   return bytes / (frameBytes(format) * format.sampleRate)
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Envelope } from '../text/envelope.ts'
 import { failed } from '../text/envelope.ts'
-import type { Findings } from './add-ons.ts'
-import { type FoundOptions, foundAddOns } from './found-add-ons.ts'
+import type { AddOnResults } from './add-ons.ts'
+import { type CollectOptions, collectAddOnResults } from './found-add-ons.ts'
 import { writeRecord } from './session-log.ts'
 
 const none = { translation: false, named_entity_recognition: false, sentiment_analysis: false }
@@ -18,12 +18,12 @@ type Asked = {
   asked: Partial<typeof none>
   form?: 'string' | 'native'
   channelOf?: (number: number) => number
-  speakerAt?: FoundOptions['speakerAt']
+  speakerAt?: CollectOptions['speakerAt']
 }
 
 /** What the result tells of findings, one for each utterance. */
 async function answersOf(
-  findings: readonly Findings[],
+  findings: readonly AddOnResults[],
   { asked, form = 'string', channelOf = () => 0, speakerAt = () => undefined }: Asked,
 ): Promise<Record<string, Envelope>> {
   const lines = findings.map((findings, number) => {
@@ -36,7 +36,7 @@ async function answersOf(
     realtime_processing: { ...none, ...asked },
     post_processing: { summarization: false },
   }
-  const answers = await foundAddOns(readLog, params, { form, speakerAt })
+  const answers = await collectAddOnResults(readLog, params, { form, speakerAt })
   return Object.fromEntries(Object.entries(answers).map(([key, text]) => [key, JSON.parse(text)]))
 }
 

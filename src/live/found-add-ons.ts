@@ -5,7 +5,7 @@ import { notConfigured } from '../text/not-configured.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import type { AddOnParams } from './add-ons.ts'
 import { joined } from './result.ts'
-import { type FoundRecord, type ReadLog, readRecord } from './session-log.ts'
+import { type AddOnRecord, type ReadLog, readRecord } from './session-log.ts'
 import type { ChannelSpan } from './speaker-at.ts'
 
 const types = ['named_entity_recognition', 'sentiment_analysis'] as const
@@ -20,7 +20,7 @@ type Gathered = {
 }
 
 /** How answers are written, and who is said in the end to have spoken at a moment: what was told was provisional. */
-export type FoundOptions = {
+export type CollectOptions = {
   form: ResultForm
   speakerAt(span: ChannelSpan): number | undefined
 }
@@ -29,10 +29,10 @@ export type FoundOptions = {
  * The answers of the realtime add-ons in the result of a session, as JSON texts by key: what was told of each
  * utterance, by start (contract 4.7). One failed only if it failed on every utterance.
  */
-export async function foundAddOns(
+export async function collectAddOnResults(
   readLog: ReadLog,
   { realtime_processing: asked }: AddOnParams,
-  { form, speakerAt }: FoundOptions,
+  { form, speakerAt }: CollectOptions,
 ): Promise<Record<string, string>> {
   const wanted = types.filter((type) => asked[type])
   const gathered = Object.fromEntries(types.map((type) => [type, nothing()]))
@@ -59,8 +59,8 @@ type Found = { start: number; end: number; speaker?: number }
 
 function add(
   gathered: Gathered,
-  { channel, findings }: FoundRecord,
-  { type, speakerAt }: Pick<FoundOptions, 'speakerAt'> & { type: FindingType },
+  { channel, findings }: AddOnRecord,
+  { type, speakerAt }: Pick<CollectOptions, 'speakerAt'> & { type: FindingType },
 ): void {
   const envelope = findings[type]
   if (!envelope) return

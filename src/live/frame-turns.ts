@@ -1,4 +1,4 @@
-import { Credit } from './credit.ts'
+import { TokenBucket } from './credit.ts'
 import { type Frame, FrameQueue } from './frame-queue.ts'
 
 /** What becomes of the frames of one socket. */
@@ -60,7 +60,7 @@ export class FrameTurns {
 
   /** The frames of one more socket. */
   open(account: string, handlers: LineHandlers): FrameLine {
-    const credit = new Credit({
+    const credit = new TokenBucket({
       perSecond: SMALL_PER_SECOND,
       burst: SMALL_AT_ONCE,
       now: this.#now,
@@ -126,7 +126,7 @@ export class FrameTurns {
   }
 }
 
-type LineOptions = LineHandlers & { account: string; credit: Credit; turns: FrameTurns }
+type LineOptions = LineHandlers & { account: string; credit: TokenBucket; turns: FrameTurns }
 
 /** The frames of one socket on their way in. */
 export class FrameLine {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { LiveEars } from '../asr/live-ears.ts'
-import { MAX_LISTEN_FRAMES } from '../asr/live-ears.ts'
+import type { LiveRecognizer } from '../asr/live-ears.ts'
+import { MAX_DETECT_FRAMES } from '../asr/live-ears.ts'
 import type { SpeakerCounts } from '../asr/speech-engine.ts'
 import { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
 import type { SessionText } from '../text/live/live-text.ts'
-import type { HeardEvent } from './channel.ts'
-import { Hearing } from './hearing.ts'
+import type { ChannelEvent } from './channel.ts'
+import { RecognitionLoop } from './hearing.ts'
 import { plainText } from './plain-text.fixture.ts'
 import { createSessionLanguage } from './session-language.ts'
 import type { Snapshot } from './session-log.ts'
@@ -39,21 +39,21 @@ function open(channels: readonly string[], options: Options = {}) {
   const calls: string[] = []
   const listened: number[] = []
   const leaving = new AbortController()
-  const ears: LiveEars = {
+  const ears: LiveRecognizer = {
     capacity: undefined,
     async listen({ channels: paths }, { from: at, frames }, { signal }) {
       await before?.('listen')
       listened.push(at)
       signal.throwIfAborted()
-      const end = Math.min(at + MAX_LISTEN_FRAMES, Math.floor(frames / FRAME))
+      const end = Math.min(at + MAX_DETECT_FRAMES, Math.floor(frames / FRAME))
       const heard = paths.map((_, i) => [...channels[i]!.slice(at, Math.max(at, end))])
       return {
         probabilities: heard.map((frames) => Float32Array.from(frames, (c) => (c === '#' ? 1 : 0))),
         levels: heard.map((frames) => new Float32Array(frames.length).fill(-30)),
       }
     },
-    async recognizeFinal({ path, segment }, { signal, language = 'en', wantsVoice = false }) {
-      calls.push(`final ${path}${wantsVoice ? ' with voice' : ''}`)
+    async recognizeFinal({ path, segment }, { signal, language = 'en', wantsSpeaker = false }) {
+      calls.push(`final ${path}${wantsSpeaker ? ' with voice' : ''}`)
       await before?.('final', segment)
       signal.throwIfAborted()
       const said = text ?? `${Math.round(segment.start / FRAME)}-${segment.end / FRAME}`
@@ -65,7 +65,7 @@ function open(channels: readonly string[], options: Options = {}) {
         words,
         language,
         warnings: [],
-        ...(wantsVoice && { voice: { embedding, seconds: 2 } }),
+        ...(wantsSpeaker && { voice: { embedding, seconds: 2 } }),
       }
     },
     async recognizePartial({ segment }, { signal, language = 'en' }) {
@@ -76,7 +76,7 @@ function open(channels: readonly string[], options: Options = {}) {
       return { words, language, draft: [] }
     },
   }
-  const hearing = new Hearing(
+  const hearing = new RecognitionLoop(
     {
       ears,
       sound: {
@@ -112,7 +112,7 @@ function open(channels: readonly string[], options: Options = {}) {
   return { hearing, hear, told, snapshots, calls, listened, leaving }
 }
 
-function written(event: HeardEvent): string {
+function written(event: ChannelEvent): string {
   if (event.type === 'speech_start' || event.type === 'speech_end') {
     return `${event.type} ${event.channel} ${Math.round(event.time / 0.032)}`
   }

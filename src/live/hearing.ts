@@ -1,27 +1,27 @@
-import { createSessionVoices, type SessionVoices } from '../asr/live/session-voices.ts'
-import type { LiveEars, LiveSound } from '../asr/live-ears.ts'
+import { createSessionSpeakers, type SessionSpeakers } from '../asr/live/session-voices.ts'
+import type { LiveAudio, LiveRecognizer } from '../asr/live-ears.ts'
 import { FRAME_SAMPLES } from '../asr/live-ears.ts'
 import { SAMPLE_RATE, type SpeakerCounts } from '../asr/speech-engine.ts'
 import type { Log } from '../log.ts'
 import type { SessionText } from '../text/live/live-text.ts'
-import { Channel, createTelling, type HeardEvent } from './channel.ts'
+import { Channel, type ChannelEvent, createFinalOrder } from './channel.ts'
 import { createEndpointer, type EndpointingOptions, initialEndpoint } from './endpointing.ts'
-import { insist } from './insist.ts'
+import { retryEngineCall } from './insist.ts'
 import type { SessionLanguage } from './session-language.ts'
 import type { EndedUtterance, Snapshot } from './session-log.ts'
-import { Voicing } from './voicing.ts'
+import { VoicedShare } from './voicing.ts'
 
 /** What listens to a session. */
-export type HearingOptions = {
-  ears: LiveEars
-  sound: LiveSound
+export type RecognitionLoopOptions = {
+  ears: LiveRecognizer
+  sound: LiveAudio
   endpointing: EndpointingOptions
   language: SessionLanguage
   change: SessionText['change']
   /** Who speaks is to be told, and how many there are said to be. */
   speakers?: SpeakerCounts | undefined
   partialIntervalMs: number
-  tell(event: HeardEvent): void
+  tell(event: ChannelEvent): void
   /** Whether the work of others goes first: the account has more than its share. */
   isOverShare?: (() => boolean) | undefined
   /** Whether anybody wants partials now. */
@@ -43,7 +43,7 @@ const PARTIAL_FRAMES = 16
 /** With more sound than this ahead, partials are waited for, or the utterance would be over before them. */
 const AHEAD_SECONDS = 0.5
 /** So long: a machine that has time makes a partial in less. */
-const PATIENCE_MS = 300
+const TIMEOUT_MS = 300
 const FRAME_SECONDS = FRAME_SAMPLES / SAMPLE_RATE
 
 /** Frames of sound; `isEnd`: no more will come. */
@@ -53,10 +53,10 @@ type Stretch = { from: number; to: number; isEnd: boolean; signal: AbortSignal }
  * Hears the sound of a session as it grows: where there is speech on each channel, and what is said. All
  * channels go side by side, frame by frame, so that where it stands is one number.
  */
-export class Hearing {
-  readonly #options: HearingOptions
+export class RecognitionLoop {
+  readonly #options: RecognitionLoopOptions
   readonly #channels: Channel[]
-  readonly #voices: SessionVoices | undefined
+  readonly #voices: SessionSpeakers | undefined
   readonly #earlier: readonly EndedUtterance[]
   /** Frames heard, of 32 ms; and frames of the session's own format that are there to be heard. */
   #position: number
@@ -65,9 +65,9 @@ export class Hearing {
   #isEnd = false
   #work: number
   #wake: (() => void) | undefined
-  readonly #voicing: Voicing
+  readonly #voicing: VoicedShare
 
-  constructor(options: HearingOptions, from?: Snapshot) {
+  constructor(options: RecognitionLoopOptions, from?: Snapshot) {
     this.#options = options
     const { ears, sound, language, change, speakers, log, signal, tell, partialIntervalMs } =
       options
@@ -78,9 +78,9 @@ export class Hearing {
     }
     const endpointer = createEndpointer(options.endpointing)
     const channels = sound.channels.length
-    const voices = speakers && createSessionVoices({ channels, counts: speakers }, from?.voices)
+    const voices = speakers && createSessionSpeakers({ channels, counts: speakers }, from?.voices)
     this.#voices = voices
-    const one = createTelling()
+    const one = createFinalOrder()
     const shared = {
       ...{ ears, endpointer, language, change, voices, partialIntervalMs },
       ...{ tell, onWork, log, signal },
@@ -91,14 +91,14 @@ export class Hearing {
         after: 0,
         lastWord: null,
       }
-      const telling = voices ? one : createTelling()
+      const telling = voices ? one : createFinalOrder()
       return new Channel({ ...shared, channel, path, telling }, start)
     })
     this.#position = from?.position ?? 0
     this.#snapshotAt = this.#position
     this.#work = from?.work ?? 0
     this.#earlier = from?.ended ?? []
-    this.#voicing = new Voicing({ channels })
+    this.#voicing = new VoicedShare({ channels })
   }
 
   /** What the session takes of the machine now: 1 = it speaks all the time. */
@@ -165,7 +165,7 @@ export class Hearing {
     const { ears, sound, log } = this.#options
     for (let at = from; at < to; ) {
       const request = { from: at, frames: this.#frames, isEnd }
-      const { levels } = await insist(() => ears.listen(sound, request, { signal }), {
+      const { levels } = await retryEngineCall(() => ears.listen(sound, request, { signal }), {
         signal,
         log,
       })
@@ -180,7 +180,7 @@ export class Hearing {
     const request = { from: this.#position, ...there }
     const isBehind = this.#isBehind()
     const began = performance.now()
-    const { probabilities, levels } = await insist(
+    const { probabilities, levels } = await retryEngineCall(
       () => ears.listen(sound, request, { signal, isBehind }),
       { signal, log },
     )
@@ -209,9 +209,9 @@ export class Hearing {
     const isBehind = this.#isBehind()
     const made = Promise.all(this.#channels.map((channel) => channel.partial({ isBehind })))
     if (this.#ahead() <= AHEAD_SECONDS) return
-    const patience = Promise.withResolvers<void>()
-    const timer = setTimeout(patience.resolve, PATIENCE_MS)
-    await Promise.race([made, patience.promise])
+    const timeout = Promise.withResolvers<void>()
+    const timer = setTimeout(timeout.resolve, TIMEOUT_MS)
+    await Promise.race([made, timeout.promise])
     clearTimeout(timer)
   }
 

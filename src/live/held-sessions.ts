@@ -15,18 +15,18 @@ import { noTracing, type Span, type Tracing } from '../tracing.ts'
 import { hasRealtimeAddOns } from './add-ons.ts'
 import type { CallbackFeed } from './callback-feed.ts'
 import { createCallbackFeeds, type OpenCallbackFeed } from './callback-feeds.ts'
-import { readEarlier } from './earlier-session.ts'
-import { Ending } from './ending.ts'
+import { recoverSession } from './earlier-session.ts'
+import { FinishLiveJob } from './ending.ts'
 import { type LiveParams, textOf } from './live-params.ts'
 import { routingOf } from './messages.ts'
 import { LiveSession, type SessionEnd } from './session.ts'
-import { watchSession } from './session-watch.ts'
+import { createSessionMetrics } from './session-watch.ts'
 import type { Load } from './shares.ts'
-import { failUnheard, openLeft } from './unheard-session.ts'
+import { failLeftSessions, failSession } from './unheard-session.ts'
 import { UnreadMessages, type UnreadShare } from './unread.ts'
 
 /** What sessions are made of. */
-export type HeldSessionsOptions = {
+export type ActiveSessionsOptions = {
   config: Pick<Config, 'live' | 'storage' | 'delivery' | 'addOnResults'>
   storage: Pick<Storage, 'db' | 'objects'>
   speech: SpeechEngine
@@ -54,14 +54,14 @@ const UNREAD_PER_ACCOUNT = 4
 const UNREAD_PER_PROCESS = 16
 
 /** A session and its end, which never rejects. */
-export type Held = { session: LiveSession; ended: Promise<SessionEnd> }
+export type SessionHandle = { session: LiveSession; ended: Promise<SessionEnd> }
 
 /** What became of taking a session in hand: it may have ended meanwhile, or be tried again later. */
-export type Opened = Held | 'ended' | 'unopened'
+export type Opened = SessionHandle | 'ended' | 'unopened'
 
 type Parts = {
   session: LiveSession
-  ending: Ending
+  ending: FinishLiveJob
   feed: CallbackFeed | undefined
   text: SessionText
   files: LiveFiles
@@ -75,8 +75,8 @@ type Parts = {
  * is tried again, and one whose disk failed goes on from what is on it; what is open still when the
  * server stops waits for the next one.
  */
-export class HeldSessions {
-  readonly #options: HeldSessionsOptions
+export class ActiveSessions {
+  readonly #options: ActiveSessionsOptions
   readonly #log: Log
   readonly #folder: string
   readonly #owner = randomUUID()
@@ -87,7 +87,7 @@ export class HeldSessions {
   readonly #unread: UnreadMessages
   #usualSeconds: number | undefined
 
-  constructor(options: HeldSessionsOptions) {
+  constructor(options: ActiveSessionsOptions) {
     this.#options = options
     this.#log = options.log
     this.#folder = liveFolder(options.config.storage.folder)
@@ -180,7 +180,7 @@ export class HeldSessions {
   }
 
   /** Undefined when it has ended meanwhile, or ends here. */
-  async #open(job: LiveJob): Promise<Held | undefined> {
+  async #open(job: LiveJob): Promise<SessionHandle | undefined> {
     const {
       config,
       speech,
@@ -194,13 +194,13 @@ export class HeldSessions {
     const take = () => beginLiveJob(storage.db, job.id, { owner: this.#owner, at: Date.now() })
     if (!speech.live) {
       const openFeed = this.#openFeed
-      await failUnheard({ ...this.#options, log: this.#log, take, openFeed }, { job, folder })
+      await failSession({ ...this.#options, log: this.#log, take, openFeed }, { job, folder })
       return undefined
     }
     const lease = await take()
     if (!lease) return undefined
     this.#options.onEvents?.()
-    const left = await openLeft(folder)
+    const left = await failLeftSessions(folder)
     const files = left ?? (await createLiveFiles(folder))
     let text: SessionText | undefined
     const unread = this.#unread.open(job.account)
@@ -214,9 +214,9 @@ export class HeldSessions {
         maxMissed: maxQueuedMessages,
         maxMissedBytes: maxQueuedBytes,
       }
-      const earlier = left && (await readEarlier(left, reading))
+      const earlier = left && (await recoverSession(left, reading))
       const feed = await this.#openFeed({ job, lease, files })
-      const ending = new Ending(
+      const ending = new FinishLiveJob(
         { storage, log: this.#log, metrics, signal },
         { job, lease, files, feed },
       )
@@ -243,7 +243,7 @@ export class HeldSessions {
         finish: (outcome, signal) => ending.finish(outcome, signal),
         fail: () => ending.fail(),
         onStored: feed && (() => feed.wake()),
-        watch: watchSession(span, metrics),
+        watch: createSessionMetrics(span, metrics),
         log: this.#log.child({ account: job.account }),
       })
       feed?.wake()

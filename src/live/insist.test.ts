@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { AppError, type ErrorCode } from '../errors.ts'
 import { createLog } from '../log.ts'
-import { insist } from './insist.ts'
+import { retryEngineCall } from './insist.ts'
 
 const log = createLog('silent')
 
@@ -17,13 +17,13 @@ function failing(times: number, code: ErrorCode) {
 
 test('a call whose process died is made again', async () => {
   const { signal } = new AbortController()
-  assert.equal(await insist(failing(1, 'engine_failed'), { signal, log }), 'heard')
+  assert.equal(await retryEngineCall(failing(1, 'engine_failed'), { signal, log }), 'heard')
 })
 
 test('a full disk or a missing engine is waited for, however long', async () => {
   const { signal } = new AbortController()
   for (const code of ['storage_full', 'engine_unavailable'] as const) {
-    assert.equal(await insist(failing(50, code), { signal, log, waitMs: 0 }), 'heard')
+    assert.equal(await retryEngineCall(failing(50, code), { signal, log, waitMs: 0 }), 'heard')
   }
 })
 
@@ -34,14 +34,14 @@ test('a mistake in the program is not tried again', async () => {
     calls++
     throw new TypeError('a mistake')
   }
-  await assert.rejects(insist(call, { signal, log }), TypeError)
+  await assert.rejects(retryEngineCall(call, { signal, log }), TypeError)
   assert.equal(calls, 1)
 })
 
 test('nothing is tried again once the session is left', async () => {
   const leaving = new AbortController()
   const call = failing(1_000_000, 'storage_full')
-  const insisting = insist(call, { signal: leaving.signal, log, waitMs: 10_000 })
+  const insisting = retryEngineCall(call, { signal: leaving.signal, log, waitMs: 10_000 })
   leaving.abort()
   await assert.rejects(insisting, { name: 'AbortError' })
 })

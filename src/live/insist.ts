@@ -8,16 +8,16 @@ const PAUSES_MS = [0, 500, 2000, 5000]
 const WAIT_MS = 3000
 
 /** What is insisted with. */
-export type InsistOptions = { signal: AbortSignal; log: Log; waitMs?: number }
+export type RetryEngineOptions = { signal: AbortSignal; log: Log; waitMs?: number }
 
 /**
  * Makes a call to the speech engine, and makes it again when it failed: its answer depends on nothing that
  * is lost with a process. A call whose processes die time after time is given up, for it may be the cause
  * of it; for anything else it is waited as long as the session lives.
  */
-export async function insist<T>(
+export async function retryEngineCall<T>(
   call: () => Promise<T>,
-  { signal, log, waitMs = WAIT_MS }: InsistOptions,
+  { signal, log, waitMs = WAIT_MS }: RetryEngineOptions,
 ): Promise<T> {
   for (let deaths = 0; ; ) {
     try {

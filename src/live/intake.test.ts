@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { wavHeader } from '../audio/wav-header.ts'
-import { type EarlierChunks, Intake, readChunks, type Taken } from './intake.ts'
+import { type AcceptedChunk, ChunkLedger, type EarlierChunks, readChunks } from './intake.ts'
 import type { ChunkRecord } from './session-log.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 
-function open(earlier?: EarlierChunks): Intake {
-  return new Intake({ format, keepSeconds: 30, earlier })
+function open(earlier?: EarlierChunks): ChunkLedger {
+  return new ChunkLedger({ format, keepSeconds: 30, earlier })
 }
 
 function bytes(length: number, first = 0): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => (first + i * 7) % 251)
 }
 
-function take(intake: Intake, chunk: Uint8Array, at = 1000): Taken {
+function take(intake: ChunkLedger, chunk: Uint8Array, at = 1000): AcceptedChunk {
   const taken = intake.take(chunk, at)
   assert.ok(!('problem' in taken))
   return taken

@@ -1,10 +1,10 @@
 import { createHeaderFilter, type HeaderFilter } from '../audio/header-filter.ts'
-import type { SoundFormat } from '../audio/sound-format.ts'
+import type { AudioFormat } from '../audio/sound-format.ts'
 import { secondsOf } from './format.ts'
 import type { ChunkRecord } from './session-log.ts'
 
 /** A chunk that was taken: what its acknowledgement says, and what is to be stored of it. */
-export type Taken = {
+export type AcceptedChunk = {
   byteRange: [number, number]
   timeRange: [number, number]
   /** Absent when all of it was there already. */
@@ -19,15 +19,15 @@ export type EarlierChunks = {
   /** What may yet become a header, see `HeaderFilter`. */
   pending: Uint8Array
   /** Where chunks ended that were repeated. */
-  seams: Seam[]
+  seams: AckBoundary[]
 }
 
 /** A session byte at which an acknowledgement ended, though no stored chunk does. */
-export type Seam = { at: number; received: number }
+export type AckBoundary = { at: number; received: number }
 
 /** `keepSeconds`: how far back a client may repeat what it sent. */
-export type IntakeOptions = {
-  format: SoundFormat
+export type ChunkLedgerOptions = {
+  format: AudioFormat
   keepSeconds: number
   earlier: EarlierChunks | undefined
 }
@@ -42,20 +42,20 @@ const MAX_REPEATED_BYTES = 64 * 1024 * 1024
  * Counts the bytes of a session and takes WAV headers out of them. A chunk that repeats what has arrived,
  * as the first ones of a resumed connection do, gets the range it had, and is stored once.
  */
-export class Intake {
-  readonly #format: SoundFormat
+export class ChunkLedger {
+  readonly #format: AudioFormat
   readonly #keepMs: number
   readonly #filter: HeaderFilter
   /** Chunks that a client may repeat, and the one before them. */
   readonly #recent: ChunkRecord[]
   #before: ChunkRecord
-  readonly #seams: Seam[]
+  readonly #seams: AckBoundary[]
   #received: number
   #sound: number
   /** Session byte at which the next chunk belongs. */
   #next: number
 
-  constructor({ format, keepSeconds, earlier }: IntakeOptions) {
+  constructor({ format, keepSeconds, earlier }: ChunkLedgerOptions) {
     const { recent = [], before = nothing, seams = [], pending } = earlier ?? {}
     const { received, sound } = recent.at(-1) ?? before
     this.#format = format
@@ -79,7 +79,7 @@ export class Intake {
     return this.#sound
   }
 
-  take(bytes: Uint8Array, at: number): Taken | { problem: string } {
+  take(bytes: Uint8Array, at: number): AcceptedChunk | { problem: string } {
     const from = this.#next
     const to = from + bytes.length
     const isRepeated = bytes.length > 0 && to <= this.#received
@@ -112,7 +112,7 @@ export class Intake {
   }
 
   /** No more will come: what was held back as the begin of a header is sound after all. */
-  end(at: number): Taken['stored'] {
+  end(at: number): AcceptedChunk['stored'] {
     const sound = this.#filter.end()
     if (sound.length === 0) return undefined
     this.#sound += sound.length

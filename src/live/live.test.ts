@@ -8,7 +8,7 @@ import { type Db, inTransaction } from '../storage/db.ts'
 import { findJob } from '../storage/jobs.ts'
 import { beginLiveJob } from '../storage/live-jobs.ts'
 import { LiveText } from '../text/live/live-text.ts'
-import { Live } from './live.ts'
+import { LiveService } from './live.ts'
 
 const account = 'acme'
 const TIMEOUT_S = 5
@@ -39,7 +39,7 @@ async function openLive(t: TestContext) {
     STENO_LIVE_CONNECT_TIMEOUT_S: String(TIMEOUT_S),
   })
   const speech = createFakeSpeechEngine('hello')
-  const live = new Live({ config, storage, speech, liveText, log })
+  const live = new LiveService({ config, storage, speech, liveText, log })
   t.after(() => live.drain())
   const { id, token } = await live.create(account, { params, customMetadata: null })
   const statusOf = async () => (await findJob(db, { id, account }))?.status
@@ -98,7 +98,7 @@ test('a server that offers no sessions says so, and when to ask again', async (t
   const { folder } = storage
   const config = readConfig({ STENO_DATA_DIR: folder })
   const speech = { ...createFakeSpeechEngine('hello'), live: undefined }
-  const live = new Live({ config, storage, speech, liveText, log })
+  const live = new LiveService({ config, storage, speech, liveText, log })
   await assert.rejects(live.create(account, { params, customMetadata: null }), {
     code: 'live_unavailable',
     retryAfter: 60,

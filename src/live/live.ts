@@ -8,7 +8,7 @@ import type { Log } from '../log.ts'
 import { type Metrics, outcomeOf } from '../metrics.ts'
 import {
   type CreateJob,
-  createJobs,
+  createJobWriter,
   type Earlier,
   findRepeated,
   type IdempotencyKey,
@@ -27,11 +27,11 @@ import { findLiveSession, findSessionKeys } from '../storage/live-sessions.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { LiveText } from '../text/live/live-text.ts'
 import type { Tracing } from '../tracing.ts'
-import { AwaitedClients } from './awaited-clients.ts'
-import { Comings } from './comings.ts'
+import { ConnectTimeouts } from './awaited-clients.ts'
+import { ReconnectLimit } from './comings.ts'
 import type { Connection } from './connection.ts'
 import { untilStored } from './ending.ts'
-import { HeldSessions } from './held-sessions.ts'
+import { ActiveSessions } from './held-sessions.ts'
 import { endMessage, startMessage } from './lifecycle-messages.ts'
 import { type LiveParams, textOf } from './live-params.ts'
 import type { ConnectOptions } from './session.ts'
@@ -55,7 +55,7 @@ export type LiveRequest = {
 export type CreatedSession = { id: string; createdAt: number; token: string }
 
 /** What the live service is built from. */
-export type LiveOptions = {
+export type LiveServiceOptions = {
   config: Pick<Config, 'keys' | 'live' | 'storage' | 'delivery' | 'addOnResults'>
   storage: Pick<Storage, 'db' | 'objects' | 'space'> & Partial<Pick<Storage, 'orphans'>>
   speech: SpeechEngine
@@ -86,16 +86,16 @@ const SHARE_CHECK_MS = 1000
  * The live service: makes sessions, hands clients to them, and takes up again those that an earlier
  * process had in hand.
  */
-export class Live {
-  readonly #options: LiveOptions
+export class LiveService {
+  readonly #options: LiveServiceOptions
   readonly #log: Log
   readonly #folder: string
   readonly #create: CreateJob
-  readonly #held: HeldSessions
-  readonly #awaited: AwaitedClients
+  readonly #held: ActiveSessions
+  readonly #awaited: ConnectTimeouts
   readonly #closing = new AbortController()
   readonly #keys: ValidKeys
-  readonly #comings = new Comings()
+  readonly #comings = new ReconnectLimit()
   #lookups = 0
   #keyCheck: NodeJS.Timeout | undefined
   #over: { at: number; accounts: Set<string> } = {
@@ -104,17 +104,17 @@ export class Live {
   }
   #creating: Promise<unknown> = Promise.resolve()
 
-  constructor(options: LiveOptions) {
+  constructor(options: LiveServiceOptions) {
     this.#options = options
     this.#log = options.log.child({ room: 'live' })
     this.#folder = liveFolder(options.config.storage.folder)
-    this.#create = createJobs(options.storage.db)
+    this.#create = createJobWriter(options.storage.db)
     this.#keys = createValidKeys(options.storage.db, options.config.keys)
     const isOverShare = (account: string) => this.#isOverShare(account)
     const { signal } = this.#closing
-    this.#held = new HeldSessions({ ...options, log: this.#log, signal, isOverShare })
+    this.#held = new ActiveSessions({ ...options, log: this.#log, signal, isOverShare })
     const timeoutMs = options.config.live.connectTimeout * 1000
-    this.#awaited = new AwaitedClients({ timeoutMs, onLate: (id) => void this.#giveUp(id) })
+    this.#awaited = new ConnectTimeouts({ timeoutMs, onLate: (id) => void this.#giveUp(id) })
   }
 
   /** Makes a session; once this resolves, it waits for its client whatever happens to the server. */

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { Connection } from './connection.ts'
 import type { Entry, Journal } from './journal.ts'
 import { type MessageFlags, routingOf, type ServerMessage } from './messages.ts'
-import { Outbox, type OutboxOptions } from './outbox.ts'
+import { MessageOutbox, type MessageOutboxOptions } from './outbox.ts'
 import { UnreadMessages, type UnreadShare } from './unread.ts'
 import { viewUtterance } from './views.ts'
 
@@ -20,7 +20,7 @@ const refused: ServerMessage = { type: 'audio_chunk', acknowledged: false, error
 /** An outbox without a client, and what it stores. */
 function openOutbox(
   flags: { socket: Partial<MessageFlags>; callback: Partial<MessageFlags> },
-  more: Partial<OutboxOptions> & { isLarge?: boolean } = {},
+  more: Partial<MessageOutboxOptions> & { isLarge?: boolean } = {},
 ) {
   const stored: string[] = []
   const append = ({ lines, onStored }: Entry) => {
@@ -34,7 +34,7 @@ function openOutbox(
     callback_config: { ...none, ...flags.callback },
   })
   const options = { sessionId: 'a', routing, journal, maxMissed: 10, earlier: undefined, ...more }
-  return { outbox: new Outbox(options), stored }
+  return { outbox: new MessageOutbox(options), stored }
 }
 
 test('what the callback is to have is wanted and stored though there is no client', () => {
@@ -72,7 +72,7 @@ function final(number: number): ServerMessage {
   return { type: 'transcript', data: { id, is_final: true, utterance: long } }
 }
 
-function connectTo(outbox: Outbox, unread?: UnreadShare): Connection {
+function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
   const onSeen = () => {}
   const connection = new Connection({
     ...{ isResumed: false, onFrame() {}, onSeen, onLost() {}, room: () => undefined },

@@ -23,7 +23,7 @@ export type EarlierMessages = {
 }
 
 /** How messages leave a session. */
-export type OutboxOptions = {
+export type MessageOutboxOptions = {
   sessionId: string
   routing: Routing
   journal: Journal
@@ -45,13 +45,13 @@ export type SendOptions = { isLast?: boolean; at?: number }
  * The messages of a session on their way out: stored first, then given to the client. While there is none,
  * those that must arrive wait; partials and acknowledgements do not.
  */
-export class Outbox {
-  readonly #options: OutboxOptions
+export class MessageOutbox {
+  readonly #options: MessageOutboxOptions
   #connection: Connection | undefined
   #missed: Outgoing[]
   #numbered: number
 
-  constructor(options: OutboxOptions) {
+  constructor(options: MessageOutboxOptions) {
     this.#options = options
     this.#missed = options.earlier?.missed ?? []
     this.#numbered = options.earlier?.numbered ?? 0

@@ -6,8 +6,8 @@ import { makeFolder } from '../../test/test-storage.ts'
 import { createLog } from '../log.ts'
 import { createLiveFiles } from '../storage/live-files.ts'
 import { Journal } from './journal.ts'
-import type { Outbox } from './outbox.ts'
-import { Reception } from './reception.ts'
+import type { MessageOutbox } from './outbox.ts'
+import { AudioInput } from './reception.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 
@@ -23,8 +23,8 @@ async function openReception(t: TestContext) {
     wantsAcks: true,
     acknowledge: (text: string) => acks.push(JSON.parse(text).data.byte_range),
     send: () => {},
-  } as unknown as Outbox
-  const reception = new Reception({
+  } as unknown as MessageOutbox
+  const reception = new AudioInput({
     sessionId: 'one',
     format,
     keepSeconds: 30,

@@ -1,19 +1,19 @@
 import type { LiveFiles } from '../storage/live-files.ts'
-import { acknowledgementOf } from './acknowledgement.ts'
-import { Intake, type IntakeOptions, readChunks } from './intake.ts'
+import { acknowledgmentOf } from './acknowledgement.ts'
+import { ChunkLedger, type ChunkLedgerOptions, readChunks } from './intake.ts'
 import type { Journal } from './journal.ts'
-import type { Outbox } from './outbox.ts'
-import { createRepeatFinder, type RepeatFinder } from './repeat-finder.ts'
+import type { MessageOutbox } from './outbox.ts'
+import { createResumeMatcher, type ResumeMatcher } from './repeat-finder.ts'
 import { writeRecord } from './session-log.ts'
-import { type SessionWatch, unwatched } from './session-watch.ts'
+import { noMetrics, type SessionMetrics } from './session-watch.ts'
 
 /** How sound gets into a session. */
-export type ReceptionOptions = IntakeOptions & {
+export type AudioInputOptions = ChunkLedgerOptions & {
   sessionId: string
   files: LiveFiles
   journal: Journal
-  outbox: Outbox
-  watch?: SessionWatch | undefined
+  outbox: MessageOutbox
+  watch?: SessionMetrics | undefined
   /** So many bytes of sound can be read from the files. */
   onWritten(sound: number): void
   /** A chunk was refused for a reason that no further chunk can mend. */
@@ -21,19 +21,19 @@ export type ReceptionOptions = IntakeOptions & {
 }
 
 /** So long a resumed connection is waited for to bring more of what it may be repeating. */
-const REPEAT_PATIENCE_MS = 1000
+const REPEAT_TIMEOUT_MS = 1000
 /**
  * Each chunk lets it have more time, since a slow uplink takes many seconds to repeat what a client kept;
  * but who speaks on for so long without an acknowledgement takes the session for stuck.
  */
-const MAX_REPEAT_PATIENCE_MS = 10_000
+const MAX_REPEAT_TIMEOUT_MS = 10_000
 
 /** A chunk, and when it came by the clock of this process. */
 type Arrived = { bytes: Uint8Array; arrivedAt: number }
 
 /** What a resumed connection has brought so far; `finder` holds no more of it than it compares. */
 type Held = {
-  finder: RepeatFinder
+  finder: ResumeMatcher
   chunks: Arrived[]
   /** When the first chunk came that is held; undefined while none is. */
   since: number | undefined
@@ -45,14 +45,14 @@ type Held = {
  * Takes the chunks of a session: counts them, has them stored, acknowledges them when they are. The first
  * ones of a resumed connection are held until it is clear whether they repeat what had arrived.
  */
-export class Reception {
-  readonly #options: ReceptionOptions
-  readonly #intake: Intake
+export class AudioInput {
+  readonly #options: AudioInputOptions
+  readonly #intake: ChunkLedger
   #held: Held | undefined
 
-  constructor(options: ReceptionOptions) {
+  constructor(options: AudioInputOptions) {
     this.#options = options
-    this.#intake = new Intake(options)
+    this.#intake = new ChunkLedger(options)
   }
 
   /** Bytes of sound that were taken. */
@@ -79,7 +79,7 @@ export class Reception {
     await journal.flushed()
     const stored = await readChunks(repeatable, (from, to) => files.readSound(from, to))
     const { from, boundaries } = repeatable
-    const finder = createRepeatFinder({ from: from.received, stored, boundaries })
+    const finder = createResumeMatcher({ from: from.received, stored, boundaries })
     this.#held = { finder, chunks: [], since: undefined, hasSound: false, timer: undefined }
     return true
   }
@@ -102,8 +102,8 @@ export class Reception {
     }
     const now = Date.now()
     held.since ??= now
-    const left = held.since + MAX_REPEAT_PATIENCE_MS - now
-    held.timer = setTimeout(() => this.settle(), Math.min(REPEAT_PATIENCE_MS, left))
+    const left = held.since + MAX_REPEAT_TIMEOUT_MS - now
+    held.timer = setTimeout(() => this.settle(), Math.min(REPEAT_TIMEOUT_MS, left))
   }
 
   /**
@@ -152,7 +152,7 @@ export class Reception {
   }
 
   #store({ bytes, arrivedAt }: Arrived): void {
-    const { journal, outbox, onMisuse, watch = unwatched } = this.#options
+    const { journal, outbox, onMisuse, watch = noMetrics } = this.#options
     const at = Date.now()
     const taken = this.#intake.take(bytes, at)
     if ('problem' in taken) {
@@ -163,7 +163,7 @@ export class Reception {
     }
     const { sessionId, onWritten } = this.#options
     const { stored } = taken
-    const text = outbox.wantsAcks ? acknowledgementOf(taken, { sessionId, at }) : undefined
+    const text = outbox.wantsAcks ? acknowledgmentOf(taken, { sessionId, at }) : undefined
     const lines: string[] = []
     if (stored) lines.push(writeRecord({ kind: 'chunk', chunk: stored.chunk }))
     // A chunk that is new as a whole tells by itself how it was acknowledged.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { createRepeatFinder, type StoredBytes } from './repeat-finder.ts'
+import { createResumeMatcher, type StoredBytes } from './repeat-finder.ts'
 
 /** The rule as the contract has it, by trying every boundary. */
 function findSlowly({ from, stored, boundaries }: StoredBytes, arrived: Uint8Array): number {
@@ -15,7 +15,7 @@ function findSlowly({ from, stored, boundaries }: StoredBytes, arrived: Uint8Arr
 
 /** Gives frames to a finder until it tells; also how many bytes it took, undefined = all and more. */
 function find(lost: StoredBytes, frames: Uint8Array[]): [number, number | undefined] {
-  const finder = createRepeatFinder(lost)
+  const finder = createResumeMatcher(lost)
   let taken = 0
   for (const frame of frames) {
     const found = finder.write(frame)
@@ -52,7 +52,7 @@ test('of several boundaries that fit, the oldest counts', () => {
 })
 
 test('a boundary that may still fit is waited for until no more will come', () => {
-  const finder = createRepeatFinder(lost('x|abab|ab'))
+  const finder = createResumeMatcher(lost('x|abab|ab'))
   assert.equal(finder.write(bytes('ab')), undefined)
   assert.equal(finder.write(bytes('')), undefined)
   assert.equal(finder.decide(), 105)

@@ -8,7 +8,7 @@ export type StoredBytes = {
 }
 
 /** Finds what a resumed connection repeats of what the lost one had brought (contract 5.10). */
-export type RepeatFinder = {
+export type ResumeMatcher = {
   /**
    * Takes what arrives. A number: the session byte at which the first arrived byte belongs (the end =
    * nothing was repeated); undefined: more bytes must arrive to tell.
@@ -27,7 +27,7 @@ export type RepeatFinder = {
  * out only as far as bytes agreed: with a microphone for a byte or two, and not at all in the silence of
  * a muted one, where every byte is like the first.
  */
-export function createRepeatFinder({ from, stored, boundaries }: StoredBytes): RepeatFinder {
+export function createResumeMatcher({ from, stored, boundaries }: StoredBytes): ResumeMatcher {
   const sound = Buffer.from(stored.buffer, stored.byteOffset, stored.length)
   // Silence is like any other silence: where nothing else follows, a match would tell nothing.
   const silence = silenceStart(sound)

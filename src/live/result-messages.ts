@@ -1,11 +1,11 @@
-import type { SoundFormat } from '../audio/sound-format.ts'
-import { acknowledgement } from './acknowledgement.ts'
+import type { AudioFormat } from '../audio/sound-format.ts'
+import { acknowledgment } from './acknowledgement.ts'
 import { type ChunkRecord, type LogRecord, type ReadLog, readRecord } from './session-log.ts'
 
 /** Which messages are kept, and how chunks were acknowledged. */
 export type MessagesOptions = {
   sessionId: string
-  format: SoundFormat
+  format: AudioFormat
   /** Whether acknowledgements were sent. */
   hasAcks: boolean
   /** Beyond this, acknowledgements are left out, oldest first, then other messages. */
@@ -23,7 +23,7 @@ export async function* withMessages(
   readLog: ReadLog,
   options: MessagesOptions,
 ): AsyncGenerator<string> {
-  yield* inPieces(whole.slice(0, -1))
+  yield* inChunks(whole.slice(0, -1))
   yield ',"messages":['
   let isFirst = true
   for await (const messages of keptMessages(readLog, options)) {
@@ -49,12 +49,12 @@ const LONG = 64 * 1024
 
 function* writeLong(text: string): Generator<string> {
   yield '"'
-  for (const piece of inPieces(text)) yield JSON.stringify(piece).slice(1, -1)
+  for (const piece of inChunks(text)) yield JSON.stringify(piece).slice(1, -1)
   yield '"'
 }
 
 /** A text in pieces, none of which ends within a character. */
-export function* inPieces(text: string): Generator<string> {
+export function* inChunks(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const last = text.charCodeAt(at + LONG - 1)
     const isPair = last >= 0xd800 && last < 0xdc00
@@ -85,7 +85,7 @@ async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncG
       const kind = kindOf(record, options)
       if (record.kind === 'chunk') {
         const { chunk } = record
-        if (kind && isKept(kind, ACK_BYTES)) kept.push(acknowledgement({ before, chunk }, options))
+        if (kind && isKept(kind, ACK_BYTES)) kept.push(acknowledgment({ before, chunk }, options))
         before = chunk
       } else if (sentAtEnd.test(record.text)) {
         atEnd.push(record.text)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { AddOnError } from '../text/envelope.ts'
-import { acknowledgement, acknowledgementOf } from './acknowledgement.ts'
+import { acknowledgment, acknowledgmentOf } from './acknowledgement.ts'
 import { buildResult, buildTranscription } from './result.ts'
 import { withMessages } from './result-messages.ts'
 import { type ChunkRecord, type LogRecord, type ReadLog, writeRecord } from './session-log.ts'
@@ -116,11 +116,8 @@ test('add-ons that were asked for have their place in the result', async () => {
 test('messages are the last key, in order, acknowledgements among them', async () => {
   const records = [chunk(3200), message('{"type":"a"}'), chunk(6400), message('{"type":"b"}')]
   const acks = [
-    acknowledgement(
-      { before: { at: 0, received: 0, sound: 0 }, chunk: chunk(3200).chunk },
-      options,
-    ),
-    acknowledgement({ before: chunk(3200).chunk, chunk: chunk(6400).chunk }, options),
+    acknowledgment({ before: { at: 0, received: 0, sound: 0 }, chunk: chunk(3200).chunk }, options),
+    acknowledgment({ before: chunk(3200).chunk, chunk: chunk(6400).chunk }, options),
   ]
   const messages = await messagesOf(records)
   assert.deepEqual(messages, [acks[0], '{"type":"a"}', acks[1], '{"type":"b"}'])
@@ -181,7 +178,7 @@ test('a result tells what it lacks, if it lacks anything', async () => {
 test('an acknowledgement that stands in the log as a message is left out like the others', async () => {
   const timeRange: [number, number] = [0, 0]
   const at = { sessionId: 'a', at: 1000 }
-  const ack = acknowledgementOf({ byteRange: [0, 7], timeRange }, at)
+  const ack = acknowledgmentOf({ byteRange: [0, 7], timeRange }, at)
   const refused = ack.replace('"acknowledged":true', '"acknowledged":false')
   const records = [message(ack), message('"a"'), message(refused), chunk(9)]
   const messages = await messagesOf(records, { maxMessages: 3 })

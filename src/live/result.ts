@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { languagesBySpeech } from '../text/result.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import type { DiarizedRecord, ReadLog } from './session-log.ts'
-import { readSpoken, type Spoken } from './spoken.ts'
+import { readUtterances, type SessionUtterance } from './spoken.ts'
 
 /**
  * What was said in a session, as JSON texts: the transcription of its result, and the utterances of that. `diarized` tells
@@ -11,7 +11,7 @@ import { readSpoken, type Spoken } from './spoken.ts'
 export type TranscriptionText = {
   transcription: string
   utterances: string
-  spoken: readonly Spoken[]
+  spoken: readonly SessionUtterance[]
   diarized: DiarizedRecord | undefined
 }
 
@@ -29,7 +29,7 @@ export type ResultOptions = {
 
 /** Puts together what was said in a session. */
 export async function buildTranscription(readLog: ReadLog): Promise<TranscriptionText> {
-  const { spoken, diarized } = await readSpoken(readLog)
+  const { spoken, diarized } = await readUtterances(readLog)
   const texts = await joined(spoken, { separator: ' ', textOf: ({ text }) => text })
   const views = await joined(spoken, { separator: ',', textOf: ({ json }) => json })
   const head = { full_transcript: texts, languages: languagesBySpeech(spoken) }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Room } from './room.ts'
+import { BufferSpace } from './room.ts'
 
 function open() {
   const told: string[] = []
   const state = { fill: 0 }
-  const room = new Room({
+  const room = new BufferSpace({
     fill: () => state.fill,
     onFull: () => told.push('full'),
     onRoom: () => told.push('room'),

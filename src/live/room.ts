@@ -1,5 +1,5 @@
 /** Where a client is held up that sends more than can be stored and heard. */
-export type RoomOptions = {
+export type BufferSpaceOptions = {
   /** How full it is; 1 = no more fits. */
   fill(): number
   /** Called when a client has to wait, and when it need not any more. */
@@ -11,11 +11,11 @@ export type RoomOptions = {
 const AGAIN_AT = 0.9
 
 /** Tells when the next frame may be read. */
-export class Room {
-  readonly #options: RoomOptions
+export class BufferSpace {
+  readonly #options: BufferSpaceOptions
   #waiting: PromiseWithResolvers<void> | undefined
 
-  constructor(options: RoomOptions) {
+  constructor(options: BufferSpaceOptions) {
     this.#options = options
   }
 

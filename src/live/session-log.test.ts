@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { initialEndpoint } from './endpointing.ts'
-import { type LogRecord, readRecord, soundAfter, writeRecord } from './session-log.ts'
+import { audioAfter, type LogRecord, readRecord, writeRecord } from './session-log.ts'
 
 const chunk = { at: 1_700_000_000_000, received: 3244, sound: 3200 }
 
@@ -65,7 +65,7 @@ test('every record is read as it was written, from one line', () => {
 })
 
 test('only chunks tell of sound', () => {
-  const told = records.map((record) => soundAfter(writeRecord(record)))
+  const told = records.map((record) => audioAfter(writeRecord(record)))
   assert.deepEqual(
     told.filter((sound) => sound !== undefined),
     [3200, 3200, 3200, 3200, 3200, 3200],
@@ -74,6 +74,6 @@ test('only chunks tell of sound', () => {
 
 test('a line that nobody wrote is where the log ends', () => {
   for (const line of ['', 'chunk [1,', 'chunk', '\u0000\u0000', 'nonsense {}']) {
-    assert.equal(soundAfter(line), Number.POSITIVE_INFINITY)
+    assert.equal(audioAfter(line), Number.POSITIVE_INFINITY)
   }
 })

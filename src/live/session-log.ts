@@ -1,7 +1,7 @@
-import type { VoicesState } from '../asr/live/session-voices.ts'
+import type { SpeakersState } from '../asr/live/session-voices.ts'
 import type { AddOnError, Envelope } from '../text/envelope.ts'
-import type { Findings } from './add-ons.ts'
-import type { EndpointState, Pieces, UtteranceSpan } from './endpointing.ts'
+import type { AddOnResults } from './add-ons.ts'
+import type { EndpointState, UtteranceSegments, UtteranceSpan } from './endpointing.ts'
 import type { LastWord } from './touching.ts'
 
 /**
@@ -16,7 +16,7 @@ export type LogRecord =
   /** The client has this many messages for sure. */
   | { kind: 'seen'; messages: number }
   | { kind: 'utterance'; utterance: UtteranceRecord }
-  | { kind: 'found'; found: FoundRecord }
+  | { kind: 'found'; found: AddOnRecord }
   | { kind: 'snapshot'; snapshot: Snapshot }
   /** An utterance of the result, as JSON of its view, see `DiarizedRecord`. */
   | { kind: 'spoken'; text: string }
@@ -51,7 +51,7 @@ export type ChunkRecord = {
 export type UtteranceRecord = { channel: number; number: number; text: string | null }
 
 /** What the add-ons found in an utterance that is noted; the messages that tell it are noted behind this. */
-export type FoundRecord = { channel: number; number: number; findings: Findings }
+export type AddOnRecord = { channel: number; number: number; findings: AddOnResults }
 
 /**
  * Who spoke was asked for at the end of the session: the last `count` utterances of kind `spoken` before this take the
@@ -60,7 +60,7 @@ export type FoundRecord = { channel: number; number: number; findings: Findings 
 export type DiarizedRecord = { count: number; seconds: number; error: AddOnError | null }
 
 /** An utterance that has ended, and the samples that are recognised for it. */
-export type EndedUtterance = Pieces & { channel: number; span: UtteranceSpan }
+export type EndedUtterance = UtteranceSegments & { channel: number; span: UtteranceSpan }
 
 /** Where a channel was, with the first sample that no utterance took and the last word that was told. */
 export type ChannelState = { endpoint: EndpointState; after: number; lastWord: LastWord | null }
@@ -73,7 +73,7 @@ export type Snapshot = {
   /** Ended utterances without final text, in the order in which they ended; without diarization in that of each channel. */
   ended: EndedUtterance[]
   /** Who has spoken so far, if that is told. */
-  voices?: VoicesState
+  voices?: SpeakersState
   language: string | null
   /** Seconds of work so far. */
   work: number
@@ -136,7 +136,7 @@ export function readRecord(line: string): LogRecord {
       return { kind, utterance: { ...utterance, text: text === 'null' ? null : text! } }
     }
     case 'found': {
-      const [channel, number, findings] = JSON.parse(rest) as [number, number, Findings]
+      const [channel, number, findings] = JSON.parse(rest) as [number, number, AddOnResults]
       return { kind, found: { channel, number, findings } }
     }
     case 'snapshot':
@@ -183,7 +183,7 @@ const known =
  * Bytes of sound after a line that tells of any. A line that nobody wrote, as a loss of power may leave
  * one, tells of more than there can be: there the log is cut.
  */
-export function soundAfter(line: string): number | undefined {
+export function audioAfter(line: string): number | undefined {
   if (!known.test(line)) return Number.POSITIVE_INFINITY
   if (!line.startsWith('chunk ')) return undefined
   try {

@@ -1,7 +1,7 @@
-import type { LiveEars } from '../asr/live-ears.ts'
+import type { LiveRecognizer } from '../asr/live-ears.ts'
 import { countsOf } from '../asr/speaker-counts.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
-import { frameBytes, type SoundFormat } from '../audio/sound-format.ts'
+import { type AudioFormat, frameBytes } from '../audio/sound-format.ts'
 import type { LiveConfig } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { LiveFiles } from '../storage/live-files.ts'
@@ -10,21 +10,21 @@ import type { SessionText } from '../text/live/live-text.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { realtimeHooks } from './add-ons.ts'
 import type { Outcome } from './closing.ts'
-import { diariseSession } from './diarise.ts'
+import { diarizeSession } from './diarise.ts'
 import { wantsSpeakers } from './diarization-params.ts'
-import { type EarlierSession, nothingTold } from './earlier-session.ts'
+import { nothingSent, type RecoveredSession } from './earlier-session.ts'
 import { formatOf, secondsOf } from './format.ts'
-import { Hearing } from './hearing.ts'
+import { RecognitionLoop } from './hearing.ts'
 import { Journal } from './journal.ts'
 import { endpointingOf, type LiveParams } from './live-params.ts'
 import { routingOf, type ServerMessage } from './messages.ts'
-import { Outbox } from './outbox.ts'
-import { Reception } from './reception.ts'
+import { MessageOutbox } from './outbox.ts'
+import { AudioInput } from './reception.ts'
 import { createSessionLanguage } from './session-language.ts'
 import { writeRecord } from './session-log.ts'
 import { createWarnings, warningTexts } from './session-warnings.ts'
-import type { SessionWatch } from './session-watch.ts'
-import { Teller } from './teller.ts'
+import type { SessionMetrics } from './session-watch.ts'
+import { MessageEmitter } from './teller.ts'
 import type { UnreadShare } from './unread.ts'
 import { viewUtterance } from './views.ts'
 
@@ -39,9 +39,9 @@ export type SessionOptions = {
   files: LiveFiles
   /** Where the samples of each channel are written. */
   channelPaths: readonly string[]
-  ears: LiveEars
+  ears: LiveRecognizer
   /** What tells speakers apart when all was heard. */
-  speech: Pick<SpeechEngine, 'workers' | 'planVoices' | 'hearVoices' | 'findSpeakers'>
+  speech: Pick<SpeechEngine, 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'>
   /** Where it is counted what its clients have not read. */
   unread?: UnreadShare | undefined
   /** Whether its account has more than its share of a machine that has too much to carry. */
@@ -54,14 +54,14 @@ export type SessionOptions = {
   languages: readonly string[]
   config: LiveConfig
   /** What an earlier process noted of it; absent for a new one. */
-  earlier?: EarlierSession | undefined
+  earlier?: RecoveredSession | undefined
   /** Stores the outcome and ends the job with it, however often that has to be tried. */
   finish(outcome: Outcome, signal: AbortSignal): Promise<void>
   /** Ends the job as failed. */
   fail(): Promise<void>
   /** More of its log is on the disk. */
   onStored?: (() => void) | undefined
-  watch?: SessionWatch | undefined
+  watch?: SessionMetrics | undefined
   log: Log
 }
 
@@ -78,14 +78,14 @@ export type PartsOptions = {
 
 /** The parts of a session, joined: from reception and hearing through the teller to outbox and journal. */
 export type SessionParts = {
-  format: SoundFormat
+  format: AudioFormat
   journal: Journal
-  outbox: Outbox
-  teller: Teller
-  reception: Reception
-  hearing: Hearing
+  outbox: MessageOutbox
+  teller: MessageEmitter
+  reception: AudioInput
+  hearing: RecognitionLoop
   /** Tells speakers apart at the end, if that was asked for and not done by an earlier process. */
-  diarise: (() => Promise<void>) | undefined
+  diarize: (() => Promise<void>) | undefined
   /** Notes what the result lacks, once. */
   warn(text: string): void
   /** Whether the session holds more than its result can be made of. */
@@ -121,7 +121,7 @@ export function createParts(
   const { maxLogBytes } = config
   const journal = new Journal({ files, log, signal, onStored, onBroken, maxLogBytes })
   const warn = createWarnings({ journal, log, told: earlier?.warnings ?? [] })
-  const outbox = new Outbox({
+  const outbox = new MessageOutbox({
     sessionId: id,
     routing: routingOf(params),
     journal,
@@ -132,9 +132,9 @@ export function createParts(
     earlier: earlier?.messages,
   })
   const hooks = realtimeHooks(params, text)
-  const told = earlier?.told ?? nothingTold()
-  const teller = new Teller({ outbox, journal, hooks, told, seconds, watch, log, signal })
-  const reception = new Reception({
+  const told = earlier?.told ?? nothingSent()
+  const teller = new MessageEmitter({ outbox, journal, hooks, told, seconds, watch, log, signal })
+  const reception = new AudioInput({
     sessionId: id,
     format,
     keepSeconds: config.resumeDedupe,
@@ -149,7 +149,7 @@ export function createParts(
     },
     onMisuse: () => outbox.connection?.end(4400),
   })
-  const hearing = new Hearing(
+  const hearing = new RecognitionLoop(
     {
       ears: options.ears,
       sound: {
@@ -181,8 +181,8 @@ export function createParts(
     },
     earlier?.snapshot,
   )
-  const diarise = () => {
-    return diariseSession({
+  const diarize = () => {
+    return diarizeSession({
       ...options,
       readLog: () => files.readLines(),
       // Unlike the sound they are never synced: a loss of power may have taken them.
@@ -196,7 +196,7 @@ export function createParts(
   const isTooLarge = () => {
     return journal.isFull || teller.utteranceBytes > maxLogBytes * TRANSCRIPT_SHARE
   }
-  const isToDiarise = wantsSpeakers(params) && !earlier?.isDiarized
+  const isToDiarize = wantsSpeakers(params) && !earlier?.isDiarized
   const parts = { format, journal, outbox, teller, reception, hearing, warn, frames, seconds }
-  return { ...parts, isTooLarge, diarise: isToDiarise ? diarise : undefined }
+  return { ...parts, isTooLarge, diarize: isToDiarize ? diarize : undefined }
 }

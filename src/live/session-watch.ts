@@ -2,7 +2,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Span } from '../tracing.ts'
 
 /** Measures what the clients of a session wait for. Moments are on the clock of `performance.now()`. */
-export type SessionWatch = {
+export type SessionMetrics = {
   /** A chunk that arrived then is stored, and acknowledged with that. */
   stored(arrivedAt: number): void
   /** A partial is made that was begun then. */
@@ -12,10 +12,10 @@ export type SessionWatch = {
 }
 
 /** Measures nothing. */
-export const unwatched: SessionWatch = { stored() {}, partial() {}, final() {} }
+export const noMetrics: SessionMetrics = { stored() {}, partial() {}, final() {} }
 
 /** Measures a session, each final as a part of its span. */
-export function watchSession(span: Span, metrics: Metrics | undefined): SessionWatch {
+export function createSessionMetrics(span: Span, metrics: Metrics | undefined): SessionMetrics {
   return {
     stored: (arrivedAt) => metrics?.liveAckSeconds.observe(secondsSince(arrivedAt)),
     partial: (begunAt) => metrics?.livePartialSeconds.observe(secondsSince(begunAt)),

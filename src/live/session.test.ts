@@ -10,7 +10,7 @@ import { createLog } from '../log.ts'
 import { createLiveFiles } from '../storage/live-files.ts'
 import type { Outcome } from './closing.ts'
 import type { Connection } from './connection.ts'
-import { readEarlier } from './earlier-session.ts'
+import { recoverSession } from './earlier-session.ts'
 import type { LiveParams } from './live-params.ts'
 import { type MessageFlags, routingOf } from './messages.ts'
 import { plainText } from './plain-text.fixture.ts'
@@ -288,7 +288,7 @@ async function takeUp(t: TestContext, lines: readonly string[]) {
   await writeFile(channelPaths[0]!, Buffer.alloc(32_000))
   const routing = routingOf({ messages_config: flags, callback: false })
   const reading = { routing, hasAddOns: false, keepSeconds: 1, maxMissed: 9 }
-  const earlier = await readEarlier(files, reading)
+  const earlier = await recoverSession(files, reading)
   let voices = 0
   const speech = createFakeSpeechEngine('', { onVoices: () => void voices++ })
   const realtime_processing = { ...params.realtime_processing, diarization: true }

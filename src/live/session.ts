@@ -2,19 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { readFrame } from './client-frames.ts'
-import { Clocks } from './clocks.ts'
-import { closeSession } from './closing.ts'
+import { SessionTimers } from './clocks.ts'
+import { sendFinalMessages } from './closing.ts'
 import { Connection } from './connection.ts'
-import type { Hearing } from './hearing.ts'
+import type { RecognitionLoop } from './hearing.ts'
 import type { Journal } from './journal.ts'
 import type { MessageError } from './messages.ts'
-import type { Outbox } from './outbox.ts'
-import type { Reception } from './reception.ts'
-import { Room } from './room.ts'
+import type { MessageOutbox } from './outbox.ts'
+import type { AudioInput } from './reception.ts'
+import { BufferSpace } from './room.ts'
 import { type StopReason, writeRecord } from './session-log.ts'
 import { createParts, type SessionOptions, type SessionParts } from './session-parts.ts'
 import { limitText, warningTexts } from './session-warnings.ts'
-import type { Teller } from './teller.ts'
+import type { MessageEmitter } from './teller.ts'
 import { UnreadableFrames } from './unreadable-frames.ts'
 
 /** How a client comes: `offset` is the session byte that it sends next, the id that of its request. */
@@ -33,9 +33,9 @@ export type SessionEnd = 'done' | 'failed' | 'left'
 /** So much sound may wait for the disk before the socket is left unread. */
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
 /** A session that is left waits so long for a slow disk: the client keeps what was not acknowledged. */
-const LEAVE_PATIENCE_MS = 5000
+const LEAVE_TIMEOUT_MS = 5000
 /** A client that comes back while the disk is full is told to come again after this time. */
-const STORE_PATIENCE_MS = 3000
+const STORE_TIMEOUT_MS = 3000
 
 const alreadyStopped: MessageError = {
   status_code: 409,
@@ -69,11 +69,11 @@ export class LiveSession {
   readonly #parts: SessionParts
   readonly #log: Log
   readonly #journal: Journal
-  readonly #outbox: Outbox
-  readonly #reception: Reception
-  readonly #hearing: Hearing
-  readonly #teller: Teller
-  readonly #clocks = new Clocks((reason) => this.#stop(reason))
+  readonly #outbox: MessageOutbox
+  readonly #reception: AudioInput
+  readonly #hearing: RecognitionLoop
+  readonly #teller: MessageEmitter
+  readonly #clocks = new SessionTimers((reason) => this.#stop(reason))
   readonly #leaving = new AbortController()
   readonly #broken = Promise.withResolvers<never>()
   #connecting: Promise<unknown> = Promise.resolve()
@@ -85,7 +85,7 @@ export class LiveSession {
   #unreadable = new UnreadableFrames()
   /** The last messages are made: nothing can be said any more. */
   #isTold = false
-  readonly #room = new Room({
+  readonly #room = new BufferSpace({
     fill: () => this.#fill,
     // A client that is not read cannot be idle.
     onFull: () => this.#clocks.clear('idle'),
@@ -164,7 +164,7 @@ export class LiveSession {
       earlier.end(4409)
     }
     this.#awaitClient() // Until it is here.
-    if (!(await this.#isStored(STORE_PATIENCE_MS))) return 1013
+    if (!(await this.#isStored(STORE_TIMEOUT_MS))) return 1013
     if (!(await this.#reception.resume(offset))) return 4400
     if (this.#refusal) return this.#refusal // It may have ended meanwhile.
     const isResumed = this.#wasConnected
@@ -191,7 +191,7 @@ export class LiveSession {
     if (this.#state === 'over') return
     this.#enter('left', 1012)
     this.#reception.forget()
-    await this.#isStored(LEAVE_PATIENCE_MS)
+    await this.#isStored(LEAVE_TIMEOUT_MS)
     const { connection } = this.#outbox
     if (connection) this.#outbox.detach(connection)
     connection?.end(1012)
@@ -199,9 +199,9 @@ export class LiveSession {
   }
 
   /** Waits until what has come is on the disk; false when that takes too long. */
-  async #isStored(patienceMs: number): Promise<boolean> {
+  async #isStored(timeoutMs: number): Promise<boolean> {
     const waiting = new AbortController()
-    const late = delay(patienceMs, false, { signal: waiting.signal }).catch(() => false)
+    const late = delay(timeoutMs, false, { signal: waiting.signal }).catch(() => false)
     const stored = this.#journal.flushed().then(() => true)
     const isStored = await Promise.race([stored, late, this.#broken.promise.catch(() => false)])
     waiting.abort()
@@ -311,7 +311,7 @@ export class LiveSession {
     this.#enter('closing')
     const { id, params, files, text, form, config, finish } = this.#options
     const { signal } = this.#leaving
-    const { outcome, end } = await closeSession({
+    const { outcome, end } = await sendFinalMessages({
       sessionId: id,
       params,
       format: this.#parts.format,
@@ -323,7 +323,7 @@ export class LiveSession {
       maxMessageBytes: config.maxStoredBytes,
       onCut: () => this.#log.warn({ warning: warningTexts.unstored }, 'a live session is cut'),
       readLog: () => files.readLines(),
-      diarise: this.#parts.diarise,
+      diarize: this.#parts.diarize,
       text,
       form,
       onTold: () => {
@@ -347,7 +347,7 @@ export class LiveSession {
       this.#enter('stopping')
     }
     this.#teller.error({ code: 'internal_error', message: 'the session failed' })
-    const isStored = await this.#isStored(LEAVE_PATIENCE_MS)
+    const isStored = await this.#isStored(LEAVE_TIMEOUT_MS)
     // Whatever came from here on the client would be told, and the callback, whose last message is made, would not.
     this.#leaving.abort()
     if (isStored) await this.#options.fail()

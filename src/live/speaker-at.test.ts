@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createSpeakerFinder } from './speaker-at.ts'
+import { createSpeakerLookup } from './speaker-at.ts'
 
 /** Utterances of a second each on one channel: a digit is who speaks, `?` nobody who is known, `.` none. */
 function said(speakers: string, channel = 0) {
@@ -11,7 +11,7 @@ function said(speakers: string, channel = 0) {
   })
 }
 
-const speakerAt = createSpeakerFinder([...said('01.2?00'), ...said('4', 1)])
+const speakerAt = createSpeakerLookup([...said('01.2?00'), ...said('4', 1)])
 
 test('the speaker of a stretch is who spoke for most of it', () => {
   const found = (start: number, end: number) => speakerAt({ channel: 0, start, end })

@@ -1,4 +1,4 @@
-import type { Spoken } from './spoken.ts'
+import type { SessionUtterance } from './spoken.ts'
 
 /** A stretch of one channel in seconds. */
 export type ChannelSpan = { channel: number; start: number; end: number }
@@ -7,8 +7,8 @@ export type ChannelSpan = { channel: number; start: number; end: number }
  * Makes what finds the speaker of a stretch: of the utterances that overlap it, whose overlap it most. Undefined where
  * nobody is known. `spoken` ascend by start.
  */
-export function createSpeakerFinder(
-  spoken: readonly Spoken[],
+export function createSpeakerLookup(
+  spoken: readonly SessionUtterance[],
 ): (span: ChannelSpan) => number | undefined {
   const byChannel = Map.groupBy(spoken, ({ channel }) => channel)
   return ({ channel, start, end }) => {
@@ -26,7 +26,7 @@ export function createSpeakerFinder(
 }
 
 /** Place of the first utterance that ends behind a moment, by halving: there may be ten thousand. */
-function firstReaching(own: readonly Spoken[], moment: number): number {
+function firstReaching(own: readonly SessionUtterance[], moment: number): number {
   let [low, high] = [0, own.length]
   while (low < high) {
     const middle = (low + high) >> 1

@@ -2,18 +2,21 @@ import { type DiarizedRecord, type ReadLog, readRecord } from './session-log.ts'
 import type { UtteranceView } from './views.ts'
 
 /** An utterance of a session; `json` is its view, `text` is trimmed. */
-export type Spoken = Pick<UtteranceView, 'start' | 'end' | 'channel' | 'language' | 'speaker'> & {
+export type SessionUtterance = Pick<
+  UtteranceView,
+  'start' | 'end' | 'channel' | 'language' | 'speaker'
+> & {
   text: string
   json: string
 }
 
 /** The utterances of a session by start, then channel, and what became of its speakers, if they were asked for. */
-export type SpokenLog = { spoken: Spoken[]; diarized: DiarizedRecord | undefined }
+export type SessionUtterances = { spoken: SessionUtterance[]; diarized: DiarizedRecord | undefined }
 
 /** Reads the utterances that were told, or in their place those that the speakers at the end made of them. */
-export async function readSpoken(readLog: ReadLog): Promise<SpokenLog> {
-  const told: Spoken[] = []
-  const cutAnew: Spoken[] = []
+export async function readUtterances(readLog: ReadLog): Promise<SessionUtterances> {
+  const told: SessionUtterance[] = []
+  const cutAnew: SessionUtterance[] = []
   let diarized: DiarizedRecord | undefined
   for await (const lines of readLog()) {
     for (const line of lines) {
@@ -33,7 +36,7 @@ export async function readSpoken(readLog: ReadLog): Promise<SpokenLog> {
   return { spoken, diarized }
 }
 
-function readView(json: string): Spoken {
+function readView(json: string): SessionUtterance {
   const { start, end, channel, language, speaker, text } = JSON.parse(json) as UtteranceView
   const own = { start, end, channel, language, text: text.trim(), json }
   return speaker === undefined ? own : { ...own, speaker }

@@ -3,12 +3,12 @@ import test from 'node:test'
 import { createLog, type Log } from '../log.ts'
 import type { Envelope } from '../text/envelope.ts'
 import type { RealtimeHook } from './add-ons.ts'
-import { readEarlier, type Told } from './earlier-session.ts'
+import { type AlreadySent, recoverSession } from './earlier-session.ts'
 import { Journal } from './journal.ts'
 import type { Routing } from './messages.ts'
-import { Outbox } from './outbox.ts'
+import { MessageOutbox } from './outbox.ts'
 import { type LogRecord, readRecord, writeRecord } from './session-log.ts'
-import { Teller } from './teller.ts'
+import { MessageEmitter } from './teller.ts'
 import { viewUtterance } from './views.ts'
 
 const found: Envelope = {
@@ -41,12 +41,12 @@ const routing: Routing = {
 }
 
 /** What is told by a process that finds this log. */
-async function readTold(records: readonly LogRecord[]): Promise<Told> {
+async function readTold(records: readonly LogRecord[]): Promise<AlreadySent> {
   async function* readLines() {
     yield records.map(writeRecord)
   }
   const reading = { routing, hasAddOns: true, keepSeconds: 0, maxMissed: 9 }
-  return (await readEarlier({ readLines }, reading)).told
+  return (await recoverSession({ readLines }, reading)).told
 }
 
 type Options = { hooks: readonly RealtimeHook[]; earlier?: readonly LogRecord[]; log?: Log }
@@ -63,7 +63,7 @@ async function openTeller({ hooks, earlier = [], log = createLog('silent') }: Op
   const leaving = new AbortController()
   const { signal } = leaving
   const journal = new Journal({ files, log, signal, onBroken: assert.fail })
-  const outbox = new Outbox({
+  const outbox = new MessageOutbox({
     sessionId: 'one',
     routing,
     journal,
@@ -72,7 +72,7 @@ async function openTeller({ hooks, earlier = [], log = createLog('silent') }: Op
   })
   const seconds = () => 9
   const told = await readTold(earlier)
-  const teller = new Teller({ outbox, journal, hooks, told, seconds, log, signal })
+  const teller = new MessageEmitter({ outbox, journal, hooks, told, seconds, log, signal })
   return {
     teller,
     leave: () => leaving.abort(),

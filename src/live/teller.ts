@@ -1,27 +1,27 @@
 import type { Log } from '../log.ts'
 import { type Envelope, failed } from '../text/envelope.ts'
 import { roundTo } from '../transcript/rounding.ts'
-import { type AddOnInput, type Findings, type RealtimeHook, summaryMessage } from './add-ons.ts'
-import type { HeardEvent } from './channel.ts'
-import { speechKey, type Told } from './earlier-session.ts'
+import { type AddOnInput, type AddOnResults, type RealtimeHook, summaryMessage } from './add-ons.ts'
+import type { ChannelEvent } from './channel.ts'
+import { type AlreadySent, speechKey } from './earlier-session.ts'
 import type { Journal } from './journal.ts'
 import { dataOf, type ServerMessage, type TextMessage } from './messages.ts'
-import type { Outbox, SendOptions } from './outbox.ts'
-import { type FoundRecord, type UtteranceRecord, writeRecord } from './session-log.ts'
-import { type SessionWatch, unwatched } from './session-watch.ts'
-import { endingBy, type UtteranceView, utteranceId } from './views.ts'
+import type { MessageOutbox, SendOptions } from './outbox.ts'
+import { type AddOnRecord, type UtteranceRecord, writeRecord } from './session-log.ts'
+import { noMetrics, type SessionMetrics } from './session-watch.ts'
+import { endedBefore, type UtteranceView, utteranceId } from './views.ts'
 
 /** How a session tells what happens. */
-export type TellerOptions = {
-  outbox: Outbox
+export type MessageEmitterOptions = {
+  outbox: MessageOutbox
   journal: Journal
   /** The add-ons that work on each final utterance. */
   hooks: readonly RealtimeHook[]
   /** What was told before a crash. */
-  told: Told
+  told: AlreadySent
   /** Seconds of sound so far. */
   seconds(): number
-  watch?: SessionWatch | undefined
+  watch?: SessionMetrics | undefined
   log: Log
   signal: AbortSignal
 }
@@ -37,11 +37,11 @@ const errors = {
  * Turns what happens in a session into messages, and never tells twice: of what is heard again after a
  * crash, what was told before it is left out.
  */
-export class Teller {
-  readonly #options: TellerOptions
+export class MessageEmitter {
+  readonly #options: MessageEmitterOptions
   readonly #addOns = new Set<Promise<void>>()
 
-  constructor(options: TellerOptions) {
+  constructor(options: MessageEmitterOptions) {
     this.#options = options
   }
 
@@ -56,7 +56,7 @@ export class Teller {
   }
 
   /** Tells what was heard. */
-  heard(event: HeardEvent): void {
+  heard(event: ChannelEvent): void {
     switch (event.type) {
       case 'speech_start':
       case 'speech_end':
@@ -116,26 +116,26 @@ export class Teller {
     while (this.#addOns.size > 0) await Promise.all(this.#addOns)
   }
 
-  #speech({ type, time, channel }: Extract<HeardEvent, { time: number }>): void {
+  #speech({ type, time, channel }: Extract<ChannelEvent, { time: number }>): void {
     const { outbox, told, seconds } = this.#options
     // The last frame of a session is filled up with silence.
     const data = { time: roundTo(Math.min(time, seconds()), 3), channel }
     if (!told.speech.has(speechKey(type, data))) outbox.send({ type, data })
   }
 
-  #partial(event: Extract<HeardEvent, { type: 'partial' }>): void {
-    const { outbox, told, seconds, watch = unwatched } = this.#options
+  #partial(event: Extract<ChannelEvent, { type: 'partial' }>): void {
+    const { outbox, told, seconds, watch = noMetrics } = this.#options
     const id = utteranceId(event)
     told.partials.add(id)
-    const utterance = endingBy(event.view, seconds())
+    const utterance = endedBefore(event.view, seconds())
     outbox.send({ type: 'transcript', data: { id, is_final: false, utterance } })
     if (event.begunAt !== undefined) watch.partial(event.begunAt)
   }
 
-  #final(event: Extract<HeardEvent, { type: 'final' }>): void {
+  #final(event: Extract<ChannelEvent, { type: 'final' }>): void {
     const { outbox, told, seconds, log, hooks } = this.#options
     const id = utteranceId(event)
-    const view = endingBy(event.view, seconds())
+    const view = endedBefore(event.view, seconds())
     if (event.error !== undefined) {
       log.error({ err: event.error, utterance: id }, 'an utterance could not be recognised')
       this.error({ code: 'internal_error', message: `utterance ${id} could not be recognised` })
@@ -158,7 +158,7 @@ export class Teller {
 
   /** Notes how long a final took, once it is stored. */
   #measure(id: string, endedAt: number | undefined): void {
-    const { journal, watch = unwatched } = this.#options
+    const { journal, watch = noMetrics } = this.#options
     if (endedAt === undefined) return
     journal.append({ lines: [], onStored: () => watch.final({ id, endedAt }) })
   }
@@ -171,7 +171,7 @@ export class Teller {
     const { hooks, log, signal } = this.#options
     const { channel, number } = utterance
     const input = inputOf(utterance)
-    const findings: Findings = {}
+    const findings: AddOnResults = {}
     for (const { type, run } of hooks) {
       try {
         if (run) findings[type] = await run({ ...input, signal })
@@ -188,7 +188,7 @@ export class Teller {
   }
 
   /** Tells what was found in an utterance; so many of the messages were told before. */
-  #tellFound(input: Omit<AddOnInput, 'signal'>, { findings }: FoundRecord, told = 0): void {
+  #tellFound(input: Omit<AddOnInput, 'signal'>, { findings }: AddOnRecord, told = 0): void {
     const { hooks, outbox } = this.#options
     const messages = hooks.flatMap(({ type, tell }) => tell(findings[type], input))
     const wanted = messages.filter((message) => outbox.isForAnybody(message))

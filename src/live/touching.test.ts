@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { beginBehind, isAlone, withoutRepeat } from './touching.ts'
+import { isAlone, startAfter, withoutRepeat } from './touching.ts'
 
 const touching = { segment: { start: 32_000, end: 64_000 }, context: { start: 0, end: 64_000 } }
 const alone = { ...touching, context: touching.segment }
 
 function behind(end: number): number {
-  return beginBehind(touching, { text: 'word', end }).start
+  return startAfter(touching, { text: 'word', end }).start
 }
 
 test('the words of an utterance that touches another begin where those ended', () => {
   assert.equal(behind(2.1), 2.05 * 16_000)
   assert.equal(behind(1.9), 1.85 * 16_000)
-  assert.equal(beginBehind(touching, null).start, 32_000)
+  assert.equal(startAfter(touching, null).start, 32_000)
 })
 
 test('they begin no earlier than what is heard with them, and not behind their end', () => {
@@ -22,7 +22,7 @@ test('they begin no earlier than what is heard with them, and not behind their e
 
 test('an utterance with a pause before it begins where it begins', () => {
   assert.deepEqual([isAlone(alone), isAlone(touching)], [true, false])
-  assert.equal(beginBehind(alone, { text: 'word', end: 1.9 }).start, 32_000)
+  assert.equal(startAfter(alone, { text: 'word', end: 1.9 }).start, 32_000)
 })
 
 test('a word that was heard on both sides of a cut is told once', () => {

@@ -1,6 +1,6 @@
 import { SAMPLE_RATE } from '../asr/speech-engine.ts'
 import type { Word } from '../transcript/transcript.ts'
-import type { Pieces } from './endpointing.ts'
+import type { UtteranceSegments } from './endpointing.ts'
 
 /** The last word that was heard on a channel; `end` in seconds. */
 export type LastWord = Pick<Word, 'text' | 'end'>
@@ -9,7 +9,7 @@ export type LastWord = Pick<Word, 'text' | 'end'>
 const OVERLAP = 0.05
 
 /** Whether there is a pause before an utterance. */
-export function isAlone({ segment, context }: Pieces): boolean {
+export function isAlone({ segment, context }: UtteranceSegments): boolean {
   return context.start === segment.start
 }
 
@@ -17,7 +17,10 @@ export function isAlone({ segment, context }: Pieces): boolean {
  * Where two utterances touch, the words of the second begin where those of the first ended: a word that
  * lies across the place of the cut is told once, by whichever heard it whole.
  */
-export function beginBehind(pieces: Pieces, last: LastWord | null): Pieces['segment'] {
+export function startAfter(
+  pieces: UtteranceSegments,
+  last: LastWord | null,
+): UtteranceSegments['segment'] {
   const { segment, context } = pieces
   if (isAlone(pieces) || !last) return segment
   const start = Math.round((last.end - OVERLAP) * SAMPLE_RATE)

@@ -7,10 +7,10 @@ import type { LiveJob } from '../storage/live-jobs.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { OpenCallbackFeed } from './callback-feeds.ts'
 import { failRecorded } from './ending.ts'
-import { soundAfter } from './session-log.ts'
+import { audioAfter } from './session-log.ts'
 
 /** What such a session is ended with; `take` takes its job in hand, unless it has ended. */
-export type UnheardOptions = {
+export type LiveDisabledOptions = {
   storage: Pick<Storage, 'db' | 'objects'>
   take(): Promise<Lease | undefined>
   openFeed: OpenCallbackFeed
@@ -23,11 +23,11 @@ export type UnheardOptions = {
  * Ends a session of a server that offered them, with what was recorded: this one hears none. Its callback
  * is to have all that was told before.
  */
-export async function failUnheard(
-  { storage, take, openFeed, onEvents, log, metrics }: UnheardOptions,
+export async function failSession(
+  { storage, take, openFeed, onEvents, log, metrics }: LiveDisabledOptions,
   { job, folder }: { job: LiveJob; folder: string },
 ): Promise<void> {
-  const files = await openLeft(folder)
+  const files = await failLeftSessions(folder)
   try {
     const lease = files && (await take())
     const feed = files && lease && (await openFeed({ job, lease, files }))
@@ -49,9 +49,9 @@ export async function failUnheard(
 }
 
 /** Opens the files that an earlier process left; one that was killed at the wrong moment may not have made them. */
-export async function openLeft(folder: string): Promise<LiveFiles | undefined> {
+export async function failLeftSessions(folder: string): Promise<LiveFiles | undefined> {
   try {
-    return await openLiveFiles(folder, { soundAfter })
+    return await openLiveFiles(folder, { audioAfter })
   } catch (error) {
     if (error instanceof AppError && error.code === 'file_not_found') return undefined
     throw error

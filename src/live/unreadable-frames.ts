@@ -1,4 +1,4 @@
-import { Credit } from './credit.ts'
+import { TokenBucket } from './credit.ts'
 
 /** Frames that cannot be read, in a row, before a client is taken for something else (contract 5.4). */
 const MAX_IN_A_ROW = 20
@@ -7,7 +7,7 @@ const MAX_SCATTERED = 100
 
 /** Counts the frames of one client that cannot be read. */
 export class UnreadableFrames {
-  readonly #scattered = new Credit({ perSecond: 1, burst: MAX_SCATTERED })
+  readonly #scattered = new TokenBucket({ perSecond: 1, burst: MAX_SCATTERED })
   #inARow = 0
   #isOver = false
 

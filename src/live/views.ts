@@ -48,7 +48,7 @@ export function viewUtterance(
 }
 
 /** Ends what is said to last longer than the sound: its last frame is filled up with silence to be heard. */
-export function endingBy(view: UtteranceView, seconds: number): UtteranceView {
+export function endedBefore(view: UtteranceView, seconds: number): UtteranceView {
   if (view.end <= seconds) return view
   const limit = roundTo(seconds, 3)
   const words = view.words.map((word) => {

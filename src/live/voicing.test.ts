@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Voicing } from './voicing.ts'
+import { VoicedShare } from './voicing.ts'
 
 test('a session weighs what was said in it, and a silent one little', () => {
   let now = 0
-  const voicing = new Voicing({ channels: 2, now: () => now })
+  const voicing = new VoicedShare({ channels: 2, now: () => now })
   assert.equal(voicing.weight, 1)
   now += 300_000
   assert.ok(voicing.weight < 0.11)

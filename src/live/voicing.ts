@@ -7,7 +7,7 @@ const SILENT = 0.1
  * How much of the machine a session takes: what was said in the last half minute, on all its channels. A
  * new one counts as one that speaks. `now` counts milliseconds and never goes back.
  */
-export class Voicing {
+export class VoicedShare {
   readonly #now: () => number
   readonly #channels: number
   #level = 1

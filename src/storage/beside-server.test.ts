@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import { makeFolder, openTestStorage } from '../../test/test-storage.ts'
-import { openBesideServer } from './beside-server.ts'
+import { openOffline } from './beside-server.ts'
 import { lockFolder } from './folder-lock.ts'
 import { countKeys, findKeyByHash, insertKey } from './keys.ts'
 import { statements as jobs } from './migrations/0001-jobs.ts'
@@ -11,7 +11,7 @@ import { statements as jobs } from './migrations/0001-jobs.ts'
 const key = { hash: 'ab12', account: 'acme', prefix: 'steno_x', createdAt: 7 }
 
 async function open(t: TestContext, folder: string, create = false) {
-  const db = await openBesideServer(folder, { create })
+  const db = await openOffline(folder, { create })
   t.after(() => db.sql.destroy())
   return db
 }
@@ -37,7 +37,7 @@ test('beside a running server its rows are read and written', async (t) => {
 
 test('a data folder that is not there is made only if that is wished, and is not kept locked', async (t) => {
   const folder = join(await makeFolder(t), 'new/data')
-  await assert.rejects(openBesideServer(folder, { create: false }), /Cannot find a database in /)
+  await assert.rejects(openOffline(folder, { create: false }), /Cannot find a database in /)
   assert.equal(await countKeys(await open(t, folder, true)), 0)
   lockFolder(folder).release()
 })

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { databaseFile, makeDataFolder, refuseLostDatabase } from './data-folder.ts'
+import { databaseFile, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
 import type { Db } from './db.ts'
 import { FolderInUse, lockFolder } from './folder-lock.ts'
 import type { MigrateOptions } from './migration-progress.ts'
@@ -10,7 +10,7 @@ import { openSqlite } from './sqlite.ts'
  * there yet is made. Only who holds the lock of the folder may migrate: beside a server the database
  * must have the version of this program.
  */
-export async function openBesideServer(
+export async function openOffline(
   folder: string,
   { create, ...options }: { create: boolean } & MigrateOptions,
 ): Promise<Pick<Db, 'sql'>> {
@@ -20,7 +20,7 @@ export async function openBesideServer(
     throw new Error(`Cannot find a database in ${folder} (STENO_DATA_DIR)`)
   const lock = lockUnlessServed(folder, file)
   try {
-    if (lock) await refuseLostDatabase(folder)
+    if (lock) await refuseMissingDatabase(folder)
     return { sql: await openSqlite(file, { ...options, version: lock ? 'migrate' : 'same' }) }
   } finally {
     lock?.release()
@@ -33,7 +33,7 @@ export async function openBesideServer(
  */
 export async function examineDatabase(folder: string): Promise<'none' | 'free' | 'served'> {
   const file = databaseFile(folder)
-  await refuseLostDatabase(folder)
+  await refuseMissingDatabase(folder)
   if (!existsSync(file)) return 'none'
   const lock = lockUnlessServed(folder, file)
   try {

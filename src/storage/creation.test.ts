@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { openTestStorage } from '../../test/test-storage.ts'
-import { createJobs, findRepeated, forgetOldKeys } from './creation.ts'
+import { createJobWriter, deleteExpiredKeys, findRepeated } from './creation.ts'
 import type { Db } from './db.ts'
 
 const account = 'acme'
@@ -15,7 +15,7 @@ async function create(db: Db, { idempotency, createdAt = 1000, maxQueued = 300 }
   const id = randomUUID()
   const file = { id: randomUUID(), filename: null, source: 'https://audio.example/a.mp3' }
   const job = { id, account, createdAt, runAfter: 0, params: {}, customMetadata: null, file }
-  return { id, how: await createJobs(db)(job, { maxQueued, idempotency }) }
+  return { id, how: await createJobWriter(db)(job, { maxQueued, idempotency }) }
 }
 
 async function countJobs(db: Db): Promise<number> {
@@ -59,7 +59,7 @@ test('old keys are deleted, others are not', async (t) => {
   const { db } = await openTestStorage(t)
   await create(db, { idempotency: key('one', 'old') })
   await create(db, { idempotency: key('two', 'new'), createdAt: 5000 })
-  await forgetOldKeys(db, { now: 1000 + DAY_MS })
+  await deleteExpiredKeys(db, { now: 1000 + DAY_MS })
   const left = await db.sql.selectFrom('idempotency_keys').select('key').execute()
   assert.deepEqual(left, [{ key: 'new' }])
 })
@@ -73,7 +73,7 @@ test('a job that the queue refuses takes no key', async (t) => {
 
 test('requests that come together share a transaction, and each has its own answer', async (t) => {
   const { db } = await openTestStorage(t)
-  const createJob = createJobs(db)
+  const createJob = createJobWriter(db)
   const file = { filename: null, source: 'https://audio.example/a.mp3' }
   const ask = (name: string, fingerprint: string, maxQueued = 300) => {
     const id = randomUUID()
@@ -99,7 +99,7 @@ test('requests that come together share a transaction, and each has its own answ
 
 test('what fails fails alone, though it shares a transaction', async (t) => {
   const { db } = await openTestStorage(t)
-  const createJob = createJobs(db)
+  const createJob = createJobWriter(db)
   const job = () => {
     const file = { id: randomUUID(), filename: null, source: 'https://audio.example/a.mp3' }
     const moments = { createdAt: 1000, runAfter: 0 }

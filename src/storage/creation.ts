@@ -50,7 +50,7 @@ const MAX_TOGETHER = 50
  * Makes what creates jobs. Those that are asked for while others are being written share one
  * transaction, and with it one sync of the disk; each is answered when it is on the disk.
  */
-export function createJobs(db: Db): CreateJob {
+export function createJobWriter(db: Db): CreateJob {
   const waiting: Asked[] = []
   let isWriting = false
 
@@ -127,7 +127,7 @@ async function remember(
 }
 
 /** Forgets the keys whose time is up. */
-export async function forgetOldKeys(db: Db, { now }: { now: number }): Promise<void> {
+export async function deleteExpiredKeys(db: Db, { now }: { now: number }): Promise<void> {
   await db.sql
     .deleteFrom('idempotency_keys')
     .where('created_at', '<=', now - REMEMBERED_MS)

@@ -3,7 +3,7 @@ import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { makeFolder } from '../../test/test-storage.ts'
-import { databaseFile, liveFolder, makeDataFolder, refuseLostDatabase } from './data-folder.ts'
+import { databaseFile, liveFolder, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
 
 test('the data folder is made with those above it, for its owner only, and may be there already', async (t) => {
   const folder = join(await makeFolder(t), 'a', 'b')
@@ -20,14 +20,14 @@ test('where no folder can be made the attempt ends', {
 
 test('live sessions without a database stop the start, and an empty folder of them does not', async (t) => {
   const folder = await makeFolder(t)
-  await refuseLostDatabase(folder)
+  await refuseMissingDatabase(folder)
   await mkdir(liveFolder(folder))
-  await refuseLostDatabase(folder)
+  await refuseMissingDatabase(folder)
   await mkdir(join(liveFolder(folder), 'session'))
   await assert.rejects(
-    refuseLostDatabase(folder),
+    refuseMissingDatabase(folder),
     /gone, but not its live sessions; .* live folder/,
   )
   await writeFile(databaseFile(folder), 'x')
-  await refuseLostDatabase(folder)
+  await refuseMissingDatabase(folder)
 })

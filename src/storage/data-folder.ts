@@ -32,7 +32,7 @@ export async function makeDataFolder(path: string): Promise<void> {
  * Throws when a data folder has objects or live sessions but no database: a new one would know none of
  * them, and they would be deleted for that.
  */
-export async function refuseLostDatabase(folder: string): Promise<void> {
+export async function refuseMissingDatabase(folder: string): Promise<void> {
   const file = databaseFile(folder)
   const found = await stat(file).catch(() => undefined)
   if (found && found.size > 0) return

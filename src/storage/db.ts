@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts'
  */
 export type Db = {
   readonly sql: Kysely<Tables>
-  readonly lists: Kysely<Tables>
+  readonly readonly: Kysely<Tables>
   readonly objects: Objects
 }
 

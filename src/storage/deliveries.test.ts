@@ -17,9 +17,9 @@ import {
   bringForward,
   correctMoments,
   type Delivery,
+  deleteOldDeliveries,
   failEndpointDeliveries,
   findDueEndpoints,
-  forgetOldDeliveries,
   KEPT_ATTEMPTS,
   MAX_DUE_ENDPOINTS,
   type Settlement,
@@ -246,14 +246,14 @@ test('the log forgets what ended long ago', async (t) => {
   const { first } = await addLane(db)
   await settleDeliveries(db, [delivered(first, 11_000)])
   const none = { deleted: 0, objects: [] }
-  assert.deepEqual(await forgetOldDeliveries(db, { endedBefore: 11_005 }), none)
+  assert.deepEqual(await deleteOldDeliveries(db, { endedBefore: 11_005 }), none)
   const object = randomUUID()
   await db.sql.updateTable('deliveries').set({ body_object: object }).execute()
-  assert.deepEqual(await forgetOldDeliveries(db, { endedBefore: 11_006 }), {
+  assert.deepEqual(await deleteOldDeliveries(db, { endedBefore: 11_006 }), {
     deleted: 1,
     objects: [object],
   })
-  assert.deepEqual(await forgetOldDeliveries(db, { endedBefore: 1e9 }), none, 'one waits still')
+  assert.deepEqual(await deleteOldDeliveries(db, { endedBefore: 1e9 }), none, 'one waits still')
   assert.deepEqual(await findAttempts(db, [first.id]), new Map([[first.id, []]]))
   assert.equal(existsSync(db.objects.path(object)), false)
 })

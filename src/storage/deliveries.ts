@@ -77,7 +77,7 @@ export async function findDueEndpoints(
       from first where next_at <= ${until}
     ) as due
     order by place, next_at
-    limit ${MAX_DUE_ENDPOINTS}`.execute(db.lists)
+    limit ${MAX_DUE_ENDPOINTS}`.execute(db.readonly)
   return rows.map((row) => ({ ...row, isProven: Boolean(row.isProven) }))
 }
 
@@ -344,7 +344,7 @@ export function deleteJobDeliveries(tx: Db, jobId: string): Promise<DeletedDeliv
 }
 
 /** Forgets deliveries that ended before a moment, some at a time; none are left when it deletes none. */
-export function forgetOldDeliveries(
+export function deleteOldDeliveries(
   db: Db,
   { endedBefore }: { endedBefore: number },
 ): Promise<DeletedDeliveries> {

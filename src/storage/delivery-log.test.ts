@@ -55,12 +55,12 @@ test('a list can be narrowed by job, endpoint, state, event and time', async (t)
 /** How SQLite goes about a list. */
 async function planOf(db: Db, filter: Partial<DeliveryFilter>): Promise<string> {
   const plans: Promise<string>[] = []
-  const lists = db.lists.withPlugin({
+  const readonly = db.readonly.withPlugin({
     transformQuery({ node, queryId }) {
-      const { sql, parameters } = db.lists.getExecutor().compileQuery(node, queryId)
+      const { sql, parameters } = db.readonly.getExecutor().compileQuery(node, queryId)
       const explained = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters])
       plans.push(
-        db.lists.executeQuery<{ detail: string }>(explained).then(({ rows }) => {
+        db.readonly.executeQuery<{ detail: string }>(explained).then(({ rows }) => {
           return rows.map(({ detail }) => detail).join()
         }),
       )
@@ -68,7 +68,7 @@ async function planOf(db: Db, filter: Partial<DeliveryFilter>): Promise<string> 
     },
     transformResult: async ({ result }) => result,
   })
-  await listed({ ...db, lists }, filter)
+  await listed({ ...db, readonly }, filter)
   return (await Promise.all(plans)).join()
 }
 

@@ -65,7 +65,7 @@ export async function listDeliveries(
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ deliveries: LoggedDelivery[]; more: boolean }> {
   const { account, jobId, endpointId, statuses = [], events = [], from, before } = filter
-  let query = db.lists
+  let query = db.readonly
     .selectFrom('deliveries')
     .select(loggedColumns)
     .orderBy('created_at', 'desc')
@@ -109,7 +109,7 @@ export async function findAttempts(
 ): Promise<Map<string, Attempt[]>> {
   const attempts = new Map<string, Attempt[]>(ids.map((id) => [id, []]))
   if (ids.length === 0) return attempts
-  const rows = await db.lists
+  const rows = await db.readonly
     .selectFrom('delivery_attempts')
     .selectAll()
     .where('delivery_id', 'in', ids)

@@ -20,11 +20,11 @@ const conditions = {
 
 /** A page of the endpoints of an account, the oldest first, and whether more follow. */
 export async function pageEndpoints(
-  db: Pick<Db, 'lists'>,
+  db: Pick<Db, 'readonly'>,
   { account, kinds = [], statuses = [] }: EndpointFilter,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ endpoints: Endpoint[]; more: boolean }> {
-  let query = db.lists
+  let query = db.readonly
     .selectFrom('endpoints')
     .selectAll()
     .where('account', '=', account)

@@ -1,13 +1,13 @@
 import { type Db, inTransaction } from './db.ts'
 import { insertFile, type StoredFile } from './files.ts'
-import { type Lease, whereHeld } from './lease.ts'
+import { type Lease, whereLeased } from './lease.ts'
 
 /** What is known of a recording's sound: seconds, and how many channels. */
-export type Sound = { duration: number; channels: number }
+export type MediaProperties = { duration: number; channels: number }
 
 /** Corrects what a job says of its recording, which until then was read from its header alone. */
-export async function recordSound(db: Db, lease: Lease, sound: Sound): Promise<void> {
-  await whereHeld(db, lease)
+export async function recordMedia(db: Db, lease: Lease, sound: MediaProperties): Promise<void> {
+  await whereLeased(db, lease)
     .set({ file_duration: sound.duration, file_channels: sound.channels })
     .execute()
 }
@@ -18,7 +18,7 @@ export async function recordSound(db: Db, lease: Lease, sound: Sound): Promise<v
  */
 export function recordFetchedFile(db: Db, lease: Lease, file: StoredFile): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    const result = await whereHeld(tx, lease)
+    const result = await whereLeased(tx, lease)
       .where('file_id', '=', file.id)
       .set({ file_duration: file.duration, file_channels: file.channels })
       .executeTakeFirst()

@@ -4,7 +4,7 @@ import type { Insertable } from 'kysely'
 import { openTestStorage } from '../../test/test-storage.ts'
 import { type Db, inTransaction } from './db.ts'
 import { MAX_GAP_MS } from './deliveries.ts'
-import { forgetIdleCallbacks } from './idle-callbacks.ts'
+import { purgeCallbackEndpoints } from './idle-callbacks.ts'
 import { queueLiveCallbacks } from './outbox.ts'
 import type { EndpointRow } from './tables.ts'
 
@@ -27,7 +27,7 @@ async function addEndpoint(
 async function forgetAll(db: Db): Promise<[number, string[]]> {
   let sum = 0
   for (let after: string | undefined = ''; after !== undefined; ) {
-    const { forgotten, last } = await forgetIdleCallbacks(db, { after, now: NOW })
+    const { forgotten, last } = await purgeCallbackEndpoints(db, { after, now: NOW })
     sum += forgotten
     after = last
   }
@@ -83,7 +83,7 @@ test('all endpoints are looked at, some at a time', async (t) => {
       await addEndpoint(tx, `ep_${String(i).padStart(4, '0')}`, { kind })
     }
   })
-  const first = await forgetIdleCallbacks(db, { after: '', now: NOW })
+  const first = await purgeCallbackEndpoints(db, { after: '', now: NOW })
   assert.deepEqual(first, { forgotten: 250, last: 'ep_0499' })
   const [forgotten, ids] = await forgetAll(db)
   assert.deepEqual([forgotten, ids.length], [250, 500])

@@ -6,7 +6,7 @@ import { MAX_GAP_MS } from './deliveries.ts'
 const BATCH = 500
 
 /** How many endpoints went, and behind which id to go on; undefined when all were looked at. */
-export type Forgotten = { forgotten: number; last: string | undefined }
+export type Purged = { forgotten: number; last: string | undefined }
 
 /**
  * Forgets callback endpoints behind the id `after`, some at a time: those that have no deliveries left and
@@ -14,10 +14,10 @@ export type Forgotten = { forgotten: number; last: string | undefined }
  * The statement that deletes one looks for its deliveries, and whoever queues one makes the endpoint in the
  * same transaction if need be: no delivery loses its endpoint.
  */
-export async function forgetIdleCallbacks(
+export async function purgeCallbackEndpoints(
   db: Pick<Db, 'sql'>,
   { after, now }: { after: string; now: number },
-): Promise<Forgotten> {
+): Promise<Purged> {
   const rows = await db.sql
     .selectFrom('endpoints')
     .select('id')

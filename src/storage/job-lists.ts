@@ -50,7 +50,7 @@ export async function listJobs(db: Db, filter: JobFilter, part: Part): Promise<J
   const { rows } = await sql<{ created_at: number; id: string }>`
     select * from (${sql.join(streams, sql` union all `)}
       order by created_at desc, id desc limit ${part.limit + 1} offset ${part.after ? 0 : part.offset})`.execute(
-    db.lists,
+    db.readonly,
   )
   const places = rows.map(({ created_at, id }) => ({ createdAt: created_at, id }))
   return { places: places.slice(0, part.limit), more: places.length > part.limit }
@@ -85,7 +85,7 @@ async function countUpTo(db: Db, searches: readonly Sql[]): Promise<number[]> {
     (search) => sql`(select count(*) from (${search} limit ${COUNTED_ROWS}))`,
   )
   const { rows } = await sql<{ counts: string }>`
-    select json_array(${sql.join(counts)}) as counts`.execute(db.lists)
+    select json_array(${sql.join(counts)}) as counts`.execute(db.readonly)
   return JSON.parse(rows[0]!.counts) as number[]
 }
 

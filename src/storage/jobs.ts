@@ -4,7 +4,7 @@ import { deleteJobDeliveries } from './deliveries.ts'
 import { deleteFileWithoutJobs } from './files.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 import { metadataTokens } from './metadata-tokens.ts'
-import { type RedactedSound, redactedSound } from './redacted-sound.ts'
+import { type RedactedAudio, redactedAudio } from './redacted-sound.ts'
 import { type StoredResult, storedResult } from './results.ts'
 import type { JobRow } from './tables.ts'
 
@@ -39,7 +39,7 @@ export type Job = {
   requestParams: JsonText | null
   file: JobFile | null
   /** The recording that is kept in place of that file. */
-  redactedSound: RedactedSound | null
+  redactedSound: RedactedAudio | null
   /** Where its result lies; `readResult` reads it. */
   result: StoredResult | null
 }
@@ -138,7 +138,7 @@ function toJob(row: JobRow): Job {
     postSessionMetadata: row.post_session_metadata,
     requestParams: row.request_params,
     file: toJobFile(row),
-    redactedSound: redactedSound(row),
+    redactedSound: redactedAudio(row),
     result: storedResult(row),
   }
 }

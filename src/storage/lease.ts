@@ -2,7 +2,7 @@ import { sql, type UpdateObject } from 'kysely'
 import { type Db, inTransaction } from './db.ts'
 import { deleteFileWithoutJobs } from './files.ts'
 import { endedJobColumns, queueJobEnd } from './outbox.ts'
-import { type RedactedSound, redactedColumns } from './redacted-sound.ts'
+import { type RedactedAudio, redactedColumns } from './redacted-sound.ts'
 import { dropResult, storeResult, type WrittenResult } from './results.ts'
 import type { Tables } from './tables.ts'
 
@@ -21,7 +21,7 @@ export async function renewLease(
 /** What a job ends with. A redacted recording takes the place of the original. */
 export type JobEnd = {
   result: WrittenResult
-  redactedSound?: RedactedSound | undefined
+  redactedSound?: RedactedAudio | undefined
   at: number
 }
 
@@ -81,7 +81,7 @@ export async function releaseJob(
   lease: Lease,
   { runAfter, spaceWaitSince }: { runAfter: number; spaceWaitSince?: number | undefined },
 ): Promise<boolean> {
-  const result = await whereHeld(db, lease)
+  const result = await whereLeased(db, lease)
     .set({ ...waiting, run_after: runAfter })
     .set((row) => ({ attempt: row('attempt', '-', 1) }))
     .$if(spaceWaitSince !== undefined, (query) =>
@@ -115,7 +115,7 @@ function endJob(
   { change, at }: { change: Change; at: number },
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    const job = await whereHeld(tx, lease)
+    const job = await whereLeased(tx, lease)
       .set({ ...ended(at), ...change })
       .returning([...endedJobColumns, 'file_id', 'redacted_object'])
       .executeTakeFirst()
@@ -127,12 +127,12 @@ function endJob(
 }
 
 async function changesJob(db: Db, lease: Lease, change: Change): Promise<boolean> {
-  const result = await whereHeld(db, lease).set(change).executeTakeFirst()
+  const result = await whereLeased(db, lease).set(change).executeTakeFirst()
   return result.numUpdatedRows === 1n
 }
 
 /** The fence: a write under a lease that is no longer the job's newest finds no row. */
-export function whereHeld(db: Db, { id, epoch }: Lease) {
+export function whereLeased(db: Db, { id, epoch }: Lease) {
   return db.sql
     .updateTable('jobs')
     .where('id', '=', id)

@@ -15,13 +15,13 @@ export function lineOf(n: number, sound: number, length = 0): string {
 }
 
 /** How much sound a line tells of. */
-export function soundAfter(line: string): number {
+export function audioAfter(line: string): number {
   return JSON.parse(line).sound
 }
 
 /** Opens the session in `folder`, or makes it. */
 export function openOrCreate(folder: string) {
-  return openLiveFiles(folder, { soundAfter }).catch((error) => {
+  return openLiveFiles(folder, { audioAfter }).catch((error) => {
     if (error.code === 'file_not_found') return createLiveFiles(folder)
     throw error
   })

@@ -19,7 +19,7 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRandom } from '../../test/random.ts'
 import { makeFolder } from '../../test/test-storage.ts'
-import { lineOf, openOrCreate, soundAfter, soundAt } from './live-files.fixture.ts'
+import { audioAfter, lineOf, openOrCreate, soundAt } from './live-files.fixture.ts'
 import {
   createLiveFiles,
   keepRecording,
@@ -39,7 +39,7 @@ async function makeSession(t: TestContext): Promise<{ folder: string; files: Liv
 }
 
 async function reopen(t: TestContext, folder: string): Promise<LiveFiles> {
-  const files = await openLiveFiles(folder, { soundAfter })
+  const files = await openLiveFiles(folder, { audioAfter })
   t.after(() => files.close())
   return files
 }
@@ -53,7 +53,7 @@ async function assertWhole(files: LiveFiles, count?: number): Promise<number> {
   const lines = await linesOf(files)
   if (count !== undefined) assert.equal(lines.length, count)
   for (const [n, line] of lines.entries()) assert.equal(JSON.parse(line).n, n)
-  const told = lines.length === 0 ? 0 : soundAfter(lines.at(-1)!)
+  const told = lines.length === 0 ? 0 : audioAfter(lines.at(-1)!)
   assert.equal(files.soundBytes, told)
   assert.ok(
     soundAt(0, told).equals(await files.readSound(0, told)),
@@ -183,7 +183,7 @@ test('a line with a line break in it is a mistake', async (t) => {
 
 test('a session that is not there cannot be opened, and one that is cannot be made', async (t) => {
   const { folder, files } = await makeSession(t)
-  await assert.rejects(openLiveFiles(`${folder}2`, { soundAfter }), { code: 'file_not_found' })
+  await assert.rejects(openLiveFiles(`${folder}2`, { audioAfter }), { code: 'file_not_found' })
   await Promise.all(writeCalls(files, { count: 1 }))
   await assert.rejects(createLiveFiles(folder), /not empty|exists/i)
   await assertWhole(files, 1)
@@ -239,7 +239,7 @@ test('whenever the process is killed, what was written is there, and nothing hal
       told = Math.max(told, Number(line))
       if (++written === killAfter) child.kill('SIGKILL')
     }
-    const files = await openLiveFiles(folder, { soundAfter })
+    const files = await openLiveFiles(folder, { audioAfter })
     const count = await assertWhole(files)
     await files.close()
     assert.ok(written >= killAfter && count >= told && told > before, `${count} lines of ${told}`)
@@ -272,7 +272,7 @@ test('a full disk fails the writes that wait, keeps what was there, and later on
     await truncate(join(disk, 'ballast'), 0)
     await Promise.all([...writeCalls(files, { from: 10, count: 10 }), files.sync()])
     await files.close()
-    const again = await openLiveFiles(folder, { soundAfter })
+    const again = await openLiveFiles(folder, { audioAfter })
     await assertWhole(again, 20)
     await again.close()
   } finally {

@@ -63,7 +63,7 @@ export async function createLiveFiles(folder: string): Promise<LiveFiles> {
   } catch (error) {
     throw storageError(error)
   }
-  return openLiveFiles(folder, { soundAfter: () => undefined })
+  return openLiveFiles(folder, { audioAfter: () => undefined })
 }
 
 /**
@@ -74,7 +74,7 @@ export async function createLiveFiles(folder: string): Promise<LiveFiles> {
  */
 export async function openLiveFiles(
   folder: string,
-  { soundAfter }: { soundAfter(line: string): number | undefined },
+  { audioAfter }: { audioAfter(line: string): number | undefined },
 ): Promise<LiveFiles> {
   const paths = pathsOf(folder)
   const handles: FileHandle[] = []
@@ -82,7 +82,7 @@ export async function openLiveFiles(
     for (const path of [paths.sound, paths.log]) handles.push(await open(path, 'r+'))
     const [sound, log] = handles as [FileHandle, FileHandle]
     const soundSize = Math.max(0, (await sound.stat()).size - SOUND_START)
-    const told = await readTold(log, { soundAfter, soundSize })
+    const told = await readTold(log, { audioAfter, soundSize })
     await cutTo(sound, SOUND_START + told.soundBytes)
     await cutTo(log, told.logBytes)
     if (told.logBytes > 0) for (const handle of handles) await handle.datasync()
@@ -140,12 +140,12 @@ function pathsOf(folder: string): { sound: string; log: string } {
 /** How far the log can be believed, and how much sound it tells of. A loss of power leaves zeros, too. */
 async function readTold(
   log: FileHandle,
-  { soundAfter, soundSize }: { soundAfter(line: string): number | undefined; soundSize: number },
+  { audioAfter, soundSize }: { audioAfter(line: string): number | undefined; soundSize: number },
 ): Promise<AppendedSizes> {
   const told = { soundBytes: 0, logBytes: 0 }
   for await (const lines of readLog(log, { size: (await log.stat()).size })) {
     for (const { text, end } of lines) {
-      const after = text.includes('\0') ? undefined : soundAfter(text)
+      const after = text.includes('\0') ? undefined : audioAfter(text)
       if (text.includes('\0') || (after ?? 0) > soundSize) return told
       if (after !== undefined) told.soundBytes = after
       told.logBytes = end

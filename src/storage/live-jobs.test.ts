@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { addFile, addJob, claim } from '../../test/test-jobs.ts'
 import { addLiveJob, beginNewLiveJob, newLiveJob } from '../../test/test-live-jobs.ts'
 import { openTestStorage } from '../../test/test-storage.ts'
-import { createJobs, findRepeated } from './creation.ts'
+import { createJobWriter, findRepeated } from './creation.ts'
 import { type Db, inTransaction } from './db.ts'
 import { deleteUnusedFiles, findFile } from './files.ts'
 import { listJobs } from './job-lists.ts'
@@ -17,7 +17,7 @@ import {
   type LiveEnd,
   listOpenLiveJobs,
 } from './live-jobs.ts'
-import { findLiveSession, forgetOldTokens } from './live-sessions.ts'
+import { deleteExpiredTokens, findLiveSession } from './live-sessions.ts'
 import {
   failExhaustedJobs,
   failOverdueJobs,
@@ -74,7 +74,7 @@ test('created_at rises over both kinds, and the session knows it', async (t) => 
 
 test('an account may have so many open sessions, queued or connected; nothing else counts', async (t) => {
   const { db } = await openTestStorage(t)
-  const create = (given = {}) => createJobs(db)(newLiveJob(given), { maxQueued: 2 })
+  const create = (given = {}) => createJobWriter(db)(newLiveJob(given), { maxQueued: 2 })
   await addJob(db)
   await addLiveJob(db, { account: 'other' })
   const { id, lease } = await beginNewLiveJob(db)
@@ -90,7 +90,7 @@ test('an account may have so many open sessions, queued or connected; nothing el
 test('a creation that comes twice makes one session', async (t) => {
   const { db } = await openTestStorage(t)
   const idempotency = { account, key: 'k', fingerprint: 'f' }
-  const create = createJobs(db)
+  const create = createJobWriter(db)
   const job = newLiveJob()
   const [first, second] = await Promise.all([
     create(job, { maxQueued: 9, idempotency }),
@@ -105,7 +105,7 @@ test('a creation that comes twice makes one session', async (t) => {
 test('two sessions never share a token', async (t) => {
   const { db } = await openTestStorage(t)
   const { token } = await addLiveJob(db)
-  await assert.rejects(createJobs(db)(newLiveJob({ token }), { maxQueued: 9 }), /UNIQUE/)
+  await assert.rejects(createJobWriter(db)(newLiveJob({ token }), { maxQueued: 9 }), /UNIQUE/)
   assert.equal((await rows(db, 'jobs')).length, 1, 'nor is a job left behind')
 })
 
@@ -262,9 +262,9 @@ test('a deleted session leaves its token for a day, a longer one is forgotten wi
   assert.deepEqual(await remove(db, { id, account }), { objects: [file!.id] })
   const left = await listJobs(db, { account, metadata: { a: 1 } }, { offset: 0, limit: 9 })
   assert.deepEqual(left.places, [])
-  await forgetOldTokens(db, { now: 9000 + DAY_MS - 1 })
+  await deleteExpiredTokens(db, { now: 9000 + DAY_MS - 1 })
   assert.ok(await findLiveSession(db, id))
-  await forgetOldTokens(db, { now: 9000 + DAY_MS })
+  await deleteExpiredTokens(db, { now: 9000 + DAY_MS })
   assert.equal(await findLiveSession(db, id), undefined)
   assert.ok(await findLiveSession(db, open.id))
 })

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from './db.ts'
 import { insertFile } from './files.ts'
 import type { JobStatus } from './jobs.ts'
-import { ended, type JobFailure, type Lease, whereHeld } from './lease.ts'
+import { ended, type JobFailure, type Lease, whereLeased } from './lease.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 import {
   type LiveCallback,
@@ -130,7 +130,7 @@ export function finishLiveJob(
   { result, file, at, callbacks = [] }: LiveEnd,
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    const job = await whereHeld(tx, lease)
+    const job = await whereLeased(tx, lease)
       .set({ ...ended(at), ...result, status: 'done', file_duration: file?.duration ?? 0 })
       .returning(endColumns)
       .executeTakeFirst()
@@ -165,7 +165,7 @@ export function failLiveJob(
   return inTransaction(db, async (tx) => {
     let change = tx.sql.updateTable('jobs').where('id', '=', id)
     if (only === 'queued') change = change.where('status', '=', 'queued')
-    else if (only) change = whereHeld(tx, only)
+    else if (only) change = whereLeased(tx, only)
     const job = await change
       .where('kind', '=', 'live')
       .where(isOpen)

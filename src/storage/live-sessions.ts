@@ -25,7 +25,7 @@ export async function recordSessionEnd(
 }
 
 /** Forgets the tokens of sessions that ended long ago. */
-export async function forgetOldTokens(db: Db, { now }: { now: number }): Promise<void> {
+export async function deleteExpiredTokens(db: Db, { now }: { now: number }): Promise<void> {
   await db.sql
     .deleteFrom('live_sessions')
     .where('ended_at', 'is not', null)

@@ -4,7 +4,7 @@ import { findKnownObjects, findReplacedOriginals } from './files.ts'
 import type { Orphans } from './orphans.ts'
 
 /** Where objects are, and where those go that nothing refers to; without `orphans` they are deleted. */
-export type LostOptions = { orphans: Orphans | undefined }
+export type OrphanOptions = { orphans: Orphans | undefined }
 
 /**
  * Lists every object that an earlier process stored. None of them can get a row any more, so that those
@@ -12,7 +12,7 @@ export type LostOptions = { orphans: Orphans | undefined }
  * for the recordings of jobs that have yet to be fetched or heard to their end, perhaps again, which are
  * moved here and now.
  */
-export async function listEarlierObjects(db: Db, { orphans }: LostOptions): Promise<string[][]> {
+export async function listEarlierObjects(db: Db, { orphans }: OrphanOptions): Promise<string[][]> {
   const earlier = await Array.fromAsync(db.objects.list())
   const { rows } = await sql<{ id: string }>`
     select file_id as id from jobs
@@ -31,10 +31,10 @@ export async function listEarlierObjects(db: Db, { orphans }: LostOptions): Prom
  * redacted recording has replaced are deleted: their job still names them, so that no older database is
  * the reason.
  */
-export async function removeLostObjects(
+export async function removeOrphanObjects(
   db: Db,
   earlier: readonly string[][],
-  { orphans, signal }: LostOptions & { signal: AbortSignal },
+  { orphans, signal }: OrphanOptions & { signal: AbortSignal },
 ): Promise<number> {
   let removed = 0
   for (const ids of earlier) {

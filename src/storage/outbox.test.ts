@@ -15,7 +15,7 @@ import { type Db, inTransaction } from './db.ts'
 import { settleDeliveries } from './deliveries.ts'
 import { beginLiveJob, failLiveJob, finishLiveJob } from './live-jobs.ts'
 import {
-  GONE,
+  ENDPOINT_GONE,
   type LiveCallback,
   lastLiveCallback,
   queueLiveCallbacks,
@@ -204,7 +204,7 @@ test('what follows in a lane whose receiver is gone is noted as failed', async (
   const id = randomUUID()
   await queueMessages(db, id, [0, 1])
   const [first] = await takeAll(db)
-  const gone = { outcome: 'failed' as const, reason: GONE, endsLane: true }
+  const gone = { outcome: 'failed' as const, reason: ENDPOINT_GONE, endsLane: true }
   await settleDeliveries(db, [{ delivery: first!, attempt: attemptAt(3000, 410), ...gone }])
   await queueMessages(db, id, [2])
   await queueMessages(db, randomUUID(), [0])
@@ -219,7 +219,7 @@ test('a webhook that said it was gone hears of the same job again when it is ena
   await addWebhook(db)
   const id = (await addJob(db))!
   const [created] = await takeAll(db)
-  const gone = { outcome: 'failed' as const, reason: GONE }
+  const gone = { outcome: 'failed' as const, reason: ENDPOINT_GONE }
   await settleDeliveries(db, [{ delivery: created!, attempt: attemptAt(3000, 410), ...gone }])
   await inTransaction(db, (tx) => {
     return queueWebhooks(tx, { id, account: 'acme' }, ['transcription.success'], { at: 4000 })

@@ -19,7 +19,7 @@ export const webhookEvents = [
 export type WebhookEvent = (typeof webhookEvents)[number]
 
 /** Why nothing more is sent in a lane whose receiver answered 410. */
-export const GONE = 'gone'
+export const ENDPOINT_GONE = 'gone'
 
 /** Why nothing is sent to an endpoint that was disabled. */
 export function disabledReason(reason: string | null): string {
@@ -251,7 +251,7 @@ async function whyClosed(
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return last?.state === 'failed' && last.reason === GONE ? GONE : null
+  return last?.state === 'failed' && last.reason === ENDPOINT_GONE ? ENDPOINT_GONE : null
 }
 
 /** Makes the first delivery of a lane that waits due, unless one is. */

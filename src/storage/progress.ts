@@ -1,6 +1,6 @@
 import type { Db } from './db.ts'
 import type { JobId } from './jobs.ts'
-import { type Lease, whereHeld } from './lease.ts'
+import { type Lease, whereLeased } from './lease.ts'
 
 /** How far a job in hand is; best effort, forgotten when the job ends or goes back to the queue. */
 export type JobProgress = {
@@ -12,7 +12,7 @@ export type JobProgress = {
 
 /** Notes how far a job is; changes nothing when the lease was lost. */
 export async function recordProgress(db: Db, lease: Lease, progress: JobProgress): Promise<void> {
-  await whereHeld(db, lease)
+  await whereLeased(db, lease)
     .set({
       progress_stage: progress.stage,
       progress_fraction: progress.fraction,

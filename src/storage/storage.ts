@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import type { Log } from '../log.ts'
 import { measureOldResults } from './account-bytes.ts'
-import { databaseFile, makeDataFolder, refuseLostDatabase } from './data-folder.ts'
+import { databaseFile, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
 import type { Db } from './db.ts'
 import { type DeletionClock, openDeletionClock } from './deletion-clock.ts'
 import { diskOf, type MeasureDisk } from './disk.ts'
 import { closeFilesBelow, closeToOthers } from './file-modes.ts'
 import { lockFolder } from './folder-lock.ts'
-import { listEarlierObjects, removeLostObjects, takeBackObjects } from './lost-objects.ts'
+import { listEarlierObjects, removeOrphanObjects, takeBackObjects } from './lost-objects.ts'
 import { logProgress } from './migration-progress.ts'
 import { type Objects, openObjects } from './objects.ts'
 import { type Orphans, openOrphans } from './orphans.ts'
@@ -52,7 +52,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   await makeDataFolder(folder)
   const lock = lockFolder(folder)
   try {
-    await refuseLostDatabase(folder)
+    await refuseMissingDatabase(folder)
     const open = await closeToOthers(folder)
     if (open.length > 0) log.warn({ open }, 'closed what other users could open')
     const isTrusted = options.trustClock ?? false
@@ -62,7 +62,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     const orphans = options.keepOrphans === false ? undefined : earlierOrphans
     const file = databaseFile(folder)
     const sql = await openSqlite(file, { signal, progress: logProgress(log) })
-    const db = { sql, lists: openSearches(file), objects }
+    const db = { sql, readonly: openSearches(file), objects }
     const closing = new AbortController()
     try {
       const taken = await takeBackObjects(db, earlierOrphans)
@@ -79,7 +79,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
         closing.abort()
         await swept
         await deletionClock.saved()
-        await db.lists.destroy()
+        await db.readonly.destroy()
         await db.sql.destroy()
         lock.release()
       }
@@ -104,7 +104,7 @@ async function sweep(
   { signal }: AbortController,
 ): Promise<void> {
   try {
-    const removed = await removeLostObjects(db, earlier, { orphans, signal })
+    const removed = await removeOrphanObjects(db, earlier, { orphans, signal })
     const msg = orphans
       ? 'moved objects that nothing refers to'
       : 'removed objects that nothing refers to'

@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openTestStorage } from '../../test/test-storage.ts'
 import { findAttempts, findDelivery } from './delivery-log.ts'
-import { insertTrial, type Trial } from './trial-delivery.ts'
+import { insertTestDelivery, type TestDelivery } from './trial-delivery.ts'
 
-const attempt: Trial['attempt'] = {
+const attempt: TestDelivery['attempt'] = {
   ...{ at: 1000, ms: 20, status: 204, error: null, requestHeaders: { 'webhook-id': 'trial' } },
   ...{ responseHeaders: { server: 'x' }, responseBody: '' },
 }
-const trial: Trial = {
+const trial: TestDelivery = {
   ...{ id: 'trial', account: 'acme', endpointId: 'ep_1', event: 'webhook.test' },
   ...{ url: 'https://a.example/', body: '{}', attempt, reason: null },
 }
 
 test('a trial is in the log as an ended delivery of no job, with its attempt', async (t) => {
   const { db } = await openTestStorage(t)
-  await insertTrial(db, trial)
-  await insertTrial(db, { ...trial, id: 'other', reason: 'HTTP 500' })
+  await insertTestDelivery(db, trial)
+  await insertTestDelivery(db, { ...trial, id: 'other', reason: 'HTTP 500' })
   const { attempt: _, ...known } = trial
   assert.deepEqual(await findDelivery(db, { id: 'trial', account: 'acme' }), {
     ...known,

@@ -2,7 +2,7 @@ import type { Db } from './db.ts'
 import { type AttemptRecord, type Delivery, insertAttempt } from './deliveries.ts'
 
 /** What was sent to a webhook to see whether it arrives. */
-export type Trial = Pick<Delivery, 'id' | 'account' | 'endpointId' | 'event' | 'url'> & {
+export type TestDelivery = Pick<Delivery, 'id' | 'account' | 'endpointId' | 'event' | 'url'> & {
   body: string
   attempt: AttemptRecord
   /** Null when it arrived. */
@@ -10,7 +10,7 @@ export type Trial = Pick<Delivery, 'id' | 'account' | 'endpointId' | 'event' | '
 }
 
 /** Puts a trial into the log of deliveries, as one that belongs to no job and has ended with its attempt. */
-export async function insertTrial(db: Pick<Db, 'sql'>, trial: Trial): Promise<void> {
+export async function insertTestDelivery(db: Pick<Db, 'sql'>, trial: TestDelivery): Promise<void> {
   const { id, account, endpointId, event, url, body, attempt, reason } = trial
   await db.sql.transaction().execute(async (sql) => {
     await sql

@@ -21,7 +21,7 @@ export type AddOn = {
 }
 
 /** Runs an add-on on what is said in languages that it knows; throws when nothing is. */
-export function makeKnown(
+export function makeFromTranscript(
   addOn: AddOn,
   transcript: Transcript,
   params: Params,

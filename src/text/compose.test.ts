@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
 import type { AddOn } from './add-on.ts'
-import { type ComposeOptions, compose, type Transform } from './compose.ts'
+import { type BuildOptions, buildResultText, type Transform } from './compose.ts'
 import { AddOnFailure, type Envelope } from './envelope.ts'
 
 type Composed = Record<string, Envelope> & {
@@ -31,13 +31,13 @@ const counter: AddOn = {
 function composed(
   transcript: Transcript,
   params: Record<string, unknown>,
-  options: ComposeOptions = {},
+  options: BuildOptions = {},
 ) {
   let ms = 0
   const result = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params }
   const now = () => (ms += 250)
   const usual = { now, transforms: [], addOns: [counter] }
-  const made = compose(transcript, result, { ...usual, ...options }).result
+  const made = buildResultText(transcript, result, { ...usual, ...options }).result
   return made as unknown as Composed
 }
 
@@ -155,7 +155,7 @@ test('speakers that could not be told apart say why, those that could stand in t
     diarizationError: error,
     diarizationSeconds: 2,
   }
-  const failed = compose(say('en one'), asked).result.diarization as Envelope
+  const failed = buildResultText(say('en one'), asked).result.diarization as Envelope
   assert.deepEqual([failed.success, failed.error, failed.results], [false, error, []])
   assert.equal(failed.exec_time, 2)
   assert.ok(!('diarization' in composed(say('en one'), { diarization: true })))
@@ -222,7 +222,7 @@ test('the form of results reaches the add-ons, and their failures', () => {
     const sentiment = { ...forms, name: 'sentiment_analysis' }
     const options = { addOns: [forms, sentiment], transforms: [] }
     const given = { given: { sentiment_analysis: why } }
-    const made = compose(say('en one'), result, { ...options, ...given }).result as Composed
+    const made = buildResultText(say('en one'), result, { ...options, ...given }).result as Composed
     assert.deepEqual([made.forms!.results, made.sentiment_analysis!.results], [form, empty])
     const late: AddOn = {
       ...sentiment,
@@ -230,7 +230,7 @@ test('the form of results reaches the add-ons, and their failures', () => {
         throw new AddOnFailure(why)
       },
     }
-    const refused = compose(say('en one'), result, { ...options, addOns: [late] })
+    const refused = buildResultText(say('en one'), result, { ...options, addOns: [late] })
     assert.deepEqual((refused.result as Composed).sentiment_analysis!.results, empty)
   }
 })

@@ -40,13 +40,13 @@ export type Transformed = {
 }
 
 /** A result, and what to silence in the sound it was made of. */
-export type Composed = { result: Record<string, unknown>; redacted: RedactedSpan[] }
+export type BuiltResult = { result: Record<string, unknown>; redacted: RedactedSpan[] }
 
 /** There is no result, because a transform that is required failed. Its message quotes nothing of the transcript. */
 export class RequiredStepFailed extends Error {}
 
 /** How a composition is watched. */
-export type ComposeOptions = {
+export type BuildOptions = {
   /** Called before each step, with its name. */
   onStep?: (name: string) => void
   /** Steps that broke down or hung before, and why: they are not tried again. */
@@ -64,11 +64,11 @@ export type ComposeOptions = {
  * The result of a job, all add-ons included, in the order of contract 4.1. Throws `RequiredStepFailed`
  * rather than to leave out a transform that is required.
  */
-export function compose(
+export function buildResultText(
   transcript: Transcript,
   result: ResultOptions,
-  options: ComposeOptions = {},
-): Composed {
+  options: BuildOptions = {},
+): BuiltResult {
   const { onStep, onFault, given = {}, now = performance.now.bind(performance) } = options
   const { transforms = allTransforms, addOns = allAddOns } = options
   const { params, form = 'string', diarizationError, diarizationSeconds: seconds = 0 } = result

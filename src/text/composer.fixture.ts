@@ -3,9 +3,9 @@
  * there is no result without one that begins with `required`; `tell thread` answers the number of the thread.
  */
 import { parentPort, threadId } from 'node:worker_threads'
-import { type Composition, type FromThread, noteStep, type Task } from './composition.ts'
+import { type FromThread, noteStep, type ResultTask, type Task } from './composition.ts'
 
-parentPort!.on('message', ({ id, task, given, step }: Composition) => {
+parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
   const tell = (message: FromThread) => parentPort!.postMessage(message)
   const fault = { name: 'RangeError', frames: ['    at here.ts:1:1'] }
   for (const name of stepsOf(task)) {
@@ -25,6 +25,6 @@ parentPort!.on('message', ({ id, task, given, step }: Composition) => {
 })
 
 function stepsOf(task: Task): string[] {
-  if (task.kind === 'compose') return task.result.params.steps as string[]
+  if (task.kind === 'build') return task.result.params.steps as string[]
   return task.kind === 'retry' ? [task.retry.name] : []
 }

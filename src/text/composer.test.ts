@@ -3,8 +3,8 @@ import test, { type TestContext } from 'node:test'
 import { captureLog } from '../../test/captured-log.ts'
 import type { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
-import { Composer, type ComposerOptions } from './composer.ts'
-import type { ComposedText } from './composition.ts'
+import { ResultBuilder, type ResultBuilderOptions } from './composer.ts'
+import type { ResultText } from './composition.ts'
 import type { AddOnError } from './envelope.ts'
 
 const nothing = { utterances: [] }
@@ -15,18 +15,18 @@ function resultWith(params: Record<string, unknown>) {
   return { audioDuration: 0, distinctChannels: 1, transcriptionTime: 1, params }
 }
 
-function openComposer(t: TestContext, options: Partial<ComposerOptions> = {}): Composer {
-  const composer = new Composer({ log: createLog('silent'), ...options })
+function openComposer(t: TestContext, options: Partial<ResultBuilderOptions> = {}): ResultBuilder {
+  const composer = new ResultBuilder({ log: createLog('silent'), ...options })
   t.after(() => composer.close())
   return composer
 }
 
 /** A composer whose steps misbehave as their names say, and what it tells of those. */
-function openFaulty(t: TestContext, patience = 30) {
+function openFaulty(t: TestContext, timeout = 30) {
   const entry = new URL('composer.fixture.ts', import.meta.url)
-  const composer = openComposer(t, { entry, patience })
+  const composer = openComposer(t, { entry, timeout })
   return async (...steps: string[]): Promise<Record<string, AddOnError>> => {
-    const { text } = await composer.compose(nothing, resultWith({ steps }), { account, signal })
+    const { text } = await composer.build(nothing, resultWith({ steps }), { account, signal })
     return JSON.parse(text)
   }
 }
@@ -39,11 +39,10 @@ test('a result is composed in a thread, as JSON text', async (t) => {
     words: [{ text: 'Hello.', start: 0, end: 1, confidence: 0.9 }],
   }
   const params = { translation: true }
-  const { text, redacted } = await composer.compose(
-    { utterances: [utterance] },
-    resultWith(params),
-    { account, signal },
-  )
+  const { text, redacted } = await composer.build({ utterances: [utterance] }, resultWith(params), {
+    account,
+    signal,
+  })
   assert.deepEqual(redacted, [])
   const { transcription, translation } = JSON.parse(text)
   assert.equal(transcription.full_transcript, 'Hello.')
@@ -51,8 +50,8 @@ test('a result is composed in a thread, as JSON text', async (t) => {
 })
 
 test('a step that breaks the thread down, hangs or throws is left out, and says why', async (t) => {
-  const compose = openFaulty(t, 0.2)
-  const given = await compose('good', 'crash', 'hang', 'throw', 'good again')
+  const build = openFaulty(t, 0.2)
+  const given = await build('good', 'crash', 'hang', 'throw', 'good again')
   assert.deepEqual(
     Object.entries(given).map(([name, { status_code, exception }]) => {
       return `${name} ${status_code} ${exception}`
@@ -63,18 +62,18 @@ test('a step that breaks the thread down, hangs or throws is left out, and says 
 })
 
 test('without a required step there is no result, whatever becomes of it', async (t) => {
-  const compose = openFaulty(t, 0.2)
+  const build = openFaulty(t, 0.2)
   for (const step of ['required crash', 'required hang', 'required throw']) {
     await assert.rejects(
-      compose('throw', step, 'good'),
+      build('throw', step, 'good'),
       ({ code, message }: AppError) => code === 'internal' && message.includes(step),
     )
   }
 })
 
 test('several compositions at once wait for each other', async (t) => {
-  const compose = openFaulty(t)
-  const all = await Promise.all([compose('good'), compose('crash'), compose('good')])
+  const build = openFaulty(t)
+  const all = await Promise.all([build('good'), build('crash'), build('good')])
   assert.deepEqual(
     all.map((given) => Object.keys(given)),
     [[], ['crash'], []],
@@ -85,12 +84,12 @@ test('a composition that is aborted ends at once, and the next one goes on', asy
   const entry = new URL('composer.fixture.ts', import.meta.url)
   const composer = openComposer(t, { entry })
   const abort = new AbortController()
-  const hanging = composer.compose(nothing, resultWith({ steps: ['hang'] }), {
+  const hanging = composer.build(nothing, resultWith({ steps: ['hang'] }), {
     ...{ account, signal: abort.signal },
   })
   abort.abort(new Error('the server stops'))
   await assert.rejects(hanging, /the server stops/)
-  const { text } = await composer.compose(nothing, resultWith({ steps: ['good'] }), {
+  const { text } = await composer.build(nothing, resultWith({ steps: ['good'] }), {
     account,
     signal,
   })
@@ -107,9 +106,9 @@ test('an add-on is made again in the thread, and one that hangs again says so', 
   const retried = await openComposer(t).retry({ name: 'sentences', ...texts }, options)
   assert.equal(retried.outcome, 'made')
   const entry = new URL('composer.fixture.ts', import.meta.url)
-  const faulty = openComposer(t, { entry, patience: 0.2 })
+  const faulty = openComposer(t, { entry, timeout: 0.2 })
   const given = await faulty.retry({ name: 'hang', ...texts }, options)
-  assert.deepEqual(Object.keys(JSON.parse((given as unknown as ComposedText).text)), ['hang'])
+  assert.deepEqual(Object.keys(JSON.parse((given as unknown as ResultText).text)), ['hang'])
 })
 
 test('what can be made is told by the thread, which is asked once', async (t) => {
@@ -135,7 +134,7 @@ test('what a step throws is logged by its kind and place', async (t) => {
   const entry = new URL('composer.fixture.ts', import.meta.url)
   const composer = openComposer(t, { entry, log })
   const steps = ['fault', 'throw', 'good']
-  await composer.compose(nothing, resultWith({ steps }), { account, signal })
+  await composer.build(nothing, resultWith({ steps }), { account, signal })
   const faults = lines.filter(({ error }) => error === 'RangeError')
   assert.deepEqual(
     faults.map(({ step, frames }) => [step, frames]),
@@ -152,7 +151,7 @@ test('what breaks down in the real thread is logged without its words, and left 
   }
   const words = [{ text: 'Hello.', start: 0, end: 1, confidence: 0.9 }]
   const said = { utterances: [{ channel: 0, language: 'en', words }] }
-  const { text } = await composer.compose(said, resultWith(params), { account, signal })
+  const { text } = await composer.build(said, resultWith(params), { account, signal })
   const { transcription } = JSON.parse(text)
   assert.deepEqual([transcription.subtitles, transcription.sentences[0].results], [[], ['Hello.']])
   const faults = lines.filter(({ error }) => error === 'TypeError')
@@ -165,7 +164,7 @@ test('what breaks down in the real thread is logged without its words, and left 
 })
 
 /** A composer that starts its second thread without delay; what is begun composes one step for an account. */
-function openShared(t: TestContext, options: Partial<ComposerOptions> = {}) {
+function openShared(t: TestContext, options: Partial<ResultBuilderOptions> = {}) {
   const entry = new URL('composer.fixture.ts', import.meta.url)
   const composer = openComposer(t, { entry, secondAfter: 0, ...options })
   const ended: string[] = []
@@ -174,7 +173,7 @@ function openShared(t: TestContext, options: Partial<ComposerOptions> = {}) {
     begin(account: string, step: string) {
       const abort = new AbortController()
       const options = { account, signal: abort.signal }
-      const composed = composer.compose(nothing, resultWith({ steps: [step] }), options)
+      const composed = composer.build(nothing, resultWith({ steps: [step] }), options)
       const done = composed.then(
         ({ text }) => text,
         (error: Error) => error.message,

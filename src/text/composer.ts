@@ -1,20 +1,20 @@
 import type { Transcript } from '../transcript/transcript.ts'
 import { AccountTurns } from './account-turns.ts'
 import type { TextCapabilities } from './capabilities.ts'
-import { type ComposingOptions, ComposingThread, type TaskOptions } from './composing-thread.ts'
-import type { Answers, ComposedText, Task } from './composition.ts'
+import { ResultThread, type ResultThreadOptions, type TaskOptions } from './composing-thread.ts'
+import type { Answers, ResultText, Task } from './composition.ts'
 import type { ResultOptions } from './result.ts'
 import type { Retried, Retry } from './retry.ts'
 
 /** What composers are made from. */
-export type ComposerOptions = ComposingOptions & {
+export type ResultBuilderOptions = ResultThreadOptions & {
   /** For tests: the seconds that a composition waits before it has a second thread started, and the time in ms. */
   secondAfter?: number
   now?: () => number
 }
 
 /** Whose composition it is, and what ends it. */
-export type ComposerTaskOptions = { account: string; signal: AbortSignal }
+export type ResultTaskOptions = { account: string; signal: AbortSignal }
 
 /** Longer than most compositions take: another thread takes 90 MB, and 165 MB with all word lists. */
 const SECOND_AFTER = 2
@@ -26,7 +26,7 @@ const CHARACTERS_PER_WORD = 60
 /** Whoever asks what can be made asks for all accounts, and waits for none of them. */
 const describing = { account: '', words: 0, signal: new AbortController().signal }
 
-type Work = (thread: ComposingThread) => Promise<void>
+type Work = (thread: ResultThread) => Promise<void>
 
 /**
  * Makes results of transcripts in threads of its own: what is made of hours of speech takes seconds, and the
@@ -36,10 +36,10 @@ type Work = (thread: ComposingThread) => Promise<void>
  * is never left out: when it fails, so does the composition. An account of which a step hung or broke its thread
  * down has the second thread only for an hour: the first one stays free for the others.
  */
-export class Composer {
-  readonly #first: ComposingThread
-  readonly #second: ComposingThread
-  readonly #busy = new Set<ComposingThread>()
+export class ResultBuilder {
+  readonly #first: ResultThread
+  readonly #second: ResultThread
+  readonly #busy = new Set<ResultThread>()
   readonly #turns = new AccountTurns<Work>()
   readonly #secondAfter: number
   readonly #now: () => number
@@ -48,25 +48,25 @@ export class Composer {
   #timer: NodeJS.Timeout | undefined
   #described: Promise<TextCapabilities> | undefined
 
-  constructor({ secondAfter = SECOND_AFTER, now = Date.now, ...options }: ComposerOptions) {
+  constructor({ secondAfter = SECOND_AFTER, now = Date.now, ...options }: ResultBuilderOptions) {
     this.#now = now
-    this.#first = new ComposingThread(options)
-    this.#second = new ComposingThread(options)
+    this.#first = new ResultThread(options)
+    this.#second = new ResultThread(options)
     this.#secondAfter = secondAfter
   }
 
   /** Composes a result; rejects when aborted, and with `internal` when a required step failed. */
-  compose(
+  build(
     transcript: Transcript,
     result: ResultOptions,
-    options: ComposerTaskOptions,
-  ): Promise<ComposedText> {
+    options: ResultTaskOptions,
+  ): Promise<ResultText> {
     const words = transcript.utterances.reduce((sum, { words }) => sum + words.length, 0)
-    return this.#enqueue({ kind: 'compose', transcript, result }, { ...options, words })
+    return this.#enqueue({ kind: 'build', transcript, result }, { ...options, words })
   }
 
   /** Makes an add-on again that had failed, likewise. */
-  retry(retry: Retry, options: ComposerTaskOptions): Promise<Retried> {
+  retry(retry: Retry, options: ResultTaskOptions): Promise<Retried> {
     const words = Math.ceil(retry.result.length / CHARACTERS_PER_WORD)
     return this.#enqueue({ kind: 'retry', retry }, { ...options, words })
   }
@@ -87,7 +87,7 @@ export class Composer {
 
   #enqueue<T extends Task>(
     task: T,
-    { account, ...options }: ComposerTaskOptions & TaskOptions,
+    { account, ...options }: ResultTaskOptions & TaskOptions,
   ): Promise<Answers[T['kind']]> {
     const { promise, resolve, reject } = Promise.withResolvers<Answers[T['kind']]>()
     const onLost = () => this.#apart.set(account, this.#now() + SET_APART_FOR)
@@ -109,7 +109,7 @@ export class Composer {
   }
 
   /** Gives a thread, if it is free, what comes next. */
-  #begin(thread: ComposingThread): void {
+  #begin(thread: ResultThread): void {
     if (this.#busy.has(thread)) return
     const next = this.#turns.take((account) => thread === this.#second || !this.#isApart(account))
     if (!next) return

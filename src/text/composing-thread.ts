@@ -3,21 +3,21 @@ import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import {
   type Answers,
-  type Composition,
   type FromThread,
   openStep,
+  type ResultTask,
   readStep,
   type Task,
 } from './composition.ts'
 import { type AddOnError, brokenDown, timedOut } from './envelope.ts'
-import type { Fault } from './fault.ts'
+import type { SafeError } from './fault.ts'
 
 /** What a thread is made from. */
-export type ComposingOptions = {
+export type ResultThreadOptions = {
   log: Log
   /** For tests: the program of the thread, and the seconds that a step may take. */
   entry?: URL
-  patience?: number
+  timeout?: number
 }
 
 /** How long a task may take, which grows with the words that it is made of, and what ends it. */
@@ -29,8 +29,8 @@ export type TaskOptions = {
 }
 
 /** Seconds that a step may take, whatever it is made of, and for each word of that. */
-const PATIENCE = 30
-const PATIENCE_PER_WORD = 0.004
+const TIMEOUT = 30
+const TIMEOUT_PER_WORD = 0.004
 /** Each step that is lost halves the time of the next one, down to this share: many that hang take no longer than two. */
 const LEAST_SHARE = 1 / 16
 /** More than the transcript of the longest recording takes, many times over. */
@@ -42,12 +42,12 @@ type Outcome<T> = { answer: T } | { lost: string | undefined } | { refused: stri
  * A thread that does one task at a time, started with the first one. A step that breaks it down or takes too long
  * is left out, says so in the result, and costs the others nothing: another thread takes its place.
  */
-export class ComposingThread {
-  readonly #options: ComposingOptions
+export class ResultThread {
+  readonly #options: ResultThreadOptions
   #thread: Worker | undefined
   #nextId = 1
 
-  constructor(options: ComposingOptions) {
+  constructor(options: ResultThreadOptions) {
     this.#options = options
   }
 
@@ -76,11 +76,11 @@ export class ComposingThread {
     await thread?.terminate()
   }
 
-  async #try<T>(composition: Composition, { words, signal }: TaskOptions): Promise<Outcome<T>> {
-    const { log, patience = PATIENCE } = this.#options
+  async #try<T>(composition: ResultTask, { words, signal }: TaskOptions): Promise<Outcome<T>> {
+    const { log, timeout = TIMEOUT } = this.#options
     const { id, given } = composition
     const share = Math.max(LEAST_SHARE, 0.5 ** Object.keys(given).length)
-    const seconds = (patience + words * PATIENCE_PER_WORD) * share
+    const seconds = (timeout + words * TIMEOUT_PER_WORD) * share
     const thread = this.#open()
     const ended = Promise.withResolvers<Outcome<T>>()
     let watchdog: NodeJS.Timeout | undefined
@@ -106,7 +106,7 @@ export class ComposingThread {
         lose(brokenDown)
       }
     }
-    function note(step: string | undefined, { name, frames }: Fault): void {
+    function note(step: string | undefined, { name, frames }: SafeError): void {
       log.error({ step, error: name, frames }, 'an add-on threw what it should not')
     }
     function begin(name: string): void {

@@ -1,22 +1,22 @@
 import type { Transcript } from '../transcript/transcript.ts'
 import type { TextCapabilities } from './capabilities.ts'
 import type { AddOnError } from './envelope.ts'
-import type { Fault } from './fault.ts'
+import type { SafeError } from './fault.ts'
 import type { RedactedSpan } from './redaction/places.ts'
 import type { ResultOptions } from './result.ts'
 import type { Retried, Retry } from './retry.ts'
 
 /** What a thread is asked for. */
 export type Task =
-  | { kind: 'compose'; transcript: Transcript; result: ResultOptions }
+  | { kind: 'build'; transcript: Transcript; result: ResultOptions }
   | { kind: 'retry'; retry: Retry }
   | { kind: 'describe' }
 
 /** What it answers. */
-export type Answers = { compose: ComposedText; retry: Retried; describe: TextCapabilities }
+export type Answers = { build: ResultText; retry: Retried; describe: TextCapabilities }
 
 /** A task in hand. `given` are steps that broke down or hung before. */
-export type Composition = {
+export type ResultTask = {
   id: number
   task: Task
   given: Record<string, AddOnError>
@@ -28,15 +28,15 @@ export type Composition = {
 export type FromThread = { id: number } & (
   | { kind: 'step'; name: string }
   /** A step that goes on threw what it should not. */
-  | { kind: 'fault'; name: string; fault: Fault }
+  | { kind: 'fault'; name: string; fault: SafeError }
   | { kind: 'done'; answer: Answers[Task['kind']] }
-  | { kind: 'failed'; fault: Fault }
+  | { kind: 'failed'; fault: SafeError }
   /** A step without which there must be no result failed; `message` quotes nothing. */
   | { kind: 'refused'; message: string }
 )
 
 /** The JSON text of a result, and what to silence in the sound; nothing where nothing was redacted. */
-export type ComposedText = { text: string; redacted: RedactedSpan[] }
+export type ResultText = { text: string; redacted: RedactedSpan[] }
 
 /** No step has a longer name. */
 const MAX_NAME_BYTES = 64

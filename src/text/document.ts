@@ -15,7 +15,7 @@ export type Token = {
 }
 
 /** What another channel said right before the word at the offset `at` of a document. */
-export type Heard = { at: number; text: string }
+export type RecognizedWords = { at: number; text: string }
 
 /**
  * What is said on one channel in one language, as one text: what is found in it may reach across utterances.
@@ -26,7 +26,7 @@ export type Document = {
   language: string
   text: string
   tokens: Token[]
-  heard: Heard[]
+  heard: RecognizedWords[]
 }
 
 /**

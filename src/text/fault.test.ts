@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { faultOf } from './fault.ts'
+import { toSafeError } from './fault.ts'
 
 test('a fault tells the kind of the error and where it was thrown, in ten frames at most', () => {
   const deep = (left: number): Error => (left > 0 ? deep(left - 1) : new RangeError('my card'))
-  const { name, frames } = faultOf(deep(20))
+  const { name, frames } = toSafeError(deep(20))
   assert.equal(name, 'RangeError')
   assert.ok(frames.length <= 10)
   assert.match(frames[0]!, /^ {4}at .*fault\.test\.ts:\d+:\d+\)$/)
@@ -17,5 +17,5 @@ test('a fault tells nothing of the message, however it is written', () => {
   const renamed = new Error('fine')
   renamed.name = secret
   const thrown = [new Error(secret), new TypeError(secret), changed, renamed, secret, undefined]
-  for (const error of thrown) assert.doesNotMatch(JSON.stringify(faultOf(error)), /card|4242/)
+  for (const error of thrown) assert.doesNotMatch(JSON.stringify(toSafeError(error)), /card|4242/)
 })

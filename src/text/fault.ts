@@ -1,11 +1,11 @@
 /** What may be logged of an error: its message may quote a transcript. */
-export type Fault = { name: string; frames: string[] }
+export type SafeError = { name: string; frames: string[] }
 
 /** More tell nothing new. */
 const MAX_FRAMES = 10
 
 /** Where an error comes from, without its message. */
-export function faultOf(error: unknown): Fault {
+export function toSafeError(error: unknown): SafeError {
   if (!(error instanceof Error)) return { name: typeof error, frames: [] }
   const name = /^\w{1,40}$/.test(error.name) ? error.name : 'Error'
   return { name, frames: framesOf(error) }

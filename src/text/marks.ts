@@ -8,7 +8,7 @@ const TAIL = /(?<=[\p{L}\p{M}\p{N}])[\s.,;:!?…，、。；：！？؟،।]+(?
  * A word with its marks in order: no blank before them, none doubled, no comma beside a full stop. Marks are
  * only taken away; a word without a letter or digit stays as it is, and French keeps its blanks before marks.
  */
-export function tidyMarks(text: string, language: string): string {
+export function tidyPunctuation(text: string, language: string): string {
   const blanks = text.split(/[ \t\r\n]+/).filter((part) => part !== '')
   const single = blanks.join(' ')
   if (language === 'fr' || single === '') return single || text

@@ -1,7 +1,7 @@
 import type { Transcript } from '../transcript/transcript.ts'
 import { abbreviationOf } from './abbreviations.ts'
 import { capitalize, namesAmong, writeEnglish } from './letter-case.ts'
-import { tidyMarks } from './marks.ts'
+import { tidyPunctuation } from './marks.ts'
 import { asksInEnglish } from './questions.ts'
 import { cutSentences, type Sentence } from './sentences.ts'
 import { partsOf } from './word-parts.ts'
@@ -25,7 +25,7 @@ function tidy({ utterances }: Transcript): Transcript {
   return {
     utterances: utterances.map((utterance) => {
       const words = utterance.words.map((word) => {
-        return { ...word, text: tidyMarks(word.text, utterance.language) }
+        return { ...word, text: tidyPunctuation(word.text, utterance.language) }
       })
       return { ...utterance, words }
     }),

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
 import type { ResultForm } from './add-on.ts'
 import { addOns } from './add-ons.ts'
-import { compose } from './compose.ts'
+import { buildResultText } from './compose.ts'
 import { withoutEngine } from './not-configured.ts'
 import { retryAddOn } from './retry.ts'
 
@@ -52,7 +52,9 @@ function textOf(
 ): string {
   const about = { audioDuration: 100, distinctChannels: 1, transcriptionTime: 1 }
   const given = Object.fromEntries(failing.map((name) => [name, broken]))
-  return JSON.stringify(compose(transcript, { ...about, ...options }, { ...watch, given }).result)
+  return JSON.stringify(
+    buildResultText(transcript, { ...about, ...options }, { ...watch, given }).result,
+  )
 }
 
 test('whatever was said, an add-on that is made again is the one of a job that never failed', () => {

@@ -1,5 +1,5 @@
 import type { Transcript } from '../transcript/transcript.ts'
-import { type AddOn, makeKnown, type Params, type ResultForm } from './add-on.ts'
+import { type AddOn, makeFromTranscript, type Params, type ResultForm } from './add-on.ts'
 import { type AddOnError, answer, type Envelope, failed } from './envelope.ts'
 
 /** What an add-on runs with. */
@@ -19,6 +19,6 @@ export function runAddOn(addOn: AddOn, transcript: Transcript, options: RunOptio
   const { name } = addOn
   const why = given[name]
   if (why) return failed(name, why, { form })
-  const make = () => makeKnown(addOn, transcript, params, { form })
+  const make = () => makeFromTranscript(addOn, transcript, params, { form })
   return answer(name, make, { now, form, onFault })
 }

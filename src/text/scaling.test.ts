@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
 import { addOns } from './add-ons.ts'
-import { tidyMarks } from './marks.ts'
+import { tidyPunctuation } from './marks.ts'
 import { makeNamesConsistent } from './names.ts'
 import { enhancePunctuation } from './punctuation.ts'
 import { asksInEnglish } from './questions.ts'
@@ -54,7 +54,7 @@ const manyWords = (text: string): Transcript => ({ utterances: [said(text.trim()
 const onText: Record<string, (text: string) => unknown> = {
   partsOf,
   foldCase,
-  tidyMarks: (text) => tidyMarks(text, 'en'),
+  tidyMarks: (text) => tidyPunctuation(text, 'en'),
   phonesOf: (text) => phonesOf(text, 'en'),
   asksInEnglish,
   'the preparation of a vocabulary': (text) => {

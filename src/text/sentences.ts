@@ -109,8 +109,8 @@ function bestCut(words: readonly Word[]): number {
     const mark = /[,;:、，]$/.test(before.text) ? 0.4 : 0
     const conjunction = CONJUNCTION.test(next.text) ? 0.3 : 0
     const pause = next.start - before.end
-    const offCentre = Math.abs((2 * i) / words.length - 1)
-    const score = mark + conjunction + pause - offCentre
+    const offCenter = Math.abs((2 * i) / words.length - 1)
+    const score = mark + conjunction + pause - offCenter
     if (score > bestScore) [best, bestScore] = [i, score]
   }
   return best

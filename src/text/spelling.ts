@@ -2,7 +2,7 @@ import { separatorOf } from '../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import { Growth, MAX_REPLACEMENT, type Replacing, warningsOf } from './growth.ts'
 import { trailingFrom } from './trailing.ts'
-import { dress, foldCase, partsOf, replaceWords } from './word-parts.ts'
+import { foldCase, partsOf, replaceWords, withPunctuation } from './word-parts.ts'
 
 /** Spellings that are wanted, each with what is heard for it (contract 2.3.1). */
 export type CustomSpellingConfig = {
@@ -121,7 +121,7 @@ function replace(
 ): boolean {
   const previous = /[\p{L}\p{N}]/u.test(match.key) ? undefined : spelled.at(-1)
   const before = previous ? [previous, ...replaced] : replaced
-  const text = previous ? attached(previous, match) : dress(match.key, match)
+  const text = previous ? attached(previous, match) : withPunctuation(match.key, match)
   if (!growth.admits(before, text)) return false
   if (previous) spelled.pop()
   spelled.push(replaceWords(before, text))

@@ -5,24 +5,24 @@
  */
 import { parentPort } from 'node:worker_threads'
 import { textCapabilities } from './capabilities.ts'
-import { compose, RequiredStepFailed } from './compose.ts'
+import { buildResultText, RequiredStepFailed } from './compose.ts'
 import {
   type Answers,
-  type Composition,
   type FromThread,
   noteStep,
+  type ResultTask,
   type Task,
 } from './composition.ts'
-import { faultOf } from './fault.ts'
+import { toSafeError } from './fault.ts'
 import { retryAddOn } from './retry.ts'
 
 type Watch = {
-  given: Composition['given']
+  given: ResultTask['given']
   onStep: (name: string) => void
   onFault: (name: string, error: unknown) => void
 }
 
-parentPort!.on('message', ({ id, task, given, step }: Composition) => {
+parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
   const tell = (message: FromThread) => parentPort!.postMessage(message)
   try {
     const onStep = (name: string) => {
@@ -30,12 +30,12 @@ parentPort!.on('message', ({ id, task, given, step }: Composition) => {
       tell({ id, kind: 'step', name })
     }
     const onFault = (name: string, error: unknown) => {
-      tell({ id, kind: 'fault', name, fault: faultOf(error) })
+      tell({ id, kind: 'fault', name, fault: toSafeError(error) })
     }
     tell({ id, kind: 'done', answer: perform(task, { given, onStep, onFault }) })
   } catch (error) {
     if (error instanceof RequiredStepFailed) tell({ id, kind: 'refused', message: error.message })
-    else tell({ id, kind: 'failed', fault: faultOf(error) })
+    else tell({ id, kind: 'failed', fault: toSafeError(error) })
   }
 })
 
@@ -44,6 +44,6 @@ function perform(task: Task, watch: Watch): Answers[Task['kind']] {
   if (task.kind === 'retry') {
     return retryAddOn(task.retry, { ...watch, now: () => performance.now() })
   }
-  const { result, redacted } = compose(task.transcript, task.result, watch)
+  const { result, redacted } = buildResultText(task.transcript, task.result, watch)
   return { text: JSON.stringify(result), redacted }
 }

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript } from '../transcript/transcript.ts'
-import { type ComposeOptions, compose, RequiredStepFailed, type Transform } from './compose.ts'
+import {
+  type BuildOptions,
+  buildResultText,
+  RequiredStepFailed,
+  type Transform,
+} from './compose.ts'
 import { AddOnFailure, type Envelope } from './envelope.ts'
 
 function say(...lines: string[]): Transcript {
@@ -17,10 +22,10 @@ function say(...lines: string[]): Transcript {
 function composed(
   transcript: Transcript,
   params: Record<string, unknown>,
-  options: ComposeOptions = {},
+  options: BuildOptions = {},
 ) {
   const result = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params }
-  return compose(transcript, result, options)
+  return buildResultText(transcript, result, options)
 }
 
 const hiding: Transform = {
@@ -49,7 +54,7 @@ test('without a transform that is required there is no result', () => {
       },
     }
   }
-  const run = (options: ComposeOptions) => () => composed(say('one'), { hiding: true }, options)
+  const run = (options: BuildOptions) => () => composed(say('one'), { hiding: true }, options)
   assert.throws(run({ transforms: [hiding], given: { hiding: why } }), RequiredStepFailed)
   const refusing = throwing(new AddOnFailure({ ...why, message: 'it knows en' }))
   assert.throws(run({ transforms: [refusing] }), (error) => {

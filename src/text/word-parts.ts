@@ -33,7 +33,10 @@ export function replaceWords(words: readonly Word[], text: string): Word {
 }
 
 /** `value` between the marks around what it replaces; marks that it has itself are not doubled. */
-export function dress(value: string, { before, after }: { before: string; after: string }): string {
+export function withPunctuation(
+  value: string,
+  { before, after }: { before: string; after: string },
+): string {
   const own = partsOf(value)
   const head =
     own.before !== '' && before.endsWith(own.before) ? before.slice(0, -own.before.length) : before

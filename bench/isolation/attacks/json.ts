@@ -26,7 +26,7 @@ const spelling = (variants: unknown) => ({
 })
 
 /** One mistake per kind of list and map, as often as the body may be large. */
-const lists = () =>
+const readonly = () =>
   job({
     translation: true,
     translation_config: { target_languages: times(30_000, (n) => `q${n}`) },
@@ -74,7 +74,7 @@ export const jsonAttacks: Record<string, Attack> = {
   'json-spelling-valid': body(() => job(spelling(pairs(40_000, (n) => [`v${n}`])))),
   'json-metadata': body(() => job({ custom_metadata: pairs(60_000, (n) => n) })),
   'json-unknown': body(() => job(pairs(90_000, () => 1))),
-  'json-lists': body(lists),
+  'json-lists': body(readonly),
   'json-vocabulary': body(vocabulary),
   'json-pronunciations': body(pronunciations),
   'json-texts': body(longTexts),

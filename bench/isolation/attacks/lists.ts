@@ -20,7 +20,7 @@ async function fill({ ask }: Attacker, { jobs, entries }: { jobs: number; entrie
 }
 
 /** Asks for these lists in turn, in 20 places, on some jobs that came first. */
-function lists(paths: readonly string[], entries = 0): Attack {
+function readonly(paths: readonly string[], entries = 0): Attack {
   return {
     async run(attacker) {
       await fill(attacker, { jobs: entries > 0 ? 15 : 30, entries })
@@ -39,14 +39,16 @@ const deep = (depth: number) => `custom_metadata${'[a]'.repeat(depth)}=1`
 
 /** Lists that are slow to make. */
 export const listAttacks: Record<string, Attack> = {
-  'list-filters': lists([
+  'list-filters': readonly([
     `/v2/transcription?limit=1000&custom_metadata=${json({ team: 1 })}`,
     `/v2/transcription?limit=1000&offset=999999999&custom_metadata=${json({ deep: { a: { b: 1 } } })}`,
     `/v2/pre-recorded?limit=1000&offset=9007199254740991`,
     `/v2/transcription?limit=1000&status=done,error,queued,processing&kind=live,pre-recorded`,
   ]),
-  'list-metadata-keys': lists([`/v2/transcription?limit=1000&custom_metadata=${json(keys(700))}`]),
-  'list-brackets': lists([`/v2/transcription?limit=1000&${deep(4000)}`]),
-  'list-many-values': lists([`/v2/transcription?${'status=done&'.repeat(1200)}limit=1000`]),
-  'list-heavy-jobs': lists(['/v2/transcription?limit=1000'], 10_000),
+  'list-metadata-keys': readonly([
+    `/v2/transcription?limit=1000&custom_metadata=${json(keys(700))}`,
+  ]),
+  'list-brackets': readonly([`/v2/transcription?limit=1000&${deep(4000)}`]),
+  'list-many-values': readonly([`/v2/transcription?${'status=done&'.repeat(1200)}limit=1000`]),
+  'list-heavy-jobs': readonly(['/v2/transcription?limit=1000'], 10_000),
 }

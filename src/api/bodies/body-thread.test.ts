@@ -6,7 +6,7 @@ import { BodyThread } from './body-thread.ts'
 
 const common = { settings: readConfig({}), log: createLog('silent') }
 
-function open(t: TestContext, options: { entry?: URL; patienceMs?: number } = {}) {
+function open(t: TestContext, options: { entry?: URL; timeoutMs?: number } = {}) {
   const thread = new BodyThread({ ...common, ...options })
   t.after(() => thread.close())
   return (text: string) => {
@@ -41,7 +41,7 @@ test('closing refuses what is in hand and what waits', async (t) => {
 
 test('a body that breaks the thread down or hangs in it costs the next ones nothing', async (t) => {
   const entry = new URL('body-thread.fixture.ts', import.meta.url)
-  const read = open(t, { entry, patienceMs: 1500 })
+  const read = open(t, { entry, timeoutMs: 1500 })
   const bodies = ['first', 'breaks', 'second', 'hangs', 'third']
   const outcomes = await Promise.allSettled(bodies.map(read))
   const seen = outcomes.map((one) => {

@@ -10,11 +10,11 @@ export type BodyThreadOptions = {
   log: Log
   /** For tests: the program of the thread, and the milliseconds that a body may take. */
   entry?: URL
-  patienceMs?: number
+  timeoutMs?: number
 }
 
 /** The largest body takes a tenth of a second, the start of the thread one: what takes this long hangs. */
-const PATIENCE_MS = 15_000
+const TIMEOUT_MS = 15_000
 /** A megabyte of JSON may become a hundred megabytes of small values. */
 const MAX_HEAP_MB = 256
 
@@ -62,8 +62,8 @@ export class BodyThread {
     this.#current = current
     const worker = this.#open()
     worker.ref()
-    const { patienceMs = PATIENCE_MS } = this.#options
-    this.#watchdog = setTimeout(() => this.#lose(worker), patienceMs)
+    const { timeoutMs = TIMEOUT_MS } = this.#options
+    this.#watchdog = setTimeout(() => this.#lose(worker), timeoutMs)
     const { bytes } = current.task
     worker.postMessage(current.task, isWhole(bytes) ? [bytes.buffer] : [])
   }

@@ -4,7 +4,7 @@ import type { App } from '../../app.ts'
 import { ignoreBodies } from '../json-body.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { AddOnAnswer } from '../schemas/job-results.ts'
-import { createTurns } from '../turns.ts'
+import { serializeByKey } from '../turns.ts'
 
 /** Any text is accepted here: what is not an id or an add-on is simply not found. */
 const AddOnParams = Type.Object({
@@ -14,7 +14,7 @@ const AddOnParams = Type.Object({
 
 /** Makes a failed add-on of a recorded job again, without recognition. Our extension of the API. */
 export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsyncTypebox {
-  const inTurn = createTurns()
+  const inTurn = serializeByKey()
   return async (http) => {
     ignoreBodies(http)
     http.post(

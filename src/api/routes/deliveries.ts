@@ -11,7 +11,7 @@ import { DeliveryList, DeliveryQuery, DeliveryView } from '../schemas/delivery.t
 import { deliveryOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
-import { createTurns } from '../turns.ts'
+import { serializeByKey } from '../turns.ts'
 import { baseUrlOf } from '../urls.ts'
 
 const path = '/v2/deliveries'
@@ -21,7 +21,7 @@ export function deliveryRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
-  const inTurn = createTurns()
+  const inTurn = serializeByKey()
   // It is sent as text while the attempts are loaded.
   const Streamed = Type.Unsafe<Readable>(DeliveryList)
   return async (http) => {

@@ -17,7 +17,7 @@ import { endpointOperations } from '../schemas/delivery-operations.ts'
 import { EndpointList, EndpointQuery, EndpointView } from '../schemas/endpoint.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
-import { createTurns } from '../turns.ts'
+import { serializeByKey } from '../turns.ts'
 import { baseUrlOf } from '../urls.ts'
 
 const path = '/v2/endpoints'
@@ -27,7 +27,7 @@ export function endpointRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
-  const inTurn = createTurns()
+  const inTurn = serializeByKey()
   const one = { params: IdParams, response: { 200: EndpointView, ...errorAnswers(404) } }
   return async (http) => {
     ignoreBodies(http)

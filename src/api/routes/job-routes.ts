@@ -21,7 +21,7 @@ import {
   RangeHeaders,
 } from '../schemas/operations.ts'
 import { sendFile } from '../send-file.ts'
-import { createTurns } from '../turns.ts'
+import { serializeByKey } from '../turns.ts'
 import { baseUrlOf } from '../urls.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -42,7 +42,7 @@ export function jobRoutes(
   { path, kind }: JobRouteOptions,
 ): FastifyPluginAsyncTypebox {
   const operations = jobOperations(kind)
-  const inTurn = createTurns()
+  const inTurn = serializeByKey()
   // Both are sent as text: results as they are stored, lists while their jobs are loaded.
   const Streamed = Type.Unsafe<Readable>(jobListOf(kind))
   const Stored = Type.Unsafe<Readable | string>(jobViewOf(kind))

@@ -12,7 +12,7 @@ import { deliveryOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
 import { ResendRequest, Resent } from '../schemas/resend-request.ts'
-import { createTurns } from '../turns.ts'
+import { serializeByKey } from '../turns.ts'
 
 type Parts = Pick<App, 'storage' | 'delivery'> & { bodies: Bodies }
 
@@ -25,7 +25,7 @@ export function resendingRoutes(app: Parts): FastifyPluginAsyncTypebox {
 }
 
 function resendFailedRoute({ bodies, storage, delivery }: Parts): FastifyPluginAsyncTypebox {
-  const inTurn = createTurns()
+  const inTurn = serializeByKey()
   return async (http) => {
     http.post(
       '/v2/deliveries/resend',

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Word } from '../../transcript/transcript.ts'
 import {
-  convertSound,
+  convertAudio,
   decibels,
   loudnessOf,
   roundedFrames,
   writeChannel,
 } from '../live/conversion.ts'
-import type { VoiceOfFinal } from '../live/utterance-voice.ts'
-import type { LiveEars, LiveUtterance } from '../live-ears.ts'
-import { MAX_LISTEN_FRAMES } from '../live-ears.ts'
+import type { FinalEmbedding } from '../live/utterance-voice.ts'
+import type { LiveRecognizer, LiveUtterance } from '../live-ears.ts'
+import { MAX_DETECT_FRAMES } from '../live-ears.ts'
 import { readSamples } from '../pcm.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { VAD_FRAME } from '../vad.ts'
@@ -35,7 +35,10 @@ const SPEECH = 0.01
 const PARTIAL_WORD = 0.3
 
 /** Live recognition for tests: takes for speech what is not silent, and hears `words` in it. */
-export function createFakeLiveEars(words: readonly string[], options: FakeLiveOptions): LiveEars {
+export function createFakeLiveRecognizer(
+  words: readonly string[],
+  options: FakeLiveOptions,
+): LiveRecognizer {
   const { onLive, fingerprint = false } = options
   return {
     capacity: options.capacity,
@@ -43,9 +46,9 @@ export function createFakeLiveEars(words: readonly string[], options: FakeLiveOp
       await onLive?.('listen', signal)
       signal.throwIfAborted()
       const start = from * VAD_FRAME
-      const range = { from: start, to: start + MAX_LISTEN_FRAMES * VAD_FRAME }
+      const range = { from: start, to: start + MAX_DETECT_FRAMES * VAD_FRAME }
       const { path, start: offset, format } = sound
-      const planes = convertSound({ path, start: offset, format, frames, isEnd }, range)
+      const planes = convertAudio({ path, start: offset, format, frames, isEnd }, range)
       const heard = planes.map((plane, channel) => {
         const whole = isEnd ? plane : plane.subarray(0, wholeFrames(plane.length))
         const samples = roundedFrames(whole, VAD_FRAME)
@@ -57,14 +60,14 @@ export function createFakeLiveEars(words: readonly string[], options: FakeLiveOp
         levels: heard.map((frames) => frames.map(decibels)),
       }
     },
-    async recognizeFinal(utterance, { signal, language = 'en', wantsVoice = false }) {
+    async recognizeFinal(utterance, { signal, language = 'en', wantsSpeaker = false }) {
       await onLive?.('final', signal)
       signal.throwIfAborted()
       const heard = readUtterance(utterance)
       const texts = fingerprint ? [heard.hash] : words
       const step = (heard.end - heard.start) / texts.length
       const final = { words: heard.hasSpeech ? spread(texts, heard, step) : [], language }
-      const voice = wantsVoice && heard.hasSpeech && (await hearVoice(heard, options, signal))
+      const voice = wantsSpeaker && heard.hasSpeech && (await hearVoice(heard, options, signal))
       return { ...final, warnings: [], ...voice }
     },
     async recognizePartial(utterance, { signal, language = 'en' }) {
@@ -107,11 +110,11 @@ async function hearVoice(
   { hash, peak, start, end }: HeardSound,
   { onLive, fingerprint }: FakeLiveOptions,
   signal: AbortSignal,
-): Promise<VoiceOfFinal> {
+): Promise<FinalEmbedding> {
   try {
     await onLive?.('voice', signal)
   } catch (error) {
-    return { voiceError: String(error) }
+    return { speakerError: String(error) }
   }
   const step = fingerprint
     ? Number.parseInt(hash, 16)

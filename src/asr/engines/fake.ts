@@ -1,6 +1,6 @@
 import type { RecognizedSegment, Segment, SpeechEngine } from '../speech-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { createFakeLiveEars, type FakeLiveOptions } from './fake-live.ts'
+import { createFakeLiveRecognizer, type FakeLiveOptions } from './fake-live.ts'
 
 /** How the stand-in behaves. */
 export type FakeOptions = FakeLiveOptions & {
@@ -22,7 +22,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
   return {
     languages: options.languages ?? ['en'],
     workers: 2,
-    live: createFakeLiveEars(words, options),
+    live: createFakeLiveRecognizer(words, options),
     async findSpeech({ samples }, { signal, onProgress }) {
       signal.throwIfAborted()
       onProgress?.(1)
@@ -39,9 +39,9 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
       signal.throwIfAborted()
       return batch.map((segment) => hear(segment, words, language))
     },
-    voiceModel: 'fake',
-    planVoices: (words) => (words.length > 0 ? [[{ start: 0, end: SAMPLE_RATE }]] : []),
-    async hearVoices(_pcm, _regions, { signal, to }) {
+    speakerModel: 'fake',
+    planEmbeddings: (words) => (words.length > 0 ? [[{ start: 0, end: SAMPLE_RATE }]] : []),
+    async embedSpeakers(_pcm, _regions, { signal, to }) {
       await options.onVoices?.(to)
       signal.throwIfAborted()
     },

@@ -4,7 +4,7 @@ import { alignTokens } from '../moonshine/alignment.ts'
 import { wordConfidence } from '../moonshine/confidence.ts'
 import type { Decoding, MoonshineDecoder, MoonshineShape } from '../moonshine/decoder.ts'
 import { loadMoonshine } from '../moonshine/decoder.ts'
-import { loudness, snapToSound } from '../moonshine/snap.ts'
+import { alignToEnergy, loudness } from '../moonshine/snap.ts'
 import { wordsOf } from '../moonshine/words.ts'
 import type { OpenRecognition, Recognition, Recognizer, RecognizerCosts } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
@@ -34,25 +34,25 @@ export async function createMoonshine(
   return {
     id: `moonshine-${size}`,
     capabilities: { languages: ['en'], wordTimes: true, maxSeconds: 30 },
-    async recognize(segments, { insist = false, signal }) {
+    async recognize(segments, { forceNonEmpty = false, signal }) {
       const encoded: Float32Array[] = []
       for (const audio of segments) {
         signal.throwIfAborted()
         encoded.push(await model.encode(padded(audio)))
       }
-      const minTokens = insist ? 1 : 0
+      const minTokens = forceNonEmpty ? 1 : 0
       const bounds = segments.map((audio) => ({ maxTokens: mostTokens(audio), minTokens }))
       const decodings = await model.decode(encoded, bounds, signal)
       return decodings.map((decoding, i) => toRecognition(decoding, segments[i]!, shape))
     },
-    async recognizeOpen(audio, { draft, insist = false, signal }) {
+    async recognizeOpen(audio, { draft, forceNonEmpty = false, signal }) {
       signal.throwIfAborted()
       const states = await model.encode(padded(audio))
-      const bounds = { maxTokens: mostTokens(audio), minTokens: insist ? 1 : 0 }
+      const bounds = { maxTokens: mostTokens(audio), minTokens: forceNonEmpty ? 1 : 0 }
       const decoding = await model.decodeDraft({ states, bounds, tokens: draft }, signal)
       return toOpenRecognition(decoding, { audio, draft, shape })
     },
-    rehearse: (seconds, { drafted }) => rehearse(model, seconds, drafted),
+    measureCost: (seconds, { drafted }) => measureCost(model, seconds, drafted),
     close: () => model.close(),
   }
 }
@@ -60,7 +60,7 @@ export async function createMoonshine(
 /** Too few tokens for the decoder to loop, enough to tell what one costs. */
 const REHEARSED_TOKENS = 6
 
-async function rehearse(
+async function measureCost(
   model: MoonshineDecoder,
   seconds: number,
   drafted: number,
@@ -166,7 +166,7 @@ function timedWords(
   // A decoding that was cut has no end token: its last word runs to the end of the audio.
   if (starts.length === tokens.length) starts.push(seconds)
   const rough = wordsOf(tokens, starts)
-  const spans = snapToSound(rough, loudness(audio))
+  const spans = alignToEnergy(rough, loudness(audio))
   return rough.map(({ text, tokens: { first, last } }, i) => {
     return {
       text,

@@ -21,8 +21,8 @@ const SHARE = 0.75
 /** What measures a session: the models of a live worker. */
 export type LiveModels = {
   detector: Pick<VoiceDetector, 'stream'>
-  recognizer: Pick<Recognizer, 'rehearse'>
-  partials: Pick<Recognizer, 'rehearse'>
+  recognizer: Pick<Recognizer, 'measureCost'>
+  partials: Pick<Recognizer, 'measureCost'>
 }
 
 /**
@@ -33,8 +33,8 @@ export async function measureCosts(
   { detector, recognizer, partials }: LiveModels,
   { partialInterval }: { partialInterval: number },
 ): Promise<LiveCosts> {
-  const final = await recognizer.rehearse(UTTERANCE, { drafted: 0 })
-  const partial = await partials.rehearse(OPEN_UTTERANCE, { drafted: OPEN_UTTERANCE * TOKENS })
+  const final = await recognizer.measureCost(UTTERANCE, { drafted: 0 })
+  const partial = await partials.measureCost(OPEN_UTTERANCE, { drafted: OPEN_UTTERANCE * TOKENS })
   const finalCost = final.begin + final.token * UTTERANCE * TOKENS
   const partialCost = partial.begin + partial.token * NEW_TOKENS
   return {

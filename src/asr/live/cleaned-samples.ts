@@ -1,8 +1,8 @@
 import type { Planes } from '../../audio/pcm.ts'
-import type { ListenRequest, LiveSound } from '../live-ears.ts'
+import type { DetectRequest, LiveAudio } from '../live-ears.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { convertSound } from './conversion.ts'
-import { createNoiseCleaner, type NoiseCleaner } from './noise-cleaner.ts'
+import { convertAudio } from './conversion.ts'
+import { createDenoiser, type Denoiser } from './noise-cleaner.ts'
 import { loadNoiseFilter } from './rnnoise.ts'
 import type { SampleSource } from './sample-source.ts'
 
@@ -18,7 +18,7 @@ const PIECE = 4000
 /** Cleaners of all channels on their way through one block. */
 type Pass = {
   block: number
-  cleaners: NoiseCleaner[]
+  cleaners: Denoiser[]
   /** Sample that is read next, and the one that comes out next. */
   input: number
   output: number
@@ -26,7 +26,7 @@ type Pass = {
 }
 
 /** Opens the samples of a sound from `from` on, with its noise cleaned away. */
-export async function openCleanedSamples(sound: LiveSound, from: number): Promise<SampleSource> {
+export async function openDenoisedSamples(sound: LiveAudio, from: number): Promise<SampleSource> {
   const openFilter = await loadNoiseFilter()
   const ready: number[][] = sound.channels.map(() => [])
   let readyFrom = from
@@ -35,7 +35,7 @@ export async function openCleanedSamples(sound: LiveSound, from: number): Promis
   function passThrough(block: number): Pass {
     if (pass?.block === block) return pass
     closePass()
-    const cleaners = sound.channels.map(() => createNoiseCleaner(openFilter()))
+    const cleaners = sound.channels.map(() => createDenoiser(openFilter()))
     const input = Math.max(0, block * BLOCK - LEAD)
     pass = { block, cleaners, input, output: input, isFlushed: false }
     return pass
@@ -47,7 +47,7 @@ export async function openCleanedSamples(sound: LiveSound, from: number): Promis
   }
 
   /** Cleans one piece more; false when there is no more sound yet. */
-  function extend(request: ListenRequest): boolean {
+  function extend(request: DetectRequest): boolean {
     const next = readyFrom + ready[0]!.length
     const current = passThrough(Math.floor(next / BLOCK))
     const cleaned = cleanPiece(sound, request, current)
@@ -74,9 +74,9 @@ export async function openCleanedSamples(sound: LiveSound, from: number): Promis
 }
 
 /** What the cleaners give for the next piece of sound; undefined when nothing is left to give them. */
-function cleanPiece(sound: LiveSound, request: ListenRequest, pass: Pass): Planes | undefined {
+function cleanPiece(sound: LiveAudio, request: DetectRequest, pass: Pass): Planes | undefined {
   const piece = { from: pass.input, to: pass.input + PIECE }
-  const planes = convertSound({ ...sound, ...request }, piece)
+  const planes = convertAudio({ ...sound, ...request }, piece)
   const length = planes[0]!.length
   pass.input += length
   if (length > 0) return pass.cleaners.map((cleaner, i) => cleaner.write(planes[i]!))

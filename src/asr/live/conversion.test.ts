@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createResampler } from '../../audio/resample.ts'
-import { convertSound } from './conversion.ts'
+import { convertAudio } from './conversion.ts'
 
 for (const sampleRate of [8000, 16_000, 44_100, 48_000]) {
   test(`sound at ${sampleRate} Hz comes out the same whatever the pieces it is asked for in`, (t) => {
@@ -24,7 +24,7 @@ for (const sampleRate of [8000, 16_000, 44_100, 48_000]) {
       const isEnd = heard === frames
       for (let got = 1; got > 0; ) {
         const from = pieces.length
-        const [plane] = convertSound({ ...sound, frames: heard, isEnd }, { from, to: from + 512 })
+        const [plane] = convertAudio({ ...sound, frames: heard, isEnd }, { from, to: from + 512 })
         pieces.push(...plane!)
         got = plane!.length
       }

@@ -1,15 +1,15 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
 import { decodePcm, type Planes, toInt16 } from '../../audio/pcm.ts'
 import { createResampler } from '../../audio/resample.ts'
-import { frameBytes, type SoundFormat } from '../../audio/sound-format.ts'
+import { type AudioFormat, frameBytes } from '../../audio/sound-format.ts'
 import { AppError } from '../../errors.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /** Where raw sound lies, and how much of it there is. */
-export type RawSound = {
+export type RawAudio = {
   path: string
   start: number
-  format: SoundFormat
+  format: AudioFormat
   /** Frames of `format` that `path` holds, and whether no more will follow. */
   frames: number
   isEnd: boolean
@@ -25,8 +25,8 @@ const MARGIN = 1024
  * Samples `from` to `to` of every channel at 16 kHz, in [-1, 1]; fewer when the sound has not come
  * yet. A function of sound and position: pieces put together equal the whole, bit for bit.
  */
-export function convertSound(
-  { path, start, format, frames, isEnd }: RawSound,
+export function convertAudio(
+  { path, start, format, frames, isEnd }: RawAudio,
   { from, to }: { from: number; to: number },
 ): Planes {
   const divisor = gcd(format.sampleRate, SAMPLE_RATE)

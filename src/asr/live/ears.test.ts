@@ -11,7 +11,7 @@ import { createLog } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { wordErrors } from '../../transcript/word-errors.ts'
 import { createSpeechEngine } from '../engine.ts'
-import type { LiveEars, LiveSound } from '../live-ears.ts'
+import type { LiveAudio, LiveRecognizer } from '../live-ears.ts'
 import type { PcmFile, SpeechEngine } from '../speech-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
@@ -21,7 +21,7 @@ const speech =
 
 let folder: string
 let engine: SpeechEngine
-let live: LiveEars
+let live: LiveRecognizer
 let jfk: PcmFile
 
 before(async () => {
@@ -67,11 +67,11 @@ test('an utterance becomes its words, at their times in the session', async () =
 test('the voice of an utterance comes with its words if it is asked for', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 4) }
   const plain = await live.recognizeFinal(utterance, { signal })
-  const { voice, ...rest } = await live.recognizeFinal(utterance, { signal, wantsVoice: true })
+  const { voice, ...rest } = await live.recognizeFinal(utterance, { signal, wantsSpeaker: true })
   assert.deepEqual(rest, plain)
   assert.equal(voice!.embedding.length, 128)
   assert.ok(voice!.seconds > 1 && voice!.seconds < 4, `${voice!.seconds} s of speech`)
-  const again = await live.recognizeFinal(utterance, { signal, wantsVoice: true })
+  const again = await live.recognizeFinal(utterance, { signal, wantsSpeaker: true })
   assert.deepEqual(again.voice, voice)
 })
 
@@ -137,7 +137,7 @@ async function listenToAll(
 ): Promise<string> {
   const path = join(folder, name)
   const format = { encoding: 's16' as const, sampleRate: SAMPLE_RATE, channels: 1 }
-  const sound: LiveSound = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
+  const sound: LiveAudio = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
   for (let from = 0, got = 1; got > 0; from += got) {
     const request = { from, frames: pcm.samples, isEnd: true }
     got = (await live.listen(sound, request, { signal })).probabilities[0]!.length

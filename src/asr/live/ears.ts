@@ -1,15 +1,15 @@
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../log.ts'
-import type { LiveEars, LiveUtterance } from '../live-ears.ts'
+import type { LiveRecognizer, LiveUtterance } from '../live-ears.ts'
 import type { WorkerPool } from '../pool.ts'
 import type { WorkerRole } from '../protocol.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { capacityOf } from './capacity.ts'
 
 /** Seconds after which a process that has not answered is taken for hung; a busy machine is slower than a fast core. */
-const LISTEN_PATIENCE = 60
-const RECOGNISE_PATIENCE = 60
-const RECOGNISE_PATIENCE_PER_SECOND = 2
+const LISTEN_TIMEOUT = 60
+const RECOGNIZE_TIMEOUT = 60
+const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 
 /**
  * Lower goes first: what was said must be told, a first sign that somebody is heard comes before more of
@@ -26,7 +26,7 @@ const priority = {
 }
 
 /** What the live processes need. */
-export type LiveEarsOptions = {
+export type LiveRecognizerOptions = {
   start(role: WorkerRole, workers: number): WorkerPool
   workers: number
   /** Seconds between two partials of an utterance. */
@@ -37,8 +37,8 @@ export type LiveEarsOptions = {
 }
 
 /** Live recognition, and what its maker does with it. */
-export type OwnLiveEars = LiveEars & {
-  checkReady(options: { signal: AbortSignal; patience: number }): Promise<void>
+export type LiveRecognizerClient = LiveRecognizer & {
+  checkReady(options: { signal: AbortSignal; timeout: number }): Promise<void>
   close(): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export type OwnLiveEars = LiveEars & {
  * finds speech in it. Batches have processes of their own, to which the operating system prefers these once
  * they are used: a batch holds its worker for longer than a live session may wait.
  */
-export function createLiveEars(options: LiveEarsOptions): OwnLiveEars {
+export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecognizerClient {
   const { workers, partialInterval, log } = options
   const recognition = options.start('live', workers)
   const listening = options.start('listen', 1)
@@ -57,7 +57,7 @@ export function createLiveEars(options: LiveEarsOptions): OwnLiveEars {
 
   async function measure(): Promise<void> {
     const { signal } = closing
-    const how = { signal, patience: RECOGNISE_PATIENCE, priority: priority.measure }
+    const how = { signal, timeout: RECOGNIZE_TIMEOUT, priority: priority.measure }
     const costs = await recognition.run({ kind: 'measure', partialInterval }, how)
     const fit = capacityOf(costs, Math.min(workers, availableParallelism()))
     capacity = fit.most
@@ -74,22 +74,22 @@ export function createLiveEars(options: LiveEarsOptions): OwnLiveEars {
     listen(sound, request, { signal, isBehind = false }) {
       if (!isUsed) options.onUsed()
       isUsed = true
-      const how = { signal, patience: LISTEN_PATIENCE, priority: isBehind ? 1 : 0 }
+      const how = { signal, timeout: LISTEN_TIMEOUT, priority: isBehind ? 1 : 0 }
       return listening.run({ kind: 'listen', sound, request }, how)
     },
-    recognizeFinal(utterance, { signal, isBehind = false, wantsVoice = false }) {
+    recognizeFinal(utterance, { signal, isBehind = false, wantsSpeaker = false }) {
       const rank = isBehind ? priority.finalBehind : priority.final
-      const how = { signal, patience: patienceFor(utterance), priority: rank }
-      return recognition.run({ kind: 'final', utterance, wantsVoice }, how)
+      const how = { signal, timeout: timeoutFor(utterance), priority: rank }
+      return recognition.run({ kind: 'final', utterance, wantsSpeaker }, how)
     },
     recognizePartial(utterance, { signal, draft = [], isFirst = false, isBehind = false }) {
       const usual = isFirst ? priority.firstPartial : priority.partial
       const rank = isBehind ? priority.partialBehind : usual
-      const how = { signal, patience: patienceFor(utterance), priority: rank }
+      const how = { signal, timeout: timeoutFor(utterance), priority: rank }
       return recognition.run({ kind: 'partial', utterance, draft, isFirst }, how)
     },
-    async checkReady({ signal, patience }) {
-      const how = { signal, patience, priority: priority.check }
+    async checkReady({ signal, timeout }) {
+      const how = { signal, timeout, priority: priority.check }
       await Promise.all([recognition, listening].map((pool) => pool.run({ kind: 'check' }, how)))
     },
     async close() {
@@ -99,6 +99,6 @@ export function createLiveEars(options: LiveEarsOptions): OwnLiveEars {
   }
 }
 
-function patienceFor({ segment: { start, end } }: LiveUtterance): number {
-  return RECOGNISE_PATIENCE + (RECOGNISE_PATIENCE_PER_SECOND * (end - start)) / SAMPLE_RATE
+function timeoutFor({ segment: { start, end } }: LiveUtterance): number {
+  return RECOGNIZE_TIMEOUT + (RECOGNIZE_TIMEOUT_PER_SECOND * (end - start)) / SAMPLE_RATE
 }

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { decodeMedia } from '../../audio/media.ts'
 import { readConfig } from '../../config.ts'
-import type { LiveSound } from '../live-ears.ts'
+import type { LiveAudio } from '../live-ears.ts'
 import { FRAME_SAMPLES } from '../live-ears.ts'
 import { embeddedModels } from '../models/embedded.ts'
 import { loadVoiceDetector } from '../vad.ts'
-import { createListener } from './listener.ts'
+import { createLiveVad } from './listener.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-listener-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -29,7 +29,7 @@ function soundOf(name: string, planes: Int16Array[], { isEnhanced = false } = {}
   }
   const path = join(folder, name)
   writeFileSync(path, new Uint8Array(interleaved.buffer))
-  const sound: LiveSound = {
+  const sound: LiveAudio = {
     path,
     start: 0,
     format: { encoding: 's16', sampleRate: 16_000, channels: planes.length },
@@ -47,12 +47,12 @@ async function hear(
   for (const path of sound.channels) rmSync(path, { force: true })
   const probabilities: number[][] = sound.channels.map(() => [])
   const levels: number[][] = sound.channels.map(() => [])
-  let listener = createListener(detector)
+  let listener = createLiveVad(detector)
   let requests = 0
   for (let there = Math.min(step, frames); ; there = Math.min(frames, there + step)) {
     const isEnd = there === frames
     for (let got = 1; got > 0; ) {
-      if (++requests % restart === 0) listener = createListener(detector)
+      if (++requests % restart === 0) listener = createLiveVad(detector)
       const from = probabilities[0]!.length
       const heard = await listener.listen(sound, { from, frames: there, isEnd })
       got = heard.probabilities[0]!.length

@@ -1,5 +1,5 @@
-import type { Listened, ListenRequest, LiveSound } from '../live-ears.ts'
-import { FRAME_SAMPLES, MAX_LISTEN_FRAMES } from '../live-ears.ts'
+import type { DetectRequest, LiveAudio, SpeechFrames } from '../live-ears.ts'
+import { FRAME_SAMPLES, MAX_DETECT_FRAMES } from '../live-ears.ts'
 import { LEVEL_FRAMES, liveGain } from '../loudness.ts'
 import type { VoiceDetector, VoiceStream } from '../vad.ts'
 import { CONTEXT, WARM_UP } from '../vad.ts'
@@ -15,8 +15,8 @@ const GRID = 500
 const MAX_KEPT = 128
 
 /** Hears many sounds in turn, each from where it stopped, or from any other place. */
-export type Listener = {
-  listen(sound: LiveSound, request: ListenRequest): Promise<Listened>
+export type LiveVad = {
+  listen(sound: LiveAudio, request: DetectRequest): Promise<SpeechFrames>
 }
 
 /** All that is remembered of a sound between two requests. */
@@ -33,7 +33,7 @@ type Channel = {
 }
 
 /** Makes a listener; what it keeps is lost with the process, and of no influence but on speed. */
-export function createListener(detector: Pick<VoiceDetector, 'stream'>): Listener {
+export function createLiveVad(detector: Pick<VoiceDetector, 'stream'>): LiveVad {
   const kept = new Map<string, Kept>()
   return {
     async listen(sound, request) {
@@ -59,7 +59,7 @@ export function createListener(detector: Pick<VoiceDetector, 'stream'>): Listene
     },
   }
 
-  async function start(sound: LiveSound, request: ListenRequest): Promise<Kept> {
+  async function start(sound: LiveAudio, request: DetectRequest): Promise<Kept> {
     const first = Math.max(0, gridBefore(request.from) - WARM_UP - LEVEL_FRAMES)
     const samples = await openSamples(sound, first * FRAME_SAMPLES)
     const channels = sound.channels.map(() => newChannel(detector))
@@ -103,8 +103,8 @@ async function rebuild(detector: Pick<VoiceDetector, 'stream'>, step: Step): Pro
 }
 
 type Step = {
-  sound: LiveSound
-  request: ListenRequest
+  sound: LiveAudio
+  request: DetectRequest
   state: Kept
   limit?: number
   /** Frames before this one are only prepared for the detector. */
@@ -114,15 +114,15 @@ type Step = {
 /** Hears up to `limit` further frames of all channels. */
 async function advance(
   detector: Pick<VoiceDetector, 'stream'>,
-  { sound, request, state, limit = MAX_LISTEN_FRAMES, hearFrom = 0 }: Step,
-): Promise<Listened> {
+  { sound, request, state, limit = MAX_DETECT_FRAMES, hearFrom = 0 }: Step,
+): Promise<SpeechFrames> {
   const start = state.frame * FRAME_SAMPLES
-  const count = Math.min(limit, MAX_LISTEN_FRAMES)
+  const count = Math.min(limit, MAX_DETECT_FRAMES)
   const planes = state.samples.read(request, { from: start, to: start + count * FRAME_SAMPLES })
   const frames = request.isEnd
     ? Math.ceil(planes[0]!.length / FRAME_SAMPLES)
     : Math.floor(planes[0]!.length / FRAME_SAMPLES)
-  const heard: Listened = { probabilities: [], levels: [] }
+  const heard: SpeechFrames = { probabilities: [], levels: [] }
   for (const [i, plane] of planes.entries()) {
     const samples = roundedFrames(plane.subarray(0, frames * FRAME_SAMPLES), FRAME_SAMPLES)
     writeChannel(sound.channels[i]!, start, samples)

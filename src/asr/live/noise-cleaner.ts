@@ -13,7 +13,7 @@ const FILTER_RATE = 48_000
 const TAIL = 1600
 
 /** Cleans one channel at 16 kHz as it comes. The answer lies where the sound was, but comes a little later. */
-export type NoiseCleaner = {
+export type Denoiser = {
   write(samples: Float32Array): Float32Array<ArrayBuffer>
   /** The rest of the sound. */
   flush(): Float32Array<ArrayBuffer>
@@ -21,7 +21,7 @@ export type NoiseCleaner = {
 }
 
 /** Makes a cleaner around a fresh filter, which it closes. */
-export function createNoiseCleaner(filter: NoiseFilter): NoiseCleaner {
+export function createDenoiser(filter: NoiseFilter): Denoiser {
   const up = createResampler(SAMPLE_RATE, FILTER_RATE)
   const down = createResampler(FILTER_RATE, SAMPLE_RATE)
   let pending = new Float32Array(0)

@@ -41,8 +41,8 @@ async function partialOf(t: TestContext, { isFirst }: { isFirst: boolean }) {
   const word = { text: 'Hello', start: 0.1, end: 0.3, confidence: 0.2 }
   const later = { ...word, text: 'hello', start: 0.3, end: 0.5 }
   const recognizer: Pick<Recognizer, 'recognizeOpen'> = {
-    async recognizeOpen(_audio, { insist }) {
-      const words = insist ? [word, later] : []
+    async recognizeOpen(_audio, { forceNonEmpty }) {
+      const words = forceNonEmpty ? [word, later] : []
       return { words, agreed: 0, language: 'en', logProbability: -0.5, tokens: [7] }
     },
   }

@@ -1,7 +1,7 @@
 import type { Word } from '../../transcript/transcript.ts'
-import { type Ears, hear } from '../hear.ts'
+import { type RecognitionModels, recognizeWithRepair } from '../hear.ts'
 import type { Final, LiveUtterance, Partial } from '../live-ears.ts'
-import { raiseQuiet } from '../loudness.ts'
+import { normalizeLevel } from '../loudness.ts'
 import { readSamples } from '../pcm.ts'
 import type { OpenRecognition, Recognizer } from '../recognizer.ts'
 import { cutSegments, fileSegments } from '../segments.ts'
@@ -12,17 +12,17 @@ const LONGEST = fileSegments.maxSeconds * SAMPLE_RATE
 
 /** Hears an utterance that has ended, as a recording of its own. */
 export async function recognizeFinal(
-  ears: Ears,
+  ears: RecognitionModels,
   { path, segment, context = segment }: LiveUtterance,
   signal: AbortSignal,
 ): Promise<Final> {
-  const audio = raiseQuiet(readSamples(path, context.start, context.end))
+  const audio = normalizeLevel(readSamples(path, context.start, context.end))
   const pieces = await cutLong(ears, audio)
   const words: Word[] = []
   const warnings = new Set<string>()
   let language = 'en'
   for (const { start, end } of pieces) {
-    const [heard] = await hear(ears, [audio.subarray(start, end)], signal)
+    const [heard] = await recognizeWithRepair(ears, [audio.subarray(start, end)], signal)
     words.push(...moved(heard!.words, context.start + start))
     for (const warning of heard!.warnings) warnings.add(warning)
     language = heard!.language
@@ -37,7 +37,7 @@ function wordsWithin(words: readonly Word[], { start, end }: Segment): Word[] {
   })
 }
 
-async function cutLong(ears: Ears, audio: Float32Array): Promise<Segment[]> {
+async function cutLong(ears: RecognitionModels, audio: Float32Array): Promise<Segment[]> {
   if (audio.length <= LONGEST) return [{ start: 0, end: audio.length }]
   return cutSegments(await ears.detector.detect(audio), audio.length, fileSegments)
 }
@@ -66,7 +66,7 @@ export async function recognizePartial(
 ): Promise<Partial> {
   const { path, segment } = utterance
   const end = Math.min(segment.end, segment.start + PARTIAL_LIMIT)
-  const audio = raiseQuiet(readSamples(path, segment.start, end))
+  const audio = normalizeLevel(readSamples(path, segment.start, end))
   const heard = await recognizer.recognizeOpen(audio, { draft, signal })
   const { language } = heard
   const isSure = heard.logProbability >= SURE
@@ -75,7 +75,7 @@ export async function recognizePartial(
     return { words: moved(words, segment.start), language, draft: isSure ? heard.tokens : [] }
   }
   const hasWords = heard.words.length > 0
-  const options = { draft: [], insist: true, signal }
+  const options = { draft: [], forceNonEmpty: true, signal }
   const guess = hasWords ? heard : await recognizer.recognizeOpen(audio, options)
   const first = guess.words.slice(0, 1)
   return { words: moved(first, segment.start), language, draft: guess.tokens }

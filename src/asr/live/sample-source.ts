@@ -1,18 +1,18 @@
-import type { ListenRequest, LiveSound } from '../live-ears.ts'
-import { openCleanedSamples } from './cleaned-samples.ts'
-import { convertSound } from './conversion.ts'
+import type { DetectRequest, LiveAudio } from '../live-ears.ts'
+import { openDenoisedSamples } from './cleaned-samples.ts'
+import { convertAudio } from './conversion.ts'
 
 type Planes = Float32Array<ArrayBuffer>[]
 
 /** Samples of a live sound at 16 kHz, to be read in order. */
 export type SampleSource = {
   /** Samples `from` to `to` of each channel, or as many of these as there are yet; `from` is where the last piece ended. */
-  read(request: ListenRequest, range: { from: number; to: number }): Planes
+  read(request: DetectRequest, range: { from: number; to: number }): Planes
   close(): void
 }
 
 /** Opens the samples from `from` (of the whole sound) on. */
-export async function openSamples(sound: LiveSound, from: number): Promise<SampleSource> {
-  if (sound.isEnhanced) return openCleanedSamples(sound, from)
-  return { read: (request, range) => convertSound({ ...sound, ...request }, range), close() {} }
+export async function openSamples(sound: LiveAudio, from: number): Promise<SampleSource> {
+  if (sound.isEnhanced) return openDenoisedSamples(sound, from)
+  return { read: (request, range) => convertAudio({ ...sound, ...request }, range), close() {} }
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { embeddingOf, inLetters } from '../speakers/talk.fixture.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
-import { createSessionVoices, type SessionVoices } from './session-voices.ts'
+import { createSessionSpeakers, type SessionSpeakers } from './session-voices.ts'
 
-type Options = { counts?: SpeakerCounts; channels?: number; voices?: SessionVoices }
+type Options = { counts?: SpeakerCounts; channels?: number; voices?: SessionSpeakers }
 
-function open({ counts = {}, channels = 1 }: Options = {}): SessionVoices {
-  return createSessionVoices({ channels, counts })
+function open({ counts = {}, channels = 1 }: Options = {}): SessionSpeakers {
+  return createSessionSpeakers({ channels, counts })
 }
 
 /**
@@ -73,7 +73,7 @@ test('what goes on from a state that was written down tells the same', () => {
     const first = open()
     speakers(said.slice(0, cut), { voices: first })
     const written = JSON.parse(JSON.stringify(first.state))
-    const voices = createSessionVoices({ channels: 1, counts: {} }, written)
+    const voices = createSessionSpeakers({ channels: 1, counts: {} }, written)
     const rest = speakers('-'.repeat(cut) + said.slice(cut), { voices }).slice(cut)
     assert.deepEqual(rest, whole.slice(cut), `cut at ${cut}`)
     const undisturbed = open()

@@ -1,5 +1,5 @@
-import type { HeardVoice } from '../live-ears.ts'
-import { dot, meanDirection } from '../speakers/directions.ts'
+import type { SpeakerEmbedding } from '../live-ears.ts'
+import { dot, meanVector } from '../speakers/directions.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
 
 /** Less speech than this says too little to be taken for somebody new, in seconds. */
@@ -18,7 +18,7 @@ const MOST_VOICES = 20
 type Voice = { channel: number; seconds: number; sum: Float32Array }
 
 /** The voices of a session as plain data; `sum` is base64. The speaker is the place in the list. */
-export type VoicesState = {
+export type SpeakersState = {
   voices: { channel: number; seconds: number; sum: string }[]
   /** Who spoke last on each channel. */
   last: (number | null)[]
@@ -28,21 +28,21 @@ export type VoicesState = {
  * Tells who speaks while a session goes on, each utterance once and for good: nearest voice of its channel, or
  * a new one (leader clustering). What it tells depends on the utterances so far and their order alone.
  */
-export type SessionVoices = {
+export type SessionSpeakers = {
   /** The speaker, from 0 by first appearance; undefined when nothing is known of the voice nor of one before. */
-  speakerOf(channel: number, voice: HeardVoice | undefined): number | undefined
+  speakerOf(channel: number, voice: SpeakerEmbedding | undefined): number | undefined
   /** From which another process goes on. */
-  readonly state: VoicesState
+  readonly state: SpeakersState
 }
 
 /**
  * No speaker is on two channels, and each channel has one. One channel has as many as are heard, within the counts;
  * of several each has one, as the sides of a call do, unless the counts ask for more.
  */
-export function createSessionVoices(
+export function createSessionSpeakers(
   { channels, counts }: { channels: number; counts: SpeakerCounts },
-  from?: VoicesState,
-): SessionVoices {
+  from?: SpeakersState,
+): SessionSpeakers {
   const most = mostVoices(channels, counts)
   const voices = (from?.voices ?? []).map(readVoice)
   const last = [...(from?.last ?? Array<null>(channels).fill(null))]
@@ -53,7 +53,7 @@ export function createSessionVoices(
     return voices.length + channels - heard < most
   }
 
-  function speakerAmong(channel: number, { embedding, seconds }: HeardVoice): number {
+  function speakerAmong(channel: number, { embedding, seconds }: SpeakerEmbedding): number {
     const { nearest, likeness } = nearestOf(voices, { channel, embedding })
     if (nearest === undefined) return voices.push({ channel, ...begin(embedding, seconds) }) - 1
     const known = voices[nearest]!
@@ -92,7 +92,7 @@ function nearestOf(
   let [nearest, likeness] = [undefined as number | undefined, Number.NEGATIVE_INFINITY]
   for (const [i, voice] of voices.entries()) {
     if (voice.channel !== channel) continue
-    const own = dot(meanDirection([voice.sum], [1]), embedding)
+    const own = dot(meanVector([voice.sum], [1]), embedding)
     if (own > likeness) [nearest, likeness] = [i, own]
   }
   return { nearest, likeness }
@@ -108,12 +108,12 @@ function learn(voice: Voice, embedding: Float32Array, seconds: number): void {
   for (let i = 0; i < voice.sum.length; i++) voice.sum[i]! += seconds * embedding[i]!
 }
 
-function writeVoice({ sum, ...voice }: Voice): VoicesState['voices'][number] {
+function writeVoice({ sum, ...voice }: Voice): SpeakersState['voices'][number] {
   const bytes = Buffer.from(sum.buffer, sum.byteOffset, sum.byteLength)
   return { ...voice, sum: bytes.toString('base64') }
 }
 
-function readVoice({ sum, ...voice }: VoicesState['voices'][number]): Voice {
+function readVoice({ sum, ...voice }: SpeakersState['voices'][number]): Voice {
   const bytes = new Uint8Array(Buffer.from(sum, 'base64')) // A copy, so that it begins where floats may.
   return { ...voice, sum: new Float32Array(bytes.buffer) }
 }

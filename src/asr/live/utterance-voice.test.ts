@@ -9,8 +9,8 @@ import { readSamples } from '../pcm.ts'
 import type { EmbedOptions, Region, SpeakerEmbedder } from '../speakers/embedder.ts'
 import { openTelephoneEmbedder, telephoneModelPath } from '../speakers/telephone-embedder.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { createSessionVoices } from './session-voices.ts'
-import { createUtteranceVoice } from './utterance-voice.ts'
+import { createSessionSpeakers } from './session-voices.ts'
+import { createUtteranceEmbedder } from './utterance-voice.ts'
 
 const { signal } = new AbortController()
 
@@ -53,7 +53,7 @@ async function makeSilence(t: TestContext, seconds: number): Promise<string> {
 test('the voice is listened to where the words are, four seconds of them at most', async (t) => {
   const path = await makeSilence(t, 20)
   const { embedder, heard } = stubEmbedder()
-  const hear = createUtteranceVoice(async () => embedder)
+  const hear = createUtteranceEmbedder(async () => embedder)
   const utterance = { path, segment: { start: 0, end: 20 * SAMPLE_RATE } }
   const words = [...wordsBetween(2, 5), ...wordsBetween(8, 19)]
   const { voice } = await hear(utterance, words, signal)
@@ -74,7 +74,7 @@ test('the voice is listened to where the words are, four seconds of them at most
 test('where there is nothing to listen to there is no voice, and no error', async (t) => {
   const path = await makeSilence(t, 1)
   const utterance = { path, segment: { start: 0, end: SAMPLE_RATE } }
-  const hear = createUtteranceVoice(async () => stubEmbedder({ windows: 0 }).embedder)
+  const hear = createUtteranceEmbedder(async () => stubEmbedder({ windows: 0 }).embedder)
   assert.deepEqual(await hear(utterance, wordsBetween(0, 1), signal), {})
   assert.deepEqual(await hear(utterance, [], signal), {})
 })
@@ -83,11 +83,11 @@ test('a model that cannot be loaded is an error that is told, and is tried again
   const path = await makeSilence(t, 1)
   const utterance = { path, segment: { start: 0, end: SAMPLE_RATE } }
   let loads = 0
-  const hear = createUtteranceVoice(async () => {
+  const hear = createUtteranceEmbedder(async () => {
     if (++loads === 1) throw new Error('no model')
     return stubEmbedder().embedder
   })
-  assert.deepEqual(await hear(utterance, wordsBetween(0, 1), signal), { voiceError: 'no model' })
+  assert.deepEqual(await hear(utterance, wordsBetween(0, 1), signal), { speakerError: 'no model' })
   for (const _ of [1, 2]) assert.ok((await hear(utterance, wordsBetween(0, 1), signal)).voice)
   assert.equal(loads, 2)
   const stop = new AbortController()
@@ -109,8 +109,10 @@ test('the built-in model tells two voices that take turns apart, and knows them 
   const { path, samples } = channels[0]!
   const [other, FACTOR] = [join(folder, 'other'), 1.3]
   await writeFile(other, faster(readSamples(path, 0, samples), FACTOR))
-  const hear = createUtteranceVoice(() => openTelephoneEmbedder({ modelPath: telephoneModelPath }))
-  const voices = createSessionVoices({ channels: 1, counts: {} })
+  const hear = createUtteranceEmbedder(() =>
+    openTelephoneEmbedder({ modelPath: telephoneModelPath }),
+  )
+  const voices = createSessionSpeakers({ channels: 1, counts: {} })
   const said: [number, number][] = [
     [0.3, 2.2],
     [5.4, 7.4],

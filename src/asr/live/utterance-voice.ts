@@ -1,7 +1,7 @@
 import type { Word } from '../../transcript/transcript.ts'
 import type { Final, LiveUtterance } from '../live-ears.ts'
 import { readSamples } from '../pcm.ts'
-import { meanDirection } from '../speakers/directions.ts'
+import { meanVector } from '../speakers/directions.ts'
 import { defaultGrid, type Region, type SpeakerEmbedder } from '../speakers/embedder.ts'
 import { speechRegions } from '../speakers/regions.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
@@ -13,17 +13,17 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 const MOST = 4 * SAMPLE_RATE
 
 /** What is known of the voice of an utterance, to be told with its final text. */
-export type VoiceOfFinal = Pick<Final, 'voice' | 'voiceError'>
+export type FinalEmbedding = Pick<Final, 'voice' | 'speakerError'>
 
 /** Hears what the voice in an utterance sounds like, where its words are; never rejects unless it is aborted. */
-export type UtteranceVoice = (
+export type UtteranceEmbedder = (
   utterance: LiveUtterance,
   words: readonly Word[],
   signal: AbortSignal,
-) => Promise<VoiceOfFinal>
+) => Promise<FinalEmbedding>
 
 /** The model is loaded with the first voice that is asked for: most sessions ask for none. */
-export function createUtteranceVoice(open: () => Promise<SpeakerEmbedder>): UtteranceVoice {
+export function createUtteranceEmbedder(open: () => Promise<SpeakerEmbedder>): UtteranceEmbedder {
   let opened: Promise<SpeakerEmbedder> | undefined
 
   async function load(): Promise<SpeakerEmbedder> {
@@ -40,7 +40,7 @@ export function createUtteranceVoice(open: () => Promise<SpeakerEmbedder>): Utte
     } catch (error) {
       signal.throwIfAborted()
       // The text is there: it does not wait for what may never be known.
-      return { voiceError: error instanceof Error ? error.message : String(error) }
+      return { speakerError: error instanceof Error ? error.message : String(error) }
     }
   }
 }
@@ -61,7 +61,7 @@ async function hearVoice(
   embedder: SpeakerEmbedder,
   regions: readonly Region[],
   { path, signal }: { path: string; signal: AbortSignal },
-): Promise<VoiceOfFinal> {
+): Promise<FinalEmbedding> {
   const [first, last] = [regions[0], regions.at(-1)]
   if (!first || !last) return {}
   const samples = readSamples(path, first.start, last.end)
@@ -74,6 +74,6 @@ async function hearVoice(
   const lengths = windows.map(({ start, end }) => end - start)
   const speech = regions.reduce((sum, { start, end }) => sum + end - start, 0)
   return {
-    voice: { embedding: meanDirection(embeddings, lengths), seconds: speech / SAMPLE_RATE },
+    voice: { embedding: meanVector(embeddings, lengths), seconds: speech / SAMPLE_RATE },
   }
 }

@@ -21,8 +21,8 @@ import {
   writePitchModel,
   writeTwoInputModel,
 } from '../speakers/stand-in-models.fixture.ts'
-import { addModel, removeModel } from './add-model.ts'
-import { findFault, type ModelKind, readAddedModel } from './added.ts'
+import { installModel, removeModel } from './add-model.ts'
+import { checkFile, type ModelKind, readInstalledModel } from './added.ts'
 
 const { signal } = new AbortController()
 
@@ -31,7 +31,7 @@ async function makeFolder(t: TestContext) {
   t.after(() => rm(folder, { recursive: true }))
   const source = join(folder, 'source.onnx')
   const add = (kind: ModelKind, from = source) => {
-    return addModel(folder, { kind, source: from, name: 'mine', signal })
+    return installModel(folder, { kind, source: from, name: 'mine', signal })
   }
   const files = () => readdirSync(join(folder, 'added')).sort()
   return { folder, source, add, files }
@@ -41,12 +41,12 @@ test('an added model is a copy with a record, and takes the place of an earlier 
   const { folder, source, add, files } = await makeFolder(t)
   writeMeanSquareModel(source)
   const first = await add('speaker-embedding')
-  assert.deepEqual(readAddedModel(folder, 'speaker-embedding'), first)
+  assert.deepEqual(readInstalledModel(folder, 'speaker-embedding'), first)
   assert.deepEqual(readFileSync(first.path), readFileSync(source))
   assert.deepEqual([first.name, first.origin], ['mine', 'source.onnx'])
   assert.equal(first.bytes, readFileSync(source).length)
-  assert.equal(await findFault(first), undefined)
-  assert.equal(await findFault(await add('speaker-embedding')), undefined)
+  assert.equal(await checkFile(first), undefined)
+  assert.equal(await checkFile(await add('speaker-embedding')), undefined)
   writeBandEnergyModel(source)
   const second = await add('speaker-embedding')
   assert.notEqual(second.sha256, first.sha256)
@@ -59,7 +59,7 @@ test('a removed model leaves nothing, and a second removal says so', async (t) =
   await add('speaker-embedding')
   assert.equal(await removeModel(folder, 'speaker-embedding'), true)
   assert.deepEqual(files(), [])
-  assert.equal(readAddedModel(folder, 'speaker-embedding'), undefined)
+  assert.equal(readInstalledModel(folder, 'speaker-embedding'), undefined)
   assert.equal(await removeModel(folder, 'speaker-embedding'), false)
 })
 
@@ -115,7 +115,7 @@ test('both kinds are tried together, and what ends its process is refused with i
     add('speaker-embedding'),
     /the process that tried it ended: .*Unknown model type for speaker embedding extractor/,
   )
-  assert.equal(readAddedModel(folder, 'speaker-embedding'), undefined)
+  assert.equal(readInstalledModel(folder, 'speaker-embedding'), undefined)
   writeBandEnergyModel(source, embeddingMetadata)
   await add('speaker-embedding')
 })
@@ -137,7 +137,7 @@ test('an aborted addition leaves nothing', async (t) => {
   const controller = new AbortController()
   const reason = new Error('enough')
   const kind = 'speaker-embedding'
-  const adding = addModel(folder, { kind, source, name: 'x', signal: controller.signal })
+  const adding = installModel(folder, { kind, source, name: 'x', signal: controller.signal })
   controller.abort(reason)
   await assert.rejects(adding, (error: Error) => error.cause === reason)
   assert.deepEqual(files(), [])
@@ -148,9 +148,9 @@ test('a file that changed is damaged, one that is gone is missing', async (t) =>
   writeMeanSquareModel(source)
   const model = await add('speaker-embedding')
   appendFileSync(model.path, 'x')
-  assert.equal(await findFault(model), 'damaged')
+  assert.equal(await checkFile(model), 'damaged')
   rmSync(model.path)
-  assert.equal(await findFault(model), 'missing')
+  assert.equal(await checkFile(model), 'missing')
 })
 
 test('a record that cannot be read is an error with the remedy', async (t) => {
@@ -163,7 +163,7 @@ test('a record that cannot be read is an error with the remedy', async (t) => {
   for (const text of broken) {
     writeFileSync(record, text)
     assert.throws(
-      () => readAddedModel(folder, 'speaker-embedding'),
+      () => readInstalledModel(folder, 'speaker-embedding'),
       /remove it with 'steno models remove speaker-embedding' and add it again/,
     )
   }

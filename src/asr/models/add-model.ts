@@ -1,29 +1,37 @@
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
-  type AddedModel,
-  type AddedRecord,
-  addedFolder,
   hashFile,
+  type InstalledModel,
+  type InstalledRecord,
+  installedFolder,
   type ModelKind,
-  readAddedModel,
+  readInstalledModel,
   recordFile,
 } from './added.ts'
-import { tryModels } from './try-models.ts'
+import { checkModels } from './try-models.ts'
 
 /** Which file becomes the model of a kind, and what it is called. */
-export type Addition = { kind: ModelKind; source: string; name: string; signal: AbortSignal }
+export type ModelInstallation = {
+  kind: ModelKind
+  source: string
+  name: string
+  signal: AbortSignal
+}
 
 /**
  * Copies a file into the models folder as the model of its kind, in place of an earlier one, after a
  * process of its own has run it along with the other kind. All of it or, when this process is killed, nothing.
  * Rejects with `Error` when the file is not there or is no model that fits; nothing has changed then.
  */
-export async function addModel(folder: string, addition: Addition): Promise<AddedModel> {
+export async function installModel(
+  folder: string,
+  addition: ModelInstallation,
+): Promise<InstalledModel> {
   const { kind, source, name, signal } = addition
   const found = await stat(source).catch(() => undefined)
   if (!found?.isFile()) throw new Error(`Cannot add ${source}: there is no such file`)
-  const added = addedFolder(folder)
+  const added = installedFolder(folder)
   await mkdir(added, { recursive: true })
   await removeLeftovers(added)
   const copy = join(added, `.adding-${process.pid}`)
@@ -37,7 +45,7 @@ export async function addModel(folder: string, addition: Addition): Promise<Adde
     await syncPath(copy)
     await rename(copy, join(added, file))
     const { size: bytes } = await stat(join(added, file))
-    const record: AddedRecord = { name, origin: basename(source), file, bytes, sha256 }
+    const record: InstalledRecord = { name, origin: basename(source), file, bytes, sha256 }
     const earlier = findEarlier(folder, kind)
     await writeRecord(recordFile(folder, kind), record)
     const path = join(added, file)
@@ -50,7 +58,7 @@ export async function addModel(folder: string, addition: Addition): Promise<Adde
 
 /** Removes the model of a kind, its record first; tells whether there was one. */
 export async function removeModel(folder: string, kind: ModelKind): Promise<boolean> {
-  const added = addedFolder(folder)
+  const added = installedFolder(folder)
   const record = recordFile(folder, kind)
   const found = await stat(record).catch(() => undefined)
   if (!found) return false
@@ -65,7 +73,7 @@ export async function removeModel(folder: string, kind: ModelKind): Promise<bool
 /** Only this file goes: a command that adds another one at the same time has its own beside it. */
 function findEarlier(folder: string, kind: ModelKind): string | undefined {
   try {
-    return readAddedModel(folder, kind)?.path
+    return readInstalledModel(folder, kind)?.path
   } catch {
     return undefined // Its record cannot be read and is about to be replaced; a removal finds the file.
   }
@@ -77,17 +85,17 @@ async function tryWithOthers(
   { kind, copy, signal }: { kind: ModelKind; copy: string; signal: AbortSignal },
 ): Promise<void> {
   const pathOf = (other: ModelKind) => {
-    return kind === other ? copy : readAddedModel(folder, other)?.path
+    return kind === other ? copy : readInstalledModel(folder, other)?.path
   }
   const embedding = pathOf('speaker-embedding')
   const segmentation = pathOf('speaker-segmentation')
-  await tryModels(
+  await checkModels(
     { ...(embedding && { embedding }), ...(segmentation && { segmentation }) },
     signal,
   )
 }
 
-async function writeRecord(path: string, record: AddedRecord): Promise<void> {
+async function writeRecord(path: string, record: InstalledRecord): Promise<void> {
   const unfinished = `${path}.new`
   const file = await open(unfinished, 'w')
   try {

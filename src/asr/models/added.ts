@@ -10,7 +10,7 @@ export const modelKinds = ['speaker-embedding', 'speaker-segmentation'] as const
 export type ModelKind = (typeof modelKinds)[number]
 
 /** A model that was added: the file that holds it, and what is on record of it. */
-export type AddedModel = {
+export type InstalledModel = {
   kind: ModelKind
   /** What the operator calls it, and the name of the file that it came from. */
   name: string
@@ -21,20 +21,20 @@ export type AddedModel = {
 }
 
 /** What stands in the record of an added model; `file` lies beside it. */
-export type AddedRecord = Omit<AddedModel, 'kind' | 'path'> & { file: string }
+export type InstalledRecord = Omit<InstalledModel, 'kind' | 'path'> & { file: string }
 
 /** Where added models lie inside the models folder, apart from the embedded ones. */
-export function addedFolder(folder: string): string {
+export function installedFolder(folder: string): string {
   return join(folder, 'added')
 }
 
 /** The record of the model of a kind: written last and removed first, so that it tells what there is. */
 export function recordFile(folder: string, kind: ModelKind): string {
-  return join(addedFolder(folder), `${kind}.json`)
+  return join(installedFolder(folder), `${kind}.json`)
 }
 
 /** The added model of a kind, if there is one. Blocks; throws `Error` when its record cannot be read. */
-export function readAddedModel(folder: string, kind: ModelKind): AddedModel | undefined {
+export function readInstalledModel(folder: string, kind: ModelKind): InstalledModel | undefined {
   let text: string
   try {
     text = readFileSync(recordFile(folder, kind), 'utf8')
@@ -43,17 +43,17 @@ export function readAddedModel(folder: string, kind: ModelKind): AddedModel | un
     throw unreadable(kind, error)
   }
   const { file, ...record } = parseRecord(text, kind)
-  return { kind, ...record, path: join(addedFolder(folder), file) }
+  return { kind, ...record, path: join(installedFolder(folder), file) }
 }
 
 /** What may be wrong with the file of a model. */
-export type Fault = 'damaged' | 'missing'
+export type FileDamage = 'damaged' | 'missing'
 
 /** Tells what is wrong with the file of a model, whose every byte is read; undefined when it is whole. */
-export async function findFault({
+export async function checkFile({
   path,
   sha256,
-}: Pick<AddedModel, 'path' | 'sha256'>): Promise<Fault | undefined> {
+}: Pick<InstalledModel, 'path' | 'sha256'>): Promise<FileDamage | undefined> {
   try {
     return (await hashFile(path)) === sha256 ? undefined : 'damaged'
   } catch (error) {
@@ -69,7 +69,7 @@ export async function hashFile(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-function parseRecord(text: string, kind: ModelKind): AddedRecord {
+function parseRecord(text: string, kind: ModelKind): InstalledRecord {
   let record: unknown
   try {
     record = JSON.parse(text)
@@ -80,7 +80,7 @@ function parseRecord(text: string, kind: ModelKind): AddedRecord {
   return record
 }
 
-function isRecord(value: unknown): value is AddedRecord {
+function isRecord(value: unknown): value is InstalledRecord {
   if (typeof value !== 'object' || value === null) return false
   const { name, origin, file, bytes, sha256 } = value as Record<string, unknown>
   const texts = [name, origin, file, sha256].every((text) => typeof text === 'string')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { floats, floatsOf, loadModel } from '../onnx-runtime.ts'
-import { blockQuantise } from './block-quantise.ts'
+import { blockQuantize } from './block-quantise.ts'
 import type { OnnxModel, OnnxTensor } from './onnx.ts'
 import { elementType, writeModel } from './onnx.ts'
 
@@ -17,7 +17,7 @@ const ZERO_POINT = 120
 const weights = Uint8Array.from({ length: ROWS * COLUMNS }, (_, i) => (i * 37) % 256)
 
 /** x [batch, 64] → y [batch, 8] in the form that dynamic quantisation writes. */
-function quantisedProduct(): OnnxModel {
+function quantizedProduct(): OnnxModel {
   const shape = (columns: number) => ({ dim: [{ dim_param: 'batch' }, { dim_value: columns }] })
   const value = (name: string, columns: number) => {
     return { name, type: { tensor_type: { elem_type: elementType.float, shape: shape(columns) } } }
@@ -80,18 +80,18 @@ test('the product keeps its weights and is nearer to the exact one', async () =>
   const exact = exactProduct(quiet)
   const distance = (found: Float32Array) =>
     Math.max(...exact.map((value, i) => Math.abs(value - found[i]!)))
-  const before = distance(await run(quantisedProduct(), quiet))
-  const after = distance(await run(blockQuantise(quantisedProduct()), quiet))
+  const before = distance(await run(quantizedProduct(), quiet))
+  const after = distance(await run(blockQuantize(quantizedProduct()), quiet))
   assert.ok(after <= before * 1.05 && after < 0.02, `${after} against ${before}`)
 })
 
 test('a row does not depend on its neighbours in the batch', async () => {
   const together = Float32Array.from([...quiet, ...loud])
-  const model = blockQuantise(quantisedProduct())
+  const model = blockQuantize(quantizedProduct())
   const alone = await run(model, quiet)
   const beside = (await run(model, together)).subarray(0, COLUMNS)
   for (const [i, value] of alone.entries()) assert.ok(Math.abs(value - beside[i]!) < 1e-4)
-  const spoilt = (await run(quantisedProduct(), together)).subarray(0, COLUMNS)
+  const spoilt = (await run(quantizedProduct(), together)).subarray(0, COLUMNS)
   assert.ok(
     alone.some((value, i) => Math.abs(value - spoilt[i]!) > 0.02),
     'the old form does',
@@ -99,7 +99,7 @@ test('a row does not depend on its neighbours in the batch', async () => {
 })
 
 test('a model of another form is refused', () => {
-  const model = quantisedProduct()
+  const model = quantizedProduct()
   model.graph.node = model.graph.node.filter((node) => node.op_type !== 'Cast')
-  assert.throws(() => blockQuantise(model), TypeError)
+  assert.throws(() => blockQuantize(model), TypeError)
 })

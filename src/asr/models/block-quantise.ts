@@ -13,14 +13,14 @@ const CONTRIB_DOMAIN = 'com.microsoft'
  * with one scale, so that a segment's text depends on its neighbours; the second rounds every 32
  * values of every row by themselves, at the same speed.
  */
-export function blockQuantise(model: OnnxModel): OnnxModel {
+export function blockQuantize(model: OnnxModel): OnnxModel {
   const graph = { ...model.graph, initializer: [...model.graph.initializer] }
   const find = indexGraph(graph)
   const replacements = new Map<OnnxNode, OnnxNode>()
   for (const product of graph.node.filter((node) => node.op_type === 'MatMulInteger')) {
     const [activations, weightName = '', , zeroPointName = ''] = product.input
     const weight = find.tensor(weightName)
-    const quantise = find.producer(activations!)
+    const quantize = find.producer(activations!)
     const cast = find.consumer(product.output[0]!)
     const rescale = find.consumer(cast.output[0]!)
     const scales = find.producer(rescale.input.find((name) => name !== cast.output[0])!)
@@ -42,7 +42,7 @@ export function blockQuantise(model: OnnxModel): OnnxModel {
       name: `${product.name}/blocks`,
       op_type: 'MatMulNBits',
       domain: CONTRIB_DOMAIN,
-      input: [quantise.input[0]!, ...constants.map((tensor) => tensor.name)],
+      input: [quantize.input[0]!, ...constants.map((tensor) => tensor.name)],
       output: rescale.output,
       attribute: Object.entries(attributes).map(([name, i]) => ({ name, type: 2, i })),
     })

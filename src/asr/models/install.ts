@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
-import { blockQuantise } from './block-quantise.ts'
+import { blockQuantize } from './block-quantise.ts'
 import type { ModelPackage } from './embedded.ts'
 import { embeddedModels, moonshinePackage, voiceDetectorPackage } from './embedded.ts'
 import { readModel, writeModel } from './onnx.ts'
@@ -94,8 +94,8 @@ async function prepareMoonshine(
   await mkdir(join(work, name))
   await copyFile(join(from, 'encoder_model.onnx'), join(work, encoder))
   const { init, step } = splitDecoder(readModel(join(from, 'decoder_model_merged.onnx')), heads)
-  writeModel(join(work, initFile), blockQuantise(init))
-  writeModel(join(work, stepFile), blockQuantise(step))
+  writeModel(join(work, initFile), blockQuantize(init))
+  writeModel(join(work, stepFile), blockQuantize(step))
   return [encoder, initFile, stepFile]
 }
 

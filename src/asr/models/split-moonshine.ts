@@ -45,7 +45,7 @@ export function splitDecoder(merged: OnnxModel, heads: AlignmentHeads): SplitDec
     }
     maskCrossAttention(draft)
     exposeAttention(draft, heads)
-    quantiseHead(draft)
+    quantizeHead(draft)
     return { ...merged, ir_version: 8, graph: draft }
   }
   const init = build(branch('else_branch'), () => true)
@@ -88,18 +88,18 @@ function exposeAttention(graph: OnnxGraph, heads: AlignmentHeads): void {
 }
 
 /** Logits from bytes: DynamicQuantizeLinear → MatMulInteger → scale. */
-function quantiseHead(graph: OnnxGraph): void {
-  const dequantise = graph.node.find(
+function quantizeHead(graph: OnnxGraph): void {
+  const dequantize = graph.node.find(
     (n) => n.op_type === 'DequantizeLinear' && n.name.includes('transposed'),
   )
-  const transpose = graph.node.find((n) => n.output[0] === dequantise?.input[0])
-  const matmul = graph.node.find((n) => n.input[1] === dequantise?.output[0])
+  const transpose = graph.node.find((n) => n.output[0] === dequantize?.input[0])
+  const matmul = graph.node.find((n) => n.input[1] === dequantize?.output[0])
   const embedding = graph.initializer.find((t) => t.name === transpose?.input[0])
-  if (!dequantise || !transpose || !matmul || !embedding) {
+  if (!dequantize || !transpose || !matmul || !embedding) {
     throw new TypeError('not a merged decoder: its output head has another form')
   }
-  const [, scale, zeroPoint] = dequantise.input as [string, string, string]
-  graph.node = graph.node.filter((n) => n !== dequantise && n !== transpose && n !== matmul)
+  const [, scale, zeroPoint] = dequantize.input as [string, string, string]
+  graph.node = graph.node.filter((n) => n !== dequantize && n !== transpose && n !== matmul)
   graph.initializer.push(transposeBytes(embedding, 'head.weight'))
   graph.node.push(
     node('DynamicQuantizeLinear', [matmul.input[0]!], ['head.x', 'head.x_scale', 'head.x_zero']),

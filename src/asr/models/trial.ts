@@ -1,10 +1,10 @@
 /** The process behind `tryModels`: runs the models named in its argument once, tells what came of it, and ends. */
 
 import { openFbankEmbedder } from '../speakers/fbank-embedder.ts'
-import { openTurnFinder } from '../speakers/turn-finder.ts'
+import { openDiarizationPipeline } from '../speakers/turn-finder.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { checkSegmentation } from './check-segmentation.ts'
-import type { SpeakerModelFiles, TrialResult } from './try-models.ts'
+import type { ModelCheckResult, SpeakerModelFiles } from './try-models.ts'
 
 const { embedding, segmentation } = JSON.parse(process.argv[2] ?? '{}') as SpeakerModelFiles
 
@@ -18,7 +18,7 @@ function sound(): Float32Array {
 async function tryAll(): Promise<void> {
   if (segmentation) await checkSegmentation(segmentation)
   if (segmentation && embedding) {
-    const finder = await openTurnFinder({ segmentation, embedding })
+    const finder = await openDiarizationPipeline({ segmentation, embedding })
     finder.find(sound(), {})
   } else if (embedding) {
     const embedder = await openFbankEmbedder({ modelPath: embedding })
@@ -32,7 +32,7 @@ function explain(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message}: ${explain(error.cause)}`
 }
 
-const result: TrialResult = await tryAll().then(
+const result: ModelCheckResult = await tryAll().then(
   () => ({}),
   (error) => ({ problem: explain(error) }),
 )

@@ -4,7 +4,7 @@ import { fork } from 'node:child_process'
 export type SpeakerModelFiles = { embedding?: string; segmentation?: string }
 
 /** What the process that tries them answers; none when it ended in the middle. */
-export type TrialResult = { problem?: string }
+export type ModelCheckResult = { problem?: string }
 
 /** Loading and running them takes seconds; a process that takes longer hangs. */
 const TRIAL_TIMEOUT_MS = 120_000
@@ -15,7 +15,7 @@ const MAX_ERRORS = 10_000
  * Loads speaker models as the workers do and runs them once, in a process of its own, which a file that
  * is none may end. Rejects with `Error` that says what is wrong with them.
  */
-export async function tryModels(files: SpeakerModelFiles, signal: AbortSignal): Promise<void> {
+export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   const child = fork(new URL('trial.ts', import.meta.url), [JSON.stringify(files)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -24,9 +24,9 @@ export async function tryModels(files: SpeakerModelFiles, signal: AbortSignal): 
   child.stderr?.on('data', (text: Buffer) => {
     errors = (errors + text).slice(-MAX_ERRORS)
   })
-  const { promise, resolve, reject } = Promise.withResolvers<TrialResult>()
-  let result: TrialResult | undefined
-  child.on('message', (message: TrialResult) => {
+  const { promise, resolve, reject } = Promise.withResolvers<ModelCheckResult>()
+  let result: ModelCheckResult | undefined
+  child.on('message', (message: ModelCheckResult) => {
     result = message
   })
   child.once('error', reject)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Session, Tensor, Tensors } from '../onnx-runtime.ts'
 import { floats, floatsOf, integers, loadModel } from '../onnx-runtime.ts'
-import { findLoop } from './loops.ts'
+import { findRepetition } from './loops.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 
 /** Sizes that differ between the Moonshine models. */
@@ -173,7 +173,7 @@ function choose(row: Row, outputs: Tensors, i: number, size: AttentionSize): voi
     return
   }
   decoding.tokens.push(token)
-  const loop = findLoop(decoding.tokens)
+  const loop = findRepetition(decoding.tokens)
   if (loop !== undefined) {
     decoding.tokens.length = loop
     decoding.logProbs.length = decoding.attention.length = loop + 1

@@ -9,7 +9,7 @@ const REPEATS = [8, 6, 4, 3, 3, 3, 3, 3]
  * speech. Returns how many tokens to keep when the end of `tokens` repeats itself, so that the phrase
  * stays once; undefined while there is no loop.
  */
-export function findLoop(tokens: readonly number[]): number | undefined {
+export function findRepetition(tokens: readonly number[]): number | undefined {
   for (let phrase = 1; phrase <= REPEATS.length; phrase++) {
     const length = phrase * REPEATS[phrase - 1]!
     if (tokens.length < length) continue

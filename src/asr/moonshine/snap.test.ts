@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { loudness, snapToSound } from './snap.ts'
+import { alignToEnergy, loudness } from './snap.ts'
 
 /** One character per 10 ms: `#` is loud, `.` is silent. */
 function dbOf(sound: string): Float32Array {
@@ -14,7 +14,7 @@ function rounded(spans: readonly { start: number; end: number }[]): number[][] {
 
 test('a word shrinks to its sound', () => {
   const db = dbOf(`${'.'.repeat(20)}${'#'.repeat(30)}${'.'.repeat(50)}`)
-  assert.deepEqual(rounded(snapToSound([{ start: 0.02, end: 0.9 }], db)), [[0.18, 0.5]])
+  assert.deepEqual(rounded(alignToEnergy([{ start: 0.02, end: 0.9 }], db)), [[0.18, 0.5]])
 })
 
 test('sound before a pause inside a word belongs to the word before', () => {
@@ -23,12 +23,12 @@ test('sound before a pause inside a word belongs to the word before', () => {
     { start: 0, end: 0.2 },
     { start: 0.2, end: 0.9 },
   ]
-  assert.deepEqual(rounded(snapToSound(spans, db))[1], [0.58, 0.9])
+  assert.deepEqual(rounded(alignToEnergy(spans, db))[1], [0.58, 0.9])
 })
 
 test('a stray last bit of sound does not become the word', () => {
   const db = dbOf(`${'#'.repeat(50)}${'.'.repeat(30)}${'#'.repeat(4)}${'.'.repeat(16)}`)
-  assert.deepEqual(rounded(snapToSound([{ start: 0, end: 0.9 }], db)), [[0, 0.5]])
+  assert.deepEqual(rounded(alignToEnergy([{ start: 0, end: 0.9 }], db)), [[0, 0.5]])
 })
 
 test('words never overlap, and start in order, whatever the sound', () => {
@@ -47,7 +47,7 @@ test('words never overlap, and start in order, whatever the sound', () => {
           at = start + length
           return { start, end: at }
         })
-        const snapped = snapToSound(spans, Float32Array.from(db))
+        const snapped = alignToEnergy(spans, Float32Array.from(db))
         for (const [i, { start, end }] of snapped.entries()) {
           assert.ok(end >= start && start >= 0)
           const next = snapped[i + 1]

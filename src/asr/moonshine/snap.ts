@@ -35,7 +35,7 @@ export function loudness(audio: Float32Array): Float32Array {
  * puts silences into words. `spans` ascend, in seconds; so do the results, and they never overlap.
  * The constants were chosen on forced-aligned read speech.
  */
-export function snapToSound(spans: readonly Span[], db: Float32Array): Span[] {
+export function alignToEnergy(spans: readonly Span[], db: Float32Array): Span[] {
   const floor = quantile(db, 0.05) + ABOVE_FLOOR
   const snapped: Span[] = []
   for (const span of spans) {

@@ -9,8 +9,8 @@ import { readConfig } from '../../config.ts'
 import { createLog } from '../../log.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../engine.ts'
-import { addModel } from '../models/add-model.ts'
-import { hashFile, type ModelKind, readAddedModel } from '../models/added.ts'
+import { installModel } from '../models/add-model.ts'
+import { hashFile, type ModelKind, readInstalledModel } from '../models/added.ts'
 import type { PcmFile, SpeakerCounts, SpeechEngine } from '../speech-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import {
@@ -19,8 +19,8 @@ import {
   writeMeanSquareModel,
   writePitchModel,
 } from './stand-in-models.fixture.ts'
-import { readVoices } from './voice-files.ts'
-import { chooseVoiceModel } from './voice-model.ts'
+import { readEmbeddings } from './voice-files.ts'
+import { chooseSpeakerModel } from './voice-model.ts'
 
 const { signal } = new AbortController()
 
@@ -35,7 +35,7 @@ async function makeModels(t: TestContext) {
   async function add(kind: ModelKind, write: (file: string) => void) {
     const source = join(folder, 'source.onnx')
     write(source)
-    await addModel(folder, { kind, source, name: 'mine', signal })
+    await installModel(folder, { kind, source, name: 'mine', signal })
   }
   return { folder, add }
 }
@@ -69,17 +69,17 @@ async function makeTalk(folder: string): Promise<{ pcm: PcmFile; transcript: Tra
 /** Who said what of the talk, as `0:w0…w6`, and what was kept on the way. */
 async function tellApart(engine: SpeechEngine, folder: string, counts: SpeakerCounts = {}) {
   const { pcm, transcript } = await makeTalk(folder)
-  const groups = engine.planVoices(transcript.utterances[0]!.words, pcm)
+  const groups = engine.planEmbeddings(transcript.utterances[0]!.words, pcm)
   const files = groups.map((_, i) => join(folder, `voices-${i}`))
   for (const [i, regions] of groups.entries()) {
-    await engine.hearVoices(pcm, regions, { signal, to: files[i]!, counts })
+    await engine.embedSpeakers(pcm, regions, { signal, to: files[i]!, counts })
   }
   const task = { transcript, voices: [{ channel: 0, files }], counts }
   const utterances = await engine.findSpeakers(task, { signal })
   const turns = utterances.map(({ speaker, words }) => {
     return `${speaker}:${words[0]!.text}-${words.at(-1)!.text}`
   })
-  return { turns, heard: files.map(readVoices), groups, samples: pcm.samples }
+  return { turns, heard: files.map(readEmbeddings), groups, samples: pcm.samples }
 }
 
 const byTurns = ['0:w0-w6', '1:w7-w13', '0:w14-w20', '1:w21-w27', '0:w28-w34', '1:w35-w41']
@@ -93,20 +93,20 @@ test('an added speaker-embedding hears the voices in place of the built-in model
   const [first] = heard
   assert.ok(first && 'windows' in first && first.windows.length > 20)
   assert.equal(first.windows[0]!.embedding.length, 80)
-  const { sha256 } = readAddedModel(folder, 'speaker-embedding')!
-  assert.deepEqual([first.model, engine.voiceModel], [sha256.slice(0, 16), sha256.slice(0, 16)])
+  const { sha256 } = readInstalledModel(folder, 'speaker-embedding')!
+  assert.deepEqual([first.model, engine.speakerModel], [sha256.slice(0, 16), sha256.slice(0, 16)])
 })
 
 test('both kinds of models find the turns of the whole recording', async (t) => {
   const { folder, add } = await makeModels(t)
   await add('speaker-segmentation', writePitchModel)
-  assert.equal(chooseVoiceModel(folder).kind, 'built-in')
+  assert.equal(chooseSpeakerModel(folder).kind, 'built-in')
   await add('speaker-embedding', writeBandEnergyModel)
   const engine = startEngine(t, folder)
   const { turns, heard, groups, samples } = await tellApart(engine, folder)
   assert.deepEqual(turns, byTurns)
   assert.deepEqual(groups, [[{ start: 0, end: samples }]])
-  assert.deepEqual(engine.planVoices([], { path: '', samples }), [])
+  assert.deepEqual(engine.planEmbeddings([], { path: '', samples }), [])
   assert.ok(heard[0] && 'turns' in heard[0])
   assert.deepEqual(
     await countsAt(engine, folder, [{ max: 5 }, { max: 1 }, { exact: 1 }]),
@@ -137,7 +137,7 @@ test('a damaged or missing model fails what asks for it, by name, and the worker
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', writeMeanSquareModel)
   const engine = startEngine(t, folder)
-  const { path } = readAddedModel(folder, 'speaker-embedding')!
+  const { path } = readInstalledModel(folder, 'speaker-embedding')!
   appendFileSync(path, 'x')
   const message = /^Cannot use the added speaker model: 'mine' is damaged; see 'steno models'/
   await assert.rejects(tellApart(engine, folder), { code: 'speaker_model_unusable', message })
@@ -150,7 +150,7 @@ test('a damaged or missing model fails what asks for it, by name, and the worker
 test('models that end their process fail what asks for them, and nothing else', async (t) => {
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', (file) => writeMeanSquareModel(file))
-  const embedding = readAddedModel(folder, 'speaker-embedding')!
+  const embedding = readInstalledModel(folder, 'speaker-embedding')!
   const record = { ...embedding, file: basename(embedding.path) }
   const to = join(folder, 'added', 'speaker-segmentation.json')
   await writeFile(to, JSON.stringify(record))
@@ -165,7 +165,7 @@ test('models that end their process fail what asks for them, and nothing else', 
 test('a model that cannot be loaded is named, without a path of this machine', async (t) => {
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', writeMeanSquareModel)
-  const { path, ...record } = readAddedModel(folder, 'speaker-embedding')!
+  const { path, ...record } = readInstalledModel(folder, 'speaker-embedding')!
   await writeFile(path, 'no model')
   const changed = { ...record, file: basename(path), sha256: await hashFile(path) }
   await writeFile(join(folder, 'added', 'speaker-embedding.json'), JSON.stringify(changed))

@@ -12,7 +12,7 @@ const LEAST_SHARED = 5
  * five, are heard at the same time on another. Calls with a channel for each side share hardly any, even when both speak
  * at once. Words of each channel ascend.
  */
-export function shareRoom(channels: readonly (readonly Word[])[]): boolean {
+export function inSameRoom(channels: readonly (readonly Word[])[]): boolean {
   return channels.some((own, i) => {
     const shared = channels.map((other, j) => (i === j ? 0 : countShared(own, other)))
     return Math.max(...shared) >= Math.max(LEAST_SHARED, SAME_ROOM * own.length)

@@ -1,10 +1,10 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { cutUtterances } from '../../transcript/utterances.ts'
-import type { SpeakerCounts, SpokenUtterance } from '../speech-engine.ts'
-import { shareRoom } from './crosstalk.ts'
+import type { SpeakerCounts, SpeakerUtterance } from '../speech-engine.ts'
+import { inSameRoom } from './crosstalk.ts'
 import type { EmbeddedWindow } from './embedder.ts'
-import { chooseCounts } from './voice-counts.ts'
-import { findVoices } from './voices.ts'
+import { chooseSpeakerCounts } from './voice-counts.ts'
+import { findSpeakers } from './voices.ts'
 import { assignWords } from './word-speakers.ts'
 
 /** The windows of one channel that its embedder listened to, by `speechRegions` and `diarizationGrid`. */
@@ -24,11 +24,11 @@ export type ChannelWords = { channel: number; spoken: SpokenWord[] }
 export function diarize(
   transcript: Transcript,
   { voices, counts }: { voices: readonly ChannelWindows[]; counts: SpeakerCounts },
-): SpokenUtterance[] {
+): SpeakerUtterance[] {
   const channels = splitChannels(transcript)
   const windows = channels.map(({ channel }) => windowsOf(voices, channel))
   const texts = channels.map(({ spoken }) => spoken.map(({ word }) => word))
-  const oneRoom = channels.length > 1 && shareRoom(texts)
+  const oneRoom = channels.length > 1 && inSameRoom(texts)
   const directions = oneRoom ? hearRoom(windows, counts) : hearApart(windows, counts)
   for (const [i, { spoken }] of channels.entries()) {
     const own = assignWords(texts[i]!, { windows: windows[i]!, directions: directions[i]! })
@@ -47,10 +47,10 @@ function hearApart(
   channels: readonly (readonly EmbeddedWindow[])[],
   counts: SpeakerCounts,
 ): ChannelVoices {
-  const found = channels.map(findVoices)
+  const found = channels.map(findSpeakers)
   const isCall = channels.length > 1
   const start = found.map(({ count }) => (isCall ? Math.min(1, count) : count))
-  const chosen = chooseCounts(found, { start, counts })
+  const chosen = chooseSpeakerCounts(found, { start, counts })
   return found.map(({ directions }, i) => directions(chosen[i]!))
 }
 
@@ -59,8 +59,8 @@ function hearRoom(
   channels: readonly (readonly EmbeddedWindow[])[],
   counts: SpeakerCounts,
 ): ChannelVoices {
-  const found = findVoices(layBehind(channels))
-  const [count] = chooseCounts([found], { start: [found.count], counts })
+  const found = findSpeakers(layBehind(channels))
+  const [count] = chooseSpeakerCounts([found], { start: [found.count], counts })
   return channels.map(() => found.directions(count!))
 }
 
@@ -137,7 +137,7 @@ function confidenceIn(words: readonly Word[], margins: ReadonlyMap<Word, number>
 export function numberSpeakers(
   turns: readonly Turn[],
   { acrossChannels = false }: { acrossChannels?: boolean } = {},
-): SpokenUtterance[] {
+): SpeakerUtterance[] {
   const sorted = turns.toSorted(({ utterance: a }, { utterance: b }) => {
     return a.words[0]!.start - b.words[0]!.start || a.channel - b.channel
   })

@@ -6,7 +6,7 @@ export function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
 }
 
 /** Where `vectors` point to together, as a vector of length 1; each counts by its weight. */
-export function meanDirection(
+export function meanVector(
   vectors: readonly ArrayLike<number>[],
   weights: readonly number[],
 ): Float32Array {

@@ -3,7 +3,7 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { EmbeddedWindow, SpeakerEmbedder } from './embedder.ts'
 import { defaultGrid } from './embedder.ts'
 import { createLogMel, frameSizes, framesIn } from './log-mel.ts'
-import { checkRegions, layWindows, normalise } from './windows.ts'
+import { checkRegions, layWindows, normalize } from './windows.ts'
 
 const BINS = 80
 /** Frames of 10 ms; networks that halve their input three times have nothing to average below. A shorter window is repeated. */
@@ -16,7 +16,7 @@ const MIN_FRAMES = 50
  */
 export async function openFbankEmbedder(options: { modelPath: string }): Promise<SpeakerEmbedder> {
   const session = await loadModel(options.modelPath)
-  const dimension = await rehearse(session).catch(async (cause) => {
+  const dimension = await measureCost(session).catch(async (cause) => {
     await session.release()
     throw new Error(`Cannot use ${options.modelPath} as a speaker model`, { cause })
   })
@@ -34,7 +34,7 @@ export async function openFbankEmbedder(options: { modelPath: string }): Promise
           const count = framesIn(window.end - window.start, SAMPLE_RATE)
           const from = Math.min(Math.round((window.start - region.start) / step), frames - count)
           const heard = mel.subarray(from * BINS, (from + count) * BINS)
-          const embedding = normalise(await run(session, lessMean(heard)))
+          const embedding = normalize(await run(session, lessMean(heard)))
           embedded.push({ ...window, embedding })
         }
       }
@@ -45,7 +45,7 @@ export async function openFbankEmbedder(options: { modelPath: string }): Promise
 }
 
 /** Tells the dimension, and that the model is of the form that we know. */
-async function rehearse(session: Session): Promise<number> {
+async function measureCost(session: Session): Promise<number> {
   const { inputNames, outputNames } = session
   if (inputNames.length !== 1 || outputNames.length !== 1) {
     throw new Error(
@@ -54,7 +54,7 @@ async function rehearse(session: Session): Promise<number> {
   }
   const frames = Float32Array.from({ length: 100 * BINS }, (_, i) => Math.sin(i * i))
   const embedding = await run(session, frames)
-  normalise(embedding)
+  normalize(embedding)
   return embedding.length
 }
 

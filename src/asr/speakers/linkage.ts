@@ -1,7 +1,7 @@
 import { dot } from './directions.ts'
 
 /** Embeddings that belong together: their sum, and how many they are. */
-export type Group = { sum: Float64Array; size: number }
+export type Cluster = { sum: Float64Array; size: number }
 
 /** Merging ends at so many groups, or when no two are as alike as this: mean cosine of their members, -1 for always. */
 export type MergeLimit = { count: number; similarity: number }
@@ -14,19 +14,22 @@ const POOL = 300
  * highest mean cosine are merged first. More than 300 are taken in as they come, and the pool is merged to
  * half its bound each time, so the work grows with their number and not with its square.
  */
-export function groupEmbeddings(embeddings: readonly Float32Array[], count: number): Group[] {
-  let pool: Group[] = []
+export function clusterEmbeddings(embeddings: readonly Float32Array[], count: number): Cluster[] {
+  let pool: Cluster[] = []
   for (let from = 0; from < embeddings.length; from += POOL / 2) {
-    if (pool.length > POOL / 2) pool = mergeGroups(pool, { count: POOL / 2, similarity: -1 })
+    if (pool.length > POOL / 2) pool = mergeClusters(pool, { count: POOL / 2, similarity: -1 })
     const next = embeddings.slice(from, from + POOL / 2)
     pool.push(...next.map((embedding) => ({ sum: Float64Array.from(embedding), size: 1 })))
   }
-  return mergeGroups(pool, { count, similarity: -1 })
+  return mergeClusters(pool, { count, similarity: -1 })
 }
 
 /** Merges groups by average linkage up to the limit; of equally good pairs the first is taken. */
-export function mergeGroups(groups: readonly Group[], { count, similarity }: MergeLimit): Group[] {
-  const merged: (Group | undefined)[] = [...groups]
+export function mergeClusters(
+  groups: readonly Cluster[],
+  { count, similarity }: MergeLimit,
+): Cluster[] {
+  const merged: (Cluster | undefined)[] = [...groups]
   const similarities = groups.map((a) => Float64Array.from(groups, (b) => likeness(a, b)))
   for (let left = groups.length; left > Math.max(1, count); left--) {
     const pair = mostAlike(merged, similarities)
@@ -45,15 +48,18 @@ export function mergeGroups(groups: readonly Group[], { count, similarity }: Mer
 }
 
 /** The mean cosine between the members of two groups is the product of their means. */
-function likeness(a: Group, b: Group): number {
+function likeness(a: Cluster, b: Cluster): number {
   return dot(a.sum, b.sum) / (a.size * b.size)
 }
 
-function join(a: Group, b: Group): Group {
+function join(a: Cluster, b: Cluster): Cluster {
   return { sum: a.sum.map((x, i) => x + b.sum[i]!), size: a.size + b.size }
 }
 
-function mostAlike(groups: readonly (Group | undefined)[], similarities: readonly Float64Array[]) {
+function mostAlike(
+  groups: readonly (Cluster | undefined)[],
+  similarities: readonly Float64Array[],
+) {
   let best: { a: number; b: number; similarity: number } | undefined
   for (let a = 0; a < groups.length; a++) {
     if (!groups[a]) continue

@@ -12,11 +12,11 @@ function noise(length: number, loudness = 0.1): Float32Array {
 function plainFrame(samples: Float32Array): { mel: number[]; energy: number } {
   const scaled = [...samples].map((sample) => sample * 32_768)
   const mean = scaled.reduce((sum, sample) => sum + sample, 0) / 200
-  const centred = scaled.map((sample) => sample - mean)
-  const energy = centred.reduce((sum, sample) => sum + sample ** 2, 0) + 200
-  const window = centred.map((_, i) => (0.5 - 0.5 * Math.cos((2 * Math.PI * i) / 199)) ** 0.85)
-  const shaped = centred.map(
-    (sample, i) => (sample - 0.97 * centred[Math.max(0, i - 1)]!) * window[i]!,
+  const centered = scaled.map((sample) => sample - mean)
+  const energy = centered.reduce((sum, sample) => sum + sample ** 2, 0) + 200
+  const window = centered.map((_, i) => (0.5 - 0.5 * Math.cos((2 * Math.PI * i) / 199)) ** 0.85)
+  const shaped = centered.map(
+    (sample, i) => (sample - 0.97 * centered[Math.max(0, i - 1)]!) * window[i]!,
   )
   const windowPower = window.reduce((sum, weight) => sum + weight ** 2, 0)
   const spectrum = Array.from({ length: 128 }, (_, k) => {
@@ -29,11 +29,11 @@ function plainFrame(samples: Float32Array): { mel: number[]; energy: number } {
   const melOf = (hertz: number) => 1127 * Math.log(1 + hertz / 700)
   const step = (melOf(3700) - melOf(20)) / 24
   const mel = Array.from({ length: 23 }, (_, bin) => {
-    const [left, centre, right] = [0, 1, 2].map((edge) => melOf(20) + (bin + edge) * step)
+    const [left, center, right] = [0, 1, 2].map((edge) => melOf(20) + (bin + edge) * step)
     const sum = spectrum.reduce((total, power, k) => {
       const at = melOf(k * 31.25)
       if (at <= left! || at >= right!) return total
-      return total + power * (at <= centre! ? (at - left!) / step : (right! - at) / step)
+      return total + power * (at <= center! ? (at - left!) / step : (right! - at) / step)
     }, 0)
     return Math.log(sum)
   })
@@ -66,8 +66,8 @@ test('a tone is loudest in the band of its frequency', () => {
   )
   const { mel } = createLogMel(format)(tone)
   const loudest = mel.indexOf(Math.max(...mel))
-  const centre = ((1127 * Math.log(1 + 1000 / 700) - 31.75) / (2075 - 31.75)) * 24 - 1
-  assert.ok(Math.abs(loudest - centre) < 1, `${loudest} against ${centre}`)
+  const center = ((1127 * Math.log(1 + 1000 / 700) - 31.75) / (2075 - 31.75)) * 24 - 1
+  assert.ok(Math.abs(loudest - center) < 1, `${loudest} against ${center}`)
 })
 
 test('only whole frames count', () => {

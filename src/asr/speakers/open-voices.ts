@@ -1,17 +1,17 @@
 import { AppError } from '../../errors.ts'
-import { findFault } from '../models/added.ts'
+import { checkFile } from '../models/added.ts'
 import { readSamples } from '../pcm.ts'
 import type { Segment, SpeakerCounts } from '../speech-engine.ts'
 import type { EmbeddedWindow, SpeakerEmbedder } from './embedder.ts'
 import { openFbankEmbedder } from './fbank-embedder.ts'
 import { diarizationGrid } from './regions.ts'
 import { openTelephoneEmbedder, telephoneModelPath } from './telephone-embedder.ts'
-import { openTurnFinder, type TurnFinder } from './turn-finder.ts'
-import type { HeardVoices } from './voice-files.ts'
-import type { ModelFile, VoiceModel } from './voice-model.ts'
+import { type DiarizationPipeline, openDiarizationPipeline } from './turn-finder.ts'
+import type { ChannelEmbeddings } from './voice-files.ts'
+import type { ModelFile, SpeakerModelSpec } from './voice-model.ts'
 
 /** Where to listen, in the samples of a file. `counts` are those of its channel, as far as they are known. */
-export type Listening = {
+export type EmbeddingInput = {
   path: string
   regions: readonly Segment[]
   counts: SpeakerCounts
@@ -19,17 +19,17 @@ export type Listening = {
 }
 
 /** A loaded model: hears the voices in some regions. */
-export type Voices = (listening: Listening) => Promise<HeardVoices>
+export type SpeakerModel = (listening: EmbeddingInput) => Promise<ChannelEmbeddings>
 
 /** Loads a model; rejects with `speaker_model_unusable`, which names it, when an added one is not what it was. */
-export async function openVoices(model: VoiceModel): Promise<Voices> {
+export async function openSpeakerModel(model: SpeakerModelSpec): Promise<SpeakerModel> {
   switch (model.kind) {
     case 'built-in':
-      return hearWindows(await openTelephoneEmbedder({ modelPath: telephoneModelPath }), model.id)
+      return embedWindows(await openTelephoneEmbedder({ modelPath: telephoneModelPath }), model.id)
     case 'embedding':
-      return hearWindows(await openEmbedding(model.embedding), model.id)
+      return embedWindows(await openEmbedding(model.embedding), model.id)
     case 'pipeline':
-      return hearTurns(await openPipeline(model), model.id)
+      return segmentTurns(await openPipeline(model), model.id)
     case 'unusable':
       throw new AppError('speaker_model_unusable', model.problem)
   }
@@ -40,16 +40,16 @@ async function openEmbedding(embedding: ModelFile): Promise<SpeakerEmbedder> {
   return openFbankEmbedder({ modelPath: embedding.path }).catch((cause) => refuse(embedding, cause))
 }
 
-async function openPipeline(models: Extract<VoiceModel, { kind: 'pipeline' }>) {
+async function openPipeline(models: Extract<SpeakerModelSpec, { kind: 'pipeline' }>) {
   const { embedding, segmentation } = models
   await requireWhole(embedding)
   await requireWhole(segmentation)
   const paths = { embedding: embedding.path, segmentation: segmentation.path }
-  return openTurnFinder(paths).catch((cause) => refuse(segmentation, cause))
+  return openDiarizationPipeline(paths).catch((cause) => refuse(segmentation, cause))
 }
 
 async function requireWhole(file: ModelFile): Promise<void> {
-  const fault = await findFault(file)
+  const fault = await checkFile(file)
   if (fault === undefined) return
   const since = fault === 'missing' ? ' since the server was started' : ''
   throw new AppError(
@@ -65,7 +65,7 @@ function refuse({ name }: ModelFile, cause: unknown): never {
 }
 
 /** Samples are read from the first region on, so that places are moved there and back. */
-function hearWindows(embedder: SpeakerEmbedder, model: string): Voices {
+function embedWindows(embedder: SpeakerEmbedder, model: string): SpeakerModel {
   return async ({ path, regions, signal }) => {
     const [first, last] = [regions[0], regions.at(-1)]
     if (!first || !last) return { model, windows: [] }
@@ -78,7 +78,7 @@ function hearWindows(embedder: SpeakerEmbedder, model: string): Voices {
 }
 
 /** A pipeline hears a recording as a whole: `planVoices` gives it one region from 0 on. */
-function hearTurns(finder: TurnFinder, model: string): Voices {
+function segmentTurns(finder: DiarizationPipeline, model: string): SpeakerModel {
   return async ({ path, regions, counts }) => {
     const samples = readSamples(path, 0, regions.at(-1)?.end ?? 0)
     return { model, turns: finder.find(samples, counts) }

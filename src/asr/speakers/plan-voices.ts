@@ -6,7 +6,7 @@ import { speechRegions } from './regions.ts'
 const STRETCH = 600 * SAMPLE_RATE
 
 /** Where to listen for the voices of a channel of so many samples: regions in groups that span ten minutes at most. */
-export function planVoices(words: readonly Word[], samples: number): Segment[][] {
+export function planEmbeddings(words: readonly Word[], samples: number): Segment[][] {
   const groups: Segment[][] = []
   for (const region of speechRegions(words, samples)) {
     const last = groups.at(-1)

@@ -7,7 +7,7 @@ import { defaultGrid } from './embedder.ts'
 import { frameSizes, framesIn } from './log-mel.ts'
 import { CEPSTRA, mfcc, TELEPHONE_RATE } from './mfcc.ts'
 import { subtractSlidingMean } from './sliding-mean.ts'
-import { checkRegions, layWindows, normalise } from './windows.ts'
+import { checkRegions, layWindows, normalize } from './windows.ts'
 
 /** The model that is built in. */
 export const telephoneModelPath = fileURLToPath(new URL('model/xvector-8k.onnx', import.meta.url))
@@ -95,7 +95,7 @@ async function embedRegion(
     )
     for (const [nth, i] of stretch.entries()) {
       const embedding = embeddings.slice(nth * DIMENSION, (nth + 1) * DIMENSION)
-      embedded[i] = { ...windows[i]!, embedding: normalise(embedding) }
+      embedded[i] = { ...windows[i]!, embedding: normalize(embedding) }
     }
   }
   return embedded

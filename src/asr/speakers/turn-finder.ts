@@ -6,7 +6,7 @@ import { SAMPLE_RATE, type SpeakerCounts } from '../speech-engine.ts'
 export type Turn = { start: number; end: number; speaker: number }
 
 /** Finds turns in a recording; speakers count from 0 by first appearance. Blocks as long as it takes. */
-export type TurnFinder = { find(samples: Float32Array, counts: SpeakerCounts): Turn[] }
+export type DiarizationPipeline = { find(samples: Float32Array, counts: SpeakerCounts): Turn[] }
 
 /** Cosine distance up to which groups are merged, and the shortest turn and pause in seconds: the defaults of the project. */
 const THRESHOLD = 0.5
@@ -18,10 +18,10 @@ const SHORTEST_PAUSE = 0.5
  * is the number of groups; a minimum or maximum that was missed is asked for in a second round. Rejects when the
  * package is not there. A model that it cannot use ends the process: never load it where that does harm.
  */
-export async function openTurnFinder(models: {
+export async function openDiarizationPipeline(models: {
   segmentation: string
   embedding: string
-}): Promise<TurnFinder> {
+}): Promise<DiarizationPipeline> {
   const { default: sherpa } = await import('sherpa-onnx-node').catch((cause) => {
     throw new Error(
       "the package sherpa-onnx-node does not load: run 'npm ci' in the project folder",

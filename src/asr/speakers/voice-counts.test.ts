@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { chooseCounts } from './voice-counts.ts'
-import type { Voices } from './voices.ts'
+import { chooseSpeakerCounts } from './voice-counts.ts'
+import type { ChannelSpeakers } from './voices.ts'
 
 /** A channel that can be heard as up to n voices; the two nearest of k have the cosine `alike[k - 1]`. */
-function channel(...alike: number[]): Voices {
+function channel(...alike: number[]): ChannelSpeakers {
   function directions(count: number): Float32Array[] {
     const voices = Math.min(count, alike.length)
     const cosine = alike[voices - 1]!
@@ -18,14 +18,20 @@ function channel(...alike: number[]): Voices {
 const start = [1, 1]
 
 test('without counts each channel keeps what it begins with', () => {
-  assert.deepEqual(chooseCounts([channel(1, 0.1), channel(1)], { start, counts: {} }), [1, 1])
-  assert.deepEqual(chooseCounts([channel(1, 0.1)], { start: [2], counts: { min: 0, max: 0 } }), [2])
+  assert.deepEqual(
+    chooseSpeakerCounts([channel(1, 0.1), channel(1)], { start, counts: {} }),
+    [1, 1],
+  )
+  assert.deepEqual(
+    chooseSpeakerCounts([channel(1, 0.1)], { start: [2], counts: { min: 0, max: 0 } }),
+    [2],
+  )
 })
 
 test('a further voice comes where it is least like the others', () => {
   const channels = [channel(1, 0.8, 0.9), channel(1, 0.3, 0.85)]
-  assert.deepEqual(chooseCounts(channels, { start, counts: { exact: 3 } }), [1, 2])
-  assert.deepEqual(chooseCounts(channels, { start, counts: { min: 4 } }), [2, 2])
+  assert.deepEqual(chooseSpeakerCounts(channels, { start, counts: { exact: 3 } }), [1, 2])
+  assert.deepEqual(chooseSpeakerCounts(channels, { start, counts: { min: 4 } }), [2, 2])
 })
 
 test('of one channel only the count that is wanted is reckoned', () => {
@@ -35,22 +41,25 @@ test('of one channel only the count that is wanted is reckoned', () => {
     asked.push(wanted)
     return directions(wanted)
   }
-  const chosen = chooseCounts([{ count, directions: noted }], { start: [1], counts: { exact: 4 } })
+  const chosen = chooseSpeakerCounts([{ count, directions: noted }], {
+    start: [1],
+    counts: { exact: 4 },
+  })
   assert.deepEqual([chosen, asked], [[4], [4]])
-  assert.deepEqual(chooseCounts([channel(1, 0.2)], { start: [2], counts: { max: 1 } }), [1])
+  assert.deepEqual(chooseSpeakerCounts([channel(1, 0.2)], { start: [2], counts: { max: 1 } }), [1])
 })
 
 test('voices go where two are most alike, and each channel keeps one', () => {
   const channels = [channel(1, 0.8), channel(1, 0.3)]
-  assert.deepEqual(chooseCounts(channels, { start: [2, 2], counts: { max: 3 } }), [1, 2])
-  assert.deepEqual(chooseCounts(channels, { start: [2, 2], counts: { exact: 1 } }), [1, 1])
+  assert.deepEqual(chooseSpeakerCounts(channels, { start: [2, 2], counts: { max: 3 } }), [1, 2])
+  assert.deepEqual(chooseSpeakerCounts(channels, { start: [2, 2], counts: { exact: 1 } }), [1, 1])
 })
 
 test('an exact count wins over bounds, and nothing is split beyond what is there', () => {
   const channels = [channel(1, 0.2, 0.3)]
   assert.deepEqual(
-    chooseCounts(channels, { start: [1], counts: { exact: 2, min: 3, max: 1 } }),
+    chooseSpeakerCounts(channels, { start: [1], counts: { exact: 2, min: 3, max: 1 } }),
     [2],
   )
-  assert.deepEqual(chooseCounts(channels, { start: [1], counts: { exact: 9 } }), [3])
+  assert.deepEqual(chooseSpeakerCounts(channels, { start: [1], counts: { exact: 9 } }), [3])
 })

@@ -1,14 +1,14 @@
 import type { SpeakerCounts } from '../speech-engine.ts'
 import { dot } from './directions.ts'
-import type { Voices } from './voices.ts'
+import type { ChannelSpeakers } from './voices.ts'
 
 /**
  * Chooses how many voices each channel has: `start` of each, then as near to the counts as they allow. More
  * are taken where the further voice would be least like the others, fewer where two are most alike. Each
  * channel keeps one, for no speaker is on two channels; what cannot be split further stays as it is.
  */
-export function chooseCounts(
-  channels: readonly Voices[],
+export function chooseSpeakerCounts(
+  channels: readonly ChannelSpeakers[],
   { start, counts }: { start: readonly number[]; counts: SpeakerCounts },
 ): number[] {
   const [least, most] = boundsOf(counts)
@@ -35,7 +35,7 @@ export function chooseCounts(
 }
 
 function countOf(
-  voices: Voices,
+  voices: ChannelSpeakers,
   { start, least, most }: { start: number; least: number; most: number },
 ): number {
   const wanted = Math.min(Math.max(start, least), most)
@@ -48,7 +48,7 @@ function boundsOf({ exact = 0, min = 0, max = 0 }: SpeakerCounts): [number, numb
 }
 
 /** The cosine of the two voices that are most alike among `count`; undefined when there are not so many. */
-function likenessAt(voices: Voices, count: number): number | undefined {
+function likenessAt(voices: ChannelSpeakers, count: number): number | undefined {
   const directions = voices.directions(count)
   if (directions.length < count) return undefined
   let alike = Number.NEGATIVE_INFINITY

@@ -5,10 +5,13 @@ import type { EmbeddedWindow } from './embedder.ts'
 import type { Turn } from './turn-finder.ts'
 
 /** What was heard of voices, by the model of this id: what they sound like, or whose turns there are. */
-export type HeardVoices = { model: string } & ({ windows: EmbeddedWindow[] } | { turns: Turn[] })
+export type ChannelEmbeddings = { model: string } & (
+  | { windows: EmbeddedWindow[] }
+  | { turns: Turn[] }
+)
 
 /** Keeps what was heard in a file, all of it or, when the process is killed, nothing. Blocks. */
-export function writeVoices(path: string, heard: HeardVoices): void {
+export function writeEmbeddings(path: string, heard: ChannelEmbeddings): void {
   const unfinished = `${path}.new`
   const file = openSync(unfinished, 'w')
   try {
@@ -21,9 +24,9 @@ export function writeVoices(path: string, heard: HeardVoices): void {
 }
 
 /** What a file holds; blocks, fails with `storage_unreadable`. */
-export function readVoices(path: string): HeardVoices {
+export function readEmbeddings(path: string): ChannelEmbeddings {
   try {
-    return deserialize(readFileSync(path)) as HeardVoices
+    return deserialize(readFileSync(path)) as ChannelEmbeddings
   } catch (cause) {
     throw new AppError('storage_unreadable', 'what was heard of the voices', { cause })
   }

@@ -30,7 +30,7 @@ const TOLERANCE = 1e-4
  * need ends with hardly any share. `embeddings` are in order of time, of length 1; `start` gives the voice of each to begin
  * with. `ease` below 1 is that part of a voice's price, for when more are wanted than are needed.
  */
-export function separateVoices(
+export function inferSpeakers(
   embeddings: readonly Float32Array[],
   { start, voices, ease = 1 }: { start: readonly number[]; voices: number; ease?: number },
 ): Float64Array[] {

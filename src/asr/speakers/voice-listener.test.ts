@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { writeVoices } from './voice-files.ts'
-import { createVoiceListener } from './voice-listener.ts'
+import { writeEmbeddings } from './voice-files.ts'
+import { createDiarizer } from './voice-listener.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-voices-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -12,11 +12,11 @@ after(() => rmSync(folder, { recursive: true }))
 test('voices that were heard by different models are not compared', () => {
   const files = ['one', 'other'].map((model) => {
     const file = join(folder, model)
-    writeVoices(file, { model, windows: [] })
+    writeEmbeddings(file, { model, windows: [] })
     return file
   })
   const task = { transcript: { utterances: [] }, counts: {} }
-  const { tellApart } = createVoiceListener()
+  const { tellApart } = createDiarizer()
   assert.throws(() => tellApart({ ...task, voices: [{ channel: 0, files }] }), {
     code: 'storage_unreadable',
     message: /heard by different models/,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { type AddedModel, readAddedModel } from '../models/added.ts'
+import { type InstalledModel, readInstalledModel } from '../models/added.ts'
 import { diarizationGrid } from './regions.ts'
 import { telephoneModelPath } from './telephone-embedder.ts'
 
@@ -8,13 +8,13 @@ import { telephoneModelPath } from './telephone-embedder.ts'
 const LISTENING = 1
 
 /** A file of a model with the hash that it must have; `name` is what the operator calls it. */
-export type ModelFile = Pick<AddedModel, 'name' | 'path' | 'sha256'>
+export type ModelFile = Pick<InstalledModel, 'name' | 'path' | 'sha256'>
 
 /**
  * What hears the voices of recordings. `id` differs between any two that hear differently, and may be part
  * of a file name: what one heard cannot be told apart along with what another heard.
  */
-export type VoiceModel = { id: string } & (
+export type SpeakerModelSpec = { id: string } & (
   | { kind: 'built-in' }
   | { kind: 'embedding'; embedding: ModelFile }
   | { kind: 'pipeline'; embedding: ModelFile; segmentation: ModelFile }
@@ -26,11 +26,11 @@ export type VoiceModel = { id: string } & (
  * Chooses by what was added to the models folder: an embedding model takes the place of the one that is built
  * in, both kinds make a pipeline; a segmentation model alone is of no use yet. Blocks for two small files or for the 6 MB of the built-in model.
  */
-export function chooseVoiceModel(folder: string): VoiceModel {
+export function chooseSpeakerModel(folder: string): SpeakerModelSpec {
   try {
-    const embedding = readAddedModel(folder, 'speaker-embedding')
+    const embedding = readInstalledModel(folder, 'speaker-embedding')
     if (!embedding) return { id: builtInId(), kind: 'built-in' }
-    const segmentation = readAddedModel(folder, 'speaker-segmentation')
+    const segmentation = readInstalledModel(folder, 'speaker-segmentation')
     if (!segmentation) return { id: shortHash(embedding), kind: 'embedding', embedding }
     const id = `${shortHash(segmentation)}-${shortHash(embedding)}`
     return { id, kind: 'pipeline', embedding, segmentation }
@@ -47,6 +47,6 @@ function builtInId(): string {
   return `built-in-${hash.digest('hex').slice(0, 16)}`
 }
 
-function shortHash({ sha256 }: AddedModel): string {
+function shortHash({ sha256 }: InstalledModel): string {
   return sha256.slice(0, 16)
 }

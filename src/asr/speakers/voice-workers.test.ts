@@ -2,19 +2,24 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../errors.ts'
 import type { WorkerPool } from '../pool.ts'
-import type { VoiceModel } from './voice-model.ts'
-import { createVoiceWorkers } from './voice-workers.ts'
+import type { SpeakerModelSpec } from './voice-model.ts'
+import { createEmbeddingWorkers } from './voice-workers.ts'
 
 const { signal } = new AbortController()
 const file = { name: 'mine', path: 'm.onnx', sha256: '' }
-const pipeline: VoiceModel = { id: 'x', kind: 'pipeline', embedding: file, segmentation: file }
+const pipeline: SpeakerModelSpec = {
+  id: 'x',
+  kind: 'pipeline',
+  embedding: file,
+  segmentation: file,
+}
 
 /** Pools that note what happens to them; `turns` answers each task with the next of these errors, if any. */
 function makePools(errors: (AppError | undefined)[] = []) {
   const log: string[] = []
   const poolOf = (name: string, answers: (AppError | undefined)[]) => {
-    const run = async (_task: unknown, { patience }: { patience: number }) => {
-      log.push(`${name} ${patience}`)
+    const run = async (_task: unknown, { timeout }: { timeout: number }) => {
+      log.push(`${name} ${timeout}`)
       const error = answers.shift()
       if (error) throw error
       return null
@@ -32,23 +37,23 @@ function makePools(errors: (AppError | undefined)[] = []) {
   return { log, pool: poolOf('batch', []), start }
 }
 
-function taskOf(model: VoiceModel) {
+function taskOf(model: SpeakerModelSpec) {
   const regions = [{ start: 16_000, end: 16_000 * 11 }]
   return { path: 'p', to: 't', counts: {}, regions, model }
 }
 
 test('embeddings are made in the batch workers', async () => {
   const { log, ...pools } = makePools()
-  const builtIn: VoiceModel = { id: 'built-in', kind: 'built-in' }
-  await createVoiceWorkers({ model: builtIn, ...pools }).hear(taskOf(builtIn), signal)
-  const embedding: VoiceModel = { id: 'x', kind: 'embedding', embedding: file }
-  await createVoiceWorkers({ model: embedding, ...pools }).hear(taskOf(embedding), signal)
+  const builtIn: SpeakerModelSpec = { id: 'built-in', kind: 'built-in' }
+  await createEmbeddingWorkers({ model: builtIn, ...pools }).hear(taskOf(builtIn), signal)
+  const embedding: SpeakerModelSpec = { id: 'x', kind: 'embedding', embedding: file }
+  await createEmbeddingWorkers({ model: embedding, ...pools }).hear(taskOf(embedding), signal)
   assert.deepEqual(log, ['batch 62', 'batch 80'])
 })
 
 test('a pipeline has a process of its own, made once, as nice as the others', async () => {
   const { log, ...pools } = makePools()
-  const voices = createVoiceWorkers({ model: pipeline, ...pools })
+  const voices = createEmbeddingWorkers({ model: pipeline, ...pools })
   voices.yieldTo(10)
   assert.deepEqual(log, [])
   await voices.hear(taskOf(pipeline), signal)
@@ -62,22 +67,22 @@ test('a pipeline has a process of its own, made once, as nice as the others', as
 test('a pipeline whose process ends is tried once more, then it is the models', async () => {
   const ended = new AppError('engine_failed', 'its process ended with code 255')
   const once = makePools([ended])
-  await createVoiceWorkers({ model: pipeline, ...once }).hear(taskOf(pipeline), signal)
+  await createEmbeddingWorkers({ model: pipeline, ...once }).hear(taskOf(pipeline), signal)
   assert.deepEqual(once.log, ['start', 'turns yields to 0', 'turns 100', 'turns 100'])
-  const voices = createVoiceWorkers({ model: pipeline, ...makePools([ended, ended]) })
+  const voices = createEmbeddingWorkers({ model: pipeline, ...makePools([ended, ended]) })
   await assert.rejects(voices.hear(taskOf(pipeline), signal), { code: 'speaker_model_unusable' })
 })
 
 test('other errors of a pipeline stay what they are', async () => {
   const { log, ...pools } = makePools([new AppError('storage_full')])
-  const voices = createVoiceWorkers({ model: pipeline, ...pools })
+  const voices = createEmbeddingWorkers({ model: pipeline, ...pools })
   await assert.rejects(voices.hear(taskOf(pipeline), signal), { code: 'storage_full' })
   assert.equal(log.length, 3)
 })
 
 test('no process is made once it is closed', async () => {
   const { log, ...pools } = makePools()
-  const voices = createVoiceWorkers({ model: pipeline, ...pools })
+  const voices = createEmbeddingWorkers({ model: pipeline, ...pools })
   await voices.close()
   await assert.rejects(voices.hear(taskOf(pipeline), signal), { code: 'engine_unavailable' })
   assert.deepEqual(log, [])

@@ -1,21 +1,21 @@
 import { AppError } from '../../errors.ts'
 import type { WorkerPool } from '../pool.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import type { VoicesTask } from './voice-listener.ts'
-import type { VoiceModel } from './voice-model.ts'
+import type { EmbedTask } from './voice-listener.ts'
+import type { SpeakerModelSpec } from './voice-model.ts'
 
 /**
  * Seconds after which a task is given up, and so many more per second of audio. An embedding model of 30 MB takes
  * ten times what the built-in one takes (0.01); a pipeline hears every second ten times over.
  */
-const PATIENCE = 60
-const PATIENCE_PER_SECOND = { 'built-in': 0.2, unusable: 0.2, embedding: 2, pipeline: 4 } as const
+const TIMEOUT = 60
+const TIMEOUT_PER_SECOND = { 'built-in': 0.2, unusable: 0.2, embedding: 2, pipeline: 4 } as const
 
 type Pool = Pick<WorkerPool, 'run' | 'yieldTo' | 'close'>
 
 /** Hears voices in the processes that the model needs. */
-export type VoiceWorkers = {
-  hear(task: VoicesTask, signal: AbortSignal): Promise<void>
+export type EmbeddingWorkers = {
+  hear(task: EmbedTask, signal: AbortSignal): Promise<void>
   yieldTo(niceness: number): void
   close(): Promise<void>
 }
@@ -24,11 +24,11 @@ export type VoiceWorkers = {
  * Embeddings are made in the batch workers. A pipeline gets one process of its own, made by `start` when it is
  * first needed: it cannot be interrupted, loads another ONNX Runtime, and ends its process at models it dislikes.
  */
-export function createVoiceWorkers(options: {
-  model: VoiceModel
+export function createEmbeddingWorkers(options: {
+  model: SpeakerModelSpec
   pool: Pick<Pool, 'run'>
   start: () => Pool
-}): VoiceWorkers {
+}): EmbeddingWorkers {
   const { model, pool, start } = options
   let turns: Pool | undefined
   let niceness = 0
@@ -43,15 +43,15 @@ export function createVoiceWorkers(options: {
     return turns
   }
 
-  async function hear(task: VoicesTask, signal: AbortSignal): Promise<void> {
+  async function hear(task: EmbedTask, signal: AbortSignal): Promise<void> {
     const samples = task.regions.reduce((sum, { start, end }) => sum + end - start, 0)
-    const patience = PATIENCE + (PATIENCE_PER_SECOND[model.kind] * samples) / SAMPLE_RATE
+    const timeout = TIMEOUT + (TIMEOUT_PER_SECOND[model.kind] * samples) / SAMPLE_RATE
     const where = model.kind === 'pipeline' ? turnsPool() : pool
-    await where.run({ kind: 'voices', ...task }, { signal, patience })
+    await where.run({ kind: 'voices', ...task }, { signal, timeout })
   }
 
   return {
-    hear: model.kind === 'pipeline' ? (task, signal) => hearTwice(hear, task, signal) : hear,
+    hear: model.kind === 'pipeline' ? (task, signal) => retryOnExit(hear, task, signal) : hear,
     yieldTo(wanted) {
       niceness = wanted
       turns?.yieldTo(wanted)
@@ -64,9 +64,9 @@ export function createVoiceWorkers(options: {
 }
 
 /** A process that ends may have been killed; when the next one ends too, it is the models. */
-async function hearTwice(
-  hear: VoiceWorkers['hear'],
-  task: VoicesTask,
+async function retryOnExit(
+  hear: EmbeddingWorkers['hear'],
+  task: EmbedTask,
   signal: AbortSignal,
 ): Promise<void> {
   try {

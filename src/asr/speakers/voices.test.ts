@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { dot } from './directions.ts'
 import { embeddingOf, inLetters, talk } from './talk.fixture.ts'
-import { findVoices } from './voices.ts'
+import { findSpeakers } from './voices.ts'
 import { assignWords } from './word-speakers.ts'
 
 const two = `${'aaaaaaaaaa bbbbbbbbbb '.repeat(4)}`
@@ -23,14 +23,14 @@ test('as many voices are found as speak', () => {
     [two, 'ab'],
     [four, 'abcd'],
   ] as const) {
-    const voices = findVoices(talk(letters).windows)
+    const voices = findSpeakers(talk(letters).windows)
     assert.equal(voices.count, names.length)
     assert.equal(namesOf(voices.directions(voices.count)), names)
   }
 })
 
 test('a count below what is heard merges voices, one above takes more', () => {
-  const voices = findVoices(talk(four).windows)
+  const voices = findSpeakers(talk(four).windows)
   assert.equal(voices.directions(2).length, 2)
   assert.equal(voices.directions(1).length, 1)
   assert.equal(voices.directions(6).length, 6)
@@ -45,13 +45,13 @@ test('the voices most alike are merged first', () => {
     const own = i % 3 === 0 ? { a: 1 } : i % 3 === 1 ? { a: 0.75, e: 0.6 } : { b: 1 }
     return { ...window, embedding: embeddingOf(own, i) }
   })
-  assert.equal(namesOf(findVoices(windows).directions(2)), 'ab')
+  assert.equal(namesOf(findSpeakers(windows).directions(2)), 'ab')
 })
 
 /** Words of a talk that go to another voice when so many are wanted. */
 function wrongWords(letters: string, count: number): number {
   const { words, windows, said } = talk(letters)
-  const directions = findVoices(windows).directions(count)
+  const directions = findSpeakers(windows).directions(count)
   const heard = inLetters(assignWords(words, { windows, directions }).voices)
   return [...heard].filter((voice, i) => voice !== said[i]).length
 }
@@ -63,7 +63,7 @@ test('a voice too short to be counted is found when it is asked for, and takes n
     [`${dialogue}cccc dddd. aaaaaaaaaa`, 2, 4],
     [`${dialogue}ccccc dddd ccc. aaaaaaaaaa`, 3, 4],
   ] as const) {
-    assert.equal(findVoices(talk(letters).windows).count, counted)
+    assert.equal(findSpeakers(talk(letters).windows).count, counted)
     assert.equal(wrongWords(letters, asked), 0)
   }
 })
@@ -80,7 +80,7 @@ test('with more voices wanted than heard, a moment of another sound is no voice'
   for (const [i, window] of windows.slice(at, at + 3).entries()) {
     window.embedding = embeddingOf({ z: 1 }, i)
   }
-  const directions = findVoices(windows).directions(2)
+  const directions = findSpeakers(windows).directions(2)
   assert.equal(directions.length, 2)
   for (const direction of directions) {
     const [own, odd] = ['a', 'z'].map((name) => dot(direction, embeddingOf({ [name]: 1 }, 99)))
@@ -89,13 +89,13 @@ test('with more voices wanted than heard, a moment of another sound is no voice'
 })
 
 test('there are never more voices than windows, and none where nothing is heard', () => {
-  assert.equal(findVoices(talk('a').windows).directions(3).length, 1)
-  assert.equal(findVoices([]).count, 0)
-  assert.deepEqual(findVoices([]).directions(2), [])
+  assert.equal(findSpeakers(talk('a').windows).directions(3).length, 1)
+  assert.equal(findSpeakers([]).count, 0)
+  assert.deepEqual(findSpeakers([]).directions(2), [])
 })
 
 test('a speech of one short word has a voice', () => {
-  const voices = findVoices(talk('a').windows)
+  const voices = findSpeakers(talk('a').windows)
   assert.equal(voices.count, 1)
   assert.equal(voices.directions(1).length, 1)
 })
@@ -105,12 +105,12 @@ test('a moment of another voice is not counted as one', () => {
   for (const [i, window] of windows.slice(20, 23).entries()) {
     window.embedding = embeddingOf({ z: 1 }, i)
   }
-  assert.equal(findVoices(windows).count, 1)
+  assert.equal(findSpeakers(windows).count, 1)
 })
 
 test('more voices than are looked for end as the twenty that are', () => {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'].map((name) => name.repeat(20)).join(' ')
-  const voices = findVoices(talk(letters).windows)
+  const voices = findSpeakers(talk(letters).windows)
   assert.ok(voices.count >= 18 && voices.count <= 20, `${voices.count}`)
   assert.equal(voices.directions(30).length, 20)
 })

@@ -1,11 +1,11 @@
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { dot, meanDirection } from './directions.ts'
+import { dot, meanVector } from './directions.ts'
 import type { EmbeddedWindow } from './embedder.ts'
-import { type Group, groupEmbeddings, mergeGroups } from './linkage.ts'
-import { separateVoices } from './voice-hmm.ts'
+import { type Cluster, clusterEmbeddings, mergeClusters } from './linkage.ts'
+import { inferSpeakers } from './voice-hmm.ts'
 
 /** The voices of one channel: how many there seem to be, and where they lie for any count. */
-export type Voices = {
+export type ChannelSpeakers = {
   count: number
   /** `count` directions of length 1, or fewer when there is less to hear; asking twice gives the same. */
   directions(count: number): Float32Array[]
@@ -40,11 +40,11 @@ type Voice = { direction: Float32Array; weight: number }
  * voices come at a lower price, and at last the model learns as many as are wanted from groups of some size, if
  * there are any. `windows` are in order of time.
  */
-export function findVoices(windows: readonly EmbeddedWindow[]): Voices {
+export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeakers {
   const long = windows.filter((window) => seconds(window) >= SHORTEST_WINDOW)
   const embeddings = (long.length > 0 ? long : windows).map(({ embedding }) => embedding)
   const sparse = thin(windows).map(({ embedding }) => embedding)
-  const groups = groupEmbeddings(sparse.length > 0 ? sparse : embeddings, MOST_VOICES)
+  const groups = clusterEmbeddings(sparse.length > 0 ? sparse : embeddings, MOST_VOICES)
   const levels = [1, ...EASES]
   const kept: Voice[][] = []
   const found = voicesFor(0)
@@ -91,10 +91,10 @@ function seconds({ start, end }: EmbeddedWindow): number {
 /** The voices that the model keeps, the most heard first; at least one where there is anything to hear. */
 function keepVoices(
   embeddings: readonly Float32Array[],
-  groups: readonly Group[],
+  groups: readonly Cluster[],
   ease: number,
 ): Voice[] {
-  const starts = mergeGroups(groups, { count: 1, similarity: SIMILARITY }).map(directionOf)
+  const starts = mergeClusters(groups, { count: 1, similarity: SIMILARITY }).map(directionOf)
   const voices = learnVoices(embeddings, { starts, ease })
   voices.sort((a, b) => b.weight - a.weight)
   const least = ease < 1 ? LEAST_EASED : LEAST_WINDOWS
@@ -117,11 +117,11 @@ function learnVoices(
 ): Voice[] {
   if (starts.length === 0) return []
   const start = embeddings.map((embedding) => nearest(embedding, starts))
-  const shares = separateVoices(embeddings, { start, voices: starts.length, ease })
+  const shares = inferSpeakers(embeddings, { start, voices: starts.length, ease })
   return starts.map((_, k) => {
     const weights = shares.map((share) => share[k]!)
     const weight = weights.reduce((sum, share) => sum + share, 0)
-    return { direction: meanDirection(embeddings, weights), weight }
+    return { direction: meanVector(embeddings, weights), weight }
   })
 }
 
@@ -147,7 +147,7 @@ function mergeNearest(voices: readonly Voice[], count: number): Voice[] {
     const pair = [merged[a]!, merged[b]!]
     const weights = pair.map(({ weight }) => weight)
     const directions = pair.map(({ direction }) => direction)
-    merged[a] = { direction: meanDirection(directions, weights), weight: weights[0]! + weights[1]! }
+    merged[a] = { direction: meanVector(directions, weights), weight: weights[0]! + weights[1]! }
     merged.splice(b, 1)
   }
   return merged
@@ -157,13 +157,13 @@ function mergeNearest(voices: readonly Voice[], count: number): Voice[] {
  * `count` groups of some size, at the coarsest level that has so many; a level with the right number of
  * groups would often hold a cough for a voice. Without any such level the groups are what they are.
  */
-function largeGroups(groups: readonly Group[], count: number): Group[] {
-  let chosen: Group[] | undefined
+function largeGroups(groups: readonly Cluster[], count: number): Cluster[] {
+  let chosen: Cluster[] | undefined
   let level = [...groups]
   for (
     ;
     level.length > count;
-    level = mergeGroups(level, { count: level.length - 1, similarity: -1 })
+    level = mergeClusters(level, { count: level.length - 1, similarity: -1 })
   ) {
     const large = level.filter(({ size }) => size >= SURE_GROUP)
     if (large.length >= count) chosen = large.toSorted((a, b) => b.size - a.size).slice(0, count)
@@ -172,6 +172,6 @@ function largeGroups(groups: readonly Group[], count: number): Group[] {
   return allLarge || !chosen ? level : chosen
 }
 
-function directionOf({ sum }: Group): Float32Array {
-  return meanDirection([sum], [1])
+function directionOf({ sum }: Cluster): Float32Array {
+  return meanVector([sum], [1])
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkRegions, layWindows, normalise } from './windows.ts'
+import { checkRegions, layWindows, normalize } from './windows.ts'
 
 const grid = { length: 24_000, hop: 12_000 }
 
@@ -45,7 +45,7 @@ test('regions outside the samples, and windows that stand still, are refused', (
 })
 
 test('an embedding gets the length 1; one without a length is an error', () => {
-  assert.deepEqual([...normalise(Float32Array.of(3, 0, 4))], [...Float32Array.of(0.6, 0, 0.8)])
-  assert.throws(() => normalise(new Float32Array(3)), RangeError)
-  assert.throws(() => normalise(Float32Array.of(1, Number.NaN)), RangeError)
+  assert.deepEqual([...normalize(Float32Array.of(3, 0, 4))], [...Float32Array.of(0.6, 0, 0.8)])
+  assert.throws(() => normalize(new Float32Array(3)), RangeError)
+  assert.throws(() => normalize(Float32Array.of(1, Number.NaN)), RangeError)
 })

@@ -36,7 +36,7 @@ export function checkRegions(
 }
 
 /** Makes the length of an embedding 1, in place. Throws when it is not a finite number. */
-export function normalise(embedding: Float32Array): Float32Array {
+export function normalize(embedding: Float32Array): Float32Array {
   const length = Math.hypot(...embedding)
   if (!(length > 0 && length < Number.POSITIVE_INFINITY)) {
     throw new RangeError(`an embedding of length ${length}`)

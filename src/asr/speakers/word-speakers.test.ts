@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Word } from '../../transcript/transcript.ts'
 import { embeddingOf, inLetters, talk } from './talk.fixture.ts'
-import { findVoices } from './voices.ts'
+import { findSpeakers } from './voices.ts'
 import { assignWords } from './word-speakers.ts'
 
 function assign(letters: string, count = 2): string {
   const { words, windows } = talk(letters)
   return inLetters(
-    assignWords(words, { windows, directions: findVoices(windows).directions(count) }).voices,
+    assignWords(words, { windows, directions: findSpeakers(windows).directions(count) }).voices,
   )
 }
 

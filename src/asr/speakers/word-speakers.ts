@@ -1,13 +1,13 @@
 import type { Word } from '../../transcript/transcript.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { dot, meanDirection } from './directions.ts'
+import { dot, meanVector } from './directions.ts'
 import type { EmbeddedWindow } from './embedder.ts'
 
 /**
  * Words of one channel with their voices: `voices[i]` said word i. `margins[i]` is how much nearer that voice is
  * than the next one (difference of cosines), or than a stranger where there is no other.
  */
-export type Spoken = { voices: number[]; margins: number[] }
+export type SpeakerWord = { voices: number[]; margins: number[] }
 
 /** Two windows of different voices have about this cosine: what a voice that is not known would have. */
 const STRANGER = 0.2
@@ -37,7 +37,7 @@ export function assignWords(
     windows,
     directions,
   }: { windows: readonly EmbeddedWindow[]; directions: readonly Float32Array[] },
-): Spoken {
+): SpeakerWord {
   if (directions.length === 0) {
     return { voices: words.map(() => 0), margins: words.map(() => -STRANGER) }
   }
@@ -145,7 +145,7 @@ function learnAgain(
   }
   return voices.map((voice, k) => {
     const { vectors, weights } = own[k]!
-    return vectors.length > 0 ? meanDirection(vectors, weights) : voice
+    return vectors.length > 0 ? meanVector(vectors, weights) : voice
   })
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Word } from '../../transcript/transcript.ts'
 import type { Turn } from './turn-finder.ts'
-import { assignByTurns, speakByTurns } from './word-turns.ts'
+import { assignByTurns, diarizeByTurns } from './word-turns.ts'
 
 /** A word per second, of half a second: word n begins at n. */
 function words(count: number): Word[] {
@@ -56,7 +56,7 @@ test('speakers of all channels are numbered by first appearance, and utterances 
     { channel: 0, language: 'en', words: left },
     { channel: 1, language: 'en', words: right },
   ]
-  const spoken = speakByTurns({ utterances }, [
+  const spoken = diarizeByTurns({ utterances }, [
     { channel: 0, turns: [turn(0, 1.5, 0), turn(1.9, 3, 1)] },
     { channel: 1, turns: [turn(0, 3, 0)] },
   ])

@@ -1,8 +1,8 @@
 import type { Transcript, Word } from '../../transcript/transcript.ts'
-import type { SpokenUtterance } from '../speech-engine.ts'
+import type { SpeakerUtterance } from '../speech-engine.ts'
 import { cutTurns, numberSpeakers, splitChannels } from './diarize.ts'
 import type { Turn } from './turn-finder.ts'
-import type { Spoken } from './word-speakers.ts'
+import type { SpeakerWord } from './word-speakers.ts'
 
 /** The turns of one channel, by start. */
 export type ChannelTurns = { channel: number; turns: readonly Turn[] }
@@ -18,10 +18,10 @@ const OUTSIDE_MARGIN = -0.1
  * Tells who said each word by turns that are known: the speaker whose turns overlap it most. Speakers are
  * numbered from 0 by first appearance over all channels, utterances are cut anew, no word is lost or changed.
  */
-export function speakByTurns(
+export function diarizeByTurns(
   transcript: Transcript,
   channels: readonly ChannelTurns[],
-): SpokenUtterance[] {
+): SpeakerUtterance[] {
   const split = splitChannels(transcript)
   for (const { channel, spoken } of split) {
     const turns = channels.find((own) => own.channel === channel)?.turns ?? []
@@ -36,7 +36,7 @@ export function speakByTurns(
 }
 
 /** Gives each word of a channel to a voice; both ascend by start. */
-export function assignByTurns(words: readonly Word[], turns: readonly Turn[]): Spoken {
+export function assignByTurns(words: readonly Word[], turns: readonly Turn[]): SpeakerWord {
   const longest = turns.reduce((max, { start, end }) => Math.max(max, end - start), 0)
   let first = 0
   const found = words.map((word) => {

@@ -1,10 +1,10 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { cutSentences } from '../sentences.ts'
-import { type Judgement, judge } from '../sentiment/judge.ts'
+import { type Judgment, judge } from '../sentiment/judge.ts'
 
 /** How one sentence sounds (contract 4.7). Times are seconds. */
-export type SentenceSentiment = Judgement & {
+export type SentenceSentiment = Judgment & {
   text: string
   start: number
   end: number
@@ -18,12 +18,12 @@ export const languages: readonly string[] = ['en']
 /** Judges each sentence of an English transcript, in time order; sentences in other languages are unknown. */
 export function sentiment(transcript: Transcript): SentenceSentiment[] {
   return cutSentences(transcript).map(({ text, start, end, language, channel, speaker }) => {
-    const judgement: Judgement = languages.includes(language)
+    const judgment: Judgment = languages.includes(language)
       ? judge(text)
       : { sentiment: 'unknown', emotion: 'neutral' }
     return {
       text,
-      ...judgement,
+      ...judgment,
       start: roundTo(start, 3),
       end: roundTo(end, 3),
       channel,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { entityCapabilities } from './capabilities.ts'
 import { entityTypes } from './entity-types.ts'
-import { labelledSentences } from './labelled/sentences.ts'
+import { labeledSentences } from './labelled/sentences.ts'
 
 const supportOf = new Map(entityCapabilities().map(({ type, support }) => [type, support]))
 
@@ -11,8 +11,8 @@ test('every type tells how it is found', () => {
 })
 
 test('a type in the labelled sentences is found somehow', () => {
-  const labelled = (['frozen', 'tuning'] as const).flatMap(labelledSentences)
-  const types = new Set(labelled.flatMap(({ entities }) => entities.map(({ type }) => type)))
+  const labeled = (['frozen', 'tuning'] as const).flatMap(labeledSentences)
+  const types = new Set(labeled.flatMap(({ entities }) => entities.map(({ type }) => type)))
   assert.deepEqual(
     [...types].filter((type) => supportOf.get(type) === 'none'),
     [],

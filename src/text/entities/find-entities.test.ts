@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { EntityType } from './entity-types.ts'
 import { findEntities } from './find-entities.ts'
 import { scoreFinder, totals } from './labelled/score.ts'
-import { labelledSentences } from './labelled/sentences.ts'
+import { labeledSentences } from './labelled/sentences.ts'
 
 function found(text: string, wanted?: EntityType[]): string[] {
   const entities = findEntities({ text }, wanted && new Set(wanted))
@@ -16,30 +16,30 @@ const identifiers: EntityType[] = [
 ]
 
 test('on the frozen half nineteen of twenty found entities are right, and as many are found', () => {
-  const { precision, recall } = totals(scoreFinder(findEntities, labelledSentences('frozen')))
+  const { precision, recall } = totals(scoreFinder(findEntities, labeledSentences('frozen')))
   assert.ok(precision >= 0.95, `precision ${precision}`)
   assert.ok(recall >= 0.95, `recall ${recall}`)
 })
 
 test('on the frozen half every identifier is found', () => {
-  const counts = scoreFinder(findEntities, labelledSentences('frozen'))
+  const counts = scoreFinder(findEntities, labeledSentences('frozen'))
   assert.equal(totals(counts, identifiers).recall, 1)
 })
 
 test('on the tuning half nothing is wrong and nothing is missing', () => {
-  const { precision, recall } = totals(scoreFinder(findEntities, labelledSentences('tuning')))
+  const { precision, recall } = totals(scoreFinder(findEntities, labeledSentences('tuning')))
   assert.deepEqual([precision, recall], [1, 1])
 })
 
 test('on the frozen calls, written by somebody else, as many are found and right as when first measured', () => {
-  const calls = labelledSentences('calls-frozen')
+  const calls = labeledSentences('calls-frozen')
   const { precision, recall } = totals(scoreFinder(findEntities, calls))
   assert.ok(precision >= 0.95, `precision ${precision}`)
   assert.ok(recall >= 0.89, `recall ${recall}`)
 })
 
 test('on the calls of the tuning half nearly nothing is wrong or missing', () => {
-  const calls = labelledSentences('calls-tuning')
+  const calls = labeledSentences('calls-tuning')
   const { precision, recall } = totals(scoreFinder(findEntities, calls))
   assert.ok(precision >= 0.98, `precision ${precision}`)
   assert.ok(recall >= 0.98, `recall ${recall}`)

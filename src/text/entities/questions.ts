@@ -1,4 +1,4 @@
-import type { Heard } from '../document.ts'
+import type { RecognizedWords } from '../document.ts'
 import { trailingFrom } from '../trailing.ts'
 import type { Entity } from './entity-types.ts'
 
@@ -15,7 +15,7 @@ const asks =
  * Puts what another channel asked in front of each answer, so that "What is your date of birth?" is a cue for
  * the date that another channel says. What is no question stays out: "mm-hm" would cut a number being dictated.
  */
-export function withQuestions(text: string, heard: readonly Heard[]): Answered {
+export function withQuestions(text: string, heard: readonly RecognizedWords[]): Answered {
   let merged = ''
   let done = 0
   const pieces: { own: number; merged: number; length: number }[] = []

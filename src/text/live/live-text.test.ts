@@ -15,7 +15,7 @@ function openFaulty(t: TestContext) {
     warn: (fields: unknown) => logged.push(fields),
   } as unknown as Log
   const entry = new URL('thread.fixture.ts', import.meta.url)
-  const texts = new LiveText({ log, entry, patience: 2, now: () => 0 })
+  const texts = new LiveText({ log, entry, timeout: 2, now: () => 0 })
   t.after(() => texts.close())
   const open = (params: Params, id = 'a', account = 'acme') => {
     return texts.open({ id, account, params, language: 'en' })

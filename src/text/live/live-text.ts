@@ -5,7 +5,7 @@ import type { Envelope } from '../envelope.ts'
 import { isLarge } from './large-params.ts'
 import { OwnThreads } from './own-threads.ts'
 import { type OpenSessionText, openSessionText, type SessionThreads } from './session-text.ts'
-import { changes, type FindingName, findings, type SpokenWords } from './step-names.ts'
+import { type AddOnStep, addOnSteps, transformSteps, type UtteranceWords } from './step-names.ts'
 import { TextThread } from './text-thread.ts'
 
 /** What texts of live sessions are made from. */
@@ -13,7 +13,7 @@ export type LiveTextOptions = {
   log: Log
   /** For tests: the program of the threads, the seconds that a step may take, and the time in milliseconds. */
   entry?: URL
-  patience?: number
+  timeout?: number
   now?: () => number
 }
 
@@ -26,16 +26,16 @@ export type ChangeOptions = { signal: AbortSignal; isPartial?: boolean }
 /** What is done with the texts of one session. */
 export type SessionText = {
   /** The words as the customer writes them; where a step fails, as they were. Rejects when aborted. */
-  change(spoken: SpokenWords, options: ChangeOptions): Promise<readonly Word[]>
+  change(spoken: UtteranceWords, options: ChangeOptions): Promise<readonly Word[]>
   /** What is found in utterances, which come as JSON text of an array. Rejects when aborted. */
-  find(name: FindingName, said: string, options: { signal: AbortSignal }): Promise<Envelope>
+  find(name: AddOnStep, said: string, options: { signal: AbortSignal }): Promise<Envelope>
   /** What the customer should know: what was left out so far, and why. */
   warnings(): string[]
   close(): Promise<void>
 }
 
 /** Seconds that a step may take: the largest vocabulary is prepared in one or two. */
-const PATIENCE = 15
+const TIMEOUT = 15
 /** Seconds for a step that others wait for and whose word lists are read: it takes milliseconds. */
 const BRIEF = 3
 /**
@@ -58,8 +58,8 @@ export class LiveText {
 
   constructor(options: LiveTextOptions) {
     this.#options = options
-    const patience = options.patience ?? PATIENCE
-    this.#shared = this.#createThread({ brief: Math.min(patience, BRIEF) })
+    const timeout = options.timeout ?? TIMEOUT
+    this.#shared = this.#createThread({ brief: Math.min(timeout, BRIEF) })
     this.#summaries = this.#createThread()
     this.#own = new OwnThreads({
       create: () => this.#takeSpare() ?? this.#createThread(),
@@ -72,7 +72,7 @@ export class LiveText {
    * takes seconds the first time.
    */
   prepare({ params, language }: Omit<TextSession, 'id' | 'account'>): void {
-    const wanted = [...changes, ...findings].filter((name) => params[name] === true)
+    const wanted = [...transformSteps, ...addOnSteps].filter((name) => params[name] === true)
     const id = `preparation of ${wanted.join(', ')} in ${language}`
     if (wanted.length === 0 || (isLarge(params) ? this.#spare : this.#prepared.has(id))) return
     let utterances = this.#shared
@@ -151,7 +151,7 @@ export class LiveText {
   }
 
   #createThread(options: { brief?: number } = {}): TextThread {
-    return new TextThread({ patience: PATIENCE, ...this.#options, ...options })
+    return new TextThread({ timeout: TIMEOUT, ...this.#options, ...options })
   }
 }
 

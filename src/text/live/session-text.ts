@@ -3,7 +3,7 @@ import type { Word } from '../../transcript/transcript.ts'
 import { brokenDown, type Envelope, failed, overspent, timedOut } from '../envelope.ts'
 import type { SessionText, TextSession } from './live-text.ts'
 import { StepBudget } from './step-budget.ts'
-import { changes, findings } from './step-names.ts'
+import { addOnSteps, transformSteps } from './step-names.ts'
 import type { Task, TaskOutcome, TextThread } from './text-thread.ts'
 
 /** The threads that work for a session. */
@@ -42,7 +42,7 @@ export function openSessionText(
   { id, account, params, language }: TextSession,
   { threads, log, now }: SessionTextOptions,
 ): OpenSessionText {
-  const wanted = changes.filter((name) => params[name] === true)
+  const wanted = transformSteps.filter((name) => params[name] === true)
   const lost = new Map<Name, Outcome>()
   const budgets = new Map<Name, StepBudget>()
   const warnings = new Map<Name, readonly string[]>()
@@ -99,7 +99,7 @@ export function openSessionText(
     for (const name of wanted) await run({ kind: 'change', name, spoken }, options)
     const words = [{ ...sample, word: sample.text }]
     const said = JSON.stringify([{ channel: 0, language, words }])
-    for (const name of findings) {
+    for (const name of addOnSteps) {
       if (params[name] === true) await run({ kind: 'find', name, said }, options)
     }
   }
@@ -123,7 +123,7 @@ export function openSessionText(
         case 'done':
           return outcome.value as Envelope
         case 'hung':
-          return failed(name, timedOut(name, threads.summaries.patience))
+          return failed(name, timedOut(name, threads.summaries.timeout))
         case 'spent':
           return failed(name, overspent(name))
         default:

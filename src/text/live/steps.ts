@@ -1,22 +1,22 @@
 import type { Utterance, Word } from '../../transcript/transcript.ts'
-import { makeKnown, type Params } from '../add-on.ts'
+import { makeFromTranscript, type Params } from '../add-on.ts'
 import { addOns } from '../add-ons.ts'
 import { answer, type Envelope } from '../envelope.ts'
 import type { Replacing } from '../growth.ts'
 import { type CustomSpellingConfig, createSpelling } from '../spelling.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
-import type { ChangeName, FindingName, SpokenWords } from './step-names.ts'
+import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 
 /** A change that is ready: what it is made from is prepared once, and by the language of the words. */
 export type Change = {
-  apply(spoken: SpokenWords): Word[]
+  apply(spoken: UtteranceWords): Word[]
   /** What was left out of all that came so far, for the customer. */
   warnings(): string[]
 }
 
 /** Makes a change from the parameters of a session; without its configuration it changes nothing. */
-export function createChange(name: ChangeName, params: Params): Change {
+export function createChange(name: TransformStep, params: Params): Change {
   const replacing = replacingOf(name, params)
   if (!replacing) return { apply: ({ words }) => [...words], warnings: () => [] }
   return {
@@ -28,7 +28,7 @@ export function createChange(name: ChangeName, params: Params): Change {
   }
 }
 
-function replacingOf(name: ChangeName, params: Params): Replacing | undefined {
+function replacingOf(name: TransformStep, params: Params): Replacing | undefined {
   const config = params[`${name}_config`]
   if (!config) return undefined
   return name === 'custom_vocabulary'
@@ -56,13 +56,13 @@ export type FindOptions = {
  * are objects, not text, but for a summary. Never throws for what an add-on does.
  */
 export function find(
-  name: FindingName,
+  name: AddOnStep,
   said: string,
   { params, now, onFault }: FindOptions,
 ): Envelope {
   const form = 'native'
   const addOn = addOns.find((one) => one.name === name)!
-  const make = () => makeKnown(addOn, { utterances: readSaid(said) }, params, { form })
+  const make = () => makeFromTranscript(addOn, { utterances: readSaid(said) }, params, { form })
   return answer(name, make, { now, form, onFault })
 }
 

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../../log.ts'
 import type { Params } from '../add-on.ts'
-import type { ChangeName, FindingName, SpokenWords } from './step-names.ts'
+import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 import { Turns } from './turns.ts'
 
 /** What a thread is to do for a session. */
 export type Task =
-  | { kind: 'change'; name: ChangeName; spoken: SpokenWords }
-  | { kind: 'find'; name: FindingName; said: string }
+  | { kind: 'change'; name: TransformStep; spoken: UtteranceWords }
+  | { kind: 'find'; name: AddOnStep; said: string }
 
 /**
  * To the thread: a session is made known before the first task for it. Its parameters come as JSON: a large
@@ -44,7 +44,7 @@ export type TaskOutcome = FromThread | { kind: 'crashed' } | { kind: 'hung' }
 export type TextThreadOptions = {
   log: Log
   /** Seconds that a task may take, the start of the thread included. */
-  patience: number
+  timeout: number
   /** Seconds that a step may take which this thread has done for the session before; `patience` unless given. */
   brief?: number | undefined
   /** The program of the thread, for tests. */
@@ -75,8 +75,8 @@ export class TextThread {
   }
 
   /** Seconds that a task may take. */
-  get patience(): number {
-    return this.#options.patience
+  get timeout(): number {
+    return this.#options.timeout
   }
 
   /** Does a task; rejects when that is aborted before it is done. */
@@ -120,8 +120,8 @@ export class TextThread {
     const { session, account, params, task } = current
     const worker = this.#open()
     worker.ref()
-    const { patience, brief = patience } = this.#options
-    const seconds = this.#known.get(session)?.has(task.name) ? brief : patience
+    const { timeout, brief = timeout } = this.#options
+    const seconds = this.#known.get(session)?.has(task.name) ? brief : timeout
     this.#watchdog = setTimeout(() => {
       this.#discard()
       this.#turns.charge(account, seconds * 1000)

@@ -4,11 +4,11 @@
  */
 import { parentPort } from 'node:worker_threads'
 import type { Params } from '../add-on.ts'
-import type { ChangeName } from './step-names.ts'
+import type { TransformStep } from './step-names.ts'
 import { type Change, createChange, find } from './steps.ts'
 import type { FromThread, ToThread } from './text-thread.ts'
 
-type Session = { params: Params; changes: Map<ChangeName, Change> }
+type Session = { params: Params; changes: Map<TransformStep, Change> }
 
 const sessions = new Map<string, Session>()
 
@@ -54,7 +54,7 @@ function kindOf(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown'
 }
 
-function changeOf({ params, changes }: Session, name: ChangeName): Change {
+function changeOf({ params, changes }: Session, name: TransformStep): Change {
   const change = changes.get(name) ?? createChange(name, params)
   changes.set(name, change)
   return change

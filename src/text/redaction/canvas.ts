@@ -10,13 +10,13 @@ const GIVEN = -1
  * The characters of all words of a transcript in a row, and what each is painted with: `OPEN`, or the number
  * of the entity that hides it. `bases[u][w]` is the place of the first character of word w of utterance u.
  */
-export type Canvas = Transcript & { bases: number[][]; paint: Int32Array }
+export type MaskedText = Transcript & { bases: number[][]; paint: Int32Array }
 
 /** A stretch of a word that is painted alike; `from` and `to` (exclusive) are offsets in the word. */
 export type Stretch = { paint: number; text: string; from: number; to: number }
 
 /** Opens the canvas of a transcript; only markers that stand in it already are hidden. */
-export function openCanvas({ utterances }: Transcript): Canvas {
+export function createMaskedText({ utterances }: Transcript): MaskedText {
   let length = 0
   const bases = utterances.map(({ words }) =>
     words.map(({ text }) => {
@@ -43,7 +43,7 @@ export function isLeftover(text: string): boolean {
 
 /** A word in stretches; a marker that stood in it before counts as hidden when `seesGiven`, else as open. */
 export function stretchesOf(
-  { utterances, bases, paint }: Canvas,
+  { utterances, bases, paint }: MaskedText,
   { utterance, word, seesGiven }: { utterance: number; word: number; seesGiven: boolean },
 ): Stretch[] {
   const { text } = utterances[utterance]!.words[word]!

@@ -3,13 +3,20 @@ import { findCandidates } from '../entities/find-entities.ts'
 import { byRank } from '../entities/overlaps.ts'
 import { trailingFrom } from '../trailing.ts'
 import { isFunctionWord } from '../vocabulary/common-words.ts'
-import { type Canvas, OPEN } from './canvas.ts'
+import { type MaskedText, OPEN } from './canvas.ts'
 import { knownWordsOf } from './known-words.ts'
-import { findRepeatable, spreadNumbers } from './repeated-numbers.ts'
+import { findRepeatable, markRepeatedNumbers } from './repeated-numbers.ts'
 import { findRepeats } from './repeats.ts'
 import { findStrayNumbers } from './stray-numbers.ts'
-import { BETWEEN, drawUtterances, readingsOf, readTogether, type Style, type View } from './view.ts'
-import { asWanted } from './wanted.ts'
+import {
+  BETWEEN,
+  readingsOf,
+  readTogether,
+  renderUtterances,
+  type Style,
+  type View,
+} from './view.ts'
+import { toRequestedTypes } from './wanted.ts'
 
 /** An entity that was hidden: its type, and what was said. Its number on the canvas is its index and one. */
 export type Hidden = { type: EntityType; said: string }
@@ -22,7 +29,7 @@ const MAX_ROUNDS = 50
  * found. Throws when that has no end.
  */
 export function hideEntities(
-  canvas: Canvas,
+  canvas: MaskedText,
   { wanted, style }: { wanted: ReadonlySet<EntityType>; style: Style },
 ): Hidden[] {
   const hidden: Hidden[] = []
@@ -30,7 +37,7 @@ export function hideEntities(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = hidden.length
     const known = knownWordsOf(hidden, wanted)
-    const drawn = drawUtterances(canvas, style)
+    const drawn = renderUtterances(canvas, style)
     const claims: Claim[] = []
     const guesses: Claim[] = []
     const read = readings.map((reading) => {
@@ -39,9 +46,9 @@ export function hideEntities(
       return { view, found, numbers: findRepeatable(view.text, found) }
     })
     const said = read.flatMap(({ numbers }) => numbers.map(({ digits }) => digits))
-    const reached = spreadNumbers(known.numbers, said)
+    const reached = markRepeatedNumbers(known.numbers, said)
     for (const { view, found, numbers } of read) {
-      const named = found.flatMap((entity) => asWanted(view.text, entity, wanted))
+      const named = found.flatMap((entity) => toRequestedTypes(view.text, entity, wanted))
       const strays = findStrayNumbers(view.text, { found, wanted })
       const repeats = findRepeats(view.text, { known, numbers, reached })
       for (const entity of named) claims.push({ ...entity, view })
@@ -59,7 +66,7 @@ export function hideEntities(
 type Claim = Entity & { view: View }
 
 /** Paints what is still open of an entity: all of it, or what entities before it have left. */
-function paint(canvas: Canvas, claim: Claim, count: number): Hidden[] {
+function paint(canvas: MaskedText, claim: Claim, count: number): Hidden[] {
   const { type, view } = claim
   const hidden: Hidden[] = []
   for (const part of openParts(canvas, claim)) {
@@ -74,7 +81,7 @@ function paint(canvas: Canvas, claim: Claim, count: number): Hidden[] {
 
 type Span = { from: number; to: number }
 
-function openParts(canvas: Canvas, { view, from, to }: Claim): Span[] {
+function openParts(canvas: MaskedText, { view, from, to }: Claim): Span[] {
   const isOpen = (i: number) => {
     const place = view.at[i]!
     return place === BETWEEN || (place >= 0 && canvas.paint[place] === OPEN)

@@ -6,7 +6,7 @@ import { type Lexeme, lexemesOf } from '../entities/spoken-digits.ts'
 import type { KnownNumber } from './repeated-numbers.ts'
 
 /** What was hidden, as it was said. */
-export type Said = { type: EntityType; said: string }
+export type KnownText = { type: EntityType; said: string }
 
 /** Words in a row. */
 export type Phrase = { type: EntityType; words: string[] }
@@ -29,7 +29,10 @@ const unspecific =
 const secrets = /^(?:PASSWORD|USERNAME)$/
 
 /** Collects what was hidden: the words of names one by one, everything else as it was said. */
-export function knownWordsOf(hidden: readonly Said[], wanted: ReadonlySet<EntityType>): KnownWords {
+export function knownWordsOf(
+  hidden: readonly KnownText[],
+  wanted: ReadonlySet<EntityType>,
+): KnownWords {
   const known: KnownWords = { names: new Map(), phrases: new Map(), numbers: [] }
   const seen = new Set<string>()
   for (const { type, said } of hidden) {

@@ -1,6 +1,6 @@
 import type { Utterance, Word } from '../../transcript/transcript.ts'
 import { replaceWords } from '../word-parts.ts'
-import { type Canvas, isLeftover, OPEN, type Stretch, stretchesOf } from './canvas.ts'
+import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './canvas.ts'
 
 /** A word as it is written, and the words that went into it. */
 type Written = { text: string; from: Word[]; utterance: number }
@@ -9,7 +9,7 @@ type Written = { text: string; from: Word[]; utterance: number }
  * The utterances with a marker for each entity: its words become one, the first of them, and what is left of
  * its last one goes there too, also out of a later utterance. Utterances of which nothing is left are gone.
  */
-export function writeMarkers(canvas: Canvas, markerOf: (paint: number) => string): Utterance[] {
+export function writeMarkers(canvas: MaskedText, markerOf: (paint: number) => string): Utterance[] {
   const marked = new Map<number, Written>()
   const written = canvas.utterances.map(({ words }, utterance) => {
     const line: Written[] = []

@@ -1,5 +1,5 @@
 import type { Utterance } from '../../transcript/transcript.ts'
-import { type Canvas, OPEN, stretchesOf } from './canvas.ts'
+import { type MaskedText, OPEN, stretchesOf } from './canvas.ts'
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
@@ -12,7 +12,7 @@ export function maskOf(text: string): string {
 }
 
 /** The utterances with what is hidden masked: as many words, at the same times. */
-export function writeMasks(canvas: Canvas): Utterance[] {
+export function writeMasks(canvas: MaskedText): Utterance[] {
   return canvas.utterances.map((said, utterance) => {
     const words = said.words.map((own, word) => {
       const stretches = stretchesOf(canvas, { utterance, word, seesGiven: false })

@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import { type Canvas, OPEN, stretchesOf } from './canvas.ts'
+import { type MaskedText, OPEN, stretchesOf } from './canvas.ts'
 
 /** Words of one utterance that an entity hides, all or parts of them. */
 export type Place = { channel: number; utterance: number; words: Word[] }
@@ -8,7 +8,7 @@ export type Place = { channel: number; utterance: number; words: Word[] }
 export type RedactedSpan = { channel: number; start: number; end: number }
 
 /** Where each entity on the canvas stands, by its number; an utterance after the other. */
-export function placesOf(canvas: Canvas): Map<number, Place[]> {
+export function placesOf(canvas: MaskedText): Map<number, Place[]> {
   const all = new Map<number, Place[]>()
   for (const [utterance, { channel, words }] of canvas.utterances.entries()) {
     for (const [word, own] of words.entries()) {

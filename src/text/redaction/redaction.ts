@@ -2,7 +2,7 @@ import type { HiddenEntity, Transcript } from '../../transcript/transcript.ts'
 import { languages } from '../entities/find-entities.ts'
 import { expandTypes } from '../entities/groups.ts'
 import { AddOnFailure } from '../envelope.ts'
-import { openCanvas } from './canvas.ts'
+import { createMaskedText } from './canvas.ts'
 import { hideEntities } from './hide-entities.ts'
 import { markEntities } from './mark-entities.ts'
 import { writeMarkers } from './marker.ts'
@@ -27,7 +27,7 @@ export function redact(
   { entity_types, processed_text_type: style = 'MARKER' }: PiiRedactionConfig = {},
 ): { transcript: Transcript; redacted: RedactedSpan[] } {
   refuseUnknown(utterances)
-  const canvas = openCanvas({ utterances })
+  const canvas = createMaskedText({ utterances })
   const hidden = hideEntities(canvas, { wanted: expandTypes(entity_types), style })
   const places = placesOf(canvas)
   const markers = style === 'MARKER' ? markEntities(hidden, places, canvas) : undefined

@@ -22,7 +22,7 @@ export function findRepeatable(text: string, found: readonly Entity[]): DigitRun
  * Adds the numbers that are a part of a known one, or have one in them, and those that these give away in turn,
  * until there are no more: however long such a chain is, it is hidden at once.
  */
-export function spreadNumbers(known: readonly KnownNumber[], said: Iterable<string>) {
+export function markRepeatedNumbers(known: readonly KnownNumber[], said: Iterable<string>) {
   const types = new Map<string, EntityType>()
   const open = new Set(said)
   const reached = [...known]

@@ -1,7 +1,7 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Document } from '../document.ts'
 import { foldDigits } from '../entities/digit-forms.ts'
-import { type Canvas, isLeftover, OPEN, type Stretch, stretchesOf } from './canvas.ts'
+import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './canvas.ts'
 import { maskOf } from './mask.ts'
 
 /** How what is hidden is written (contract 2.3.1). */
@@ -11,10 +11,10 @@ export type Style = 'MARKER' | 'MASK'
  * What can still be read of an utterance, or of several as one text; `at[i]` is the place of character i on the
  * canvas, or `BETWEEN` words, or `HIDDEN`.
  */
-export type Drawn = { text: string; at: number[] }
+export type MaskedSpan = { text: string; at: number[] }
 
 /** Several utterances as one text; `heard` is what others said in between. */
-export type View = Drawn & Pick<Document, 'heard'>
+export type View = MaskedSpan & Pick<Document, 'heard'>
 
 /** At no place: a blank between two words. */
 export const BETWEEN = -2
@@ -25,12 +25,12 @@ const HIDDEN = -1
  * What a reader of the redacted text would see of each utterance, as `writeMasks` or `writeMarkers` will write
  * it; only that a marker is drawn as one sign, which no entity has.
  */
-export function drawUtterances(canvas: Canvas, style: Style): Drawn[] {
-  const marked = new Map<number, Drawn>()
+export function renderUtterances(canvas: MaskedText, style: Style): MaskedSpan[] {
+  const marked = new Map<number, MaskedSpan>()
   const isMark = ({ paint, text }: Stretch) =>
     paint === OPEN ? isLeftover(text) : marked.has(paint)
   return canvas.utterances.map(({ words, language }, utterance) => {
-    const line: Drawn = { text: '', at: [] }
+    const line: MaskedSpan = { text: '', at: [] }
     for (const word of words.keys()) {
       const base = canvas.bases[utterance]![word]!
       const stretches = stretchesOf(canvas, { utterance, word, seesGiven: true })
@@ -54,8 +54,8 @@ export function drawUtterances(canvas: Canvas, style: Style): Drawn[] {
 
 /** Reads utterances one after the other. */
 export function readTogether(
-  canvas: Canvas,
-  drawn: readonly Drawn[],
+  canvas: MaskedText,
+  drawn: readonly MaskedSpan[],
   reading: readonly number[],
 ): View {
   const view: View = { text: '', at: [], heard: [] }
@@ -87,7 +87,7 @@ export function readTogether(
  * The utterances to read as one text each: those of a channel, and those of each of its speakers where it has
  * several, for what is dictated goes on after the others have spoken.
  */
-export function readingsOf({ utterances }: Pick<Canvas, 'utterances'>): number[][] {
+export function readingsOf({ utterances }: Pick<MaskedText, 'utterances'>): number[][] {
   const speakers = new Map<number, Set<number | undefined>>()
   for (const { channel, speaker } of utterances) {
     speakers.set(channel, (speakers.get(channel) ?? new Set()).add(speaker))
@@ -105,13 +105,13 @@ export function readingsOf({ utterances }: Pick<Canvas, 'utterances'>): number[]
   return [...readings.values()]
 }
 
-function separate(line: Drawn, language: string): void {
+function separate(line: MaskedSpan, language: string): void {
   if (line.text === '' || separatorOf(language) === '') return
   line.text += ' '
   line.at.push(BETWEEN)
 }
 
-function write(line: Drawn, text: string, place?: number): void {
+function write(line: MaskedSpan, text: string, place?: number): void {
   line.text += text
   for (let i = 0; i < text.length; i++) line.at.push(place === undefined ? HIDDEN : place + i)
 }

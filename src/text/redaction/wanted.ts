@@ -24,7 +24,11 @@ const parents: Partial<Record<EntityType, readonly EntityType[]>> = {
 }
 
 /** An entity as one of the wanted types, or the wanted parts of it; nothing where it is none. */
-export function asWanted(text: string, entity: Entity, wanted: ReadonlySet<EntityType>): Entity[] {
+export function toRequestedTypes(
+  text: string,
+  entity: Entity,
+  wanted: ReadonlySet<EntityType>,
+): Entity[] {
   const { type } = entity
   if (wanted.has(type)) return [entity]
   const parent = parents[type]?.find((one) => wanted.has(one))

@@ -83,12 +83,12 @@ for (const [sentence, emotion] of Object.entries(felt)) {
 test('judge is right about as many of the frozen sentences as it was when they were written', () => {
   const url = new URL('../../../bench/text/sentiment-frozen.tsv', import.meta.url)
   const lines = readFileSync(url, 'utf8').trim().split('\n').slice(1)
-  const labelled = lines.map((line) => line.split('\t'))
-  const heard = labelled.map(([, , sentence = '']) => judge(sentence))
-  const sides = labelled.filter(([side], i) => heard[i]!.sentiment === side).length
-  const emotions = labelled.filter(([, emotion], i) => heard[i]!.emotion === emotion).length
-  assert.ok(sides / labelled.length >= 0.79, `${sides} of ${labelled.length} sides`)
-  assert.ok(emotions / labelled.length >= 0.7, `${emotions} of ${labelled.length} emotions`)
+  const labeled = lines.map((line) => line.split('\t'))
+  const heard = labeled.map(([, , sentence = '']) => judge(sentence))
+  const sides = labeled.filter(([side], i) => heard[i]!.sentiment === side).length
+  const emotions = labeled.filter(([, emotion], i) => heard[i]!.emotion === emotion).length
+  assert.ok(sides / labeled.length >= 0.79, `${sides} of ${labeled.length} sides`)
+  assert.ok(emotions / labeled.length >= 0.7, `${emotions} of ${labeled.length} emotions`)
 })
 
 test('judge does not take long for what nobody can have said', () => {

@@ -72,13 +72,13 @@ export function similarityGraph(vectors: readonly Vector[]): Graph {
  * mean is 1 over sentences that are like others; one like no other has 0.15.
  */
 export function lexRank(graph: Graph): number[] {
-  const sums = graph.map((neighbours) => neighbours.values().reduce((sum, each) => sum + each, 0))
+  const sums = graph.map((neighbors) => neighbors.values().reduce((sum, each) => sum + each, 0))
   let ranks = graph.map(() => 1)
   for (let round = 0; round < ROUNDS; round++) {
     const before = ranks
-    ranks = graph.map((neighbours) => {
+    ranks = graph.map((neighbors) => {
       let votes = 0
-      for (const [other, similarity] of neighbours)
+      for (const [other, similarity] of neighbors)
         votes += (before[other]! * similarity) / sums[other]!
       return 1 - DAMPING + DAMPING * votes
     })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isCommon, isFunctionWord } from './common-words.ts'
-import { guardFactor } from './guards.ts'
+import { acceptanceFactor } from './guards.ts'
 
 function factorOf(text: string, confidence = 0.5): number {
   const words = text.split(' ').map((word) => ({
@@ -10,7 +10,7 @@ function factorOf(text: string, confidence = 0.5): number {
     isCommon: isCommon(word),
     isFunctionWord: isFunctionWord(word),
   }))
-  return guardFactor(words)
+  return acceptanceFactor(words)
 }
 
 test('words that nobody says every day are free', () => {

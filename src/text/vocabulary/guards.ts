@@ -1,5 +1,5 @@
 /** One word of speech as the guards see it. */
-export type HeardWord = {
+export type RecognizedWord = {
   confidence: number
   hasDigit: boolean
   isCommon: boolean
@@ -13,7 +13,7 @@ const SURE = 0.9
  * How much of its threshold an entry keeps for these words of English, 0 to 1: what people say every day
  * must sound much more like an entry than what nobody says. Factors are measured by the bench `vocabulary`.
  */
-export function guardFactor(words: readonly HeardWord[]): number {
+export function acceptanceFactor(words: readonly RecognizedWord[]): number {
   let factor = 1
   if (words.some(({ hasDigit }) => hasDigit)) factor *= 0.3
   if (words.every(({ isCommon }) => isCommon)) {

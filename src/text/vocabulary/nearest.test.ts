@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type CustomVocabularyConfig, indexVocabulary } from './entries.ts'
-import { findNearest } from './nearest.ts'
+import { findClosestEntry } from './nearest.ts'
 import { editDistance, phoneDistance } from './phone-distance.ts'
 import { phonesOf } from './phones.ts'
 
@@ -11,7 +11,7 @@ type Vocabulary = CustomVocabularyConfig['vocabulary']
 /** The value that is nearest to a text, heard as one word and unguarded unless told. */
 function nearestTo(text: string, vocabulary: Vocabulary, { words = 1, factor = 1 } = {}) {
   const index = indexVocabulary({ vocabulary, default_intensity: 1 }, 'en')
-  return findNearest(index, { phones: phonesOf(text, 'en'), words, factor })?.pattern.value
+  return findClosestEntry(index, { phones: phonesOf(text, 'en'), words, factor })?.pattern.value
 }
 
 test('the nearest of several entries is found, whatever their order', () => {
@@ -57,7 +57,7 @@ test('what is not looked at could not have been the nearest', () => {
           const score = editDistance(pattern.phones, phones, pattern.threshold * longer) / longer
           return score <= pattern.threshold ? score : Number.POSITIVE_INFINITY
         })
-      const found = findNearest(index, { phones, words: 1, factor: 1 })
+      const found = findClosestEntry(index, { phones, words: 1, factor: 1 })
       assert.ok((found?.score ?? Number.POSITIVE_INFINITY) <= Math.min(...scores))
     }),
   )

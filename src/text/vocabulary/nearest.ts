@@ -15,21 +15,21 @@ const LASTS = Array.from({ length: PHONES }, (_, heard) => {
 const ROUNDING = 1e-9
 
 /** Phones that were heard as so many words; patterns keep `factor` of their thresholds. */
-export type HeardPhones = { phones: readonly number[]; words: number; factor: number }
+export type RecognizedPhones = { phones: readonly number[]; words: number; factor: number }
 
 /** What was most likely said, and how far it is from what was heard, by phone. */
-export type Nearest = { pattern: Pattern; score: number }
+export type ClosestEntry = { pattern: Pattern; score: number }
 
 /**
  * The pattern that is nearest to what was heard, if one is within its threshold; of equally near ones the
  * shortest, then the earliest. Most patterns are never looked at: they begin, end or last otherwise.
  */
-export function findNearest(index: Index, heard: HeardPhones): Nearest | undefined {
+export function findClosestEntry(index: Index, heard: RecognizedPhones): ClosestEntry | undefined {
   const { phones, words, factor } = heard
   const [first, last] = [phones[0]!, phones.at(-1)!]
   const sound = { phones, words, factor, least: leastCosts(phones) }
   const { shortest, longest } = lengthsNear(phones.length, index.threshold * factor)
-  let best: Nearest | undefined
+  let best: ClosestEntry | undefined
   for (const end of LASTS[last]!) {
     const byLength = index.byEnds.get(endsOf(first, end)) ?? []
     const to = Math.min(longest, byLength.length - 1)
@@ -48,10 +48,10 @@ function lengthsNear(length: number, limit: number): { shortest: number; longest
 }
 
 function nearer(
-  best: Nearest | undefined,
+  best: ClosestEntry | undefined,
   pattern: Pattern,
-  { phones, words, factor, least }: HeardPhones & { least: Float64Array },
-): Nearest | undefined {
+  { phones, words, factor, least }: RecognizedPhones & { least: Float64Array },
+): ClosestEntry | undefined {
   if (words > pattern.maxWords) return best
   const threshold = pattern.threshold * factor
   const limit = best ? Math.min(best.score, threshold) : threshold

@@ -1,6 +1,6 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { Growth, type Replacing, warningsOf } from '../growth.ts'
-import { dress, foldCase, partsOf, replaceWords, type WordParts } from '../word-parts.ts'
+import { foldCase, partsOf, replaceWords, type WordParts, withPunctuation } from '../word-parts.ts'
 import { isCommon, isFunctionWord } from './common-words.ts'
 import {
   type CustomVocabularyConfig,
@@ -9,8 +9,8 @@ import {
   indexVocabulary,
   lettersOf,
 } from './entries.ts'
-import { guardFactor, type HeardWord } from './guards.ts'
-import { findNearest } from './nearest.ts'
+import { acceptanceFactor, type RecognizedWord } from './guards.ts'
+import { findClosestEntry } from './nearest.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 
 /** Languages this works in: by sound in English, coarsely in five others, by letters alone in the rest. */
@@ -20,7 +20,7 @@ export const languages: readonly string[] = ['all']
 const MAX_PAUSE = 0.6
 
 /** One word with all that is compared of it. */
-type Heard = HeardWord & { parts: WordParts; letters: string; phones: readonly number[] }
+type Heard = RecognizedWord & { parts: WordParts; letters: string; phones: readonly number[] }
 
 /** Words from `from` to `to` (exclusive) that may be `value`; the lower the score, the more like it. */
 type Candidate = { from: number; to: number; value: string; score: number }
@@ -114,8 +114,8 @@ function candidates({ words, language }: Utterance, heard: Heard[], index: Index
         const isPronoun = window.length === 1 && last.isFunctionWord
         if (!isPronoun) found.push({ from, to, value: exact, score: from - to })
       } else if (phones.length > 0) {
-        const factor = language === 'en' ? guardFactor(window) : 1
-        const best = findNearest(index, { phones, words: window.length, factor })
+        const factor = language === 'en' ? acceptanceFactor(window) : 1
+        const best = findClosestEntry(index, { phones, words: window.length, factor })
         if (best) found.push({ from, to, value: best.pattern.value, score: best.score })
       }
     }
@@ -159,7 +159,7 @@ function replace(
     const { before } = heard[from]!.parts
     const { possessive, after } = heard[to - 1]!.parts
     const own = words.slice(from, to)
-    const text = dress(value, { before, after: possessive + after })
+    const text = withPunctuation(value, { before, after: possessive + after })
     if (!growth.admits(own, text)) continue
     replaced.push(...words.slice(at, from), replaceWords(own, text))
     at = to

@@ -1,9 +1,9 @@
-import type { Heard } from '../../document.ts'
+import type { RecognizedWords } from '../../document.ts'
 import type { Entity, EntityType } from '../entity-types.ts'
-import type { LabelledSentence } from './sentences.ts'
+import type { LabeledSentence } from './sentences.ts'
 
 /** Entities of one type: labelled, found, and found rightly. */
-export type Count = { labelled: number; found: number; right: number }
+export type Count = { labeled: number; found: number; right: number }
 
 /** More general types that are right as well, for they hide and announce the same words. */
 const parents: Partial<Record<EntityType, EntityType>> = {
@@ -23,7 +23,7 @@ const parents: Partial<Record<EntityType, EntityType>> = {
   BANK_ACCOUNT: 'ACCOUNT_NUMBER',
 }
 
-type Finder = (document: { text: string; heard: Heard[] }) => Entity[]
+type Finder = (document: { text: string; heard: RecognizedWords[] }) => Entity[]
 
 /**
  * Counts what a finder gets right, by type. Right is the same or a more general type and at least half of the characters of
@@ -31,11 +31,11 @@ type Finder = (document: { text: string; heard: Heard[] }) => Entity[]
  */
 export function scoreFinder(
   find: Finder,
-  sentences: readonly LabelledSentence[],
+  sentences: readonly LabeledSentence[],
 ): Map<EntityType, Count> {
   const counts = new Map<EntityType, Count>()
   const count = (type: EntityType, key: keyof Count) => {
-    const counted = counts.get(type) ?? { labelled: 0, found: 0, right: 0 }
+    const counted = counts.get(type) ?? { labeled: 0, found: 0, right: 0 }
     counted[key]++
     counts.set(type, counted)
   }
@@ -43,7 +43,7 @@ export function scoreFinder(
     const found = find({ text, heard })
     for (const { type } of found) count(type, 'found')
     for (const entity of entities) {
-      count(entity.type, 'labelled')
+      count(entity.type, 'labeled')
       if (found.some((other) => matches(entity, other))) count(entity.type, 'right')
     }
   }
@@ -58,12 +58,12 @@ function matches(a: Pick<Entity, 'type' | 'from' | 'to'>, b: Entity): boolean {
 
 /** Precision and recall over some types together; without any, over all. */
 export function totals(counts: ReadonlyMap<EntityType, Count>, types?: readonly EntityType[]) {
-  const sum = { labelled: 0, found: 0, right: 0 }
-  for (const [type, { labelled, found, right }] of counts) {
+  const sum = { labeled: 0, found: 0, right: 0 }
+  for (const [type, { labeled, found, right }] of counts) {
     if (types && !types.includes(type)) continue
-    sum.labelled += labelled
+    sum.labeled += labeled
     sum.found += found
     sum.right += right
   }
-  return { ...sum, precision: sum.right / sum.found, recall: sum.right / sum.labelled }
+  return { ...sum, precision: sum.right / sum.found, recall: sum.right / sum.labeled }
 }

@@ -1,33 +1,33 @@
 import { readFileSync } from 'node:fs'
-import type { Heard } from '../../document.ts'
+import type { RecognizedWords } from '../../document.ts'
 import type { EntityType } from '../entity-types.ts'
 
 /** A sentence whose entities are known. Offsets as in entities, `to` exclusive. */
-export type LabelledSentence = {
+export type LabeledSentence = {
   text: string
   /** What the other channel said in between, as in a document. */
-  heard: Heard[]
+  heard: RecognizedWords[]
   entities: { type: EntityType; from: number; to: number }[]
 }
 
 /** The files of labelled sentences; nothing is tuned to the frozen ones. */
-export type LabelledFile = 'frozen' | 'tuning' | 'calls-frozen' | 'calls-tuning'
+export type LabeledFile = 'frozen' | 'tuning' | 'calls-frozen' | 'calls-tuning'
 
 /** The sentences of a file, where `[TYPE words]` marks an entity; of a talk, what each channel says. */
-export function labelledSentences(file: LabelledFile): LabelledSentence[] {
+export function labeledSentences(file: LabeledFile): LabeledSentence[] {
   const lines = readFileSync(new URL(`${file}.txt`, import.meta.url), 'utf8').split('\n')
   return lines
     .filter((line) => line !== '' && !line.startsWith('#'))
     .flatMap((line) => (line.startsWith('A: ') ? parseTalk(line) : [parse(line)]))
 }
 
-function parse(line: string): LabelledSentence {
-  const sentence: LabelledSentence = { text: '', heard: [], entities: [] }
+function parse(line: string): LabeledSentence {
+  const sentence: LabeledSentence = { text: '', heard: [], entities: [] }
   append(sentence, line)
   return sentence
 }
 
-function parseTalk(line: string): LabelledSentence[] {
+function parseTalk(line: string): LabeledSentence[] {
   const turns = line.split(' // ').map((turn) => ({ who: turn[0]!, said: turn.slice(3) }))
   return ['A', 'B'].map((channel) => {
     const sentence = parse('')
@@ -42,7 +42,7 @@ function parseTalk(line: string): LabelledSentence[] {
   })
 }
 
-function append(sentence: LabelledSentence, line: string): void {
+function append(sentence: LabeledSentence, line: string): void {
   let at = 0
   for (const { 0: mark, 1: type, 2: words, index } of line.matchAll(/\[([A-Z_]+) ([^\]]+)\]/g)) {
     sentence.text += line.slice(at, index)
