@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runDecoder } from '../src/audio/decoder-client.ts'
 import { AppError } from '../src/errors.ts'
-import { adts, flv, fragmentedMp4, id3, matroska, mp4, ogg } from '../test/hostile-media.ts'
+import { adts, flv, fragmentedMp4, id3, matroska, mp4, ogg } from '../test/support/hostile-media.ts'
 import { mutated } from './mutations.ts'
 import { fuzz } from './run.ts'
 

@@ -5,7 +5,7 @@ import { bytesPerSample } from '../src/audio/pcm.ts'
 import { describeSamples, readSamples } from '../src/audio/stored-samples.ts'
 import { readWavLayout } from '../src/audio/wav.ts'
 import { AppError } from '../src/errors.ts'
-import { hum } from '../test/recordings.ts'
+import { hum } from '../test/support/recordings.ts'
 import { mutated } from './mutations.ts'
 import { fuzz } from './run.ts'
 

@@ -1,5 +1,5 @@
 import { runCommand } from './cli/commands.ts'
-import { interruptOnSignals } from './cli/interrupt.ts'
+import { interruptOnSignals } from './cli/terminal/interrupt.ts'
 
 const signal = interruptOnSignals()
 // `steno transcribe … | head` closes stdout early; that is no failure.

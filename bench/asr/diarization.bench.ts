@@ -6,11 +6,11 @@ import { rm } from 'node:fs/promises'
 import { createSpeechEngine } from '../../src/asr/engine.ts'
 import { readSamples } from '../../src/asr/pcm.ts'
 import { type ChannelWindows, diarize } from '../../src/asr/speakers/diarize.ts'
-import { diarizationGrid, speechRegions } from '../../src/asr/speakers/regions.ts'
+import { diarizationGrid, speechRegions } from '../../src/asr/speakers/embedding/regions.ts'
 import {
   openTelephoneEmbedder,
   telephoneModelPath,
-} from '../../src/asr/speakers/telephone-embedder.ts'
+} from '../../src/asr/speakers/embedding/telephone-embedder.ts'
 import { decodeMedia } from '../../src/audio/media.ts'
 import { readConfig } from '../../src/config.ts'
 import { assembleTranscript } from '../../src/jobs/assemble.ts'

@@ -1,7 +1,13 @@
 import { rm } from 'node:fs/promises'
-import type { LiveRecognizer } from '../../src/asr/live-ears.ts'
+import type { LiveRecognizer } from '../../src/asr/live-recognizer.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
+import {
+  isAlone,
+  type LastWord,
+  startAfter,
+  withoutRepeat,
+} from '../../src/live/recognition/adjacent-utterances.ts'
 import {
   createEndpointer,
   type EndpointingOptions,
@@ -9,8 +15,7 @@ import {
   initialEndpoint,
   segmentsOf,
   type UtteranceSegments,
-} from '../../src/live/endpointing.ts'
-import { isAlone, type LastWord, startAfter, withoutRepeat } from '../../src/live/touching.ts'
+} from '../../src/live/recognition/endpointing.ts'
 import type { Word } from '../../src/transcript/transcript.ts'
 
 /** What a session hears of a recording, and how long each final took, in seconds. */

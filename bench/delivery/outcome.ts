@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { percentile } from '../../src/cli/live-latency.ts'
+import { percentile } from '../../src/cli/live/live-latency.ts'
 import type { Came } from './receiver-process.ts'
 
 /** One event that a receiver was to be told. */

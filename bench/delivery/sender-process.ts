@@ -3,7 +3,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readConfig } from '../../src/config.ts'
-import { DeliveryService } from '../../src/delivery/delivery.ts'
+import { DeliveryService } from '../../src/delivery/delivery-service.ts'
 import { createLog } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { openStorage } from '../../src/storage/storage.ts'

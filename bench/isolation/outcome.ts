@@ -1,4 +1,4 @@
-import { percentile } from '../../src/cli/live-latency.ts'
+import { percentile } from '../../src/cli/live/live-latency.ts'
 import type { VictimOutcome } from './victim.ts'
 
 /** What the victim must not notice: milliseconds, and bytes beyond the memory of a run without attack. */

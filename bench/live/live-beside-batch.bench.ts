@@ -3,8 +3,8 @@
  * than the machine can work off meanwhile, in turn: it must not move by more than a fifth.
  */
 import { Readable } from 'node:stream'
-import type { Client } from '../../src/cli/client.ts'
-import { percentile } from '../../src/cli/live-latency.ts'
+import { percentile } from '../../src/cli/live/live-latency.ts'
+import type { Client } from '../../src/cli/server/client.ts'
 import { report } from '../report.ts'
 import { wavOf } from '../wav.ts'
 import { startLiveServer } from './live-server.ts'

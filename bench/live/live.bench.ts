@@ -6,10 +6,10 @@
  */
 import { loadavg } from 'node:os'
 import { Readable } from 'node:stream'
-import { percentile } from '../../src/cli/live-latency.ts'
+import { percentile } from '../../src/cli/live/live-latency.ts'
 import { readConfig } from '../../src/config.ts'
 import { wordErrors } from '../../src/transcript/word-errors.ts'
-import { createRandom } from '../../test/random.ts'
+import { createRandom } from '../../test/support/random.ts'
 import { report } from '../report.ts'
 import { wavOf } from '../wav.ts'
 import { type LiveBenchServer, startLiveServer } from './live-server.ts'

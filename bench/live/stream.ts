@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client } from '../../src/cli/client.ts'
-import { connectLive } from '../../src/cli/live-connection.ts'
-import { createLatencyWatch, type Latencies } from '../../src/cli/live-latency.ts'
-import type { TranscriptMessage } from '../../src/cli/live-served.ts'
+import type { TranscriptMessage } from '../../src/cli/live/live-api-types.ts'
+import { connectLive } from '../../src/cli/live/live-connection.ts'
+import { createLatencyWatch, type Latencies } from '../../src/cli/live/live-latency.ts'
+import type { Client } from '../../src/cli/server/client.ts'
 import { alignWords, comparableWords } from '../../src/transcript/word-errors.ts'
 import type { Speech } from './speech.ts'
 

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { App } from '../app.ts'
-import { createAdmission } from './admission.ts'
-import type { Key } from './auth.ts'
+import { createAdmission } from './auth/admission.ts'
+import type { Key } from './auth/auth.ts'
+import { requireScope } from './auth/scopes.ts'
 import { Bodies } from './bodies/bodies.ts'
 import { createLiveSocketServer } from './live-socket.ts'
 import { describeApi } from './openapi/document.ts'
@@ -18,7 +19,6 @@ import { preRecordedRoutes } from './routes/pre-recorded.ts'
 import { resendingRoutes } from './routes/resending.ts'
 import { transcriptionRoutes } from './routes/transcription.ts'
 import { uploadRoutes } from './routes/upload.ts'
-import { requireScope } from './scopes.ts'
 import { createServer } from './server.ts'
 
 declare module 'fastify' {

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { App } from '../app.ts'
 import type { Connection } from '../live/connection.ts'
-import { FrameTurns } from '../live/frame-turns.ts'
-import { clientAddressOf } from './client-address.ts'
+import { FrameTurns } from '../live/input/frame-turns.ts'
+import { clientAddressOf } from './auth/client-address.ts'
 import { newRequestId } from './request-id.ts'
 
 /** A client is asked for a sign of life this often, and given up without one for as long (contract 5.11). */

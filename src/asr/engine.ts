@@ -1,17 +1,17 @@
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { planBatches } from './batches.ts'
-import { createLiveRecognizer } from './live/ears.ts'
-import { speakersTimeoutFor, TASK_TIMEOUT_S, timeoutFor } from './patience.ts'
-import { WorkerPool } from './pool.ts'
-import type { WorkerRole } from './protocol.ts'
+import { createLiveRecognizer } from './live/worker-client.ts'
 import { cutSegments, fileSegments } from './segments.ts'
-import { planEmbeddings } from './speakers/plan-voices.ts'
-import { chooseSpeakerModel } from './speakers/voice-model.ts'
-import { createEmbeddingWorkers } from './speakers/voice-workers.ts'
+import { createEmbeddingWorkers } from './speakers/embedding/embedding-workers.ts'
+import { planEmbeddings } from './speakers/embedding/plan-embeddings.ts'
+import { chooseSpeakerModel } from './speakers/embedding/speaker-model.ts'
 import type { EngineOptions, PcmFile, SpeechEngine } from './speech-engine.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import { VAD_FRAME } from './vad.ts'
+import { WorkerPool } from './workers/pool.ts'
+import type { WorkerRole } from './workers/protocol.ts'
+import { speakersTimeoutFor, TASK_TIMEOUT_S, timeoutFor } from './workers/task-timeouts.ts'
 
 /** Samples of one detection task: ten minutes, so that a long recording keeps all workers busy. */
 const DETECT_SAMPLES = Math.floor((600 * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
@@ -39,7 +39,7 @@ export type SpeechEngineOptions = {
 export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const { folder, workers, metrics } = options
   const log = options.log.child({ room: 'asr' })
-  const entry = new URL('worker.ts', import.meta.url)
+  const entry = new URL('workers/worker.ts', import.meta.url)
   const start = (role: WorkerRole, count: number) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
     const pool = new WorkerPool({ entry, args: [folder, role], workers: count, log, onLost })

@@ -26,7 +26,7 @@ test('the ONNX Runtime of sherpa-onnx keeps none either', (t) => {
   const files = { segmentation: join(models, 's.onnx'), embedding: join(models, 'e.onnx') }
   writePitchModel(files.segmentation)
   writeBandEnergyModel(files.embedding)
-  const module = new URL('speakers/turn-finder.ts', import.meta.url)
+  const module = new URL('speakers/embedding/diarization-pipeline.ts', import.meta.url)
   const script = `import('${module}')
     .then(({ openTurnFinder }) => openTurnFinder(${JSON.stringify(files)}))
     .then((finder) => finder.find(new Float32Array(16_000), {}))`

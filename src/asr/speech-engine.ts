@@ -1,5 +1,5 @@
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
-import type { LiveRecognizer } from './live-ears.ts'
+import type { LiveRecognizer } from './live-recognizer.ts'
 
 /** Samples per second of all PCM that reaches recognition. */
 export const SAMPLE_RATE = 16_000

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import { checkLength } from './audio-limits.ts'
 import { type ByteSource, openFileSource } from './byte-source.ts'
 import { type ChannelFiles, createChannelFiles } from './channel-files.ts'
 import { type Container, detectContainer } from './containers.ts'
@@ -8,7 +9,6 @@ import { checkMp4Tables } from './mp4-tables.ts'
 import { type Planes, SAMPLE_RATE } from './pcm.ts'
 import { createResampler } from './resample.ts'
 import { alignStart } from './silence.ts'
-import { checkLength } from './sound-limits.ts'
 import {
   describeSamples,
   headerlessLayout,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import type { AudioFormat } from './audio-format.ts'
 import { createHeaderFilter } from './header-filter.ts'
-import type { AudioFormat } from './sound-format.ts'
 import { wavHeader } from './wav-header.ts'
 
 const format: AudioFormat = { encoding: 's16', sampleRate: 16_000, channels: 2 }

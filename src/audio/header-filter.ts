@@ -1,4 +1,4 @@
-import type { AudioFormat } from './sound-format.ts'
+import type { AudioFormat } from './audio-format.ts'
 import { contradiction } from './wav-header.ts'
 
 /** Headers with a cue list or a description stay far below; what is longer is no header of a stream. */

@@ -16,8 +16,8 @@ import {
   type Stream,
 } from 'node-av/lib'
 import { AppError } from '../errors.ts'
+import { MAX_TRACKS } from './audio-limits.ts'
 import type { Heartbeat } from './decoder-messages.ts'
-import { MAX_TRACKS } from './sound-limits.ts'
 
 Log.setLevel(AV_LOG_QUIET)
 

@@ -8,17 +8,17 @@ import {
 } from 'node-av/constants'
 import { avGetCodecName, type FormatContext, type Packet, type Stream } from 'node-av/lib'
 import { AppError } from '../errors.ts'
-import type { Heartbeat } from './decoder-messages.ts'
-import { losesBlock, usualDelay } from './encoder-delay.ts'
-import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
-import type { MediaInfo } from './media.ts'
 import {
   checkAudioFormat,
   checkDeclaredDuration,
   checkLength,
   checkPacketRate,
   MAX_TRACKS,
-} from './sound-limits.ts'
+} from './audio-limits.ts'
+import type { Heartbeat } from './decoder-messages.ts'
+import { losesBlock, usualDelay } from './encoder-delay.ts'
+import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
+import type { MediaInfo } from './media.ts'
 
 /** An opened file and the one audio track that is heard. */
 export type OpenedMedia = {

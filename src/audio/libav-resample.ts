@@ -10,9 +10,9 @@ import {
   Frame,
   SoftwareResampleContext,
 } from 'node-av/lib'
+import { checkAudioFormat } from './audio-limits.ts'
 import { check } from './libav-format.ts'
 import type { Planes } from './pcm.ts'
-import { checkAudioFormat } from './sound-limits.ts'
 
 /** libav's resampler, asked for its output once a second: each question costs as much as the work. */
 export type FrameResampler = {

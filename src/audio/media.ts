@@ -2,10 +2,10 @@ import { mkdir, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
+import { MAX_CHANNELS } from './audio-limits.ts'
 import { channelFile } from './channel-files.ts'
 import { runDecoder } from './decoder-client.ts'
-import { createSemaphore } from './gate.ts'
-import { MAX_CHANNELS } from './sound-limits.ts'
+import { createSemaphore } from './semaphore.ts'
 
 /** What a recording is. `extension` is the detected container in lower case; `duration` is seconds. */
 export type MediaInfo = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { fragmentedMp4, mp4, nestedMp4 } from '../../test/hostile-media.ts'
+import { fragmentedMp4, mp4, nestedMp4 } from '../../test/support/hostile-media.ts'
 import { bytesSource } from './byte-source.ts'
 import { readBoxes } from './mp4-boxes.ts'
 import { checkMp4Tables } from './mp4-tables.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
+import { MAX_TRACKS } from './audio-limits.ts'
 import type { ByteSource } from './byte-source.ts'
 import { type Box, readBoxes } from './mp4-boxes.ts'
-import { MAX_TRACKS } from './sound-limits.ts'
 
 /**
  * Twelve hours of film: 47 frames of sound and 60 pictures a second are 4.6 million. libav keeps about

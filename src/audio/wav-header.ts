@@ -1,5 +1,5 @@
+import { type AudioFormat, frameBytes } from './audio-format.ts'
 import { bytesPerSample, type SampleEncoding } from './pcm.ts'
-import { type AudioFormat, frameBytes } from './sound-format.ts'
 
 /** Bytes of the header that `wavHeader` makes. */
 export const WAV_HEADER_BYTES = 44

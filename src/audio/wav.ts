@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
+import { checkAudioFormat } from './audio-limits.ts'
 import type { ByteSource } from './byte-source.ts'
 import { bytesPerSample, type SampleEncoding } from './pcm.ts'
-import { checkAudioFormat } from './sound-limits.ts'
 import type { SampleLayout } from './stored-samples.ts'
 
 /** A file with more chunks before its samples is made to keep a reader busy. */

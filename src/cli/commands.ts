@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { UsageError } from './arguments.ts'
-import { sanitize, sanitizeLines } from './harmless.ts'
-import type { Command, Terminal } from './terminal.ts'
+import { sanitize, sanitizeLines } from './terminal/sanitize-terminal.ts'
+import type { Command, Terminal } from './terminal/terminal.ts'
 
 type Entry = { summary: string; load(): Promise<Command> }
 
@@ -9,15 +9,15 @@ type Entry = { summary: string; load(): Promise<Command> }
 const commands: Record<string, Entry> = {
   serve: {
     summary: 'run the server',
-    load: async () => (await import('./serve.ts')).serveCommand,
+    load: async () => (await import('./server/serve.ts')).serveCommand,
   },
   transcribe: {
     summary: 'turn recordings into text; needs no running server',
-    load: async () => (await import('./transcribe.ts')).transcribeCommand,
+    load: async () => (await import('./transcribe/transcribe.ts')).transcribeCommand,
   },
   live: {
     summary: 'write what is being said: microphone, standard input or a file at its pace',
-    load: async () => (await import('./live.ts')).liveCommand,
+    load: async () => (await import('./live/live.ts')).liveCommand,
   },
   jobs: {
     summary: "list, show and delete a server's jobs",
@@ -25,23 +25,23 @@ const commands: Record<string, Entry> = {
   },
   keys: {
     summary: 'list, make and revoke the keys of a data folder',
-    load: async () => (await import('./keys.ts')).keysCommand,
+    load: async () => (await import('./keys/keys.ts')).keysCommand,
   },
   webhooks: {
     summary: 'say who is told of the jobs of an account, and with which secret',
-    load: async () => (await import('./webhooks.ts')).webhooksCommand,
+    load: async () => (await import('./webhooks/webhooks.ts')).webhooksCommand,
   },
   deliveries: {
     summary: 'show what a server has told callbacks and webhooks, and send it again',
-    load: async () => (await import('./deliveries.ts')).deliveriesCommand,
+    load: async () => (await import('./webhooks/deliveries.ts')).deliveriesCommand,
   },
   models: {
     summary: 'list the models of this machine, add and remove those for speakers',
-    load: async () => (await import('./models.ts')).modelsCommand,
+    load: async () => (await import('./models/models.ts')).modelsCommand,
   },
   doctor: {
     summary: 'check this installation and say what is missing',
-    load: async () => (await import('./doctor.ts')).doctorCommand,
+    load: async () => (await import('./doctor/doctor.ts')).doctorCommand,
   },
 }
 

@@ -1,9 +1,9 @@
 import { parseArguments, readNumber, UsageError } from './arguments.ts'
-import { createClient, type RequestError } from './client.ts'
-import { formatSeconds } from './progress.ts'
-import type { ApiJob, ApiRetry } from './served.ts'
-import { readServer, serverHelp, serverOptions } from './servers.ts'
-import type { Command } from './terminal.ts'
+import type { ApiJob, ApiRetry } from './server/api-types.ts'
+import { createClient, type RequestError } from './server/client.ts'
+import { readServer, serverHelp, serverOptions } from './server/server-url.ts'
+import { formatSeconds } from './terminal/progress.ts'
+import type { Command } from './terminal/terminal.ts'
 
 const help = `Usage: steno jobs [list] [--status STATES] [--metadata JSON] [--limit N] [--offset N]
        steno jobs show ID

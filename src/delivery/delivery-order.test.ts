@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import fc from 'fast-check'
-import { openTestStorage } from '../../test/test-storage.ts'
-import { openDelivery, openTestReceiver, queueMessages } from './delivery.fixture.ts'
+import { openTestStorage } from '../../test/support/test-storage.ts'
+import { openDelivery, openTestReceiver, queueMessages } from './delivery-service.fixture.ts'
 
 type Told = { lane: string; seq: number; status: number }
 

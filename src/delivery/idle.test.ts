@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import test, { type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { openTestStorage } from '../../test/test-storage.ts'
+import { openTestStorage } from '../../test/support/test-storage.ts'
 import { createMetrics } from '../metrics.ts'
 import {
   openDelivery,
@@ -10,7 +10,7 @@ import {
   queueMessages,
   TestClock,
   until,
-} from './delivery.fixture.ts'
+} from './delivery-service.fixture.ts'
 
 /** A storage whose searches wait behind others for as long as the test says. */
 async function openBusyStorage(t: TestContext) {

@@ -5,7 +5,7 @@ import type { AddressGuard } from '../net/address-guard.ts'
 import { createGuardedLookup } from '../net/guarded-lookup.ts'
 import type { Resolve } from '../net/resolver.ts'
 import { limitAnswer } from './answer-limits.ts'
-import { readResponseExcerpt } from './excerpt.ts'
+import { readResponseExcerpt } from './response-excerpt.ts'
 
 /** Idle connections are kept for less than the five seconds after which many servers close theirs. */
 const KEEP_ALIVE_MS = 4000

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { DeliveryBody } from '../storage/delivery-body.ts'
-import { inChunks } from './pieces.ts'
+import type { DeliveryBody } from '../storage/deliveries/delivery-body.ts'
+import { inChunks } from './json-chunks.ts'
 
 /** What one attempt is signed from. */
 export type ToSign = {

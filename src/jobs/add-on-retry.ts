@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
 import type { Db } from '../storage/db.ts'
-import { findJob, type Job, type JobId } from '../storage/jobs.ts'
-import { readResult, replaceResult, type StoredResult } from '../storage/results.ts'
-import type { ResultBuilder } from '../text/composer.ts'
+import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
+import { readResult, replaceResult, type StoredResult } from '../storage/jobs/results.ts'
+import type { ResultBuilder } from '../text/result/result-builder.ts'
 
 /** What a retry needs. */
 export type RetryTools = {

@@ -4,11 +4,11 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fakeRecording, oneChunk } from '../../test/fake-media.ts'
-import { ACCOUNT, openService, type TestService } from '../../test/test-service.ts'
+import { fakeRecording, oneChunk } from '../../test/support/fake-media.ts'
+import { ACCOUNT, openService, type TestService } from '../../test/support/test-service.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
-import { findFile } from '../storage/files.ts'
-import { findJob } from '../storage/jobs.ts'
+import { findJob } from '../storage/jobs/jobs.ts'
+import { findFile } from '../storage/objects/files.ts'
 
 const account = ACCOUNT
 const { signal } = new AbortController()

@@ -7,29 +7,29 @@ import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { createResolver, type Resolve } from '../net/resolver.ts'
+import { inTransaction } from '../storage/db.ts'
 import {
   type CreateJob,
   createJobWriter,
   type Earlier,
   findRepeated,
   type IdempotencyKey,
-} from '../storage/creation.ts'
-import { inTransaction } from '../storage/db.ts'
-import { findFile, type StoredFile } from '../storage/files.ts'
-import { deleteEndedJob, findJob, type JobId } from '../storage/jobs.ts'
-import { findActiveJobs } from '../storage/queue-upkeep.ts'
+} from '../storage/jobs/create-job.ts'
+import { deleteEndedJob, findJob, type JobId } from '../storage/jobs/jobs.ts'
+import { findActiveJobs } from '../storage/jobs/queue-maintenance.ts'
+import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
-import type { ResultBuilder } from '../text/composer.ts'
 import { languages as redactedLanguages } from '../text/entities/find-entities.ts'
+import type { ResultBuilder } from '../text/result/result-builder.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
-import type { Observers } from './attempt-meter.ts'
+import type { Observers } from './attempt-metrics.ts'
+import { removeCheckpoints, removeStaleCheckpoints } from './checkpoints.ts'
 import { steadyNow } from './clock.ts'
+import { runMaintenance } from './maintenance.ts'
 import { type MediaTools, type PipelineTools, transcribe } from './pipeline.ts'
-import { QueueLoop } from './runner.ts'
+import { QueueLoop } from './queue-loop.ts'
 import { filenameOf } from './source-url.ts'
-import { removeCheckpoints, removeStaleCheckpoints } from './stages.ts'
-import { runMaintenance } from './upkeep.ts'
 import { type AddressedUpload, fetchUpload, storeUpload, type Upload } from './uploads.ts'
 
 /** A job as it is asked for, after validation. */

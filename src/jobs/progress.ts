@@ -1,4 +1,4 @@
-import type { JobProgress } from '../storage/progress.ts'
+import type { JobProgress } from '../storage/jobs/progress.ts'
 
 /** Where each stage begins and ends in the progress of the whole job: about what it costs. */
 const stages = {

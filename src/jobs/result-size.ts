@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { Space } from '../storage/space.ts'
+import type { Space } from '../storage/space/space.ts'
 
 /**
  * A result of hours of speech with every add-on is a tenth of this. It is served from memory, and a

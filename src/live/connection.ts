@@ -1,4 +1,4 @@
-import { bytesOf, type UnreadShare, unbounded } from './unread.ts'
+import { bytesOf, type UnreadShare, unbounded } from './messages/unread-bytes.ts'
 
 /** A message on its way to the client. */
 export type Outgoing = {

@@ -1,4 +1,4 @@
-import type { DiarizationConfig } from '../asr/speaker-counts.ts'
+import type { DiarizationConfig } from '../asr/speakers/requested-counts.ts'
 
 /** What a session asks about its speakers (beyond the contract). */
 export type DiarizationParams = {

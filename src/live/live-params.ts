@@ -1,11 +1,11 @@
 import type { LiveConfig } from '../config.ts'
 import type { TextSession } from '../text/live/live-text.ts'
-import { type AddOnParams, textParams } from './add-ons.ts'
 import type { DiarizationParams } from './diarization-params.ts'
-import type { EndpointingOptions } from './endpointing.ts'
-import type { FormatParams } from './format.ts'
-import type { MessageFlags } from './messages.ts'
-import type { LanguageConfig } from './session-language.ts'
+import type { FormatParams } from './input/audio-format.ts'
+import { type AddOnParams, textParams } from './messages/realtime-add-ons.ts'
+import type { MessageFlags } from './messages/server-messages.ts'
+import type { EndpointingOptions } from './recognition/endpointing.ts'
+import type { LanguageConfig } from './recognition/session-language.ts'
 
 /** `request_params` of a live session (contract 5.1). */
 export type LiveParams = FormatParams &

@@ -1,6 +1,6 @@
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { listObjects } from './objects.ts'
+import { listObjects } from './objects/objects.ts'
 
 /** Where the rows of a data folder are. */
 export function databaseFile(folder: string): string {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Objects } from './objects.ts'
+import type { Objects } from './objects/objects.ts'
 import type { Tables } from './tables.ts'
 
 /**

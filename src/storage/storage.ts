@@ -1,18 +1,22 @@
 import { join } from 'node:path'
 import type { Log } from '../log.ts'
-import { measureOldResults } from './account-bytes.ts'
 import { databaseFile, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
 import type { Db } from './db.ts'
-import { type DeletionClock, openDeletionClock } from './deletion-clock.ts'
-import { diskOf, type MeasureDisk } from './disk.ts'
-import { closeFilesBelow, closeToOthers } from './file-modes.ts'
 import { lockFolder } from './folder-lock.ts'
-import { listEarlierObjects, removeOrphanObjects, takeBackObjects } from './lost-objects.ts'
-import { logProgress } from './migration-progress.ts'
-import { type Objects, openObjects } from './objects.ts'
-import { type Orphans, openOrphans } from './orphans.ts'
-import { Space, type SpaceSettings } from './space.ts'
-import { openSearches, openSqlite } from './sqlite.ts'
+import { type DeletionClock, openDeletionClock } from './jobs/deletion-clock.ts'
+import { closeFilesBelow, closeToOthers } from './objects/file-modes.ts'
+import { type Objects, openObjects } from './objects/objects.ts'
+import {
+  listEarlierObjects,
+  removeOrphanObjects,
+  takeBackObjects,
+} from './objects/orphan-objects.ts'
+import { type Orphans, openOrphans } from './objects/orphans.ts'
+import { measureOldResults } from './space/account-bytes.ts'
+import { diskOf, type MeasureDisk } from './space/disk.ts'
+import { Space, type SpaceSettings } from './space/space.ts'
+import { logProgress } from './sqlite/migration-progress.ts'
+import { openSearches, openSqlite } from './sqlite/sqlite.ts'
 
 /** All that a server keeps: rows, recordings and results, below one folder that is its own. */
 export type Storage = {

@@ -1,8 +1,8 @@
 import { addOns } from './add-ons.ts'
 import { type EntityCapability, entityCapabilities } from './entities/capabilities.ts'
 import { entityGroups } from './entities/groups.ts'
-import { withoutEngine } from './not-configured.ts'
-import { isRepeatable } from './retry.ts'
+import { withoutEngine } from './result/not-configured.ts'
+import { isRepeatable } from './result/retry.ts'
 import { transforms } from './transforms.ts'
 
 /** What can be told of one add-on, by the switch that asks for it. */

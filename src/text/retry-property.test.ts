@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
 import type { ResultForm } from './add-on.ts'
 import { addOns } from './add-ons.ts'
-import { buildResultText } from './compose.ts'
-import { withoutEngine } from './not-configured.ts'
-import { retryAddOn } from './retry.ts'
+import { buildResultText } from './result/build-result.ts'
+import { withoutEngine } from './result/not-configured.ts'
+import { retryAddOn } from './result/retry.ts'
 
 const names = [...addOns.map(({ name }) => name), ...withoutEngine]
 const broken = { status_code: 500, exception: 'AddonFailed', message: 'it broke down' }

@@ -1,4 +1,4 @@
-import type { Envelope } from './envelope.ts'
+import type { Envelope } from './result/envelope.ts'
 
 const NAME = 'subtitles: '
 

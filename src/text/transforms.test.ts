@@ -6,8 +6,8 @@ import {
   buildResultText,
   RequiredStepFailed,
   type Transform,
-} from './compose.ts'
-import { AddOnFailure, type Envelope } from './envelope.ts'
+} from './result/build-result.ts'
+import { AddOnFailure, type Envelope } from './result/envelope.ts'
 
 function say(...lines: string[]): Transcript {
   const utterances = lines.map((line, i) => {

@@ -1,13 +1,13 @@
 import { knownUtterances } from './add-on.ts'
-import type { Transform } from './compose.ts'
 import { languages as entityLanguages } from './entities/find-entities.ts'
-import type { Replacing } from './growth.ts'
-import { makeNamesConsistent, languages as nameLanguages, writeNameChanges } from './names.ts'
-import { enhancePunctuation } from './punctuation.ts'
 import { type PiiRedactionConfig, redact } from './redaction/redaction.ts'
-import { type CustomSpellingConfig, createSpelling } from './spelling.ts'
+import type { Transform } from './result/build-result.ts'
 import type { CustomVocabularyConfig } from './vocabulary/entries.ts'
 import { createVocabulary } from './vocabulary/vocabulary.ts'
+import type { Replacing } from './words/growth.ts'
+import { makeNamesConsistent, languages as nameLanguages, writeNameChanges } from './words/names.ts'
+import { enhancePunctuation } from './words/punctuation.ts'
+import { type CustomSpellingConfig, createSpelling } from './words/spelling.ts'
 
 /** What may change a transcript before anything is made of it, in this order. */
 export const transforms: readonly Transform[] = [

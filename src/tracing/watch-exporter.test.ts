@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { captureLog } from '../../test/captured-log.ts'
+import { captureLog } from '../../test/support/captured-log.ts'
 import { watchExporter } from './watch-exporter.ts'
 
 test('a collector that is gone is logged once, and once more when it is back', () => {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { serializeByKey } from '../turns.ts'
+import { serializeByKey } from '../serialize-by-key.ts'
 import { BodyThread } from './body-thread.ts'
 import { type BodyKind, type BodyOutcomes, type BodyTask, createBodyReader } from './read-body.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isObject } from '../validation.ts'
+import { isObject } from './validation.ts'
 
 /** What stands for all that a creation asked for (contract 1.8). The order of the fields does not count. */
 export function fingerprintOf(kind: string, body: unknown): string {

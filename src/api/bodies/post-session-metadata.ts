@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../schemas/limits.ts'
-import { isObject, problemsError } from '../validation.ts'
+import { isObject, problemsError } from './validation.ts'
 
 /** What a client tells about a session, as JSON text (contract 2.11). */
 export type PostSessionMetadata = { text: string }

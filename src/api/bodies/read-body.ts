@@ -1,19 +1,23 @@
 import type { TSchema } from 'typebox'
 import type { Config } from '../../config.ts'
+import { liveRequest } from '../schemas/live-request.ts'
+import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
+import { ResendRequest } from '../schemas/resend-request.ts'
+import { UploadRequest } from '../schemas/upload.ts'
 import {
   addMissing,
   findContradictions,
   findLiveContradictions,
   findMissing,
   findMissingLive,
-} from '../creation-rules.ts'
-import { inFieldOrder } from '../field-order.ts'
-import { toLiveParams } from '../live-params.ts'
-import { toRequestParams } from '../request-params.ts'
-import { liveRequest } from '../schemas/live-request.ts'
-import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
-import { ResendRequest } from '../schemas/resend-request.ts'
-import { UploadRequest } from '../schemas/upload.ts'
+} from './creation-rules.ts'
+import { inFieldOrder } from './field-order.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import { toLiveParams } from './live-params.ts'
+import { parseJson } from './parse-json.ts'
+import { type PostSessionMetadata, readMetadata } from './post-session-metadata.ts'
+import { toRequestParams } from './request-params.ts'
+import { shorten } from './shorten.ts'
 import {
   formatProblem,
   linesError,
@@ -21,11 +25,7 @@ import {
   type Problem,
   type ProblemLines,
   readFields,
-} from '../validation.ts'
-import { fingerprintOf } from './fingerprint.ts'
-import { parseJson } from './parse-json.ts'
-import { type PostSessionMetadata, readMetadata } from './post-session-metadata.ts'
-import { shorten } from './shorten.ts'
+} from './validation.ts'
 
 /** The settings that say what a body may hold. */
 export type BodySettings = Pick<Config, 'models' | 'requests'>

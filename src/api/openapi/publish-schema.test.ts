@@ -4,10 +4,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import Type from 'typebox'
-import { type JsonSchema, valuesOf } from '../../../test/schema-values.ts'
+import { type JsonSchema, valuesOf } from '../../../test/support/schema-values.ts'
 import { readConfig } from '../../config.ts'
+import { isObject, readFields } from '../bodies/validation.ts'
 import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
-import { isObject, readFields } from '../validation.ts'
 import { publishSchema } from './publish-schema.ts'
 
 const open = { closed: false }

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { App } from '../../app.ts'
-import { ignoreBodies } from '../json-body.ts'
+import { ignoreBodies } from '../bodies/json-body.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { AddOnAnswer } from '../schemas/job-results.ts'
-import { serializeByKey } from '../turns.ts'
+import { serializeByKey } from '../serialize-by-key.ts'
 
 /** Any text is accepted here: what is not an id or an add-on is simply not found. */
 const AddOnParams = Type.Object({

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
+import { baseUrlOf, originOf } from '../answers/urls.ts'
 import type { Bodies } from '../bodies/bodies.ts'
-import { readIdempotencyKey } from '../idempotency.ts'
+import { readIdempotencyKey } from '../bodies/idempotency.ts'
+import { toSubmission } from '../bodies/submission.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { CreatedJob } from '../schemas/job.ts'
 import { CreationHeaders, creationOperation } from '../schemas/operations.ts'
 import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
-import { toSubmission } from '../submission.ts'
-import { baseUrlOf, originOf } from '../urls.ts'
 
 /** Creation of a pre-recorded job, answered as soon as the job is stored (contract 2.3). */
 export function createRoute(

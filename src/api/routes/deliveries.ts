@@ -2,17 +2,21 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { App } from '../../app.ts'
-import { findAttempts, type LoggedDelivery, listDeliveries } from '../../storage/delivery-log.ts'
-import { groupByAttempts } from '../attempt-groups.ts'
-import { findDeliveryView, toDeliveryView } from '../delivery-view.ts'
-import { type LazyText, pageUrls, writeList } from '../job-list.ts'
-import { periodOf } from '../list-query.ts'
+import {
+  findAttempts,
+  type LoggedDelivery,
+  listDeliveries,
+} from '../../storage/deliveries/delivery-log.ts'
+import { findDeliveryView, toDeliveryView } from '../answers/delivery-view.ts'
+import { baseUrlOf } from '../answers/urls.ts'
+import { groupByAttempts } from '../lists/attempt-groups.ts'
+import { type LazyText, pageUrls, writeList } from '../lists/job-list.ts'
+import { periodOf } from '../lists/list-query.ts'
 import { DeliveryList, DeliveryQuery, DeliveryView } from '../schemas/delivery.ts'
 import { deliveryOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
-import { serializeByKey } from '../turns.ts'
-import { baseUrlOf } from '../urls.ts'
+import { serializeByKey } from '../serialize-by-key.ts'
 
 const path = '/v2/deliveries'
 

@@ -1,24 +1,24 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
-import { failEndpointDeliveries } from '../../storage/deliveries.ts'
-import { pageEndpoints } from '../../storage/endpoint-list.ts'
+import { failEndpointDeliveries } from '../../storage/deliveries/deliveries.ts'
+import { disabledReason } from '../../storage/deliveries/delivery-outbox.ts'
+import { pageEndpoints } from '../../storage/deliveries/endpoint-list.ts'
 import {
   disableEndpoint,
   type Endpoint,
   enableEndpoint,
   findEndpoint,
-} from '../../storage/endpoints.ts'
-import { disabledReason } from '../../storage/outbox.ts'
-import { toEndpointView } from '../endpoint-view.ts'
-import { pageUrls } from '../job-list.ts'
-import { ignoreBodies } from '../json-body.ts'
+} from '../../storage/deliveries/endpoints.ts'
+import { toEndpointView } from '../answers/endpoint-view.ts'
+import { baseUrlOf } from '../answers/urls.ts'
+import { ignoreBodies } from '../bodies/json-body.ts'
+import { pageUrls } from '../lists/job-list.ts'
 import { endpointOperations } from '../schemas/delivery-operations.ts'
 import { EndpointList, EndpointQuery, EndpointView } from '../schemas/endpoint.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
-import { serializeByKey } from '../turns.ts'
-import { baseUrlOf } from '../urls.ts'
+import { serializeByKey } from '../serialize-by-key.ts'
 
 const path = '/v2/endpoints'
 

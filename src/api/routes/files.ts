@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
-import { findFile } from '../../storage/files.ts'
-import { mediaTypeOf } from '../media-types.ts'
+import { findFile } from '../../storage/objects/files.ts'
+import { mediaTypeOf } from '../answers/media-types.ts'
+import { sendFile } from '../answers/send-file.ts'
 import { IdParams } from '../schemas/job.ts'
 import { downloadAnswers, RangeHeaders } from '../schemas/operations.ts'
-import { sendFile } from '../send-file.ts'
 
 /** Gives an upload back (contract 2.2). */
 export function fileRoutes({ storage }: Pick<App, 'storage'>): FastifyPluginAsyncTypebox {

@@ -1,15 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../app.ts'
-import type { LiveSession } from '../../storage/live-sessions.ts'
+import type { LiveSession } from '../../storage/live/live-sessions.ts'
+import { baseUrlOf, liveUrl } from '../answers/urls.ts'
 import type { Bodies } from '../bodies/bodies.ts'
-import { readIdempotencyKey } from '../idempotency.ts'
+import { readIdempotencyKey } from '../bodies/idempotency.ts'
+import { toLiveSubmission } from '../bodies/submission.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { CreatedSession } from '../schemas/job.ts'
 import { liveCreationOperation } from '../schemas/live-operations.ts'
 import { liveRequest } from '../schemas/live-request.ts'
 import { CreationHeaders } from '../schemas/operations.ts'
-import { toLiveSubmission } from '../submission.ts'
-import { baseUrlOf, liveUrl } from '../urls.ts'
 
 /** Creation of a live session, answered as soon as its job is stored (contract 5.1). */
 export function liveCreation({

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
-import { sha256 } from '../auth.ts'
+import { sha256 } from '../auth/auth.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { createScrape, type ScrapeParts } from '../scrape.ts'
 

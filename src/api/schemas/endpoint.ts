@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { webhookEvents } from '../../storage/outbox.ts'
+import { webhookEvents } from '../../storage/deliveries/delivery-outbox.ts'
 import { AnyOf, pageFields, pageOf } from './list-query.ts'
 import { DateTime, Nullable, OneOf } from './values.ts'
 

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { webhookEvents } from '../../storage/outbox.ts'
+import { webhookEvents } from '../../storage/deliveries/delivery-outbox.ts'
 import { PreRecordedResult } from './job-results.ts'
 import { FreeObject, OneOf, Uuid } from './values.ts'
 

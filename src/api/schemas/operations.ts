@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { JobKind } from '../../storage/jobs.ts'
+import type { JobKind } from '../../storage/jobs/jobs.ts'
 import { errorAnswers } from './error.ts'
 import { MAX_IDEMPOTENCY_KEY_CHARS, MAX_NAME_CHARS } from './limits.ts'
 

@@ -6,10 +6,10 @@ import {
   loudnessOf,
   roundedFrames,
   writeChannel,
-} from '../live/conversion.ts'
-import type { FinalEmbedding } from '../live/utterance-voice.ts'
-import type { LiveRecognizer, LiveUtterance } from '../live-ears.ts'
-import { MAX_DETECT_FRAMES } from '../live-ears.ts'
+} from '../live/audio-conversion.ts'
+import type { FinalEmbedding } from '../live/utterance-embedder.ts'
+import type { LiveRecognizer, LiveUtterance } from '../live-recognizer.ts'
+import { MAX_DETECT_FRAMES } from '../live-recognizer.ts'
 import { readSamples } from '../pcm.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { VAD_FRAME } from '../vad.ts'

@@ -1,5 +1,5 @@
 import { cpuSeconds } from '../cpu-time.ts'
-import { FRAME_SAMPLES } from '../live-ears.ts'
+import { FRAME_SAMPLES } from '../live-recognizer.ts'
 import type { Recognizer } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { CONTEXT, type VoiceDetector } from '../vad.ts'

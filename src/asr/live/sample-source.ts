@@ -1,6 +1,6 @@
-import type { DetectRequest, LiveAudio } from '../live-ears.ts'
-import { openDenoisedSamples } from './cleaned-samples.ts'
-import { convertAudio } from './conversion.ts'
+import type { DetectRequest, LiveAudio } from '../live-recognizer.ts'
+import { convertAudio } from './audio-conversion.ts'
+import { openDenoisedSamples } from './denoised-samples.ts'
 
 type Planes = Float32Array<ArrayBuffer>[]
 

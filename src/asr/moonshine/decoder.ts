@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Session, Tensor, Tensors } from '../onnx-runtime.ts'
 import { floats, floatsOf, integers, loadModel } from '../onnx-runtime.ts'
-import { findRepetition } from './loops.ts'
+import { findRepetition } from './repetition.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 
 /** Sizes that differ between the Moonshine models. */

@@ -9,18 +9,18 @@ import { readConfig } from '../../config.ts'
 import { createLog } from '../../log.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../engine.ts'
-import { installModel } from '../models/add-model.ts'
-import { hashFile, type ModelKind, readInstalledModel } from '../models/added.ts'
+import { installModel } from '../models/install-model.ts'
+import { hashFile, type ModelKind, readInstalledModel } from '../models/installed-models.ts'
 import type { PcmFile, SpeakerCounts, SpeechEngine } from '../speech-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
+import { readEmbeddings } from './embedding/embedding-files.ts'
+import { chooseSpeakerModel } from './embedding/speaker-model.ts'
 import {
   writeBandEnergyModel,
   writeBandLevelModel,
   writeMeanSquareModel,
   writePitchModel,
 } from './stand-in-models.fixture.ts'
-import { readEmbeddings } from './voice-files.ts'
-import { chooseSpeakerModel } from './voice-model.ts'
 
 const { signal } = new AbortController()
 

@@ -1,11 +1,11 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { cutUtterances } from '../../transcript/utterances.ts'
 import type { SpeakerCounts, SpeakerUtterance } from '../speech-engine.ts'
-import { inSameRoom } from './crosstalk.ts'
-import type { EmbeddedWindow } from './embedder.ts'
-import { chooseSpeakerCounts } from './voice-counts.ts'
-import { findSpeakers } from './voices.ts'
-import { assignWords } from './word-speakers.ts'
+import { inSameRoom } from './assignment/same-room.ts'
+import { assignWords } from './assignment/word-speakers.ts'
+import { findSpeakers } from './clustering/find-speakers.ts'
+import { chooseSpeakerCounts } from './clustering/speaker-counts.ts'
+import type { EmbeddedWindow } from './embedding/embedder.ts'
 
 /** The windows of one channel that its embedder listened to, by `speechRegions` and `diarizationGrid`. */
 export type ChannelWindows = { channel: number; windows: readonly EmbeddedWindow[] }

@@ -1,8 +1,8 @@
 import type { Word } from '../../transcript/transcript.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import type { EmbeddedWindow } from './embedder.ts'
-import { diarizationGrid, speechRegions } from './regions.ts'
-import { layWindows } from './windows.ts'
+import type { EmbeddedWindow } from './embedding/embedder.ts'
+import { diarizationGrid, speechRegions } from './embedding/regions.ts'
+import { layWindows } from './embedding/windows.ts'
 
 const DIMENSION = 128
 /** Parts of an embedding: what all voices share, the voice, and chance; cosines are then about 0.14, 0.5 within a voice. */

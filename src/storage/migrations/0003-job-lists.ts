@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { metadataTokens } from '../metadata-tokens.ts'
-import type { FillOptions } from '../migration-progress.ts'
+import { metadataTokens } from '../jobs/metadata-tokens.ts'
+import type { FillOptions } from '../sqlite/migration-progress.ts'
 
 /**
  * What lists are searched by. `job_metadata` is an inverted index of `custom_metadata`: a row per key

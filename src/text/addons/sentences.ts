@@ -1,7 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { AddOn } from '../add-on.ts'
-import { toUtterance } from '../result.ts'
-import { cutSentences } from '../sentences.ts'
+import { toUtterance } from '../result/result-text.ts'
+import { cutSentences } from '../words/sentences.ts'
 
 /** The sentences of a transcript in time order, as strings or with their words (contract 4.8). */
 export const sentences: AddOn = {

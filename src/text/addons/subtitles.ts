@@ -1,7 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
-import { AddOnFailure } from '../envelope.ts'
 import { type CaptionLimits, cutCaptions, DEFAULT_LIMITS } from '../formats/captions.ts'
 import { formatSubtitles, type SubtitleFormat } from '../formats/subtitles.ts'
+import { AddOnFailure } from '../result/envelope.ts'
 
 /** What `subtitles_config` may ask for (contract 2.3.1); durations are seconds. */
 export type SubtitlesConfig = {

@@ -1,4 +1,4 @@
-import { normalize } from '../normalize.ts'
+import { normalize } from '../words/normalize.ts'
 
 const letters: Record<string, string> = {
   ł: 'l',

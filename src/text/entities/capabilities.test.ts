@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { labeledSentences } from '../../../test/support/entities/labeled/sentences.ts'
 import { entityCapabilities } from './capabilities.ts'
 import { entityTypes } from './entity-types.ts'
-import { labeledSentences } from './labelled/sentences.ts'
 
 const supportOf = new Map(entityCapabilities().map(({ type, support }) => [type, support]))
 

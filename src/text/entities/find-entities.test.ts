@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { scoreFinder, totals } from '../../../test/support/entities/labeled/score.ts'
+import { labeledSentences } from '../../../test/support/entities/labeled/sentences.ts'
 import type { EntityType } from './entity-types.ts'
 import { findEntities } from './find-entities.ts'
-import { scoreFinder, totals } from './labelled/score.ts'
-import { labeledSentences } from './labelled/sentences.ts'
 
 function found(text: string, wanted?: EntityType[]): string[] {
   const entities = findEntities({ text }, wanted && new Set(wanted))

@@ -1,5 +1,5 @@
 import type { Document } from '../document.ts'
-import { trailingFrom } from '../trailing.ts'
+import { trailingFrom } from '../words/trailing.ts'
 import { findAmounts } from './amounts.ts'
 import { findCodes } from './codes.ts'
 import { findDates } from './dates.ts'

@@ -1,6 +1,6 @@
 import { withoutAccents } from './accents.ts'
 import type { Entity, EntityType } from './entity-types.ts'
-import { everydayTags, everydayWords, inContext } from './listed-context.ts'
+import { everydayTags, everydayWords, inContext } from './list-context.ts'
 import { isCommon, isFamily } from './name-words.ts'
 import { isUncased, type Piece } from './pieces.ts'
 import { taggedWith, tagsOf, wordList } from './word-lists.ts'

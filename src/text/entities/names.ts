@@ -1,6 +1,5 @@
 import type { Entity, EntityType } from './entity-types.ts'
 import { isListedPlace } from './gazetteer.ts'
-import { coordinated, familyAlone, givenAlone, givenUncased, isFamilyBehind } from './lone-names.ts'
 import { lead } from './matching.ts'
 import {
   endOfName,
@@ -14,6 +13,13 @@ import {
   small,
 } from './name-words.ts'
 import { isUncased, type Piece } from './pieces.ts'
+import {
+  coordinated,
+  familyAlone,
+  givenAlone,
+  givenUncased,
+  isFamilyBehind,
+} from './single-names.ts'
 import { findSpelled } from './spelled-names.ts'
 import { tagsOf } from './word-lists.ts'
 

@@ -1,5 +1,5 @@
 import type { RecognizedWords } from '../document.ts'
-import { trailingFrom } from '../trailing.ts'
+import { trailingFrom } from '../words/trailing.ts'
 import type { Entity } from './entity-types.ts'
 
 /** A text with the questions it answers put in, and the way back to its own offsets. */

@@ -1,6 +1,6 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
-import { localeOf } from '../locale.ts'
+import { localeOf } from '../words/locale.ts'
 import { leansOnNext } from './breaks.ts'
 import { countColumns, splitCharacters } from './width.ts'
 

@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { Params } from '../add-on.ts'
-import type { Envelope } from '../envelope.ts'
+import type { Envelope } from '../result/envelope.ts'
 import { isLarge } from './large-params.ts'
 import { OwnThreads } from './own-threads.ts'
 import { type OpenSessionText, openSessionText, type SessionThreads } from './session-text.ts'

@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
-import { brokenDown, type Envelope, failed, overspent, timedOut } from '../envelope.ts'
+import { brokenDown, type Envelope, failed, overspent, timedOut } from '../result/envelope.ts'
 import type { SessionText, TextSession } from './live-text.ts'
 import { StepBudget } from './step-budget.ts'
 import { addOnSteps, transformSteps } from './step-names.ts'

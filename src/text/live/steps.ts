@@ -1,11 +1,11 @@
 import type { Utterance, Word } from '../../transcript/transcript.ts'
 import { makeFromTranscript, type Params } from '../add-on.ts'
 import { addOns } from '../add-ons.ts'
-import { answer, type Envelope } from '../envelope.ts'
-import type { Replacing } from '../growth.ts'
-import { type CustomSpellingConfig, createSpelling } from '../spelling.ts'
+import { answer, type Envelope } from '../result/envelope.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
+import type { Replacing } from '../words/growth.ts'
+import { type CustomSpellingConfig, createSpelling } from '../words/spelling.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 
 /** A change that is ready: what it is made from is prepared once, and by the language of the words. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { foldCase } from '../word-parts.ts'
+import { foldCase } from '../words/word-parts.ts'
 
 const patterns = new Map<string, RegExp>()
 

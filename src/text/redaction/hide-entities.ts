@@ -1,12 +1,13 @@
 import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { findCandidates } from '../entities/find-entities.ts'
 import { byRank } from '../entities/overlaps.ts'
-import { trailingFrom } from '../trailing.ts'
 import { isFunctionWord } from '../vocabulary/common-words.ts'
-import { type MaskedText, OPEN } from './canvas.ts'
+import { trailingFrom } from '../words/trailing.ts'
 import { knownWordsOf } from './known-words.ts'
+import { type MaskedText, OPEN } from './masked-text.ts'
 import { findRepeatable, markRepeatedNumbers } from './repeated-numbers.ts'
 import { findRepeats } from './repeats.ts'
+import { toRequestedTypes } from './requested-types.ts'
 import { findStrayNumbers } from './stray-numbers.ts'
 import {
   BETWEEN,
@@ -16,7 +17,6 @@ import {
   type Style,
   type View,
 } from './view.ts'
-import { toRequestedTypes } from './wanted.ts'
 
 /** An entity that was hidden: its type, and what was said. Its number on the canvas is its index and one. */
 export type Hidden = { type: EntityType; said: string }

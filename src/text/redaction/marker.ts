@@ -1,6 +1,6 @@
 import type { Utterance, Word } from '../../transcript/transcript.ts'
-import { replaceWords } from '../word-parts.ts'
-import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './canvas.ts'
+import { replaceWords } from '../words/word-parts.ts'
+import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './masked-text.ts'
 
 /** A word as it is written, and the words that went into it. */
 type Written = { text: string; from: Word[]; utterance: number }

@@ -1,5 +1,5 @@
 import type { Utterance } from '../../transcript/transcript.ts'
-import { type MaskedText, OPEN, stretchesOf } from './canvas.ts'
+import { type MaskedText, OPEN, stretchesOf } from './masked-text.ts'
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 

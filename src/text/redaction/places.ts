@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import { type MaskedText, OPEN, stretchesOf } from './canvas.ts'
+import { type MaskedText, OPEN, stretchesOf } from './masked-text.ts'
 
 /** Words of one utterance that an entity hides, all or parts of them. */
 export type Place = { channel: number; utterance: number; words: Word[] }

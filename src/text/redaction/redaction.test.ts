@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { AddOnFailure } from '../envelope.ts'
+import { AddOnFailure } from '../result/envelope.ts'
 import { redact } from './redaction.ts'
 import { linesOf, redacted, say } from './said.fixture.ts'
 

@@ -1,8 +1,8 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Document } from '../document.ts'
 import { foldDigits } from '../entities/digit-forms.ts'
-import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './canvas.ts'
 import { maskOf } from './mask.ts'
+import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './masked-text.ts'
 
 /** How what is hidden is written (contract 2.3.1). */
 export type Style = 'MARKER' | 'MASK'

@@ -1,4 +1,4 @@
-import { localeOf } from '../locale.ts'
+import { localeOf } from '../words/locale.ts'
 
 const segmenters = new Map<string, Intl.Segmenter>()
 

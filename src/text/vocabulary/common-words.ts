@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { foldCase } from '../word-parts.ts'
+import { foldCase } from '../words/word-parts.ts'
 
 /** Words that glue others together: an entry hardly ever begins or ends in the middle of such a pair. */
 const FUNCTION_WORDS = new Set(

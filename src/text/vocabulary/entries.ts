@@ -1,5 +1,5 @@
-import { MAX_REPLACEMENT } from '../growth.ts'
-import { foldCase } from '../word-parts.ts'
+import { MAX_REPLACEMENT } from '../words/growth.ts'
+import { foldCase } from '../words/word-parts.ts'
 import { isVowel, PHONES, phoneDistance } from './phone-distance.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
-import { normalize } from '../normalize.ts'
-import { foldCase } from '../word-parts.ts'
-import { LETTERS, spellOut } from './letter-rules.ts'
+import { normalize } from '../words/normalize.ts'
+import { foldCase } from '../words/word-parts.ts'
+import { LETTERS, spellOut } from './grapheme-to-phoneme.ts'
 import { readPhones } from './phone-distance.ts'
 
 const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine']

@@ -1,6 +1,14 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import { Growth, type Replacing, warningsOf } from '../growth.ts'
-import { foldCase, partsOf, replaceWords, type WordParts, withPunctuation } from '../word-parts.ts'
+import { Growth, type Replacing, warningsOf } from '../words/growth.ts'
+import {
+  foldCase,
+  partsOf,
+  replaceWords,
+  type WordParts,
+  withPunctuation,
+} from '../words/word-parts.ts'
+import { acceptanceFactor, type RecognizedWord } from './acceptance-thresholds.ts'
+import { findClosestEntry } from './closest-entry.ts'
 import { isCommon, isFunctionWord } from './common-words.ts'
 import {
   type CustomVocabularyConfig,
@@ -9,8 +17,6 @@ import {
   indexVocabulary,
   lettersOf,
 } from './entries.ts'
-import { acceptanceFactor, type RecognizedWord } from './guards.ts'
-import { findClosestEntry } from './nearest.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 
 /** Languages this works in: by sound in English, coarsely in five others, by letters alone in the rest. */

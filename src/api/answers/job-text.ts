@@ -1,0 +1,112 @@
+import type { Readable } from 'node:stream'
+import { AppError } from '../../errors.ts'
+import { findJob, type Job } from '../../storage/jobs/jobs.ts'
+import type { StoredResult } from '../../storage/jobs/results.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { toDateTime } from '../lists/moments.ts'
+import { removeMessages, removeMessagesFromChunks } from './omit-messages.ts'
+
+/** JSON text: whole, or around a long result that is open for reading, with the length of it all. */
+export type JobText = string | LongText
+
+/** Whoever gets it reads `body` to its end or destroys it. */
+export type LongText = {
+  /** Of all of it, with the messages. */
+  bytes: number
+  head: string
+  body: Readable
+  tail: string
+  /** Whether the messages of the result are left out when it is written. */
+  omitsMessages: boolean
+}
+
+/** How a job is told. */
+export type JobTextOptions = {
+  /** Leaves the messages of a live session out. */
+  omitMessages?: boolean
+}
+
+/**
+ * A job as JSON text. Its result, which may be megabytes, passes as it is stored: nothing is parsed
+ * and written again. Undefined for a job whose long result is gone, as that of a deleted job is; one that was
+ * replaced after its row was read is looked up once more.
+ */
+export async function toJobText(
+  job: Job,
+  storage: Pick<Storage, 'db' | 'objects'>,
+  options: JobTextOptions = {},
+): Promise<JobText | undefined> {
+  const { omitMessages = false } = options
+  const head = `${viewWithoutResult(job)},"result":`
+  const stored = job.result
+  const omitsMessages = omitMessages && job.kind === 'live'
+  if (stored === null) return `${head}null}`
+  if ('text' in stored) {
+    return `${head}${omitsMessages ? removeMessages(stored.text) : stored.text}}`
+  }
+  const opened = await storage.objects.open(stored.object).catch(ignoreMissing)
+  if (!opened) {
+    const now = await findJob(storage.db, job)
+    return now && !isSameObject(now.result, stored) ? toJobText(now, storage, options) : undefined
+  }
+  const tail = '}'
+  return {
+    bytes: Buffer.byteLength(head) + opened.size + tail.length,
+    head,
+    tail,
+    body: opened.body,
+    omitsMessages,
+  }
+}
+
+/** Writes a text in pieces; its result is closed when the reader leaves early. */
+export async function* writeText({
+  head,
+  body,
+  tail,
+  omitsMessages,
+}: LongText): AsyncGenerator<string | Uint8Array> {
+  try {
+    yield head
+    yield* omitsMessages ? removeMessagesFromChunks(body) : body
+    yield tail
+  } finally {
+    body.destroy()
+  }
+}
+
+function isSameObject(one: StoredResult | null, other: { object: string }): boolean {
+  return one !== null && 'object' in one && one.object === other.object
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof AppError && error.code === 'file_not_found')) throw error
+}
+
+/** In the words of the contract (3.1), open at its end: every key there, null while it has no value. */
+function viewWithoutResult(job: Job): string {
+  const { file, customMetadata } = job
+  const given = JSON.stringify({
+    id: job.id,
+    request_id: `G-${job.id.slice(0, 8)}`,
+    version: 2,
+    status: job.status,
+    created_at: toDateTime(job.createdAt),
+    completed_at: toDateTime(job.completedAt),
+    error_code: job.errorCode,
+    kind: job.kind,
+    file: file && {
+      id: file.id,
+      filename: file.filename,
+      source: file.source,
+      audio_duration: file.duration,
+      number_of_channels: file.channels,
+    },
+  })
+  const stored = [
+    ...(customMetadata === null ? [] : [`"custom_metadata":${customMetadata}`]),
+    `"post_session_metadata":${job.postSessionMetadata}`,
+    `"request_params":${job.requestParams}`,
+  ]
+  return `${given.slice(0, -1)},${stored.join(',')}`
+}

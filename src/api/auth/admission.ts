@@ -1,0 +1,42 @@
+import type { FastifyRequest } from 'fastify'
+import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import { createAuthenticate, type Key, sha256 } from './auth.ts'
+import { clientAddressOf, networkOf } from './client-address.ts'
+import { createRateLimit } from './rate-limit.ts'
+
+/** Lets a request in by its key, or rejects. */
+export type Admit = (request: FastifyRequest) => Promise<Key>
+
+type Parts = Pick<App, 'config' | 'storage' | 'log' | 'metrics'>
+
+/**
+ * Finds the key of each request and counts it against the limit of that key. Wrong keys are counted
+ * against a limit of the address they come from: whoever tries many is told to wait, while right keys
+ * from there, as from an office behind one address, go on. A missing key is no try, so it does not count.
+ */
+export function createAdmission(app: Parts): Admit {
+  const { http, keys } = app.config
+  const authenticate = createAuthenticate(app)
+  const takeToken = http.rateLimit && createRateLimit(http.rateLimit)
+  const takeTry =
+    http.authFailureLimit &&
+    createRateLimit(http.authFailureLimit, { of: 'with wrong keys from one address' })
+  const configured = keys.map(({ key }, i) => [sha256(key).toString('hex'), `settings-${i + 1}`])
+  const configuredIds = new Map(configured as [string, string][])
+
+  function refuse(error: unknown, request: FastifyRequest): never {
+    if (!(error instanceof AppError) || error.status !== 401) throw error
+    app.metrics.authFailures.inc({ reason: error.code })
+    if (error.code !== 'key_missing') takeTry?.(networkOf(clientAddressOf(request.raw, http)))
+    throw error
+  }
+
+  return async (request) => {
+    const key = await authenticate(request.headers).catch((error) => refuse(error, request))
+    const { account, prefix = configuredIds.get(key.hash) } = key
+    request.log = request.log.child({ account, keyId: prefix })
+    takeToken?.(key.hash)
+    return key
+  }
+}

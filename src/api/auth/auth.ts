@@ -1,0 +1,52 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import { findKeyByHash, type StoredKey, scopes } from '../../storage/keys.ts'
+import { createKeyUse } from './key-use.ts'
+
+/** What a request may do, and on whose account. Its `hash` tells keys apart without being one. */
+export type Key = Pick<StoredKey, 'hash' | 'account' | 'scopes'> &
+  Partial<Pick<StoredKey, 'prefix'>>
+
+/** Finds the key that is in `headers`; rejects with `key_missing`, `key_unknown` or `key_expired`. */
+export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Key>
+
+/**
+ * Keys come from the configuration and from the store, which holds only hashes. What is compared is
+ * always hashes, so neither the time of the comparison nor that of the look-up tells about a key. The
+ * store is asked each time: a key that was revoked there is unknown at once.
+ */
+export function createAuthenticate(
+  { config, storage: { db }, log }: Pick<App, 'config' | 'storage' | 'log'>,
+  now: () => number = Date.now,
+): Authenticate {
+  const configured = config.keys.map(({ account, key }) => ({ account, hash: sha256(key) }))
+  const names = config.http.authHeaderNames
+  const noteUse = createKeyUse({ db, log: log.child({ room: 'api' }) })
+  return async (headers) => {
+    const name = names.find((one) => headers[one] !== undefined)
+    if (name === undefined) {
+      throw new AppError('key_missing', `the header ${names.join(' or ')} is missing`)
+    }
+    const given = sha256(String(headers[name]))
+    const hash = given.toString('hex')
+    let account: string | undefined
+    for (const key of configured) if (timingSafeEqual(key.hash, given)) account = key.account
+    if (account !== undefined) return { hash, account, scopes }
+
+    const stored = await findKeyByHash(db, hash)
+    if (!stored) throw new AppError('key_unknown', `the key in ${name} is not known`)
+    const at = now()
+    if (stored.expiresAt !== null && stored.expiresAt <= at) {
+      throw new AppError('key_expired', `it ended at ${new Date(stored.expiresAt).toISOString()}`)
+    }
+    noteUse(stored, at)
+    return stored
+  }
+}
+
+/** The hash under which a key is stored and looked up. */
+export function sha256(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import type { Config } from '../../config.ts'
+
+/**
+ * The address from which a request came: of the connection, or behind a trusted proxy the last one in
+ * `X-Forwarded-For`, which is what that proxy saw. What stands before it is what the client said.
+ */
+export function clientAddressOf(
+  { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
+  { trustProxy }: Pick<Config['http'], 'trustProxy'>,
+): string {
+  const last = trustProxy
+    ? String(headers['x-forwarded-for'] ?? '')
+        .split(',')
+        .at(-1)
+    : ''
+  return readAddress(last!) ?? plainAddress(socket.remoteAddress ?? 'unknown')
+}
+
+/** Some proxies add a port, and brackets to version 6. */
+function readAddress(text: string): string | undefined {
+  const given = text.trim()
+  const [, inBrackets] = /^\[([^\]]*)\](?::\d+)?$/.exec(given) ?? []
+  const [, beforePort] = /^([\d.]+):\d+$/.exec(given) ?? []
+  const address = inBrackets ?? beforePort ?? given
+  return isIP(address) ? plainAddress(address) : undefined
+}
+
+/** A socket that listens on version 6 shows version 4 as `::ffff:192.0.2.1`. */
+function plainAddress(address: string): string {
+  const inner = address.replace(/^::ffff:/i, '')
+  return isIP(inner) === 4 ? inner : address
+}
+
+/** Who may be taken for one client: a version 6 network of 64 bits is given to one subscriber. */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [head = '', tail] = address.split('%', 1)[0]!.toLowerCase().split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros =
+    tail === undefined ? [] : Array(Math.max(0, 8 - before.length - after.length)).fill('0')
+  const groups = [...before, ...zeros, ...after].slice(0, 4)
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+}

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type Scope, scopes } from '../../storage/keys.ts'
+import { requireScope } from './scopes.ts'
+
+const needed: [method: string, route: string, scope: Scope][] = [
+  ['GET', '/v2/pre-recorded', 'read'],
+  ['HEAD', '/file/:id', 'read'],
+  ['GET', '/v2/live/:id/file', 'read'],
+  ['POST', '/v2/upload', 'write'],
+  ['POST', '/v2/pre-recorded', 'write'],
+  ['DELETE', '/v2/pre-recorded/:id', 'write'],
+  ['DELETE', '/v2/transcription/:id', 'write'],
+  ['POST', '/v2/lively', 'write'],
+  ['GET', '/v2/deliveries', 'read'],
+  ['POST', '/v2/deliveries/:id/resend', 'write'],
+  ['POST', '/v2/endpoints/:id/disable', 'write'],
+  ['POST', '/v2/live', 'live'],
+  ['PATCH', '/v2/live/:id', 'live'],
+  ['DELETE', '/v2/live/:id', 'live'],
+]
+
+for (const [method, route, scope] of needed) {
+  test(`${method} ${route} needs the scope ${scope} and no other`, () => {
+    requireScope([scope], { method, route })
+    const others = scopes.filter((one) => one !== scope)
+    const message = `Cannot do this with the key: its scopes are ${others.join(', ')}; ${scope} is needed`
+    assert.throws(() => requireScope(others, { method, route }), { code: 'scope_missing', message })
+  })
+}

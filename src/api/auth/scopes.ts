@@ -1,0 +1,17 @@
+import { AppError } from '../../errors.ts'
+import type { Scope } from '../../storage/keys.ts'
+
+/** Throws `scope_missing` unless `scopes` hold what a request with this method to this route needs. */
+export function requireScope(
+  scopes: readonly Scope[],
+  { method, route }: { method: string; route: string },
+): void {
+  const needed = scopeOf(method, route)
+  if (scopes.includes(needed)) return
+  throw new AppError('scope_missing', `its scopes are ${scopes.join(', ')}; ${needed} is needed`)
+}
+
+function scopeOf(method: string, route: string): Scope {
+  if (method === 'GET' || method === 'HEAD') return 'read'
+  return route === '/v2/live' || route.startsWith('/v2/live/') ? 'live' : 'write'
+}

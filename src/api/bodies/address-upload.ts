@@ -1,0 +1,17 @@
+import { AppError, type ErrorCode } from '../../errors.ts'
+
+const sourceCodes: ReadonlySet<ErrorCode> = new Set([
+  'source_forbidden',
+  'source_not_found',
+  'source_refused',
+  'source_timeout',
+  'source_unreachable',
+] as const)
+
+/** A job shows why its source failed as a status; here that is a fault of the field (contract D20). */
+export function asFieldError(error: unknown): unknown {
+  if (!(error instanceof AppError && sourceCodes.has(error.code))) return error
+  const { message } = error
+  const validationErrors = [`audio_url must lead to audio that can be fetched: ${message}`]
+  return new AppError('request_invalid', message, { validationErrors, cause: error })
+}

@@ -1,0 +1,70 @@
+import type { Readable } from 'node:stream'
+import type { MultipartFile } from '@fastify/multipart'
+import { AppError } from '../../errors.ts'
+import { cleanFileName } from '../../jobs/file-name.ts'
+import { MAX_PARTS } from './form-stream.ts'
+
+/** Parts beside the file are ignored, whatever they are, but somebody has to receive them. */
+export const MAX_IGNORED_BYTES = 64 * 1024 * 1024
+
+/** The part `audio` of a form, as it arrives. */
+export type AudioPart = { filename: string | null; body: AsyncIterable<Uint8Array> }
+
+/**
+ * Finds the part `audio`. Its `body` goes on to the end of the form and fails with `upload_invalid`
+ * when the form breaks off or holds a second such part, so that whoever stores the body stores all of
+ * a right form or nothing.
+ */
+export async function readAudioPart(form: AsyncIterable<MultipartFile>): Promise<AudioPart> {
+  const parts = form[Symbol.asyncIterator]()
+  let ignored = 0
+  for (;;) {
+    const part = await nextPart(parts)
+    if (!part) throw new AppError('upload_invalid', 'the form has no part named audio')
+    if (part.fieldname === 'audio') {
+      return { filename: cleanFileName(part.filename ?? ''), body: audioBytes(part) }
+    }
+    await ignore(part.file)
+  }
+
+  async function* audioBytes({ file }: MultipartFile): AsyncGenerator<Uint8Array> {
+    yield* readable(file)
+    for (let part = await nextPart(parts); part; part = await nextPart(parts)) {
+      if (part.fieldname === 'audio') {
+        throw new AppError('upload_invalid', 'the form has more than one part named audio')
+      }
+      await ignore(part.file)
+    }
+  }
+
+  async function ignore(file: Readable): Promise<void> {
+    for await (const bytes of readable(file)) {
+      ignored += bytes.byteLength
+      if (ignored <= MAX_IGNORED_BYTES) continue
+      throw new AppError('body_too_large', 'the parts beside audio')
+    }
+  }
+}
+
+async function nextPart(parts: AsyncIterator<MultipartFile>): Promise<MultipartFile | undefined> {
+  try {
+    const { value, done } = await parts.next()
+    return done ? undefined : value
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    const { code } = cause as { code?: unknown }
+    if (code === 'FST_PARTS_LIMIT') {
+      throw new AppError('body_too_large', `the form has more than ${MAX_PARTS} parts`, { cause })
+    }
+    throw new AppError('upload_invalid', 'the form is not valid', { cause })
+  }
+}
+
+async function* readable(file: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* file
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    throw new AppError('upload_invalid', 'the form ended early', { cause })
+  }
+}

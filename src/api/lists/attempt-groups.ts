@@ -1,0 +1,25 @@
+import { KEPT_ATTEMPTS } from '../../storage/deliveries/deliveries.ts'
+import type { LoggedDelivery } from '../../storage/deliveries/delivery-log.ts'
+
+/**
+ * Deliveries in groups whose attempts are loaded together: as many in all as one delivery can have, which
+ * come to half a megabyte, most of it headers of receivers. Those that arrived at once go fifty at a time.
+ */
+export function* groupByAttempts<T extends Pick<LoggedDelivery, 'attempts'>>(
+  deliveries: readonly T[],
+): Generator<T[]> {
+  let group: T[] = []
+  let load = 0
+  for (const delivery of deliveries) {
+    // One that was never tried counts too: it may have been meanwhile.
+    const own = Math.max(1, Math.min(delivery.attempts, KEPT_ATTEMPTS))
+    if (load + own > KEPT_ATTEMPTS) {
+      yield group
+      group = []
+      load = 0
+    }
+    group.push(delivery)
+    load += own
+  }
+  if (group.length > 0) yield group
+}

@@ -1,0 +1,64 @@
+import type { Place } from '../../storage/jobs/job-lists.ts'
+import { type JobText, writeText } from '../answers/job-text.ts'
+import { filterParams, formatCursor, type PageQuery } from './list-query.ts'
+
+/** Whether more follows a page, and the places of what is on it, where a list knows them. */
+type Page = { more: boolean; places?: readonly Place[] }
+
+/**
+ * The addresses of the first, this and the next page of a list; there is no next one after the last.
+ * All carry the filters; the next one also says where this page ended, if that is known.
+ */
+export function pageUrls(
+  url: string,
+  query: PageQuery,
+  { limit, page }: { limit: number; page: Page },
+) {
+  const at = (offset: number, cursor?: string) => {
+    const params = filterParams(query)
+    params.append('offset', `${offset}`)
+    params.append('limit', `${limit}`)
+    if (cursor !== undefined) params.append('cursor', cursor)
+    return `${url}?${params}`
+  }
+  const behind = query.offset + limit
+  const last = page.places?.at(-1)
+  return {
+    first: at(0),
+    current: at(query.offset, query.cursor),
+    next: page.more ? at(behind, last && formatCursor(last, behind)) : null,
+  }
+}
+
+/** Addresses of the pages of a list. */
+export type PageUrls = ReturnType<typeof pageUrls>
+
+/** Pieces of about this length are few enough for a thousand small jobs, and small enough for long ones. */
+const PIECE_LENGTH = 64 * 1024
+
+/** An item that is opened when its turn has come; undefined when it is gone by then. */
+export type LazyText = () => Promise<JobText | undefined>
+
+/** Writes a list as JSON while its items are loaded. */
+export async function* writeList(
+  urls: PageUrls,
+  items: AsyncIterable<LazyText>,
+): AsyncGenerator<string | Uint8Array> {
+  let piece = `${JSON.stringify(urls).slice(0, -1)},"items":[`
+  let separator = ''
+  for await (const open of items) {
+    const item = await open()
+    if (item === undefined) continue
+    piece += separator
+    separator = ','
+    if (typeof item === 'string') {
+      piece += item
+      if (piece.length < PIECE_LENGTH) continue
+      yield piece
+    } else {
+      yield* writeText({ ...item, head: piece + item.head })
+    }
+    piece = ''
+  }
+  yield `${piece}]}`
+}

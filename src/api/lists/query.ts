@@ -1,0 +1,76 @@
+import type { FastifySchemaCompiler } from 'fastify'
+import type { TSchema } from 'typebox'
+import { type Problem, problemsError, readFields } from '../bodies/validation.ts'
+import type { QueryValue } from './parse-query.ts'
+
+type QuerySchema = { properties: Record<string, { type?: string }> }
+
+/**
+ * Makes the framework read query parameters by their schema; paths and bodies pass, since whoever
+ * looks an id up or reads a body judges them. Parameters that no schema names are ignored.
+ */
+export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  if (httpPart !== 'querystring') return () => true
+  const { properties } = schema as unknown as QuerySchema
+  return (query) => {
+    const given = Object.entries(query as Record<string, QueryValue>).flatMap(([name, value]) => {
+      const read = Object.hasOwn(properties, name) ? fromText(value, properties[name]?.type) : ''
+      return read === '' ? [] : [[name, read]]
+    })
+    const options = { unknownFields: 'ignore' } as const
+    const { value, problems } = readFields(schema, Object.fromEntries(given), options)
+    const error = problemsError(parameterProblems(problems))
+    return error ? { error } : { value }
+  }
+}
+
+/** One problem for each parameter, by its name alone: its values may have been spelled without places. */
+function parameterProblems(problems: readonly Problem[]): Problem[] {
+  const firsts = new Map<string, Problem>()
+  for (const { path, rule } of problems) {
+    const name = path[0]!
+    if (!firsts.has(name)) firsts.set(name, { path: [name], rule })
+  }
+  return [...firsts.values()]
+}
+
+/**
+ * Parses what a parameter holds into a value of its type. An empty one counts as not given; what
+ * cannot be parsed stays as it is, for the reader to refuse.
+ */
+function fromText(value: QueryValue, type: string | undefined): unknown {
+  if (type === 'array') return toList(value)
+  if (typeof value !== 'string' || value === '') return value
+  if (type === 'integer') return /^-?\d+$/.test(value) ? toInteger(value) : value
+  if (type === 'object') return parseJson(value)
+  if (type === 'boolean') return /^(true|false)$/.test(value) ? value === 'true' : value
+  return value
+}
+
+/** What is larger than any list is as good as the largest number that counts exactly. */
+function toInteger(digits: string): number {
+  const { MAX_SAFE_INTEGER, MIN_SAFE_INTEGER } = Number
+  return Math.max(MIN_SAFE_INTEGER, Math.min(Number(digits), MAX_SAFE_INTEGER))
+}
+
+/** A list is spelled by repetition, with brackets or with commas. */
+function toList(value: QueryValue): unknown {
+  if (typeof value === 'object' && !Array.isArray(value)) {
+    // `status[0]=done&status[1]=error`
+    const isList = Object.keys(value).every((key, i) => key === String(i))
+    return isList ? toList(Object.values(value)) : value
+  }
+  const items = [value].flat().flatMap((item): unknown[] => {
+    return typeof item === 'string' ? item.split(',').filter((text) => text !== '') : [item]
+  })
+  return items.length === 0 ? '' : items
+}
+
+function parseJson(text: string): unknown {
+  try {
+    // A null would count as not given.
+    return JSON.parse(text) ?? text
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createResampler } from '../../audio/resample.ts'
+import { convertAudio } from './audio-conversion.ts'
+
+for (const sampleRate of [8000, 16_000, 44_100, 48_000]) {
+  test(`sound at ${sampleRate} Hz comes out the same whatever the pieces it is asked for in`, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'steno-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'sound')
+    const frames = sampleRate + 37
+    const left = Int16Array.from({ length: frames }, (_, i) => ((i * 7919) % 20_011) - 10_000)
+    const interleaved = new Int16Array(2 * frames)
+    for (const [i, value] of left.entries()) interleaved.set([value, -value], 2 * i)
+    writeFileSync(path, Buffer.concat([Buffer.from('header'), new Uint8Array(interleaved.buffer)]))
+    const format = { encoding: 's16' as const, sampleRate, channels: 2 }
+    const sound = { path, start: 6, format }
+
+    const pieces: number[] = []
+    for (let heard = 1000; ; heard = Math.min(frames, heard + 2311)) {
+      const isEnd = heard === frames
+      for (let got = 1; got > 0; ) {
+        const from = pieces.length
+        const [plane] = convertAudio({ ...sound, frames: heard, isEnd }, { from, to: from + 512 })
+        pieces.push(...plane!)
+        got = plane!.length
+      }
+      if (isEnd) break
+    }
+
+    const resampler = createResampler(sampleRate, 16_000)
+    const whole = [
+      ...resampler.write(Float32Array.from(left, (v) => v / 32_768)),
+      ...resampler.flush(),
+    ]
+    assert.deepEqual(pieces, whole)
+  })
+}

@@ -1,0 +1,125 @@
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
+import { type AudioFormat, frameBytes } from '../../audio/audio-format.ts'
+import { decodePcm, type Planes, toInt16 } from '../../audio/pcm.ts'
+import { createResampler } from '../../audio/resample.ts'
+import { AppError } from '../../errors.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+
+/** Where raw sound lies, and how much of it there is. */
+export type RawAudio = {
+  path: string
+  start: number
+  format: AudioFormat
+  /** Frames of `format` that `path` holds, and whether no more will follow. */
+  frames: number
+  isEnd: boolean
+}
+
+/**
+ * Frames read before and behind what is asked for: more than half a filter of the resampler at any
+ * rate, so that a piece comes out like the same place of the whole.
+ */
+const MARGIN = 1024
+
+/**
+ * Samples `from` to `to` of every channel at 16 kHz, in [-1, 1]; fewer when the sound has not come
+ * yet. A function of sound and position: pieces put together equal the whole, bit for bit.
+ */
+export function convertAudio(
+  { path, start, format, frames, isEnd }: RawAudio,
+  { from, to }: { from: number; to: number },
+): Planes {
+  const divisor = gcd(format.sampleRate, SAMPLE_RATE)
+  const [ratioIn, ratioOut] = [format.sampleRate / divisor, SAMPLE_RATE / divisor]
+  // The resampler has the same state at every frame that falls together with a sample at 16 kHz.
+  const firstUnit = Math.max(0, Math.floor(from / ratioOut - MARGIN / ratioIn))
+  const first = firstUnit * ratioIn
+  const last = Math.min(frames, Math.ceil((to * ratioIn) / ratioOut) + MARGIN)
+  if (first >= last) return Array.from({ length: format.channels }, () => new Float32Array(0))
+  const size = frameBytes(format)
+  const bytes = readBytes(path, start + first * size, (last - first) * size)
+  const skip = from - firstUnit * ratioOut
+  return decodePcm(bytes, format).map((plane) => {
+    const resampler = createResampler(format.sampleRate, SAMPLE_RATE)
+    const resampled = resampler.write(plane)
+    if (!isEnd || last < frames) return resampled.slice(skip, skip + to - from)
+    const whole = joined(resampled, resampler.flush())
+    return whole.slice(skip, skip + to - from)
+  })
+}
+
+/** Writes samples as 16 bits at the place `at` (in samples) of a channel's file, which is made if need be. */
+export function writeChannel(path: string, at: number, samples: Int16Array): void {
+  try {
+    const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+    try {
+      const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
+      for (let done = 0; done < bytes.length; ) {
+        done += writeSync(file, bytes, done, bytes.length - done, at * 2 + done)
+      }
+    } finally {
+      closeSync(file)
+    }
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    const isFull = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
+    if (isFull)
+      throw new AppError('storage_full', 'no room for the sound of the session', { cause })
+    throw new AppError('storage_unreadable', `the sound of the session (${code})`, { cause })
+  }
+}
+
+/** 16-bit samples, filled up with silence to whole frames of `frame` samples. */
+export function roundedFrames(plane: Float32Array, frame: number): Int16Array<ArrayBuffer> {
+  const padded = new Int16Array(Math.ceil(plane.length / frame) * frame)
+  padded.set(toInt16(plane))
+  return padded
+}
+
+/** Loudness of 16-bit samples as a root mean square, 0 to 1. */
+export function loudnessOf(samples: Int16Array): number {
+  let sum = 0
+  for (const sample of samples) sum += sample * sample
+  return Math.sqrt(sum / Math.max(1, samples.length)) / 32_768
+}
+
+/** The least level that is told: digital silence has no logarithm. */
+const SILENCE = -100
+
+/** Decibels below full scale. */
+export function decibels(loudness: number): number {
+  return loudness === 0 ? SILENCE : Math.max(SILENCE, 20 * Math.log10(loudness))
+}
+
+function readBytes(path: string, from: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let read = 0
+  try {
+    const file = openSync(path, 'r')
+    try {
+      while (read < length) {
+        const got = readSync(file, bytes, read, length - read, from + read)
+        if (got === 0) break
+        read += got
+      }
+    } finally {
+      closeSync(file)
+    }
+  } catch (cause) {
+    throw new AppError('storage_unreadable', 'the sound of the session', { cause })
+  }
+  if (read < length)
+    throw new AppError('storage_unreadable', 'the sound of the session is too short')
+  return bytes
+}
+
+function joined(head: Float32Array, tail: Float32Array): Float32Array<ArrayBuffer> {
+  const both = new Float32Array(head.length + tail.length)
+  both.set(head)
+  both.set(tail, head.length)
+  return both
+}
+
+function gcd(a: number, b: number): number {
+  return b === 0 ? a : gcd(b, a % b)
+}

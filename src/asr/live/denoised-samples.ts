@@ -1,0 +1,86 @@
+import type { Planes } from '../../audio/pcm.ts'
+import type { DetectRequest, LiveAudio } from '../live-recognizer.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+import { convertAudio } from './audio-conversion.ts'
+import { createDenoiser, type Denoiser } from './denoiser.ts'
+import { loadNoiseFilter } from './rnnoise.ts'
+import type { SampleSource } from './sample-source.ts'
+
+/**
+ * The filter adapts to what it hears. So that its answer depends on sound and position alone, it starts
+ * anew every 16 s, and has listened for two seconds when its answer begins to count.
+ */
+const BLOCK = 16 * SAMPLE_RATE
+const LEAD = 2 * SAMPLE_RATE
+/** Samples that are cleaned at a time. */
+const PIECE = 4000
+
+/** Cleaners of all channels on their way through one block. */
+type Pass = {
+  block: number
+  cleaners: Denoiser[]
+  /** Sample that is read next, and the one that comes out next. */
+  input: number
+  output: number
+  isFlushed: boolean
+}
+
+/** Opens the samples of a sound from `from` on, with its noise cleaned away. */
+export async function openDenoisedSamples(sound: LiveAudio, from: number): Promise<SampleSource> {
+  const openFilter = await loadNoiseFilter()
+  const ready: number[][] = sound.channels.map(() => [])
+  let readyFrom = from
+  let pass: Pass | undefined
+
+  function passThrough(block: number): Pass {
+    if (pass?.block === block) return pass
+    closePass()
+    const cleaners = sound.channels.map(() => createDenoiser(openFilter()))
+    const input = Math.max(0, block * BLOCK - LEAD)
+    pass = { block, cleaners, input, output: input, isFlushed: false }
+    return pass
+  }
+
+  function closePass(): void {
+    for (const cleaner of pass?.cleaners ?? []) cleaner.close()
+    pass = undefined
+  }
+
+  /** Cleans one piece more; false when there is no more sound yet. */
+  function extend(request: DetectRequest): boolean {
+    const next = readyFrom + ready[0]!.length
+    const current = passThrough(Math.floor(next / BLOCK))
+    const cleaned = cleanPiece(sound, request, current)
+    if (!cleaned) return false
+    const end = (current.block + 1) * BLOCK
+    const wanted = { from: next - current.output, to: end - current.output }
+    for (const [channel, samples] of cleaned.entries()) {
+      const used = samples.subarray(Math.max(0, wanted.from), wanted.to)
+      for (const sample of used) ready[channel]!.push(sample)
+    }
+    current.output += cleaned[0]!.length
+    return true
+  }
+
+  return {
+    read(request, { from: start, to }) {
+      for (const samples of ready) samples.splice(0, start - readyFrom)
+      readyFrom = start
+      while (readyFrom + ready[0]!.length < to && extend(request));
+      return ready.map((samples) => Float32Array.from(samples.slice(0, to - start)))
+    },
+    close: closePass,
+  }
+}
+
+/** What the cleaners give for the next piece of sound; undefined when nothing is left to give them. */
+function cleanPiece(sound: LiveAudio, request: DetectRequest, pass: Pass): Planes | undefined {
+  const piece = { from: pass.input, to: pass.input + PIECE }
+  const planes = convertAudio({ ...sound, ...request }, piece)
+  const length = planes[0]!.length
+  pass.input += length
+  if (length > 0) return pass.cleaners.map((cleaner, i) => cleaner.write(planes[i]!))
+  if (!request.isEnd || pass.isFlushed) return undefined
+  pass.isFlushed = true
+  return pass.cleaners.map((cleaner) => cleaner.flush())
+}

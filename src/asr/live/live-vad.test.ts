@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { decodeMedia } from '../../audio/media.ts'
+import { readConfig } from '../../config.ts'
+import type { LiveAudio } from '../live-recognizer.ts'
+import { FRAME_SAMPLES } from '../live-recognizer.ts'
+import { embeddedModels } from '../models/embedded.ts'
+import { loadVoiceDetector } from '../vad.ts'
+import { createLiveVad } from './live-vad.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'steno-listener-'))
+after(() => rmSync(folder, { recursive: true }))
+
+const detector = await loadVoiceDetector(embeddedModels(readConfig({}).models.folder).voiceDetector)
+const signal = new AbortController().signal
+const fixture = new URL('../../../test/fixtures/jfk.flac', import.meta.url).pathname
+const { channels } = await decodeMedia(fixture, join(folder, 'jfk'), { signal, maxSeconds: 60 })
+const jfk = readFileSync(channels[0]!.path)
+const speech = new Int16Array(jfk.buffer, jfk.byteOffset, jfk.length / 2)
+
+/** A sound whose channels are these 16-bit samples at 16 kHz. */
+function soundOf(name: string, planes: Int16Array[], { isEnhanced = false } = {}) {
+  const interleaved = new Int16Array(planes[0]!.length * planes.length)
+  for (const [channel, plane] of planes.entries()) {
+    for (const [i, sample] of plane.entries()) interleaved[i * planes.length + channel] = sample
+  }
+  const path = join(folder, name)
+  writeFileSync(path, new Uint8Array(interleaved.buffer))
+  const sound: LiveAudio = {
+    path,
+    start: 0,
+    format: { encoding: 's16', sampleRate: 16_000, channels: planes.length },
+    isEnhanced,
+    channels: planes.map((_, channel) => `${path}.${channel}`),
+  }
+  return { sound, frames: planes[0]!.length }
+}
+
+/** Hears a sound as it comes in steps of `step` frames; every `restart`th request is made to a fresh listener. */
+async function hear(
+  { sound, frames }: ReturnType<typeof soundOf>,
+  { step = frames, restart = Number.POSITIVE_INFINITY } = {},
+) {
+  for (const path of sound.channels) rmSync(path, { force: true })
+  const probabilities: number[][] = sound.channels.map(() => [])
+  const levels: number[][] = sound.channels.map(() => [])
+  let listener = createLiveVad(detector)
+  let requests = 0
+  for (let there = Math.min(step, frames); ; there = Math.min(frames, there + step)) {
+    const isEnd = there === frames
+    for (let got = 1; got > 0; ) {
+      if (++requests % restart === 0) listener = createLiveVad(detector)
+      const from = probabilities[0]!.length
+      const heard = await listener.listen(sound, { from, frames: there, isEnd })
+      got = heard.probabilities[0]!.length
+      for (const [i, values] of heard.probabilities.entries()) probabilities[i]!.push(...values)
+      for (const [i, values] of heard.levels.entries()) levels[i]!.push(...values)
+    }
+    if (isEnd) break
+  }
+  const samples = sound.channels.map((path) => readFileSync(path))
+  return { probabilities, levels, samples }
+}
+
+const twice = new Int16Array(2 * speech.length + 100)
+twice.set(speech)
+twice.set(speech, speech.length)
+
+for (const isEnhanced of [false, true]) {
+  const kind = isEnhanced ? 'cleaned sound' : 'sound'
+  test(`${kind} is heard the same whatever the requests, also by a listener that knows nothing of it`, async () => {
+    const planes = isEnhanced ? [twice] : [twice, twice.toReversed()]
+    const sound = soundOf(`same-${isEnhanced}`, planes, { isEnhanced })
+    const atOnce = await hear(sound)
+    const live = await hear(sound, { step: 12_345, restart: 19 })
+    assert.equal(atOnce.probabilities[0]!.length, Math.ceil(twice.length / FRAME_SAMPLES))
+    assert.deepEqual(live, atOnce)
+  })
+}
+
+test('sound that is not cleaned goes into the files as it came', async () => {
+  const { samples } = await hear(soundOf('plain', [speech]))
+  assert.deepEqual(samples[0]!.subarray(0, jfk.length), jfk)
+})
+
+function speechFrames(probabilities: readonly number[]): number {
+  return probabilities.filter((probability) => probability >= 0.5).length
+}
+
+test('speech 30 dB below the usual level is found like loud speech', async () => {
+  const loud = await hear(soundOf('loud', [speech]))
+  const quiet = await hear(soundOf('quiet', [speech.map((sample) => sample / 31.6)]))
+  const [a, b] = [loud, quiet].map(({ probabilities }) => speechFrames(probabilities[0]!))
+  assert.ok(a! > 150, `${a} frames of loud speech`)
+  assert.ok(b! > 0.8 * a!, `${b} frames of quiet speech, ${a} of loud`)
+})
+
+/** Repeatable noise between -1 and 1 (Lehmer generator). */
+function noise(): () => number {
+  let seed = 42
+  return () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return (seed / 2_147_483_647) * 2 - 1
+  }
+}
+
+test('silence, noise and clicks are no speech', async () => {
+  const random = noise()
+  const sounds: Record<string, (i: number) => number> = {
+    silence: () => 0,
+    white: () => 0.3 * random(),
+    faint: () => 0.002 * random(),
+    clicks: (i) => (i % 4000 < 20 ? 0.9 : 0),
+  }
+  for (const [name, sample] of Object.entries(sounds)) {
+    const plane = Int16Array.from({ length: 6 * 16_000 }, (_, i) => sample(i) * 32_767)
+    const { probabilities } = await hear(soundOf(name, [plane]))
+    assert.equal(speechFrames(probabilities[0]!), 0, name)
+  }
+})

@@ -1,0 +1,178 @@
+import { LEVEL_FRAMES, liveGain } from '../gain.ts'
+import type { DetectRequest, LiveAudio, SpeechFrames } from '../live-recognizer.ts'
+import { FRAME_SAMPLES, MAX_DETECT_FRAMES } from '../live-recognizer.ts'
+import type { VoiceDetector, VoiceStream } from '../vad.ts'
+import { CONTEXT, WARM_UP } from '../vad.ts'
+import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
+import { openSamples, type SampleSource } from './sample-source.ts'
+
+/**
+ * Every so many frames (16 s) the detector forgets what it heard, but for `WARM_UP` frames: what it
+ * tells is a function of sound and position, so that a restart in between changes nothing.
+ */
+const GRID = 500
+/** Sounds whose state is kept; one that comes back later is heard again from its grid. */
+const MAX_KEPT = 128
+
+/** Hears many sounds in turn, each from where it stopped, or from any other place. */
+export type LiveVad = {
+  listen(sound: LiveAudio, request: DetectRequest): Promise<SpeechFrames>
+}
+
+/** All that is remembered of a sound between two requests. */
+type Kept = { frame: number; samples: SampleSource; channels: Channel[] }
+
+type Channel = {
+  stream: VoiceStream
+  /** Samples before the next frame, which the detector sees with it. */
+  context: Float32Array
+  /** What the detector was given for the last `WARM_UP` frames. */
+  inputs: Float32Array[]
+  /** Peaks of the last `LEVEL_FRAMES` frames. */
+  peaks: number[]
+}
+
+/** Makes a listener; what it keeps is lost with the process, and of no influence but on speed. */
+export function createLiveVad(detector: Pick<VoiceDetector, 'stream'>): LiveVad {
+  const kept = new Map<string, Kept>()
+  return {
+    async listen(sound, request) {
+      const key = JSON.stringify(sound)
+      const known = kept.get(key)
+      // Out of the map while in use: a request that fails half-way must not leave half a step behind.
+      kept.delete(key)
+      const isNext = known?.frame === request.from
+      if (!isNext) known?.samples.close()
+      const state = isNext ? known : await start(sound, request)
+      try {
+        if (!isNext) await rebuild(detector, { sound, request, state })
+        const heard = await advance(detector, { sound, request, state })
+        const isOver = request.isEnd && heard.probabilities[0]!.length === 0
+        if (isOver) state.samples.close()
+        else kept.set(key, state)
+        dropOldest(kept)
+        return heard
+      } catch (error) {
+        state.samples.close()
+        throw error
+      }
+    },
+  }
+
+  async function start(sound: LiveAudio, request: DetectRequest): Promise<Kept> {
+    const first = Math.max(0, gridBefore(request.from) - WARM_UP - LEVEL_FRAMES)
+    const samples = await openSamples(sound, first * FRAME_SAMPLES)
+    const channels = sound.channels.map(() => newChannel(detector))
+    return { frame: first, samples, channels }
+  }
+}
+
+function dropOldest(kept: Map<string, Kept>): void {
+  for (const [oldest, { samples }] of kept) {
+    if (kept.size <= MAX_KEPT) return
+    samples.close()
+    kept.delete(oldest)
+  }
+}
+
+function newChannel(detector: Pick<VoiceDetector, 'stream'>): Channel {
+  return {
+    stream: detector.stream(),
+    context: new Float32Array(CONTEXT),
+    inputs: Array.from({ length: WARM_UP }, () => new Float32Array(CONTEXT + FRAME_SAMPLES)),
+    peaks: [],
+  }
+}
+
+function gridBefore(frame: number): number {
+  return frame - (frame % GRID)
+}
+
+/**
+ * Brings a fresh state to `request.from`, as if all had been heard in order. It takes what lies before
+ * the grid point (warm-up, and the loudness before that), and writes the samples it passes once more.
+ */
+async function rebuild(detector: Pick<VoiceDetector, 'stream'>, step: Step): Promise<void> {
+  const { request, state } = step
+  const hearFrom = gridBefore(request.from)
+  while (state.frame < request.from) {
+    const before = state.frame
+    await advance(detector, { ...step, limit: request.from - before, hearFrom })
+    if (state.frame === before) return
+  }
+}
+
+type Step = {
+  sound: LiveAudio
+  request: DetectRequest
+  state: Kept
+  limit?: number
+  /** Frames before this one are only prepared for the detector. */
+  hearFrom?: number
+}
+
+/** Hears up to `limit` further frames of all channels. */
+async function advance(
+  detector: Pick<VoiceDetector, 'stream'>,
+  { sound, request, state, limit = MAX_DETECT_FRAMES, hearFrom = 0 }: Step,
+): Promise<SpeechFrames> {
+  const start = state.frame * FRAME_SAMPLES
+  const count = Math.min(limit, MAX_DETECT_FRAMES)
+  const planes = state.samples.read(request, { from: start, to: start + count * FRAME_SAMPLES })
+  const frames = request.isEnd
+    ? Math.ceil(planes[0]!.length / FRAME_SAMPLES)
+    : Math.floor(planes[0]!.length / FRAME_SAMPLES)
+  const heard: SpeechFrames = { probabilities: [], levels: [] }
+  for (const [i, plane] of planes.entries()) {
+    const samples = roundedFrames(plane.subarray(0, frames * FRAME_SAMPLES), FRAME_SAMPLES)
+    writeChannel(sound.channels[i]!, start, samples)
+    const probabilities = new Float32Array(frames)
+    const levels = new Float32Array(frames)
+    for (let n = 0; n < frames; n++) {
+      const own = samples.subarray(n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES)
+      const frame = state.frame + n
+      const channel = state.channels[i]!
+      levels[n] = decibels(loudnessOf(own))
+      const input = prepare(channel, own)
+      if (frame >= hearFrom) probabilities[n] = await hearFrame(detector, channel, { frame, input })
+      channel.inputs.push(input)
+      channel.inputs.shift()
+    }
+    heard.probabilities.push(probabilities)
+    heard.levels.push(levels)
+  }
+  state.frame += frames
+  return heard
+}
+
+/** What the detector gets for a frame: the samples before it and its own, raised when all is quiet. */
+function prepare(channel: Channel, samples: Int16Array): Float32Array {
+  const { context, peaks } = channel
+  let peak = 0
+  const input = new Float32Array(CONTEXT + FRAME_SAMPLES)
+  input.set(context)
+  for (const [i, sample] of samples.entries()) {
+    input[CONTEXT + i] = sample / 32_768
+    peak = Math.max(peak, Math.abs(sample) / 32_768)
+  }
+  channel.context = input.slice(-CONTEXT)
+  peaks.push(peak)
+  if (peaks.length > LEVEL_FRAMES) peaks.shift()
+  const gain = liveGain(peaks)
+  if (gain > 1) {
+    for (const [i, value] of input.entries()) input[i] = Math.max(-1, Math.min(1, value * gain))
+  }
+  return input
+}
+
+async function hearFrame(
+  detector: Pick<VoiceDetector, 'stream'>,
+  channel: Channel,
+  { frame, input }: { frame: number; input: Float32Array },
+): Promise<number> {
+  if (frame % GRID === 0) {
+    channel.stream = detector.stream()
+    for (const before of channel.inputs) await channel.stream(before)
+  }
+  return channel.stream(input)
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Recognizer } from '../recognizer.ts'
+import { recognizePartial, settledWords } from './recognize-utterance.ts'
+
+/** Words of 0.4 s with a confidence each, heard in `seconds` of sound; the first `agreed` were heard before. */
+function settled(
+  confidences: number[],
+  { seconds, agreed = 0 }: { seconds: number; agreed?: number },
+) {
+  const words = confidences.map((confidence, i) => {
+    return { text: `w${i}`, start: i * 0.4, end: (i + 1) * 0.4, confidence }
+  })
+  const heard = { words, agreed, language: 'en', logProbability: -0.1, tokens: [] }
+  return settledWords(heard, seconds).map((word) => word.text)
+}
+
+test('a partial shows words that lie behind the end of the sound', () => {
+  assert.deepEqual(settled([0.9, 0.9, 0.9], { seconds: 2 }), ['w0', 'w1', 'w2'])
+})
+
+test('a partial leaves out a last word that may be half a word, unless it was heard before', () => {
+  assert.deepEqual(settled([0.9, 0.9, 0.9], { seconds: 1.2 }), ['w0', 'w1'])
+  assert.deepEqual(settled([0.9, 0.9, 0.9], { seconds: 1.2, agreed: 3 }), ['w0', 'w1', 'w2'])
+})
+
+test('a partial stops at a late word that the model is not sure of', () => {
+  assert.deepEqual(settled([0.9, 0.2, 0.9], { seconds: 1.7 }), ['w0'])
+  assert.deepEqual(settled([0.9, 0.2, 0.9], { seconds: 2.5 }), ['w0', 'w1', 'w2'])
+})
+
+/** A stand-in for the small model that hears nothing unless it must, and what is heard with it. */
+async function partialOf(t: TestContext, { isFirst }: { isFirst: boolean }) {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'channel')
+  await writeFile(path, Buffer.alloc(32_000))
+  const word = { text: 'Hello', start: 0.1, end: 0.3, confidence: 0.2 }
+  const later = { ...word, text: 'hello', start: 0.3, end: 0.5 }
+  const recognizer: Pick<Recognizer, 'recognizeOpen'> = {
+    async recognizeOpen(_audio, { forceNonEmpty }) {
+      const words = forceNonEmpty ? [word, later] : []
+      return { words, agreed: 0, language: 'en', logProbability: -0.5, tokens: [7] }
+    },
+  }
+  const utterance = { path, segment: { start: 8000, end: 14_000 } }
+  const { signal } = new AbortController()
+  const { words } = await recognizePartial(recognizer, { utterance, draft: [], isFirst }, signal)
+  return words.map(({ text, start }) => `${text} ${start}`)
+}
+
+test('the first time a single word is shown at any price, later only what is sure', async (t) => {
+  assert.deepEqual(await partialOf(t, { isFirst: true }), ['Hello 0.6'])
+  assert.deepEqual(await partialOf(t, { isFirst: false }), [])
+})

@@ -1,0 +1,107 @@
+import type { Word } from '../../transcript/transcript.ts'
+import { normalizeLevel } from '../gain.ts'
+import type { Final, LiveUtterance, Partial } from '../live-recognizer.ts'
+import { readSamples } from '../pcm.ts'
+import { type RecognitionModels, recognizeWithRepair } from '../recognize-with-repair.ts'
+import type { OpenRecognition, Recognizer } from '../recognizer.ts'
+import { cutSegments, fileSegments } from '../segments.ts'
+import { SAMPLE_RATE, type Segment } from '../speech-engine.ts'
+
+/** A longer utterance is cut at pauses first, like a recording. */
+const LONGEST = fileSegments.maxSeconds * SAMPLE_RATE
+
+/** Hears an utterance that has ended, as a recording of its own. */
+export async function recognizeFinal(
+  ears: RecognitionModels,
+  { path, segment, context = segment }: LiveUtterance,
+  signal: AbortSignal,
+): Promise<Final> {
+  const audio = normalizeLevel(readSamples(path, context.start, context.end))
+  const pieces = await cutLong(ears, audio)
+  const words: Word[] = []
+  const warnings = new Set<string>()
+  let language = 'en'
+  for (const { start, end } of pieces) {
+    const [heard] = await recognizeWithRepair(ears, [audio.subarray(start, end)], signal)
+    words.push(...moved(heard!.words, context.start + start))
+    for (const warning of heard!.warnings) warnings.add(warning)
+    language = heard!.language
+  }
+  return { words: wordsWithin(words, segment), language, warnings: [...warnings] }
+}
+
+function wordsWithin(words: readonly Word[], { start, end }: Segment): Word[] {
+  return words.filter((word) => {
+    const at = word.start * SAMPLE_RATE
+    return at >= start && at < end
+  })
+}
+
+async function cutLong(ears: RecognitionModels, audio: Float32Array): Promise<Segment[]> {
+  if (audio.length <= LONGEST) return [{ start: 0, end: audio.length }]
+  return cutSegments(await ears.detector.detect(audio), audio.length, fileSegments)
+}
+
+/** Text that the model is less sure of is not worth showing (mean log probability per token). */
+const SURE = -1
+/** What is further back than this is not heard again for a partial, in samples: the model takes no more. */
+const PARTIAL_LIMIT = 20 * SAMPLE_RATE
+
+/** What is to be heard: `draft` of the partial before, and whether nothing was shown of the utterance yet. */
+export type OpenUtterance = {
+  utterance: LiveUtterance
+  draft: readonly number[]
+  isFirst: boolean
+}
+
+/**
+ * Hears what is there of an utterance that is still open. The first time something is shown at any price:
+ * somebody waits for a sign that he is heard. On 54 beginnings of read and spoken sentences a first word
+ * that is sure came up to a second after the voice, the first guess within 0.4 s, right in two of three.
+ */
+export async function recognizePartial(
+  recognizer: Pick<Recognizer, 'recognizeOpen'>,
+  { utterance, draft, isFirst }: OpenUtterance,
+  signal: AbortSignal,
+): Promise<Partial> {
+  const { path, segment } = utterance
+  const end = Math.min(segment.end, segment.start + PARTIAL_LIMIT)
+  const audio = normalizeLevel(readSamples(path, segment.start, end))
+  const heard = await recognizer.recognizeOpen(audio, { draft, signal })
+  const { language } = heard
+  const isSure = heard.logProbability >= SURE
+  const words = isSure ? settledWords(heard, audio.length / SAMPLE_RATE) : []
+  if (words.length > 0 || !isFirst) {
+    return { words: moved(words, segment.start), language, draft: isSure ? heard.tokens : [] }
+  }
+  const hasWords = heard.words.length > 0
+  const options = { draft: [], forceNonEmpty: true, signal }
+  const guess = hasWords ? heard : await recognizer.recognizeOpen(audio, options)
+  const first = guess.words.slice(0, 1)
+  return { words: moved(first, segment.start), language, draft: guess.tokens }
+}
+
+/** A word that was not heard before must begin and end so long before the end of the sound, in seconds. */
+const BEGUN = 0.25
+const ENDED = 0.05
+/** And it must be so likely, unless it lies this far back. */
+const LIKELY = 0.5
+const FAR_BACK = 1
+
+/**
+ * The words that will hardly change: at the end of the sound the model finishes what it has not heard
+ * yet. On 75 partials of six recordings 40 words were taken back, 65 without this.
+ */
+export function settledWords({ words, agreed }: OpenRecognition, seconds: number): Word[] {
+  const isSettled = ({ start, end, confidence }: Word, i: number) => {
+    if (i < agreed || end < seconds - FAR_BACK) return true
+    return confidence >= LIKELY && start < seconds - BEGUN && end < seconds - ENDED
+  }
+  const doubtful = words.findIndex((word, i) => !isSettled(word, i))
+  return doubtful < 0 ? words : words.slice(0, doubtful)
+}
+
+function moved(words: readonly Word[], samples: number): Word[] {
+  const offset = samples / SAMPLE_RATE
+  return words.map((word) => ({ ...word, start: word.start + offset, end: word.end + offset }))
+}

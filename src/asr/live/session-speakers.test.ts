@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { embeddingOf, inLetters } from '../speakers/talk.fixture.ts'
+import type { SpeakerCounts } from '../speech-engine.ts'
+import { createSessionSpeakers, type SessionSpeakers } from './session-speakers.ts'
+
+type Options = { counts?: SpeakerCounts; channels?: number; voices?: SessionSpeakers }
+
+function open({ counts = {}, channels = 1 }: Options = {}): SessionSpeakers {
+  return createSessionSpeakers({ channels, counts })
+}
+
+/**
+ * Who speaks: each letter is an utterance of the voice of that name, two seconds long, or half a second where it is a
+ * capital; `-` is one whose voice is not known, `|` goes on to the next channel and back.
+ */
+function speakers(said: string, { voices, ...options }: Options = {}): (number | undefined)[] {
+  const own = voices ?? open(options)
+  let channel = 0
+  return [...said].flatMap((letter, seed) => {
+    if (letter === '|') channel = 1 - channel
+    if (letter === '|') return []
+    if (letter === '-') return [own.speakerOf(channel, undefined)]
+    const isShort = letter !== letter.toLowerCase()
+    const embedding = embeddingOf({ [letter.toLowerCase()]: 1 }, seed)
+    return [own.speakerOf(channel, { embedding, seconds: isShort ? 0.5 : 2 })]
+  })
+}
+
+test('each voice is a speaker, numbered from 0 by first appearance', () => {
+  assert.deepEqual(speakers('caccabba'), [0, 1, 0, 0, 1, 2, 2, 1])
+})
+
+test('an utterance under a second is nobody new, and goes to the nearest', () => {
+  assert.deepEqual(speakers('abABC').slice(0, 4), [0, 1, 0, 1])
+  assert.ok(speakers('abABC')[4]! < 2)
+})
+
+test('a short first utterance is a voice, which the next of the same voice completes', () => {
+  assert.deepEqual(speakers('Aabab'), [0, 0, 1, 0, 1])
+})
+
+test('what is not known of a voice is what spoke last on its channel, if anything did', () => {
+  assert.deepEqual(speakers('-ab-a-'), [undefined, 0, 1, 1, 0, 0])
+  assert.deepEqual(speakers('a|-', { channels: 2 }), [0, undefined])
+})
+
+test('no more speakers are told than were asked for', () => {
+  for (const counts of [{ exact: 2 }, { max: 2 }]) {
+    const told = speakers('abcdabab', { counts })
+    assert.ok(told.every((speaker) => speaker! < 2))
+    assert.deepEqual(told.slice(4), [0, 1, 0, 1], 'a voice too many does not spoil the others')
+  }
+  assert.deepEqual(new Set(speakers('abcdab')).size, 4)
+})
+
+test('channels share no speaker, and have one each unless more are asked for', () => {
+  assert.deepEqual(speakers('ab|ab|ab', { channels: 2 }), [0, 0, 1, 1, 0, 0])
+  const more = speakers('ab|ab', { channels: 2, counts: { min: 4 } })
+  assert.equal(inLetters(more as number[]), 'abcd')
+})
+
+test('a channel that was not heard yet has its place within the count', () => {
+  const told = speakers('abc|d', { channels: 2, counts: { exact: 3 } })
+  assert.equal(told[3], 2)
+  assert.ok(told[2]! < 2)
+})
+
+test('what goes on from a state that was written down tells the same', () => {
+  const said = 'abcAB-abcdacbdBADC'
+  const whole = speakers(said)
+  for (let cut = 1; cut < said.length; cut++) {
+    const first = open()
+    speakers(said.slice(0, cut), { voices: first })
+    const written = JSON.parse(JSON.stringify(first.state))
+    const voices = createSessionSpeakers({ channels: 1, counts: {} }, written)
+    const rest = speakers('-'.repeat(cut) + said.slice(cut), { voices }).slice(cut)
+    assert.deepEqual(rest, whole.slice(cut), `cut at ${cut}`)
+    const undisturbed = open()
+    speakers(said, { voices: undisturbed })
+    assert.deepEqual(voices.state, undisturbed.state)
+  }
+})

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { decodeMedia } from '../../audio/media.ts'
+import type { Word } from '../../transcript/transcript.ts'
+import { readSamples } from '../pcm.ts'
+import type { EmbedOptions, Region, SpeakerEmbedder } from '../speakers/embedding/embedder.ts'
+import {
+  openTelephoneEmbedder,
+  telephoneModelPath,
+} from '../speakers/embedding/telephone-embedder.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+import { createSessionSpeakers } from './session-speakers.ts'
+import { createUtteranceEmbedder } from './utterance-embedder.ts'
+
+const { signal } = new AbortController()
+
+async function makeFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+/** Words of a quarter of a second, one behind the other. */
+function wordsBetween(start: number, end: number): Word[] {
+  return Array.from({ length: Math.round((end - start) * 4) }, (_, i) => {
+    return { text: 'a', start: start + i / 4, end: start + (i + 1) / 4, confidence: 1 }
+  })
+}
+
+/** An embedder that notes where it listens, and hears a voice that changes from window to window. */
+function stubEmbedder({ windows = 2 } = {}) {
+  const heard: { regions: readonly Region[]; samples: number }[] = []
+  const embedder: SpeakerEmbedder = {
+    dimension: 2,
+    async embed(samples: Float32Array, regions: readonly Region[], options: EmbedOptions) {
+      options.signal.throwIfAborted()
+      heard.push({ regions, samples: samples.length })
+      return Array.from({ length: windows }, (_, i) => {
+        return { start: 0, end: 3 + i, embedding: Float32Array.of(1 - i, i) }
+      })
+    },
+    async close() {},
+  }
+  return { embedder, heard }
+}
+
+async function makeSilence(t: TestContext, seconds: number): Promise<string> {
+  const path = join(await makeFolder(t), 'channel')
+  await writeFile(path, Buffer.alloc(seconds * SAMPLE_RATE * 2))
+  return path
+}
+
+test('the voice is listened to where the words are, four seconds of them at most', async (t) => {
+  const path = await makeSilence(t, 20)
+  const { embedder, heard } = stubEmbedder()
+  const hear = createUtteranceEmbedder(async () => embedder)
+  const utterance = { path, segment: { start: 0, end: 20 * SAMPLE_RATE } }
+  const words = [...wordsBetween(2, 5), ...wordsBetween(8, 19)]
+  const { voice } = await hear(utterance, words, signal)
+  const [{ regions, samples }] = heard as [(typeof heard)[number]]
+  assert.equal(regions[0]!.start, 0)
+  assert.ok(Math.abs(regions[1]!.start - 6 * SAMPLE_RATE) < 100)
+  const speech = regions.reduce((sum, { start, end }) => sum + end - start, 0)
+  assert.equal(speech, 4 * SAMPLE_RATE)
+  assert.equal(samples, regions[1]!.end)
+  assert.equal(voice!.seconds, 4)
+  // Longer windows count more: 3 to 4.
+  assert.deepEqual(
+    [...voice!.embedding].map((x) => Math.round(x * 10) / 10),
+    [0.6, 0.8],
+  )
+})
+
+test('where there is nothing to listen to there is no voice, and no error', async (t) => {
+  const path = await makeSilence(t, 1)
+  const utterance = { path, segment: { start: 0, end: SAMPLE_RATE } }
+  const hear = createUtteranceEmbedder(async () => stubEmbedder({ windows: 0 }).embedder)
+  assert.deepEqual(await hear(utterance, wordsBetween(0, 1), signal), {})
+  assert.deepEqual(await hear(utterance, [], signal), {})
+})
+
+test('a model that cannot be loaded is an error that is told, and is tried again', async (t) => {
+  const path = await makeSilence(t, 1)
+  const utterance = { path, segment: { start: 0, end: SAMPLE_RATE } }
+  let loads = 0
+  const hear = createUtteranceEmbedder(async () => {
+    if (++loads === 1) throw new Error('no model')
+    return stubEmbedder().embedder
+  })
+  assert.deepEqual(await hear(utterance, wordsBetween(0, 1), signal), { speakerError: 'no model' })
+  for (const _ of [1, 2]) assert.ok((await hear(utterance, wordsBetween(0, 1), signal)).voice)
+  assert.equal(loads, 2)
+  const stop = new AbortController()
+  stop.abort(new Error('left'))
+  await assert.rejects(hear(utterance, wordsBetween(0, 1), stop.signal), /left/)
+})
+
+/** The same sound played faster, which makes another voice of it. */
+function faster(samples: Float32Array, factor: number): Int16Array {
+  return Int16Array.from({ length: Math.floor(samples.length / factor) }, (_, i) => {
+    return 32_767 * samples[Math.floor(i * factor)]!
+  })
+}
+
+test('the built-in model tells two voices that take turns apart, and knows them again', async (t) => {
+  const folder = await makeFolder(t)
+  const fixture = new URL('../../../test/fixtures/jfk.flac', import.meta.url).pathname
+  const { channels } = await decodeMedia(fixture, join(folder, 'jfk'), { signal, maxSeconds: 60 })
+  const { path, samples } = channels[0]!
+  const [other, FACTOR] = [join(folder, 'other'), 1.3]
+  await writeFile(other, faster(readSamples(path, 0, samples), FACTOR))
+  const hear = createUtteranceEmbedder(() =>
+    openTelephoneEmbedder({ modelPath: telephoneModelPath }),
+  )
+  const voices = createSessionSpeakers({ channels: 1, counts: {} })
+  const said: [number, number][] = [
+    [0.3, 2.2],
+    [5.4, 7.4],
+    [8.2, 10.6],
+  ]
+  const told: (number | undefined)[] = []
+  for (const [start, end] of said) {
+    for (const [file, speed] of [
+      [path, 1],
+      [other, FACTOR],
+    ] as const) {
+      const segment = {
+        start: Math.round((start / speed) * SAMPLE_RATE),
+        end: Math.round((end / speed) * SAMPLE_RATE),
+      }
+      const words = wordsBetween(start / speed, end / speed)
+      const { voice } = await hear({ path: file, segment }, words, signal)
+      told.push(voices.speakerOf(0, voice))
+    }
+  }
+  assert.deepEqual(told, [0, 1, 0, 1, 0, 1])
+})

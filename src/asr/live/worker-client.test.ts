@@ -1,0 +1,214 @@
+/** Live recognition with the real models, in its processes. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { decodeMedia } from '../../audio/media.ts'
+import { readConfig } from '../../config.ts'
+import { createLog } from '../../log.ts'
+import type { Word } from '../../transcript/transcript.ts'
+import { wordErrors } from '../../transcript/word-errors.ts'
+import { createSpeechEngine } from '../engine.ts'
+import type { LiveAudio, LiveRecognizer } from '../live-recognizer.ts'
+import type { PcmFile, SpeechEngine } from '../speech-engine.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+
+const signal = new AbortController().signal
+const speech =
+  'And so my fellow Americans ask not what your country can do for you ask what you can do for your country'
+
+let folder: string
+let engine: SpeechEngine
+let live: LiveRecognizer
+let jfk: PcmFile
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'steno-live-'))
+  engine = createSpeechEngine({
+    folder: readConfig({}).models.folder,
+    workers: 1,
+    log: createLog('silent'),
+    live: { partialInterval: 0.3 },
+  })
+  live = engine.live!
+  const fixture = new URL('../../../test/fixtures/jfk.flac', import.meta.url).pathname
+  const { channels } = await decodeMedia(fixture, join(folder, 'jfk'), { signal, maxSeconds: 60 })
+  jfk = channels[0]!
+  await engine.checkReady({ signal })
+})
+
+after(async () => {
+  await engine.close()
+  await rm(folder, { recursive: true })
+})
+
+function seconds(start: number, end: number) {
+  return { start: start * SAMPLE_RATE, end: end * SAMPLE_RATE }
+}
+
+function textOf(words: readonly Word[]): string {
+  return words.map((word) => word.text).join(' ')
+}
+
+test('an utterance becomes its words, at their times in the session', async () => {
+  const utterance = { path: jfk.path, segment: seconds(3, 11) }
+  const { words, language } = await live.recognizeFinal(utterance, { signal })
+  assert.equal(language, 'en')
+  const wanted = speech.slice(speech.indexOf('ask not'))
+  assert.equal(wordErrors(wanted, textOf(words)).errors, 0, textOf(words))
+  for (const [i, { start, end }] of words.entries()) {
+    assert.ok(start >= (words[i - 1]?.end ?? 3) && end > start && end <= 11)
+  }
+  assert.ok(Math.abs(words[0]!.start - 3.4) < 0.3, `ask starts at ${words[0]!.start}`)
+})
+
+test('the voice of an utterance comes with its words if it is asked for', async () => {
+  const utterance = { path: jfk.path, segment: seconds(0, 4) }
+  const plain = await live.recognizeFinal(utterance, { signal })
+  const { voice, ...rest } = await live.recognizeFinal(utterance, { signal, wantsSpeaker: true })
+  assert.deepEqual(rest, plain)
+  assert.equal(voice!.embedding.length, 128)
+  assert.ok(voice!.seconds > 1 && voice!.seconds < 4, `${voice!.seconds} s of speech`)
+  const again = await live.recognizeFinal(utterance, { signal, wantsSpeaker: true })
+  assert.deepEqual(again.voice, voice)
+})
+
+test('the text around an utterance that was cut is heard but not told', async () => {
+  const cut = 8.05
+  const context = seconds(5, 11)
+  const parts = [seconds(5, cut), seconds(cut, 11)]
+  const texts = await Promise.all(
+    parts.map(async (segment) => {
+      return textOf(
+        (await live.recognizeFinal({ path: jfk.path, segment, context }, { signal })).words,
+      )
+    }),
+  )
+  const whole = await live.recognizeFinal({ path: jfk.path, segment: context }, { signal })
+  assert.equal(texts.join(' '), textOf(whole.words))
+  assert.ok(texts.every((text) => text !== ''))
+})
+
+test('a final is the same while batches keep the machine busy', async () => {
+  const utterance = { path: jfk.path, segment: seconds(0, 4) }
+  const alone = await live.recognizeFinal(utterance, { signal })
+  const batch = Array.from({ length: 4 }, () => seconds(0, 11))
+  const stop = new AbortController()
+  const busy = engine.recognize(jfk, batch, { signal: stop.signal })
+  assert.deepEqual(await live.recognizeFinal(utterance, { signal }), alone)
+  stop.abort()
+  await assert.rejects(busy)
+})
+
+test('an utterance that is longer than the model takes is heard whole', async () => {
+  const sound = await readFile(jfk.path)
+  const path = join(folder, 'long')
+  await writeFile(path, Buffer.concat([sound, sound, sound, sound]))
+  const { words } = await live.recognizeFinal({ path, segment: seconds(0, 44) }, { signal })
+  const { errors } = wordErrors([speech, speech, speech, speech].join(' '), textOf(words))
+  assert.ok(errors <= 4, textOf(words))
+})
+
+test('partials grow with the speech, and what was heard before changes nothing in them', async () => {
+  let draft: readonly number[] = []
+  const lengths: number[] = []
+  for (const end of [1.5, 2, 3, 4]) {
+    const utterance = { path: jfk.path, segment: seconds(0, end) }
+    const { words, draft: next } = await live.recognizePartial(utterance, { signal, draft })
+    const afresh = await live.recognizePartial(utterance, { signal })
+    assert.deepEqual(next, afresh.draft)
+    lengths.push(words.length)
+    draft = next
+    for (const [i, word] of words.entries()) {
+      assert.ok(word.start >= (words[i - 1]?.start ?? 0), textOf(words))
+      assert.ok(word.end >= word.start && word.end <= end, textOf(words))
+    }
+  }
+  assert.ok(lengths[0]! < lengths.at(-1)! && Math.max(...lengths) >= 5, `${lengths} words`)
+})
+
+/** Hears all of a recording as a live sound; its samples go to `name`. */
+async function listenToAll(
+  pcm: PcmFile,
+  name: string,
+  { isEnhanced = false } = {},
+): Promise<string> {
+  const path = join(folder, name)
+  const format = { encoding: 's16' as const, sampleRate: SAMPLE_RATE, channels: 1 }
+  const sound: LiveAudio = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
+  for (let from = 0, got = 1; got > 0; from += got) {
+    const request = { from, frames: pcm.samples, isEnd: true }
+    got = (await live.listen(sound, request, { signal })).probabilities[0]!.length
+  }
+  return path
+}
+
+test('cleaning noise away does not move the words', async () => {
+  const [plain, cleaned] = await Promise.all(
+    [false, true].map(async (isEnhanced) => {
+      const path = await listenToAll(jfk, `enhanced-${isEnhanced}`, { isEnhanced })
+      return (await live.recognizeFinal({ path, segment: seconds(0, 11) }, { signal })).words
+    }),
+  )
+  assert.equal(wordErrors(textOf(plain!), textOf(cleaned!)).errors, 0)
+  const moves = plain!.map(({ start }, i) => cleaned![i]!.start - start)
+  const mean = moves.reduce((sum, move) => sum + move, 0) / moves.length
+  assert.ok(Math.abs(mean) < 0.02, `words moved by ${mean} s`)
+})
+
+test('music gives no words, final or partial', async () => {
+  const music = Int16Array.from({ length: 6 * SAMPLE_RATE }, (_, i) => {
+    const note = [262, 330, 392, 523][Math.floor(i / 4000) % 4]!
+    const phase = (2 * Math.PI * note * i) / SAMPLE_RATE
+    const fade = Math.exp(-(i % 4000) / 2000)
+    return 10_000 * fade * (Math.sin(phase) + Math.sin(1.5 * phase))
+  })
+  const path = join(folder, 'music')
+  await writeFile(path, new Uint8Array(music.buffer))
+  for (const segment of [seconds(0, 1), seconds(0, 3), seconds(0, 6)]) {
+    assert.deepEqual((await live.recognizeFinal({ path, segment }, { signal })).words, [])
+    assert.deepEqual((await live.recognizePartial({ path, segment }, { signal })).words, [])
+  }
+})
+
+/** Ids of the worker processes of this test that have a role. */
+function workersWith(role: string): number[] {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
+  return table.split('\n').flatMap((line) => {
+    const [pid, parent] = line.trim().split(/\s+/).map(Number)
+    return parent === process.pid && line.trimEnd().endsWith(` ${role}`) ? [pid!] : []
+  })
+}
+
+test('a process that is killed fails its call, and another one takes its place', async () => {
+  const utterance = { path: jfk.path, segment: seconds(0, 11) }
+  const cut = live.recognizeFinal(utterance, { signal })
+  for (const pid of workersWith('live')) process.kill(pid, 'SIGKILL')
+  await assert.rejects(cut, { code: 'engine_failed' })
+  const { words } = await live.recognizeFinal(utterance, { signal })
+  assert.equal(wordErrors(speech, textOf(words)).errors, 0)
+})
+
+test('what the listener has written survives it, and a new one goes on where it was', async () => {
+  for (const pid of workersWith('listen')) process.kill(pid, 'SIGKILL')
+  await assert.rejects(listenToAll(jfk, 'killed'), { code: 'engine_failed' })
+  const path = await listenToAll(jfk, 'killed')
+  assert.deepEqual((await readFile(path)).subarray(0, 2 * jfk.samples), await readFile(jfk.path))
+})
+
+test('it is measured how many sessions fit', async () => {
+  await engine.checkReady({ signal })
+  assert.ok(live.capacity! >= 1, `capacity is ${live.capacity}`)
+})
+
+test('batches run at a lower priority than live sessions', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const nice = (role: string) => {
+    const [pid] = workersWith(role)
+    return Number(execFileSync('ps', ['-o', 'ni=', '-p', String(pid)], { encoding: 'utf8' }))
+  }
+  assert.ok(nice('batch') > nice('live'))
+})

@@ -1,0 +1,104 @@
+import { availableParallelism } from 'node:os'
+import type { Log } from '../../log.ts'
+import type { LiveRecognizer, LiveUtterance } from '../live-recognizer.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+import type { WorkerPool } from '../workers/pool.ts'
+import type { WorkerRole } from '../workers/protocol.ts'
+import { capacityOf } from './capacity.ts'
+
+/** Seconds after which a process that has not answered is taken for hung; a busy machine is slower than a fast core. */
+const LISTEN_TIMEOUT = 60
+const RECOGNIZE_TIMEOUT = 60
+const RECOGNIZE_TIMEOUT_PER_SECOND = 2
+
+/**
+ * Lower goes first: what was said must be told, a first sign that somebody is heard comes before more of
+ * the same, and measuring is for idle times.
+ */
+const priority = {
+  check: -1,
+  final: 0,
+  firstPartial: 1,
+  finalBehind: 2,
+  partial: 3,
+  partialBehind: 4,
+  measure: 5,
+}
+
+/** What the live processes need. */
+export type LiveRecognizerOptions = {
+  start(role: WorkerRole, workers: number): WorkerPool
+  workers: number
+  /** Seconds between two partials of an utterance. */
+  partialInterval: number
+  /** Called when the first session is listened to. */
+  onUsed(): void
+  log: Log
+}
+
+/** Live recognition, and what its maker does with it. */
+export type LiveRecognizerClient = LiveRecognizer & {
+  checkReady(options: { signal: AbortSignal; timeout: number }): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Starts the processes of live sessions: `workers` that recognise, and one that converts sound and
+ * finds speech in it. Batches have processes of their own, to which the operating system prefers these once
+ * they are used: a batch holds its worker for longer than a live session may wait.
+ */
+export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecognizerClient {
+  const { workers, partialInterval, log } = options
+  const recognition = options.start('live', workers)
+  const listening = options.start('listen', 1)
+  const closing = new AbortController()
+  let capacity: number | undefined
+  let isUsed = false
+
+  async function measure(): Promise<void> {
+    const { signal } = closing
+    const how = { signal, timeout: RECOGNIZE_TIMEOUT, priority: priority.measure }
+    const costs = await recognition.run({ kind: 'measure', partialInterval }, how)
+    const fit = capacityOf(costs, Math.min(workers, availableParallelism()))
+    capacity = fit.most
+    log.info({ ...fit, ...costs }, 'live sessions that fit were measured')
+  }
+  const measured = measure().catch((error: unknown) => {
+    if (!closing.signal.aborted) log.warn({ err: error }, 'live sessions could not be measured')
+  })
+
+  return {
+    get capacity() {
+      return capacity
+    },
+    listen(sound, request, { signal, isBehind = false }) {
+      if (!isUsed) options.onUsed()
+      isUsed = true
+      const how = { signal, timeout: LISTEN_TIMEOUT, priority: isBehind ? 1 : 0 }
+      return listening.run({ kind: 'listen', sound, request }, how)
+    },
+    recognizeFinal(utterance, { signal, isBehind = false, wantsSpeaker = false }) {
+      const rank = isBehind ? priority.finalBehind : priority.final
+      const how = { signal, timeout: timeoutFor(utterance), priority: rank }
+      return recognition.run({ kind: 'final', utterance, wantsSpeaker }, how)
+    },
+    recognizePartial(utterance, { signal, draft = [], isFirst = false, isBehind = false }) {
+      const usual = isFirst ? priority.firstPartial : priority.partial
+      const rank = isBehind ? priority.partialBehind : usual
+      const how = { signal, timeout: timeoutFor(utterance), priority: rank }
+      return recognition.run({ kind: 'partial', utterance, draft, isFirst }, how)
+    },
+    async checkReady({ signal, timeout }) {
+      const how = { signal, timeout, priority: priority.check }
+      await Promise.all([recognition, listening].map((pool) => pool.run({ kind: 'check' }, how)))
+    },
+    async close() {
+      closing.abort()
+      await Promise.all([recognition.close(), listening.close(), measured])
+    },
+  }
+}
+
+function timeoutFor({ segment: { start, end } }: LiveUtterance): number {
+  return RECOGNIZE_TIMEOUT + (RECOGNIZE_TIMEOUT_PER_SECOND * (end - start)) / SAMPLE_RATE
+}

@@ -1,0 +1,171 @@
+/** Files of models made by our own writer, tried in real processes. */
+import assert from 'node:assert/strict'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import {
+  embeddingMetadata,
+  segmentationMetadata,
+  writeBandEnergyModel,
+  writeFrameModel,
+  writeMeanSquareModel,
+  writePitchModel,
+  writeTwoInputModel,
+} from '../speakers/stand-in-models.fixture.ts'
+import { installModel, removeModel } from './install-model.ts'
+import { checkFile, type ModelKind, readInstalledModel } from './installed-models.ts'
+
+const { signal } = new AbortController()
+
+async function makeFolder(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-added-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const source = join(folder, 'source.onnx')
+  const add = (kind: ModelKind, from = source) => {
+    return installModel(folder, { kind, source: from, name: 'mine', signal })
+  }
+  const files = () => readdirSync(join(folder, 'added')).sort()
+  return { folder, source, add, files }
+}
+
+test('an added model is a copy with a record, and takes the place of an earlier one', async (t) => {
+  const { folder, source, add, files } = await makeFolder(t)
+  writeMeanSquareModel(source)
+  const first = await add('speaker-embedding')
+  assert.deepEqual(readInstalledModel(folder, 'speaker-embedding'), first)
+  assert.deepEqual(readFileSync(first.path), readFileSync(source))
+  assert.deepEqual([first.name, first.origin], ['mine', 'source.onnx'])
+  assert.equal(first.bytes, readFileSync(source).length)
+  assert.equal(await checkFile(first), undefined)
+  assert.equal(await checkFile(await add('speaker-embedding')), undefined)
+  writeBandEnergyModel(source)
+  const second = await add('speaker-embedding')
+  assert.notEqual(second.sha256, first.sha256)
+  assert.deepEqual(files(), ['speaker-embedding.json', second.path.split('/').at(-1)].sort())
+})
+
+test('a removed model leaves nothing, and a second removal says so', async (t) => {
+  const { folder, source, add, files } = await makeFolder(t)
+  writeMeanSquareModel(source)
+  await add('speaker-embedding')
+  assert.equal(await removeModel(folder, 'speaker-embedding'), true)
+  assert.deepEqual(files(), [])
+  assert.equal(readInstalledModel(folder, 'speaker-embedding'), undefined)
+  assert.equal(await removeModel(folder, 'speaker-embedding'), false)
+})
+
+test('a file that is no speaker-embedding is refused with the reason, and nothing changes', async (t) => {
+  const { source, add, files } = await makeFolder(t)
+  writeMeanSquareModel(source)
+  await add('speaker-embedding')
+  const before = files()
+  const refusals: [write: () => void, reason: RegExp][] = [
+    [() => writeFileSync(source, 'not a model'), /as speaker-embedding: .*Protobuf parsing failed/],
+    [() => writeFileSync(source, ''), /as speaker-embedding: /],
+    [() => writeFrameModel(source), /output has the shape \[1,100,80\]; \[1, dimension\]/],
+    [() => writeTwoInputModel(source), /it has the inputs feats,more/],
+    [() => rmSync(source), /Cannot add \S+source\.onnx: there is no such file$/],
+  ]
+  for (const [write, reason] of refusals) {
+    write()
+    await assert.rejects(add('speaker-embedding'), reason)
+    assert.deepEqual(files(), before)
+  }
+})
+
+test('a file that is no speaker-segmentation is refused with the reason', async (t) => {
+  const { source, add, files } = await makeFolder(t)
+  const { num_speakers: _, ...without } = segmentationMetadata
+  const refusals: [write: () => void, reason: RegExp][] = [
+    [() => writePitchModel(source, without), /it lacks the metadata num_speakers: take the/],
+    [() => writePitchModel(source, { ...without, num_speakers: 'x' }), /metadata num_speakers/],
+    [
+      () => writePitchModel(source, { ...segmentationMetadata, num_classes: 4 }),
+      /output has the shape \[1,589,7\]; \[1, frames, 4\] is supported/,
+    ],
+    [
+      () => writePitchModel(source, { ...segmentationMetadata, sample_rate: 8000 }),
+      /it is not for sound at 16 kHz/,
+    ],
+    [() => writeTwoInputModel(source), /it has the inputs feats,more/],
+    [() => writeBandEnergyModel(source, segmentationMetadata), /it does not take \[1, 1, 160000\]/],
+  ]
+  for (const [write, reason] of refusals) {
+    write()
+    await assert.rejects(add('speaker-segmentation'), reason)
+    assert.deepEqual(files(), [])
+  }
+})
+
+test('both kinds are tried together, and what ends its process is refused with its words', async (t) => {
+  const { source, add, folder } = await makeFolder(t)
+  writePitchModel(source)
+  await add('speaker-segmentation')
+  writeBandEnergyModel(source, {})
+  await assert.rejects(
+    add('speaker-embedding'),
+    /the process that tried it ended: .*Unknown model type for speaker embedding extractor/,
+  )
+  assert.equal(readInstalledModel(folder, 'speaker-embedding'), undefined)
+  writeBandEnergyModel(source, embeddingMetadata)
+  await add('speaker-embedding')
+})
+
+test('what a killed command left is removed, not what another one is copying', async (t) => {
+  const { folder, source, add, files } = await makeFolder(t)
+  mkdirSync(join(folder, 'added'))
+  // No process has the largest number; the parent of this one lives.
+  const [dead, alive] = ['.adding-2147483647', `.adding-${process.ppid}`]
+  for (const name of [dead, alive]) writeFileSync(join(folder, 'added', name), 'half')
+  writeMeanSquareModel(source)
+  await add('speaker-embedding')
+  assert.deepEqual([files().includes(dead), files().includes(alive)], [false, true])
+})
+
+test('an aborted addition leaves nothing', async (t) => {
+  const { folder, source, files } = await makeFolder(t)
+  writeMeanSquareModel(source)
+  const controller = new AbortController()
+  const reason = new Error('enough')
+  const kind = 'speaker-embedding'
+  const adding = installModel(folder, { kind, source, name: 'x', signal: controller.signal })
+  controller.abort(reason)
+  await assert.rejects(adding, (error: Error) => error.cause === reason)
+  assert.deepEqual(files(), [])
+})
+
+test('a file that changed is damaged, one that is gone is missing', async (t) => {
+  const { source, add } = await makeFolder(t)
+  writeMeanSquareModel(source)
+  const model = await add('speaker-embedding')
+  appendFileSync(model.path, 'x')
+  assert.equal(await checkFile(model), 'damaged')
+  rmSync(model.path)
+  assert.equal(await checkFile(model), 'missing')
+})
+
+test('a record that cannot be read is an error with the remedy', async (t) => {
+  const { folder, source, add } = await makeFolder(t)
+  writeMeanSquareModel(source)
+  await add('speaker-embedding')
+  const record = join(folder, 'added', 'speaker-embedding.json')
+  const whole = JSON.parse(readFileSync(record, 'utf8'))
+  const broken = ['{', 'null', '{}', JSON.stringify({ ...whole, file: '../x.onnx' })]
+  for (const text of broken) {
+    writeFileSync(record, text)
+    assert.throws(
+      () => readInstalledModel(folder, 'speaker-embedding'),
+      /remove it with 'steno models remove speaker-embedding' and add it again/,
+    )
+  }
+  assert.equal(await removeModel(folder, 'speaker-embedding'), true)
+})

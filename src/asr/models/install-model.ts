@@ -1,0 +1,137 @@
+import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import {
+  hashFile,
+  type InstalledModel,
+  type InstalledRecord,
+  installedFolder,
+  type ModelKind,
+  readInstalledModel,
+  recordFile,
+} from './installed-models.ts'
+import { checkModels } from './model-check.ts'
+
+/** Which file becomes the model of a kind, and what it is called. */
+export type ModelInstallation = {
+  kind: ModelKind
+  source: string
+  name: string
+  signal: AbortSignal
+}
+
+/**
+ * Copies a file into the models folder as the model of its kind, in place of an earlier one, after a
+ * process of its own has run it along with the other kind. All of it or, when this process is killed, nothing.
+ * Rejects with `Error` when the file is not there or is no model that fits; nothing has changed then.
+ */
+export async function installModel(
+  folder: string,
+  addition: ModelInstallation,
+): Promise<InstalledModel> {
+  const { kind, source, name, signal } = addition
+  const found = await stat(source).catch(() => undefined)
+  if (!found?.isFile()) throw new Error(`Cannot add ${source}: there is no such file`)
+  const added = installedFolder(folder)
+  await mkdir(added, { recursive: true })
+  await removeLeftovers(added)
+  const copy = join(added, `.adding-${process.pid}`)
+  try {
+    await copyFile(source, copy)
+    await tryWithOthers(folder, { kind, copy, signal }).catch((cause: Error) => {
+      throw new Error(`Cannot add ${source} as ${kind}: ${cause.message}`, { cause })
+    })
+    const sha256 = await hashFile(copy)
+    const file = `${kind}-${sha256.slice(0, 16)}.onnx`
+    await syncPath(copy)
+    await rename(copy, join(added, file))
+    const { size: bytes } = await stat(join(added, file))
+    const record: InstalledRecord = { name, origin: basename(source), file, bytes, sha256 }
+    const earlier = findEarlier(folder, kind)
+    await writeRecord(recordFile(folder, kind), record)
+    const path = join(added, file)
+    if (earlier && earlier !== path) await rm(earlier, { force: true })
+    return { kind, name, origin: record.origin, bytes, sha256, path }
+  } finally {
+    await rm(copy, { force: true })
+  }
+}
+
+/** Removes the model of a kind, its record first; tells whether there was one. */
+export async function removeModel(folder: string, kind: ModelKind): Promise<boolean> {
+  const added = installedFolder(folder)
+  const record = recordFile(folder, kind)
+  const found = await stat(record).catch(() => undefined)
+  if (!found) return false
+  await rm(record)
+  await syncPath(added)
+  for (const name of await readdir(added)) {
+    if (name.startsWith(`${kind}-`) && name.endsWith('.onnx')) await rm(join(added, name))
+  }
+  return true
+}
+
+/** Only this file goes: a command that adds another one at the same time has its own beside it. */
+function findEarlier(folder: string, kind: ModelKind): string | undefined {
+  try {
+    return readInstalledModel(folder, kind)?.path
+  } catch {
+    return undefined // Its record cannot be read and is about to be replaced; a removal finds the file.
+  }
+}
+
+/** Both kinds work together, so the new one is tried with the other as it is installed. */
+async function tryWithOthers(
+  folder: string,
+  { kind, copy, signal }: { kind: ModelKind; copy: string; signal: AbortSignal },
+): Promise<void> {
+  const pathOf = (other: ModelKind) => {
+    return kind === other ? copy : readInstalledModel(folder, other)?.path
+  }
+  const embedding = pathOf('speaker-embedding')
+  const segmentation = pathOf('speaker-segmentation')
+  await checkModels(
+    { ...(embedding && { embedding }), ...(segmentation && { segmentation }) },
+    signal,
+  )
+}
+
+async function writeRecord(path: string, record: InstalledRecord): Promise<void> {
+  const unfinished = `${path}.new`
+  const file = await open(unfinished, 'w')
+  try {
+    await file.writeFile(`${JSON.stringify(record, null, 2)}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(unfinished, path)
+  await syncPath(dirname(path))
+}
+
+/** What is left of a command that was killed; others that are at work keep theirs. */
+async function removeLeftovers(added: string): Promise<void> {
+  for (const name of await readdir(added)) {
+    const [, pid] = /^\.adding-(\d+)$/.exec(name) ?? []
+    if (pid && !isAlive(Number(pid))) await rm(join(added, name), { force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Waits until a file, or the names in a folder, are on the disk; Windows writes names by itself and opens no folder. */
+async function syncPath(path: string): Promise<void> {
+  const isFolder = (await stat(path)).isDirectory()
+  if (isFolder && process.platform === 'win32') return
+  const handle = await open(path, isFolder ? 'r' : 'r+')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,39 @@
+/** The process behind `tryModels`: runs the models named in its argument once, tells what came of it, and ends. */
+
+import { openDiarizationPipeline } from '../speakers/embedding/diarization-pipeline.ts'
+import { openFbankEmbedder } from '../speakers/embedding/fbank-embedder.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+import { checkSegmentation } from './check-segmentation.ts'
+import type { ModelCheckResult, SpeakerModelFiles } from './model-check.ts'
+
+const { embedding, segmentation } = JSON.parse(process.argv[2] ?? '{}') as SpeakerModelFiles
+
+/** Twelve seconds that rise and fall like speech: more than a window of the segmentation. */
+function sound(): Float32Array {
+  return Float32Array.from({ length: 12 * SAMPLE_RATE }, (_, i) => {
+    return 0.3 * Math.sin(i * i * 1e-4) * Math.sin(i / 2000)
+  })
+}
+
+async function tryAll(): Promise<void> {
+  if (segmentation) await checkSegmentation(segmentation)
+  if (segmentation && embedding) {
+    const finder = await openDiarizationPipeline({ segmentation, embedding })
+    finder.find(sound(), {})
+  } else if (embedding) {
+    const embedder = await openFbankEmbedder({ modelPath: embedding })
+    await embedder.close()
+  }
+}
+
+/** Errors say more in their causes. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message}: ${explain(error.cause)}`
+}
+
+const result: ModelCheckResult = await tryAll().then(
+  () => ({}),
+  (error) => ({ problem: explain(error) }),
+)
+process.send?.(result, () => process.exit())

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { alignToEnergy, loudness } from './word-boundaries.ts'
+
+/** One character per 10 ms: `#` is loud, `.` is silent. */
+function dbOf(sound: string): Float32Array {
+  return Float32Array.from(sound, (c) => (c === '#' ? -20 : -80))
+}
+
+function rounded(spans: readonly { start: number; end: number }[]): number[][] {
+  return spans.map(({ start, end }) => [start, end].map((t) => Number(t.toFixed(2))))
+}
+
+test('a word shrinks to its sound', () => {
+  const db = dbOf(`${'.'.repeat(20)}${'#'.repeat(30)}${'.'.repeat(50)}`)
+  assert.deepEqual(rounded(alignToEnergy([{ start: 0.02, end: 0.9 }], db)), [[0.18, 0.5]])
+})
+
+test('sound before a pause inside a word belongs to the word before', () => {
+  const db = dbOf(`${'#'.repeat(30)}${'.'.repeat(30)}${'#'.repeat(30)}${'.'.repeat(10)}`)
+  const spans = [
+    { start: 0, end: 0.2 },
+    { start: 0.2, end: 0.9 },
+  ]
+  assert.deepEqual(rounded(alignToEnergy(spans, db))[1], [0.58, 0.9])
+})
+
+test('a stray last bit of sound does not become the word', () => {
+  const db = dbOf(`${'#'.repeat(50)}${'.'.repeat(30)}${'#'.repeat(4)}${'.'.repeat(16)}`)
+  assert.deepEqual(rounded(alignToEnergy([{ start: 0, end: 0.9 }], db)), [[0, 0.5]])
+})
+
+test('words never overlap, and start in order, whatever the sound', () => {
+  const span = fc.tuple(
+    fc.double({ min: 0, max: 1, noNaN: true }),
+    fc.double({ min: 0, max: 0.6, noNaN: true }),
+  )
+  fc.assert(
+    fc.property(
+      fc.array(span, { maxLength: 15 }),
+      fc.array(fc.constantFrom(-80, -50, -20), { minLength: 1, maxLength: 300 }),
+      (steps, db) => {
+        let at = 0
+        const spans = steps.map(([gap, length]) => {
+          const start = at + gap
+          at = start + length
+          return { start, end: at }
+        })
+        const snapped = alignToEnergy(spans, Float32Array.from(db))
+        for (const [i, { start, end }] of snapped.entries()) {
+          assert.ok(end >= start && start >= 0)
+          const next = snapped[i + 1]
+          if (next) assert.ok(next.start >= end && next.start > start)
+        }
+      },
+    ),
+  )
+})
+
+test('loudness is measured per 10 ms', () => {
+  const audio = new Float32Array(480).fill(0.1, 160, 320)
+  assert.deepEqual([...loudness(audio)].map(Math.round), [-100, -20, -100])
+})

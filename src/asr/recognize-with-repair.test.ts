@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { quietestPoint, recognizeWithRepair } from './recognize-with-repair.ts'
+import type { Recognition, Recognizer } from './recognizer.ts'
+
+const signal = new AbortController().signal
+const second = 16_000
+
+type Answer = Partial<Recognition> & { text?: string }
+
+/** A recognizer that answers each call from a script and notes what it was asked. */
+function scripted(...script: Answer[]) {
+  const asked: { seconds: number; forceNonEmpty: boolean }[] = []
+  const recognizer: Pick<Recognizer, 'recognize'> = {
+    async recognize(segments, { forceNonEmpty = false }) {
+      return segments.map((audio) => {
+        asked.push({ seconds: audio.length / second, forceNonEmpty })
+        const { text = '', ...rest } = script.shift() ?? {}
+        const words = text
+          .split(' ')
+          .filter(Boolean)
+          .map((word, i) => {
+            return { text: word, start: i * 0.4, end: i * 0.4 + 0.3, confidence: 0.9 }
+          })
+        return {
+          words,
+          language: 'en',
+          logProbability: -0.1,
+          complete: true,
+          warnings: [],
+          ...rest,
+        }
+      })
+    },
+  }
+  return { recognizer, asked }
+}
+
+/** A voice detector that hears `voice` (one character per 32 ms, `#` is speech) in every piece. */
+function detectorOf(voice: string) {
+  return {
+    detect: async () => Float32Array.from(voice, (c) => (c === '#' ? 0.95 : 0.05)),
+    close: async () => {},
+  }
+}
+
+const speech = detectorOf('#'.repeat(300))
+const silence = detectorOf('.'.repeat(300))
+
+function textOf(words: readonly { text: string }[]): string {
+  return words.map((word) => word.text).join(' ')
+}
+
+test('a sure answer is taken as it is', async () => {
+  const { recognizer, asked } = scripted({ text: 'hello there' })
+  const [heard] = await recognizeWithRepair(
+    { recognizer, detector: speech },
+    [new Float32Array(second)],
+    signal,
+  )
+  assert.equal(textOf(heard!.words), 'hello there')
+  assert.equal(asked.length, 1)
+})
+
+test('speech that came back empty is asked for once more, and believed when the model is sure', async () => {
+  const { recognizer, asked } = scripted({}, { text: 'one zero', logProbability: -0.4 })
+  const [heard] = await recognizeWithRepair(
+    { recognizer, detector: speech },
+    [new Float32Array(2 * second)],
+    signal,
+  )
+  assert.equal(textOf(heard!.words), 'one zero')
+  assert.deepEqual(asked, [
+    { seconds: 2, forceNonEmpty: false },
+    { seconds: 2, forceNonEmpty: true },
+  ])
+})
+
+test('a forced answer that the model doubts is dropped and counted as uncovered', async () => {
+  const { recognizer } = scripted({}, { text: 'something else', logProbability: -1.2 })
+  const voiced = detectorOf('#'.repeat(62))
+  const [heard] = await recognizeWithRepair(
+    { recognizer, detector: voiced },
+    [new Float32Array(2 * second)],
+    signal,
+  )
+  assert.equal(heard!.words.length, 0)
+  assert.ok(heard!.uncovered > 1.9)
+})
+
+test('silence is not asked again', async () => {
+  const { recognizer, asked } = scripted({})
+  const [heard] = await recognizeWithRepair(
+    { recognizer, detector: silence },
+    [new Float32Array(2 * second)],
+    signal,
+  )
+  assert.deepEqual(heard, { words: [], language: 'en', uncovered: 0, warnings: [] })
+  assert.equal(asked.length, 1)
+})
+
+test('doubtful words without a voice behind them are dropped', async () => {
+  const { recognizer } = scripted({ text: 'thank you', logProbability: -1.5 })
+  const [heard] = await recognizeWithRepair(
+    { recognizer, detector: silence },
+    [new Float32Array(second)],
+    signal,
+  )
+  assert.equal(heard!.words.length, 0)
+})
+
+test('text that looped is heard again in halves', async () => {
+  const { recognizer, asked } = scripted(
+    { text: 'a a a', complete: false },
+    { text: 'left half' },
+    { text: 'right' },
+  )
+  const [heard] = await recognizeWithRepair(
+    { recognizer, detector: silence },
+    [new Float32Array(4 * second)],
+    signal,
+  )
+  assert.equal(textOf(heard!.words), 'left half right')
+  assert.equal(asked.length, 3)
+  assert.ok(heard!.words.at(-1)!.start >= 1)
+})
+
+test('a voiced hole between words is heard by itself', async () => {
+  const { recognizer, asked } = scripted({ text: 'start' }, { text: 'missing words' })
+  const [heard] = await recognizeWithRepair(
+    { recognizer, detector: speech },
+    [new Float32Array(3 * second)],
+    signal,
+  )
+  assert.equal(textOf(heard!.words), 'start missing words')
+  assert.ok(Math.abs(asked[1]!.seconds - 2.7) < 0.01)
+  assert.ok(heard!.words[1]!.start >= 0.3)
+})
+
+test('the quietest point lies in the pause', () => {
+  const audio = Float32Array.from({ length: 4 * second }, (_, i) => Math.sin(i))
+  audio.fill(0, 2.3 * second, 2.5 * second)
+  const at = quietestPoint(audio) / second
+  assert.ok(at > 2.3 && at < 2.5)
+})

@@ -1,0 +1,38 @@
+import type { Word } from '../../../transcript/transcript.ts'
+
+/** A word heard on two channels begins on both within this time, in seconds. */
+const TOGETHER = 0.3
+/** Share of the words of a channel that others hear too, from which on it counts as the same room. */
+const SAME_ROOM = 0.25
+/** Words that are shared at least: a side that says hardly anything may say "yes" along with the other. */
+const LEAST_SHARED = 5
+
+/**
+ * Tells whether channels are microphones of one room: at least a quarter of the words of one, and no fewer than
+ * five, are heard at the same time on another. Calls with a channel for each side share hardly any, even when both speak
+ * at once. Words of each channel ascend.
+ */
+export function inSameRoom(channels: readonly (readonly Word[])[]): boolean {
+  return channels.some((own, i) => {
+    const shared = channels.map((other, j) => (i === j ? 0 : countShared(own, other)))
+    return Math.max(...shared) >= Math.max(LEAST_SHARED, SAME_ROOM * own.length)
+  })
+}
+
+function countShared(own: readonly Word[], other: readonly Word[]): number {
+  let first = 0
+  let shared = 0
+  for (const { text, start } of own) {
+    while (first < other.length && other[first]!.start < start - TOGETHER) first++
+    for (let i = first; i < other.length && other[i]!.start <= start + TOGETHER; i++) {
+      if (bare(other[i]!.text) !== bare(text)) continue
+      shared++
+      break
+    }
+  }
+  return shared
+}
+
+function bare(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Word } from '../../../transcript/transcript.ts'
+import { findSpeakers } from '../clustering/find-speakers.ts'
+import { embeddingOf, inLetters, talk } from '../talk.fixture.ts'
+import { assignWords } from './word-speakers.ts'
+
+function assign(letters: string, count = 2): string {
+  const { words, windows } = talk(letters)
+  return inLetters(
+    assignWords(words, { windows, directions: findSpeakers(windows).directions(count) }).voices,
+  )
+}
+
+test('each word goes to the voice that says it', () => {
+  const letters = 'aaaaaaaa bbbbbbbb aaaaaaaa bbbb aaaaaaaaaaaa'
+  assert.equal(assign(letters), letters.replaceAll(' ', ''))
+})
+
+test('turns change where they do also without a pause', () => {
+  const heard = assign('aaaaaaaaaaaabbbbbbbbbbbbaaaaaaaaaaaa')
+  assert.match(heard, /^a{11,13}b{10,14}a{11,13}$/)
+})
+
+test('a change falls on the sentence end or pause next to it', () => {
+  const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
+  const { words, windows } = talk('aaaaaaaaaabbbbbbbbbb')
+  const turnAfter = (own: readonly Word[]) => {
+    return inLetters(assignWords(own, { windows, directions }).voices).indexOf('b')
+  }
+  const turn = turnAfter(words)
+  for (const shift of [-1, 1]) {
+    const sentence = words.map((word, i) =>
+      i === turn + shift - 1 ? { ...word, text: 'end.' } : word,
+    )
+    assert.equal(turnAfter(sentence), turn + shift)
+    const edge = words[turn + shift]!
+    const pause = words.map((word) =>
+      word === edge ? { ...word, start: word.start + 0.16 } : word,
+    )
+    assert.equal(turnAfter(pause), turn + shift)
+  }
+})
+
+test('a word that sounds like another for a moment does not change the speaker', () => {
+  const { words, windows } = talk('aaaaaaaaaaaaaaaa')
+  const other = talk('bbbbbbbbbbbbbbbb').windows
+  const middle = Math.floor(windows.length / 2)
+  const mixed = windows.map((window, i) => (i === middle ? other[i]! : window))
+  const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
+  assert.equal(inLetters(assignWords(words, { windows: mixed, directions }).voices), 'a'.repeat(16))
+})
+
+test('words that no window holds go with their neighbours', () => {
+  const { words, windows } = talk('aaaaaaaa bbbbbbbb')
+  const deaf = windows.filter(({ end }) => end < words[12]!.start * 16_000)
+  const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
+  const heard = assignWords(words, { windows: deaf, directions })
+  assert.equal(inLetters(heard.voices), 'aaaaaaaabbbbbbbb')
+  assert.ok(heard.margins.at(-1)! < heard.margins[0]!)
+})
+
+test('without a voice or a word there is nothing to give', () => {
+  assert.deepEqual(assignWords([], { windows: [], directions: [] }), { voices: [], margins: [] })
+  const { voices, margins } = assignWords(talk('aa').words, { windows: [], directions: [] })
+  assert.deepEqual(voices, [0, 0])
+  for (const margin of margins) assert.ok(margin < 0)
+})
+
+test('the margin is large inside a turn and small for a stranger', () => {
+  const { words, windows } = talk('aaaaaaaa bbbbbbbb cccccccc')
+  const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
+  const { margins } = assignWords(words, { windows: windows.slice(), directions })
+  assert.ok(margins[4]! > margins[20]!)
+})
+
+test('voices are learned again from what they said', () => {
+  const { words, windows } = talk('aaaaaaaaaaaa bbbbbbbbbbbb aaaaaaaaaaaa bbbbbbbbbbbb')
+  // Directions of one window each are as uncertain as a window.
+  const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
+  const { margins } = assignWords(words, { windows, directions })
+  const mean = margins.reduce((sum, margin) => sum + margin, 0) / margins.length
+  assert.ok(mean > 0.35, `${mean}`)
+})
+
+/** A window from and to a second, of one voice. */
+function heard(from: number, to: number, voice: string, seed: number) {
+  return { start: from * 16_000, end: to * 16_000, embedding: embeddingOf({ [voice]: 1 }, seed) }
+}
+const pure = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
+
+test('a window says most about the words in its middle', () => {
+  const words = [{ text: 'so', start: 1, end: 1.3, confidence: 1 }]
+  const windows = [heard(0.1, 1.3, 'b', 3), heard(0.55, 1.75, 'a', 4), heard(1, 2.2, 'b', 5)]
+  assert.deepEqual(assignWords(words, { windows, directions: pure }).voices, [0])
+})
+
+test('no voice is learned from windows in which two speak, nor from short ones', () => {
+  const words = [0, 1, 2, 3, 4].map((start) => ({
+    text: 'so.',
+    start,
+    end: start + 0.9,
+    confidence: 1,
+  }))
+  const clear = [
+    heard(0, 1, 'a', 3),
+    heard(1, 2, 'a', 4),
+    heard(2, 3, 'b', 5),
+    heard(3, 4, 'b', 6),
+    heard(4, 5, 'a', 13),
+  ]
+  const mixed = [heard(1.3, 2.3, 'z', 7), heard(1.35, 2.35, 'z', 8), heard(1.2, 2.4, 'z', 9)]
+  const short = Array.from({ length: 12 }, (_, i) =>
+    heard(0.2 + i / 100, 0.5 + i / 100, 'z', 20 + i),
+  )
+  const windows = [clear[0]!, ...short, clear[1]!, ...mixed, ...clear.slice(2)]
+  const { margins } = assignWords(words, { windows, directions: pure })
+  assert.ok(margins[4]! > 0.4, `${margins}`)
+})

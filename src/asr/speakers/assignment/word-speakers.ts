@@ -1,0 +1,155 @@
+import type { Word } from '../../../transcript/transcript.ts'
+import { SAMPLE_RATE } from '../../speech-engine.ts'
+import { dot, meanVector } from '../clustering/vectors.ts'
+import type { EmbeddedWindow } from '../embedding/embedder.ts'
+
+/**
+ * Words of one channel with their voices: `voices[i]` said word i. `margins[i]` is how much nearer that voice is
+ * than the next one (difference of cosines), or than a stranger where there is no other.
+ */
+export type SpeakerWord = { voices: number[]; margins: number[] }
+
+/** Two windows of different voices have about this cosine: what a voice that is not known would have. */
+const STRANGER = 0.2
+/** What a change of voice costs, in seconds × cosine: cheap at a pause or behind a sentence. */
+const CHANGE = 0.15
+const EASY_CHANGE = 0.05
+/** A pause at which a change of voice is easy, in seconds. */
+const PAUSE = 0.25
+/** A word counts for at least this long: the recognizer gives some no length. */
+const SHORTEST_WORD = 0.1
+/** Each 10 ms of a word are judged by the windows around them. */
+const FRAME = SAMPLE_RATE / 100
+/** Rounds in which the voices are learned anew from what they said. */
+const ROUNDS = 2
+/** A window from which a voice is learned: its length in seconds, and the share of its words that are of that voice. */
+const LEARN_SECONDS = 0.8
+const LEARN_SHARE = 0.9
+
+/**
+ * Gives each word to a voice: the sequence of voices that fits the windows best, where each change has a
+ * price (Viterbi), so that a short word between two of one speaker does not flip. The voices
+ * are then learned from their own words, and the words given out again. Windows ascend by start, words too.
+ */
+export function assignWords(
+  words: readonly Word[],
+  {
+    windows,
+    directions,
+  }: { windows: readonly EmbeddedWindow[]; directions: readonly Float32Array[] },
+): SpeakerWord {
+  if (directions.length === 0) {
+    return { voices: words.map(() => 0), margins: words.map(() => -STRANGER) }
+  }
+  const weights = words.map(weightsIn(windows))
+  let voices = directions
+  let scores = scoreWords(weights, { windows, voices })
+  let path = cheapestPath(words, scores)
+  for (let round = 0; round < ROUNDS; round++) {
+    voices = learnAgain(weights, { windows, voices, path })
+    scores = scoreWords(weights, { windows, voices })
+    path = cheapestPath(words, scores)
+  }
+  return { voices: path, margins: scores.map((own, i) => marginOf(own, path[i]!)) }
+}
+
+/** How much each window says about a word: its place in the list, and the sum of its triangle over the frames of the word. */
+type Weight = { window: number; weight: number; frames: number }
+
+function weightsIn(windows: readonly EmbeddedWindow[]): (word: Word) => Weight[] {
+  const longest = windows.reduce((max, { start, end }) => Math.max(max, end - start), 0)
+  let first = 0
+  return (word) => {
+    const [from, to] = [word.start * SAMPLE_RATE, word.end * SAMPLE_RATE]
+    while (first < windows.length && windows[first]!.start + longest < from) first++
+    const weights: Weight[] = []
+    for (let i = first; i < windows.length && windows[i]!.start < to; i++) {
+      const { start, end } = windows[i]!
+      const [low, high] = [Math.max(from, start), Math.min(to, end)]
+      if (high <= low) continue
+      const [middle, half] = [(start + end) / 2, (end - start) / 2]
+      const frames = Math.max(1, Math.round((high - low) / FRAME))
+      let weight = 0
+      for (let frame = 0; frame < frames; frame++) {
+        const at = low + ((frame + 0.5) * (high - low)) / frames
+        weight += Math.max(0.01, 1 - Math.abs(at - middle) / half)
+      }
+      weights.push({ window: i, weight, frames })
+    }
+    return weights
+  }
+}
+
+type Listening = { windows: readonly EmbeddedWindow[]; voices: readonly Float32Array[] }
+
+/** The cosine of each word with each voice; 0 for all where no window lies. */
+function scoreWords(weights: readonly Weight[][], { windows, voices }: Listening): Float64Array[] {
+  const cosines = windows.map(({ embedding }) => voices.map((voice) => dot(embedding, voice)))
+  return weights.map((own) => {
+    const total = own.reduce((sum, { weight }) => sum + weight, 0)
+    return Float64Array.from(voices, (_, k) => {
+      return own.reduce(
+        (sum, { window, weight }) => sum + (weight / total) * cosines[window]![k]!,
+        0,
+      )
+    })
+  })
+}
+
+function cheapestPath(words: readonly Word[], scores: readonly Float64Array[]): number[] {
+  const back: Int32Array[] = []
+  let reached = new Float64Array(scores[0]?.length ?? 0)
+  for (const [i, score] of scores.entries()) {
+    const best = indexOfLargest(reached)
+    const changed = reached[best]! - (i > 0 ? changeCost(words[i - 1]!, words[i]!) : 0)
+    const seconds = Math.max(SHORTEST_WORD, words[i]!.end - words[i]!.start)
+    back.push(Int32Array.from(reached, (stayed, k) => (changed > stayed ? best : k)))
+    reached = reached.map((stayed, k) => Math.max(stayed, changed) + score[k]! * seconds)
+  }
+  const path = [indexOfLargest(reached)]
+  for (let i = scores.length - 1; i > 0; i--) path.push(back[i]![path.at(-1)!]!)
+  return scores.length > 0 ? path.reverse() : []
+}
+
+function changeCost(before: Word, after: Word): number {
+  const easy = after.start - before.end >= PAUSE || /[.!?…]["'”’)]?$/.test(before.text)
+  return easy ? EASY_CHANGE : CHANGE
+}
+
+function indexOfLargest(values: Float64Array): number {
+  let best = 0
+  for (let k = 1; k < values.length; k++) if (values[k]! > values[best]!) best = k
+  return best
+}
+
+/** Directions of the voices by the windows that hold hardly anything else; one without such windows stays. */
+function learnAgain(
+  weights: readonly Weight[][],
+  { windows, voices, path }: Listening & { path: readonly number[] },
+): Float32Array[] {
+  const heard = windows.map(() => new Float64Array(voices.length))
+  for (const [i, own] of weights.entries()) {
+    for (const { window, frames } of own) heard[window]![path[i]!]! += frames
+  }
+  const own: { vectors: Float32Array[]; weights: number[] }[] = voices.map(() => ({
+    vectors: [],
+    weights: [],
+  }))
+  for (const [t, { start, end, embedding }] of windows.entries()) {
+    if (end - start < LEARN_SECONDS * SAMPLE_RATE) continue
+    const voice = indexOfLargest(heard[t]!)
+    const total = heard[t]!.reduce((sum, frames) => sum + frames, 0)
+    if (total === 0 || heard[t]![voice]! < LEARN_SHARE * total) continue
+    own[voice]!.vectors.push(embedding)
+    own[voice]!.weights.push(end - start)
+  }
+  return voices.map((voice, k) => {
+    const { vectors, weights } = own[k]!
+    return vectors.length > 0 ? meanVector(vectors, weights) : voice
+  })
+}
+
+function marginOf(scores: Float64Array, voice: number): number {
+  const others = scores.filter((_, k) => k !== voice)
+  return scores[voice]! - others.reduce((max, x) => Math.max(max, x), STRANGER)
+}

@@ -1,0 +1,66 @@
+import type { Transcript, Word } from '../../../transcript/transcript.ts'
+import type { SpeakerUtterance } from '../../speech-engine.ts'
+import { cutTurns, numberSpeakers, splitChannels } from '../diarize.ts'
+import type { Turn } from '../embedding/diarization-pipeline.ts'
+import type { SpeakerWord } from './word-speakers.ts'
+
+/** The turns of one channel, by start. */
+export type ChannelTurns = { channel: number; turns: readonly Turn[] }
+
+/**
+ * The margin of a word that lies in one turn alone, in the scale of `Spoken`: that of a voice heard clearly. One
+ * that two share equally has 0; one beside all turns, which was given to the nearest, has less.
+ */
+const CLEAR_MARGIN = 0.3
+const OUTSIDE_MARGIN = -0.1
+
+/**
+ * Tells who said each word by turns that are known: the speaker whose turns overlap it most. Speakers are
+ * numbered from 0 by first appearance over all channels, utterances are cut anew, no word is lost or changed.
+ */
+export function diarizeByTurns(
+  transcript: Transcript,
+  channels: readonly ChannelTurns[],
+): SpeakerUtterance[] {
+  const split = splitChannels(transcript)
+  for (const { channel, spoken } of split) {
+    const turns = channels.find((own) => own.channel === channel)?.turns ?? []
+    const words = spoken.map(({ word }) => word)
+    const { voices, margins } = assignByTurns(words, turns)
+    for (const [i, word] of spoken.entries()) {
+      word.voice = voices[i]!
+      word.margin = margins[i]!
+    }
+  }
+  return numberSpeakers(split.flatMap(cutTurns))
+}
+
+/** Gives each word of a channel to a voice; both ascend by start. */
+export function assignByTurns(words: readonly Word[], turns: readonly Turn[]): SpeakerWord {
+  const longest = turns.reduce((max, { start, end }) => Math.max(max, end - start), 0)
+  let first = 0
+  const found = words.map((word) => {
+    while (first < turns.length && turns[first]!.start + longest < word.start) first++
+    const shares = new Map<number, number>()
+    for (let i = first; i < turns.length && turns[i]!.start < word.end; i++) {
+      const { start, end, speaker } = turns[i]!
+      const shared = Math.min(end, word.end) - Math.max(start, word.start)
+      if (shared > 0) shares.set(speaker, (shares.get(speaker) ?? 0) + shared)
+    }
+    const [best, second] = [...shares].sort((a, b) => b[1] - a[1] || a[0] - b[0])
+    if (!best) return { voice: nearest(word, turns), margin: OUTSIDE_MARGIN }
+    const lead = (best[1] - (second?.[1] ?? 0)) / best[1]
+    return { voice: best[0], margin: CLEAR_MARGIN * lead }
+  })
+  return { voices: found.map(({ voice }) => voice), margins: found.map(({ margin }) => margin) }
+}
+
+/** Whose turn lies nearest in time; the first voice where there are no turns. */
+function nearest(word: Word, turns: readonly Turn[]): number {
+  let [voice, distance] = [0, Number.POSITIVE_INFINITY]
+  for (const { start, end, speaker } of turns) {
+    const own = Math.max(0, start - word.end, word.start - end)
+    if (own < distance) [voice, distance] = [speaker, own]
+  }
+  return voice
+}

@@ -1,0 +1,74 @@
+import { dot } from './vectors.ts'
+
+/** Embeddings that belong together: their sum, and how many they are. */
+export type Cluster = { sum: Float64Array; size: number }
+
+/** Merging ends at so many groups, or when no two are as alike as this: mean cosine of their members, -1 for always. */
+export type MergeLimit = { count: number; similarity: number }
+
+/** Most groups that are compared with each other at a time: what bounds time and memory for long recordings. */
+const POOL = 300
+
+/**
+ * Makes at most `count` groups of embeddings (vectors of length 1) by average linkage: the two groups whose members have the
+ * highest mean cosine are merged first. More than 300 are taken in as they come, and the pool is merged to
+ * half its bound each time, so the work grows with their number and not with its square.
+ */
+export function clusterEmbeddings(embeddings: readonly Float32Array[], count: number): Cluster[] {
+  let pool: Cluster[] = []
+  for (let from = 0; from < embeddings.length; from += POOL / 2) {
+    if (pool.length > POOL / 2) pool = mergeClusters(pool, { count: POOL / 2, similarity: -1 })
+    const next = embeddings.slice(from, from + POOL / 2)
+    pool.push(...next.map((embedding) => ({ sum: Float64Array.from(embedding), size: 1 })))
+  }
+  return mergeClusters(pool, { count, similarity: -1 })
+}
+
+/** Merges groups by average linkage up to the limit; of equally good pairs the first is taken. */
+export function mergeClusters(
+  groups: readonly Cluster[],
+  { count, similarity }: MergeLimit,
+): Cluster[] {
+  const merged: (Cluster | undefined)[] = [...groups]
+  const similarities = groups.map((a) => Float64Array.from(groups, (b) => likeness(a, b)))
+  for (let left = groups.length; left > Math.max(1, count); left--) {
+    const pair = mostAlike(merged, similarities)
+    if (!pair || pair.similarity < similarity) break
+    const { a, b } = pair
+    const joined = join(merged[a]!, merged[b]!)
+    merged[a] = joined
+    merged[b] = undefined
+    for (const [k, other] of merged.entries()) {
+      if (!other || k === a) continue
+      similarities[a]![k] = likeness(joined, other)
+      similarities[k]![a] = similarities[a]![k]!
+    }
+  }
+  return merged.filter((group) => group !== undefined)
+}
+
+/** The mean cosine between the members of two groups is the product of their means. */
+function likeness(a: Cluster, b: Cluster): number {
+  return dot(a.sum, b.sum) / (a.size * b.size)
+}
+
+function join(a: Cluster, b: Cluster): Cluster {
+  return { sum: a.sum.map((x, i) => x + b.sum[i]!), size: a.size + b.size }
+}
+
+function mostAlike(
+  groups: readonly (Cluster | undefined)[],
+  similarities: readonly Float64Array[],
+) {
+  let best: { a: number; b: number; similarity: number } | undefined
+  for (let a = 0; a < groups.length; a++) {
+    if (!groups[a]) continue
+    const row = similarities[a]!
+    for (let b = a + 1; b < groups.length; b++) {
+      if (groups[b] && !(row[b]! <= (best?.similarity ?? Number.NEGATIVE_INFINITY))) {
+        best = { a, b, similarity: row[b]! }
+      }
+    }
+  }
+  return best
+}

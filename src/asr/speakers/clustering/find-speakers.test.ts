@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { assignWords } from '../assignment/word-speakers.ts'
+import { embeddingOf, inLetters, talk } from '../talk.fixture.ts'
+import { findSpeakers } from './find-speakers.ts'
+import { dot } from './vectors.ts'
+
+const two = `${'aaaaaaaaaa bbbbbbbbbb '.repeat(4)}`
+const four = `${'aaaaaaaaaa bbbbbbbbbb cccccccccc dddddddddd '.repeat(3)}`
+
+/** The letter of each direction: the voice that it is most like. */
+function namesOf(directions: readonly Float32Array[]): string {
+  const names = directions.map((direction) => {
+    const likeness = [...'abcd'].map((name) => dot(direction, embeddingOf({ [name]: 1 }, 7777)))
+    return 'abcd'[likeness.indexOf(Math.max(...likeness))]!
+  })
+  return names.sort().join('')
+}
+
+test('as many voices are found as speak', () => {
+  for (const [letters, names] of [
+    ['aaaaaaaa '.repeat(9), 'a'],
+    [two, 'ab'],
+    [four, 'abcd'],
+  ] as const) {
+    const voices = findSpeakers(talk(letters).windows)
+    assert.equal(voices.count, names.length)
+    assert.equal(namesOf(voices.directions(voices.count)), names)
+  }
+})
+
+test('a count below what is heard merges voices, one above takes more', () => {
+  const voices = findSpeakers(talk(four).windows)
+  assert.equal(voices.directions(2).length, 2)
+  assert.equal(voices.directions(1).length, 1)
+  assert.equal(voices.directions(6).length, 6)
+  for (const direction of voices.directions(6)) {
+    assert.ok(Math.abs(dot(direction, direction) - 1) < 1e-5)
+  }
+})
+
+test('the voices most alike are merged first', () => {
+  // a and e speak alike; b does not.
+  const windows = talk(two).windows.map((window, i) => {
+    const own = i % 3 === 0 ? { a: 1 } : i % 3 === 1 ? { a: 0.75, e: 0.6 } : { b: 1 }
+    return { ...window, embedding: embeddingOf(own, i) }
+  })
+  assert.equal(namesOf(findSpeakers(windows).directions(2)), 'ab')
+})
+
+/** Words of a talk that go to another voice when so many are wanted. */
+function wrongWords(letters: string, count: number): number {
+  const { words, windows, said } = talk(letters)
+  const directions = findSpeakers(windows).directions(count)
+  const heard = inLetters(assignWords(words, { windows, directions }).voices)
+  return [...heard].filter((voice, i) => voice !== said[i]).length
+}
+const dialogue = 'aaaaaaaaaa. bbbbbbbbbb. aaaaaaaa. bbbbbbbbbbbb. aaaaaaaaaa. bbbbbbbbb. '.repeat(2)
+
+test('a voice too short to be counted is found when it is asked for, and takes no words of others', () => {
+  for (const [letters, counted, asked] of [
+    [`${dialogue}cccc. aaaaaaaaaa`, 2, 3],
+    [`${dialogue}cccc dddd. aaaaaaaaaa`, 2, 4],
+    [`${dialogue}ccccc dddd ccc. aaaaaaaaaa`, 3, 4],
+  ] as const) {
+    assert.equal(findSpeakers(talk(letters).windows).count, counted)
+    assert.equal(wrongWords(letters, asked), 0)
+  }
+})
+
+test('voices that are wanted and not there leave the others nearly whole', () => {
+  assert.ok(wrongWords(`${dialogue}cc dd. aaaaaaaaaa`, 4) <= 4)
+  assert.ok(wrongWords(`${dialogue.slice(0, 70)} ccc. aaaaaaaaaa`, 3) <= 3)
+})
+
+test('with more voices wanted than heard, a moment of another sound is no voice', () => {
+  const { windows } = talk('aaaaaaaaaaaa '.repeat(10))
+  // Three windows that overlap: less than two seconds.
+  const at = windows.findIndex(({ start, end }) => end - start === 19_200 && start > 160_000)
+  for (const [i, window] of windows.slice(at, at + 3).entries()) {
+    window.embedding = embeddingOf({ z: 1 }, i)
+  }
+  const directions = findSpeakers(windows).directions(2)
+  assert.equal(directions.length, 2)
+  for (const direction of directions) {
+    const [own, odd] = ['a', 'z'].map((name) => dot(direction, embeddingOf({ [name]: 1 }, 99)))
+    assert.ok(own! - odd! > 0.3)
+  }
+})
+
+test('there are never more voices than windows, and none where nothing is heard', () => {
+  assert.equal(findSpeakers(talk('a').windows).directions(3).length, 1)
+  assert.equal(findSpeakers([]).count, 0)
+  assert.deepEqual(findSpeakers([]).directions(2), [])
+})
+
+test('a speech of one short word has a voice', () => {
+  const voices = findSpeakers(talk('a').windows)
+  assert.equal(voices.count, 1)
+  assert.equal(voices.directions(1).length, 1)
+})
+
+test('a moment of another voice is not counted as one', () => {
+  const { windows } = talk('aaaaaaaa '.repeat(12))
+  for (const [i, window] of windows.slice(20, 23).entries()) {
+    window.embedding = embeddingOf({ z: 1 }, i)
+  }
+  assert.equal(findSpeakers(windows).count, 1)
+})
+
+test('more voices than are looked for end as the twenty that are', () => {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'].map((name) => name.repeat(20)).join(' ')
+  const voices = findSpeakers(talk(letters).windows)
+  assert.ok(voices.count >= 18 && voices.count <= 20, `${voices.count}`)
+  assert.equal(voices.directions(30).length, 20)
+})

@@ -1,0 +1,177 @@
+import { SAMPLE_RATE } from '../../speech-engine.ts'
+import type { EmbeddedWindow } from '../embedding/embedder.ts'
+import { type Cluster, clusterEmbeddings, mergeClusters } from './agglomerative-clustering.ts'
+import { inferSpeakers } from './vbx.ts'
+import { dot, meanVector } from './vectors.ts'
+
+/** The voices of one channel: how many there seem to be, and where they lie for any count. */
+export type ChannelSpeakers = {
+  count: number
+  /** `count` directions of length 1, or fewer when there is less to hear; asking twice gives the same. */
+  directions(count: number): Float32Array[]
+}
+
+/** Groups are formed of windows at least this long, that begin at least this far apart; seconds. */
+const SURE_WINDOW = 1
+const STEP = 0.75
+/** A shorter window says too little to be taken for a voice, in seconds. */
+const SHORTEST_WINDOW = 0.6
+/** Groups less alike than this are left for the model of voices to judge. */
+const SIMILARITY = 0.35
+/** Most voices that are looked for in one channel. */
+const MOST_VOICES = 20
+/** A voice holds at least so many windows, which is a second of speech. */
+const LEAST_WINDOWS = 3.4
+/**
+ * Where more voices are wanted than are needed: the parts of its price that a voice is let off with, one after the other;
+ * what it holds then at least, three quarters of a second of speech; and windows that make a group a voice where that does not do.
+ */
+const EASES = [0.5, 0.25, 0.125]
+const LEAST_EASED = 2.5
+const SURE_GROUP = 3
+/** A group that the model gives less than so many windows stays what it was. */
+const LEARNED_WINDOWS = 2
+
+type Voice = { direction: Float32Array; weight: number }
+
+/**
+ * Finds the voices of one channel. Average linkage makes more groups than there are voices; a hidden
+ * Markov model then keeps those that the recording needs. For fewer the nearest voices are merged. For more,
+ * voices come at a lower price, and at last the model learns as many as are wanted from groups of some size, if
+ * there are any. `windows` are in order of time.
+ */
+export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeakers {
+  const long = windows.filter((window) => seconds(window) >= SHORTEST_WINDOW)
+  const embeddings = (long.length > 0 ? long : windows).map(({ embedding }) => embedding)
+  const sparse = thin(windows).map(({ embedding }) => embedding)
+  const groups = clusterEmbeddings(sparse.length > 0 ? sparse : embeddings, MOST_VOICES)
+  const levels = [1, ...EASES]
+  const kept: Voice[][] = []
+  const found = voicesFor(0)
+  const known = new Map<number, Float32Array[]>()
+
+  function directions(count: number): Float32Array[] {
+    const voices = known.get(count) ?? voicesAt(count)
+    known.set(count, voices)
+    return voices
+  }
+
+  function voicesAt(count: number): Float32Array[] {
+    for (const level of levels.keys()) {
+      const voices = voicesFor(level)
+      if (voices.length >= count)
+        return mergeNearest(voices, count).map(({ direction }) => direction)
+    }
+    return learnGroups(embeddings, largeGroups(groups, count).map(directionOf))
+  }
+
+  /** What is kept at a level of price; each is reckoned once, for many counts are asked for. */
+  function voicesFor(level: number): Voice[] {
+    kept[level] ??= keepVoices(embeddings, groups, levels[level]!)
+    return kept[level]
+  }
+
+  return { count: found.length, directions }
+}
+
+/** Windows that are long enough to be sure, and lie far enough apart not to be taken for their neighbours. */
+function thin(windows: readonly EmbeddedWindow[]): EmbeddedWindow[] {
+  let last = Number.NEGATIVE_INFINITY
+  return windows.filter((window) => {
+    if (seconds(window) < SURE_WINDOW || window.start - last < STEP * SAMPLE_RATE) return false
+    last = window.start
+    return true
+  })
+}
+
+function seconds({ start, end }: EmbeddedWindow): number {
+  return (end - start) / SAMPLE_RATE
+}
+
+/** The voices that the model keeps, the most heard first; at least one where there is anything to hear. */
+function keepVoices(
+  embeddings: readonly Float32Array[],
+  groups: readonly Cluster[],
+  ease: number,
+): Voice[] {
+  const starts = mergeClusters(groups, { count: 1, similarity: SIMILARITY }).map(directionOf)
+  const voices = learnVoices(embeddings, { starts, ease })
+  voices.sort((a, b) => b.weight - a.weight)
+  const least = ease < 1 ? LEAST_EASED : LEAST_WINDOWS
+  return voices.filter(({ weight }, k) => k === 0 || weight >= least)
+}
+
+/** As many voices as there are starts, moved to what the model gives them. */
+function learnGroups(
+  embeddings: readonly Float32Array[],
+  starts: readonly Float32Array[],
+): Float32Array[] {
+  return learnVoices(embeddings, { starts, ease: 1 }).map(({ direction, weight }, k) => {
+    return weight >= LEARNED_WINDOWS ? direction : starts[k]!
+  })
+}
+
+function learnVoices(
+  embeddings: readonly Float32Array[],
+  { starts, ease }: { starts: readonly Float32Array[]; ease: number },
+): Voice[] {
+  if (starts.length === 0) return []
+  const start = embeddings.map((embedding) => nearest(embedding, starts))
+  const shares = inferSpeakers(embeddings, { start, voices: starts.length, ease })
+  return starts.map((_, k) => {
+    const weights = shares.map((share) => share[k]!)
+    const weight = weights.reduce((sum, share) => sum + share, 0)
+    return { direction: meanVector(embeddings, weights), weight }
+  })
+}
+
+function nearest(embedding: Float32Array, directions: readonly Float32Array[]): number {
+  let [best, cosine] = [0, Number.NEGATIVE_INFINITY]
+  for (const [k, direction] of directions.entries()) {
+    const own = dot(embedding, direction)
+    if (own > cosine) [best, cosine] = [k, own]
+  }
+  return best
+}
+
+function mergeNearest(voices: readonly Voice[], count: number): Voice[] {
+  const merged = [...voices]
+  while (merged.length > Math.max(1, count)) {
+    let [a, b, cosine] = [0, 1, Number.NEGATIVE_INFINITY]
+    for (let i = 0; i < merged.length; i++) {
+      for (let j = i + 1; j < merged.length; j++) {
+        const own = dot(merged[i]!.direction, merged[j]!.direction)
+        if (own > cosine) [a, b, cosine] = [i, j, own]
+      }
+    }
+    const pair = [merged[a]!, merged[b]!]
+    const weights = pair.map(({ weight }) => weight)
+    const directions = pair.map(({ direction }) => direction)
+    merged[a] = { direction: meanVector(directions, weights), weight: weights[0]! + weights[1]! }
+    merged.splice(b, 1)
+  }
+  return merged
+}
+
+/**
+ * `count` groups of some size, at the coarsest level that has so many; a level with the right number of
+ * groups would often hold a cough for a voice. Without any such level the groups are what they are.
+ */
+function largeGroups(groups: readonly Cluster[], count: number): Cluster[] {
+  let chosen: Cluster[] | undefined
+  let level = [...groups]
+  for (
+    ;
+    level.length > count;
+    level = mergeClusters(level, { count: level.length - 1, similarity: -1 })
+  ) {
+    const large = level.filter(({ size }) => size >= SURE_GROUP)
+    if (large.length >= count) chosen = large.toSorted((a, b) => b.size - a.size).slice(0, count)
+  }
+  const allLarge = level.every(({ size }) => size >= SURE_GROUP)
+  return allLarge || !chosen ? level : chosen
+}
+
+function directionOf({ sum }: Cluster): Float32Array {
+  return meanVector([sum], [1])
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { ChannelSpeakers } from './find-speakers.ts'
+import { chooseSpeakerCounts } from './speaker-counts.ts'
+
+/** A channel that can be heard as up to n voices; the two nearest of k have the cosine `alike[k - 1]`. */
+function channel(...alike: number[]): ChannelSpeakers {
+  function directions(count: number): Float32Array[] {
+    const voices = Math.min(count, alike.length)
+    const cosine = alike[voices - 1]!
+    const near = [Float32Array.of(1, 0), Float32Array.of(cosine, Math.sqrt(1 - cosine ** 2))]
+    const others = Array.from({ length: Math.max(0, voices - 2) }, () => Float32Array.of(0, 0))
+    return [...near, ...others].slice(0, voices)
+  }
+  return { count: alike.length, directions }
+}
+
+const start = [1, 1]
+
+test('without counts each channel keeps what it begins with', () => {
+  assert.deepEqual(
+    chooseSpeakerCounts([channel(1, 0.1), channel(1)], { start, counts: {} }),
+    [1, 1],
+  )
+  assert.deepEqual(
+    chooseSpeakerCounts([channel(1, 0.1)], { start: [2], counts: { min: 0, max: 0 } }),
+    [2],
+  )
+})
+
+test('a further voice comes where it is least like the others', () => {
+  const channels = [channel(1, 0.8, 0.9), channel(1, 0.3, 0.85)]
+  assert.deepEqual(chooseSpeakerCounts(channels, { start, counts: { exact: 3 } }), [1, 2])
+  assert.deepEqual(chooseSpeakerCounts(channels, { start, counts: { min: 4 } }), [2, 2])
+})
+
+test('of one channel only the count that is wanted is reckoned', () => {
+  const { count, directions } = channel(1, 0.2, 0.3, 0.4)
+  const asked: number[] = []
+  const noted = (wanted: number) => {
+    asked.push(wanted)
+    return directions(wanted)
+  }
+  const chosen = chooseSpeakerCounts([{ count, directions: noted }], {
+    start: [1],
+    counts: { exact: 4 },
+  })
+  assert.deepEqual([chosen, asked], [[4], [4]])
+  assert.deepEqual(chooseSpeakerCounts([channel(1, 0.2)], { start: [2], counts: { max: 1 } }), [1])
+})
+
+test('voices go where two are most alike, and each channel keeps one', () => {
+  const channels = [channel(1, 0.8), channel(1, 0.3)]
+  assert.deepEqual(chooseSpeakerCounts(channels, { start: [2, 2], counts: { max: 3 } }), [1, 2])
+  assert.deepEqual(chooseSpeakerCounts(channels, { start: [2, 2], counts: { exact: 1 } }), [1, 1])
+})
+
+test('an exact count wins over bounds, and nothing is split beyond what is there', () => {
+  const channels = [channel(1, 0.2, 0.3)]
+  assert.deepEqual(
+    chooseSpeakerCounts(channels, { start: [1], counts: { exact: 2, min: 3, max: 1 } }),
+    [2],
+  )
+  assert.deepEqual(chooseSpeakerCounts(channels, { start: [1], counts: { exact: 9 } }), [3])
+})

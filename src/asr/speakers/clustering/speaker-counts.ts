@@ -1,0 +1,71 @@
+import type { SpeakerCounts } from '../../speech-engine.ts'
+import type { ChannelSpeakers } from './find-speakers.ts'
+import { dot } from './vectors.ts'
+
+/**
+ * Chooses how many voices each channel has: `start` of each, then as near to the counts as they allow. More
+ * are taken where the further voice would be least like the others, fewer where two are most alike. Each
+ * channel keeps one, for no speaker is on two channels; what cannot be split further stays as it is.
+ */
+export function chooseSpeakerCounts(
+  channels: readonly ChannelSpeakers[],
+  { start, counts }: { start: readonly number[]; counts: SpeakerCounts },
+): number[] {
+  const [least, most] = boundsOf(counts)
+  const [only] = channels
+  // Nothing to weigh: the counts between need not be reckoned, each of which takes seconds for a long recording.
+  if (only && channels.length === 1) return [countOf(only, { start: start[0]!, least, most })]
+  const chosen = [...start]
+  for (let total = sum(chosen); total < least; total++) {
+    const channel = lowest(channels.map((voices, i) => likenessAt(voices, chosen[i]! + 1)))
+    if (channel === undefined) break
+    chosen[channel]!++
+  }
+  for (let total = sum(chosen); total > most; total--) {
+    const alike = channels.map((voices, i) =>
+      chosen[i]! > 1 ? likenessAt(voices, chosen[i]!) : undefined,
+    )
+    const channel = lowest(
+      alike.map((likeness) => (likeness === undefined ? undefined : -likeness)),
+    )
+    if (channel === undefined) break
+    chosen[channel]!--
+  }
+  return chosen
+}
+
+function countOf(
+  voices: ChannelSpeakers,
+  { start, least, most }: { start: number; least: number; most: number },
+): number {
+  const wanted = Math.min(Math.max(start, least), most)
+  return Math.min(wanted, voices.directions(wanted).length)
+}
+
+function boundsOf({ exact = 0, min = 0, max = 0 }: SpeakerCounts): [number, number] {
+  if (exact > 0) return [exact, exact]
+  return [min, max > 0 ? max : Number.POSITIVE_INFINITY]
+}
+
+/** The cosine of the two voices that are most alike among `count`; undefined when there are not so many. */
+function likenessAt(voices: ChannelSpeakers, count: number): number | undefined {
+  const directions = voices.directions(count)
+  if (directions.length < count) return undefined
+  let alike = Number.NEGATIVE_INFINITY
+  for (const [i, a] of directions.entries()) {
+    for (const b of directions.slice(i + 1)) alike = Math.max(alike, dot(a, b))
+  }
+  return alike
+}
+
+function lowest(values: readonly (number | undefined)[]): number | undefined {
+  let best: number | undefined
+  for (const [i, value] of values.entries()) {
+    if (value !== undefined && (best === undefined || value < values[best]!)) best = i
+  }
+  return best
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { talk } from '../talk.fixture.ts'
+import { inferSpeakers } from './vbx.ts'
+import { meanVector } from './vectors.ts'
+
+/** What each voice holds of all windows, in windows. */
+function weightsOf(shares: readonly Float64Array[]): number[] {
+  return Array.from(shares[0]!, (_, k) => shares.reduce((sum, share) => sum + share[k]!, 0))
+}
+
+function embeddingsOf(letters: string): Float32Array[] {
+  return talk(letters).windows.map(({ embedding }) => embedding)
+}
+
+test('a voice that is split over two beginnings ends as one', () => {
+  const embeddings = embeddingsOf('a'.repeat(90))
+  const start = embeddings.map((_, t) => t % 2)
+  const weights = weightsOf(inferSpeakers(embeddings, { start, voices: 2 }))
+  assert.ok(Math.max(...weights) > embeddings.length - 1)
+})
+
+test('two voices stay apart, and the shares of each window add up to 1', () => {
+  const embeddings = embeddingsOf(`${'a'.repeat(30)} ${'b'.repeat(15)}`)
+  const start = embeddings.map((_, t) => (t < embeddings.length / 2 ? 0 : 1))
+  const shares = inferSpeakers(embeddings, { start, voices: 2 })
+  for (const share of shares) assert.ok(Math.abs(share[0]! + share[1]! - 1) < 1e-9)
+  const [long, short] = weightsOf(shares)
+  assert.ok(Math.abs(long! / short! - 2) < 0.2)
+})
+
+test('voices that begin wrong are put right', () => {
+  const embeddings = embeddingsOf(`${'a'.repeat(40)} ${'b'.repeat(40)}`)
+  // A third of each half begins with the voice of the other.
+  const start = embeddings.map(
+    (_, t) => (t % 3 === 0 ? 1 : 0) ^ (t < embeddings.length / 2 ? 0 : 1),
+  )
+  const shares = inferSpeakers(embeddings, { start, voices: 2 })
+  const heard = shares.map((share) => (share[0]! > share[1]! ? 'a' : 'b')).join('')
+  assert.match(heard, /^a+b+$/)
+})
+
+test('the neighbours of a window that could be either voice decide for it', () => {
+  const embeddings = embeddingsOf(`${'a'.repeat(30)} ${'b'.repeat(30)}`)
+  const between = meanVector(
+    embeddings,
+    embeddings.map(() => 1),
+  )
+  const sound = [...embeddings.slice(0, 10), between, ...embeddings.slice(10), between]
+  const start = sound.map((_, t) => (t < sound.length / 2 ? 0 : 1))
+  const shares = inferSpeakers(sound, { start, voices: 2 })
+  assert.ok(shares[10]![0]! > 0.5)
+  assert.ok(shares.at(-1)![1]! > 0.5)
+})
+
+test('nothing to hear gives nothing', () => {
+  assert.deepEqual(inferSpeakers([], { start: [], voices: 2 }), [])
+})
+
+test('a voice of four seconds is kept in half a minute and not in ten', () => {
+  for (const [words, kept] of [
+    [60, true],
+    [1400, false],
+  ] as const) {
+    const embeddings = embeddingsOf('a'.repeat(words))
+    const odd = talk('b'.repeat(10)).windows.map(({ embedding }) => embedding)
+    const sound = [...embeddings, ...odd]
+    const start = sound.map((_, t) => (t < embeddings.length ? 0 : 1))
+    const [, other] = weightsOf(inferSpeakers(sound, { start, voices: 2 }))
+    assert.equal(other! > odd.length / 2, kept)
+  }
+})
+
+test('a voice that is let off with an eighth of its price is kept in ten minutes too', () => {
+  const embeddings = embeddingsOf('a'.repeat(1400))
+  const odd = talk('b'.repeat(10)).windows.map(({ embedding }) => embedding)
+  const sound = [...embeddings, ...odd]
+  const start = sound.map((_, t) => (t < embeddings.length ? 0 : 1))
+  const [, other] = weightsOf(inferSpeakers(sound, { start, voices: 2, ease: 0.125 }))
+  assert.ok(other! > odd.length / 2)
+})

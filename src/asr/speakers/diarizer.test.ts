@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { createDiarizer } from './diarizer.ts'
+import { writeEmbeddings } from './embedding/embedding-files.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'steno-voices-'))
+after(() => rmSync(folder, { recursive: true }))
+
+test('voices that were heard by different models are not compared', () => {
+  const files = ['one', 'other'].map((model) => {
+    const file = join(folder, model)
+    writeEmbeddings(file, { model, windows: [] })
+    return file
+  })
+  const task = { transcript: { utterances: [] }, counts: {} }
+  const { tellApart } = createDiarizer()
+  assert.throws(() => tellApart({ ...task, voices: [{ channel: 0, files }] }), {
+    code: 'storage_unreadable',
+    message: /heard by different models/,
+  })
+  assert.deepEqual(tellApart({ ...task, voices: [{ channel: 0, files: [files[0]!] }] }), [])
+})

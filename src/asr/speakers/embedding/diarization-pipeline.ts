@@ -1,0 +1,66 @@
+import '../../no-telemetry.ts'
+import type { Clustering, SpeakerSegment } from 'sherpa-onnx-node'
+import { SAMPLE_RATE, type SpeakerCounts } from '../../speech-engine.ts'
+
+/** Somebody's turn in a recording, in seconds; turns of different speakers may overlap. */
+export type Turn = { start: number; end: number; speaker: number }
+
+/** Finds turns in a recording; speakers count from 0 by first appearance. Blocks as long as it takes. */
+export type DiarizationPipeline = { find(samples: Float32Array, counts: SpeakerCounts): Turn[] }
+
+/** Cosine distance up to which groups are merged, and the shortest turn and pause in seconds: the defaults of the project. */
+const THRESHOLD = 0.5
+const SHORTEST_TURN = 0.3
+const SHORTEST_PAUSE = 0.5
+
+/**
+ * Loads the pipeline of sherpa-onnx: pyannote segmentation, speaker embeddings, clustering. An exact count
+ * is the number of groups; a minimum or maximum that was missed is asked for in a second round. Rejects when the
+ * package is not there. A model that it cannot use ends the process: never load it where that does harm.
+ */
+export async function openDiarizationPipeline(models: {
+  segmentation: string
+  embedding: string
+}): Promise<DiarizationPipeline> {
+  const { default: sherpa } = await import('sherpa-onnx-node').catch((cause) => {
+    throw new Error(
+      "the package sherpa-onnx-node does not load: run 'npm ci' in the project folder",
+      { cause },
+    )
+  })
+  const pipeline = new sherpa.OfflineSpeakerDiarization({
+    segmentation: { pyannote: { model: models.segmentation }, numThreads: 1 },
+    embedding: { model: models.embedding, numThreads: 1 },
+    clustering: groupsOf(0),
+    minDurationOn: SHORTEST_TURN,
+    minDurationOff: SHORTEST_PAUSE,
+  })
+  if (pipeline.sampleRate !== SAMPLE_RATE) {
+    throw new Error(`the segmentation model is for ${pipeline.sampleRate} Hz, not 16000`)
+  }
+
+  function findAs(count: number, samples: Float32Array): SpeakerSegment[] {
+    pipeline.setConfig({ clustering: groupsOf(count) })
+    return pipeline.process(samples)
+  }
+
+  return {
+    find(samples, { exact = 0, min = 0, max = 0 }) {
+      const found = findAs(exact, samples)
+      if (exact > 0) return turnsOf(found)
+      const count = new Set(found.map(({ speaker }) => speaker)).size
+      const wanted = max > 0 && count > max ? max : Math.max(count, min)
+      return turnsOf(count === 0 || wanted === count ? found : findAs(wanted, samples))
+    },
+  }
+}
+
+function groupsOf(count: number): Clustering {
+  return { numClusters: count > 0 ? count : -1, threshold: THRESHOLD }
+}
+
+function turnsOf(segments: readonly SpeakerSegment[]): Turn[] {
+  const sorted = segments.toSorted((a, b) => a.start - b.start || a.end - b.end)
+  const order = [...new Set(sorted.map(({ speaker }) => speaker))]
+  return sorted.map(({ start, end, speaker }) => ({ start, end, speaker: order.indexOf(speaker) }))
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AppError } from '../../../errors.ts'
+import type { WorkerPool } from '../../workers/pool.ts'
+import { createEmbeddingWorkers } from './embedding-workers.ts'
+import type { SpeakerModelSpec } from './speaker-model.ts'
+
+const { signal } = new AbortController()
+const file = { name: 'mine', path: 'm.onnx', sha256: '' }
+const pipeline: SpeakerModelSpec = {
+  id: 'x',
+  kind: 'pipeline',
+  embedding: file,
+  segmentation: file,
+}
+
+/** Pools that note what happens to them; `turns` answers each task with the next of these errors, if any. */
+function makePools(errors: (AppError | undefined)[] = []) {
+  const log: string[] = []
+  const poolOf = (name: string, answers: (AppError | undefined)[]) => {
+    const run = async (_task: unknown, { timeout }: { timeout: number }) => {
+      log.push(`${name} ${timeout}`)
+      const error = answers.shift()
+      if (error) throw error
+      return null
+    }
+    return {
+      run: run as unknown as WorkerPool['run'],
+      yieldTo: (niceness: number) => void log.push(`${name} yields to ${niceness}`),
+      close: async () => void log.push(`${name} closed`),
+    }
+  }
+  const start = () => {
+    log.push('start')
+    return poolOf('turns', errors)
+  }
+  return { log, pool: poolOf('batch', []), start }
+}
+
+function taskOf(model: SpeakerModelSpec) {
+  const regions = [{ start: 16_000, end: 16_000 * 11 }]
+  return { path: 'p', to: 't', counts: {}, regions, model }
+}
+
+test('embeddings are made in the batch workers', async () => {
+  const { log, ...pools } = makePools()
+  const builtIn: SpeakerModelSpec = { id: 'built-in', kind: 'built-in' }
+  await createEmbeddingWorkers({ model: builtIn, ...pools }).hear(taskOf(builtIn), signal)
+  const embedding: SpeakerModelSpec = { id: 'x', kind: 'embedding', embedding: file }
+  await createEmbeddingWorkers({ model: embedding, ...pools }).hear(taskOf(embedding), signal)
+  assert.deepEqual(log, ['batch 62', 'batch 80'])
+})
+
+test('a pipeline has a process of its own, made once, as nice as the others', async () => {
+  const { log, ...pools } = makePools()
+  const voices = createEmbeddingWorkers({ model: pipeline, ...pools })
+  voices.yieldTo(10)
+  assert.deepEqual(log, [])
+  await voices.hear(taskOf(pipeline), signal)
+  await voices.hear(taskOf(pipeline), signal)
+  voices.yieldTo(11)
+  await voices.close()
+  const calls = ['turns 100', 'turns 100', 'turns yields to 11', 'turns closed']
+  assert.deepEqual(log, ['start', 'turns yields to 10', ...calls])
+})
+
+test('a pipeline whose process ends is tried once more, then it is the models', async () => {
+  const ended = new AppError('engine_failed', 'its process ended with code 255')
+  const once = makePools([ended])
+  await createEmbeddingWorkers({ model: pipeline, ...once }).hear(taskOf(pipeline), signal)
+  assert.deepEqual(once.log, ['start', 'turns yields to 0', 'turns 100', 'turns 100'])
+  const voices = createEmbeddingWorkers({ model: pipeline, ...makePools([ended, ended]) })
+  await assert.rejects(voices.hear(taskOf(pipeline), signal), { code: 'speaker_model_unusable' })
+})
+
+test('other errors of a pipeline stay what they are', async () => {
+  const { log, ...pools } = makePools([new AppError('storage_full')])
+  const voices = createEmbeddingWorkers({ model: pipeline, ...pools })
+  await assert.rejects(voices.hear(taskOf(pipeline), signal), { code: 'storage_full' })
+  assert.equal(log.length, 3)
+})
+
+test('no process is made once it is closed', async () => {
+  const { log, ...pools } = makePools()
+  const voices = createEmbeddingWorkers({ model: pipeline, ...pools })
+  await voices.close()
+  await assert.rejects(voices.hear(taskOf(pipeline), signal), { code: 'engine_unavailable' })
+  assert.deepEqual(log, [])
+})

@@ -1,0 +1,86 @@
+import { AppError } from '../../../errors.ts'
+import { SAMPLE_RATE } from '../../speech-engine.ts'
+import type { WorkerPool } from '../../workers/pool.ts'
+import type { EmbedTask } from '../diarizer.ts'
+import type { SpeakerModelSpec } from './speaker-model.ts'
+
+/**
+ * Seconds after which a task is given up, and so many more per second of audio. An embedding model of 30 MB takes
+ * ten times what the built-in one takes (0.01); a pipeline hears every second ten times over.
+ */
+const TIMEOUT = 60
+const TIMEOUT_PER_SECOND = { 'built-in': 0.2, unusable: 0.2, embedding: 2, pipeline: 4 } as const
+
+type Pool = Pick<WorkerPool, 'run' | 'yieldTo' | 'close'>
+
+/** Hears voices in the processes that the model needs. */
+export type EmbeddingWorkers = {
+  hear(task: EmbedTask, signal: AbortSignal): Promise<void>
+  yieldTo(niceness: number): void
+  close(): Promise<void>
+}
+
+/**
+ * Embeddings are made in the batch workers. A pipeline gets one process of its own, made by `start` when it is
+ * first needed: it cannot be interrupted, loads another ONNX Runtime, and ends its process at models it dislikes.
+ */
+export function createEmbeddingWorkers(options: {
+  model: SpeakerModelSpec
+  pool: Pick<Pool, 'run'>
+  start: () => Pool
+}): EmbeddingWorkers {
+  const { model, pool, start } = options
+  let turns: Pool | undefined
+  let niceness = 0
+  let isClosed = false
+
+  function turnsPool(): Pool {
+    if (isClosed) throw new AppError('engine_unavailable', 'it is closed')
+    if (!turns) {
+      turns = start()
+      turns.yieldTo(niceness)
+    }
+    return turns
+  }
+
+  async function hear(task: EmbedTask, signal: AbortSignal): Promise<void> {
+    const samples = task.regions.reduce((sum, { start, end }) => sum + end - start, 0)
+    const timeout = TIMEOUT + (TIMEOUT_PER_SECOND[model.kind] * samples) / SAMPLE_RATE
+    const where = model.kind === 'pipeline' ? turnsPool() : pool
+    await where.run({ kind: 'voices', ...task }, { signal, timeout })
+  }
+
+  return {
+    hear: model.kind === 'pipeline' ? (task, signal) => retryOnExit(hear, task, signal) : hear,
+    yieldTo(wanted) {
+      niceness = wanted
+      turns?.yieldTo(wanted)
+    },
+    async close() {
+      isClosed = true
+      await turns?.close()
+    },
+  }
+}
+
+/** A process that ends may have been killed; when the next one ends too, it is the models. */
+async function retryOnExit(
+  hear: EmbeddingWorkers['hear'],
+  task: EmbedTask,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await hear(task, signal).catch((error) => {
+      if (!isEnd(error)) throw error
+      return hear(task, signal)
+    })
+  } catch (cause) {
+    if (!isEnd(cause)) throw cause
+    const detail = "its process ended twice over the recording; 'steno doctor' tries it"
+    throw new AppError('speaker_model_unusable', detail, { cause })
+  }
+}
+
+function isEnd(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'engine_failed'
+}

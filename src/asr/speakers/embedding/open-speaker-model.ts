@@ -1,0 +1,90 @@
+import { AppError } from '../../../errors.ts'
+import { checkFile } from '../../models/installed-models.ts'
+import { readSamples } from '../../pcm.ts'
+import type { Segment, SpeakerCounts } from '../../speech-engine.ts'
+import { type DiarizationPipeline, openDiarizationPipeline } from './diarization-pipeline.ts'
+import type { EmbeddedWindow, SpeakerEmbedder } from './embedder.ts'
+import type { ChannelEmbeddings } from './embedding-files.ts'
+import { openFbankEmbedder } from './fbank-embedder.ts'
+import { diarizationGrid } from './regions.ts'
+import type { ModelFile, SpeakerModelSpec } from './speaker-model.ts'
+import { openTelephoneEmbedder, telephoneModelPath } from './telephone-embedder.ts'
+
+/** Where to listen, in the samples of a file. `counts` are those of its channel, as far as they are known. */
+export type EmbeddingInput = {
+  path: string
+  regions: readonly Segment[]
+  counts: SpeakerCounts
+  signal: AbortSignal
+}
+
+/** A loaded model: hears the voices in some regions. */
+export type SpeakerModel = (listening: EmbeddingInput) => Promise<ChannelEmbeddings>
+
+/** Loads a model; rejects with `speaker_model_unusable`, which names it, when an added one is not what it was. */
+export async function openSpeakerModel(model: SpeakerModelSpec): Promise<SpeakerModel> {
+  switch (model.kind) {
+    case 'built-in':
+      return embedWindows(await openTelephoneEmbedder({ modelPath: telephoneModelPath }), model.id)
+    case 'embedding':
+      return embedWindows(await openEmbedding(model.embedding), model.id)
+    case 'pipeline':
+      return segmentTurns(await openPipeline(model), model.id)
+    case 'unusable':
+      throw new AppError('speaker_model_unusable', model.problem)
+  }
+}
+
+async function openEmbedding(embedding: ModelFile): Promise<SpeakerEmbedder> {
+  await requireWhole(embedding)
+  return openFbankEmbedder({ modelPath: embedding.path }).catch((cause) => refuse(embedding, cause))
+}
+
+async function openPipeline(models: Extract<SpeakerModelSpec, { kind: 'pipeline' }>) {
+  const { embedding, segmentation } = models
+  await requireWhole(embedding)
+  await requireWhole(segmentation)
+  const paths = { embedding: embedding.path, segmentation: segmentation.path }
+  return openDiarizationPipeline(paths).catch((cause) => refuse(segmentation, cause))
+}
+
+async function requireWhole(file: ModelFile): Promise<void> {
+  const fault = await checkFile(file)
+  if (fault === undefined) return
+  const since = fault === 'missing' ? ' since the server was started' : ''
+  throw new AppError(
+    'speaker_model_unusable',
+    `'${file.name}' is ${fault}${since}; see 'steno models' and start the server again`,
+  )
+}
+
+/** The reason may name paths of this machine, and `steno doctor` finds it again. */
+function refuse({ name }: ModelFile, cause: unknown): never {
+  const detail = `'${name}' cannot be loaded; 'steno doctor' says why`
+  throw new AppError('speaker_model_unusable', detail, { cause })
+}
+
+/** Samples are read from the first region on, so that places are moved there and back. */
+function embedWindows(embedder: SpeakerEmbedder, model: string): SpeakerModel {
+  return async ({ path, regions, signal }) => {
+    const [first, last] = [regions[0], regions.at(-1)]
+    if (!first || !last) return { model, windows: [] }
+    const samples = readSamples(path, first.start, last.end)
+    const inside = regions.map((region) => shift(region, -first.start))
+    const heard = await embedder.embed(samples, inside, { signal, grids: [diarizationGrid] })
+    const windows: EmbeddedWindow[] = heard.map((window) => shift(window, first.start))
+    return { model, windows }
+  }
+}
+
+/** A pipeline hears a recording as a whole: `planVoices` gives it one region from 0 on. */
+function segmentTurns(finder: DiarizationPipeline, model: string): SpeakerModel {
+  return async ({ path, regions, counts }) => {
+    const samples = readSamples(path, 0, regions.at(-1)?.end ?? 0)
+    return { model, turns: finder.find(samples, counts) }
+  }
+}
+
+function shift<T extends Segment>(span: T, by: number): T {
+  return { ...span, start: span.start + by, end: span.end + by }
+}

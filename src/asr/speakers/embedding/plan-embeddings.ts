@@ -1,0 +1,17 @@
+import type { Word } from '../../../transcript/transcript.ts'
+import { SAMPLE_RATE, type Segment } from '../../speech-engine.ts'
+import { speechRegions } from './regions.ts'
+
+/** Ten minutes: a long recording keeps all workers busy, and a restart repeats little. */
+const STRETCH = 600 * SAMPLE_RATE
+
+/** Where to listen for the voices of a channel of so many samples: regions in groups that span ten minutes at most. */
+export function planEmbeddings(words: readonly Word[], samples: number): Segment[][] {
+  const groups: Segment[][] = []
+  for (const region of speechRegions(words, samples)) {
+    const last = groups.at(-1)
+    if (last && region.end - last[0]!.start <= STRETCH) last.push(region)
+    else groups.push([region])
+  }
+  return groups
+}

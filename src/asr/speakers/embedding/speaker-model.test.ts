@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { hashFile } from '../../models/installed-models.ts'
+import { chooseSpeakerModel } from './speaker-model.ts'
+import { telephoneModelPath } from './telephone-embedder.ts'
+
+test('the id of the built-in model tells its file and its windows, so that another hears anew', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-voice-model-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const { id, kind } = chooseSpeakerModel(folder)
+  assert.equal(kind, 'built-in')
+  assert.match(id, /^built-in-[0-9a-f]{16}$/)
+  assert.equal(chooseSpeakerModel(folder).id, id)
+  // More than the file goes into it.
+  assert.notEqual(id, `built-in-${(await hashFile(telephoneModelPath)).slice(0, 16)}`)
+})

@@ -1,0 +1,153 @@
+import { fileURLToPath } from 'node:url'
+import { createResampler } from '../../../audio/resample.ts'
+import { floats, floatsOf, loadModel, type Session } from '../../onnx-runtime.ts'
+import { SAMPLE_RATE } from '../../speech-engine.ts'
+import { frameSizes, framesIn } from '../features/log-mel.ts'
+import { CEPSTRA, mfcc, TELEPHONE_RATE } from '../features/mfcc.ts'
+import { subtractSlidingMean } from '../features/sliding-mean.ts'
+import type { EmbeddedWindow, Region, SpeakerEmbedder, WindowGrid } from './embedder.ts'
+import { defaultGrid } from './embedder.ts'
+import { checkRegions, layWindows, normalize } from './windows.ts'
+
+/** The model that is built in. */
+export const telephoneModelPath = fileURLToPath(new URL('model/xvector-8k.onnx', import.meta.url))
+
+/** Numbers in an embedding. */
+const DIMENSION = 128
+/** Frames that the network sees before and behind each frame. */
+const CONTEXT = 7
+/** Most frames in one call: 10 s, so that the layers take 20 MB and not what a long region needs. */
+const STRETCH = 1000
+/** Input samples beside a region that its resampling filter reaches into. */
+const MARGIN = 160
+
+/**
+ * Loads the x-vector model of `model/README.md`: 8 kHz telephone speech, so it hears nothing above 3.7 kHz.
+ * Rejects when the file cannot be loaded.
+ */
+export async function openTelephoneEmbedder(options: {
+  modelPath: string
+}): Promise<SpeakerEmbedder> {
+  const session = await loadModel(options.modelPath)
+  return {
+    dimension: DIMENSION,
+    async embed(samples, regions, { signal, grids = [defaultGrid] }) {
+      checkRegions(samples.length, { regions, grids })
+      const embedded: EmbeddedWindow[] = []
+      for (const voice of listen(samples, regions)) {
+        embedded.push(...(await embedRegion(session, voice, { grids, signal })))
+      }
+      return embedded
+    },
+    close: () => session.release(),
+  }
+}
+
+/** A region with its frames: `frames` of 23 numbers, one behind the other. */
+type Voice = { region: Region; frames: Float32Array }
+
+/** The frames of all regions, less their sliding mean, which runs over speech alone. */
+function listen(samples: Float32Array, regions: readonly Region[]): Voice[] {
+  const cepstra = regions.map((region) => mfcc(halveRate(samples, region)))
+  const all = new Float32Array(cepstra.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const frames of cepstra) {
+    all.set(frames, at)
+    at += frames.length
+  }
+  subtractSlidingMean(all, CEPSTRA)
+  at = 0
+  return cepstra.map(({ length }, i) => {
+    at += length
+    return { region: regions[i]!, frames: all.subarray(at - length, at) }
+  })
+}
+
+/** The region at 8 kHz; the filter sees what lies beside it. */
+function halveRate(samples: Float32Array, { start, end }: Region): Float32Array {
+  const from = Math.max(0, start - MARGIN)
+  const resampler = createResampler(SAMPLE_RATE, TELEPHONE_RATE)
+  const head = resampler.write(samples.subarray(from, Math.min(samples.length, end + MARGIN)))
+  const tail = resampler.flush()
+  const whole = new Float32Array(head.length + tail.length)
+  whole.set(head)
+  whole.set(tail, head.length)
+  return whole.subarray((start - from) >> 1, (end - from) >> 1)
+}
+
+type Span = { from: number; to: number }
+
+async function embedRegion(
+  session: Session,
+  { region, frames }: Voice,
+  { grids, signal }: { grids: readonly WindowGrid[]; signal: AbortSignal },
+): Promise<EmbeddedWindow[]> {
+  const windows = grids.flatMap((grid) => layWindows(region, grid))
+  const count = frames.length / CEPSTRA
+  const spans = windows.map((window) => spanOf(window, region, count))
+  const embedded: EmbeddedWindow[] = []
+  for (const stretch of stretchesOf(spans)) {
+    signal.throwIfAborted()
+    const embeddings = await embedStretch(
+      session,
+      frames,
+      stretch.map((i) => spans[i]!),
+    )
+    for (const [nth, i] of stretch.entries()) {
+      const embedding = embeddings.slice(nth * DIMENSION, (nth + 1) * DIMENSION)
+      embedded[i] = { ...windows[i]!, embedding: normalize(embedding) }
+    }
+  }
+  return embedded
+}
+
+/** The frames that lie in a window, at least one. */
+function spanOf(window: Region, region: Region, count: number): Span {
+  const { step } = frameSizes(SAMPLE_RATE)
+  const own = Math.max(1, framesIn(window.end - window.start, SAMPLE_RATE))
+  const from = Math.min(Math.round((window.start - region.start) / step), count - own)
+  return { from, to: from + own }
+}
+
+/** Groups spans, by their place in the list, that are heard in one call: sorted by start, up to 10 s together. */
+function stretchesOf(spans: readonly Span[]): number[][] {
+  const order = spans.map((_, i) => i).sort((a, b) => spans[a]!.from - spans[b]!.from)
+  const stretches: number[][] = []
+  let start = Number.NEGATIVE_INFINITY
+  for (const i of order) {
+    if (spans[i]!.to - start > STRETCH) {
+      stretches.push([])
+      start = spans[i]!.from
+    }
+    stretches.at(-1)!.push(i)
+  }
+  return stretches
+}
+
+/** The layers run once over the stretch; beyond the ends of the region its first and last frame stand still. */
+async function embedStretch(
+  session: Session,
+  frames: Float32Array,
+  spans: readonly Span[],
+): Promise<Float32Array> {
+  const from = spans[0]!.from
+  const length = Math.max(...spans.map(({ to }) => to)) - from
+  const last = frames.length / CEPSTRA - 1
+  const heard = length + 2 * CONTEXT
+  const features = new Float32Array(CEPSTRA * heard)
+  for (let t = 0; t < heard; t++) {
+    const frame = Math.min(Math.max(from + t - CONTEXT, 0), last) * CEPSTRA
+    for (let d = 0; d < CEPSTRA; d++) features[d * heard + t] = frames[frame + d]!
+  }
+  const shares = new Float32Array(length * spans.length)
+  for (const [column, span] of spans.entries()) {
+    for (let t = span.from; t < span.to; t++) {
+      shares[(t - from) * spans.length + column] = 1 / (span.to - span.from)
+    }
+  }
+  const { embeddings } = await session.run({
+    features: floats(features, [1, CEPSTRA, heard]),
+    windows: floats(shares, [length, spans.length]),
+  })
+  return floatsOf(embeddings)
+}

@@ -1,0 +1,40 @@
+/** The worker process of pool.test.ts: a task's path tells it how to behave. */
+import { once } from 'node:events'
+import { AppError, toPlain } from '../../errors.ts'
+import type { FromWorker, ToWorker } from './protocol.ts'
+
+process.on('disconnect', () => process.exit())
+
+function send(message: FromWorker | { type: 'result'; id: number; result: unknown }): void {
+  process.send?.(message)
+}
+
+const canceled = new EventTarget()
+
+async function perform(id: number, behavior: string): Promise<void> {
+  switch (behavior) {
+    case 'crash':
+      process.abort()
+      break
+    case 'hang':
+      for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
+    case 'fail':
+      send({ type: 'error', id, error: toPlain(new AppError('storage_unreadable')) })
+      return
+    case 'wait':
+      await once(canceled, String(id))
+      break
+  }
+  send({ type: 'result', id, result: process.pid })
+}
+
+process.on('message', (message: ToWorker) => {
+  if ('cancel' in message) canceled.dispatchEvent(new Event(String(message.id)))
+  else if (message.task.kind === 'detect') void perform(message.id, message.task.path)
+})
+
+if (process.argv[2] === 'broken') {
+  send({ type: 'broken', error: toPlain(new AppError('engine_unavailable', 'no model here')) })
+} else {
+  send({ type: 'ready' })
+}

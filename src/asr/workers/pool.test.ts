@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { getPriority } from 'node:os'
+import { type TestContext, test } from 'node:test'
+import { AppError } from '../../errors.ts'
+import { createLog } from '../../log.ts'
+import { createMetrics } from '../../metrics.ts'
+import { WorkerPool } from './pool.ts'
+import type { Task } from './protocol.ts'
+
+/** What the stand-in worker of pool.fixture.ts does with a task: the path says it. */
+function task(path: string): Task {
+  return { kind: 'detect', path, start: 0, end: 0 }
+}
+
+function startPool(t: TestContext, { workers = 1, args = [] as string[] } = {}) {
+  const entry = new URL('pool.fixture.ts', import.meta.url)
+  const metrics = createMetrics()
+  const onLost = () => metrics.workerRestarts.inc({ role: 'batch' })
+  const pool = new WorkerPool({ entry, args, workers, log: createLog('silent'), onLost })
+  pool.start()
+  t.after(() => pool.close())
+  const run = (path: string, options = {}) => {
+    return pool.run(task(path), { signal: new AbortController().signal, timeout: 30, ...options })
+  }
+  const restarts = async () => {
+    const { values } = await metrics.workerRestarts.get()
+    return values.find(({ labels }) => labels.role === 'batch')?.value
+  }
+  return { pool, run, restarts }
+}
+
+const engineFailed = (error: unknown) => error instanceof AppError && error.code === 'engine_failed'
+
+test('a task is answered by a worker process', async (t) => {
+  const { run } = startPool(t)
+  assert.notEqual(Number(await run('pid')), process.pid)
+})
+
+test('a crash costs its own task, not the ones that wait', async (t) => {
+  const { run } = startPool(t)
+  const [crashed, after] = await Promise.allSettled([run('crash'), run('pid')])
+  assert.equal(crashed.status, 'rejected')
+  assert.ok(engineFailed(crashed.reason))
+  assert.equal(after.status, 'fulfilled')
+})
+
+test('a worker that hangs is killed and replaced', async (t) => {
+  const { run } = startPool(t)
+  await run('pid')
+  await assert.rejects(run('hang', { timeout: 0.2 }), engineFailed)
+  await run('pid')
+})
+
+test('an error in a task keeps its code and its worker', async (t) => {
+  const { run } = startPool(t)
+  const before = await run('pid')
+  await assert.rejects(run('fail'), { code: 'storage_unreadable' })
+  assert.equal(await run('pid'), before)
+})
+
+test('a cancelled task is rejected at once and its worker goes on with the next', async (t) => {
+  const { run } = startPool(t)
+  const before = await run('pid')
+  const controller = new AbortController()
+  const canceled = run('wait', { signal: controller.signal })
+  controller.abort(new Error('no longer wanted'))
+  await assert.rejects(canceled, { message: 'no longer wanted' })
+  assert.equal(await run('pid'), before)
+})
+
+test('urgent tasks overtake waiting ones', async (t) => {
+  const { run } = startPool(t)
+  const order: string[] = []
+  const note = (name: string) => () => order.push(name)
+  await Promise.all([
+    run('pid').then(note('first')),
+    run('pid').then(note('second')),
+    run('pid', { priority: -1 }).then(note('urgent')),
+  ])
+  assert.equal(order[0], 'urgent')
+})
+
+test('workers run side by side', async (t) => {
+  const { run } = startPool(t, { workers: 2 })
+  const controller = new AbortController()
+  const held = run('wait', { signal: controller.signal })
+  await run('pid')
+  controller.abort(new Error('seen enough'))
+  await assert.rejects(held, { message: 'seen enough' })
+})
+
+test('a worker whose models cannot be loaded says why', async (t) => {
+  const { run } = startPool(t, { args: ['broken'] })
+  await assert.rejects(run('pid'), { code: 'engine_unavailable', message: /no model here/ })
+})
+
+test('a worker that ended by itself is counted, one that was closed is not', async (t) => {
+  const { pool, run, restarts } = startPool(t)
+  await run('pid')
+  assert.equal(await restarts(), 0)
+  await assert.rejects(run('crash'), engineFailed)
+  await run('pid')
+  assert.equal(await restarts(), 1)
+  await pool.close()
+  assert.equal(await restarts(), 1)
+})
+
+test('closing rejects what runs and what waits', async (t) => {
+  const { pool, run } = startPool(t)
+  await run('pid')
+  const both = Promise.allSettled([run('hang'), run('pid')])
+  await pool.close()
+  for (const outcome of await both) assert.equal(outcome.status, 'rejected')
+})
+
+test('a pool that yields to others makes its workers nice, and those that replace them', async (t) => {
+  const { pool, run } = startPool(t)
+  const first = Number(await run('pid'))
+  const usual = getPriority(first)
+  pool.yieldTo(10)
+  assert.equal(getPriority(first), Math.max(usual, 10))
+  await assert.rejects(run('crash'), engineFailed)
+  assert.equal(getPriority(Number(await run('pid'))), Math.max(usual, 10))
+})

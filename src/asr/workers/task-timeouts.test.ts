@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { speakersTimeoutFor, timeoutFor } from './task-timeouts.ts'
+
+test('patience grows with the audio of all segments', () => {
+  assert.equal(timeoutFor([], 2), 60)
+  const segments = [
+    { start: 16_000, end: 32_000 },
+    { start: 48_000, end: 96_000 },
+  ]
+  assert.equal(timeoutFor(segments, 2), 68)
+})
+
+test('patience for speakers grows with the speech of all channels', () => {
+  const spoken = (channel: number, seconds: number) => {
+    const words = [1, seconds + 0.5].map((start) => ({
+      text: 'a',
+      start,
+      end: start + 0.5,
+      confidence: 1,
+    }))
+    return { channel, language: 'en', words }
+  }
+  assert.equal(speakersTimeoutFor({ utterances: [] }), 60)
+  assert.equal(speakersTimeoutFor({ utterances: [spoken(0, 100), spoken(1, 200)] }), 90)
+  assert.equal(speakersTimeoutFor({ utterances: [{ ...spoken(0, 9), words: [] }] }), 60)
+})

@@ -1,0 +1,27 @@
+import type { Confinement } from '../../audio/decoder-sandbox.ts'
+import type { Finding } from './checks.ts'
+
+const texts: Record<Confinement, string> = {
+  files: 'decoders have no network, and can write to their own folder only',
+  network: 'decoders have no network, but can write what the server can',
+  limits: 'decoders have limits of memory and time, but the network and the files of the server',
+  none: 'decoders have the memory, the network and the files of the server',
+}
+
+/** How far decoders, which meet the bytes of customers, are kept from the rest of the machine. */
+export async function checkConfinement(): Promise<Finding> {
+  const { findConfinement } = await import('../../audio/decoder-sandbox.ts')
+  const confinement = findConfinement()
+  const text = texts[confinement]
+  if (confinement === 'files') return { state: 'ok', text }
+  // No fault of the installation: most containers and some distributions forbid it.
+  const remedy = "allow 'unshare --user --net --mount' (util-linux, user namespaces) where you can"
+  return { state: confinement === 'none' ? 'warn' : 'ok', text, remedy }
+}
+
+/** Whether this is run by a user who may do everything; `userId` is for tests. */
+export function checkUser(userId = process.getuid?.()): Finding {
+  if (userId !== 0) return { state: 'ok', text: 'run by a user without special rights' }
+  const text = 'run as root, which the server does not need'
+  return { state: 'warn', text, remedy: 'start it as a user of its own who owns the data folder' }
+}

@@ -1,0 +1,176 @@
+import { constants } from 'node:fs'
+import { access, mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type Config, readConfig, unknownSettings } from '../../config.ts'
+import { createLog } from '../../log.ts'
+import { diskOf, reserveOf } from '../../storage/space/disk.ts'
+import { INSTALL_MODELS } from '../models/require-models.ts'
+import { listenProblem, localUrl, tryListening } from '../server/server-url.ts'
+import { SAMPLE } from '../server/start-message.ts'
+import { findExposures } from './exposure.ts'
+
+/** What a check found; `remedy` says what to do about it. */
+export type Finding = { state: 'ok' | 'warn' | 'fail'; text: string; remedy?: string }
+
+// Parts that may fail to load are imported inside the checks: that is what is being asked.
+
+const REINSTALL = "run 'npm ci' in the project folder"
+/** Under this a recording or two fill the disk. */
+const LOW_BYTES = 2_000_000_000
+/** Under this not even a job can be noted. */
+const MIN_BYTES = 1_000_000
+/** Loading the models and hearing a second takes a few seconds even on a small machine. */
+const RECOGNITION_TIMEOUT_MS = 120_000
+
+/** Whether this Node runs TypeScript as it is and has `node:sqlite`. */
+export function checkNode(): Finding {
+  const { node } = process.versions
+  if (Number.parseInt(node, 10) >= 24) return { state: 'ok', text: `Node ${node}` }
+  return { state: 'fail', text: `Node ${node} is too old, 24 is needed`, remedy: REINSTALL }
+}
+
+/** Problems of the settings, one finding each, or that there is none. */
+export function checkSettings(env: Record<string, string | undefined>): Finding[] {
+  const findings: Finding[] = unknownSettings(env).map((name) => {
+    const remedy = 'docs/configuration.md lists every setting'
+    return { state: 'warn', text: `${name} is no setting and is ignored`, remedy }
+  })
+  try {
+    for (const exposure of findExposures(readConfig(env))) {
+      findings.push({ state: 'warn', ...exposure })
+    }
+  } catch (error) {
+    for (const line of messageOf(error).split('\n')) findings.push({ state: 'fail', text: line })
+  }
+  return findings.length > 0 ? findings : [{ state: 'ok', text: 'settings' }]
+}
+
+/** Whether every byte of the models is what was installed. */
+export async function checkModelFiles({ models: { folder } }: Config): Promise<Finding> {
+  const { findDamage } = await import('../../asr/models/install-embedded.ts')
+  const damaged = await findDamage(folder, { hashes: true })
+  if (damaged.length === 0) return { state: 'ok', text: `models in ${folder}, checksums match` }
+  const text = `models in ${folder}: missing or damaged: ${damaged.join(', ')}`
+  return { state: 'fail', text, remedy: `run '${INSTALL_MODELS}' in the project folder` }
+}
+
+/** Whether the native runtime of the models loads on this machine. */
+export async function checkRuntime(): Promise<Finding> {
+  try {
+    await import('../../asr/onnx-runtime.ts')
+    return { state: 'ok', text: 'ONNX Runtime loads' }
+  } catch (error) {
+    const text = `ONNX Runtime does not load: ${messageOf(error)}`
+    return { state: 'fail', text, remedy: REINSTALL }
+  }
+}
+
+/** Decodes a recording with the decoder that the server would take. */
+export async function checkDecoder({ media }: Config, signal: AbortSignal): Promise<Finding> {
+  const { decodeMedia } = await import('../../audio/media.ts')
+  const folder = await mkdtemp(join(tmpdir(), 'steno-doctor-'))
+  try {
+    const options = { maxSeconds: media.maxAudio, signal }
+    const { duration } = await decodeMedia(SAMPLE, folder, options)
+    return { state: 'ok', text: `decoder: ${duration.toFixed(1)} s of FLAC decoded` }
+  } catch (error) {
+    const text = `decoder: ${messageOf(error)}`
+    return { state: 'fail', text, remedy: REINSTALL }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Whether the data folder, or what it would be made in, can be written and has room. */
+export async function checkDataFolder({ storage }: Config): Promise<Finding> {
+  const { folder } = storage
+  const existing = await nearestExisting(folder)
+  try {
+    await access(existing, constants.W_OK | constants.X_OK)
+  } catch {
+    const text = `data folder ${folder} cannot be written`
+    return { state: 'fail', text, remedy: 'set STENO_DATA_DIR to a folder of yours' }
+  }
+  const { free, size } = await diskOf(existing)()
+  const reserve = reserveOf({ size }, storage.minFreeBytes)
+  const text = `data folder ${folder}, ${inGigabytes(free)} free`
+  if (free >= LOW_BYTES && free >= reserve) return { state: 'ok', text }
+  const remedy = 'free some space, or set STENO_DATA_DIR to another disk'
+  const state = free < MIN_BYTES ? 'fail' : 'warn'
+  if (free >= reserve || state === 'fail') return { state, text, remedy }
+  const refused = `new work is refused below ${inGigabytes(reserve)} (STENO_MIN_FREE_BYTES)`
+  return { state, text: `${text}; ${refused}`, remedy }
+}
+
+/** Whether others of this machine can open the database or the recordings. */
+export async function checkPrivacy({ storage: { folder } }: Config): Promise<Finding> {
+  const { findOpenFiles } = await import('../../storage/objects/file-modes.ts')
+  const open = await findOpenFiles(folder)
+  if (open.length === 0) return { state: 'ok', text: 'data folder is closed to other users' }
+  const text = `other users of this machine can open ${open.join(', ')}`
+  return {
+    state: 'warn',
+    text,
+    remedy: `the next start closes them; or run 'chmod -R go= ${folder}'`,
+  }
+}
+
+/** Whether the server could open its database. */
+export async function checkDatabase({ storage: { folder } }: Config): Promise<Finding> {
+  const { examineDatabase } = await import('../../storage/offline-access.ts')
+  const texts = {
+    none: 'no database yet',
+    free: 'database opens',
+    served: `database, which a running server uses: another one needs a STENO_DATA_DIR of its own`,
+  }
+  try {
+    return { state: 'ok', text: texts[await examineDatabase(folder)] }
+  } catch (error) {
+    return { state: 'fail', text: messageOf(error) }
+  }
+}
+
+function inGigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined)
+  return found || dirname(path) === path ? path : nearestExisting(dirname(path))
+}
+
+/** Whether the server could listen, or does. */
+export async function checkPort({ http: { host, port } }: Config): Promise<Finding> {
+  const url = localUrl({ host, port })
+  const health = await fetch(`${url}/health`).catch(() => undefined)
+  if (health?.ok) return { state: 'ok', text: `port ${port}: a server answers at ${url}` }
+  try {
+    await tryListening({ host, port })
+    return { state: 'ok', text: `port ${port} is free` }
+  } catch (error) {
+    return { state: 'fail', text: `port ${port}: ${listenProblem(error)}` }
+  }
+}
+
+/** Loads the models in a worker process and has it hear one second. */
+export async function checkRecognition(config: Config, signal: AbortSignal): Promise<Finding> {
+  const { createSpeechEngine } = await import('../../asr/engine.ts')
+  const { folder } = config.models
+  const speech = createSpeechEngine({ folder, workers: 1, log: createLog('silent') })
+  const started = performance.now()
+  try {
+    const limit = AbortSignal.timeout(RECOGNITION_TIMEOUT_MS)
+    await speech.checkReady({ signal: AbortSignal.any([signal, limit]) })
+    const seconds = ((performance.now() - started) / 1000).toFixed(1)
+    return { state: 'ok', text: `recognition: models loaded and a second heard in ${seconds} s` }
+  } catch (error) {
+    return { state: 'fail', text: `recognition: ${messageOf(error)}`, remedy: REINSTALL }
+  } finally {
+    await speech.close()
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

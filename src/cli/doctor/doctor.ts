@@ -1,0 +1,70 @@
+import { readConfig } from '../../config.ts'
+import { parseArguments, UsageError } from '../arguments.ts'
+import { checkSpeakerModels } from '../models/check-speaker-models.ts'
+import { makeFilesPrivate } from '../server/private-files.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
+import { checkConfinement, checkUser } from './check-confinement.ts'
+import {
+  checkDatabase,
+  checkDataFolder,
+  checkDecoder,
+  checkModelFiles,
+  checkNode,
+  checkPort,
+  checkPrivacy,
+  checkRecognition,
+  checkRuntime,
+  checkSettings,
+  type Finding,
+} from './checks.ts'
+
+const help = `Usage: steno doctor
+
+Checks this installation with the settings of this shell: Node, settings, models, decoder, user, data
+folder, database, port, and a second of real recognition. Each line says ok, warn or fail, and what to do about it.
+The exit code is 1 when a check failed.
+`
+
+/** `steno doctor`: what is missing here, and how to get it. */
+export const doctorCommand: Command = {
+  help,
+  async run(args, { env, stdout, signal }) {
+    if (parseArguments(args, {}).positionals.length > 0) {
+      throw new UsageError('doctor takes no arguments')
+    }
+    makeFilesPrivate()
+    let failed = 0
+    for await (const { state, text, remedy } of examine(env, signal)) {
+      stdout.write(`${state.padEnd(4)}  ${text}\n`)
+      if (remedy !== undefined) stdout.write(`      → ${remedy}\n`)
+      if (state === 'fail') failed++
+    }
+    return failed > 0 ? 1 : 0
+  },
+}
+
+async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerator<Finding> {
+  yield checkNode()
+  yield* checkSettings(env)
+  const config = readOrDefault(env)
+  yield await checkModelFiles(config)
+  yield await checkRuntime()
+  yield await checkSpeakerModels(config, signal)
+  yield await checkDecoder(config, signal)
+  yield await checkConfinement()
+  yield checkUser()
+  yield await checkDataFolder(config)
+  yield await checkPrivacy(config)
+  yield await checkDatabase(config)
+  yield await checkPort(config)
+  yield await checkRecognition(config, signal)
+}
+
+/** With settings that cannot be read the other checks go on, as far as the defaults lead. */
+function readOrDefault(env: Terminal['env']) {
+  try {
+    return readConfig(env)
+  } catch {
+    return readConfig({})
+  }
+}

@@ -1,0 +1,16 @@
+import type { App } from '../../app.ts'
+import { countKeys } from '../../storage/keys.ts'
+import { makeKey } from './make-key.ts'
+
+/** The account of a key for which none is named, such as the one that the first start makes. */
+export const FIRST_ACCOUNT = 'default'
+
+/** Makes a key when there is none at all, neither stored nor configured, and resolves to it. */
+export async function createFirstKey({
+  config,
+  storage: { db },
+}: Pick<App, 'config' | 'storage'>): Promise<string | undefined> {
+  if (config.keys.length > 0 || (await countKeys(db)) > 0) return undefined
+  const { key } = await makeKey(db, { account: FIRST_ACCOUNT })
+  return key
+}

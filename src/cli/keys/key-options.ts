@@ -1,0 +1,34 @@
+import { type Scope, scopes } from '../../storage/keys.ts'
+import { UsageError } from '../arguments.ts'
+import { parseDate } from '../terminal/moments.ts'
+
+const DAY_MS = 86_400_000
+/** What fits a line of the list. */
+const MAX_LABEL = 100
+
+/** Reads a name that is shown in a terminal: it must not be able to do anything there. */
+export function readLabel(text: string, { name }: { name: string }): string {
+  const label = text.trim()
+  if (label !== '' && label.length <= MAX_LABEL && !/\p{C}/u.test(label)) return label
+  throw new UsageError(`--${name} must be 1 to ${MAX_LABEL} visible characters`)
+}
+
+/** Reads a list of scopes; all of them when absent. */
+export function readScopes(text: string | undefined): readonly Scope[] {
+  if (text === undefined) return scopes
+  const wanted = text.split(',').map((part) => part.trim())
+  const unknown = wanted.find((one) => !scopes.some((scope) => scope === one))
+  if (unknown === undefined) return scopes.filter((scope) => wanted.includes(scope))
+  throw new UsageError(`--scopes must be some of ${scopes.join(',')}; not '${unknown}'`)
+}
+
+/** Reads when a key ends: in so many days, or at a date, in UTC unless it says otherwise; null when absent. */
+export function readExpiry(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null
+  const days = /^(\d{1,5})d$/.exec(text)?.[1]
+  const at = days === undefined ? parseDate(text) : now + Number(days) * DAY_MS
+  if (at > now) return at
+  throw new UsageError(
+    `--expires must be days such as 30d, or an ISO date to come such as 2030-01-31, not '${text}'`,
+  )
+}

@@ -1,0 +1,98 @@
+import { readConfig } from '../../config.ts'
+import { deleteKey, listKeys, type StoredKey } from '../../storage/keys.ts'
+import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { openDatabase } from '../server/open-database.ts'
+import { formatMoment } from '../terminal/moments.ts'
+import { formatTable } from '../terminal/table.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
+import { FIRST_ACCOUNT } from './first-key.ts'
+import { readExpiry, readLabel, readScopes } from './key-options.ts'
+import { makeKey } from './make-key.ts'
+
+const help = `Usage: steno keys [list]
+       steno keys create [options]
+       steno keys revoke ID...
+
+Lists, makes and revokes the keys in the data folder of this machine, STENO_DATA_DIR, whether or not a
+server is running on it. What changes holds at once, also in a running server. Keys in STENO_API_KEYS
+are not listed here and may do everything.
+
+  --account NAME   whose jobs and files the key opens; default ${FIRST_ACCOUNT}
+  --name TEXT      what the key is for, shown in the list
+  --scopes LIST    what the key may do, default read,write,live:
+                   read   everything that only reads
+                   write  upload recordings, create and delete their jobs
+                   live   create, change and delete live sessions
+  --expires WHEN   days such as 30d, or an ISO date (its beginning, in UTC, unless it has a time)
+
+'create' prints the key on stdout, this once: only its hash is kept. An ID is how a key begins, as the
+list shows it. IDs that are not there are reported, and the exit code is then 1.
+`
+
+/** `steno keys`: works on the database itself, as there must be a key before there can be a client. */
+export const keysCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const [verb = 'list', ...rest] = args
+    if (verb === 'create') return create(rest, terminal)
+    if (verb === 'list') return list(rest, terminal)
+    if (verb === 'revoke') return revoke(rest, terminal)
+    throw new UsageError(`cannot do '${verb}', only list, create and revoke`)
+  },
+}
+
+async function create(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseArguments(args, {
+    account: { type: 'string', default: FIRST_ACCOUNT },
+    name: { type: 'string' },
+    scopes: { type: 'string' },
+    expires: { type: 'string' },
+  })
+  if (positionals.length > 0) throw new UsageError(`create takes options only`)
+  const account = readLabel(values.account, { name: 'account' })
+  const name = values.name === undefined ? null : readLabel(values.name, { name: 'name' })
+  const scopes = readScopes(values.scopes)
+  const expiresAt = readExpiry(values.expires, Date.now())
+
+  const { folder } = readSettings(readConfig, terminal.env).storage
+  await using db = await openDatabase(folder, { create: true, terminal })
+  const { key, id } = await makeKey(db, { account, name, scopes, expiresAt })
+  const end = expiresAt === null ? '' : ` until ${formatMoment(expiresAt)}`
+  terminal.stderr.write(
+    `Key ${id} of the account ${account}, for ${scopes.join(', ')}${end}, in ${folder}.\n` +
+      'It is shown only this once:\n',
+  )
+  terminal.stdout.write(`${key}\n`)
+  return 0
+}
+
+async function list(args: string[], terminal: Terminal): Promise<number> {
+  if (parseArguments(args, {}).positionals.length > 0) throw new UsageError('list takes no names')
+  const { folder } = readSettings(readConfig, terminal.env).storage
+  await using db = await openDatabase(folder, { create: false, terminal })
+  terminal.stdout.write(formatKeys(await listKeys(db)))
+  return 0
+}
+
+async function revoke(args: string[], terminal: Terminal): Promise<number> {
+  const ids = parseArguments(args, {}).positionals
+  if (ids.length === 0) throw new UsageError('name at least one key by its id')
+  const { folder } = readSettings(readConfig, terminal.env).storage
+  await using db = await openDatabase(folder, { create: false, terminal })
+  let missing = 0
+  for (const id of ids) {
+    const isGone = await deleteKey(db, id)
+    terminal.stderr.write(`${id}: ${isGone ? 'revoked' : 'no key has this id'}\n`)
+    if (!isGone) missing++
+  }
+  return missing > 0 ? 1 : 0
+}
+
+function formatKeys(keys: readonly StoredKey[]): string {
+  const headings = ['id', 'account', 'name', 'scopes', 'created', 'expires', 'last used']
+  const rows = keys.map(({ prefix, account, name, scopes, ...moments }) => [
+    ...[prefix, account, name ?? '-', scopes.join()],
+    ...[moments.createdAt, moments.expiresAt, moments.lastUsedAt].map(formatMoment),
+  ])
+  return formatTable(headings, rows)
+}

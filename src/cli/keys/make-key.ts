@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto'
+import { sha256 } from '../../api/auth/auth.ts'
+import type { Db } from '../../storage/db.ts'
+import { insertKey, type NewKey } from '../../storage/keys.ts'
+
+/** Tells people, and programs that look for leaked secrets, what this text is. */
+const MARK = 'steno_'
+/** So many letters that no two keys begin alike; 208 random bits stay unseen. */
+const SHOWN_LETTERS = 8
+
+/**
+ * Makes a key of 256 random bits, stores its hash, and resolves to the key and its id: the only moment
+ * at which the key can be shown.
+ */
+export async function makeKey(
+  db: Pick<Db, 'sql'>,
+  options: Omit<NewKey, 'hash' | 'prefix' | 'createdAt'>,
+): Promise<{ key: string; id: string }> {
+  const key = `${MARK}${randomBytes(32).toString('base64url')}`
+  const id = key.slice(0, MARK.length + SHOWN_LETTERS)
+  const hash = sha256(key).toString('hex')
+  await insertKey(db, { ...options, hash, prefix: id, createdAt: Date.now() })
+  return { key, id }
+}

@@ -1,0 +1,182 @@
+import { rmSync } from 'node:fs'
+import { mkdtemp, open, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type DecodedMedia, decodeMedia } from '../../audio/media.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { bytesPerSecond, type LiveFormat } from './live-api-types.ts'
+import { findRecorder, MICROPHONE_FORMAT, record } from './live-recorder.ts'
+import { isWav, readWavStream } from './live-wav.ts'
+
+/** Sound to be streamed. `chunks` ends by itself, or soon after its signal aborts. */
+export type LiveAudioSource = AsyncDisposable & {
+  format: LiveFormat
+  chunks(signal: AbortSignal): AsyncIterable<Uint8Array>
+}
+
+/** Where sound comes from. `raw` is what standard input holds when it is no WAV. */
+export type AudioSource =
+  | { kind: 'file'; path: string; isFast: boolean }
+  | { kind: 'stdin'; raw: LiveFormat }
+  | { kind: 'microphone' }
+
+/** Longer than any session may last. */
+const MAX_SECONDS = 86_400
+
+/** Live sound comes in pieces of this length; a file that need not wait, in longer ones. */
+const [CHUNK_SECONDS, FAST_CHUNK_SECONDS] = [0.1, 1]
+
+/** Gets the sound ready, as far as that is possible before the session is there. */
+export async function openAudio(
+  source: AudioSource,
+  { env, stdin, signal }: Pick<Terminal, 'env' | 'stdin' | 'signal'>,
+): Promise<LiveAudioSource> {
+  if (source.kind === 'file') return openFile(source, signal)
+  if (source.kind === 'stdin') return openStream(stdin, source.raw)
+  const recorder = findRecorder(env)
+  return {
+    format: MICROPHONE_FORMAT,
+    chunks: (stop) => record(recorder, stop),
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+/** Decodes a file to 16 kHz; its channels are kept, unless all are the same. */
+async function openFile(
+  { path, isFast }: { path: string; isFast: boolean },
+  signal: AbortSignal,
+): Promise<LiveAudioSource> {
+  await requireFile(path)
+  const folder = await mkdtemp(join(tmpdir(), 'steno-'))
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+  // Who leaves at once leaves no sound behind.
+  process.once('exit', removeFolder)
+  const remove = async () => {
+    process.off('exit', removeFolder)
+    removeFolder()
+  }
+  try {
+    const media = await decodeMedia(path, folder, {
+      nameHint: path,
+      signal,
+      maxSeconds: MAX_SECONDS,
+    })
+    const paths = distinctChannels(media)
+    const format = { ...MICROPHONE_FORMAT, channels: paths.length }
+    const seconds = isFast ? FAST_CHUNK_SECONDS : CHUNK_SECONDS
+    return {
+      format,
+      chunks(stop) {
+        const chunks = interleave(paths, seconds * format.sample_rate)
+        return isFast ? chunks : atItsPace(chunks, { bytesPerSecond: bytesPerSecond(format), stop })
+      },
+      [Symbol.asyncDispose]: remove,
+    }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+async function requireFile(path: string): Promise<void> {
+  const stats = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === 'ENOENT' ? 'there is no such file' : cause.message
+    throw new Error(`Cannot open ${path}: ${reason}`, { cause })
+  })
+  if (stats.isDirectory()) throw new Error(`Cannot open ${path}: it is a folder`)
+}
+
+function distinctChannels({ channels }: DecodedMedia): string[] {
+  const areSame = channels.every(({ sameAs }, i) => i === 0 || sameAs === 0)
+  return (areSame ? channels.slice(0, 1) : channels).map(({ path }) => path)
+}
+
+/** Reads files of 16-bit samples side by side, so many samples of each at a time. */
+export async function* interleave(
+  paths: readonly string[],
+  samples: number,
+): AsyncGenerator<Uint8Array> {
+  const files = await Promise.all(paths.map((path) => open(path)))
+  const plane = new Int16Array(samples)
+  try {
+    for (;;) {
+      const frames = new Int16Array(samples * files.length)
+      let count = 0
+      for (const [channel, file] of files.entries()) {
+        const { bytesRead } = await file.read(plane, 0, plane.byteLength)
+        count = bytesRead >> 1
+        for (let i = 0; i < count; i++) frames[i * files.length + channel] = plane[i]!
+      }
+      if (count === 0) return
+      yield new Uint8Array(frames.buffer, 0, count * files.length * 2)
+    }
+  } finally {
+    for (const file of files) await file.close()
+  }
+}
+
+/** Holds each piece back until its last sample would have been spoken. */
+async function* atItsPace(
+  chunks: AsyncIterable<Uint8Array>,
+  { bytesPerSecond, stop }: { bytesPerSecond: number; stop: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  const started = performance.now()
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    const wait = started + (bytes / bytesPerSecond) * 1000 - performance.now()
+    if (wait > 0) await sleep(wait, undefined, { signal: stop }).catch(() => {})
+    if (stop.aborted) return
+    yield chunk
+  }
+}
+
+/** Recordings that are no samples, by how they begin. */
+const containers = /^(?:fLaC|OggS|ID3|FORM|caff|....ftyp)/s
+
+/** Looks at how standard input begins; what it holds goes out as it comes. */
+async function openStream(stdin: Readable, raw: LiveFormat): Promise<LiveAudioSource> {
+  const input = stdin.iterator({ destroyOnReturn: false })
+  let head: Buffer = Buffer.alloc(0)
+  let wav: ReturnType<typeof readWavStream>
+  for (;;) {
+    const sort = isWav(head)
+    if (sort === true) wav = readWavStream(head)
+    if (sort === false || wav) break
+    const { done, value } = await input.next()
+    if (done) break
+    head = Buffer.concat([head, value as Buffer])
+  }
+  if (!wav && containers.test(head.toString('latin1', 0, 12))) {
+    throw new Error('Cannot stream standard input: it is neither WAV nor raw samples; give a file')
+  }
+  const { start, length, format } = wav ?? { start: 0, length: Infinity, format: raw }
+  async function* samples(): AsyncGenerator<Uint8Array> {
+    let left = length
+    async function* all() {
+      yield head.subarray(start)
+      yield* input as AsyncIterable<Buffer>
+    }
+    for await (const bytes of all()) {
+      yield bytes.subarray(0, left)
+      left -= bytes.length
+      // Behind the samples a file may hold a title.
+      if (left <= 0) return
+    }
+  }
+  return { format, chunks: (stop) => until(samples(), stop), async [Symbol.asyncDispose]() {} }
+}
+
+/** Passes values on until the signal aborts, also while the next one is being waited for. */
+async function* until<T>(values: AsyncGenerator<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const aborted = new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+  while (!signal.aborted) {
+    const next = await Promise.race([values.next(), aborted])
+    if (!next || next.done) return
+    yield next.value
+  }
+}

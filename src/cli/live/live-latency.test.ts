@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { LiveMessage } from './live-api-types.ts'
+import { createLatencyWatch, describeLatency, percentile } from './live-latency.ts'
+
+/** A thousand bytes per second, a chunk of 100 ms at its time: byte and moment are the same number. */
+function watchSecond(onsetOf?: (time: number) => number) {
+  const watch = createLatencyWatch(1000, onsetOf && { onsetOf })
+  for (let end = 100; end <= 3000; end += 100) watch.given(end, end)
+  return watch
+}
+
+function transcript(is_final: boolean, { text = ' one', end = 1, channel = 0 } = {}): LiveMessage {
+  const utterance = { start: 0.4, end, channel, text, words: [], language: 'en' }
+  return { type: 'transcript', data: { id: '00_00000000', is_final, utterance } }
+}
+
+const starts = (time: number, channel = 0): LiveMessage => {
+  return { type: 'speech_start', data: { time, channel } }
+}
+const ends = (time: number, channel = 0): LiveMessage => {
+  return { type: 'speech_end', data: { time, channel } }
+}
+
+test('the first partial counts from the chunk that held the begin of speech, later ones do not', () => {
+  const watch = watchSecond()
+  watch.received(starts(0.45), 700)
+  watch.received(transcript(false, { text: '' }), 750)
+  watch.received(transcript(false), 900)
+  watch.received(transcript(false), 1200)
+  assert.deepEqual(watch.latencies.firstPartials, [400])
+})
+
+test('where the begin is known better, it counts from there', () => {
+  const watch = watchSecond((time) => time + 0.2)
+  watch.received(starts(0.4), 700)
+  watch.received(transcript(false), 900)
+  assert.deepEqual(watch.latencies.firstPartials, [300])
+})
+
+test('a final counts from the end of speech; one that cut the speech before does not', () => {
+  const watch = watchSecond()
+  watch.received(starts(0.4), 700)
+  watch.received(transcript(true, { end: 1.2 }), 1300)
+  watch.received(ends(2.75), 2900)
+  watch.received(transcript(true, { end: 1.7 }), 2950)
+  watch.received(transcript(true, { end: 2.7 }), 3000)
+  watch.received(transcript(true, { end: 2.7 }), 3100)
+  assert.deepEqual(watch.latencies.finals, [200])
+})
+
+test('channels are watched apart', () => {
+  const watch = watchSecond()
+  watch.received(starts(0.5), 700)
+  watch.received(starts(1, 1), 1200)
+  watch.received(transcript(false, { channel: 1 }), 1500)
+  watch.received(ends(1), 1600)
+  watch.received(transcript(true), 1700)
+  assert.deepEqual(watch.latencies.firstPartials, [500])
+  assert.deepEqual(watch.latencies.finals, [700])
+})
+
+test('an ack counts for each piece of audio that it covers, a refusal for none', () => {
+  const watch = watchSecond()
+  const ack = (end: number, acknowledged = true): LiveMessage => {
+    const data = acknowledged ? { byte_range: [0, end] as [number, number] } : null
+    return { type: 'audio_chunk', acknowledged, data, error: null }
+  }
+  watch.received(ack(100), 130)
+  watch.received(ack(0, false), 140)
+  watch.received(ack(300), 350)
+  assert.deepEqual(watch.latencies.acks, [30, 150, 50])
+})
+
+test('percentiles are values that were measured', () => {
+  assert.deepEqual([percentile([3, 1, 2], 0.5), percentile([3, 1, 2], 0.95)], [2, 3])
+  assert.equal(percentile([], 0.5), undefined)
+  assert.equal(describeLatency([20.4, 10], [0.5, 0.99]), 'p50 20 ms, p99 20 ms (2)')
+  assert.equal(describeLatency([], [0.5]), undefined)
+})

@@ -1,0 +1,122 @@
+import type { LiveMessage } from './live-api-types.ts'
+
+/** A share of the values, sorted or not: 0.5 is the median. Undefined when there are none. */
+export function percentile(values: readonly number[], share: number): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+}
+
+/** How long a session let its user wait, in milliseconds each. */
+export type Latencies = {
+  /** From handing over audio to its ack. */
+  acks: number[]
+  /** From the moment at which the begin of speech was handed over to the first partial that has text. */
+  firstPartials: number[]
+  /** From the moment at which the end of speech was handed over to its final. */
+  finals: number[]
+}
+
+/** Watches one session: what was handed over when, and what came back when. */
+export type LatencyWatch = {
+  readonly latencies: Latencies
+  /** Audio was handed over; `end` is the byte of the session behind it. */
+  given(end: number, at: number): void
+  received(message: LiveMessage, at: number): void
+}
+
+/** A final that belongs to the end of speech holds words up to about there, in seconds. */
+const END_TOLERANCE = 1
+
+type Speech = { start: number; isShown: boolean; end: number | undefined }
+
+/**
+ * Makes a watch over a session with so many bytes per second of sound; moments are `performance.now()`.
+ * `onsetOf` tells when the speech that starts there really began, where that is known better.
+ */
+export function createLatencyWatch(
+  bytesPerSecond: number,
+  { onsetOf = (time) => time }: { onsetOf?: (time: number) => number } = {},
+): LatencyWatch {
+  const latencies: Latencies = { acks: [], firstPartials: [], finals: [] }
+  const moments: { end: number; at: number }[] = []
+  /** What is being said on each channel, or was said last. */
+  const speeches = new Map<number, Speech>()
+  let ackAt = 0
+
+  /** When the sample at `time` was handed over. A later chunk cannot have gone before an earlier one. */
+  function handedOver(time: number): number | undefined {
+    const byte = Math.round(time * bytesPerSecond)
+    let [low, high] = [0, moments.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (moments[middle]!.end < byte) low = middle + 1
+      else high = middle
+    }
+    return (moments[low] ?? moments.at(-1))?.at
+  }
+
+  function acknowledged(end: number, at: number): void {
+    for (; ackAt < moments.length && moments[ackAt]!.end <= end; ackAt++) {
+      latencies.acks.push(at - moments[ackAt]!.at)
+    }
+  }
+
+  function since(time: number, at: number, into: number[]): void {
+    const from = handedOver(time)
+    if (from !== undefined) into.push(at - from)
+  }
+
+  function heard(message: Extract<LiveMessage, { type: 'transcript' }>, at: number): void {
+    const { is_final, utterance } = message.data
+    const speech = speeches.get(utterance.channel)
+    if (!speech || utterance.text === '') return
+    if (!is_final) {
+      if (!speech.isShown && speech.end === undefined)
+        since(speech.start, at, latencies.firstPartials)
+      speech.isShown = true
+      return
+    }
+    // A cut by maximum duration has a final too, but no end of speech.
+    if (speech.end === undefined || utterance.end + END_TOLERANCE < speech.end) return
+    since(speech.end, at, latencies.finals)
+    speeches.delete(utterance.channel)
+  }
+
+  return {
+    latencies,
+    given: (end, at) => void moments.push({ end, at }),
+    received(message, at) {
+      switch (message.type) {
+        case 'audio_chunk':
+          if (message.acknowledged && message.data?.byte_range) {
+            acknowledged(message.data.byte_range[1], at)
+          }
+          return
+        case 'speech_start': {
+          const { channel, time } = message.data
+          speeches.set(channel, { start: onsetOf(time), isShown: false, end: undefined })
+          return
+        }
+        case 'speech_end': {
+          const speech = speeches.get(message.data.channel)
+          if (speech) speech.end = message.data.time
+          return
+        }
+        case 'transcript':
+          heard(message, at)
+      }
+    },
+  }
+}
+
+/** `p50 420 ms, p95 510 ms (9)`; undefined when nothing was measured. */
+export function describeLatency(
+  values: readonly number[],
+  shares: readonly number[],
+): string | undefined {
+  if (values.length === 0) return undefined
+  const parts = shares.map((share) => {
+    return `p${share * 100} ${Math.round(percentile(values, share)!)} ms`
+  })
+  return `${parts.join(', ')} (${values.length})`
+}

@@ -1,0 +1,92 @@
+import { parseArguments, readChoice, UsageError } from '../arguments.ts'
+import { serverOptions } from '../server/server-url.ts'
+import { type Format, formats } from '../transcribe/formats.ts'
+import { planOutputs } from '../transcribe/results.ts'
+import type { LiveFormat } from './live-api-types.ts'
+import type { AudioSource } from './live-audio.ts'
+import { MICROPHONE_FORMAT } from './live-recorder.ts'
+
+/** What `steno live` was asked for. */
+export type LiveOptions = {
+  source: AudioSource
+  /** Name of the sound in messages. */
+  name: string
+  language: string | undefined
+  endpointing: number | undefined
+  threshold: number | undefined
+  partials: boolean
+  format: Format
+  output: string | undefined
+  server: { server?: string | undefined; key?: string | undefined }
+}
+
+const options = {
+  mic: { type: 'boolean' },
+  fast: { type: 'boolean' },
+  language: { type: 'string' },
+  endpointing: { type: 'string' },
+  threshold: { type: 'string' },
+  'no-partials': { type: 'boolean' },
+  rate: { type: 'string' },
+  channels: { type: 'string' },
+  format: { type: 'string' },
+  output: { type: 'string', short: 'o' },
+  ...serverOptions,
+} as const
+
+/** Reads the command line of `steno live`. */
+export function readLiveOptions(args: readonly string[]): LiveOptions {
+  const { values, positionals } = parseArguments(args, options)
+  const [path, ...more] = positionals
+  if (values.mic ? path !== undefined : path === undefined || more.length > 0) {
+    throw new UsageError('name one file, or - for standard input, or --mic')
+  }
+  const isFile = !values.mic && path !== '-'
+  if (values.fast && !isFile) throw new UsageError('--fast is for files: what is live has its pace')
+  if ((values.rate ?? values.channels) !== undefined && (isFile || values.mic)) {
+    throw new UsageError('--rate and --channels are for raw samples on standard input')
+  }
+  const name = values.mic ? 'microphone' : path === '-' ? 'stdin' : path!
+  const format = readChoice(values.format, { name: 'format', choices: formats })
+  const [output] = planOutputs([{ kind: isFile ? 'file' : 'stdin', name, path: name }], {
+    output: values.output,
+    format,
+  })
+  return {
+    source: values.mic
+      ? { kind: 'microphone' }
+      : isFile
+        ? { kind: 'file', path: name, isFast: values.fast === true }
+        : { kind: 'stdin', raw: readRaw(values) },
+    name,
+    language: values.language,
+    endpointing: readDecimal(values.endpointing, { name: 'endpointing', min: 0.01, max: 10 }),
+    threshold: readDecimal(values.threshold, { name: 'threshold', min: 0, max: 1 }),
+    partials: !values['no-partials'],
+    format,
+    output,
+    server: values,
+  }
+}
+
+type Raw = { rate?: string | undefined; channels?: string | undefined }
+
+function readRaw({ rate = '16000', channels = '1' }: Raw): LiveFormat {
+  const sample_rate = Number(
+    readChoice(rate, { name: 'rate', choices: ['16000', '8000', '32000', '44100', '48000'] }),
+  )
+  const count = Number(
+    readChoice(channels, { name: 'channels', choices: ['1', '2', '3', '4', '5', '6', '7', '8'] }),
+  )
+  return { ...MICROPHONE_FORMAT, sample_rate, channels: count }
+}
+
+function readDecimal(
+  text: string | undefined,
+  { name, min, max }: { name: string; min: number; max: number },
+): number | undefined {
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (text.trim() !== '' && value >= min && value <= max) return value
+  throw new UsageError(`--${name} must be a number from ${min} to ${max}, not '${text}'`)
+}

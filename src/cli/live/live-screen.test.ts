@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import test from 'node:test'
+import type { Output } from '../terminal/terminal.ts'
+import { createLiveScreen } from './live-screen.ts'
+
+const CLEAR = '\r\u001b[K'
+
+function openScreen({ isTTY = false, columns = 80, channels = 1, writesFinals = true } = {}) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const shown = isTTY ? { isTTY, columns } : {}
+  const [out, err] = [Object.assign(stdout, shown), Object.assign(stderr, shown)] as Output[]
+  const screen = createLiveScreen({ stdout: out!, stderr: err! }, { channels, writesFinals })
+  return {
+    screen,
+    written: () => ({ stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }),
+  }
+}
+
+function said(
+  text: string,
+  { id = '00_00000000', is_final = false, start = 65.2, channel = 0 } = {},
+) {
+  const utterance = { start, end: start + 1, channel, text, words: [], language: 'en' }
+  return { id, is_final, utterance }
+}
+
+test('without a terminal only the text of finals is written', () => {
+  const { screen, written } = openScreen()
+  screen.show(said(' Good'))
+  screen.show(said(' Good morning.', { is_final: true }))
+  screen.show(said('', { is_final: true }))
+  assert.deepEqual(written(), { stdout: 'Good morning.\n', stderr: '' })
+})
+
+test('on a terminal a partial is dim and written over, a final stays with its time', () => {
+  const { screen, written } = openScreen({ isTTY: true })
+  screen.show(said(' Good'))
+  assert.equal(written().stderr, `${CLEAR}\u001b[2m1:05  Good\u001b[22m`)
+  screen.show(said(' Good morning.', { is_final: true }))
+  assert.deepEqual(written(), { stdout: '1:05  Good morning.\n', stderr: CLEAR + CLEAR })
+})
+
+test('a partial that does not fit shows its newest words', () => {
+  const { screen, written } = openScreen({ isTTY: true, columns: 24 })
+  screen.show(said(' Four score and seven years ago'))
+  assert.equal(written().stderr, `${CLEAR}\u001b[2m1:05  … seven years ago\u001b[22m`)
+  screen.show(said(' Hi', { start: 3605 }))
+  assert.equal(written().stderr, `${CLEAR}\u001b[2m1:00:05  Hi\u001b[22m`)
+})
+
+test('with several channels each line names its own, and an open one comes back after a final', () => {
+  const { screen, written } = openScreen({ isTTY: true, channels: 2 })
+  screen.show(said(' Good', { channel: 1, id: '01_00000000' }))
+  screen.show(said(' Hello'))
+  written()
+  screen.show(said(' Hello.', { is_final: true }))
+  assert.deepEqual(written(), {
+    stdout: '1:05  channel 0: Hello.\n',
+    stderr: `${CLEAR}${CLEAR}\u001b[2m1:05  channel 1: Good\u001b[22m`,
+  })
+})
+
+test('lines about the session go to stderr, and what a stranger sends does not steer the terminal', () => {
+  const { screen, written } = openScreen({ isTTY: true, writesFinals: false })
+  screen.show(said(' a\u001b[31mb'))
+  screen.say('connection lost')
+  screen.show(said(' ab', { is_final: true }))
+  const { stdout, stderr } = written()
+  assert.ok(stderr.includes(`1:05  a?[31mb`))
+  assert.ok(stderr.includes(`${CLEAR}connection lost\n${CLEAR}\u001b[2m1:05`))
+  assert.equal(stdout, '')
+})
+
+test('what is said about a session does not steer the terminal', () => {
+  const { screen, written } = openScreen()
+  screen.say('a\u001b[2J: refused\nof two lines')
+  assert.equal(written().stderr, 'a?[2J: refused\nof two lines\n')
+})

@@ -1,0 +1,89 @@
+import type { ApiUtterance } from '../server/api-types.ts'
+import { sanitizeLines } from '../terminal/sanitize-terminal.ts'
+import type { Output } from '../terminal/terminal.ts'
+import type { TranscriptMessage } from './live-api-types.ts'
+
+/** Where a person reads along: finals as lines, the open utterance as a line that is written over. */
+export type LiveScreen = {
+  show(transcript: TranscriptMessage['data']): void
+  /** A line about the session, not of it. */
+  say(line: string): void
+  /** Takes the moving line away. */
+  clear(): void
+}
+
+/** What the screen is: `channels` of the session, and whether finals belong on stdout. */
+export type ScreenOptions = { channels: number; writesFinals: boolean }
+
+/**
+ * Finals go to stdout, where a terminal gets them with their time. Partials go to the terminal that is
+ * there, if any: stderr first, so that they are seen while stdout goes to a file.
+ */
+export function createLiveScreen(
+  { stdout, stderr }: { stdout: Output; stderr: Output },
+  { channels, writesFinals }: ScreenOptions,
+): LiveScreen {
+  const terminal = stderr.isTTY ? stderr : stdout.isTTY ? stdout : undefined
+  /** The open utterances, the one that changed last at the end. */
+  const open = new Map<string, string>()
+
+  function label({ start, channel, text }: ApiUtterance, isTimed: boolean): string {
+    const time = isTimed ? `${formatClock(start)}  ` : ''
+    const from = channels > 1 ? `channel ${channel}: ` : ''
+    return `${time}${from}${printable(text)}`
+  }
+
+  function draw(): void {
+    if (!terminal) return
+    const last = [...open.values()].at(-1)
+    terminal.write('\r\u001b[K')
+    if (last === undefined) return
+    // One column is left free: a full row would make the terminal open a new line.
+    const room = Math.max(20, (terminal.columns || 80) - 1)
+    terminal.write(`\u001b[2m${cutStart(last, room)}\u001b[22m`)
+  }
+
+  function clear(): void {
+    terminal?.write('\r\u001b[K')
+  }
+
+  return {
+    show({ id, is_final, utterance }) {
+      open.delete(id)
+      if (!is_final) {
+        open.set(id, label(utterance, true))
+      } else if (writesFinals && utterance.text.trim() !== '') {
+        clear()
+        stdout.write(`${label(utterance, stdout.isTTY === true)}\n`)
+      }
+      draw()
+    },
+    say(line) {
+      clear()
+      stderr.write(`${sanitizeLines(line)}\n`)
+      draw()
+    },
+    clear,
+  }
+}
+
+/** The newest words matter: what does not fit is left out between the time and them. */
+function cutStart(line: string, room: number): string {
+  const characters = [...line]
+  if (characters.length <= room) return line
+  const head = characters.slice(0, line.indexOf('  ') + 2)
+  return [...head, '…', ...characters.slice(characters.length - room + head.length + 1)].join('')
+}
+
+/** `1:02:07`, `2:07`. */
+function formatClock(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  const tail = String(s).padStart(2, '0')
+  return h > 0 ? `${h}:${String(m).padStart(2, '0')}:${tail}` : `${m}:${tail}`
+}
+
+/** What some other server sends must not steer the terminal. */
+function printable(text: string): string {
+  return text.trim().replace(/\p{Cc}/gu, '?')
+}

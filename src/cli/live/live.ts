@@ -1,0 +1,225 @@
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import type { ApiResult } from '../server/api-types.ts'
+import { connectServer, type ServerConnection } from '../server/server-connection.ts'
+import { readServer, serverHelp } from '../server/server-url.ts'
+import { createProgress, formatSeconds } from '../terminal/progress.ts'
+import { sanitize } from '../terminal/sanitize-terminal.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
+import { formatResult, formats } from '../transcribe/formats.ts'
+import { prepareOutputs } from '../transcribe/results.ts'
+import {
+  type ApiLiveSession,
+  bytesPerSecond,
+  type LiveFormat,
+  type LiveMessage,
+} from './live-api-types.ts'
+import { type LiveAudioSource, openAudio } from './live-audio.ts'
+import { connectLive, type LiveEnd } from './live-connection.ts'
+import { createLatencyWatch, describeLatency, type Latencies } from './live-latency.ts'
+import { type LiveOptions, readLiveOptions } from './live-options.ts'
+import { createLiveScreen, type LiveScreen } from './live-screen.ts'
+
+const help = `Usage: steno live FILE|-|--mic [options]
+
+Writes what is said while it is said: from the microphone, from standard input (WAV, or raw 16-bit
+samples) or from a file, which is played at its own pace. Works without a running server: it then
+starts one of its own and takes it away at the end. Ctrl-C ends the recording and waits for its last
+words, a second one leaves at once.
+
+  --mic            record with a program of this machine: arecord, parec, pw-record, rec or ffmpeg
+  --fast           send a file as fast as the server takes it
+  --language CODE  the language spoken, such as en; detected when absent
+  --endpointing S  seconds of silence that end an utterance, 0.01 to 10; default 0.05
+  --threshold P    probability from which sound counts as speech, 0 to 1; default 0.6
+  --no-partials    only text that will not change any more
+  --rate N         of raw samples on standard input: samples per second; default 16000
+  --channels N     of raw samples on standard input: channels, interleaved; default 1
+  --format FORMAT  ${formats.join(', ')}; default txt. All but txt come at the end
+  -o, --output     a file for the result
+${serverHelp}
+Finals go to stdout. On a terminal they have their time, and the text that may still change is shown below
+them. At the end stderr tells how long the words took. The exit code is 130 when a file was interrupted.
+
+  steno live --mic
+  steno live talk.mp3
+  arecord -t raw -f S16_LE -r 16000 | steno live - --format srt -o talk.srt
+`
+
+/** `steno live`: a client of live sessions that brings a server along when there is none. */
+export const liveCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const options = readLiveOptions(args)
+    const server = readServer(options.server, terminal)
+    await prepareOutputs([options.output])
+    const progress = createProgress(terminal.stderr)
+    terminal.signal.addEventListener('abort', progress.clear, { once: true })
+    if (options.source.kind === 'file') progress.show(options.name, { stage: 'decode' })
+    await using sound = await openAudio(options.source, terminal)
+    progress.end(options.name)
+    await using connected = await connectServer(server, { terminal, progress, live: true })
+    terminal.signal.throwIfAborted()
+    return await stream({ options, sound, server: connected, terminal })
+  },
+}
+
+type Streaming = {
+  options: LiveOptions
+  sound: LiveAudioSource
+  server: ServerConnection
+  terminal: Terminal
+}
+
+async function stream({ options, sound, server, terminal }: Streaming): Promise<number> {
+  const { format, output, name } = options
+  const isWatched = output !== undefined && terminal.stdout.isTTY === true
+  const writesFinals = isWatched || (format === 'txt' && output === undefined)
+  const screen = createLiveScreen(terminal, { channels: sound.format.channels, writesFinals })
+  const session = await server.client.createLive(paramsOf(options, sound.format))
+  const watch = createLatencyWatch(bytesPerSecond(sound.format))
+  const heard = createHeard(screen)
+  const live = connectLive(session.url, {
+    onMessage(message, at) {
+      watch.received(message, at)
+      heard.add(message)
+    },
+    onLost: (code) => screen.say(`connection lost (${code}), trying again`),
+  })
+  const stop = AbortSignal.any([terminal.signal, abortedBy(live.ended)])
+  void once(terminal.signal, 'abort').then(() => {
+    screen.say('Stopping: the last words are on their way. Ctrl-C again leaves at once.')
+  })
+
+  let sent = 0
+  try {
+    for await (const chunk of sound.chunks(stop)) {
+      if (stop.aborted) break
+      sent += chunk.length
+      watch.given(sent, performance.now())
+      await live.send(chunk)
+    }
+    live.stop()
+    await live.ended
+  } finally {
+    live.close()
+    screen.clear()
+  }
+  const end = await live.ended
+  const result = await heard.result(async () => {
+    return end.code === 1006 ? null : (await server.uninterrupted.findLive(session.id)).result
+  })
+  const problem = problemOf(end)
+  if (problem) screen.say(`${sanitize(name)}: ${problem}`)
+  if (result) await deliver(result, { options, screen, terminal })
+  const isAtItsPace = options.source.kind !== 'file' || !options.source.isFast
+  terminal.stderr.write(
+    summary(watch.latencies, { seconds: sent / bytesPerSecond(sound.format), isAtItsPace }),
+  )
+  if (problem || !result) return 1
+  // Whoever speaks ends with Ctrl-C; a file that was interrupted is not whole.
+  return terminal.signal.aborted && options.source.kind === 'file' ? 130 : 0
+}
+
+/** Writes the result where it belongs; as text on stdout it stands there already. */
+async function deliver(
+  result: ApiResult,
+  { options, screen, terminal }: Pick<Streaming, 'options' | 'terminal'> & { screen: LiveScreen },
+): Promise<void> {
+  const { name, format, output } = options
+  if (output !== undefined) {
+    await writeFile(output, formatResult(result, format))
+    screen.say(`${sanitize(name)}: written to ${sanitize(output)}`)
+  } else if (format !== 'txt') {
+    terminal.stdout.write(formatResult(result, format))
+  }
+}
+
+function paramsOf(options: LiveOptions, format: LiveFormat): Record<string, unknown> {
+  const { language, endpointing, threshold, partials } = options
+  return {
+    ...format,
+    ...(language === undefined ? {} : { language_config: { languages: [language] } }),
+    ...(endpointing === undefined ? {} : { endpointing }),
+    ...(threshold === undefined ? {} : { pre_processing: { speech_threshold: threshold } }),
+    messages_config: { receive_partial_transcripts: partials },
+  }
+}
+
+/** What the session said so far. */
+function createHeard(screen: LiveScreen) {
+  const finals = new Set<string>()
+  let last: ApiResult | undefined
+
+  function add(message: LiveMessage): void {
+    switch (message.type) {
+      case 'transcript':
+        // A final that was under way when the connection was lost may come again.
+        if (finals.has(message.data.id)) return
+        if (message.data.is_final) finals.add(message.data.id)
+        screen.show(message.data)
+        return
+      case 'post_final_transcript':
+        last = message.data
+        return
+      case 'error':
+        screen.say(message.data.message)
+        return
+      case 'audio_chunk':
+        if (!message.acknowledged) screen.say(`audio refused: ${message.error?.message}`)
+    }
+  }
+
+  return {
+    add,
+    /** The result; where the connection was lost before it came, `find` has it, and the finals that are missing. */
+    async result(find: () => Promise<ApiLiveSession['result']>): Promise<ApiResult | undefined> {
+      if (last) return last
+      const found = await find()
+      if (!found) return undefined
+      const { messages = [], ...rest } = found
+      for (const text of messages) {
+        const message = JSON.parse(text) as LiveMessage
+        if (message.type === 'transcript' && message.data.is_final) add(message)
+      }
+      return rest
+    },
+  }
+}
+
+function abortedBy(ended: Promise<LiveEnd>): AbortSignal {
+  const controller = new AbortController()
+  void ended.then(() => controller.abort())
+  return controller.signal
+}
+
+/** Close codes that end a session before its time. */
+const problems: Record<number, string> = {
+  1006: 'the server cannot be reached any more',
+  4408: 'the session has reached its time limit; the sound behind it was not heard',
+  4409: 'another client has taken the session over',
+  4500: 'the session failed',
+}
+
+/** Why the session did not end as it should; undefined when it did. 4410 is an end that was missed. */
+function problemOf({ code, reason }: LiveEnd): string | undefined {
+  if (code === 1000 || code === 4410) return undefined
+  const text = problems[code] ?? `the server closed the session (${code})`
+  return reason === '' ? text : `${text}: ${reason}`
+}
+
+/** What a person wants to know of the session at its end. */
+function summary(
+  { acks, firstPartials, finals }: Latencies,
+  { seconds, isAtItsPace }: { seconds: number; isAtItsPace: boolean },
+): string {
+  const rows: [string, string | undefined][] = [
+    ['sound', formatSeconds(seconds)],
+    ['first partial after speech starts', describeLatency(firstPartials, [0.5, 0.95])],
+    ['final after speech ends', describeLatency(finals, [0.5, 0.95])],
+    ['audio stored', describeLatency(acks, [0.5, 0.99])],
+  ]
+  // A file that was sent at once says nothing of how long one would have waited.
+  const shown = isAtItsPace ? rows : rows.slice(0, 1)
+  return shown.flatMap(([label, text]) => (text ? `${label}: ${text}\n` : [])).join('')
+}

@@ -1,0 +1,44 @@
+import type { InstalledModel } from '../../asr/models/installed-models.ts'
+import type { Config } from '../../config.ts'
+import type { Finding } from '../doctor/checks.ts'
+
+// Parts that may fail to load are imported inside: that is what is being asked.
+
+/** Whether the models for speakers that were added are whole, and run as the workers would run them. */
+export async function checkSpeakerModels(
+  { models: { folder } }: Pick<Config, 'models'>,
+  signal: AbortSignal,
+): Promise<Finding> {
+  try {
+    const added = await findWhole(folder)
+    if (added.length === 0) return { state: 'ok', text: 'models for speakers: built in' }
+    const { checkModels } = await import('../../asr/models/model-check.ts')
+    const pathOf = (kind: string) => added.find((model) => model.kind === kind)?.path
+    const [embedding, segmentation] = ['speaker-embedding', 'speaker-segmentation'].map(pathOf)
+    const files = { ...(embedding && { embedding }), ...(segmentation && { segmentation }) }
+    await checkModels(files, signal)
+    const text = `models for speakers: ${added.map(nameOf).join(', ')}`
+    return { state: 'ok', text }
+  } catch (error) {
+    const text = `models for speakers: ${error instanceof Error ? error.message : String(error)}`
+    const remedy =
+      "'steno models remove KIND' takes it out, 'steno models add KIND FILE' replaces it"
+    return { state: 'fail', text, remedy }
+  }
+}
+
+async function findWhole(folder: string): Promise<InstalledModel[]> {
+  const { modelKinds, readInstalledModel, checkFile } = await import(
+    '../../asr/models/installed-models.ts'
+  )
+  const added = modelKinds.flatMap((kind) => readInstalledModel(folder, kind) ?? [])
+  for (const model of added) {
+    const fault = await checkFile(model)
+    if (fault) throw new Error(`${nameOf(model)} is ${fault}`)
+  }
+  return added
+}
+
+function nameOf({ kind, name }: InstalledModel): string {
+  return `${kind} '${name}'`
+}

@@ -1,0 +1,108 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { type App, createApp, type Overrides } from '../../app.ts'
+import { findConfinement } from '../../audio/decoder-sandbox.ts'
+import { type Config, readConfig, unknownSettings } from '../../config.ts'
+import { createServerLog, type Log } from '../../log.ts'
+import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { checkUser } from '../doctor/check-confinement.ts'
+import { checkDataFolder } from '../doctor/checks.ts'
+import { findExposures } from '../doctor/exposure.ts'
+import { createFirstKey } from '../keys/first-key.ts'
+import { requireModels } from '../models/require-models.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
+import { makeFilesPrivate } from './private-files.ts'
+import { listenProblem, localUrl, tryListening } from './server-url.ts'
+import { startMessage } from './start-message.ts'
+
+const help = `Usage: steno serve
+
+Runs the server until it is told to stop (Ctrl-C, SIGTERM): it then ends what it is doing and closes;
+a second signal ends it at once. What was accepted and not finished goes on at the next start.
+
+Settings are environment variables, see docs/configuration.md. Logs are JSON lines on stderr.
+`
+
+/** `steno serve`: the server itself, the one command that is no client. */
+export const serveCommand: Command = {
+  help,
+  async run(args, terminal) {
+    if (parseArguments(args, {}).positionals.length > 0) {
+      throw new UsageError('serve takes no arguments, only settings from the environment')
+    }
+    await serve(terminal)
+    return 0
+  },
+}
+
+/** Runs the server until `signal` aborts; parts of it may be given, as tests do. */
+export async function serve(
+  { env, stdout, signal }: Pick<Terminal, 'env' | 'stdout' | 'signal'>,
+  given: Overrides = {},
+): Promise<void> {
+  makeFilesPrivate()
+  const config = readSettings(readConfig, env)
+  const log = createServerLog(config)
+  for (const name of unknownSettings(env)) log.warn({ name }, 'unknown setting ignored')
+  for (const exposure of findExposures(config)) log.warn(exposure, 'this server is easy to enter')
+  if (!given.speech) await requireModels(config)
+  // Before the data folder is made: a start that cannot be leaves nothing behind.
+  await tryListening(config.http).catch((error) => refuseAddress(config, error))
+  await requireDataFolder(config)
+  endOnSurprise(log)
+  const app = await createApp(config, { log, signal, ...given }).catch((error) => {
+    // A migration that was told to stop; all other starts go on to their end, which closes what they made.
+    if (!signal.aborted) throw error
+    log.info('stopped before the start was over')
+  })
+  if (!app) return
+  try {
+    // Not before: a start that fails says why in one line. Not later: to find out takes a moment.
+    logPrivileges(log)
+    const url = await listen(app)
+    const key = await createFirstKey(app)
+    stdout.write(startMessage({ url, key, config }))
+    if (!signal.aborted) await once(signal, 'abort')
+    log.info('stopping')
+  } finally {
+    await app.close()
+  }
+  log.info('stopped')
+}
+
+/**
+ * An error that nobody expected leaves the server in a state that nobody knows: it says so and ends.
+ * Whoever supervises it starts another, which goes on with what was accepted, as after any crash.
+ */
+function endOnSurprise(log: Log): void {
+  process.on('uncaughtException', (error, origin) => {
+    log.fatal({ err: error, origin }, 'unexpected failure, the server ends')
+    process.exit(1)
+  })
+}
+
+/** What the operator should know of how much a decoder could reach, were it taken over by a file. */
+function logPrivileges(log: Log): void {
+  const { state, text, remedy } = checkUser()
+  if (state === 'warn') log.warn({ remedy }, text)
+  log.info(
+    { confinement: findConfinement() },
+    'decoders are confined as far as the system offers it',
+  )
+}
+
+async function requireDataFolder(config: Config): Promise<void> {
+  const { state, text, remedy } = await checkDataFolder(config)
+  if (state === 'fail') throw new Error(`Cannot start: ${text}; ${remedy}`)
+}
+
+/** Opens the door and resolves to the address by which this machine reaches it. */
+async function listen({ http, config }: App): Promise<string> {
+  const { host, port } = config.http
+  await http.listen({ host, port }).catch((error) => refuseAddress(config, error))
+  return localUrl({ host, port: (http.server.address() as AddressInfo).port })
+}
+
+function refuseAddress({ http: { host, port } }: Config, cause: unknown): never {
+  throw new Error(`Cannot listen on ${host}:${port}: ${listenProblem(cause)}`, { cause })
+}

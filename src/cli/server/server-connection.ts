@@ -1,0 +1,34 @@
+import type { Progress } from '../terminal/progress.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { type Client, createClient, type Server } from './client.ts'
+
+/** A server to talk to. `uninterrupted` goes on when the user has interrupted the command. */
+export type ServerConnection = AsyncDisposable & { client: Client; uninterrupted: Client }
+
+/** `live`: a private server is to hear live sessions too. */
+export type ConnectOptions = { terminal: Terminal; progress: Progress; live?: boolean }
+
+/** The server that was named, else the one of this machine if its key is known, else a private one. */
+export async function connectServer(
+  server: Server & { given: boolean },
+  { terminal, progress, live = false }: ConnectOptions,
+): Promise<ServerConnection> {
+  const clientsOf = (found: Server) => ({
+    client: createClient(found, terminal.signal),
+    uninterrupted: createClient(found, new AbortController().signal),
+  })
+  const named = clientsOf(server)
+  if (server.given || (server.key && (await named.client.isRunning()))) {
+    return { ...named, async [Symbol.asyncDispose]() {} }
+  }
+  progress.show('steno', { stage: 'loading the models' })
+  // Loaded when needed: a client of another server starts without the server's parts.
+  const { startPrivateServer } = await import('./private-server.ts')
+  const own = await startPrivateServer(terminal.env, { live })
+  progress.end('steno')
+  async function close(): Promise<void> {
+    // After an interruption nobody waits for jobs to end: they go with the process. Sessions have ended.
+    if (live || !terminal.signal.aborted) await own.close()
+  }
+  return { ...clientsOf(own), [Symbol.asyncDispose]: close }
+}

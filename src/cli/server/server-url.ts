@@ -1,0 +1,58 @@
+import { createServer } from 'node:net'
+import { readClientConfig } from '../../config.ts'
+import { readSettings, UsageError } from '../arguments.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import type { Server } from './client.ts'
+
+/** The options by which every client command finds its server. */
+export const serverOptions = { server: { type: 'string' }, key: { type: 'string' } } as const
+
+/** How `--help` explains them. */
+export const serverHelp = `  --server URL     the server to use, else STENO_URL, else the one on this machine
+  --key KEY        the key to it, else STENO_KEY
+`
+
+/** The server that options and environment name; `given` tells whether they name one at all. */
+export function readServer(
+  options: { server?: string | undefined; key?: string | undefined },
+  { env }: Pick<Terminal, 'env'>,
+): Server & { given: boolean } {
+  const config = readSettings(readClientConfig, env)
+  const { server = config.url, key = config.key } = options
+  if (server !== undefined && !(URL.canParse(server) && /^https?:\/\//i.test(server))) {
+    throw new UsageError(`--server must be an http or https URL, not '${server}'`)
+  }
+  const url = server ?? localUrl(config.local)
+  return { url, key, header: config.authHeaderName, given: server !== undefined }
+}
+
+/** The address under which this machine reaches a server that listens on `host`. */
+export function localUrl({ host, port }: { host: string; port: number }): string {
+  const reachable = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}
+
+const listenProblems: Record<string, string> = {
+  EADDRINUSE: 'the port is in use; stop the program that has it, or set STENO_PORT',
+  EACCES: 'ports below 1024 need special rights; set STENO_PORT',
+  EADDRNOTAVAIL: 'this machine has no such address; set STENO_HOST',
+  ENOTFOUND: 'this machine has no such address; set STENO_HOST',
+}
+
+/** What stood in the way of listening, and the setting that leads around it. */
+export function listenProblem(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return listenProblems[code] ?? message
+}
+
+/** Rejects when nothing could listen there now; leaves nothing behind. */
+export async function tryListening(address: { host: string; port: number }): Promise<void> {
+  const probe = createServer()
+  try {
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject).listen(address, resolve)
+    })
+  } finally {
+    probe.close()
+  }
+}

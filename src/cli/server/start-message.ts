@@ -1,0 +1,53 @@
+import { fileURLToPath } from 'node:url'
+import type { Config } from '../../config.ts'
+
+/** A recording that ships with the project, for a first try. */
+export const SAMPLE = fileURLToPath(new URL('../../../test/fixtures/jfk.flac', import.meta.url))
+
+type Welcome = { url: string; key: string | undefined; config: Config }
+
+/** What `steno serve` prints once it listens: the address, the key or how to get one, and a first request. */
+export function startMessage({ url, key, config }: Welcome): string {
+  const header = config.http.authHeaderNames[0]!
+  return `Steno listens on ${url}
+
+${describeKey(key, config)}
+
+To try it, paste this into a shell:
+
+${firstRequest({ url, header, key: keyExpression(key, config) })}
+`
+}
+
+function describeKey(key: string | undefined, config: Config): string {
+  if (key !== undefined) return `Your key, shown only this once: ${key}`
+  if (config.keys.length > 0) return 'The keys are those in STENO_API_KEYS.'
+  return "The keys were shown when they were made. If all are lost, 'npx steno keys create' makes another."
+}
+
+/** The key as a shell reads it. A configured key is not repeated here: output may end in a log. */
+function keyExpression(key: string | undefined, config: Config): string {
+  if (key !== undefined) return key
+  if (config.keys.length > 0) return '$(printf %s "$STENO_API_KEYS" | sed "s/^[^:]*://; s/,.*//")'
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's.
+  return '${STENO_KEY:?put your key into STENO_KEY}'
+}
+
+/** Upload, create, wait, print: for any POSIX shell with curl and sed, so that it needs no other tool. */
+function firstRequest({ url, header, key }: { url: string; header: string; key: string }): string {
+  const get = (name: string) => `sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`
+  return `KEY="${key}"
+STENO=${quote(url)}
+AUDIO=$(curl -sS -H "${header}: $KEY" -F ${quote(`audio=@"${SAMPLE.replace(/["\\]/g, '\\$&')}"`)} "$STENO/v2/upload" | ${get('audio_url')})
+JOB=$(curl -sS -H "${header}: $KEY" -H 'content-type: application/json' \\
+  -d "{\\"audio_url\\":\\"$AUDIO\\"}" "$STENO/v2/pre-recorded" | ${get('result_url')})
+while ANSWER=$(curl -sS -H "${header}: $KEY" "$JOB"); do
+  case $ANSWER in *'"status":"queued"'*|*'"status":"processing"'*) sleep 1;; *) break;; esac
+done
+printf '%s\\n' "$ANSWER" | ${get('full_transcript')}`
+}
+
+/** Quotes for a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

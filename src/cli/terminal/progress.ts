@@ -1,0 +1,85 @@
+import { sanitize, sanitizeLines } from './sanitize-terminal.ts'
+import type { Output } from './terminal.ts'
+
+/** How far one recording is. `fraction` is of the stage named. */
+export type Step = { stage: string; fraction?: number | null; secondsLeft?: number | null }
+
+/** Where a person can follow the work: one line that is written over, or plain lines in a log. */
+export type Progress = {
+  show(name: string, step: Step): void
+  /** The recording needs no more showing. */
+  end(name: string): void
+  /** A line that stays; or several of a message, each fit to be printed. */
+  say(line: string): void
+  /** Takes the moving line away, before something else is written. */
+  clear(): void
+}
+
+/** In a log a stage that goes on is worth a line this often. */
+const PLAIN_LINE_MS = 10_000
+
+/** Shows progress on `stderr`, as suits it. */
+export function createProgress(stderr: Output): Progress {
+  return stderr.isTTY ? createMovingLine(stderr) : createPlainLines(stderr)
+}
+
+function createMovingLine(stderr: Output): Progress {
+  const steps = new Map<string, Step>()
+  const clear = () => void stderr.write('\r\u001b[K')
+  const draw = () => {
+    clear()
+    const first = steps.entries().next().value
+    if (!first) return
+    const others = steps.size > 1 ? ` (and ${steps.size - 1} more)` : ''
+    // One column is left free: a full row would make the terminal open a new line.
+    const room = Math.max(20, (stderr.columns || 80) - 1)
+    stderr.write(`${describe(...first)}${others}`.slice(0, room))
+  }
+  return {
+    show(name, step) {
+      steps.set(name, step)
+      draw()
+    },
+    end(name) {
+      steps.delete(name)
+      draw()
+    },
+    say(line) {
+      clear()
+      stderr.write(`${sanitizeLines(line)}\n`)
+      draw()
+    },
+    clear,
+  }
+}
+
+function createPlainLines(stderr: Output): Progress {
+  const shown = new Map<string, { stage: string; at: number }>()
+  return {
+    show(name, step) {
+      const last = shown.get(name)
+      const now = performance.now()
+      if (last?.stage === step.stage && now - last.at < PLAIN_LINE_MS) return
+      shown.set(name, { stage: step.stage, at: now })
+      stderr.write(`${describe(name, step)}\n`)
+    },
+    end: (name) => void shown.delete(name),
+    say: (line) => void stderr.write(`${sanitizeLines(line)}\n`),
+    clear() {},
+  }
+}
+
+/** `talk.mp3: recognize 43 %, about 1 min 10 s left`. */
+function describe(name: string, { stage, fraction, secondsLeft }: Step): string {
+  const percent = typeof fraction === 'number' ? ` ${Math.floor(fraction * 100)} %` : ''
+  const left = typeof secondsLeft === 'number' ? `, about ${formatSeconds(secondsLeft)} left` : ''
+  return `${sanitize(name)}: ${sanitize(stage)}${percent}${left}`
+}
+
+/** Seconds as a person says them: `8 s`, `2 min 5 s`, `1 h 3 min`. */
+export function formatSeconds(seconds: number): string {
+  const whole = Math.max(1, Math.round(seconds))
+  if (whole < 60) return `${whole} s`
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { sanitize, sanitizeJson, sanitizeLines } from './sanitize-terminal.ts'
+
+const hostile = 'a\u001b[2J\u009b1m\u202eb\ud800x\u{e0041}ü'
+
+test('what a terminal would obey is not printed', () => {
+  assert.equal(sanitize(hostile), 'a?[2J?1m?b?x?ü')
+})
+
+test('lines stay lines', () => {
+  assert.equal(sanitizeLines('a\u001b[2J\nb\r\n'), 'a?[2J\nb?\n')
+})
+
+test('JSON is printed with such characters escaped, and reads the same', () => {
+  const value = { text: hostile, list: [1] }
+  const json = sanitizeJson(value)
+  assert.doesNotMatch(json, /[^\P{C}\n]/u)
+  assert.deepEqual(JSON.parse(json), value)
+  assert.ok(json.startsWith('{\n  "text": "a\\u001b[2J\\u009b1m\\u202eb\\ud800x\\udb40\\udc41ü"'))
+})

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { ApiAddOn, ApiResult } from '../server/api-types.ts'
+import { describeFailures, formatAddOns } from './add-on-text.ts'
+
+type AddOns = Omit<ApiResult, 'metadata' | 'transcription'>
+
+function result(addOns: AddOns): ApiResult {
+  const metadata = { audio_duration: 60, number_of_distinct_channels: 1 }
+  return { metadata, transcription: { full_transcript: '', utterances: [] }, ...addOns }
+}
+
+function made<T>(results: T, isEmpty = false): ApiAddOn<T> {
+  return { success: true, is_empty: isEmpty, error: null, results }
+}
+
+const judged = { text: 'I love it.', sentiment: 'positive', emotion: 'contentment', start: 59.96 }
+
+test('a result without add-ons has nothing below its text', () => {
+  assert.equal(formatAddOns(result({})), '')
+})
+
+test('a summary stands below a heading', () => {
+  assert.equal(
+    formatAddOns(result({ summarization: made('- One.\n- Two.') })),
+    '\nSummary:\n- One.\n- Two.\n',
+  )
+})
+
+test('entities are a table with times, hours only where there are some', () => {
+  const entities = [
+    { entity_type: 'NAME_GIVEN', text: 'Lena', start: 1.25, end: 2 },
+    { entity_type: 'MONEY', text: '$5', start: 3600 + 62.04, end: 3663 },
+  ]
+  assert.equal(
+    formatAddOns(result({ named_entity_recognition: made(entities) })),
+    `
+Entities:
+start      type        text
+0:01.3     NAME_GIVEN  Lena
+1:01:02.0  MONEY       $5
+`,
+  )
+})
+
+test('sentiment is a table, whether the server sends it as text or as itself', () => {
+  const table = `
+Sentiment:
+start   sentiment  emotion      sentence
+1:00.0  positive   contentment  I love it.
+`
+  const asText = made(JSON.stringify([judged]))
+  assert.equal(formatAddOns(result({ sentiment_analysis: asText })), table)
+  assert.equal(formatAddOns(result({ sentiment_analysis: made([judged]) })), table)
+})
+
+test('an add-on that found nothing says so', () => {
+  const text = formatAddOns(result({ named_entity_recognition: made([], true) }))
+  assert.equal(text, '\nEntities:\nnone\n')
+})
+
+test('an add-on that failed is no part of the text but a failure', () => {
+  const error = { message: 'entities broke down' }
+  const failed = { success: false, is_empty: true, error, results: null }
+  const both = result({ named_entity_recognition: failed, summarization: made('Yes.') })
+  assert.equal(formatAddOns(both), '\nSummary:\nYes.\n')
+  assert.deepEqual(describeFailures(both), [
+    'Cannot make named_entity_recognition: entities broke down',
+  ])
+})

@@ -1,0 +1,52 @@
+import type { ApiAddOn, ApiResult, ApiSentiment } from '../server/api-types.ts'
+import { formatTable } from '../terminal/table.ts'
+
+/** What add-ons found, to be read below the text: a heading and lines for each one that was asked for. */
+export function formatAddOns(result: ApiResult): string {
+  const { summarization, named_entity_recognition, sentiment_analysis } = result
+  return [
+    section('Summary', summarization, (summary) => `${summary}\n`),
+    section('Entities', named_entity_recognition, (entities) => {
+      const rows = (entities ?? []).map(({ start, entity_type, text }) => {
+        return [formatTime(start), entity_type, text]
+      })
+      return formatTable(['start', 'type', 'text'], rows)
+    }),
+    section('Sentiment', sentiment_analysis, (results) => {
+      const sentences =
+        typeof results === 'string' ? (JSON.parse(results) as ApiSentiment[]) : results
+      const rows = sentences.map(({ start, sentiment, emotion, text }) => {
+        return [formatTime(start), sentiment, emotion, text]
+      })
+      return formatTable(['start', 'sentiment', 'emotion', 'sentence'], rows)
+    }),
+  ].join('')
+}
+
+/** Nothing for one that failed: that is told as a failure. */
+function section<T>(
+  heading: string,
+  addOn: ApiAddOn<T> | undefined,
+  format: (results: T) => string,
+): string {
+  if (!addOn?.success) return ''
+  return `\n${heading}:\n${addOn.is_empty ? 'none\n' : format(addOn.results)}`
+}
+
+/** Why add-ons of a result failed, in a sentence for each. */
+export function describeFailures(result: ApiResult): string[] {
+  return Object.entries(result).flatMap(([name, part]) => {
+    const { success, error } = part as Partial<ApiAddOn<unknown>>
+    return success === false ? [`Cannot make ${name}: ${error?.message ?? 'no reason given'}`] : []
+  })
+}
+
+/** `1:02:03.4`, hours only where there are some. */
+function formatTime(seconds: number): string {
+  const tenths = Math.round(seconds * 10)
+  const minutes = Math.floor(tenths / 600)
+  const rest = ((tenths % 600) / 10).toFixed(1).padStart(4, '0')
+  const hours = Math.floor(minutes / 60)
+  const full = `${String(minutes % 60).padStart(hours > 0 ? 2 : 1, '0')}:${rest}`
+  return hours > 0 ? `${hours}:${full}` : full
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { ApiResult } from '../server/api-types.ts'
+import { formatResult } from './formats.ts'
+
+/** A result with one utterance per text; each word takes a second. */
+function result(texts: [channel: number, text: string][]): ApiResult {
+  const utterances = texts.map(([channel, text], i) => {
+    const words = text.split(' ').map((word, j) => {
+      return {
+        word: j > 0 ? ` ${word}` : word,
+        start: 10 * i + j,
+        end: 10 * i + j + 1,
+        confidence: 1,
+      }
+    })
+    return { start: 10 * i, end: 10 * i + words.length, channel, words, text, language: 'en' }
+  })
+  return {
+    metadata: { audio_duration: 60, number_of_distinct_channels: 1 },
+    transcription: { full_transcript: texts.map(([, text]) => text).join(' '), utterances },
+  }
+}
+
+test('txt is one utterance per line', () => {
+  assert.equal(
+    formatResult(
+      result([
+        [0, 'Good day.'],
+        [0, 'Hello.'],
+      ]),
+      'txt',
+    ),
+    'Good day.\nHello.\n',
+  )
+})
+
+test('txt names the channels where there are several', () => {
+  const text = formatResult(
+    result([
+      [0, 'Good day.'],
+      [1, 'Hello.'],
+    ]),
+    'txt',
+  )
+  assert.equal(text, 'channel 0: Good day.\nchannel 1: Hello.\n')
+})
+
+test('txt of silence is empty', () => {
+  assert.equal(formatResult(result([]), 'txt'), '')
+})
+
+test('json is the result as the server gave it', () => {
+  const given = result([[0, 'Good day.']])
+  assert.deepEqual(JSON.parse(formatResult(given, 'json')), given)
+})
+
+test('srt is made of the words, without the blanks they carry', () => {
+  const srt = '1\n00:00:00,000 --> 00:00:02,000\nGood day.\n'
+  assert.equal(formatResult(result([[0, 'Good day.']]), 'srt'), srt)
+})
+
+test('subtitles are those of the server where it made some', () => {
+  const given = result([[0, 'Good day.']])
+  given.transcription.subtitles = [{ format: 'srt', subtitles: 'made there' }]
+  assert.equal(formatResult(given, 'srt'), 'made there')
+  assert.throws(() => formatResult(given, 'vtt'), /^Error: The server made no vtt subtitles$/)
+})
+
+test('txt is one sentence per line where sentences were asked for', () => {
+  const given = result([[0, 'Good day. Hello.']])
+  const made = { success: true, is_empty: false, error: null }
+  given.sentences = { ...made, results: ['Good day.', { sentence: 'Hello.' }] }
+  assert.equal(formatResult(given, 'txt'), 'Good day.\nHello.\n')
+  given.sentences = { ...made, success: false, results: null }
+  assert.equal(formatResult(given, 'txt'), 'Good day. Hello.\n')
+})
+
+test('txt has what add-ons found below it', () => {
+  const given = result([[0, 'Good day.']])
+  given.summarization = { success: true, is_empty: false, error: null, results: 'Good day.' }
+  assert.equal(formatResult(given, 'txt'), 'Good day.\n\nSummary:\nGood day.\n')
+})
+
+test('txt names the speakers where they were told apart, on whatever channel', () => {
+  const said = result([
+    [0, 'Good day.'],
+    [1, 'Hello.'],
+  ])
+  const { utterances } = said.transcription
+  said.transcription.utterances = utterances.map((own, i) => ({ ...own, speaker: 1 - i }))
+  assert.equal(formatResult(said, 'txt'), 'speaker 1: Good day.\nspeaker 0: Hello.\n')
+})

@@ -1,0 +1,55 @@
+import { cutCaptions } from '../../text/formats/captions.ts'
+import { formatSubtitles, type SubtitleFormat } from '../../text/formats/subtitles.ts'
+import type { Utterance } from '../../transcript/transcript.ts'
+import type { ApiResult, ApiUtterance } from '../server/api-types.ts'
+import { formatAddOns } from './add-on-text.ts'
+
+/** What `--subtitles` takes. */
+export const subtitleFormats = ['srt', 'vtt'] as const
+/** What `--format` takes. */
+export const formats = ['txt', 'json', ...subtitleFormats] as const
+/** One of them. */
+export type Format = (typeof formats)[number]
+
+/** Writes a result in one of the formats, with a line end after the last line. */
+export function formatResult(result: ApiResult, format: Format): string {
+  if (format === 'json') return `${JSON.stringify(result, undefined, 2)}\n`
+  if (format === 'txt') return formatText(result) + formatAddOns(result)
+  return subtitlesOf(result, format)
+}
+
+/** The subtitles that the server made; where it was not asked, as after a live session, they are made here. */
+function subtitlesOf({ transcription }: ApiResult, format: SubtitleFormat): string {
+  const { utterances, subtitles } = transcription
+  if (!subtitles) return formatSubtitles(cutCaptions(utterances.map(toUtterance)), format)
+  const made = subtitles.find((file) => file.format === format)
+  if (!made) throw new Error(`The server made no ${format} subtitles`)
+  return made.subtitles
+}
+
+/** One sentence per line where they were asked for, else one utterance. */
+function formatText({ transcription, sentences }: ApiResult): string {
+  const lines = sentences?.results?.map((sentence) => {
+    return typeof sentence === 'string' ? sentence : sentence.sentence
+  })
+  return (lines ?? linesOf(transcription.utterances)).map((line) => `${line}\n`).join('')
+}
+
+/** The speaker stands before an utterance where one was told, else the channel where there are several. */
+function linesOf(utterances: readonly ApiUtterance[]): string[] {
+  const several = new Set(utterances.map((utterance) => utterance.channel)).size > 1
+  return utterances.map(({ channel, speaker, text }) => {
+    const channelName = several ? `channel ${channel}: ` : ''
+    return `${speaker === undefined ? channelName : `speaker ${speaker}: `}${text.trim()}`
+  })
+}
+
+function toUtterance({ channel, language, words }: ApiUtterance): Utterance {
+  return {
+    channel,
+    language,
+    words: words.map(({ word, start, end, confidence }) => {
+      return { text: word.trim(), start, end, confidence }
+    }),
+  }
+}

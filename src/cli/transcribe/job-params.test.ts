@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { UsageError } from '../arguments.ts'
+import { completeOptions, readJobParams, readSubtitleFormats } from './job-params.ts'
+
+const txt = { format: 'txt' } as const
+
+test('options that are not given ask for nothing', async () => {
+  assert.deepEqual(await readJobParams({}, txt), {})
+})
+
+test('each option asks for its add-on', async () => {
+  const asked = { sentences: true, punctuation: true, entities: true, sentiment: true }
+  assert.deepEqual(await readJobParams({ ...asked, language: 'en' }, txt), {
+    language_config: { languages: ['en'] },
+    sentences: true,
+    punctuation_enhanced: true,
+    named_entity_recognition: true,
+    sentiment_analysis: true,
+  })
+})
+
+test('a summary has a type, the general one where none is named', async () => {
+  const type = async (...args: string[]) => {
+    const [option] = completeOptions(args)
+    const summary = option?.split('=')[1] ?? args[1]
+    return (await readJobParams({ summary }, txt)).summarization_config
+  }
+  assert.deepEqual(await type('--summary', 'concise'), { type: 'concise' })
+  assert.deepEqual(await type('--summary=bullet_points'), { type: 'bullet_points' })
+  assert.deepEqual(await type('--summary', 'talk.mp3'), { type: 'general' })
+  await assert.rejects(readJobParams({ summary: 'short' }, txt), UsageError)
+})
+
+test('only an option is completed, not a file behind the dashes nor another argument', () => {
+  assert.deepEqual(completeOptions(['a.mp3', '--summary', '-o', 'x']), [
+    ...['a.mp3', '--summary=general', '-o', 'x'],
+  ])
+  assert.deepEqual(completeOptions(['--', '--summary']), ['--', '--summary'])
+  assert.deepEqual(completeOptions(['--summary', 'concise', 'a']), ['--summary', 'concise', 'a'])
+})
+
+test('subtitles are asked for by list, by format or both, each once', async () => {
+  const config = async (list: string | undefined, format: 'txt' | 'srt', style?: string) => {
+    const subtitles = list === undefined ? undefined : [list]
+    const params = await readJobParams({ subtitles, 'subtitle-style': style }, { format })
+    return params.subtitles ? params.subtitles_config : undefined
+  }
+  assert.deepEqual(readSubtitleFormats(['vtt, srt,vtt']), ['vtt', 'srt'])
+  assert.deepEqual(readSubtitleFormats(['vtt', 'srt', 'vtt']), ['vtt', 'srt'])
+  assert.deepEqual(await config('vtt', 'txt'), { formats: ['vtt'], style: 'default' })
+  assert.deepEqual(await config('vtt', 'srt', 'compliance'), {
+    formats: ['srt', 'vtt'],
+    style: 'compliance',
+  })
+  assert.equal(await config(undefined, 'txt'), undefined)
+  await assert.rejects(config(undefined, 'txt', 'compliance'), /--subtitle-style needs --subtitles/)
+  await assert.rejects(config('srt', 'txt', 'x'), /--subtitle-style must be one of: default/)
+  assert.throws(() => readSubtitleFormats(['srt,ass']), /--subtitles must be one of: srt, vtt; not/)
+})
+
+test('redaction has types and a form, and the form needs the redaction', async () => {
+  const config = async (list: string, mode?: string, ...lists: string[]) => {
+    const redact = [list, ...lists]
+    const params = await readJobParams({ redact, 'redact-mode': mode }, txt)
+    return params.pii_redaction ? params.pii_redaction_config : undefined
+  }
+  assert.deepEqual(await config('pci'), { entity_types: ['PCI'], processed_text_type: 'MARKER' })
+  assert.deepEqual(await config('all', 'MASK'), { processed_text_type: 'MASK' })
+  assert.deepEqual(await config('pci', 'mask', 'phones,pci', 'gdpr'), {
+    entity_types: ['PCI', 'PHONE_NUMBER', 'GDPR'],
+    processed_text_type: 'MASK',
+  })
+  await assert.rejects(config('pci', 'x'), /--redact-mode must be one of: marker, mask/)
+  await assert.rejects(
+    readJobParams({ 'redact-mode': 'mask' }, txt),
+    /--redact-mode needs --redact/,
+  )
+})
+
+test('speakers are told apart, as many as are heard, so many, or from so many to so many', async () => {
+  const params = (speakers: string) => readJobParams({ speakers }, txt)
+  assert.deepEqual(await params('auto'), { diarization: true })
+  const exact = { diarization: true, diarization_config: { number_of_speakers: 2 } }
+  assert.deepEqual(await params('2'), exact)
+  const range = { min_speakers: 2, max_speakers: 10 }
+  assert.deepEqual(await params('2-10'), { diarization: true, diarization_config: range })
+  for (const wrong of ['0', '4-2', '-1', '2.5', 'two', '2-']) {
+    await assert.rejects(params(wrong), UsageError, wrong)
+  }
+  assert.deepEqual(completeOptions(['--speakers', 'talk.wav']), ['--speakers=auto', 'talk.wav'])
+  assert.deepEqual(completeOptions(['--speakers', '2-4', 'a']), ['--speakers', '2-4', 'a'])
+})

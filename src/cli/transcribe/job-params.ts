@@ -1,0 +1,161 @@
+import type { SubtitleFormat } from '../../text/formats/subtitles.ts'
+import { readChoice, UsageError } from '../arguments.ts'
+import { type Format, subtitleFormats } from './formats.ts'
+import { readRedactTypes } from './redact-types.ts'
+import { readSpellingFile } from './spelling-file.ts'
+import { readVocabularyFile } from './vocabulary-file.ts'
+
+/** The options of `steno transcribe` that ask for more than the text. */
+export const addOnOptions = {
+  subtitles: { type: 'string', multiple: true },
+  'subtitle-style': { type: 'string' },
+  sentences: { type: 'boolean' },
+  punctuation: { type: 'boolean' },
+  vocabulary: { type: 'string' },
+  spelling: { type: 'string' },
+  entities: { type: 'boolean' },
+  sentiment: { type: 'boolean' },
+  summary: { type: 'string' },
+  speakers: { type: 'string' },
+  redact: { type: 'string', multiple: true },
+  'redact-mode': { type: 'string' },
+} as const
+
+/** How `--help` explains them. */
+export const addOnHelp = `
+Made of the text besides:
+  --subtitles LIST    writes srt, vtt or both (srt,vtt) as files of their own: beside the recording, beside the
+                      output with -o, in this folder for addresses and standard input
+  --subtitle-style S  default or compliance, which is stricter: 2 rows of 42 characters, gaps between captions
+  --sentences         the text sentence by sentence
+  --summary[=TYPE]    the sentences that tell the most; general (default), bullet_points or concise
+  --entities          names, places, numbers and the like, with their times
+  --sentiment         side and emotion of each sentence
+  --punctuation       better punctuation and capitals
+  --speakers[=N]      who says what: as many speakers as are heard, N, or N to M with =N-M
+  --vocabulary FILE   names to listen for: JSON, a list of texts or of entries as in the API
+  --spelling FILE     spellings: JSON, such as {"ACME": ["acme", "ack me"]}
+  --redact LIST       takes personal data out of everything: all, or some of names, cards, phones, emails,
+                      addresses, dates, pci, gdpr, hipaa and all other types of the API
+  --redact-mode MODE  marker writes [NAME_GIVEN_1] (default), mask writes ####
+`
+
+const summaryTypes = ['general', 'bullet_points', 'concise'] as const
+
+/** As many as are heard; so many; or from so many to so many. */
+const speakerCounts = /^(?:auto|(\d{1,4})(?:-(\d{1,4}))?)$/
+
+/** Options that may stand without a value: what looks like one, and what else is taken for it. */
+const optional = new Map([
+  [
+    '--summary',
+    { isValue: (text: string) => summaryTypes.some((type) => type === text), usual: 'general' },
+  ],
+  ['--speakers', { isValue: (text: string) => speakerCounts.test(text), usual: 'auto' }],
+])
+
+/** `--summary` and `--speakers` may stand without a value, which the parser does not know: they are given the usual one. */
+export function completeOptions(args: readonly string[]): string[] {
+  const end = args.indexOf('--')
+  const completed: string[] = []
+  for (let i = 0; i < args.length; i++) {
+    const option = end < 0 || i < end ? optional.get(args[i]!) : undefined
+    if (!option) completed.push(args[i]!)
+    else if (option.isValue(args[i + 1] ?? '')) completed.push(args[i]!, args[++i]!)
+    else completed.push(`${args[i]!}=${option.usual}`)
+  }
+  return completed
+}
+
+type AddOnOptions = typeof addOnOptions
+type Values = { [name in keyof AddOnOptions]?: ValueOf<AddOnOptions[name]> | undefined }
+type ValueOf<T extends { type: string }> = T extends { multiple: true }
+  ? string[]
+  : T['type'] extends 'boolean'
+    ? boolean
+    : string
+
+/** Reads `--subtitles`, which may stand several times: the formats, each once. */
+export function readSubtitleFormats(lists: readonly string[] = []): SubtitleFormat[] {
+  const names = lists.flatMap((list) => list.split(','))
+  const formats = names.map((name) => {
+    return readChoice(name.trim(), { name: 'subtitles', choices: subtitleFormats })
+  })
+  return [...new Set(formats)]
+}
+
+/** The fields of a creation that the options ask for; files are read, and whatever is wrong is a `UsageError`. */
+export async function readJobParams(
+  values: Values & { language?: string | undefined },
+  { format }: { format: Format },
+): Promise<Record<string, unknown>> {
+  const { language, vocabulary, spelling, summary } = values
+  return {
+    ...(language && { language_config: { languages: [language] } }),
+    ...readSubtitles(values, format),
+    ...(values.sentences && { sentences: true }),
+    ...(values.punctuation && { punctuation_enhanced: true }),
+    ...(values.entities && { named_entity_recognition: true }),
+    ...(values.sentiment && { sentiment_analysis: true }),
+    ...(summary !== undefined && {
+      summarization: true,
+      summarization_config: {
+        type: readChoice(summary, { name: 'summary', choices: summaryTypes }),
+      },
+    }),
+    ...readSpeakers(values.speakers),
+    ...readRedaction(values),
+    ...(vocabulary !== undefined && {
+      custom_vocabulary: true,
+      custom_vocabulary_config: await readVocabularyFile(vocabulary),
+    }),
+    ...(spelling !== undefined && {
+      custom_spelling: true,
+      custom_spelling_config: await readSpellingFile(spelling),
+    }),
+  }
+}
+
+function readSubtitles(values: Values, format: Format): Record<string, unknown> {
+  const asked = readSubtitleFormats(values.subtitles)
+  const formats = subtitleFormats.filter((name) => name === format || asked.includes(name))
+  const style = values['subtitle-style']
+  if (formats.length === 0) {
+    if (style === undefined) return {}
+    throw new UsageError('--subtitle-style needs --subtitles, or --format srt or vtt')
+  }
+  const choices = ['default', 'compliance'] as const
+  return {
+    subtitles: true,
+    subtitles_config: { formats, style: readChoice(style, { name: 'subtitle-style', choices }) },
+  }
+}
+
+function readSpeakers(text: string | undefined): Record<string, unknown> {
+  if (text === undefined) return {}
+  const counts = speakerCounts.exec(text)
+  const [least, most] = [counts?.[1], counts?.[2]].map((count) => count && Number(count))
+  if (!counts || least === 0 || (most !== undefined && Number(least) > Number(most))) {
+    throw new UsageError(`--speakers takes a number such as 2, or a range such as 2-4, not ${text}`)
+  }
+  if (!least) return { diarization: true }
+  const config = most ? { min_speakers: least, max_speakers: most } : { number_of_speakers: least }
+  return { diarization: true, diarization_config: config }
+}
+
+function readRedaction({ redact, 'redact-mode': mode }: Values): Record<string, unknown> {
+  if (redact === undefined) {
+    if (mode === undefined) return {}
+    throw new UsageError('--redact-mode needs --redact')
+  }
+  const types = readRedactTypes(redact.join(','))
+  const choices = ['marker', 'mask'] as const
+  const processed = readChoice(mode?.toLowerCase(), { name: 'redact-mode', choices }).toUpperCase()
+  return {
+    pii_redaction: true,
+    pii_redaction_config: {
+      ...(types && { entity_types: types }),
+      processed_text_type: processed,
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises'
+import { UsageError } from '../arguments.ts'
+import { sanitize } from '../terminal/sanitize-terminal.ts'
+
+/** Reads a JSON file that an option names; what stands in the way is wrong usage, told with the file's name. */
+export async function readJsonFile(path: string): Promise<unknown> {
+  const name = sanitize(path)
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === 'ENOENT' ? 'there is no such file' : sanitize(cause.message)
+    throw new UsageError(`Cannot read ${name}: ${reason}`, { cause })
+  })
+  try {
+    // Editors on Windows write a mark of byte order, which JSON does not know.
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch (cause) {
+    // It quotes the file, which may be a recording named by mistake.
+    const problem = sanitize(cause instanceof Error ? cause.message : String(cause))
+    throw new UsageError(`Cannot read ${name}: it is not JSON: ${problem}`, { cause })
+  }
+}
+
+/** Whether a value is an object with keys, so neither a list nor null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a value is a list of texts. */
+export function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((member) => typeof member === 'string')
+}

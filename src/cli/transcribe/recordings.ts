@@ -1,0 +1,70 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Readable } from 'node:stream'
+import { sanitize } from '../terminal/sanitize-terminal.ts'
+
+/** What is to be transcribed: a file here, an address for the server to fetch, or standard input. */
+export type Recording =
+  | { kind: 'file'; name: string; path: string }
+  | { kind: 'url'; name: string; url: string }
+  | { kind: 'stdin'; name: string }
+
+/** Reads one argument of `steno transcribe`; a file is not touched yet. */
+export function readRecording(argument: string): Recording {
+  if (argument === '-') return { kind: 'stdin', name: 'stdin' }
+  if (/^https?:\/\//i.test(argument) && URL.canParse(argument)) {
+    return { kind: 'url', name: nameOfUrl(argument), url: argument }
+  }
+  return { kind: 'file', name: basename(argument), path: argument }
+}
+
+/** The last part of the path, as a file name; the host where there is none. */
+function nameOfUrl(text: string): string {
+  const { pathname, hostname } = new URL(text)
+  const last = pathname.split('/').findLast((part) => part !== '')
+  return last === undefined ? hostname : decode(last).replace(/[/\\\0]/g, '_')
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Opened bytes; `size` is unknown for standard input. */
+type Opened = { body: AsyncIterable<Uint8Array>; size: number | undefined }
+
+/** Opens a recording that this machine has, or says in plain words why it cannot. */
+export async function openRecording(
+  recording: Exclude<Recording, { kind: 'url' }>,
+  stdin: Readable,
+): Promise<Opened> {
+  if (recording.kind === 'stdin') {
+    // What has gone to a server that refused it is gone; the rest would be half a recording.
+    if (stdin.readableDidRead) throw new Error('Cannot send standard input again')
+    return { body: stdin, size: undefined }
+  }
+  const { path } = recording
+  const stats = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === 'ENOENT' ? 'there is no such file' : sanitize(cause.message)
+    throw new Error(`Cannot open ${sanitize(path)}: ${reason}`, { cause })
+  })
+  if (stats.isDirectory()) throw new Error(`Cannot open ${sanitize(path)}: it is a folder`)
+  return { body: createReadStream(path), size: stats.size }
+}
+
+/** Passes bytes through and reports the fraction that has passed, where the size is known. */
+export async function* countBytes(
+  { body, size }: Opened,
+  onProgress: (fraction: number | null) => void,
+): AsyncGenerator<Uint8Array> {
+  let passed = 0
+  for await (const bytes of body) {
+    passed += bytes.length
+    onProgress(size ? Math.min(1, passed / size) : null)
+    yield bytes
+  }
+}

@@ -1,0 +1,44 @@
+import { piiTypes } from '../../api/schemas/pii-types.ts'
+import { UsageError } from '../arguments.ts'
+
+/** Short names for what people ask for most; the API's own names are taken as well. */
+const shortNames: Record<string, readonly string[]> = {
+  name: ['NAME', 'NAME_GIVEN', 'NAME_FAMILY', 'NAME_MEDICAL_PROFESSIONAL'],
+  email: ['EMAIL_ADDRESS'],
+  phone: ['PHONE_NUMBER'],
+  card: ['CREDIT_CARD', 'CREDIT_CARD_EXPIRATION', 'CVV'],
+  address: [
+    ...['LOCATION_ADDRESS', 'LOCATION_ADDRESS_STREET', 'LOCATION_CITY', 'LOCATION_ZIP'],
+    'LOCATION_COORDINATE',
+  ],
+  location: piiTypes.filter((type) => type.startsWith('LOCATION')),
+  date: ['DATE', 'DATE_INTERVAL', 'DOB'],
+  core: ['CORE_ENTITIES'],
+  health: ['HEALTH_INFORMATION'],
+  hipaa: ['HIPAA_SAFE_HARBOR'],
+  quebec: ['QUEBEC_PRIVACY_ACT'],
+}
+
+/**
+ * Reads the list of `--redact` and returns the `entity_types` of the API, or undefined for `all`, which is every
+ * type. Names are short ones in singular or plural, or the API's in any letter case and with dashes; a name of
+ * the API in capitals is that type alone.
+ */
+export function readRedactTypes(text: string): string[] | undefined {
+  const names = text.split(',').map((name) => name.trim())
+  const types = new Set(names.flatMap((name) => (name === 'all' ? [] : typesOf(name))))
+  return names.includes('all') ? undefined : [...types]
+}
+
+function typesOf(name: string): readonly string[] {
+  if (piiTypes.includes(name)) return [name]
+  const lower = name.toLowerCase().replaceAll('-', '_')
+  for (const singular of [lower, lower.replace(/(?<=s)es$|s$/, '')]) {
+    if (Object.hasOwn(shortNames, singular)) return shortNames[singular]!
+    const known = piiTypes.find((type) => type === singular.toUpperCase())
+    if (known) return [known]
+  }
+  const short = Object.keys(shortNames).join(', ')
+  const others = piiTypes.join(', ').toLowerCase()
+  throw new UsageError(`--redact does not know '${name}'; there are: all, ${short}, ${others}`)
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { UsageError } from '../arguments.ts'
+import { readRecording } from './recordings.ts'
+import { planOutputs, planSideFiles, prepareOutputs } from './results.ts'
+
+function plan(names: string[], output?: string, format: 'txt' | 'srt' = 'txt') {
+  return planOutputs(names.map(readRecording), { output, format })
+}
+
+test('without -o every result goes to stdout', () => {
+  assert.deepEqual(plan(['a.mp3', 'b.mp3']), [undefined, undefined])
+})
+
+test('with -o one recording makes that file', () => {
+  assert.deepEqual(plan(['a.mp3'], 'out.txt'), ['out.txt'])
+})
+
+test('with -o several recordings make files of their names in a folder', () => {
+  const names = ['dir/a.mp3', 'https://x.test/b%20c.wav?d=e', '-']
+  const paths = ['out/a.srt', 'out/b c.srt', 'out/stdin.srt']
+  assert.deepEqual(plan(names, 'out', 'srt'), paths)
+})
+
+test('with -o a slash at the end or an existing folder takes one recording too', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  assert.deepEqual(plan(['a.mp3'], 'out/'), ['out/a.txt'])
+  assert.deepEqual(plan(['a.mp3'], folder), [join(folder, 'a.txt')])
+})
+
+test('two results in one file are refused', () => {
+  assert.throws(() => plan(['x/a\n.mp3', 'y/a\n.wav'], 'out'), /^UsageError: out.a\?\.txt would be/)
+  assert.throws(() => plan(['x/a.mp3', 'y/a.wav'], 'out'), UsageError)
+})
+
+test('a result over a recording is refused', () => {
+  assert.throws(() => plan(['out/a.txt'], 'out/'), UsageError)
+})
+
+test('several subtitle files on stdout are refused', () => {
+  assert.throws(() => plan(['a.mp3', 'b.mp3'], undefined, 'srt'), UsageError)
+})
+
+test('the folder of an output is made before the work', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  await prepareOutputs([undefined, join(folder, 'a/b/c.txt')])
+  assert.ok(statSync(join(folder, 'a/b')).isDirectory())
+})
+
+test('a folder where a file is to be written is refused before the work', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const paths = [join(folder, 'not-made/a.txt'), folder]
+  await assert.rejects(prepareOutputs(paths), {
+    ...{ name: 'UsageError', message: `Cannot write ${folder}: it is a folder` },
+  })
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+/** The files of subtitles beside the outputs. */
+function planFiles(names: string[], output?: string): string[] {
+  const recordings = names.map(readRecording)
+  const outputs = planOutputs(recordings, { output, format: 'txt' })
+  const planned = planSideFiles(recordings, { outputs, formats: ['srt', 'vtt'] })
+  return planned.flat().map(({ path }) => path)
+}
+
+test('further files lie beside the recording, or here where it is not on this machine', () => {
+  assert.deepEqual(planFiles(['x/a.b.mp4']), ['x/a.b.srt', 'x/a.b.vtt'])
+  assert.deepEqual(planFiles(['-']), ['stdin.srt', 'stdin.vtt'])
+  assert.deepEqual(planFiles(['https://x.test/y/c.mp3']), ['c.srt', 'c.vtt'])
+})
+
+test('with -o further files lie beside the output, under its name', () => {
+  assert.deepEqual(planFiles(['x/a.mp4'], 'out/one.txt'), ['out/one.srt', 'out/one.vtt'])
+  const paths = ['out/a.srt', 'out/a.vtt', 'out/b.srt', 'out/b.vtt']
+  assert.deepEqual(planFiles(['x/a.mp4', 'y/b.mp4'], 'out'), paths)
+})
+
+test('a further file over a recording, an output or another file is refused', () => {
+  assert.throws(() => planFiles(['x/a.mp3', 'x/a.wav']), UsageError)
+  assert.throws(() => planFiles(['x/a.srt']), UsageError)
+  assert.throws(() => planFiles(['a.mp3'], 'out.srt'), UsageError)
+  assert.throws(() => planFiles(['a.mp3'], 'a.mp3'), UsageError)
+})

@@ -1,0 +1,26 @@
+import { UsageError } from '../arguments.ts'
+import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { isObject, isStrings, readJsonFile } from './json-file.ts'
+
+const wanted = 'must hold spellings, each with a list of what is heard for it'
+
+/**
+ * Reads the file of `--spelling` and returns a `custom_spelling_config`: the file holds that, or its dictionary alone. A
+ * `UsageError` names the file and the spelling at fault.
+ */
+export async function readSpellingFile(path: string): Promise<Record<string, unknown>> {
+  const content = await readJsonFile(path)
+  const place = sanitize(path)
+  if (!isObject(content)) throw new UsageError(`${place} ${wanted}`)
+  const { spelling_dictionary: dictionary = content, ...others } = content
+  const [other] = Object.keys(others)
+  if (dictionary !== content && other !== undefined) {
+    throw new UsageError(`${place} has '${sanitize(other)}' beside 'spelling_dictionary'`)
+  }
+  if (!isObject(dictionary)) throw new UsageError(`${place}: 'spelling_dictionary' ${wanted}`)
+  for (const [spelling, variants] of Object.entries(dictionary)) {
+    if (isStrings(variants)) continue
+    throw new UsageError(`${place}: '${sanitize(spelling)}' must be a list of what is heard for it`)
+  }
+  return { spelling_dictionary: dictionary }
+}

@@ -1,0 +1,88 @@
+import type { SubtitleFormat } from '../../text/formats/subtitles.ts'
+import { parseArguments, readChoice, UsageError } from '../arguments.ts'
+import { serverHelp, serverOptions } from '../server/server-url.ts'
+import { type Format, formats } from './formats.ts'
+import {
+  addOnHelp,
+  addOnOptions,
+  completeOptions,
+  readJobParams,
+  readSubtitleFormats,
+} from './job-params.ts'
+import { type Recording, readRecording } from './recordings.ts'
+import { planOutputs, planSideFiles, type SideFile } from './results.ts'
+
+/** The text of `steno transcribe --help`. */
+export const transcribeHelp = `Usage: steno transcribe FILE|URL... [options]
+
+Writes what is said in recordings: audio or video files, http(s) addresses, or - for standard input.
+Works without a running server: it then starts one of its own and takes it away at the end.
+
+  --format FORMAT  ${formats.join(', ')}; default txt. json is the whole result, add-ons included
+  --json           the same as --format json
+  -o, --output     a file; or a folder, for several recordings or when it ends with a slash
+  --language CODE  the language spoken, such as en; detected when absent
+${serverHelp}${addOnHelp}
+Results go to stdout or to the output, progress to stderr. Files that are there already are replaced; every
+file that was written is named on stderr. A recording that fails, or an add-on of it, is reported and the others
+go on; the exit code is then 1.
+
+  steno transcribe talk.mp3
+  steno transcribe --format srt -o subtitles/ *.mp4
+  steno transcribe talk.mp4 --subtitles srt,vtt --summary --vocabulary names.json
+  steno transcribe meeting.m4a --speakers
+  steno transcribe call.wav --redact pci,names --entities --json > call.json
+`
+
+/** One recording and where what is made of it goes: `path` is undefined for stdout. */
+export type Task = {
+  recording: Recording
+  path: string | undefined
+  subtitles: SideFile<SubtitleFormat>[]
+}
+
+/** What `steno transcribe` was asked for. `params` are the fields of a creation besides `audio_url`. */
+export type TranscribeOptions = {
+  tasks: Task[]
+  format: Format
+  params: Record<string, unknown>
+  server: { server?: string | undefined; key?: string | undefined }
+}
+
+/** Reads the command line and the files it names; whatever is wrong with them is a `UsageError`. */
+export async function readTranscribeOptions(args: readonly string[]): Promise<TranscribeOptions> {
+  const { values, positionals } = parseArguments(completeOptions(args), {
+    format: { type: 'string' },
+    json: { type: 'boolean' },
+    output: { type: 'string', short: 'o' },
+    language: { type: 'string' },
+    ...addOnOptions,
+    ...serverOptions,
+  })
+  if (positionals.length === 0) throw new UsageError('name at least one file or URL')
+  const recordings = positionals.map(readRecording)
+  const format = readFormat(values)
+  const outputs = planOutputs(recordings, { output: values.output, format })
+  const sideFiles = planSideFiles(recordings, {
+    outputs,
+    formats: readSubtitleFormats(values.subtitles),
+  })
+  const params = await readJobParams(values, { format })
+  const tasks = recordings.map((recording, i) => {
+    return { recording, path: outputs[i], subtitles: sideFiles[i]! }
+  })
+  return { tasks, format, params, server: values }
+}
+
+function readFormat({
+  format,
+  json,
+}: {
+  format?: string | undefined
+  json?: boolean | undefined
+}): Format {
+  if (json && format !== undefined && format !== 'json') {
+    throw new UsageError(`--json and --format ${format} exclude each other`)
+  }
+  return json ? 'json' : readChoice(format, { name: 'format', choices: formats })
+}

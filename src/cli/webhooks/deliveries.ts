@@ -1,0 +1,144 @@
+import { parseArguments, readNumber, UsageError } from '../arguments.ts'
+import { createClient, type DeliveryQuery, type RequestError } from '../server/client.ts'
+import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
+import { readPast } from '../terminal/moments.ts'
+import { sanitizeJson } from '../terminal/sanitize-terminal.ts'
+import { formatTable } from '../terminal/table.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
+import type { ApiDelivery } from './delivery-api-types.ts'
+
+const help = `Usage: steno deliveries [list] [--job ID] [--endpoint ID] [--status STATES] [--event EVENTS]
+                        [--limit N] [--offset N]
+       steno deliveries show ID
+       steno deliveries resend ID...
+       steno deliveries resend --failed-since WHEN [--endpoint ID] [--job ID]
+
+Lists what a server has told the callbacks and webhooks of an account, newest first, shows one delivery
+as JSON with its attempts, or has some sent again. Those that cannot be are reported, and the exit code is
+then 1.
+
+  --job ID             only those of this job
+  --endpoint ID        only those to this receiver, as listed here and by 'steno webhooks'
+  --status STATES      only those pending, delivered or failed; several with commas
+  --event EVENTS       only those of these events; several with commas
+  --failed-since WHEN  all that have failed since then: how long ago, such as 24h or 7d, or an ISO date
+  --limit N            deliveries per page; default 20
+  --offset N           deliveries to skip; default 0
+${serverHelp}`
+
+const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<number>> = {
+  list,
+  show,
+  resend,
+}
+
+/** `steno deliveries`: the log of a running server. */
+export const deliveriesCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const [name = 'list', ...rest] = args[0]?.startsWith('-') ? ['list', ...args] : args
+    const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined
+    if (verb) return verb(rest, terminal)
+    throw new UsageError(`cannot do '${name}', only ${Object.keys(verbs).join(', ')}`)
+  },
+}
+
+async function list(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseArguments(args, {
+    job: { type: 'string' },
+    endpoint: { type: 'string' },
+    status: { type: 'string' },
+    event: { type: 'string' },
+    limit: { type: 'string' },
+    offset: { type: 'string' },
+    ...serverOptions,
+  })
+  if (positionals.length > 0) throw new UsageError('list takes options only')
+  const query = readQuery(values)
+  const client = createClient(readServer(values, terminal), terminal.signal)
+  const { items, next } = await client.listDeliveries(query)
+  terminal.stdout.write(formatDeliveries(items))
+  if (next !== null) {
+    terminal.stderr.write(`More: the same with --offset ${query.offset + items.length}\n`)
+  }
+  return 0
+}
+
+async function show(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseArguments(args, serverOptions)
+  const [id] = positionals
+  if (id === undefined || positionals.length > 1) throw new UsageError('show takes one ID')
+  const client = createClient(readServer(values, terminal), terminal.signal)
+  terminal.stdout.write(`${sanitizeJson(await client.findDelivery(id))}\n`)
+  return 0
+}
+
+async function resend(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseArguments(args, {
+    'failed-since': { type: 'string' },
+    job: { type: 'string' },
+    endpoint: { type: 'string' },
+    ...serverOptions,
+  })
+  const { 'failed-since': since, job, endpoint } = values
+  const isOfIds = since === undefined && job === undefined && endpoint === undefined
+  if (isOfIds ? positionals.length === 0 : since === undefined || positionals.length > 0) {
+    throw new UsageError('resend takes either IDs or --failed-since, with --endpoint and --job')
+  }
+  const client = createClient(readServer(values, terminal), terminal.signal)
+  if (since !== undefined) {
+    const at = readPast(since, { name: 'failed-since', now: Date.now() })
+    const { resent } = await client.resendFailed({
+      since: new Date(at).toISOString(),
+      ...(endpoint !== undefined && { endpoint_id: endpoint }),
+      ...(job !== undefined && { job_id: job }),
+    })
+    terminal.stdout.write(`${resent} to be sent again\n`)
+    return 0
+  }
+  let failed = 0
+  for (const id of positionals) {
+    const told = await client.resendDelivery(id).then(
+      () => 'to be sent again',
+      (error: RequestError) => {
+        terminal.signal.throwIfAborted()
+        failed++
+        return error.message
+      },
+    )
+    terminal.stderr.write(`${id}: ${told}\n`)
+  }
+  return failed > 0 ? 1 : 0
+}
+
+type Options = Partial<
+  Record<'job' | 'endpoint' | 'status' | 'event' | 'limit' | 'offset', string | undefined>
+>
+
+const STATES = ['pending', 'delivered', 'failed']
+
+function readQuery({ job, endpoint, status, event, limit, offset }: Options): DeliveryQuery {
+  const wrong = status?.split(',').find((state) => !STATES.includes(state))
+  if (wrong !== undefined) {
+    throw new UsageError(`--status must be some of: ${STATES.join(', ')}; not '${wrong}'`)
+  }
+  return {
+    offset: readNumber(offset, { name: 'offset', fallback: 0, min: 0 }),
+    limit: readNumber(limit, { name: 'limit', fallback: 20, min: 1 }),
+    ...(job !== undefined && { job_id: job }),
+    ...(endpoint !== undefined && { endpoint_id: endpoint }),
+    ...(status !== undefined && { status }),
+    ...(event !== undefined && { event }),
+  }
+}
+
+/** A line of headings and one for each delivery, in columns. */
+function formatDeliveries(deliveries: readonly ApiDelivery[]): string {
+  const headings = ['id', 'created', 'status', 'event', 'attempts', 'job', 'endpoint', 'url']
+  const rows = deliveries.map((delivery) => [
+    ...[delivery.id, delivery.created_at, delivery.status, delivery.event],
+    ...[String(delivery.attempt_count), delivery.job_id ?? '-', delivery.endpoint_id],
+    ...[delivery.url, delivery.reason ?? '-'],
+  ])
+  return formatTable([...headings, 'reason'], rows)
+}

@@ -1,0 +1,15 @@
+import type { Db } from '../../storage/db.ts'
+import { type Endpoint, findEndpoint } from '../../storage/deliveries/endpoints.ts'
+import { sanitize } from '../terminal/sanitize-terminal.ts'
+
+/** Finds a webhook; throws when there is none, also when the id is that of a receiver of callbacks. */
+export async function findWebhook(db: Pick<Db, 'sql'>, id: string): Promise<Endpoint> {
+  const endpoint = await findEndpoint(db, { id })
+  if (!endpoint) throw new Error(`Cannot find a webhook with the id ${id}`)
+  if (endpoint.kind === 'webhook') return endpoint
+  const account = sanitize(endpoint.account)
+  throw new Error(
+    `Cannot do this with ${id}: it stands for callbacks, which go where jobs say and are signed ` +
+      `with the secret of the account ${account}`,
+  )
+}

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { UsageError } from '../arguments.ts'
+import { readEvents, readWebhookUrl } from './webhook-options.ts'
+
+test('the address of a webhook is absolute, http or https, and has one spelling', () => {
+  assert.equal(readWebhookUrl('HTTPS://A.example:443'), 'https://a.example/')
+  assert.equal(readWebhookUrl('http://a.example/x?y=1'), 'http://a.example/x?y=1')
+  const wrong = [
+    '',
+    'a.example',
+    '/x',
+    'ftp://a.example',
+    'https:a.example',
+    'https://',
+    'http://a b/',
+  ]
+  for (const text of [...wrong, 'https://a.example/#x', 'https://a.example/#']) {
+    assert.throws(() => readWebhookUrl(text), UsageError, text)
+  }
+})
+
+test('events come in their order, once, and are not limited when none is named', () => {
+  const events = ['transcription.success', 'live.end_session']
+  assert.deepEqual(readEvents('live.end_session, transcription.success,live.end_session'), events)
+  assert.equal(readEvents(undefined), null)
+  for (const text of ['', 'live.transcript', 'live.end_session,']) {
+    assert.throws(() => readEvents(text), /^UsageError: --events must be some of transcription/)
+  }
+})

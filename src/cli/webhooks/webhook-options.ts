@@ -1,0 +1,18 @@
+import { type WebhookEvent, webhookEvents } from '../../storage/deliveries/delivery-outbox.ts'
+import { UsageError } from '../arguments.ts'
+
+/** Reads the address of a webhook, and returns it as it is always spelt. */
+export function readWebhookUrl(text: string): string {
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
+  if (url && !text.includes('#')) return url.href
+  throw new UsageError('the address must be an absolute http or https URL without a fragment')
+}
+
+/** Reads a list of events; null, for all of them, when absent. */
+export function readEvents(text: string | undefined): readonly WebhookEvent[] | null {
+  if (text === undefined) return null
+  const wanted = text.split(',').map((part) => part.trim())
+  const unknown = wanted.find((one) => !webhookEvents.some((event) => event === one))
+  if (unknown === undefined) return webhookEvents.filter((event) => wanted.includes(event))
+  throw new UsageError(`--events must be some of ${webhookEvents.join(',')}; not '${unknown}'`)
+}

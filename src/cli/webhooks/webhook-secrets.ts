@@ -1,0 +1,78 @@
+import { readConfig } from '../../config.ts'
+import { insertWebhook } from '../../storage/deliveries/endpoints.ts'
+import { addSecret, makeSecret, rotateSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { FIRST_ACCOUNT } from '../keys/first-key.ts'
+import { readLabel } from '../keys/key-options.ts'
+import { openDatabase } from '../server/open-database.ts'
+import { formatMoment, readSpan } from '../terminal/moments.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { findWebhook } from './find-webhook.ts'
+import { readEvents, readWebhookUrl } from './webhook-options.ts'
+
+/** `steno webhooks add`. */
+export async function addWebhook(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseArguments(args, {
+    account: { type: 'string', default: FIRST_ACCOUNT },
+    events: { type: 'string' },
+    name: { type: 'string' },
+  })
+  const [address] = positionals
+  if (address === undefined || positionals.length > 1) throw new UsageError('add takes one URL')
+  const url = readWebhookUrl(address)
+  const account = readLabel(values.account, { name: 'account' })
+  const name = values.name === undefined ? null : readLabel(values.name, { name: 'name' })
+  const events = readEvents(values.events)
+
+  const { folder } = readSettings(readConfig, terminal.env).storage
+  await using db = await openDatabase(folder, { create: true, terminal })
+  const [secret, at] = [makeSecret(), Date.now()]
+  // Together: what goes out between the two would be signed by another secret, or by none.
+  const id = await db.sql.transaction().execute(async (sql) => {
+    const webhook = { account, url, events, name, source: 'cli', createdAt: at } as const
+    const endpointId = await insertWebhook({ sql }, webhook)
+    await addSecret({ sql }, { account, endpointId, secret, at })
+    return endpointId
+  })
+  const told = events?.join(', ') ?? 'all events'
+  terminal.stderr.write(
+    `Webhook ${id} of the account ${account}, told of ${told}, in ${folder}.\n` +
+      'Its signing secret is shown only this once:\n',
+  )
+  terminal.stdout.write(`${secret}\n`)
+  return 0
+}
+
+/** `steno webhooks rotate`. */
+export async function rotateSecrets(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseArguments(args, {
+    account: { type: 'string' },
+    overlap: { type: 'string' },
+  })
+  const [id] = positionals
+  if (positionals.length > 1 || (id === undefined) === (values.account === undefined)) {
+    throw new UsageError('rotate takes one ID, or --account for the secret of an account')
+  }
+  const overlapMs = readSpan(values.overlap, { name: 'overlap', fallback: '24h' })
+  const named =
+    values.account === undefined ? undefined : readLabel(values.account, { name: 'account' })
+
+  const { storage, delivery } = readSettings(readConfig, terminal.env)
+  await using db = await openDatabase(storage.folder, { create: id === undefined, terminal })
+  const account = named ?? (await findWebhook(db, id!)).account
+  const configured = delivery.secrets.filter((one) => one.account === account)
+  const secret = makeSecret()
+  const at = Date.now()
+  await rotateSecret(db, {
+    ...{ account, endpointId: id ?? null, secret, at, overlapMs },
+    configured: configured.map((one) => one.secret),
+  })
+  const owner = id === undefined ? `the account ${account}` : id
+  const earlier =
+    overlapMs === 0
+      ? 'Earlier ones do not sign any more.'
+      : `Earlier ones sign beside it until ${formatMoment(at + overlapMs)}.`
+  terminal.stderr.write(`New signing secret of ${owner}. ${earlier}\nIt is shown only this once:\n`)
+  terminal.stdout.write(`${secret}\n`)
+  return 0
+}

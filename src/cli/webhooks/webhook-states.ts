@@ -1,0 +1,64 @@
+import { readConfig } from '../../config.ts'
+import type { Db } from '../../storage/db.ts'
+import { failEndpointDeliveries } from '../../storage/deliveries/deliveries.ts'
+import { disabledReason } from '../../storage/deliveries/delivery-outbox.ts'
+import { removeEndpoint } from '../../storage/deliveries/endpoint-removal.ts'
+import {
+  disableEndpoint,
+  type Endpoint,
+  enableEndpoint,
+  findEndpoint,
+} from '../../storage/deliveries/endpoints.ts'
+import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { openDatabase } from '../server/open-database.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+
+/** Changes an endpoint and says what it has done. */
+type Change = (db: Pick<Db, 'sql'>, endpoint: Endpoint) => Promise<string>
+
+/** `steno webhooks enable`. */
+export function enableWebhooks(args: string[], terminal: Terminal): Promise<number> {
+  return changeAll(args, terminal, async (db, { id }) => {
+    await enableEndpoint(db, id)
+    return 'enabled'
+  })
+}
+
+/** `steno webhooks disable`. */
+export function disableWebhooks(args: string[], terminal: Terminal): Promise<number> {
+  return changeAll(args, terminal, async (db, endpoint) => {
+    const { id } = endpoint
+    const [reason, at] = ['by the operator', Date.now()]
+    await disableEndpoint(db, id, { reason, at })
+    // Also if it was disabled already: whoever did so may have been stopped before this.
+    const told = disabledReason(endpoint.disabledReason ?? reason)
+    await failEndpointDeliveries(db, id, { reason: told, at })
+    return 'disabled'
+  })
+}
+
+/** `steno webhooks remove`. */
+export function removeWebhooks(args: string[], terminal: Terminal): Promise<number> {
+  return changeAll(args, terminal, async (db, { id, kind, source }) => {
+    await removeEndpoint(db, id, { reason: 'the webhook was removed', at: Date.now() })
+    if (kind === 'callback') return 'removed, until a job names it again'
+    if (source === 'settings')
+      return 'removed; while STENO_WEBHOOKS names it, a start brings it back'
+    return 'removed'
+  })
+}
+
+async function changeAll(args: string[], terminal: Terminal, change: Change): Promise<number> {
+  const ids = parseArguments(args, {}).positionals
+  if (ids.length === 0) throw new UsageError('name at least one webhook by its id')
+  const { folder } = readSettings(readConfig, terminal.env).storage
+  await using db = await openDatabase(folder, { create: false, terminal })
+  let missing = 0
+  for (const id of ids) {
+    const endpoint = await findEndpoint(db, { id })
+    const told = endpoint ? await change(db, endpoint) : 'no webhook has this id'
+    terminal.stderr.write(`${id}: ${told}\n`)
+    if (!endpoint) missing++
+  }
+  return missing > 0 ? 1 : 0
+}

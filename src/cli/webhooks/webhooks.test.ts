@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { runHere } from '../../../test/support/run-here.ts'
+import { makeFolder, openTestStorage } from '../../../test/support/test-storage.ts'
+import { queueJobEnd, queueWebhooks } from '../../storage/deliveries/delivery-outbox.ts'
+import { disableEndpoint, findEndpoint } from '../../storage/deliveries/endpoints.ts'
+import { signingSecrets } from '../../storage/deliveries/signing-secrets.ts'
+
+const URL = 'https://a.example/hook'
+const HOUR = 3_600_000
+const SECRET = /^whsec_[A-Za-z\d+/]{43}=\n$/
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+
+/** A store that a server could be running on, and `steno webhooks` for its folder. */
+async function open(t: TestContext) {
+  const { db, folder } = await openTestStorage(t)
+  async function webhooks(args: string[], env: Record<string, string> = {}) {
+    return runHere(['webhooks', ...args], { STENO_DATA_DIR: folder, ...env })
+  }
+  return {
+    db,
+    webhooks,
+    /** Adds a webhook and resolves to its id. */
+    async add(...args: string[]): Promise<string> {
+      const { stderr } = await webhooks(['add', ...args])
+      return /ep_[\da-f]{16}/.exec(stderr)![0]
+    },
+    /** The fields of each line of the list. */
+    async list(...args: string[]): Promise<string[][]> {
+      const { code, stdout } = await webhooks(args)
+      const [head, ...lines] = stdout.trimEnd().split('\n')
+      assert.match(head!, /^id +account +name +url +events +from +created +arrived +state$/)
+      assert.equal(code, 0)
+      return lines.map((line) => line.split(/ {2,}/))
+    },
+    /** What signs deliveries to an endpoint of the account `acme` so many hours from now. */
+    secretsIn: (hours: number, endpointId = 'ep_other') => {
+      return signingSecrets(db, { account: 'acme', endpointId, now: Date.now() + hours * HOUR })
+    },
+    /** Why the only delivery there is has failed. */
+    async failure() {
+      const row = await db.sql.selectFrom('deliveries').selectAll().executeTakeFirstOrThrow()
+      return [row.state, row.reason]
+    },
+  }
+}
+
+test('a webhook is added before the first start, with a secret of its own that is shown once', async (t) => {
+  const folder = join(await makeFolder(t), 'data')
+  const env = { STENO_DATA_DIR: folder }
+  const none = await runHere(['webhooks'], env)
+  assert.match(
+    none.stderr,
+    /^steno webhooks: Cannot find a database in .*data \(STENO_DATA_DIR\)$/m,
+  )
+  assert.equal(none.code, 1)
+  const { code, stdout, stderr } = await runHere(['webhooks', 'add', URL], env)
+  assert.match(stdout, SECRET)
+  assert.match(stderr, /^Webhook ep_[\da-f]{16} of the account default, told of all events, in /)
+  assert.ok(!stderr.includes(stdout.trim()))
+  assert.equal(code, 0)
+})
+
+test("an account's secret is made before the first start, a webhook's is not", async (t) => {
+  const env = { STENO_DATA_DIR: join(await makeFolder(t), 'data') }
+  const none = await runHere(['webhooks', 'rotate', 'ep_0'], env)
+  assert.match(none.stderr, /^steno webhooks: Cannot find a database in /)
+  assert.equal(none.code, 1)
+  const { stdout, stderr } = await runHere(['webhooks', 'rotate', '--account', 'acme'], env)
+  assert.match(stdout, SECRET)
+  assert.match(stderr, /^New signing secret of the account acme\. /)
+})
+
+test('an added webhook signs with the secret that was printed, and is listed with what was said', async (t) => {
+  const { webhooks, list, secretsIn } = await open(t)
+  const options = ['--account', 'acme', '--name', 'night job']
+  const events = 'live.end_session,transcription.success'
+  const { stdout, stderr } = await webhooks(['add', URL, ...options, '--events', events])
+  const id = /ep_[\da-f]{16}/.exec(stderr)![0]
+  assert.match(stderr, /, told of transcription\.success, live\.end_session, in /)
+  assert.deepEqual(await secretsIn(0, id), [stdout.trim()])
+  const [[...row] = []] = await list('list', '--account', 'acme')
+  assert.match(row.splice(6, 1)[0]!, MOMENT)
+  const told = 'transcription.success,live.end_session'
+  assert.deepEqual(row, [id, 'acme', 'night job', URL, told, 'cli', '-', 'ok'])
+  assert.deepEqual(await list('--account', 'other'), [])
+})
+
+test('an address that the account has is refused, and brings no secret', async (t) => {
+  const { add, webhooks, secretsIn } = await open(t)
+  const id = await add(URL, '--account', 'acme')
+  const before = await secretsIn(0, id)
+  const { code, stdout, stderr } = await webhooks(['add', URL, '--account', 'acme'])
+  assert.match(
+    stderr,
+    new RegExp(`^steno webhooks: Cannot add the webhook: ${id} has this address`),
+  )
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.deepEqual(await secretsIn(0, id), before)
+})
+
+test('the list hides credentials, is harmless, and shows receivers of callbacks when asked', async (t) => {
+  const { db, add, list } = await open(t)
+  await add('https://me:pw@b.example/')
+  const callback = { callback: true, callback_config: { url: 'https://c.example/x' } }
+  const request_params = JSON.stringify(callback)
+  const job = { id: 'job', account: 'ac\u001bme', status: 'done', request_params } as const
+  await queueJobEnd(db, job, { at: Date.now() + 1000 })
+  const [[, , , shown] = [], ...others] = await list()
+  assert.deepEqual([shown, others], ['https://***@b.example/', []])
+  const [, [, account, , origin, , from] = []] = await list('--all')
+  assert.deepEqual([account, origin, from], ['ac?me', 'https://c.example', 'jobs'])
+})
+
+test('the list tells what fails and what is disabled, and why', async (t) => {
+  const { db, add, list } = await open(t)
+  const id = await add(URL)
+  const health = { failing_since: 0, last_failure: 'no\nanswer', last_success_at: 1000 }
+  await db.sql.updateTable('endpoints').set(health).execute()
+  const [[...failing] = []] = await list()
+  const state = 'failing since 1970-01-01T00:00:00Z: no?answer'
+  assert.deepEqual(failing.slice(-2), ['1970-01-01T00:00:01Z', state])
+  await disableEndpoint(db, id, { reason: 'gone', at: 2000 })
+  const [[...disabled] = []] = await list()
+  assert.equal(disabled.at(-1), 'disabled 1970-01-01T00:00:02Z: gone')
+})
+
+test('rotation prints a new secret, and the earlier one signs on for a day or as long as is said', async (t) => {
+  const { add, webhooks, secretsIn } = await open(t)
+  const id = await add(URL, '--account', 'acme')
+  const [first] = await secretsIn(0, id)
+  const { code, stdout, stderr } = await webhooks(['rotate', id])
+  assert.match(stdout, SECRET)
+  assert.match(stderr, /^New signing secret of ep_\w+\. Earlier ones sign beside it until \d{4}-/)
+  assert.equal(code, 0)
+  assert.deepEqual(await secretsIn(23.9, id), [stdout.trim(), first])
+  assert.deepEqual(await secretsIn(24, id), [stdout.trim()])
+  const leaked = await webhooks(['rotate', id, '--overlap', '0h'])
+  assert.match(leaked.stderr, / Earlier ones do not sign any more\.$/m)
+  assert.deepEqual(await secretsIn(0, id), [leaked.stdout.trim()])
+})
+
+test("an account's secret is made, then replaced; one of the settings signs on beside it", async (t) => {
+  const { webhooks, secretsIn } = await open(t)
+  const configured = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+  const foreign = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
+  const STENO_WEBHOOK_SECRETS = `acme:${configured},other:${foreign}`
+  const { stdout } = await webhooks(['rotate', '--account', 'acme'], { STENO_WEBHOOK_SECRETS })
+  assert.deepEqual(await secretsIn(23), [stdout.trim(), configured])
+  const { stdout: next } = await webhooks(['rotate', '--account', 'acme', '--overlap', '30m'])
+  assert.deepEqual(await secretsIn(0.4), [next.trim(), stdout.trim(), configured])
+  assert.deepEqual(await secretsIn(0.6), [next.trim()])
+})
+
+test('secrets are rotated of webhooks only', async (t) => {
+  const { db, webhooks } = await open(t)
+  const callback = { callback: true, callback_config: { url: 'https://c.example/x' } }
+  const request_params = JSON.stringify(callback)
+  const job = { id: 'job', account: 'ac\u001bme', status: 'done', request_params } as const
+  await queueJobEnd(db, job, { at: 1 })
+  const { id } = await db.sql.selectFrom('endpoints').select('id').executeTakeFirstOrThrow()
+  for (const verb of ['rotate', 'test']) {
+    const refused = await webhooks([verb, id])
+    assert.match(refused.stderr, /: Cannot do this with ep_\w+: it stands for .* account ac\?me$/m)
+    assert.deepEqual([refused.code, refused.stdout], [1, ''])
+    const missing = await webhooks([verb, 'ep_0'])
+    assert.match(missing.stderr, /^steno webhooks: Cannot find a webhook with the id ep_0$/m)
+    assert.deepEqual([missing.code, missing.stdout], [1, ''])
+  }
+})
+
+test('what waits for a webhook that is disabled fails, and it can be enabled again', async (t) => {
+  const { db, add, webhooks, failure } = await open(t)
+  const id = await add(URL, '--account', 'acme')
+  await queueWebhooks(db, { id: 'job', account: 'acme' }, ['transcription.created'], { at: 1 })
+  const disabled = await webhooks(['disable', 'ep_0', id])
+  const told = `ep_0: no webhook has this id\n${id}: disabled\n`
+  assert.deepEqual(disabled, { code: 1, stdout: '', stderr: told })
+  assert.deepEqual(await failure(), ['failed', 'the endpoint is disabled: by the operator'])
+  assert.equal((await findEndpoint(db, { id }))?.disabledReason, 'by the operator')
+  const enabled = await webhooks(['enable', id])
+  assert.deepEqual(enabled, { code: 0, stdout: '', stderr: `${id}: enabled\n` })
+  assert.equal((await findEndpoint(db, { id }))?.disabledAt, null)
+})
+
+test('a webhook that was disabled by itself fails what still waits for it, for its own reason', async (t) => {
+  const { db, add, webhooks, failure } = await open(t)
+  const id = await add(URL, '--account', 'acme')
+  await queueWebhooks(db, { id: 'job', account: 'acme' }, ['transcription.created'], { at: 1 })
+  await disableEndpoint(db, id, { reason: 'gone', at: 2 })
+  assert.equal((await webhooks(['disable', id])).code, 0)
+  assert.deepEqual(await failure(), ['failed', 'the endpoint is disabled: gone'])
+})
+
+test('a webhook is removed with what waits for it, and settings may bring it back', async (t) => {
+  const { db, add, webhooks, list, failure } = await open(t)
+  const id = await add(URL, '--account', 'acme')
+  await queueWebhooks(db, { id: 'job', account: 'acme' }, ['transcription.created'], { at: 1 })
+  const removed = await webhooks(['remove', id])
+  assert.deepEqual(removed, { code: 0, stdout: '', stderr: `${id}: removed\n` })
+  assert.deepEqual(await list(), [])
+  assert.deepEqual(await failure(), ['failed', 'the webhook was removed'])
+  await add(URL, '--account', 'acme')
+  await db.sql.updateTable('endpoints').set({ source: 'settings' }).execute()
+  const { stderr } = await webhooks(['remove', id])
+  assert.match(stderr, /removed; while STENO_WEBHOOKS names it, a start brings it back$/m)
+})

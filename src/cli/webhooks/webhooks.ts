@@ -1,0 +1,95 @@
+import { readConfig } from '../../config.ts'
+import { withoutCredentials } from '../../delivery/without-credentials.ts'
+import { type Endpoint, listEndpoints } from '../../storage/deliveries/endpoints.ts'
+import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { FIRST_ACCOUNT } from '../keys/first-key.ts'
+import { openDatabase } from '../server/open-database.ts'
+import { formatMoment } from '../terminal/moments.ts'
+import { formatTable } from '../terminal/table.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
+import { addWebhook, rotateSecrets } from './webhook-secrets.ts'
+import { disableWebhooks, enableWebhooks, removeWebhooks } from './webhook-states.ts'
+import { testWebhook } from './webhook-test.ts'
+
+const help = `Usage: steno webhooks [list] [--account NAME] [--all]
+       steno webhooks add URL [--account NAME] [--events LIST] [--name TEXT]
+       steno webhooks rotate ID [--overlap TIME]
+       steno webhooks rotate --account NAME [--overlap TIME]
+       steno webhooks test ID
+       steno webhooks enable ID...
+       steno webhooks disable ID...
+       steno webhooks remove ID...
+
+Manages who is told of the jobs of an account, in the data folder of this machine, STENO_DATA_DIR, whether
+or not a server is running on it: a change holds for whatever happens from then on.
+
+  --account NAME   whose jobs it is told of; default ${FIRST_ACCOUNT}. With list: only those of the account
+  --events LIST    what it is told, default all:
+                   transcription.created, transcription.success, transcription.error,
+                   live.start_session, live.start_recording, live.end_recording, live.end_session
+  --name TEXT      what it is for, shown in the list
+  --all            lists the receivers of callbacks too, by their origins: those in the log of deliveries,
+                   and those that fail or are disabled
+  --overlap TIME   so long the earlier secret goes on signing beside the new one, such as 30m, 24h
+                   or 7d; default 24h, and 0h if it has leaked
+
+'add' and 'rotate' print a signing secret on stdout, this once. 'rotate --account' makes or replaces that
+of the account, which signs its callbacks and what goes to webhooks that have none of their own. 'test'
+sends an event now and says what became of it; the exit code is 1 when it did not arrive. 'enable'
+has a receiver tried again, also that of callbacks; 'disable' and 'remove' give up what waits for it.
+IDs that are not there are reported, and the exit code is then 1. Private addresses, such as localhost, are
+reached only if STENO_ALLOW_PRIVATE_NETWORK allows them.
+`
+
+const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<number>> = {
+  list,
+  add: addWebhook,
+  rotate: rotateSecrets,
+  test: testWebhook,
+  enable: enableWebhooks,
+  disable: disableWebhooks,
+  remove: removeWebhooks,
+}
+
+/** `steno webhooks`: works on the database itself, as `steno keys` does; it shows secrets, which no API should. */
+export const webhooksCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const [name = 'list', ...rest] = args[0]?.startsWith('-') ? ['list', ...args] : args
+    const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined
+    if (verb) return verb(rest, terminal)
+    throw new UsageError(`cannot do '${name}', only ${Object.keys(verbs).join(', ')}`)
+  },
+}
+
+async function list(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parseArguments(args, {
+    account: { type: 'string' },
+    all: { type: 'boolean', default: false },
+  })
+  if (positionals.length > 0) throw new UsageError('list takes no names')
+  const { folder } = readSettings(readConfig, terminal.env).storage
+  await using db = await openDatabase(folder, { create: false, terminal })
+  const endpoints = await listEndpoints(db, { account: values.account })
+  const shown = endpoints.filter(({ kind }) => values.all || kind === 'webhook')
+  terminal.stdout.write(formatEndpoints(shown))
+  return 0
+}
+
+function formatEndpoints(endpoints: readonly Endpoint[]): string {
+  const headings = ['id', 'account', 'name', 'url', 'events', 'from', 'created', 'arrived', 'state']
+  const rows = endpoints.map((endpoint) => [
+    ...[endpoint.id, endpoint.account, endpoint.name ?? '-', withoutCredentials(endpoint.url)],
+    ...[endpoint.events?.join() ?? 'all', endpoint.source],
+    ...[formatMoment(endpoint.createdAt), formatMoment(endpoint.lastSuccessAt)],
+    formatState(endpoint),
+  ])
+  return formatTable(headings, rows)
+}
+
+function formatState(endpoint: Endpoint): string {
+  const { failingSince, lastFailure, disabledAt, disabledReason } = endpoint
+  if (disabledAt !== null) return `disabled ${formatMoment(disabledAt)}: ${disabledReason}`
+  if (failingSince !== null) return `failing since ${formatMoment(failingSince)}: ${lastFailure}`
+  return 'ok'
+}

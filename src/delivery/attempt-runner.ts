@@ -1,0 +1,122 @@
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import type { AttemptOutcome, Metrics } from '../metrics.ts'
+import type { Delivery, Settlement } from '../storage/deliveries/deliveries.ts'
+import { noTracing, type Tracing, traced } from '../tracing.ts'
+import { type AttemptTools, type AttemptUse, attemptDelivery } from './attempt.ts'
+import { AttemptResults } from './attempt-results.ts'
+import { disableFailingEndpoint } from './disable-endpoint.ts'
+
+/** What is measured of deliveries. */
+export type DeliveryMetrics = Pick<
+  Metrics,
+  'deliveriesEnded' | 'deliveryAttempts' | 'deliveryAttemptSeconds'
+>
+
+/** What attempts are made, written and told with. */
+export type AttemptRunnerOptions = AttemptTools & {
+  settings: Config['delivery']
+  log: Log
+  metrics?: DeliveryMetrics | undefined
+  tracing?: Tracing | undefined
+  /** Aborted when the server stops. */
+  closing: AbortSignal
+}
+
+/** How an attempt went: `undefined` came to nothing, and the delivery is as due as before. */
+export type AttemptReport = { isSuccess: boolean | undefined; nextAt: number }
+
+/** Pause after the database refused to say what to send, or to disable an endpoint. */
+const PAUSE_MS = 1000
+
+/** Makes attempts at deliveries, and sees to it that what came of them is written. */
+export class AttemptRunner {
+  readonly #options: AttemptRunnerOptions
+  readonly #settlements: AttemptResults
+
+  constructor(options: AttemptRunnerOptions) {
+    const { closing: signal } = options
+    this.#options = options
+    this.#settlements = new AttemptResults({ ...options, signal })
+  }
+
+  /** Makes one attempt. Resolves when its end is written; until then the delivery counts as on its way. */
+  async carry(delivery: Delivery, use: AttemptUse): Promise<AttemptReport> {
+    const { signal } = use
+    const { log, clock, closing } = this.#options
+    const nothing = { isSuccess: undefined, nextAt: clock.now() }
+    try {
+      const settlement = await this.#attempt(delivery, use)
+      await this.#settlements.write(settlement)
+      this.#tell(delivery, settlement)
+      const isSuccess = settlement.outcome === 'delivered'
+      const isDisabled = !isSuccess && (await this.#disableIfHopeless(delivery, settlement))
+      // What ended lets the next of its lane follow at once, or fail when there is nobody to be told.
+      const isNow = isDisabled || settlement.outcome !== 'retry'
+      return { isSuccess, nextAt: isNow ? clock.now() : settlement.nextAt }
+    } catch (error) {
+      if (signal.aborted || closing.aborted) return nothing
+      const { id: deliveryId, jobId } = delivery
+      log.error({ err: error, deliveryId, jobId }, 'cannot make an attempt at a delivery')
+      await clock.sleep(PAUSE_MS, signal)
+      return nothing
+    }
+  }
+
+  #attempt(delivery: Delivery, use: AttemptUse): Promise<Settlement> {
+    const { tracing = noTracing } = this.#options
+    const { id: deliveryId, jobId, endpointId, kind, attempts } = delivery
+    const attributes = {
+      'steno.delivery.id': deliveryId,
+      'steno.delivery.kind': kind,
+      'steno.delivery.attempt': attempts + 1,
+      'steno.endpoint.id': endpointId,
+      ...(jobId !== null && { 'steno.job.id': jobId }),
+    }
+    const span = tracing.start('delivery attempt', attributes, { kind: 'client' })
+    return traced(span, async () => {
+      const settlement = await attemptDelivery(this.#options, delivery, use)
+      const { status } = settlement.attempt
+      span.set({ 'steno.delivery.outcome': settlement.outcome })
+      if (status !== null) span.set({ 'http.response.status_code': status })
+      return settlement
+    })
+  }
+
+  #tell(delivery: Delivery, { attempt, ...verdict }: Settlement): void {
+    const { log, metrics } = this.#options
+    const { id: deliveryId, jobId, endpointId, account, kind } = delivery
+    const { status, error, ms } = attempt
+    metrics?.deliveryAttempts.inc({ kind, outcome: attemptOutcome(verdict.outcome, status) })
+    metrics?.deliveryAttemptSeconds.observe({ kind }, ms / 1000)
+    const { outcome } = verdict
+    if (outcome !== 'retry') metrics?.deliveriesEnded.inc({ kind, outcome })
+    const ids = { deliveryId, jobId, endpointId, account, kind, attempt: delivery.attempts + 1 }
+    const fields = { ...ids, outcome, status, ms, ...(error !== null && { error }) }
+    if (outcome === 'failed') log.warn(fields, 'delivery given up')
+    else log.info(fields, outcome === 'retry' ? 'delivery will be tried again' : 'delivered')
+  }
+
+  /** Tries until the database takes it: an endpoint that is gone must not be asked again. */
+  async #disableIfHopeless(delivery: Delivery, settlement: Settlement): Promise<boolean> {
+    const { db, log, settings, clock, closing } = this.#options
+    const { endpointId } = delivery
+    while (!closing.aborted) {
+      try {
+        const failure = { delivery, settlement, at: clock.now() }
+        const reason = await disableFailingEndpoint(db, settings, failure)
+        if (reason) log.warn({ endpointId, reason }, 'endpoint disabled')
+        return reason !== undefined
+      } catch (error) {
+        log.error({ err: error, endpointId }, 'cannot disable an endpoint, trying again')
+        await clock.sleep(PAUSE_MS, closing)
+      }
+    }
+    return false
+  }
+}
+
+function attemptOutcome(outcome: Settlement['outcome'], status: number | null): AttemptOutcome {
+  if (outcome === 'delivered') return 'delivered'
+  return status === null ? 'unanswered' : 'refused'
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { AttemptRecord, Delivery } from '../storage/deliveries/deliveries.ts'
+import { type Decision, decideOutcome } from './decide-outcome.ts'
+
+const now = 1_000_000
+
+function verdictOn(
+  answer: Partial<AttemptRecord>,
+  delivery: Partial<Pick<Delivery, 'kind' | 'tries'>> = {},
+): Decision {
+  const nothing = { status: null, error: null, responseHeaders: null, responseBody: null }
+  const attempt = { at: 0, ms: 0, requestHeaders: {}, ...nothing, ...answer }
+  const chance = { now, random: () => 0.5 }
+  return decideOutcome({ kind: 'callback', tries: 0, ...delivery }, attempt, chance)
+}
+
+test('any 2xx is a success, and nothing else is', () => {
+  for (const status of [200, 201, 204, 299]) {
+    assert.deepEqual(verdictOn({ status }), { outcome: 'delivered' })
+  }
+  for (const status of [199, 300, 301, 304, 307, 400, 401, 404, 429, 500, 503]) {
+    const reason = `the receiver answered ${status}`
+    assert.deepEqual(verdictOn({ status }), { outcome: 'retry', nextAt: now + 5000, reason })
+  }
+})
+
+test('no answer is tried again, and told', () => {
+  const reason = 'nothing listens at the address'
+  assert.deepEqual(verdictOn({ error: reason }), { outcome: 'retry', nextAt: now + 5000, reason })
+})
+
+test('410 ends a callback and all that the job has for it; of a webhook only the delivery', () => {
+  const gone = { outcome: 'failed', reason: 'gone' }
+  assert.deepEqual(verdictOn({ status: 410 }), { ...gone, endsLane: true })
+  assert.deepEqual(verdictOn({ status: 410 }, { kind: 'live' }), { ...gone, endsLane: true })
+  assert.deepEqual(verdictOn({ status: 410 }, { kind: 'webhook' }), { ...gone, endsLane: false })
+})
+
+test('after the last attempt it has failed', () => {
+  const last = { outcome: 'failed', reason: 'the receiver answered 500' }
+  assert.equal(verdictOn({ status: 500 }, { tries: 6 }).outcome, 'retry')
+  assert.deepEqual(verdictOn({ status: 500 }, { tries: 7 }), last)
+  assert.equal(verdictOn({ status: 500 }, { kind: 'live', tries: 4 }).outcome, 'retry')
+  assert.deepEqual(verdictOn({ status: 500 }, { kind: 'live', tries: 5 }), last)
+})
+
+test('what the receiver asks for replaces the usual delay, not the number of attempts', () => {
+  const asked = { status: 503, responseHeaders: { 'retry-after': '77' } }
+  const reason = 'the receiver answered 503'
+  assert.deepEqual(verdictOn(asked), { outcome: 'retry', nextAt: now + 77_000, reason })
+  assert.deepEqual(verdictOn(asked, { tries: 7 }), { outcome: 'failed', reason })
+})

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { addWebhook, callbackTo, endNewJob } from '../../test/support/test-deliveries.ts'
+import { claim } from '../../test/support/test-jobs.ts'
+import { inTransaction } from '../storage/db.ts'
+import { findAttempts } from '../storage/deliveries/delivery-log.ts'
+import { addSecret, makeSecret } from '../storage/deliveries/signing-secrets.ts'
+import { deleteEndedJob } from '../storage/jobs/jobs.ts'
+import { openDelivery, openTestReceiver, queueMessages, until } from './delivery-service.fixture.ts'
+
+test('what a job asked for goes out as soon as it is woken, signed, and is noted', async (t) => {
+  const service = await openDelivery(t)
+  const { db } = service.storage
+  const secret = makeSecret()
+  await addSecret(db, { account: 'acme', endpointId: null, secret, at: 1 })
+  const receiver = await openTestReceiver(t)
+  await service.delivery.idle()
+  const params = callbackTo(`${receiver.url}/done`, 'PUT')
+  const jobId = await endNewJob(db, { params, result: { text: 'hello' }, metadata: { a: 1 } })
+  service.delivery.wake()
+  await service.delivery.idle()
+  const { method, path, headers, body } = receiver.received[0]!
+  assert.deepEqual([method, path, receiver.received.length], ['PUT', '/done', 1])
+  assert.deepEqual(new Webhook(secret).verify(body, headers as never), {
+    ...{ id: jobId, event: 'transcription.success', payload: { text: 'hello' } },
+    custom_metadata: { a: 1 },
+  })
+  const [delivery] = await service.deliveries(jobId)
+  assert.equal(delivery!.state, 'delivered')
+  assert.equal(headers['webhook-id'], delivery!.id)
+  const [attempt] = (await findAttempts(db, [delivery!.id])).get(delivery!.id)!
+  assert.deepEqual([attempt!.status, attempt!.responseBody], [200, 'heard'])
+})
+
+test('a secret of the settings signs when none is stored', async (t) => {
+  const secret = makeSecret()
+  const service = await openDelivery(t, { env: { STENO_WEBHOOK_SECRETS: `acme:${secret}` } })
+  const receiver = await openTestReceiver(t)
+  await queueMessages(service, receiver.url)
+  await queueMessages(service, receiver.url, { account: 'other' })
+  await service.delivery.idle()
+  const [own, other] = receiver.received.toSorted((one) =>
+    one.headers['webhook-signature'] ? -1 : 1,
+  )
+  new Webhook(secret).verify(own!.body, own!.headers as never)
+  assert.equal(other!.headers['webhook-signature'], undefined)
+})
+
+test('a receiver that fails is tried again with the same id, until it takes it', async (t) => {
+  const service = await openDelivery(t)
+  const statuses = [500, 302, 404, 200]
+  const receiver = await openTestReceiver(t, () => statuses.shift())
+  const jobId = await queueMessages(service, receiver.url)
+  await service.pass()
+  const [delivery] = await service.deliveries(jobId)
+  assert.deepEqual([delivery!.state, delivery!.attempts], ['delivered', 4])
+  assert.deepEqual(await service.momentsOf(delivery!.id), [0, 1, 3, 8])
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  assert.deepEqual(new Set(ids), new Set([delivery!.id]))
+  const seconds = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']))
+  assert.equal(seconds[3]! - seconds[0]!, 8)
+})
+
+test('attempts that are used up end a delivery, and the next of its job follows', async (t) => {
+  const service = await openDelivery(t)
+  const receiver = await openTestReceiver(t, ({ body }) => (body.includes('"seq":0') ? 500 : 200))
+  const jobId = await queueMessages(service, receiver.url, { count: 2 })
+  await service.pass()
+  const [first, second] = await service.deliveries(jobId)
+  assert.deepEqual([first!.state, first!.reason], ['failed', 'the receiver answered 500'])
+  assert.deepEqual(await service.momentsOf(first!.id), [0, 1, 3, 8, 23, 53])
+  assert.deepEqual([second!.state, second!.attempts], ['delivered', 1])
+})
+
+test('a callback of a recording has its eight attempts over most of a day', async (t) => {
+  const service = await openDelivery(t)
+  const receiver = await openTestReceiver(t, () => 500)
+  const jobId = await endNewJob(service.storage.db, { params: callbackTo(receiver.url) })
+  await service.pass()
+  const [delivery] = await service.deliveries(jobId)
+  assert.equal(delivery!.state, 'failed')
+  const moments = [0, 5, 35, 155, 755, 4355, 18_755, 61_955]
+  assert.deepEqual(await service.momentsOf(delivery!.id), moments)
+})
+
+test('a receiver that says when is asked then, and not before', async (t) => {
+  const service = await openDelivery(t)
+  const receiver = await openTestReceiver(t, ({ path }, response) => {
+    if (receiver.at(path).length > 1) return 200
+    response.setHeader('retry-after', '600')
+    return 503
+  })
+  const jobId = await queueMessages(service, `${receiver.url}/busy`)
+  await service.pass()
+  const [delivery] = await service.deliveries(jobId)
+  assert.deepEqual(await service.momentsOf(delivery!.id), [0, 600])
+})
+
+test('a redirect is a failure; its target is told nothing', async (t) => {
+  const service = await openDelivery(t)
+  const target = await openTestReceiver(t)
+  const receiver = await openTestReceiver(t, (_, response) => {
+    response.setHeader('location', target.url)
+    return 308
+  })
+  await queueMessages(service, receiver.url)
+  await service.pass()
+  assert.equal(receiver.received.length, 6)
+  assert.equal(target.received.length, 0)
+})
+
+test('a receiver that is gone hears no more of the job, but of others', async (t) => {
+  const service = await openDelivery(t)
+  const receiver = await openTestReceiver(t, ({ path }) => (path === '/gone' ? 410 : 200))
+  const gone = await queueMessages(service, `${receiver.url}/gone`, { count: 3 })
+  const other = await queueMessages(service, `${receiver.url}/here`, { count: 2 })
+  await service.pass()
+  const ends = (await service.deliveries(gone)).map(({ state, reason }) => [state, reason])
+  assert.deepEqual(ends, Array(3).fill(['failed', 'gone']))
+  assert.equal(receiver.at('/gone').length, 1)
+  assert.equal(receiver.at('/here').length, 2)
+  assert.ok((await service.deliveries(other)).every(({ state }) => state === 'delivered'))
+})
+
+test('a receiver that never answers holds up nobody', async (t) => {
+  const service = await openDelivery(t, { timeout: 600 })
+  const stalled = await openTestReceiver(t, () => undefined)
+  const healthy = await openTestReceiver(t)
+  for (let i = 0; i < 40; i++) await queueMessages(service, stalled.url)
+  for (let i = 0; i < 10; i++) await queueMessages(service, healthy.url, { count: 5 })
+  service.delivery.wake()
+  await until(t, () => {
+    // What follows in a lane is due when the one before has ended, some milliseconds from now.
+    service.clock.advance(1)
+    return healthy.received.length === 50 && stalled.received.length === 4
+  })
+})
+
+test('deliveries of many jobs share no lane: one that fails does not hold up the next', async (t) => {
+  const service = await openDelivery(t)
+  const receiver = await openTestReceiver(t, ({ path }) => (path === '/bad' ? 500 : 200))
+  const bad = await queueMessages(service, `${receiver.url}/bad`, { count: 2 })
+  await queueMessages(service, `${receiver.url}/good`, { count: 2 })
+  await service.pass(() => receiver.at('/good').length === 2)
+  const states = (await service.deliveries(bad)).map(({ state }) => state)
+  assert.deepEqual(states, ['due', 'waiting'])
+})
+
+test('a private receiver is never reached, and the delivery says why', async (t) => {
+  const canary = await openTestReceiver(t)
+  const service = await openDelivery(t, { env: { STENO_ALLOW_PRIVATE_NETWORK: 'false' } })
+  const jobId = await queueMessages(service, canary.url)
+  await service.pass()
+  assert.equal(canary.received.length, 0)
+  const [delivery] = await service.deliveries(jobId)
+  assert.deepEqual([delivery!.state, delivery!.reason], ['failed', 'it is not a public address'])
+})
+
+test('what was on its way when the server stopped is sent again, with the same id', async (t) => {
+  const service = await openDelivery(t)
+  let isStalled = true
+  const receiver = await openTestReceiver(t, () => (isStalled ? undefined : 200))
+  const jobId = await queueMessages(service, receiver.url, { count: 2 })
+  service.delivery.wake()
+  await until(t, () => receiver.received.length === 1)
+  await service.delivery.close()
+  const [cut] = await service.deliveries(jobId)
+  assert.deepEqual([cut!.state, cut!.attempts], ['due', 0])
+  isStalled = false
+  await service.reopen()
+  await service.pass()
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  assert.equal(ids.length, 3)
+  assert.equal(ids[0], ids[1])
+  assert.notEqual(ids[1], ids[2])
+})
+
+test('a request that is answered while the server stops is noted', async (t) => {
+  const service = await openDelivery(t, { graceMs: 60_000 })
+  const asked = Promise.withResolvers<() => void>()
+  const receiver = await openTestReceiver(t, (_, response) => {
+    asked.resolve(() => void response.writeHead(200).end())
+    return undefined
+  })
+  const jobId = await queueMessages(service, receiver.url)
+  service.delivery.wake()
+  const answer = await asked.promise
+  const closed = service.delivery.close()
+  answer()
+  await closed
+  assert.equal((await service.deliveries(jobId))[0]!.state, 'delivered')
+})
+
+test('a job that is deleted takes its deliveries with it, also one on its way', async (t) => {
+  const service = await openDelivery(t, { timeout: 600 })
+  const { db } = service.storage
+  const cut = Promise.withResolvers<void>()
+  const receiver = await openTestReceiver(t, (_, response) => {
+    response.on('close', () => cut.resolve())
+    return undefined
+  })
+  const id = await endNewJob(db, { params: callbackTo(receiver.url) })
+  service.delivery.wake()
+  await until(t, () => receiver.received.length === 1)
+  await inTransaction(db, (tx) => deleteEndedJob(tx, { id, account: 'acme' }))
+  service.delivery.forget(id)
+  await cut.promise
+  await service.delivery.idle()
+  assert.deepEqual(await service.deliveries(), [])
+  const log = await db.sql.selectFrom('delivery_attempts').selectAll().execute()
+  assert.deepEqual(log, [])
+})
+
+test('a job that is deleted just when its deliveries were read is told nothing', async (t) => {
+  const service = await openDelivery(t)
+  const { sql } = service.storage.db
+  const receiver = await openTestReceiver(t)
+  const jobId = await queueMessages(service, receiver.url)
+  const secondLook = Promise.withResolvers<number>()
+  let looks = 0
+  const selectFrom = sql.selectFrom.bind(sql)
+  t.mock.method(sql, 'selectFrom', (table: never) => {
+    // The last that is asked before it goes out.
+    if (table === 'signing_secrets') {
+      if (looks++ === 0) service.delivery.forget(jobId)
+      else secondLook.resolve(receiver.received.length)
+    }
+    return selectFrom(table)
+  })
+  service.delivery.wake()
+  assert.equal(await secondLook.promise, 0)
+})
+
+test('a result that is lost takes its attempts like a receiver that is down', async (t) => {
+  const service = await openDelivery(t)
+  const { db } = service.storage
+  const receiver = await openTestReceiver(t)
+  const result = { text: 'x'.repeat(300_000) }
+  const jobId = await endNewJob(db, { params: callbackTo(receiver.url), result })
+  const { result_object: object } = await db.sql
+    .selectFrom('jobs')
+    .select('result_object')
+    .where('id', '=', jobId)
+    .executeTakeFirstOrThrow()
+  await db.objects.delete(object!)
+  await service.pass()
+  const [delivery] = await service.deliveries(jobId)
+  assert.deepEqual([delivery!.state, delivery!.attempts], ['failed', 8])
+  assert.equal(delivery!.reason, 'its body cannot be read from the store')
+  assert.equal(receiver.received.length, 0)
+})
+
+test('a result of megabytes arrives whole, with a valid signature', async (t) => {
+  const secret = makeSecret()
+  const service = await openDelivery(t, { env: { STENO_WEBHOOK_SECRETS: `acme:${secret}` } })
+  const receiver = await openTestReceiver(t)
+  const result = { text: 'Grüße 🎙 '.repeat(100_000) }
+  await endNewJob(service.storage.db, { params: callbackTo(receiver.url), result })
+  service.delivery.wake()
+  await service.delivery.idle()
+  const { body, headers } = receiver.received[0]!
+  const told = new Webhook(secret).verify(body, headers as never) as { payload: unknown }
+  assert.deepEqual(told.payload, result)
+})
+
+test('webhooks hear of the events that they want', async (t) => {
+  const service = await openDelivery(t)
+  const { db } = service.storage
+  const receiver = await openTestReceiver(t)
+  await addWebhook(db, { url: `${receiver.url}/all` })
+  await addWebhook(db, { url: `${receiver.url}/errors`, events: 'transcription.error' })
+  const id = await endNewJob(db, { result: {} })
+  await service.pass()
+  const told = receiver.at('/all').map(({ body }) => JSON.parse(body))
+  assert.deepEqual(told, [
+    { event: 'transcription.created', payload: { id } },
+    { event: 'transcription.success', payload: { id } },
+  ])
+  assert.equal(receiver.at('/errors').length, 0)
+  assert.equal(await claim(db), undefined)
+})
+
+test('webhooks of the settings are told', async (t) => {
+  const receiver = await openTestReceiver(t)
+  const service = await openDelivery(t, { env: { STENO_WEBHOOKS: `acme=${receiver.url}/hook` } })
+  await endNewJob(service.storage.db)
+  await service.pass()
+  assert.equal(receiver.at('/hook').length, 2)
+})

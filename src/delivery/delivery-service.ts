@@ -1,0 +1,247 @@
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import type { Resolve } from '../net/resolver.ts'
+import {
+  failSomeDeliveries,
+  findDueEndpoints,
+  findNextDue,
+  type Delivery as QueuedDelivery,
+  takeDue,
+} from '../storage/deliveries/deliveries.ts'
+import { disabledReason } from '../storage/deliveries/delivery-outbox.ts'
+import { syncConfiguredWebhooks } from '../storage/deliveries/endpoint-removal.ts'
+import { type Endpoint, findEndpoint } from '../storage/deliveries/endpoints.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Tracing } from '../tracing.ts'
+import { AttemptRunner, type DeliveryMetrics } from './attempt-runner.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { DuePoller, MAX_PAUSE_MS } from './due-poller.ts'
+import { trimDeliveryLog } from './log-retention.ts'
+import { type Queue, Queues } from './queues.ts'
+import type { RetryDelays } from './retry-delay.ts'
+import { findSecrets } from './secrets.ts'
+import { createSender, type Sender } from './sender.ts'
+
+/** What deliveries are made with. */
+export type DeliveryServiceOptions = {
+  config: Pick<Config, 'delivery' | 'network'>
+  storage: Pick<Storage, 'db'> & Partial<Pick<Storage, 'deletionClock'>>
+  log: Log
+  metrics?: DeliveryMetrics | undefined
+  tracing?: Tracing | undefined
+  /** How long requests in flight may go on when the server stops, in milliseconds. */
+  graceMs?: number | undefined
+  /** For tests. */
+  clock?: Clock | undefined
+  random?: () => number
+  delays?: RetryDelays | undefined
+  resolve?: Resolve
+}
+
+/** Pause after the database refused a statement. */
+const ERROR_PAUSE_MS = 1000
+const GRACE_MS = 2000
+
+/**
+ * Tells receivers what happened, from the rows that the transactions of what happened left: at least
+ * once, in order within a job, and no receiver waits for another. It looks at the database when it is
+ * woken, when something becomes due, and once a minute at the latest.
+ */
+export class DeliveryService {
+  readonly #options: DeliveryServiceOptions
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #sender: Sender
+  readonly #courier: AttemptRunner
+  readonly #lookout: DuePoller
+  readonly #queues = new Queues()
+  readonly #closing = new AbortController()
+  readonly #carrying = new Set<Promise<void>>()
+  /** Jobs that were deleted since the database was last asked what to send. */
+  readonly #forgotten = new Set<string>()
+  #looking: Promise<void> = Promise.resolve()
+  #loop: Promise<unknown> = Promise.resolve()
+  #woken = Promise.withResolvers<void>()
+  #changed = Promise.withResolvers<void>()
+
+  constructor(options: DeliveryServiceOptions) {
+    const { config, storage, log, metrics, tracing, delays } = options
+    const { clock = systemClock, random = Math.random } = options
+    this.#options = options
+    this.#clock = clock
+    this.#log = log.child({ room: 'delivery' })
+    this.#sender = createSender({ config, now: clock.now, resolve: options.resolve })
+    const onRested = () => this.#woken.resolve()
+    this.#lookout = new DuePoller({ db: storage.db, clock, onRested })
+    this.#courier = new AttemptRunner({
+      db: storage.db,
+      sender: this.#sender,
+      settings: config.delivery,
+      log: this.#log,
+      closing: this.#closing.signal,
+      ...{ clock, random, delays, metrics, tracing },
+    })
+  }
+
+  /** Brings the webhooks of the settings into the store, then begins to deliver what is due. */
+  async start(): Promise<void> {
+    const { config, storage } = this.#options
+    const { db } = storage
+    const { webhooks, logDays } = config.delivery
+    await syncConfiguredWebhooks(db, webhooks, { at: this.#clock.now() })
+    const { signal } = this.#closing
+    const mayDelete = () => storage.deletionClock?.mayDelete() ?? true
+    const upkeep = { db, log: this.#log, clock: this.#clock, logDays, mayDelete, signal }
+    this.#loop = Promise.all([this.#run(), trimDeliveryLog(upkeep)])
+  }
+
+  /** Something may have been queued: it goes out now. */
+  wake(): void {
+    this.#lookout.want()
+    this.#woken.resolve()
+  }
+
+  /** A job was deleted: what is on its way for it is cut off. */
+  forget(jobId: string): void {
+    this.#forgotten.add(jobId)
+    for (const request of this.#queues.requests()) {
+      if (request.jobId === jobId) request.abort.abort(new Error('the job was deleted'))
+    }
+  }
+
+  /** Resolves when nothing is due now or on its way. */
+  async idle(): Promise<void> {
+    const { db } = this.#options.storage
+    while (!this.#closing.signal.aborted) {
+      const changed = this.#changed.promise
+      this.wake()
+      const queued = await findDueEndpoints(db, { until: Number.MAX_SAFE_INTEGER })
+      // What was settled while this was being looked up made the next of its lane due after it was asked.
+      const now = this.#clock.now()
+      if (this.#carrying.size === 0 && !queued.some(({ nextAt }) => nextAt <= now)) return
+      await changed
+    }
+  }
+
+  /**
+   * Begins no more attempts; those on their way may get their answer within the grace time, then they are
+   * cut off, and are due at the next start.
+   */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#woken.resolve()
+    this.#notify()
+    await this.#loop
+    await this.#looking
+    this.#lookout.close()
+    const cut = setTimeout(() => {
+      for (const { abort } of this.#queues.requests()) abort.abort(new Error('the server stops'))
+    }, this.#options.graceMs ?? GRACE_MS)
+    await Promise.all(this.#carrying)
+    clearTimeout(cut)
+    this.#sender.close()
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      // Renewed before looking: what is queued while we look wakes us again.
+      this.#woken = Promise.withResolvers()
+      const pauseMs = await this.#pass().catch((error) => {
+        this.#log.error({ err: error }, 'cannot read what is to be delivered')
+        return ERROR_PAUSE_MS
+      })
+      this.#notify()
+      const pause = new AbortController()
+      await Promise.race([this.#woken.promise, this.#clock.sleep(pauseMs, pause.signal)])
+      pause.abort()
+    }
+  }
+
+  /** Sends what is due; returns the milliseconds until there has to be another look. */
+  async #pass(): Promise<number> {
+    this.#look()
+    for (const queue of this.#queues.ready(this.#clock.now())) {
+      if (this.#closing.signal.aborted) break
+      await this.#take(queue)
+    }
+    const pauseMs = this.#queues.nextAt() - this.#clock.now()
+    return Math.min(MAX_PAUSE_MS, Math.max(0, pauseMs))
+  }
+
+  /** Looks for more behind what goes on: this search may have to wait for others, which take long. */
+  #look(): void {
+    const found = this.#lookout.look().then(
+      (endpoints) => {
+        for (const endpoint of endpoints) this.#queues.touch(endpoint)
+        if (endpoints.length > 0) this.#woken.resolve()
+      },
+      (error) => this.#log.error({ err: error }, 'cannot look for what is to be delivered'),
+    )
+    this.#looking = this.#looking.then(() => found)
+  }
+
+  /** Takes what is due for an endpoint, as much as it has room for, and notes when there will be more. */
+  async #take(queue: Queue): Promise<void> {
+    const { config, storage } = this.#options
+    const { db } = storage
+    const { account, endpointId } = queue
+    const now = this.#clock.now()
+    // Whatever happens meanwhile sets it anew.
+    queue.nextAt = Number.POSITIVE_INFINITY
+    this.#forgotten.clear()
+    try {
+      const endpoint = await findEndpoint(db, { id: endpointId })
+      if (!endpoint || endpoint.disabledAt !== null) return await this.#giveUp(queue, endpoint)
+      const limit = this.#queues.room(queue)
+      const inFlight = [...queue.inFlight.keys()]
+      const deliveries = await takeDue(db, { endpointId, now, limit, inFlight })
+      const use = { account, endpointId, now }
+      const secrets = deliveries.length > 0 ? await findSecrets(db, config.delivery, use) : []
+      for (const delivery of deliveries) this.#begin(queue, delivery, secrets)
+      const isAll = deliveries.length < limit
+      const taken = [...queue.inFlight.keys()]
+      const nextAt = isAll ? await findNextDue(db, { endpointId, inFlight: taken }) : now
+      this.#queues.touch({ ...queue, nextAt: nextAt ?? Number.POSITIVE_INFINITY })
+      this.#queues.drop(queue)
+    } catch (error) {
+      this.#queues.touch({ ...queue, nextAt: now + ERROR_PAUSE_MS })
+      throw error
+    }
+  }
+
+  /** Has some of what is left for an endpoint fail that is told nothing more; the others have their turn. */
+  async #giveUp(queue: Queue, endpoint: Endpoint | undefined): Promise<void> {
+    const { db } = this.#options.storage
+    const reason = endpoint ? disabledReason(endpoint.disabledReason) : 'the endpoint was removed'
+    const at = this.#clock.now()
+    if (await failSomeDeliveries(db, queue.endpointId, { reason, at })) {
+      this.#queues.touch({ ...queue, nextAt: at })
+      this.#woken.resolve()
+    }
+    this.#queues.drop(queue)
+  }
+
+  #begin(queue: Queue, delivery: QueuedDelivery, secrets: readonly string[]): void {
+    const { id, jobId } = delivery
+    if (jobId !== null && this.#forgotten.has(jobId)) return
+    const abort = new AbortController()
+    this.#queues.begin(queue, id, { jobId, abort })
+    const { signal } = abort
+    const carrying = this.#courier.carry(delivery, { secrets, signal }).then((carried) => {
+      const { isSuccess, nextAt } = carried
+      this.#queues.touch({ ...queue, nextAt })
+      this.#queues.end(queue, id, { isSuccess })
+      this.#carrying.delete(carrying)
+      this.#lookout.noteServed()
+      this.#woken.resolve()
+      this.#notify()
+    })
+    this.#carrying.add(carrying)
+  }
+
+  #notify(): void {
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
+  }
+}

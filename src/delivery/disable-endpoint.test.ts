@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { addWebhook, callbackTo, endNewJob } from '../../test/support/test-deliveries.ts'
+import { disableEndpoint, enableEndpoint, findEndpoint } from '../storage/deliveries/endpoints.ts'
+import { openDelivery, openTestReceiver, queueMessages, until } from './delivery-service.fixture.ts'
+
+const DAY_MS = 86_400_000
+
+test('a webhook that is gone is disabled, and what was pending for it fails', async (t) => {
+  const service = await openDelivery(t)
+  const { db } = service.storage
+  const receiver = await openTestReceiver(t, () => 410)
+  const id = await addWebhook(db, { url: receiver.url })
+  await endNewJob(db)
+  await service.pass()
+  const { disabledReason } = (await findEndpoint(db, { id }))!
+  assert.equal(disabledReason, 'it answered 410: it is gone')
+  const [created, ended] = await service.deliveries()
+  assert.deepEqual([created!.state, created!.reason], ['failed', 'gone'])
+  assert.equal(ended!.state, 'failed')
+  assert.equal(ended!.reason, 'the endpoint is disabled: it answered 410: it is gone')
+  assert.equal(receiver.received.length, 1)
+})
+
+test('the receiver of a callback that is gone is asked again by the next job', async (t) => {
+  const service = await openDelivery(t)
+  const receiver = await openTestReceiver(t, () => 410)
+  await queueMessages(service, receiver.url)
+  await service.pass()
+  await queueMessages(service, receiver.url)
+  await service.pass()
+  assert.equal(receiver.received.length, 2)
+})
+
+test('an endpoint that has taken nothing for days is disabled, until it is enabled', async (t) => {
+  const service = await openDelivery(t, { env: { STENO_WEBHOOK_DISABLE_AFTER_DAYS: '2' } })
+  const { db } = service.storage
+  let status = 500
+  const receiver = await openTestReceiver(t, () => status)
+  const id = await addWebhook(db, { url: receiver.url })
+  await endNewJob(db)
+  await service.pass()
+  assert.equal((await findEndpoint(db, { id }))!.disabledAt, null, 'after a day it is still tried')
+
+  await endNewJob(db, { at: service.clock.now() })
+  await service.pass()
+  const { disabledReason } = (await findEndpoint(db, { id }))!
+  assert.equal(disabledReason, 'no delivery has succeeded for 2 days')
+  const before = receiver.received.length
+  await endNewJob(db)
+  await service.pass()
+  assert.equal(receiver.received.length, before, 'nothing is sent any more')
+
+  status = 200
+  await enableEndpoint(db, id)
+  await endNewJob(db)
+  await service.pass()
+  assert.equal(receiver.received.length - before, 2)
+})
+
+test('a receiver that failed long ago has all its attempts when it fails again', async (t) => {
+  const service = await openDelivery(t, { env: { STENO_WEBHOOK_DISABLE_AFTER_DAYS: '2' } })
+  const { db } = service.storage
+  const receiver = await openTestReceiver(t, () => 500)
+  const id = await addWebhook(db, { url: receiver.url, events: 'transcription.error' })
+  await endNewJob(db)
+  await service.pass()
+  service.clock.advance(30 * DAY_MS)
+  await endNewJob(db)
+  await service.pass()
+  assert.equal((await findEndpoint(db, { id }))!.disabledAt, null)
+  assert.equal(receiver.received.length, 16)
+})
+
+test('one success begins the days anew', async (t) => {
+  const service = await openDelivery(t, { env: { STENO_WEBHOOK_DISABLE_AFTER_DAYS: '2' } })
+  const { db } = service.storage
+  const statuses = [500, 200]
+  const receiver = await openTestReceiver(t, () => statuses.shift() ?? 500)
+  const id = await addWebhook(db, { url: receiver.url, events: 'transcription.error' })
+  for (let i = 0; i < 2; i++) {
+    await endNewJob(db)
+    await service.pass(() => receiver.received.length >= 2 + i)
+    service.clock.advance(1.5 * DAY_MS)
+  }
+  assert.equal((await findEndpoint(db, { id }))!.disabledAt, null)
+})
+
+test('what a command disables beside the server is sent nothing, and what pends for it fails', async (t) => {
+  const service = await openDelivery(t)
+  const { db } = service.storage
+  const receiver = await openTestReceiver(t, () => 500)
+  await endNewJob(db, { params: callbackTo(receiver.url) })
+  await service.pass(() => receiver.received.length === 1)
+  const { endpointId } = (await service.deliveries())[0]!
+  const at = service.clock.now()
+  await disableEndpoint(db, endpointId, { reason: 'by the operator', at })
+  await service.pass()
+  assert.equal(receiver.received.length, 1)
+  const [delivery] = await service.deliveries()
+  assert.equal(delivery!.reason, 'the endpoint is disabled: by the operator')
+})
+
+test('a long backlog of a disabled endpoint fails a part at a time, and holds up no stop', async (t) => {
+  const service = await openDelivery(t)
+  const { db } = service.storage
+  const receiver = await openTestReceiver(t)
+  await service.delivery.close()
+  await queueMessages(service, receiver.url, { count: 1100 })
+  const { endpointId } = (await service.deliveries())[0]!
+  await disableEndpoint(db, endpointId, { reason: 'by the operator', at: 1 })
+  const delivery = await service.reopen()
+  const closing = Promise.withResolvers<void>()
+  const updateTable = db.sql.updateTable.bind(db.sql)
+  const update = t.mock.method(db.sql, 'updateTable', (table: never) => {
+    closing.resolve(delivery.close())
+    return updateTable(table)
+  })
+  await closing.promise
+  update.mock.restore()
+  const left = (await service.deliveries()).filter(({ endedAt }) => endedAt === null)
+  assert.equal(left.length, 600)
+  await service.reopen()
+  await service.delivery.idle()
+  const states = (await service.deliveries()).map(({ state }) => state)
+  assert.deepEqual(new Set(states), new Set(['failed']))
+  assert.equal(receiver.received.length, 0)
+})
+
+test('what waits for a retry fails at once when the attempt before has disabled its endpoint', async (t) => {
+  const service = await openDelivery(t)
+  const { db } = service.storage
+  const receiver = await openTestReceiver(t, () => 500)
+  const id = await addWebhook(db, { url: receiver.url })
+  const now = service.clock.now()
+  const failing = { failing_since: now - 30 * DAY_MS, last_failure_at: now }
+  await db.sql.updateTable('endpoints').set(failing).where('id', '=', id).execute()
+  await endNewJob(db)
+  service.delivery.wake()
+  await until(t, async () => (await service.deliveries()).every(({ state }) => state === 'failed'))
+  assert.equal(receiver.received.length, 1)
+})

@@ -1,0 +1,36 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../storage/db.ts'
+import type { Delivery, Settlement } from '../storage/deliveries/deliveries.ts'
+import { disableEndpoint, findEndpoint } from '../storage/deliveries/endpoints.ts'
+import { HTTP_GONE } from './decide-outcome.ts'
+
+const DAY_MS = 86_400_000
+
+/** A delivery to an endpoint that failed, and when it did, in milliseconds since 1970. */
+export type Failure = {
+  delivery: Pick<Delivery, 'endpointId' | 'kind'>
+  settlement: Settlement
+  at: number
+}
+
+/**
+ * Disables an endpoint when a failure was the last that it may have: its webhook is gone, or it has taken
+ * nothing for days in which it was told again and again. Resolves to the reason when it did so; what is
+ * pending for it fails when it has its turn.
+ */
+export async function disableFailingEndpoint(
+  db: Db,
+  { disableAfterDays }: Pick<Config['delivery'], 'disableAfterDays'>,
+  { delivery, settlement, at }: Failure,
+): Promise<string | undefined> {
+  const { endpointId: id, kind } = delivery
+  const isGone = kind === 'webhook' && settlement.attempt.status === HTTP_GONE
+  const endpoint = isGone ? undefined : await findEndpoint(db, { id })
+  const isFailingSince = (endpoint?.failingSince ?? at) <= at - disableAfterDays * DAY_MS
+  if (!isGone && !isFailingSince) return undefined
+  const reason = isGone
+    ? `it answered ${HTTP_GONE}: it is gone`
+    : `no delivery has succeeded for ${disableAfterDays} ${disableAfterDays === 1 ? 'day' : 'days'}`
+  const isChanged = await disableEndpoint(db, id, { reason, at })
+  return isChanged ? reason : undefined
+}

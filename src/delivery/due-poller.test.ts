@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { addDue } from '../../test/support/test-deliveries.ts'
+import { openTestStorage } from '../../test/support/test-storage.ts'
+import { inTransaction } from '../storage/db.ts'
+import { MAX_DUE_ENDPOINTS } from '../storage/deliveries/deliveries.ts'
+import {
+  openDelivery,
+  openTestReceiver,
+  queueMessages,
+  TestClock,
+  until,
+} from './delivery-service.fixture.ts'
+import { DuePoller } from './due-poller.ts'
+
+const MINUTE_MS = 60_000
+
+test('what is queued beside the server goes out within a minute, without a wake', async (t) => {
+  const service = await openDelivery(t)
+  const receiver = await openTestReceiver(t)
+  await service.delivery.idle()
+  await queueMessages(service, receiver.url)
+  await until(t, () => {
+    service.clock.advance(MINUTE_MS)
+    return receiver.received.length === 1
+  })
+})
+
+test('it is looked when asked, once a minute, and not in between', async (t) => {
+  const { db } = await openTestStorage(t)
+  const clock = new TestClock()
+  let rested = Promise.withResolvers<void>()
+  const lookout = new DuePoller({ db, clock, onRested: () => rested.resolve() })
+  t.after(() => lookout.close())
+  await queueMessages({ storage: { db } as never, clock }, 'http://a.example/')
+
+  const first = lookout.look()
+  lookout.want()
+  assert.equal((await lookout.look()).length, 0, 'it is being looked')
+  assert.equal((await first).length, 1)
+  await rested.promise
+  rested = Promise.withResolvers()
+  assert.equal((await lookout.look()).length, 1, 'what was queued meanwhile is not missed')
+  assert.equal((await lookout.look()).length, 0, 'nobody asked')
+  lookout.want()
+  assert.equal((await lookout.look()).length, 0, 'it was looked a moment ago')
+  await rested.promise
+  assert.equal((await lookout.look()).length, 1)
+  rested = Promise.withResolvers()
+  clock.advance(MINUTE_MS)
+  lookout.want()
+  await rested.promise
+  assert.equal((await lookout.look()).length, 1)
+})
+
+test('a clock that was turned back leaves nothing waiting for days', async (t) => {
+  const service = await openDelivery(t)
+  const { clock } = service
+  let status = 500
+  const receiver = await openTestReceiver(t, () => status)
+  await queueMessages(service, receiver.url)
+  await service.pass(() => receiver.received.length === 1)
+  status = 200
+  clock.advance(-3 * 24 * 60 * MINUTE_MS)
+  await service.delivery.idle()
+  await service.pass()
+  assert.equal(receiver.received.length, 2)
+  const [delivery] = await service.deliveries()
+  assert.ok(delivery!.endedAt! < clock.now() + MINUTE_MS)
+})
+
+test('a clock that was turned back an hour makes a retry no later', async (t) => {
+  const service = await openDelivery(t)
+  const { clock } = service
+  const statuses = [500, 200]
+  const receiver = await openTestReceiver(t, () => statuses.shift())
+  const jobId = await queueMessages(service, receiver.url)
+  await service.pass(() => receiver.received.length === 1)
+  clock.advance(-60 * MINUTE_MS)
+  await service.delivery.idle()
+  await until(t, async () => {
+    const [delivery] = await service.deliveries(jobId)
+    return delivery!.nextAt! <= clock.now() + 1000
+  })
+  clock.advance(1000)
+  await until(t, () => receiver.received.length === 2)
+})
+
+test('when more is due than is looked for, it is looked again once one had its turn', async (t) => {
+  const { db } = await openTestStorage(t)
+  const clock = new TestClock()
+  let rested = Promise.withResolvers<void>()
+  const lookout = new DuePoller({ db, clock, onRested: () => rested.resolve() })
+  t.after(() => lookout.close())
+  const nextAt = clock.now()
+  await inTransaction(db, async (tx) => {
+    for (let i = 0; i <= MAX_DUE_ENDPOINTS; i++) await addDue(tx, { endpoint: `ep_${i}`, nextAt })
+  })
+  const first = await lookout.look()
+  assert.equal(first.length, MAX_DUE_ENDPOINTS)
+  await db.sql
+    .updateTable('deliveries')
+    .set({ next_at: clock.now() + 10 * MINUTE_MS })
+    .where('endpoint_id', '=', first[0]!.endpointId)
+    .execute()
+  lookout.noteServed()
+  await rested.promise
+  rested = Promise.withResolvers()
+  const found = new Set((await lookout.look()).map(({ endpointId }) => endpointId))
+  assert.equal(found.size, MAX_DUE_ENDPOINTS)
+  assert.ok(!found.has(first[0]!.endpointId), 'what is due in ten minutes is left to a later look')
+})
+
+test('neither does one that was turned back while no server ran', async (t) => {
+  const service = await openDelivery(t)
+  const { clock } = service
+  await service.delivery.close()
+  const receiver = await openTestReceiver(t)
+  clock.advance(3 * 24 * 60 * MINUTE_MS)
+  await queueMessages(service, receiver.url)
+  clock.advance(-3 * 24 * 60 * MINUTE_MS)
+  await service.reopen()
+  await until(t, () => receiver.received.length === 1)
+})

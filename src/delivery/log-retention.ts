@@ -1,0 +1,62 @@
+import type { Log } from '../log.ts'
+import type { Db } from '../storage/db.ts'
+import { deleteOldDeliveries } from '../storage/deliveries/deliveries.ts'
+import { purgeCallbackEndpoints } from '../storage/deliveries/purge-callback-endpoints.ts'
+import type { Clock } from './clock.ts'
+
+const INTERVAL_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/** What is kept for how long. */
+export type LogRetentionOptions = {
+  db: Db
+  log: Log
+  clock: Clock
+  /** Days for which ended deliveries are kept; 0 = as long as their job. */
+  logDays: number
+  /** Whether the clock may be believed just now. */
+  mayDelete?: () => boolean
+  signal: AbortSignal
+}
+
+/**
+ * Forgets deliveries that ended long ago, with their attempts, and receivers of callbacks that nothing is
+ * known of any more, every hour until aborted.
+ */
+export async function trimDeliveryLog(options: LogRetentionOptions): Promise<void> {
+  const { log, clock, signal, logDays } = options
+  while (!signal.aborted) {
+    const mayDelete = options.mayDelete?.() ?? true
+    if (mayDelete && logDays > 0) {
+      await forget(options).catch((error) => log.error({ err: error }, 'cannot forget deliveries'))
+    }
+    if (mayDelete) {
+      await forgetCallbacks(options).catch((error) => {
+        log.error({ err: error }, 'cannot forget receivers of callbacks')
+      })
+    }
+    await clock.sleep(INTERVAL_MS, signal)
+  }
+}
+
+async function forget({ db, log, clock, logDays, signal }: LogRetentionOptions): Promise<void> {
+  const endedBefore = clock.now() - logDays * DAY_MS
+  let forgotten = 0
+  while (!signal.aborted) {
+    const { deleted, objects } = await deleteOldDeliveries(db, { endedBefore })
+    for (const id of objects) await db.objects.delete(id)
+    forgotten += deleted
+    if (deleted === 0) break
+  }
+  if (forgotten > 0) log.info({ forgotten }, 'forgot deliveries that ended long ago')
+}
+
+async function forgetCallbacks({ db, log, clock, signal }: LogRetentionOptions): Promise<void> {
+  let sum = 0
+  for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
+    const { forgotten, last } = await purgeCallbackEndpoints(db, { after, now: clock.now() })
+    sum += forgotten
+    after = last
+  }
+  if (sum > 0) log.info({ forgotten: sum }, 'forgot receivers of callbacks without deliveries')
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import test from 'node:test'
+import { readResponseExcerpt } from './response-excerpt.ts'
+
+const soon = { timeout: 30_000 }
+
+function excerptOf(...pieces: (string | Buffer)[]): Promise<string> {
+  return readResponseExcerpt(Readable.from(pieces.map((piece) => Buffer.from(piece))), soon)
+}
+
+test('a short answer is kept whole', async () => {
+  assert.equal(await excerptOf('thank', ' you'), 'thank you')
+  assert.equal(await excerptOf(), '')
+})
+
+test('of a longer one the first kilobyte is kept, and no half character', async () => {
+  assert.equal(await excerptOf('a'.repeat(600), 'b'.repeat(600)), 'a'.repeat(600) + 'b'.repeat(424))
+  assert.equal(await excerptOf('a'.repeat(1022), '🎙'.repeat(9)), 'a'.repeat(1022))
+})
+
+test('what is no text is replaced, also at the end', async () => {
+  assert.equal(await excerptOf(Buffer.from([0x61, 0xff, 0x62, 0x00])), 'a\ufffdb\ufffd')
+  assert.equal(await excerptOf(Buffer.from([0x61, 0xf0, 0x9f])), 'a\ufffd')
+})
+
+test('64 KB of an endless answer are read, then it is dropped', async () => {
+  let bytes = 0
+  const endless = new Readable({
+    read() {
+      bytes += 1024
+      this.push(Buffer.alloc(1024, 'x'))
+    },
+  })
+  assert.equal(await readResponseExcerpt(endless, soon), 'x'.repeat(1024))
+  assert.ok(endless.destroyed)
+  // What the stream had read ahead comes on top.
+  assert.ok(bytes > 65_536 && bytes < 200_000, `${bytes} bytes were read`)
+})
+
+test('an answer of less than 64 KB is read to its end, for its connection to be of use again', async () => {
+  const body = Readable.from(Array.from({ length: 60 }, () => Buffer.alloc(1024, 'x')))
+  await readResponseExcerpt(body, soon)
+  assert.ok(body.readableEnded)
+})
+
+test('an answer that stalls is dropped after a while', async () => {
+  const stalled = new Readable({ read() {} })
+  stalled.push('a start')
+  assert.equal(await readResponseExcerpt(stalled, { timeout: 20 }), 'a start')
+  assert.ok(stalled.destroyed)
+})
+
+test('an answer that breaks off gives what came', async () => {
+  async function* breaksOff() {
+    yield Buffer.from('a start')
+    throw new Error('the connection broke off')
+  }
+  assert.equal(await readResponseExcerpt(Readable.from(breaksOff()), soon), 'a start')
+})

@@ -1,0 +1,58 @@
+import { type JobOutcome, type Metrics, outcomeOf } from '../metrics.ts'
+import type { JobFailure } from '../storage/jobs/lease.ts'
+import type { ClaimedJob } from '../storage/jobs/queue.ts'
+import { noTracing, type Tracing, traced } from '../tracing.ts'
+import { steadyNow } from './clock.ts'
+import type { Stage } from './progress.ts'
+
+/** Where attempts are counted and traced. */
+export type Observers = { metrics?: Metrics | undefined; tracing?: Tracing | undefined }
+
+/** Measures one attempt at a job. What it tells of a job's end counts only once that is stored. */
+export type AttemptMetrics = {
+  /** Does the work of a stage; `wait` is for a slot, between fetching and decoding. */
+  stage<T>(name: Stage | 'wait', work: () => Promise<T>): Promise<T>
+  /** The transcript is there: seconds of audio, and of the work since the audio was. */
+  heard(sound: { audioSeconds: number; workSeconds: number }): void
+  /** The job has ended, with its result or with a failure. */
+  ended(failure?: JobFailure): void
+  /** The attempt has ended, with an `error` if it failed. */
+  close(error?: unknown): void
+}
+
+/** Begins to measure an attempt at a job that was claimed just now. */
+export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers, job: ClaimedJob) {
+  const claimedAt = performance.now()
+  metrics?.jobQueueSeconds.observe(Math.max(0, steadyNow() - job.dueAt) / 1000)
+  const attributes = { 'steno.job.id': job.id, 'steno.job.attempt': job.attempt }
+  const span = tracing.start('job attempt', attributes)
+  let heard: { audioSeconds: number; workSeconds: number } | undefined
+
+  function count(outcome: JobOutcome): void {
+    const kind = 'pre-recorded'
+    metrics?.jobsEnded.inc({ kind, outcome })
+    metrics?.jobSeconds.observe((performance.now() - claimedAt) / 1000)
+    if (outcome !== 'done' || !heard) return
+    const { audioSeconds, workSeconds } = heard
+    metrics?.audioSeconds.inc({ kind }, audioSeconds)
+    if (audioSeconds > 0) metrics?.jobRealTimeFactor.observe(workSeconds / audioSeconds)
+  }
+
+  const meter: AttemptMetrics = {
+    async stage(stage, work) {
+      metrics?.jobsInStage.inc({ stage })
+      try {
+        return await traced(span.start(stage), work)
+      } finally {
+        metrics?.jobsInStage.dec({ stage })
+      }
+    },
+    heard(sound) {
+      heard = sound
+      span.set({ 'steno.audio.seconds': sound.audioSeconds })
+    },
+    ended: (failure) => count(failure ? outcomeOf(failure) : 'done'),
+    close: (error) => span.end(error),
+  }
+  return meter
+}

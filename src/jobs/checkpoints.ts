@@ -1,0 +1,125 @@
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { RecognizedSegment, Segment } from '../asr/speech-engine.ts'
+import type { DecodedMedia } from '../audio/media.ts'
+import { syncFile, syncFolder, writeDurably } from '../storage/objects/durable-file.ts'
+import { throwStorageError } from '../storage/sqlite/storage-error.ts'
+import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
+
+/**
+ * What the expensive stages of one job have produced, kept in a folder of the job so that a further
+ * attempt goes on where the last one was killed: `decoded.json` and `pcm/` (the samples),
+ * `speech-N.json` (the segments of channel N), `heard.jsonl` (a line per recognised batch),
+ * `voices-N-P-M` (what the voices of part P of channel N sound like to the model M).
+ * Each piece is used again only when all of it had reached the disk.
+ */
+export type Checkpoints = AsyncDisposable & {
+  decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
+  findSpeech(channel: number, work: () => Promise<Segment[]>): Promise<Segment[]>
+  /** What an earlier attempt, or this one, heard in a batch. */
+  findRecognized(channel: number, batch: readonly Segment[]): RecognizedSegment[] | undefined
+  saveRecognized(channel: number, batch: RecognizedSegment[]): Promise<void>
+  /**
+   * Has the voices of a part of a channel written to a file, and resolves to its path. What another model heard
+   * before, which was in use until the server was started again, is not used.
+   */
+  embedSpeakers(of: EmbeddingPart, work: (file: string) => Promise<void>): Promise<string>
+}
+
+/** A part of a channel, and the model that hears its voices, by its name in files. */
+export type EmbeddingPart = { channel: number; part: number; model: string }
+
+/** Opens the folder of a job, with what an earlier attempt left there. */
+export async function openCheckpoints(workFolder: string, jobId: string): Promise<Checkpoints> {
+  const folder = join(workFolder, jobId)
+  await mkdir(folder, { recursive: true }).catch(throwStorageError)
+  const heard = await openRecognitionCheckpoint(join(folder, 'heard.jsonl')).catch(
+    throwStorageError,
+  )
+  return {
+    decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
+    findSpeech: (channel, work) =>
+      findSpeechOnce(join(folder, `speech-${channel}.json`), work).catch(throwStorageError),
+    findRecognized: heard.find,
+    saveRecognized: (channel, batch) => heard.append(channel, batch).catch(throwStorageError),
+    embedSpeakers: ({ channel, part, model }, work) => {
+      const file = join(folder, `voices-${channel}-${part}-${model}`)
+      return embedSpeakersOnce(file, work).catch(throwStorageError)
+    },
+    [Symbol.asyncDispose]: heard.close,
+  }
+}
+
+/** Removes what a job that has ended left behind. */
+export async function removeCheckpoints(workFolder: string, jobId: string): Promise<void> {
+  await rm(join(workFolder, jobId), { recursive: true, force: true, maxRetries: 3 })
+}
+
+/** Removes the folders of all jobs but the `active` ones. */
+export async function removeStaleCheckpoints(
+  workFolder: string,
+  active: readonly string[],
+): Promise<void> {
+  await mkdir(workFolder, { recursive: true })
+  const keep = new Set(active)
+  for (const name of await readdir(workFolder)) {
+    if (!keep.has(name)) await removeCheckpoints(workFolder, name)
+  }
+}
+
+async function decodeOnce(
+  folder: string,
+  work: (folder: string) => Promise<DecodedMedia>,
+): Promise<DecodedMedia> {
+  const summary = join(folder, 'decoded.json')
+  const pcm = join(folder, 'pcm')
+  const earlier = await readJson<DecodedMedia>(summary)
+  if (earlier) {
+    const channels = earlier.channels.map((own) => ({ ...own, path: join(pcm, own.path) }))
+    if (await allComplete(channels)) return { ...earlier, channels }
+  }
+  await rm(pcm, { recursive: true, force: true })
+  await mkdir(pcm)
+  const decoded = await work(pcm)
+  for (const { path, sameAs } of decoded.channels) if (sameAs === null) await syncFile(path)
+  await syncFolder(pcm)
+  // Names, not paths: the data folder may have been moved before the next attempt.
+  const channels = decoded.channels.map((own) => ({ ...own, path: basename(own.path) }))
+  await writeDurably(summary, JSON.stringify({ ...decoded, channels }))
+  return decoded
+}
+
+async function allComplete(channels: DecodedMedia['channels']): Promise<boolean> {
+  for (const { path, samples, sameAs } of channels) {
+    if (sameAs !== null) continue
+    const size = await stat(path).then((file) => file.size, ignoreMissing)
+    if (size !== samples * 2) return false
+  }
+  return true
+}
+
+async function findSpeechOnce(file: string, work: () => Promise<Segment[]>): Promise<Segment[]> {
+  const earlier = await readJson<Segment[]>(file)
+  if (earlier) return earlier
+  const segments = await work()
+  await writeDurably(file, JSON.stringify(segments))
+  return segments
+}
+
+async function embedSpeakersOnce(
+  file: string,
+  work: (file: string) => Promise<void>,
+): Promise<string> {
+  const earlier = await stat(file).catch(ignoreMissing)
+  if (!earlier) await work(file)
+  return file
+}
+
+async function readJson<T>(path: string): Promise<T | undefined> {
+  const text = await readFile(path, 'utf8').catch(ignoreMissing)
+  return text === undefined ? undefined : (JSON.parse(text) as T)
+}
+
+function ignoreMissing(error: { code?: unknown }): undefined {
+  if (error.code !== 'ENOENT') throw error
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { ClaimedJob } from '../storage/jobs/queue.ts'
+import { type AcquireSlot, JobSlots } from './job-slots.ts'
+
+/** Attempts that go on until they are told to end; `log` says which have come to work. */
+function open({ slots = 2, maxPerAccount = 25 } = {}) {
+  let changes = 0
+  const inHand = new JobSlots({ slots, maxPerAccount }, () => changes++)
+  const log: string[] = []
+  const stop = new AbortController()
+  const ends = new Map<string, () => void>()
+  function begin(id: string, { isFetched = true, account = 'acme' } = {}) {
+    const end = Promise.withResolvers<void>()
+    const fetched = Promise.withResolvers<void>()
+    ends.set(id, end.resolve)
+    const run = async (enter: AcquireSlot) => {
+      await fetched.promise
+      try {
+        await enter(stop.signal)
+        log.push(id)
+        await end.promise
+      } catch (error) {
+        log.push(`${id}: ${error}`)
+      }
+    }
+    inHand.begin({ id, account, isFetched } as ClaimedJob, run)
+    return { fetched: fetched.resolve, end: end.resolve }
+  }
+  return { inHand, begin, log, stop, changes: () => changes }
+}
+
+const tick = () => new Promise(setImmediate)
+
+test('attempts that work take the slots, attempts that fetch do not', async () => {
+  const { inHand, begin } = open()
+  begin('a', { isFetched: false })
+  assert.deepEqual(inHand.room(), { only: undefined })
+  begin('b')
+  begin('c')
+  assert.deepEqual(inHand.room(), { only: 'unfetched' })
+  assert.equal(inHand.hasSlotFor({ account: 'x', isFetched: true }), false)
+  assert.equal(inHand.hasSlotFor({ account: 'x', isFetched: false }), true)
+})
+
+test('fetching has a bound, which what waits counts to', async () => {
+  const { inHand, begin } = open({ maxPerAccount: 1000 })
+  for (let i = 0; i < 99; i++) begin(`f${i}`, { isFetched: false })
+  const last = begin('last', { isFetched: false })
+  last.fetched()
+  await tick()
+  assert.deepEqual(inHand.room(), { only: 'fetched' })
+  assert.equal(inHand.admitOne(), true)
+  assert.deepEqual(inHand.room(), { only: undefined })
+})
+
+test('what was fetched waits until it is admitted, the account with the fewest first', async () => {
+  const { inHand, begin, log, changes } = open({ slots: 2 })
+  const one = begin('one', { account: 'busy' })
+  one.fetched()
+  for (const [id, account] of [
+    ['two', 'busy'],
+    ['three', 'other'],
+  ] as const) {
+    begin(id, { isFetched: false, account }).fetched()
+  }
+  await tick()
+  assert.deepEqual([log, changes()], [['one'], 2], 'it tells that they wait')
+  assert.equal(inHand.admitOne(), true)
+  assert.equal(inHand.admitOne(), false, 'no slot is free')
+  await tick()
+  assert.deepEqual(log, ['one', 'three'])
+  one.end()
+  await tick()
+  assert.deepEqual(inHand.ids(), ['two', 'three'])
+  assert.equal(inHand.admitOne(), true)
+  await tick()
+  assert.deepEqual(log, ['one', 'three', 'two'])
+})
+
+test('an account has its bound, whatever its attempts do', () => {
+  const { inHand, begin } = open({ maxPerAccount: 1 })
+  begin('a', { isFetched: false })
+  assert.equal(inHand.hasSlotFor({ account: 'acme', isFetched: true }), false)
+  assert.equal(inHand.hasSlotFor({ account: 'other', isFetched: true }), true)
+})
+
+test('a stop dismisses what only fetches or waits, and lets the rest work on', async () => {
+  const { inHand } = open()
+  const dismissed: string[] = []
+  for (const [id, isFetched] of [
+    ['working', true],
+    ['fetching', false],
+  ] as const) {
+    inHand.begin({ id, account: 'a', isFetched } as ClaimedJob, async (_enter, signal) => {
+      signal.addEventListener('abort', () => dismissed.push(id))
+    })
+  }
+  inHand.dismiss(new Error('stopping'))
+  assert.deepEqual(dismissed, ['fetching'])
+})
+
+test('who waits is sent away when the attempt is stopped', async () => {
+  const { inHand, begin, log, stop } = open()
+  begin('a', { isFetched: false }).fetched()
+  const late = begin('b', { isFetched: false })
+  await tick()
+  stop.abort('stopping')
+  late.fetched()
+  await inHand.ended()
+  assert.deepEqual(log.sort(), ['a: stopping', 'b: stopping'])
+  assert.equal(inHand.size, 0)
+})

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { endNewJob } from '../../test/support/test-deliveries.ts'
+import { addJob } from '../../test/support/test-jobs.ts'
+import { addLiveJob, newLiveJob } from '../../test/support/test-live-jobs.ts'
+import { openTestStorage } from '../../test/support/test-storage.ts'
+import { createLog } from '../log.ts'
+import { inTransaction } from '../storage/db.ts'
+import { createJobWriter, findRepeated } from '../storage/jobs/create-job.ts'
+import { failLiveJob } from '../storage/live/live-jobs.ts'
+import { findLiveSession } from '../storage/live/live-sessions.ts'
+import type { Orphans } from '../storage/objects/orphans.ts'
+import { runMaintenance } from './maintenance.ts'
+
+test('keys of old requests and tokens of sessions that ended long ago are forgotten', async (t) => {
+  const { db } = await openTestStorage(t)
+  const idempotency = { account: 'acme', key: 'k', fingerprint: 'f' }
+  const old = newLiveJob({ createdAt: 1000 })
+  await createJobWriter(db)(old, { maxQueued: 9, idempotency })
+  await failLiveJob(db, old.id, { failure: { code: 408, message: 'late' }, at: 2000 })
+  const open = await addLiveJob(db)
+  const stop = new AbortController()
+  const log = createLog('silent')
+  const tidied = runMaintenance({ db, log, uploadTtl: 0, retentionDays: 0, signal: stop.signal })
+  // It looks once before it waits.
+  stop.abort()
+  await tidied
+  assert.equal(await findLiveSession(db, old.id), undefined)
+  assert.ok(await findLiveSession(db, open.id))
+  assert.equal(await findRepeated(db, idempotency, { now: 2000 }), undefined)
+})
+
+test('a job past its retention is named to those who deliver for it', async (t) => {
+  const { db } = await openTestStorage(t)
+  const old = await endNewJob(db, { at: 2000 })
+  await endNewJob(db, { at: Date.now() })
+  const stop = new AbortController()
+  const deleted: string[] = []
+  const onDeleted = (jobId: string) => {
+    deleted.push(jobId)
+    stop.abort()
+  }
+  const log = createLog('silent')
+  const { signal } = stop
+  await runMaintenance({ db, log, uploadTtl: 0, retentionDays: 1, onDeleted, signal })
+  assert.deepEqual(deleted, [old])
+})
+
+test('nothing old is deleted while the clock is not believed', async (t) => {
+  const { db } = await openTestStorage(t)
+  const old = await endNewJob(db, { at: 2000 })
+  const stop = new AbortController()
+  const { signal } = stop
+  const asked: string[] = []
+  function mayDelete(): boolean {
+    asked.push('clock')
+    stop.abort()
+    return false
+  }
+  const log = createLog('silent')
+  await runMaintenance({ db, log, uploadTtl: 1, retentionDays: 1, mayDelete, signal })
+  assert.deepEqual(asked, ['clock'])
+  assert.equal((await db.sql.selectFrom('jobs').select('id').executeTakeFirstOrThrow()).id, old)
+})
+
+test('one pass deletes a bounded number of jobs', async (t) => {
+  const { db } = await openTestStorage(t)
+  await inTransaction(db, async (tx) => {
+    for (let n = 0; n < 2050; n++) await addJob(tx, { createdAt: n + 1, maxQueued: 10_000 })
+  })
+  await db.sql.updateTable('jobs').set({ status: 'done', completed_at: 1 }).execute()
+  const stop = new AbortController()
+  const { signal } = stop
+  async function deleteBefore(): Promise<number> {
+    stop.abort()
+    return 0
+  }
+  // They are looked at last.
+  const orphans = { deleteBefore } as unknown as Orphans
+  const log = createLog('silent')
+  await runMaintenance({ db, log, uploadTtl: 0, retentionDays: 1, orphans, signal })
+  const left = await db.sql.selectFrom('jobs').select('id').execute()
+  assert.equal(left.length, 50)
+})

@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import type { Db } from '../storage/db.ts'
+import { deleteExpiredKeys } from '../storage/jobs/create-job.ts'
+import { deleteExpiredJobs } from '../storage/jobs/retention.ts'
+import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
+import { deleteUnusedFiles } from '../storage/objects/files.ts'
+import type { Orphans } from '../storage/objects/orphans.ts'
+
+/** How often it is looked for what has outlived its time. */
+const INTERVAL_MS = 60_000
+/** Orphans are looked at one by one. */
+const ORPHANS_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/**
+ * Most jobs and most uploads that one pass deletes: more than end in a minute, and few
+ * enough that an operator who set a clock or a limit wrong has the time to notice.
+ */
+const MAX_PER_PASS = 2000
+
+/** What is kept for how long. */
+export type MaintenanceOptions = {
+  db: Db
+  log: Log
+  /** Objects that nothing refers to, and the days for which they are kept; none are deleted without. */
+  orphans?: Orphans | undefined
+  orphanDays?: number
+  /** Whether the clock may be believed just now. */
+  mayDelete?: () => boolean
+  /** Seconds an upload is kept that no job uses; 0 = forever. */
+  uploadTtl: number
+  /** Days a job that has ended is kept, with its recording; 0 = forever. */
+  retentionDays: number
+  /** Called with each job that was deleted. */
+  onDeleted?: ((jobId: string) => void) | undefined
+  signal: AbortSignal
+}
+
+/**
+ * Deletes what has outlived its time, until aborted: ended jobs, uploads that no job used, keys of
+ * requests that may no longer be repeated, tokens of sessions that ended. Rows go first, each with all that refers to it; objects whose
+ * deletion a crash prevents are removed by the next start.
+ */
+export async function runMaintenance(options: MaintenanceOptions): Promise<void> {
+  const { log, signal, uploadTtl } = options
+  const intervalMs = uploadTtl > 0 ? Math.min(INTERVAL_MS, uploadTtl * 1000) : INTERVAL_MS
+  const state = { uploadsFrom: 0, orphansAt: 0 }
+  while (!signal.aborted) {
+    await tidy(options, state).catch((error) => {
+      log.error({ err: error }, 'cannot delete what is too old')
+    })
+    await delay(intervalMs, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** Uploads stored before `uploadsFrom` were looked at: they are gone, or go with the last job that uses them. */
+type State = { uploadsFrom: number; orphansAt: number }
+
+async function tidy(options: MaintenanceOptions, state: State): Promise<void> {
+  if (options.mayDelete?.() === false) return
+  await deleteOldJobs(options)
+  await deleteOldUploads(options, state)
+  await deleteExpiredKeys(options.db, { now: Date.now() })
+  await deleteExpiredTokens(options.db, { now: Date.now() })
+  await deleteOldOrphans(options, state)
+}
+
+async function deleteOldOrphans(
+  { log, orphans, orphanDays = 0, signal }: MaintenanceOptions,
+  state: State,
+): Promise<void> {
+  const now = Date.now()
+  if (Math.abs(now - state.orphansAt) < ORPHANS_MS) return
+  state.orphansAt = now
+  const removed = await orphans?.deleteBefore(now - orphanDays * DAY_MS, { signal })
+  if (removed) log.info({ removed }, 'deleted objects that nothing referred to for long')
+}
+
+async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {
+  const { db, log, onDeleted, retentionDays, signal } = options
+  if (retentionDays === 0) return
+  const endedBefore = Date.now() - retentionDays * DAY_MS
+  for (let removed = 0; removed < MAX_PER_PASS && !signal.aborted; ) {
+    const { ids, objects } = await deleteExpiredJobs(db, { endedBefore })
+    if (ids.length === 0) return
+    removed += ids.length
+    for (const id of ids) onDeleted?.(id)
+    await deleteObjects(options, objects)
+    log.info({ removed: ids.length }, 'deleted jobs past their retention')
+  }
+}
+
+async function deleteOldUploads(options: MaintenanceOptions, state: State): Promise<void> {
+  const { db, log, uploadTtl, signal } = options
+  if (uploadTtl === 0) return
+  const end = Date.now() - uploadTtl * 1000
+  for (let removed = 0; removed < MAX_PER_PASS && !signal.aborted; ) {
+    if (state.uploadsFrom >= end) return
+    const { ids, to } = await deleteUnusedFiles(db, { from: state.uploadsFrom, to: end })
+    removed += ids.length
+    await deleteObjects(options, ids)
+    if (ids.length > 0) log.info({ removed: ids.length }, 'deleted uploads that no job used')
+    state.uploadsFrom = to
+  }
+}
+
+/** A stop does not wait for the rest: it has no rows any more, and the next start removes it. */
+async function deleteObjects(
+  { db, signal }: MaintenanceOptions,
+  ids: readonly string[],
+): Promise<void> {
+  for (const id of ids) {
+    if (signal.aborted) return
+    await db.objects.delete(id)
+  }
+}

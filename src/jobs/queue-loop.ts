@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../errors.ts'
+import { outcomeOf } from '../metrics.ts'
+import type { JobFailure } from '../storage/jobs/lease.ts'
+import { type ClaimedJob, claimJob } from '../storage/jobs/queue.ts'
+import {
+  failExhaustedJobs,
+  failOverdueJobs,
+  findActiveJobs,
+  findNextDue,
+  returnLostJobs,
+  returnOrphans,
+} from '../storage/jobs/queue-maintenance.ts'
+import { type AttemptTools, runAttempt, toFailure } from './attempt.ts'
+import { steadyNow } from './clock.ts'
+import { JobSlots, type Limits } from './job-slots.ts'
+import { LEASE_MS } from './lease-heartbeat.ts'
+
+/** Pause of the queue after the database refused a statement. */
+const ERROR_PAUSE_MS = 1000
+
+/** What the queue loop needs. */
+export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'enter'> &
+  Limits & {
+    /** Seconds a job may wait; 0 = no limit. */
+    queueTimeout: number
+    /** How long jobs in hand may go on when the server stops. */
+    graceMs: number
+  }
+
+/**
+ * Takes jobs from the queue and makes attempts at them. It looks at the queue when it is woken (a job
+ * was created, an attempt ended), when a waiting job becomes due, and once per lease at the latest.
+ */
+export class QueueLoop {
+  readonly #options: QueueLoopOptions
+  readonly #owner = randomUUID()
+  readonly #inHand: JobSlots
+  readonly #stop = new AbortController()
+  #closing = false
+  /** Whether the next free slot goes to an attempt that has fetched, before a job of the queue. */
+  #isWaitersTurn = true
+  #loop: Promise<void> = Promise.resolve()
+  #woken = Promise.withResolvers<void>()
+  #changed = Promise.withResolvers<void>()
+
+  constructor(options: QueueLoopOptions) {
+    this.#options = options
+    this.#inHand = new JobSlots(options, () => {
+      this.#woken.resolve()
+      this.#notify()
+    })
+  }
+
+  /** Puts back what an earlier server had in hand, then begins to take jobs. */
+  async start(): Promise<void> {
+    const { db, log } = this.#options
+    const returned = await returnOrphans(db, { now: steadyNow() })
+    if (returned > 0) log.info({ returned }, 'jobs of an earlier run go on')
+    this.#loop = this.#run()
+  }
+
+  /** A job was created: has the queue looked at now, unless nothing could come of it. */
+  wake(job: Pick<ClaimedJob, 'account' | 'isFetched'>): void {
+    if (this.#inHand.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
+  }
+
+  /** How long it takes, at the present pace, until the next job of an account is taken from the queue. */
+  secondsUntilNext(account: string): number {
+    return this.#inHand.secondsUntilNext(account)
+  }
+
+  /** Resolves when no job is waiting or in hand. */
+  async idle(): Promise<void> {
+    while (!this.#closing) {
+      const changed = this.#changed.promise
+      const active = await findActiveJobs(this.#options.db)
+      if (active.length === 0 && this.#inHand.size === 0) return
+      await changed
+    }
+  }
+
+  /**
+   * Takes no more jobs; those that work may end within the grace time, then they go back to the queue,
+   * as those that only fetch or wait do at once.
+   */
+  async close(): Promise<void> {
+    this.#closing = true
+    this.#woken.resolve()
+    this.#notify()
+    await this.#loop
+    const reason = new AppError('server_stopping')
+    this.#inHand.dismiss(reason)
+    const ended = this.#inHand.ended()
+    const stop = () => this.#stop.abort(reason)
+    const timer = setTimeout(stop, this.#options.graceMs)
+    await ended
+    clearTimeout(timer)
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closing) {
+      // Renewed before looking: a job that is created while we look wakes us again.
+      this.#woken = Promise.withResolvers()
+      const pauseMs = await this.#fill().catch((error) => {
+        this.#options.log.error({ err: error }, 'cannot read the queue')
+        return ERROR_PAUSE_MS
+      })
+      const timer = setTimeout(() => this.#woken.resolve(), pauseMs)
+      await this.#woken.promise
+      clearTimeout(timer)
+    }
+  }
+
+  /** Gives every free slot a job; returns the milliseconds until the queue has to be looked at again. */
+  async #fill(): Promise<number> {
+    const { db, queueTimeout } = this.#options
+    await this.#endHopeless()
+    // One moment for all: what becomes due while we look is what we are to wait for.
+    const now = steadyNow()
+    // Until nothing is free or nothing is there; what the queue leaves free goes to those that wait.
+    while (
+      !this.#closing &&
+      ((this.#isWaitersTurn && this.#admitOne()) || (await this.#takeOne(now)))
+    );
+    while (!this.#closing && this.#admitOne());
+    const latest = now + LEASE_MS
+    const { due = latest, oldest } = await findNextDue(db, { now })
+    const overdue = queueTimeout > 0 && oldest ? oldest + queueTimeout * 1000 + 1 : due
+    return Math.max(0, Math.min(due, overdue, latest) - steadyNow())
+  }
+
+  /** Begins the next job of the queue for which there is room; false when there is none. */
+  async #takeOne(now: number): Promise<boolean> {
+    const { db, log, maxAttempts, maxPerAccount } = this.#options
+    const room = this.#inHand.room()
+    if (!room) return false
+    const leaseUntil = steadyNow() + LEASE_MS
+    const limits = { maxAttempts, maxPerAccount, ...room }
+    const job = await claimJob(db, { owner: this.#owner, now, leaseUntil, ...limits })
+    if (!job) return false
+    this.#inHand.begin(job, (enter, dismissed) => {
+      const stop = AbortSignal.any([this.#stop.signal, dismissed])
+      return runAttempt({ ...this.#options, enter, stop }, job).catch((error) =>
+        log.error({ err: error, jobId: job.id }, 'cannot write how the job ended'),
+      )
+    })
+    if (job.isFetched) this.#isWaitersTurn = true
+    return true
+  }
+
+  #admitOne(): boolean {
+    const isAdmitted = this.#inHand.admitOne()
+    if (isAdmitted) this.#isWaitersTurn = false
+    return isAdmitted
+  }
+
+  /** Ends the waiting jobs that no attempt will be made at. */
+  async #endHopeless(): Promise<void> {
+    const { db, maxAttempts, queueTimeout } = this.#options
+    const now = steadyNow()
+    await returnLostJobs(db, { now, inHand: this.#inHand.ids() })
+    const reason = 'the server went down or stood still whenever the job was in hand'
+    const lost = toFailure(new AppError('attempts_exhausted', reason))
+    const at = Date.now()
+    const exhausted = await failExhaustedJobs(db, { maxAttempts, failure: lost, at })
+    await this.#clearUp(exhausted, lost)
+    if (queueTimeout > 0) {
+      const failure = toFailure(new AppError('queue_timeout', `it waited for ${queueTimeout} s`))
+      const since = now - queueTimeout * 1000
+      await this.#clearUp(await failOverdueJobs(db, { since, failure, at }), failure)
+    }
+  }
+
+  /** Does what is left to do for jobs that have ended without an attempt. */
+  async #clearUp(ended: readonly string[], failure: JobFailure): Promise<void> {
+    const { discard, log, metrics, onEvents } = this.#options
+    if (ended.length > 0) onEvents?.()
+    for (const jobId of ended) {
+      log.warn({ jobId, ...failure }, 'job failed')
+      metrics?.jobsEnded.inc({ kind: 'pre-recorded', outcome: outcomeOf(failure) })
+      await discard(jobId).catch((err) => log.warn({ err, jobId }, 'stages not removed'))
+    }
+    if (ended.length > 0) this.#notify()
+  }
+
+  #notify(): void {
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
+  }
+}

@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { allFlags as all } from '../../../test/support/live-flags.ts'
+import { beginNewLiveJob } from '../../../test/support/test-live-jobs.ts'
+import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { createLog } from '../../log.ts'
+import { openDeliveryBody } from '../../storage/deliveries/delivery-body.ts'
+import { lastLiveCallback, liveCallbackBody } from '../../storage/deliveries/delivery-outbox.ts'
+import { createCallbackQueue, type QueueCallbacks } from '../../storage/live/live-callbacks.ts'
+import { createLiveFiles } from '../../storage/live/live-files.ts'
+import { beginLiveJob, finishLiveJob } from '../../storage/live/live-jobs.ts'
+import { startMessage } from '../messages/lifecycle-messages.ts'
+import {
+  type MessageFlags,
+  readMessage,
+  routingOf,
+  type ServerMessage,
+  writeMessage,
+} from '../messages/server-messages.ts'
+import { viewUtterance } from '../messages/utterance-view.ts'
+import { type ChunkRecord, writeRecord } from '../recovery/session-log.ts'
+import { CallbackFeed, type CallbackFeedOptions } from './callback-feed.ts'
+
+/** No message at all is wanted. */
+export const none = Object.fromEntries(
+  Object.keys(all).map((flag) => [flag, false]),
+) as MessageFlags
+/** What a client sends. */
+export const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
+/** When everything was sent. */
+export const at = Date.parse('2026-03-04T05:06:07.089Z')
+
+/** The log of a session with a callback, over real files and a real store, and what reads it. */
+export async function openSession(
+  t: TestContext,
+  { flags = all, maxQueued = 100_000 }: { flags?: MessageFlags; maxQueued?: number } = {},
+) {
+  const { db, folder } = await openTestStorage(t)
+  const callback_config = { url: 'https://hooks.example/live', ...flags }
+  const params = { messages_config: none, callback: true, callback_config }
+  const routing = routingOf(params)
+  const id = 'd5a1b6e4-0b0e-4f0a-9f0e-3f5d0f3f6a10'
+  const job = await beginNewLiveJob(db, { id, params, startMessage })
+  let lease = job.lease
+  const files = await createLiveFiles(join(folder, 'live', id))
+  t.after(() => files.close())
+  const queue = createCallbackQueue(db, { maxQueued })
+
+  /** A feed as the next process opens it. */
+  async function openFeed(
+    changed: Partial<CallbackFeedOptions> & { queueHeld?: QueueCallbacks } = {},
+  ) {
+    lease = (await beginLiveJob(db, id, { owner: 'server', at }))!
+    const held = lease
+    const { queueHeld = queue, ...options } = changed
+    const feed = new CallbackFeed({
+      ...{ sessionId: id, format, routing, files, db },
+      last: await lastLiveCallback(db, { jobId: id }),
+      queue: (messages) => queueHeld(held, messages),
+      onQueued: () => {},
+      onDropped: () => {},
+      log: createLog('silent'),
+      ...{ pauseMs: 0, retryMs: 0 },
+      ...options,
+    })
+    t.after(() => feed.close())
+    return feed
+  }
+
+  async function write(...lines: string[]): Promise<void> {
+    await files.write(undefined, lines)
+  }
+
+  async function store(...lines: string[]): Promise<void> {
+    await write(...lines)
+    await files.sync()
+  }
+
+  /** Ends the job, as the session does. */
+  async function end(feed: CallbackFeed): Promise<boolean> {
+    const result = { result: '{}', result_object: null, result_size: null }
+    const callbacks = await feed.finish()
+    return finishLiveJob(db, lease, { result, file: undefined, at, callbacks })
+  }
+
+  /** What is queued: numbers, events and bodies. */
+  async function queued() {
+    const rows = await db.sql
+      .selectFrom('deliveries')
+      .select(['seq', 'event', 'body', 'body_object as bodyObject'])
+      .where('job_id', '=', id)
+      .orderBy('seq')
+      .execute()
+    const bodies: string[] = []
+    for (const row of rows) {
+      const body = (await openDeliveryBody(db, { jobId: id, ...row }))!
+      bodies.push(Buffer.concat(await Array.fromAsync(body.pieces())).toString())
+    }
+    return { seqs: rows.map(({ seq }) => seq), events: rows.map(({ event }) => event), bodies }
+  }
+
+  const objects = async () => (await Array.fromAsync(db.objects.list())).flat()
+  const start = { sessionId: id, at: job.createdAt }
+  const begin = note(writeMessage({ type: 'start_session' }, start))
+  return { id, db, folder, files, openFeed, write, store, end, queued, objects, begin }
+}
+
+/** A session that was opened. */
+export type Session = Awaited<ReturnType<typeof openSession>>
+
+/** The line of the log that holds a message. */
+export function note(text: string): string {
+  return writeRecord({ kind: 'message', text })
+}
+
+/** The text of a message, as it was sent at a fixed moment. */
+export function message({ id }: Pick<Session, 'id'>, message: ServerMessage): string {
+  return writeMessage(message, { sessionId: id, at })
+}
+
+/** The text of a final transcript, or of a partial one. */
+export function transcript(session: Pick<Session, 'id'>, text: string, is_final = true): string {
+  const word = { text, start: 1, end: 2, confidence: 0.5 }
+  const utterance = viewUtterance([word], {
+    ...{ channel: 0, language: 'en', span: { start: 1, end: 2 } },
+  })
+  return message(session, { type: 'transcript', data: { id: '00_00000000', is_final, utterance } })
+}
+
+/** Messages as the callback of their session is told them. */
+export function expectedOf({ id }: Pick<Session, 'id'>, texts: readonly string[]) {
+  return texts.map((text) => {
+    return liveCallbackBody({ id, event: `live.${readMessage(text).type}`, message: text })
+  })
+}
+
+/** What was received up to here, all of it sound. */
+export function chunk(received: number): ChunkRecord {
+  return { at, received, sound: received }
+}
+
+/** Before the first sound. */
+export const nothing = chunk(0)

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { allFlags as all } from '../../../test/support/live-flags.ts'
+import { createRandom } from '../../../test/support/random.ts'
+import { createCallbackQueue } from '../../storage/live/live-callbacks.ts'
+import { acknowledgment } from '../input/acknowledgment.ts'
+import {
+  flagOf,
+  type MessageFlags,
+  readMessage,
+  type ServerMessage,
+} from '../messages/server-messages.ts'
+import { writeRecord } from '../recovery/session-log.ts'
+import {
+  at,
+  chunk,
+  expectedOf,
+  format,
+  message,
+  none,
+  note,
+  nothing,
+  openSession,
+  type Session,
+  transcript,
+} from './callback-feed.fixture.ts'
+import type { CallbackFeed } from './callback-feed.ts'
+
+test('what a session tells is queued in its order, numbered, and not before it is on the disk', async (t) => {
+  const session = await openSession(t)
+  const feed = await session.openFeed()
+  const first = chunk(3200)
+  await session.store(`begin ${at}`, session.begin, writeRecord({ kind: 'chunk', chunk: first }))
+  await session.write(note(transcript(session, 'hello')))
+  await feed.feed()
+  assert.deepEqual((await session.queued()).events, ['live.start_session', 'live.audio_chunk'])
+  await session.files.sync()
+  await feed.feed()
+  const { seqs, events, bodies } = await session.queued()
+  assert.deepEqual(seqs, [0, 1, 2])
+  assert.deepEqual(events, ['live.start_session', 'live.audio_chunk', 'live.transcript'])
+  const options = { sessionId: session.id, format }
+  const ack = acknowledgment({ before: nothing, chunk: first }, options)
+  const start = session.begin.slice('message '.length)
+  assert.deepEqual(bodies, expectedOf(session, [start, ack, transcript(session, 'hello')]))
+})
+
+test('a flag of the callback selects its messages, whatever the client is sent', async (t) => {
+  const session = await openSession(t, {
+    flags: { ...none, receive_partial_transcripts: true, receive_errors: true },
+  })
+  const feed = await session.openFeed()
+  const refused: ServerMessage = {
+    type: 'audio_chunk',
+    acknowledged: false,
+    error: { status_code: 409, exception: 'RecordingStopped', message: 'stopped' },
+    data: null,
+  }
+  await session.store(
+    session.begin,
+    writeRecord({ kind: 'chunk', chunk: chunk(3200) }),
+    note(transcript(session, 'par', false)),
+    note(transcript(session, 'final')),
+    note(message(session, refused)),
+    note(message(session, { type: 'end_session' })),
+  )
+  assert.ok(await session.end(feed))
+  const texts = [transcript(session, 'par', false), message(session, refused)]
+  const { seqs, bodies } = await session.queued()
+  assert.deepEqual(seqs, [0, 1])
+  assert.deepEqual(bodies, expectedOf(session, texts))
+})
+
+test('the last two messages are queued with the end of the job, behind all others', async (t) => {
+  const session = await openSession(t)
+  const feed = await session.openFeed()
+  const final = `${message(session, { type: 'end_session' }).replace('end_session', 'post_final_transcript').slice(0, -1)},"data":{}}`
+  const last = message(session, { type: 'end_session' })
+  const refused = transcript(session, 'told by the next process')
+  await session.store(session.begin, note(final), note(last), note(refused))
+  await feed.feed()
+  const before = ['live.start_session', 'live.transcript']
+  assert.deepEqual((await session.queued()).events, before)
+  assert.ok(await session.end(feed))
+  const { seqs, events, bodies } = await session.queued()
+  assert.deepEqual(seqs, [0, 1, 2, 3])
+  assert.deepEqual(events, [...before, 'live.post_final_transcript', 'live.end_session'])
+  assert.deepEqual(bodies.slice(2), expectedOf(session, [final, last]))
+  assert.equal(await session.end(feed), false, 'a job ends once')
+})
+
+/** What may stand in a log, and what of it the callback is to have. */
+function createWriter(
+  session: Session,
+  { flags, random }: { flags: MessageFlags; random: () => number },
+) {
+  const expected: string[] = []
+  const isSelected = (text: string) => flags[flagOf(readMessage(text))]
+  let before = nothing
+  let count = 0
+
+  function tell(text: string): string {
+    if (isSelected(text)) expected.push(text)
+    return note(text)
+  }
+
+  function acknowledge(isPart: boolean): string {
+    const next = { ...chunk(before.received + 1 + Math.floor(random() * 4000)) }
+    const text = acknowledgment({ before, chunk: next }, { sessionId: session.id, format })
+    before = next
+    if (!isPart && isSelected(text)) expected.push(text)
+    return writeRecord({ kind: 'chunk', chunk: isPart ? { ...next, isPart } : next })
+  }
+
+  function line(): string {
+    const dice = random()
+    const text = `${count++} ${'é'.repeat(random() < 0.02 ? 200_000 : random() * 100)}`
+    if (dice < 0.3) return acknowledge(false)
+    if (dice < 0.4) return acknowledge(true)
+    if (dice < 0.45) return `seen ${count}`
+    if (dice < 0.5) return `utterance [0,${count},null]`
+    if (dice < 0.6) {
+      return tell(message(session, { type: 'speech_start', data: { time: count, channel: 0 } }))
+    }
+    return tell(transcript(session, text, dice < 0.8))
+  }
+
+  return { expected, line, tell }
+}
+
+test('whenever a feed ends and another goes on, each message is queued once, in order', async (t) => {
+  for (let seed = 0; seed < 8; seed++) {
+    const random = createRandom(seed)
+    const flags = { ...all }
+    for (const flag of Object.keys(flags) as (keyof MessageFlags)[]) {
+      if (seed > 2) flags[flag] = random() < 0.6
+    }
+    const session = await openSession(t, { flags })
+    const writer = createWriter(session, { flags, random })
+    await session.store(writer.tell(session.begin.slice('message '.length)))
+    let feed = await session.openFeed()
+    for (let step = 0; step < 40; step++) {
+      const dice = random()
+      const lines = Array.from({ length: random() < 0.1 ? 500 : random() * 8 }, writer.line)
+      await session.write(...lines)
+      if (random() < 0.7) await session.files.sync()
+      if (dice < 0.4) await feed.feed()
+      else if (dice < 0.7) feed.wake()
+      else if (dice < 0.9) {
+        // As a process that is killed in the middle of it.
+        void feed.feed().catch(() => {})
+        await feed.close()
+        feed = await session.openFeed()
+      }
+    }
+    await session.store(writer.tell(message(session, { type: 'end_session' })))
+    await feed.close()
+    feed = await session.openFeed()
+    assert.ok(await session.end(feed))
+    const { seqs, bodies } = await session.queued()
+    assert.deepEqual(seqs, [...seqs.keys()], `seed ${seed}`)
+    assert.deepEqual(bodies, expectedOf(session, writer.expected), `seed ${seed}`)
+  }
+})
+
+test('a long message is queued as an object, and removed again when it could not be queued', async (t) => {
+  const session = await openSession(t)
+  const text = transcript(session, 'é'.repeat(300_000))
+  await session.store(session.begin, note(text))
+  const full = new Error('no room')
+  const refused = await session.openFeed({ queueHeld: () => Promise.reject(full) })
+  await assert.rejects(refused.feed(), full)
+  assert.deepEqual(await session.objects(), [])
+  const feed = await session.openFeed()
+  await feed.feed()
+  assert.equal((await session.objects()).length, 1)
+  const { bodies } = await session.queued()
+  assert.deepEqual(bodies.slice(1), expectedOf(session, [text]))
+  const next = await session.openFeed()
+  await next.feed()
+  assert.equal((await session.objects()).length, 1, 'what was queued is not stored again')
+})
+
+test('a feed whose database refuses tries again, and queues nothing twice', async (t) => {
+  const session = await openSession(t)
+  const { db, id } = session
+  let refusals = 3
+  const queue = createCallbackQueue(db, { maxQueued: 100 })
+  const queued = Promise.withResolvers<void>()
+  const feed = await session.openFeed({
+    queueHeld: async (lease, messages) => {
+      if (refusals-- > 0) throw new Error('no room')
+      return queue(lease, messages)
+    },
+    onQueued: queued.resolve,
+  })
+  await session.store(session.begin, note(transcript(session, 'one')))
+  feed.wake()
+  await session.store(note(transcript(session, 'two')))
+  await queued.promise
+  await feed.feed()
+  const { bodies } = await session.queued()
+  const texts = ['one', 'two'].map((text) => transcript({ id }, text))
+  assert.deepEqual(bodies.slice(1), expectedOf(session, texts))
+})
+
+test('a session that says much is queued together, ten times a second at most', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const session = await openSession(t)
+  const sizes: number[] = []
+  let queued = Promise.withResolvers<void>()
+  const feed = await session.openFeed({
+    queueHeld: async (_lease, messages) => {
+      sizes.push(messages.length)
+      return 0
+    },
+    onQueued: () => queued.resolve(),
+    pauseMs: 100,
+  })
+  await session.store(session.begin, note(transcript(session, 'one')))
+  feed.wake()
+  await queued.promise
+  queued = Promise.withResolvers()
+  for (const text of ['two', 'three']) {
+    await session.store(note(transcript(session, text)))
+    feed.wake()
+  }
+  t.mock.timers.tick(99)
+  await session.queued()
+  assert.deepEqual(sizes, [1])
+  t.mock.timers.tick(1)
+  await queued.promise
+  assert.deepEqual(sizes, [1, 2])
+})
+
+test('a log that is long is queued some messages at a time', async (t) => {
+  const session = await openSession(t)
+  const sizes: number[] = []
+  const feed = await session.openFeed({
+    queueHeld: async (_lease, messages) => sizes.push(messages.length) && 0,
+  })
+  const chunks = Array.from({ length: 500 }, (_, i) => {
+    return writeRecord({ kind: 'chunk', chunk: chunk(i + 1) })
+  })
+  await session.store(session.begin, ...chunks)
+  await feed.feed()
+  assert.deepEqual(sizes, [199, 200, 101], 'the first of all was queued when the job was made')
+})
+
+test('a feed that is closed leaves the rest of the log to the next one', async (t) => {
+  const session = await openSession(t)
+  const queue = createCallbackQueue(session.db, { maxQueued: 100 })
+  const feed: CallbackFeed = await session.openFeed({
+    queueHeld: (lease, messages) => {
+      void feed.close()
+      return queue(lease, messages)
+    },
+  })
+  const texts = ['a', 'b', 'c'].map((text) => transcript(session, text.repeat(100_000)))
+  await session.store(session.begin, ...texts.map(note))
+  await feed.feed()
+  assert.deepEqual((await session.queued()).seqs, [0, 1])
+  await (await session.openFeed()).feed()
+  assert.deepEqual((await session.queued()).bodies.slice(1), expectedOf(session, texts))
+})
+
+test('while too many wait, partials, speech events and acknowledgements are left out, others never', async (t) => {
+  const session = await openSession(t, { maxQueued: 3 })
+  const dropped: number[] = []
+  const feed = await session.openFeed({ onDropped: (count) => dropped.push(count) })
+  const partial = transcript(session, 'par', false)
+  const speech = message(session, { type: 'speech_start', data: { time: 1, channel: 0 } })
+  const ack = writeRecord({ kind: 'chunk', chunk: chunk(3200) })
+  const final = transcript(session, 'final')
+  const error = { status_code: 400, exception: 'InvalidMessage', message: 'unreadable' }
+  const data = { code: 'invalid_message', message: 'unreadable' }
+  const failure = message(session, { type: 'error', error, data })
+  await session.store(session.begin, note(partial), note(final))
+  await feed.feed()
+  await session.store(note(partial), note(speech), ack, note(final), note(failure))
+  await feed.feed()
+  assert.deepEqual(dropped, [3])
+  const { seqs, bodies } = await session.queued()
+  assert.deepEqual(seqs, [0, 1, 2, 6, 7])
+  assert.deepEqual(bodies.slice(1), expectedOf(session, [partial, final, final, failure]))
+})
+
+test('a feed whose job another process took queues nothing more, and leaves no object', async (t) => {
+  const session = await openSession(t)
+  const old = await session.openFeed()
+  await session.store(session.begin, note(transcript(session, 'x'.repeat(300_000))))
+  const feed = await session.openFeed()
+  await old.feed()
+  assert.deepEqual((await session.queued()).seqs, [0])
+  assert.deepEqual(await session.objects(), [])
+  await feed.feed()
+  assert.deepEqual((await session.queued()).seqs, [0, 1])
+})

@@ -1,0 +1,57 @@
+import type { Config } from '../../config.ts'
+import type { Log } from '../../log.ts'
+import type { Metrics } from '../../metrics.ts'
+import { lastLiveCallback } from '../../storage/deliveries/delivery-outbox.ts'
+import { createCallbackQueue } from '../../storage/live/live-callbacks.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { formatOf } from '../input/audio-format.ts'
+import type { LiveParams } from '../live-params.ts'
+import { routingOf } from '../messages/server-messages.ts'
+import type { ActiveSession } from '../result/finish-live-job.ts'
+import { CallbackFeed } from './callback-feed.ts'
+
+/** What the feeds of all sessions share. */
+export type CallbackFeedsOptions = {
+  config: Pick<Config, 'delivery'>
+  storage: Pick<Storage, 'db'>
+  log: Log
+  metrics?: Pick<Metrics, 'liveCallbacksDropped'> | undefined
+  onEvents?: (() => void) | undefined
+}
+
+/** Opens the feed of a session; undefined when its job has no callback. */
+export type OpenCallbackFeed = (session: ActiveSession) => Promise<CallbackFeed | undefined>
+
+/** Makes what opens feeds. */
+export function createCallbackFeeds(options: CallbackFeedsOptions): OpenCallbackFeed {
+  const { config, storage, log, metrics, onEvents } = options
+  const { db } = storage
+  const maxQueued = config.delivery.maxQueuedLive
+  const queue = createCallbackQueue(db, { maxQueued })
+  return async ({ job, lease, files }) => {
+    const params = job.params as LiveParams
+    if (!params.callback) return undefined
+    let hasDropped = false
+
+    function onDropped(messages: number): void {
+      metrics?.liveCallbacksDropped.inc(messages)
+      if (hasDropped) return
+      hasDropped = true
+      log.warn({ sessionId: job.id, maxQueued }, 'too many live callbacks wait, leaving some out')
+    }
+
+    return new CallbackFeed({
+      sessionId: job.id,
+      format: formatOf(params),
+      routing: routingOf(params),
+      files,
+      db,
+      // Read under the lease: nobody else queues any more.
+      last: await lastLiveCallback(db, { jobId: job.id }),
+      queue: (messages) => queue(lease, messages),
+      onQueued: () => onEvents?.(),
+      onDropped,
+      log,
+    })
+  }
+}

@@ -1,0 +1,37 @@
+import type { AudioFormat } from '../../audio/audio-format.ts'
+import { roundTo } from '../../transcript/rounding.ts'
+import { writeMessage } from '../messages/server-messages.ts'
+import type { ChunkRecord } from '../recovery/session-log.ts'
+import { secondsOf } from './audio-format.ts'
+
+/** The text that acknowledged a chunk; it need not be kept, since the chunk tells all of it. */
+export function acknowledgment(
+  { before, chunk }: { before: ChunkRecord; chunk: ChunkRecord },
+  { sessionId, format }: { sessionId: string; format: AudioFormat },
+): string {
+  return acknowledgmentOf(
+    {
+      byteRange: [before.received, chunk.received],
+      timeRange: [secondsOf(before.sound, format), secondsOf(chunk.sound, format)],
+    },
+    { sessionId, at: chunk.at },
+  )
+}
+
+/** The text that acknowledges some bytes, half-open ranges in bytes and seconds of the session. */
+export function acknowledgmentOf(
+  { byteRange, timeRange }: { byteRange: [number, number]; timeRange: [number, number] },
+  { sessionId, at }: { sessionId: string; at: number },
+): string {
+  const [from, to] = timeRange
+  const time_range: [number, number] = [roundTo(from, 6), roundTo(to, 6)]
+  return writeMessage(
+    {
+      type: 'audio_chunk',
+      acknowledged: true,
+      error: null,
+      data: { byte_range: byteRange, time_range },
+    },
+    { sessionId, at },
+  )
+}

@@ -1,0 +1,29 @@
+import { type AudioFormat, frameBytes } from '../../audio/audio-format.ts'
+import type { SampleEncoding } from '../../audio/pcm.ts'
+
+/** `request_params` of a live session, as far as its sound is concerned. */
+export type FormatParams = {
+  encoding: 'wav/pcm' | 'wav/alaw' | 'wav/ulaw'
+  bit_depth: number
+  sample_rate: number
+  channels: number
+}
+
+const pcm: Record<number, SampleEncoding> = { 8: 'u8', 16: 's16', 24: 's24', 32: 's32' }
+
+/** The format that a session's parameters mean. */
+export function formatOf({
+  encoding,
+  bit_depth,
+  sample_rate,
+  channels,
+}: FormatParams): AudioFormat {
+  const companded = { 'wav/alaw': 'alaw', 'wav/ulaw': 'mulaw' } as const
+  const samples = encoding === 'wav/pcm' ? pcm[bit_depth]! : companded[encoding]
+  return { encoding: samples, sampleRate: sample_rate, channels }
+}
+
+/** Seconds that so many bytes of sound last. */
+export function secondsOf(bytes: number, format: AudioFormat): number {
+  return bytes / (frameBytes(format) * format.sampleRate)
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { createRandom } from '../../../test/support/random.ts'
+import { makeFolder } from '../../../test/support/test-storage.ts'
+import { createLog } from '../../log.ts'
+import { createLiveFiles } from '../../storage/live/live-files.ts'
+import type { MessageOutbox } from '../messages/message-outbox.ts'
+import { Journal } from '../recovery/journal.ts'
+import { AudioInput } from './audio-input.ts'
+
+const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
+
+/** A reception over real files; `acks` are the byte ranges that were acknowledged. */
+async function openReception(t: TestContext) {
+  const files = await createLiveFiles(join(await makeFolder(t), 'session'))
+  t.after(() => files.close())
+  const acks: [number, number][] = []
+  const { signal } = new AbortController()
+  const onBroken = assert.fail
+  const journal = new Journal({ files, onBroken, log: createLog('silent'), signal })
+  const outbox = {
+    wantsAcks: true,
+    acknowledge: (text: string) => acks.push(JSON.parse(text).data.byte_range),
+    send: () => {},
+  } as unknown as MessageOutbox
+  const reception = new AudioInput({
+    sessionId: 'one',
+    format,
+    keepSeconds: 30,
+    earlier: undefined,
+    files,
+    journal,
+    outbox,
+    onWritten: () => {},
+    onMisuse: assert.fail,
+  })
+  return { reception, acks, flushed: () => journal.flushed(), stored: () => files.soundBytes }
+}
+
+const random = createRandom(5)
+const sound = Buffer.from(Array.from({ length: 1000 }, () => random() * 256))
+
+test('an ack of bytes that came again is a place where a client goes on, too', async (t) => {
+  const { reception, acks, flushed, stored } = await openReception(t)
+  for (let at = 0; at < 900; at += 100) reception.take(sound.subarray(at, at + 100))
+  await reception.resume(undefined)
+  reception.take(sound.subarray(0, 550))
+  reception.take(sound.subarray(550, 1000))
+  await flushed()
+  assert.deepEqual(acks.slice(-2), [
+    [0, 550],
+    [550, 1000],
+  ])
+  // Only the first of both acks arrived.
+  await reception.resume(undefined)
+  reception.take(sound.subarray(550))
+  await flushed()
+  assert.deepEqual(acks.at(-1), [550, 1000])
+  assert.equal(stored(), 1000)
+})
+
+test('what a connection repeats only in part before it is lost is not stored again', async (t) => {
+  const { reception, acks, flushed, stored } = await openReception(t)
+  for (let at = 0; at < 900; at += 100) reception.take(sound.subarray(at, at + 100))
+  await reception.resume(undefined)
+  reception.take(sound.subarray(100, 600))
+  await reception.resume(undefined)
+  reception.take(sound.subarray(100, 600))
+  reception.take(sound.subarray(600))
+  await flushed()
+  assert.equal(stored(), 1000)
+  assert.deepEqual(acks.at(-1), [600, 1000])
+})
+
+/** Brings the first 900 bytes, and begins a connection that is to repeat some. */
+async function resumed(t: TestContext) {
+  const opened = await openReception(t)
+  for (let at = 0; at < 900; at += 100) opened.reception.take(sound.subarray(at, at + 100))
+  await opened.reception.resume(undefined)
+  opened.acks.length = 0
+  return opened
+}
+
+test('an empty chunk does not decide whether those that follow repeat', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  const { reception, acks, flushed, stored } = await resumed(t)
+  const empty = Buffer.alloc(0)
+  reception.take(empty)
+  t.mock.timers.tick(1000)
+  reception.take(empty)
+  reception.settle()
+  reception.take(empty)
+  reception.take(sound.subarray(500))
+  await flushed()
+  assert.deepEqual(acks, [
+    [900, 900],
+    [900, 900],
+    [500, 500],
+    [500, 1000],
+  ])
+  assert.equal(stored(), 1000)
+})
+
+test('who repeats slowly is waited for, but not for ever', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  const { reception, acks, flushed } = await resumed(t)
+  const repeat = async (from: number, count: number) => {
+    for (let at = from; at < from + count; at++) {
+      reception.take(sound.subarray(at, at + 1))
+      t.mock.timers.tick(999)
+    }
+    await flushed()
+  }
+  await repeat(0, 10)
+  assert.equal(acks.length, 0)
+  await repeat(10, 1)
+  assert.deepEqual([acks.length, acks.at(-1)], [11, [910, 911]])
+})
+
+test('who pauses in repeating is not waited for', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  const { reception, acks, flushed } = await resumed(t)
+  reception.take(sound.subarray(0, 100))
+  t.mock.timers.tick(1000)
+  await flushed()
+  assert.deepEqual(acks, [[900, 1000]])
+})
+
+test('the end of a session settles what is held', async (t) => {
+  const { reception, acks, flushed } = await resumed(t)
+  reception.take(Buffer.alloc(0))
+  reception.take(sound.subarray(0, 10))
+  reception.end()
+  await flushed()
+  assert.deepEqual(acks, [
+    [900, 900],
+    [900, 910],
+  ])
+})

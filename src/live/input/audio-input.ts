@@ -1,0 +1,182 @@
+import type { LiveFiles } from '../../storage/live/live-files.ts'
+import type { MessageOutbox } from '../messages/message-outbox.ts'
+import type { Journal } from '../recovery/journal.ts'
+import { writeRecord } from '../recovery/session-log.ts'
+import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
+import { acknowledgmentOf } from './acknowledgment.ts'
+import { ChunkLedger, type ChunkLedgerOptions, readChunks } from './chunk-ledger.ts'
+import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
+
+/** How sound gets into a session. */
+export type AudioInputOptions = ChunkLedgerOptions & {
+  sessionId: string
+  files: LiveFiles
+  journal: Journal
+  outbox: MessageOutbox
+  watch?: SessionMetrics | undefined
+  /** So many bytes of sound can be read from the files. */
+  onWritten(sound: number): void
+  /** A chunk was refused for a reason that no further chunk can mend. */
+  onMisuse(): void
+}
+
+/** So long a resumed connection is waited for to bring more of what it may be repeating. */
+const REPEAT_TIMEOUT_MS = 1000
+/**
+ * Each chunk lets it have more time, since a slow uplink takes many seconds to repeat what a client kept;
+ * but who speaks on for so long without an acknowledgement takes the session for stuck.
+ */
+const MAX_REPEAT_TIMEOUT_MS = 10_000
+
+/** A chunk, and when it came by the clock of this process. */
+type Arrived = { bytes: Uint8Array; arrivedAt: number }
+
+/** What a resumed connection has brought so far; `finder` holds no more of it than it compares. */
+type Held = {
+  finder: ResumeMatcher
+  chunks: Arrived[]
+  /** When the first chunk came that is held; undefined while none is. */
+  since: number | undefined
+  hasSound: boolean
+  timer: NodeJS.Timeout | undefined
+}
+
+/**
+ * Takes the chunks of a session: counts them, has them stored, acknowledges them when they are. The first
+ * ones of a resumed connection are held until it is clear whether they repeat what had arrived.
+ */
+export class AudioInput {
+  readonly #options: AudioInputOptions
+  readonly #intake: ChunkLedger
+  #held: Held | undefined
+
+  constructor(options: AudioInputOptions) {
+    this.#options = options
+    this.#intake = new ChunkLedger(options)
+  }
+
+  /** Bytes of sound that were taken. */
+  get sound(): number {
+    return this.#intake.sound
+  }
+
+  /**
+   * Prepares for a connection that goes on with the session: at `offset`, a session byte, or wherever what
+   * it brings first belongs. False when the session has not so many bytes.
+   */
+  async resume(offset: number | undefined): Promise<boolean> {
+    this.forget()
+    const intake = this.#intake
+    intake.continueAt(intake.received)
+    if (offset !== undefined) {
+      if (offset > intake.received) return false
+      intake.continueAt(offset)
+      return true
+    }
+    const repeatable = intake.repeatable()
+    if (repeatable.chunks.length === 0) return true
+    const { files, journal } = this.#options
+    await journal.flushed()
+    const stored = await readChunks(repeatable, (from, to) => files.readSound(from, to))
+    const { from, boundaries } = repeatable
+    const finder = createResumeMatcher({ from: from.received, stored, boundaries })
+    this.#held = { finder, chunks: [], since: undefined, hasSound: false, timer: undefined }
+    return true
+  }
+
+  /** Takes a chunk; its acknowledgement, or refusal, follows when all before it is stored. */
+  take(chunk: Uint8Array): void {
+    const held = this.#held
+    const arrived = { bytes: chunk, arrivedAt: performance.now() }
+    if (!held) {
+      this.#store(arrived)
+      return
+    }
+    held.chunks.push(arrived)
+    held.hasSound ||= chunk.length > 0
+    const place = chunk.length > 0 ? held.finder.write(chunk) : undefined
+    clearTimeout(held.timer)
+    if (place !== undefined) {
+      this.#release(place)
+      return
+    }
+    const now = Date.now()
+    held.since ??= now
+    const left = held.since + MAX_REPEAT_TIMEOUT_MS - now
+    held.timer = setTimeout(() => this.settle(), Math.min(REPEAT_TIMEOUT_MS, left))
+  }
+
+  /**
+   * Decides, if that is open still, where the chunks that are held belong. Empty ones tell nothing of
+   * that: they are acknowledged, and what follows them may still repeat.
+   */
+  settle(): void {
+    const held = this.#held
+    if (!held) return
+    if (held.hasSound) {
+      this.#release(held.finder.decide())
+      return
+    }
+    clearTimeout(held.timer)
+    held.since = undefined
+    for (const chunk of held.chunks.splice(0)) this.#store(chunk)
+  }
+
+  /**
+   * The connection is gone: what is held repeats what had arrived, as far as it came, and was not
+   * acknowledged. The client sends it again.
+   */
+  forget(): void {
+    clearTimeout(this.#held?.timer)
+    this.#held = undefined
+  }
+
+  /** No more chunks will come. */
+  end(): void {
+    this.settle()
+    this.forget()
+    const { journal, onWritten } = this.#options
+    const stored = this.#intake.end(Date.now())
+    if (!stored) return
+    const { sound, chunk } = stored
+    const lines = [writeRecord({ kind: 'chunk', chunk })]
+    journal.append({ sound, lines, onWritten: () => onWritten(chunk.sound) })
+  }
+
+  #release(place: number): void {
+    const { chunks, timer } = this.#held!
+    clearTimeout(timer)
+    this.#held = undefined
+    this.#intake.continueAt(place)
+    for (const chunk of chunks) this.#store(chunk)
+  }
+
+  #store({ bytes, arrivedAt }: Arrived): void {
+    const { journal, outbox, onMisuse, watch = noMetrics } = this.#options
+    const at = Date.now()
+    const taken = this.#intake.take(bytes, at)
+    if ('problem' in taken) {
+      const error = { status_code: 400, exception: 'InvalidChunk', message: taken.problem }
+      outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
+      journal.append({ lines: [], onStored: onMisuse })
+      return
+    }
+    const { sessionId, onWritten } = this.#options
+    const { stored } = taken
+    const text = outbox.wantsAcks ? acknowledgmentOf(taken, { sessionId, at }) : undefined
+    const lines: string[] = []
+    if (stored) lines.push(writeRecord({ kind: 'chunk', chunk: stored.chunk }))
+    // A chunk that is new as a whole tells by itself how it was acknowledged.
+    const isTold = stored && !stored.chunk.isPart
+    if (text && !isTold) lines.push(writeRecord({ kind: 'message', text }))
+    journal.append({
+      ...(stored && { sound: stored.sound }),
+      lines,
+      onWritten: () => stored && onWritten(stored.chunk.sound),
+      onStored() {
+        if (text) outbox.acknowledge(text)
+        watch.stored(arrivedAt)
+      },
+    })
+  }
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { wavHeader } from '../../audio/wav-header.ts'
+import type { ChunkRecord } from '../recovery/session-log.ts'
+import { type AcceptedChunk, ChunkLedger, type EarlierChunks, readChunks } from './chunk-ledger.ts'
+
+const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
+
+function open(earlier?: EarlierChunks): ChunkLedger {
+  return new ChunkLedger({ format, keepSeconds: 30, earlier })
+}
+
+function bytes(length: number, first = 0): Uint8Array {
+  return Uint8Array.from({ length }, (_, i) => (first + i * 7) % 251)
+}
+
+function take(intake: ChunkLedger, chunk: Uint8Array, at = 1000): AcceptedChunk {
+  const taken = intake.take(chunk, at)
+  assert.ok(!('problem' in taken))
+  return taken
+}
+
+test('ranges follow each other, half-open, in bytes and seconds', () => {
+  const intake = open()
+  const ranges = [3200, 0, 1601].map((length) => take(intake, bytes(length)))
+  assert.deepEqual(
+    ranges.map(({ byteRange }) => byteRange),
+    [
+      [0, 3200],
+      [3200, 3200],
+      [3200, 4801],
+    ],
+  )
+  assert.deepEqual(ranges[0]!.timeRange, [0, 0.1])
+  assert.deepEqual(ranges[1]!.timeRange, [0.1, 0.1])
+  assert.equal(ranges[1]!.stored, undefined)
+})
+
+test('a header counts among the bytes, and not in the time', () => {
+  const intake = open()
+  const { byteRange, timeRange, stored } = take(
+    intake,
+    Buffer.concat([wavHeader(format, 0), bytes(3200)]),
+  )
+  assert.deepEqual(byteRange, [0, 3244])
+  assert.deepEqual(timeRange, [0, 0.1])
+  assert.deepEqual(Buffer.from(stored!.sound), Buffer.from(bytes(3200)))
+})
+
+test('a refused chunk counts nowhere', () => {
+  const intake = open()
+  const wrong = wavHeader({ ...format, sampleRate: 8000 }, 0)
+  assert.ok('problem' in intake.take(wrong, 1000))
+  assert.deepEqual(take(intake, bytes(10)).byteRange, [0, 10])
+})
+
+test('what is repeated gets the range it had, and only the rest is stored', () => {
+  const intake = open()
+  for (let i = 0; i < 4; i++) take(intake, bytes(1000, i))
+  intake.continueAt(2000)
+  const repeated = take(intake, bytes(1500))
+  assert.deepEqual([repeated.byteRange, repeated.stored], [[2000, 3500], undefined])
+  const { byteRange, timeRange, stored } = take(intake, bytes(1000, 5))
+  assert.deepEqual(byteRange, [3500, 4500])
+  assert.deepEqual(timeRange, [3500 / 32_000, 4500 / 32_000])
+  assert.deepEqual(stored?.sound.length, 500)
+  assert.equal(stored?.chunk.isPart, true)
+  assert.deepEqual(take(intake, bytes(10)).byteRange, [4500, 4510])
+})
+
+test('what a client may repeat is rebuilt as it was sent, headers and all', async () => {
+  const intake = open()
+  const header = Buffer.from(wavHeader(format, 0))
+  const sent = [header.subarray(0, 20), header.subarray(20), bytes(999), bytes(400, 3)]
+  sent.push(Buffer.concat([header, bytes(60)]), Buffer.from('RI'), Buffer.from('GHT'))
+  const sound: Uint8Array[] = []
+  const chunks: ChunkRecord[] = []
+  for (const chunk of sent) {
+    const { stored } = take(intake, chunk)
+    sound.push(stored!.sound)
+    chunks.push(stored!.chunk)
+  }
+  const stored = Buffer.concat(sound)
+  const readSound = async (from: number, to: number) => stored.subarray(from, to)
+  const { from, chunks: recent } = intake.repeatable()
+  assert.deepEqual(recent, chunks)
+  assert.deepEqual(await readChunks({ from, chunks: recent }, readSound), Buffer.concat(sent))
+  const later = { from: recent[1]!, chunks: recent.slice(2) }
+  assert.deepEqual(await readChunks(later, readSound), Buffer.concat(sent.slice(2)))
+})
+
+test('chunks that came too long before the last one cannot be repeated', () => {
+  const intake = open()
+  const times = [0, 10, 29, 31, 45]
+  for (const seconds of times) take(intake, bytes(100), seconds * 1000)
+  const { from, chunks } = intake.repeatable()
+  assert.equal(from.at, 10_000)
+  assert.deepEqual(
+    chunks.map(({ at }) => at / 1000),
+    [29, 31, 45],
+  )
+})
+
+test('an intake that is taken up again goes on where the earlier one was', () => {
+  const before: ChunkRecord = { at: 900, received: 144, sound: 100 }
+  const recent = [{ at: 1000, received: 344, sound: 300 }]
+  const intake = open({ recent, before, seams: [], pending: new Uint8Array(0) })
+  assert.deepEqual(take(intake, bytes(100)).byteRange, [344, 444])
+  assert.equal(intake.sound, 400)
+  intake.continueAt(144)
+  assert.deepEqual(take(intake, bytes(100)).timeRange, [100 / 32_000, 200 / 32_000])
+})
+
+test('what looked like the begin of a header is sound when nothing follows it', () => {
+  const intake = open()
+  take(intake, Buffer.from('RIFF'))
+  assert.equal(intake.sound, 0)
+  const rest = intake.end(2000)
+  assert.equal(Buffer.from(rest!.sound).toString(), 'RIFF')
+  assert.deepEqual([rest!.chunk.received, rest!.chunk.sound, rest!.chunk.released], [4, 4, 4])
+  assert.equal(intake.end(2000), undefined)
+})
+
+test('a header that comes byte by byte is told of in few bytes each', () => {
+  const intake = open()
+  const header = wavHeader(format, 0)
+  const last = [...header.subarray(0, 40)].map((byte) => take(intake, Uint8Array.of(byte))).at(-1)!
+  const { held, pending } = last.stored!.chunk
+  assert.deepEqual([Buffer.from(held!, 'base64').length, pending], [1, 40])
+})
+
+test('a header goes on that had begun before an intake was taken up again', () => {
+  const header = wavHeader(format, 0)
+  const recent = [{ at: 1000, received: 40, sound: 0, pending: 40 }]
+  const pending = header.subarray(0, 40)
+  const intake = open({ recent, before: { at: 0, received: 0, sound: 0 }, seams: [], pending })
+  const { stored } = take(intake, Buffer.concat([header.subarray(40), bytes(100)]))
+  assert.deepEqual(Buffer.from(stored!.sound), Buffer.from(bytes(100)))
+})
+
+test('after a pause all chunks from before it are dropped at once', () => {
+  const intake = open()
+  const count = 200_000
+  const one = bytes(1)
+  const bringing = performance.now()
+  for (let i = 0; i < count; i++) take(intake, one)
+  const dropping = performance.now()
+  take(intake, one, 60_000)
+  // One by one it takes many times as long as to bring them.
+  assert.ok(performance.now() - dropping < dropping - bringing)
+  assert.equal(intake.repeatable().from.received, count)
+})
+
+test('no more is looked at for repeats than the limit, however long a chunk is', () => {
+  const intake = open()
+  const chunk = new Uint8Array(24 * 2 ** 20)
+  for (let i = 0; i < 4; i++) take(intake, chunk)
+  const { from, chunks } = intake.repeatable()
+  assert.deepEqual([from.received, chunks.length], [2 * chunk.length, 2])
+})
+
+test('times of bytes from before the chunks that are remembered follow those of the sound', () => {
+  for (const header of [new Uint8Array(0), wavHeader(format, 0)]) {
+    const intake = open()
+    take(intake, Buffer.concat([header, bytes(320_000)]))
+    take(intake, bytes(320_000), 100_000)
+    take(intake, bytes(320_000), 200_000)
+    intake.continueAt(0)
+    const step = 32_000
+    let before = 0
+    for (let at = 0; at + step <= intake.received; at += step) {
+      const { timeRange } = take(intake, bytes(step), 200_000)
+      assert.equal(timeRange[0], before)
+      assert.ok(Math.abs(timeRange[1] - (at + step) / 32_000) <= header.length / 32_000)
+      before = timeRange[1]
+    }
+    if (header.length === 0) assert.equal(before, 30)
+  }
+})
+
+test('to repeat many chunks costs no more than to bring them', () => {
+  const intake = open()
+  const count = 50_000
+  const one = bytes(2)
+  const bring = () => {
+    const began = performance.now()
+    for (let i = 0; i < count; i++) take(intake, one)
+    return performance.now() - began
+  }
+  const first = bring()
+  intake.continueAt(0)
+  assert.ok(bring() < 10 * first)
+})

@@ -1,0 +1,216 @@
+import type { AudioFormat } from '../../audio/audio-format.ts'
+import { createHeaderFilter, type HeaderFilter } from '../../audio/header-filter.ts'
+import type { ChunkRecord } from '../recovery/session-log.ts'
+import { secondsOf } from './audio-format.ts'
+
+/** A chunk that was taken: what its acknowledgement says, and what is to be stored of it. */
+export type AcceptedChunk = {
+  byteRange: [number, number]
+  timeRange: [number, number]
+  /** Absent when all of it was there already. */
+  stored?: { sound: Uint8Array; chunk: ChunkRecord } | undefined
+}
+
+/** What an earlier process had taken. */
+export type EarlierChunks = {
+  /** Those that a client may repeat, and the last one before them. */
+  recent: ChunkRecord[]
+  before: ChunkRecord
+  /** What may yet become a header, see `HeaderFilter`. */
+  pending: Uint8Array
+  /** Where chunks ended that were repeated. */
+  seams: AckBoundary[]
+}
+
+/** A session byte at which an acknowledgement ended, though no stored chunk does. */
+export type AckBoundary = { at: number; received: number }
+
+/** `keepSeconds`: how far back a client may repeat what it sent. */
+export type ChunkLedgerOptions = {
+  format: AudioFormat
+  keepSeconds: number
+  earlier: EarlierChunks | undefined
+}
+
+/**
+ * Chunks further back than this are not looked at when a client repeats some: more than a client sends at
+ * once. What it repeats is compared in memory, which thus holds twice as much for it at most.
+ */
+const MAX_REPEATED_BYTES = 64 * 1024 * 1024
+
+/**
+ * Counts the bytes of a session and takes WAV headers out of them. A chunk that repeats what has arrived,
+ * as the first ones of a resumed connection do, gets the range it had, and is stored once.
+ */
+export class ChunkLedger {
+  readonly #format: AudioFormat
+  readonly #keepMs: number
+  readonly #filter: HeaderFilter
+  /** Chunks that a client may repeat, and the one before them. */
+  readonly #recent: ChunkRecord[]
+  #before: ChunkRecord
+  readonly #seams: AckBoundary[]
+  #received: number
+  #sound: number
+  /** Session byte at which the next chunk belongs. */
+  #next: number
+
+  constructor({ format, keepSeconds, earlier }: ChunkLedgerOptions) {
+    const { recent = [], before = nothing, seams = [], pending } = earlier ?? {}
+    const { received, sound } = recent.at(-1) ?? before
+    this.#format = format
+    this.#keepMs = keepSeconds * 1000
+    this.#filter = createHeaderFilter(format, pending)
+    this.#recent = recent
+    this.#before = before
+    this.#seams = seams
+    this.#received = received
+    this.#sound = sound
+    this.#next = received
+  }
+
+  /** Bytes that have come, headers included and repeated ones not. */
+  get received(): number {
+    return this.#received
+  }
+
+  /** Bytes of sound. */
+  get sound(): number {
+    return this.#sound
+  }
+
+  take(bytes: Uint8Array, at: number): AcceptedChunk | { problem: string } {
+    const from = this.#next
+    const to = from + bytes.length
+    const isRepeated = bytes.length > 0 && to <= this.#received
+    const fresh = bytes.subarray(Math.max(0, this.#received - from))
+    if (isRepeated || bytes.length === 0) {
+      this.#next = to
+      if (isRepeated) this.#seams.push({ at, received: to })
+      return { byteRange: [from, to], timeRange: [this.#timeAt(from), this.#timeAt(to)] }
+    }
+    const start = this.#timeAt(from)
+    const filtered = this.#filter.write(fresh)
+    if ('problem' in filtered) return filtered
+    const { sound, held, released } = filtered
+    const { pending } = this.#filter
+    this.#received = to
+    this.#sound += sound.length
+    this.#next = to
+    const chunk: ChunkRecord = {
+      at,
+      received: to,
+      sound: this.#sound,
+      ...(held.length > 0 && { held: Buffer.from(held).toString('base64') }),
+      ...(released > 0 && { released }),
+      ...(fresh.length < bytes.length && { isPart: true as const }),
+      ...(pending.length > 0 && { pending: pending.length }),
+    }
+    this.#remember(chunk)
+    const timeRange: [number, number] = [start, this.#timeAt(to)]
+    return { byteRange: [from, to], timeRange, stored: { sound, chunk } }
+  }
+
+  /** No more will come: what was held back as the begin of a header is sound after all. */
+  end(at: number): AcceptedChunk['stored'] {
+    const sound = this.#filter.end()
+    if (sound.length === 0) return undefined
+    this.#sound += sound.length
+    const released = sound.length
+    // It was acknowledged when it came.
+    const chunk = {
+      at,
+      received: this.#received,
+      sound: this.#sound,
+      released,
+      isPart: true as const,
+    }
+    this.#remember(chunk)
+    return { sound, chunk }
+  }
+
+  /** The next chunk belongs at this session byte. */
+  continueAt(next: number): void {
+    this.#next = next
+  }
+
+  /** Where a client may go on, oldest first, and the chunks there; see `readChunks`. */
+  repeatable(): { from: ChunkRecord; chunks: ChunkRecord[]; boundaries: number[] } {
+    const first = this.#received - MAX_REPEATED_BYTES
+    const places = [this.#before, ...this.#recent]
+    const start = places.findIndex(({ received }) => received >= first)
+    const from = places[start]!
+    const chunks = places.slice(start + 1)
+    const ends = [...chunks, ...this.#seams].map(({ received }) => received)
+    const within = ends.filter((end) => end > from.received && end < this.#received)
+    const boundaries = [...new Set([from.received, ...within])].sort((a, b) => a - b)
+    return { from, chunks, boundaries }
+  }
+
+  #remember(chunk: ChunkRecord): void {
+    this.#recent.push(chunk)
+    const since = chunk.at - this.#keepMs
+    this.#before = dropOlder(this.#recent, since) ?? this.#before
+    dropOlder(this.#seams, since)
+  }
+
+  /** Seconds of sound before a session byte. */
+  #timeAt(byte: number): number {
+    return secondsOf(this.#soundAt(byte), this.#format)
+  }
+
+  #soundAt(byte: number): number {
+    if (byte >= this.#received) return this.#sound
+    const { received, sound } = this.#before
+    // Where headers were among what was before is not known any more: most sessions have one, or none.
+    if (byte < received) return byte * (sound / received)
+    const after = firstBehind(this.#recent, byte)
+    const chunk = this.#recent[after]!
+    const before = this.#recent[after - 1] ?? this.#before
+    return Math.max(before.sound, chunk.sound - (chunk.received - byte))
+  }
+}
+
+/**
+ * Drops what came before `since` from the begin of `list`, all at once: after a pause that may be tens of
+ * thousands. Returns the last of it.
+ */
+export function dropOlder<T extends { at: number }>(list: T[], since: number): T | undefined {
+  const kept = list.findIndex(({ at }) => at >= since)
+  if (kept === 0) return undefined
+  return list.splice(0, kept === -1 ? list.length : kept).at(-1)
+}
+
+/** Index of the first chunk that ends behind a session byte. */
+function firstBehind(chunks: readonly ChunkRecord[], byte: number): number {
+  let [low, high] = [0, chunks.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (chunks[middle]!.received > byte) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** The place before the first chunk. */
+const nothing: ChunkRecord = { at: 0, received: 0, sound: 0 }
+
+/**
+ * Rebuilds the bytes of chunks as the client sent them, headers and all; `readSound` reads stored sound
+ * between two of its bytes.
+ */
+export async function readChunks(
+  { from, chunks }: { from: ChunkRecord; chunks: readonly ChunkRecord[] },
+  readSound: (from: number, to: number) => Promise<Uint8Array>,
+): Promise<Uint8Array> {
+  const sound = await readSound(from.sound, chunks.at(-1)?.sound ?? from.sound)
+  let before = from
+  const pieces: Uint8Array[] = []
+  for (const chunk of chunks) {
+    const own = before.sound + (chunk.released ?? 0) - from.sound
+    if (chunk.held) pieces.push(Buffer.from(chunk.held, 'base64'))
+    pieces.push(sound.subarray(own, chunk.sound - from.sound))
+    before = chunk
+  }
+  return Buffer.concat(pieces)
+}

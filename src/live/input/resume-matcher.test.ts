@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { createResumeMatcher, type StoredBytes } from './resume-matcher.ts'
+
+/** The rule as the contract has it, by trying every boundary. */
+function findSlowly({ from, stored, boundaries }: StoredBytes, arrived: Uint8Array): number {
+  const found = boundaries.find((at) => {
+    const rest = stored.subarray(at - from)
+    if (at < from || rest.every((byte) => byte === rest[0])) return false
+    return Buffer.from(rest).equals(arrived.subarray(0, rest.length))
+  })
+  return found ?? from + stored.length
+}
+
+/** Gives frames to a finder until it tells; also how many bytes it took, undefined = all and more. */
+function find(lost: StoredBytes, frames: Uint8Array[]): [number, number | undefined] {
+  const finder = createResumeMatcher(lost)
+  let taken = 0
+  for (const frame of frames) {
+    const found = finder.write(frame)
+    taken += frame.length
+    if (found !== undefined) return [found, taken]
+  }
+  return [finder.decide(), undefined]
+}
+
+const bytes = (text: string) => Buffer.from(text)
+
+/** Stored text with a `|` at each boundary, from session byte 100 on. */
+function lost(text: string): StoredBytes {
+  const boundaries: number[] = []
+  for (const part of text.split('|')) boundaries.push((boundaries.at(-1) ?? 100) + part.length)
+  return { from: 100, stored: bytes(text.replaceAll('|', '')), boundaries }
+}
+
+test('what is repeated belongs to the boundary behind which it was stored', () => {
+  assert.deepEqual(find(lost('abc|def|ghi'), [bytes('defghi')]), [103, 6])
+  assert.deepEqual(find(lost('abc|def|ghi'), [bytes('ghijkl')]), [106, 6])
+  assert.deepEqual(find(lost('|abc|def'), [bytes('abcdefgh')]), [100, 8])
+})
+
+test('what was not stored behind a boundary belongs to the end', () => {
+  assert.deepEqual(find(lost('abc|def|ghi'), [bytes('efghi')]), [109, 5])
+  assert.deepEqual(find(lost('abc|def|ghi'), [bytes('x')]), [109, 1])
+  assert.deepEqual(find(lost('abc|def|ghi'), [bytes('defxyz')]), [109, 6])
+})
+
+test('of several boundaries that fit, the oldest counts', () => {
+  assert.deepEqual(find(lost('ab|ab|ab'), [bytes('ababab')]), [102, 6])
+  assert.deepEqual(find(lost('xy|ab|ab'), [bytes('ab'), bytes('xy')]), [104, 4])
+})
+
+test('a boundary that may still fit is waited for until no more will come', () => {
+  const finder = createResumeMatcher(lost('x|abab|ab'))
+  assert.equal(finder.write(bytes('ab')), undefined)
+  assert.equal(finder.write(bytes('')), undefined)
+  assert.equal(finder.decide(), 105)
+  assert.deepEqual(find(lost('abc|def|ghi'), [bytes('defgh')]), [109, undefined])
+  assert.deepEqual(find(lost('abc|def|ghi'), []), [109, undefined])
+})
+
+test('it tells as soon as it can', () => {
+  const frames = [...'defghijkl'].map(bytes)
+  assert.deepEqual(find(lost('abc|def|ghi'), frames), [103, 6])
+  assert.deepEqual(find(lost('abc|def|ghi'), [...'dexx'].map(bytes)), [109, 3])
+})
+
+test('silence tells nothing', () => {
+  const stored = lost('ab|00|00')
+  assert.deepEqual(find(stored, [bytes('0000')]), [106, 4])
+  assert.deepEqual(find(lost('00|00|00'), [bytes('0')]), [106, 1])
+  assert.deepEqual(find(lost('|0a|00|00'), [bytes('0000')]), [106, 4])
+  assert.deepEqual(find(lost('00|01|00'), [bytes('0100')]), [102, 4])
+  assert.deepEqual(find({ from: 5, stored: bytes(''), boundaries: [5] }, [bytes('a')]), [5, 1])
+})
+
+test('boundaries whose bytes are gone are left out', () => {
+  const { stored } = lost('ab|cd')
+  const found = find({ from: 100, stored, boundaries: [90, 98, 102] }, [bytes('cd')])
+  assert.deepEqual(found, [102, 2])
+})
+
+/** From pure noise to sound that repeats itself at every turn. */
+const sounds = fc.oneof(
+  fc.uint8Array({ maxLength: 400 }),
+  fc.array(fc.constantFrom(1, 2), { maxLength: 400 }).map((list) => Uint8Array.from(list)),
+  fc
+    .tuple(fc.uint8Array({ minLength: 1, maxLength: 6 }), fc.nat(400), fc.array(fc.nat(400)))
+    .map(([period, length, breaks]) => {
+      const sound = Uint8Array.from({ length }, (_, i) => period[i % period.length]!)
+      for (const at of breaks) if (at < length) sound[at] = 255
+      return sound
+    }),
+)
+
+/** Cuts bytes at the given places. */
+function cut(whole: Uint8Array, places: readonly number[]): Uint8Array[] {
+  const ends = [...places.map((place) => place % (whole.length + 1)), whole.length]
+  ends.sort((a, b) => a - b)
+  return ends.map((end, i) => whole.subarray(i === 0 ? 0 : ends[i - 1], end))
+}
+
+const places = fc.array(fc.nat(1000), { maxLength: 20 })
+
+test('in any frames it finds what the contract says, and never asks for more than it needs', () => {
+  fc.assert(
+    fc.property(sounds, sounds, places, places, fc.nat(), (sound, fresh, at, frames, seen) => {
+      const from = 1000
+      const ends = at.map((place) => from + (place % (sound.length + 1))).sort((a, b) => a - b)
+      const boundaries = [...ends, from + sound.length]
+      // The client goes on behind an acknowledgement that it saw, or behind any byte at all.
+      const known = seen % 3 === 0 ? seen % (sound.length + 1) : ends[seen % at.length]! - from
+      const sent = Buffer.concat([sound.subarray(known || 0), fresh])
+      const stored = { from, stored: sound, boundaries }
+      const [found, taken] = find(stored, cut(sent, frames))
+      assert.equal(found, findSlowly(stored, sent))
+      if (taken === undefined) return
+      for (const more of [fresh, sound]) {
+        const longer = Buffer.concat([sent.subarray(0, taken), more])
+        assert.equal(found, findSlowly(stored, longer), 'no later byte could change it')
+      }
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('noise that is repeated behind a lost acknowledgement is never stored twice', () => {
+  const noise = fc.uint8Array({ minLength: 40, maxLength: 400 })
+  fc.assert(
+    fc.property(noise, noise, places, places, fc.nat(), (sound, fresh, at, frames, seen) => {
+      const boundaries = [0, ...at.map((place) => place % (sound.length - 20)), sound.length]
+      boundaries.sort((a, b) => a - b)
+      const known = boundaries[seen % boundaries.length]!
+      const sent = Buffer.concat([sound.subarray(known), fresh])
+      const [found] = find({ from: 0, stored: sound, boundaries }, cut(sent, frames))
+      const kept = Buffer.concat([sound, sent.subarray(sound.length - found)])
+      assert.ok(kept.equals(Buffer.concat([sound, fresh])))
+    }),
+  )
+})
+
+test('sound that repeats itself costs a pass over it, not one for every boundary', () => {
+  const stored = Buffer.alloc(1_000_000)
+  for (let i = 0; i < stored.length; i += 2) stored.writeInt16LE(i % 160, i)
+  stored.fill(7, 999_900, 999_999)
+  const boundaries = Array.from({ length: 6250 }, (_, i) => i * 160)
+  const sent = Buffer.concat([stored.subarray(500_000, -1), Buffer.from([9])])
+  const started = performance.now()
+  const found = find({ from: 0, stored, boundaries }, cut(sent, [200_000, 400_000, 499_950]))
+  assert.deepEqual(found, [stored.length, sent.length])
+  const ms = performance.now() - started
+  assert.ok(
+    ms < 1000,
+    `it took ${ms} ms; 20 are usual, and several seconds for every boundary apart`,
+  )
+})

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { openTestStorage } from '../../test/support/test-storage.ts'
+import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
+import { readConfig } from '../config.ts'
+import { createLog } from '../log.ts'
+import { type Db, inTransaction } from '../storage/db.ts'
+import { findJob } from '../storage/jobs/jobs.ts'
+import { beginLiveJob } from '../storage/live/live-jobs.ts'
+import { LiveText } from '../text/live/live-text.ts'
+import { LiveService } from './live-service.ts'
+
+const account = 'acme'
+const TIMEOUT_S = 5
+const params = {
+  encoding: 'wav/pcm',
+  bit_depth: 16,
+  sample_rate: 16_000,
+  channels: 1,
+  endpointing: 0.05,
+  maximum_duration_without_endpointing: 5,
+  language_config: { languages: ['en'], code_switching: false },
+  pre_processing: { audio_enhancer: false, speech_threshold: 0.6 },
+  realtime_processing: {},
+  post_processing: {},
+  messages_config: {},
+  callback: false,
+}
+
+const log = createLog('silent')
+const liveText = new LiveText({ log })
+
+/** A live service over a store of its own, and a session in it to which nobody has come. */
+async function openLive(t: TestContext) {
+  const storage = await openTestStorage(t)
+  const { db, folder } = storage
+  const config = readConfig({
+    STENO_DATA_DIR: folder,
+    STENO_LIVE_CONNECT_TIMEOUT_S: String(TIMEOUT_S),
+  })
+  const speech = createFakeSpeechEngine('hello')
+  const live = new LiveService({ config, storage, speech, liveText, log })
+  t.after(() => live.drain())
+  const { id, token } = await live.create(account, { params, customMetadata: null })
+  const statusOf = async () => (await findJob(db, { id, account }))?.status
+  return { db, live, id, token, statusOf }
+}
+
+/** Waits for the transactions that have begun. */
+function settled(db: Db): Promise<void> {
+  return inTransaction(db, async () => {})
+}
+
+test('a session to which nobody came in time is given up', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { db, live, token, statusOf } = await openLive(t)
+  t.mock.timers.tick(TIMEOUT_S * 1000)
+  await settled(db)
+  assert.equal(await statusOf(), 'error')
+  assert.equal(await live.connect(token), 4410)
+})
+
+test('a session whose client comes at the last moment is not given up', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { db, id, statusOf } = await openLive(t)
+  assert.ok(await beginLiveJob(db, id, { owner: 'server', at: Date.now() }))
+  t.mock.timers.tick(TIMEOUT_S * 1000)
+  await settled(db)
+  assert.equal(await statusOf(), 'processing')
+})
+
+test('a client whose session ends while it is taken in hand is told so', async (t) => {
+  const { db, id, live, token, statusOf } = await openLive(t)
+  let connected: Promise<unknown> | undefined
+  await inTransaction(db, async (tx) => {
+    connected = live.connect(token)
+    for (let reads = 0; reads < 4; reads++) await statusOf()
+    await tx.sql.updateTable('jobs').set({ status: 'error' }).where('id', '=', id).execute()
+  })
+  assert.equal(await connected, 4410)
+})
+
+test('the threads for the texts of a session start when it is created', async (t) => {
+  const prepare = t.mock.method(liveText, 'prepare', () => {})
+  const { live } = await openLive(t)
+  const realtime_processing = { named_entity_recognition: true }
+  const language_config = { languages: ['en'], code_switching: false }
+  await live.create(account, {
+    params: { ...params, language_config, realtime_processing },
+    customMetadata: null,
+  })
+  const [asked] = prepare.mock.calls.at(-1)!.arguments
+  assert.deepEqual(asked, { params: realtime_processing, language: 'en' })
+})
+
+test('a server that offers no sessions says so, and when to ask again', async (t) => {
+  const storage = await openTestStorage(t)
+  const { folder } = storage
+  const config = readConfig({ STENO_DATA_DIR: folder })
+  const speech = { ...createFakeSpeechEngine('hello'), live: undefined }
+  const live = new LiveService({ config, storage, speech, liveText, log })
+  await assert.rejects(live.create(account, { params, customMetadata: null }), {
+    code: 'live_unavailable',
+    retryAfter: 60,
+  })
+})

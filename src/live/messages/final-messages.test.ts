@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createLog } from '../../log.ts'
+import { type Envelope, failed } from '../../text/result/envelope.ts'
+import { Journal } from '../recovery/journal.ts'
+import { recoverSession } from '../recovery/session-recovery.ts'
+import { sendFinalMessages } from './final-messages.ts'
+import { MessageEmitter } from './message-emitter.ts'
+import { MessageOutbox } from './message-outbox.ts'
+
+const routing = { isForSocket: () => true, isForCallback: () => false }
+const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
+const params = {
+  realtime_processing: {
+    ...{ translation: false, named_entity_recognition: false, sentiment_analysis: false },
+  },
+  post_processing: { summarization: true },
+}
+
+/** Ends a session with a summary in a process that finds this log; returns the log and the result. */
+async function close(summary: Envelope, lines: string[] = []) {
+  const log = createLog('silent')
+  const { signal } = new AbortController()
+  async function* readLines() {
+    yield [...lines]
+  }
+  const reading = { routing, hasAddOns: false, keepSeconds: 0, maxMissed: 9 }
+  const { told, messages: earlier } = await recoverSession({ readLines }, reading)
+  const files = {
+    write: async (_sound: unknown, more: readonly string[]) => void lines.push(...more),
+    sync: async () => {},
+  }
+  const journal = new Journal({ files, log, signal, onBroken: assert.fail })
+  const outbox = new MessageOutbox({ sessionId: 'one', routing, journal, maxMissed: 9, earlier })
+  const teller = new MessageEmitter({
+    outbox,
+    journal,
+    hooks: [],
+    told,
+    seconds: () => 1,
+    log,
+    signal,
+  })
+  const { outcome } = await sendFinalMessages({
+    ...{ sessionId: 'one', params, format, soundBytes: 32_000, duration: 1, work: 0.5 },
+    ...{ hasAcks: false, maxMessages: 99, readLog: readLines, form: 'string', onTold() {} },
+    ...{ maxMessageBytes: 1e6, onCut: assert.fail },
+    ...{ teller, journal, signal },
+    text: { warnings: () => [], find: async () => summary },
+  })
+  const text = (await Array.fromAsync(outcome.result())).join('')
+  return { lines, result: JSON.parse(text) as { summarization: Envelope; messages: string[] } }
+}
+
+/** The log up to and with its first line of a kind, as a process that is killed there leaves it. */
+function cutBehind(lines: readonly string[], kind: RegExp): string[] {
+  return lines.slice(0, lines.findIndex((line) => kind.test(line)) + 1)
+}
+
+const error = { status_code: 500, exception: 'AddonFailed', message: 'it broke down' }
+const lost = failed('summarization', error)
+const made: Envelope = {
+  ...{ success: true, is_empty: false, exec_time: 0.1, error: null },
+  results: 'It rained.',
+}
+
+for (const [first, next, what] of [
+  [lost, made, 'failed'],
+  [made, lost, 'was made'],
+] as const) {
+  for (const kind of [/^summary /, /^message .*"post_summarization"/]) {
+    test(`a summary that ${what} stays so in the next process, killed behind ${kind}`, async () => {
+      const before = cutBehind((await close(first)).lines, kind)
+      const { result } = await close(next, before)
+      assert.deepEqual(result.summarization, first)
+      const told = result.messages.filter((text) => text.includes('"post_summarization"'))
+      assert.equal(told.length, 1)
+      const { data, error } = JSON.parse(told[0]!)
+      assert.deepEqual([data?.results ?? null, error], [first.results, first.error])
+    })
+  }
+}

@@ -1,0 +1,120 @@
+import type { AudioFormat } from '../../audio/audio-format.ts'
+import type { ResultForm } from '../../text/add-on.ts'
+import type { SessionText } from '../../text/live/live-text.ts'
+import { type AddOnError, type Envelope, failed } from '../../text/result/envelope.ts'
+import { createSpeakerLookup } from '../recognition/speaker-lookup.ts'
+import type { Journal } from '../recovery/journal.ts'
+import type { ReadLog } from '../recovery/session-log.ts'
+import { readWarnings, warningTexts } from '../recovery/session-warnings.ts'
+import { collectAddOnResults } from '../result/add-on-results.ts'
+import { buildResult, buildTranscription } from '../result/result.ts'
+import { measureMessages, withMessages } from '../result/result-messages.ts'
+import type { MessageEmitter } from './message-emitter.ts'
+import type { AddOnParams } from './realtime-add-ons.ts'
+
+/** What a session leaves when it ends. */
+export type Outcome = {
+  /** JSON text in pieces; it may be read more than once. */
+  result(): AsyncIterable<string>
+  format: AudioFormat
+  soundBytes: number
+  /** Seconds of sound. */
+  duration: number
+}
+
+/** A session in which all was heard. */
+export type FinalMessagesOptions = {
+  sessionId: string
+  params: AddOnParams
+  format: AudioFormat
+  soundBytes: number
+  duration: number
+  /** Seconds of work. */
+  work: number
+  hasAcks: boolean
+  maxMessages: number
+  maxMessageBytes: number
+  /** Called when messages are left out of the result. */
+  onCut(): void
+  readLog: ReadLog
+  /** Tells speakers apart and notes them in the log; undefined when that was not asked for, or is done. */
+  diarize?: (() => Promise<void>) | undefined
+  text: Pick<SessionText, 'find' | 'warnings'>
+  form: ResultForm
+  /** From here on no other message may be told: result and callback end with the same ones. */
+  onTold(): void
+  teller: MessageEmitter
+  journal: Journal
+  /** Aborted when the session is left: then nothing is stored any more. */
+  signal: AbortSignal
+}
+
+/**
+ * Tells about the whole session, in the order of contract 5.9, and makes its outcome. `end` sends the last
+ * two messages, which are part of the result and wait until it is stored.
+ */
+export async function sendFinalMessages(
+  options: FinalMessagesOptions,
+): Promise<{ outcome: Outcome; end: () => void }> {
+  const { params, format, soundBytes, duration, work, readLog, form } = options
+  const { teller, journal, signal } = options
+  const { channels } = format
+  const isLast = true
+  teller.once({ type: 'end_recording', data: { recording_duration: duration } }, { isLast })
+  await journal.flushed()
+  signal.throwIfAborted()
+  await options.diarize?.()
+  await journal.flushed()
+  signal.throwIfAborted()
+  const { transcription, utterances, spoken, diarized } = await buildTranscription(readLog)
+  teller.once({ type: 'post_transcript', text: transcription }, { isLast })
+  const summary = await teller.summarized(() => summarize(utterances, options))
+  const addOns = {
+    ...(summary && { summarization: JSON.stringify(summary) }),
+    ...(await collectAddOnResults(readLog, params, {
+      form,
+      speakerAt: createSpeakerLookup(spoken),
+    })),
+    ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
+  }
+  const total = work + (diarized?.seconds ?? 0)
+  const warnings = [...(await readWarnings(readLog)), ...options.text.warnings()]
+  if ((await measureMessages(readLog, options)).isCut) {
+    options.onCut()
+    warnings.push(warningTexts.unstored)
+  }
+  const built = buildResult(transcription, { duration, channels, work: total, warnings, addOns })
+  // What an earlier process told of the result must stay true: it measured another time of work.
+  const whole = teller.dataTold('post_final_transcript') ?? built
+  // Each of the transcripts may be megabytes: the loop is to be free between them.
+  await journal.flushed()
+  options.onTold()
+  const last = [
+    teller.prepareOnce({ type: 'post_final_transcript', text: whole }, { isLast }),
+    teller.prepareOnce({ type: 'end_session' }, { isLast }),
+  ]
+  await journal.flushed()
+  signal.throwIfAborted()
+  const outcome = {
+    result: () => withMessages(whole, readLog, options),
+    format,
+    soundBytes,
+    duration,
+  }
+  function end(): void {
+    for (const send of last) send()
+  }
+  return { outcome, end }
+}
+
+function writeFailure(error: AddOnError, { seconds }: { seconds: number }): string {
+  return JSON.stringify(failed('diarization', error, { seconds }))
+}
+
+async function summarize(
+  utterances: string,
+  { params, text, signal }: Pick<FinalMessagesOptions, 'params' | 'text' | 'signal'>,
+): Promise<Envelope | undefined> {
+  if (!params.post_processing.summarization) return undefined
+  return text.find('summarization', utterances, { signal })
+}

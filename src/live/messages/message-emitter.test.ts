@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createLog, type Log } from '../../log.ts'
+import type { Envelope } from '../../text/result/envelope.ts'
+import { Journal } from '../recovery/journal.ts'
+import { type LogRecord, readRecord, writeRecord } from '../recovery/session-log.ts'
+import { type AlreadySent, recoverSession } from '../recovery/session-recovery.ts'
+import { MessageEmitter } from './message-emitter.ts'
+import { MessageOutbox } from './message-outbox.ts'
+import type { RealtimeHook } from './realtime-add-ons.ts'
+import type { Routing } from './server-messages.ts'
+import { viewUtterance } from './utterance-view.ts'
+
+const found: Envelope = {
+  success: true,
+  is_empty: true,
+  exec_time: 0,
+  error: null,
+  results: ['yes'],
+}
+
+/** An add-on that answers in as many messages as it is told to. */
+function hook(type: RealtimeHook['type'], run: RealtimeHook['run'], times = 1): RealtimeHook {
+  return {
+    type,
+    ...(run && { run }),
+    tell(envelope) {
+      const error = envelope?.error ?? null
+      return Array.from({ length: times }, () => ({ type, error, data: null }))
+    },
+  }
+}
+
+const entities = hook('named_entity_recognition', async () => found)
+const broken = hook('sentiment_analysis', async () => {
+  throw new Error('out of moods')
+})
+const routing: Routing = {
+  isForSocket: ({ type }) => type !== 'translation',
+  isForCallback: () => false,
+}
+
+/** What is told by a process that finds this log. */
+async function readTold(records: readonly LogRecord[]): Promise<AlreadySent> {
+  async function* readLines() {
+    yield records.map(writeRecord)
+  }
+  const reading = { routing, hasAddOns: true, keepSeconds: 0, maxMissed: 9 }
+  return (await recoverSession({ readLines }, reading)).told
+}
+
+type Options = { hooks: readonly RealtimeHook[]; earlier?: readonly LogRecord[]; log?: Log }
+
+/** A teller, and what it has noted. */
+async function openTeller({ hooks, earlier = [], log = createLog('silent') }: Options) {
+  const records: LogRecord[] = []
+  const files = {
+    write: async (_sound: unknown, lines: readonly string[]) => {
+      records.push(...lines.map(readRecord))
+    },
+    sync: async () => {},
+  }
+  const leaving = new AbortController()
+  const { signal } = leaving
+  const journal = new Journal({ files, log, signal, onBroken: assert.fail })
+  const outbox = new MessageOutbox({
+    sessionId: 'one',
+    routing,
+    journal,
+    maxMissed: 9,
+    earlier: undefined,
+  })
+  const seconds = () => 9
+  const told = await readTold(earlier)
+  const teller = new MessageEmitter({ outbox, journal, hooks, told, seconds, log, signal })
+  return {
+    teller,
+    leave: () => leaving.abort(),
+    async noted() {
+      await teller.addOnsDone()
+      await journal.flushed()
+      return records
+    },
+  }
+}
+
+const words = [{ text: 'yes', start: 1, end: 2, confidence: 1 }]
+const view = viewUtterance(words, { channel: 0, language: 'en', span: { start: 1, end: 2 } })
+const final = { type: 'final', channel: 0, number: 3, view } as const
+
+/** Kinds of records, messages by their types. */
+function kindsOf(records: readonly LogRecord[]): string[] {
+  return records.map((one) => (one.kind === 'message' ? JSON.parse(one.text).type : one.kind))
+}
+
+/** What a process notes of an utterance on which `hooks` work. */
+async function undisturbed(hooks: readonly RealtimeHook[]): Promise<LogRecord[]> {
+  const { teller, noted } = await openTeller({ hooks })
+  teller.heard(final)
+  return noted()
+}
+
+test('an utterance is noted with its final, and what was found before it is told', async () => {
+  const records = await undisturbed([entities])
+  assert.deepEqual(kindsOf(records), [
+    'transcript',
+    'utterance',
+    'found',
+    'named_entity_recognition',
+  ])
+  assert.deepEqual(records[1], {
+    kind: 'utterance',
+    utterance: { channel: 0, number: 3, text: JSON.stringify(view) },
+  })
+  assert.deepEqual(records[2], {
+    kind: 'found',
+    found: { channel: 0, number: 3, findings: { named_entity_recognition: found } },
+  })
+})
+
+test('an add-on that fails says so, and keeps no other from its work', async () => {
+  const records = await undisturbed([broken, entities])
+  assert.deepEqual(kindsOf(records).slice(3), ['sentiment_analysis', 'named_entity_recognition'])
+  const [failure] = records.flatMap((one) => (one.kind === 'message' ? [one.text] : [])).slice(1)
+  const { error, data } = JSON.parse(failure!)
+  assert.deepEqual([error.status_code, error.exception, data], [500, 'InternalError', null])
+})
+
+test('an add-on that ends because its session was left has not failed', async () => {
+  const log = { error: assert.fail } as unknown as Log
+  const { teller, leave, noted } = await openTeller({ hooks: [broken], log })
+  teller.heard(final)
+  leave()
+  assert.deepEqual(kindsOf(await noted()), ['transcript'])
+})
+
+test('wherever a process is killed, the next one tells just what is missing', async () => {
+  const unselected = hook('translation', undefined, 2)
+  const hooks = [unselected, entities, hook('sentiment_analysis', async () => found, 3)]
+  const all = await undisturbed(hooks)
+  assert.equal(all.length, 7)
+  for (let kept = 1; kept <= all.length; kept++) {
+    const earlier = all.slice(0, kept)
+    const { teller, noted } = await openTeller({ hooks, earlier })
+    teller.resume()
+    teller.heard(final)
+    const rest = await noted()
+    assert.deepEqual(kindsOf([...earlier, ...rest]), kindsOf(all), `after ${kept}`)
+  }
+})

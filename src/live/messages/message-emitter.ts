@@ -1,0 +1,215 @@
+import type { Log } from '../../log.ts'
+import { type Envelope, failed } from '../../text/result/envelope.ts'
+import { roundTo } from '../../transcript/rounding.ts'
+import type { ChannelEvent } from '../recognition/channel.ts'
+import type { Journal } from '../recovery/journal.ts'
+import { type AddOnRecord, type UtteranceRecord, writeRecord } from '../recovery/session-log.ts'
+import { type AlreadySent, speechKey } from '../recovery/session-recovery.ts'
+import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
+import type { MessageOutbox, SendOptions } from './message-outbox.ts'
+import {
+  type AddOnInput,
+  type AddOnResults,
+  type RealtimeHook,
+  summaryMessage,
+} from './realtime-add-ons.ts'
+import { dataOf, type ServerMessage, type TextMessage } from './server-messages.ts'
+import { endedBefore, type UtteranceView, utteranceId } from './utterance-view.ts'
+
+/** How a session tells what happens. */
+export type MessageEmitterOptions = {
+  outbox: MessageOutbox
+  journal: Journal
+  /** The add-ons that work on each final utterance. */
+  hooks: readonly RealtimeHook[]
+  /** What was told before a crash. */
+  told: AlreadySent
+  /** Seconds of sound so far. */
+  seconds(): number
+  watch?: SessionMetrics | undefined
+  log: Log
+  signal: AbortSignal
+}
+
+/** What `error` messages are about (contract 5.5). */
+const errors = {
+  invalid_message: { status_code: 400, exception: 'InvalidMessage' },
+  session_timeout: { status_code: 408, exception: 'SessionTimeout' },
+  internal_error: { status_code: 500, exception: 'InternalError' },
+} as const
+
+/**
+ * Turns what happens in a session into messages, and never tells twice: of what is heard again after a
+ * crash, what was told before it is left out.
+ */
+export class MessageEmitter {
+  readonly #options: MessageEmitterOptions
+  readonly #addOns = new Set<Promise<void>>()
+
+  constructor(options: MessageEmitterOptions) {
+    this.#options = options
+  }
+
+  /** Has the add-ons answer where an earlier process was cut off before they did. */
+  resume(): void {
+    const { unanswered, lastAnswer } = this.#options.told
+    if (lastAnswer) {
+      const { utterance, found, told } = lastAnswer
+      this.#tellFound(inputOf(utterance), found, told)
+    }
+    for (const utterance of unanswered.values()) this.#track(this.#runAddOns(utterance))
+  }
+
+  /** Tells what was heard. */
+  heard(event: ChannelEvent): void {
+    switch (event.type) {
+      case 'speech_start':
+      case 'speech_end':
+        this.#speech(event)
+        break
+      case 'partial':
+        this.#partial(event)
+        break
+      case 'final':
+        this.#final(event)
+    }
+  }
+
+  error({ code, message }: { code: keyof typeof errors; message: string }): void {
+    const error = { ...errors[code], message }
+    this.#options.outbox.send({ type: 'error', error, data: { code, message } })
+  }
+
+  /** Tells what is told once in a session. */
+  once(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
+    this.prepareOnce(message, options)()
+  }
+
+  /** Stores what is told once in a session, and returns what sends it. */
+  prepareOnce(message: ServerMessage | TextMessage, options: SendOptions = {}): () => void {
+    const { outbox, told } = this.#options
+    if (told.once.has(message.type)) return () => outbox.release(message.type)
+    return outbox.prepare(message, options)
+  }
+
+  /** The data of what is told once, as JSON, if it was told before a crash. */
+  dataTold(type: TextMessage['type']): string | undefined {
+    const text = this.#options.told.once.get(type)
+    return text && dataOf(text)
+  }
+
+  /**
+   * Tells the summary that `make` answers, unless it has none, and returns it. What an earlier process noted stays true:
+   * the client was told, and result and message are to say the same.
+   */
+  async summarized(make: () => Promise<Envelope | undefined>): Promise<Envelope | undefined> {
+    const { told } = this.#options
+    const summary = told.summary ?? (await make())
+    if (!summary) return undefined
+    if (!told.summary) this.#note(writeRecord({ kind: 'summary', summary }))
+    this.once(summaryMessage(summary), { isLast: true })
+    return summary
+  }
+
+  /** Characters of what the transcript of the session has so far, as JSON. */
+  get utteranceBytes(): number {
+    return this.#options.told.utteranceBytes
+  }
+
+  /** Resolves when the add-ons are done with all utterances. */
+  async addOnsDone(): Promise<void> {
+    while (this.#addOns.size > 0) await Promise.all(this.#addOns)
+  }
+
+  #speech({ type, time, channel }: Extract<ChannelEvent, { time: number }>): void {
+    const { outbox, told, seconds } = this.#options
+    // The last frame of a session is filled up with silence.
+    const data = { time: roundTo(Math.min(time, seconds()), 3), channel }
+    if (!told.speech.has(speechKey(type, data))) outbox.send({ type, data })
+  }
+
+  #partial(event: Extract<ChannelEvent, { type: 'partial' }>): void {
+    const { outbox, told, seconds, watch = noMetrics } = this.#options
+    const id = utteranceId(event)
+    told.partials.add(id)
+    const utterance = endedBefore(event.view, seconds())
+    outbox.send({ type: 'transcript', data: { id, is_final: false, utterance } })
+    if (event.begunAt !== undefined) watch.partial(event.begunAt)
+  }
+
+  #final(event: Extract<ChannelEvent, { type: 'final' }>): void {
+    const { outbox, told, seconds, log, hooks } = this.#options
+    const id = utteranceId(event)
+    const view = endedBefore(event.view, seconds())
+    if (event.error !== undefined) {
+      log.error({ err: event.error, utterance: id }, 'an utterance could not be recognised')
+      this.error({ code: 'internal_error', message: `utterance ${id} could not be recognised` })
+    }
+    const hasWords = view.words.length > 0
+    // An empty one is told only if something was said of it before.
+    const isToldOf = hasWords || told.partials.has(id)
+    if (isToldOf && !told.finals.has(id)) {
+      outbox.send({ type: 'transcript', data: { id, is_final: true, utterance: view } })
+      this.#measure(id, event.endedAt)
+    }
+    told.partials.delete(id)
+    if (told.done.has(id)) return
+    const { channel, number } = event
+    const utterance = { channel, number, text: hasWords ? JSON.stringify(view) : null }
+    told.utteranceBytes += utterance.text?.length ?? 0
+    this.#note(writeRecord({ kind: 'utterance', utterance }))
+    if (hasWords && hooks.length > 0) this.#track(this.#runAddOns(utterance))
+  }
+
+  /** Notes how long a final took, once it is stored. */
+  #measure(id: string, endedAt: number | undefined): void {
+    const { journal, watch = noMetrics } = this.#options
+    if (endedAt === undefined) return
+    journal.append({ lines: [], onStored: () => watch.final({ id, endedAt }) })
+  }
+
+  /**
+   * Runs the add-ons on an utterance. What all of them found is noted first, then told, at once: a process
+   * that is killed in between leaves it to the next one to tell the rest.
+   */
+  async #runAddOns(utterance: UtteranceRecord): Promise<void> {
+    const { hooks, log, signal } = this.#options
+    const { channel, number } = utterance
+    const input = inputOf(utterance)
+    const findings: AddOnResults = {}
+    for (const { type, run } of hooks) {
+      try {
+        if (run) findings[type] = await run({ ...input, signal })
+      } catch (cause) {
+        if (signal.aborted) return
+        log.error({ err: cause, addOn: type, utterance: input.id }, 'an add-on failed')
+        const message = `utterance ${input.id} could not be worked on`
+        findings[type] = failed(type, { ...errors.internal_error, message }, { form: 'native' })
+      }
+    }
+    const found = { channel, number, findings }
+    this.#note(writeRecord({ kind: 'found', found }))
+    this.#tellFound(input, found)
+  }
+
+  /** Tells what was found in an utterance; so many of the messages were told before. */
+  #tellFound(input: Omit<AddOnInput, 'signal'>, { findings }: AddOnRecord, told = 0): void {
+    const { hooks, outbox } = this.#options
+    const messages = hooks.flatMap(({ type, tell }) => tell(findings[type], input))
+    const wanted = messages.filter((message) => outbox.isForAnybody(message))
+    for (const message of wanted.slice(told)) outbox.send(message)
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#addOns.delete(tracked))
+    this.#addOns.add(tracked)
+  }
+
+  #note(line: string): void {
+    this.#options.journal.append({ lines: [line] })
+  }
+}
+
+function inputOf(utterance: UtteranceRecord): Omit<AddOnInput, 'signal'> {
+  return { id: utteranceId(utterance), utterance: JSON.parse(utterance.text!) as UtteranceView }
+}

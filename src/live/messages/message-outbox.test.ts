@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Connection } from '../connection.ts'
+import type { Entry, Journal } from '../recovery/journal.ts'
+import { MessageOutbox, type MessageOutboxOptions } from './message-outbox.ts'
+import { type MessageFlags, routingOf, type ServerMessage } from './server-messages.ts'
+import { UnreadMessages, type UnreadShare } from './unread-bytes.ts'
+import { viewUtterance } from './utterance-view.ts'
+
+const none = {} as MessageFlags
+const span = { start: 0, end: 1 }
+const utterance = viewUtterance([], { channel: 0, language: 'en', span })
+const partial: ServerMessage = {
+  type: 'transcript',
+  data: { id: '00_00000000', is_final: false, utterance },
+}
+const error = { status_code: 409, exception: 'RecordingStopped', message: 'stopped' }
+const refused: ServerMessage = { type: 'audio_chunk', acknowledged: false, error, data: null }
+
+/** An outbox without a client, and what it stores. */
+function openOutbox(
+  flags: { socket: Partial<MessageFlags>; callback: Partial<MessageFlags> },
+  more: Partial<MessageOutboxOptions> & { isLarge?: boolean } = {},
+) {
+  const stored: string[] = []
+  const append = ({ lines, onStored }: Entry) => {
+    stored.push(...lines)
+    onStored?.()
+  }
+  const journal = { append, isLarge: more.isLarge ?? false } as unknown as Journal
+  const routing = routingOf({
+    messages_config: { ...none, ...flags.socket },
+    callback: true,
+    callback_config: { ...none, ...flags.callback },
+  })
+  const options = { sessionId: 'a', routing, journal, maxMissed: 10, earlier: undefined, ...more }
+  return { outbox: new MessageOutbox(options), stored }
+}
+
+test('what the callback is to have is wanted and stored though there is no client', () => {
+  const selected = { receive_partial_transcripts: true, receive_errors: true }
+  const { outbox, stored } = openOutbox({ socket: {}, callback: selected })
+  for (const message of [partial, refused]) {
+    assert.ok(outbox.isWanted(message))
+    outbox.send(message)
+  }
+  assert.equal(stored.length, 2)
+})
+
+test('what only a client is to have is not wanted while there is none', () => {
+  const { outbox } = openOutbox({ socket: { receive_partial_transcripts: true }, callback: {} })
+  assert.ok(!outbox.isWanted(partial))
+})
+
+test('what nobody is to have is not stored', () => {
+  const { outbox, stored } = openOutbox({ socket: {}, callback: {} })
+  outbox.send(partial)
+  assert.deepEqual(stored, [])
+})
+
+test('acknowledgements are made for the callback though the client wants none', () => {
+  const selected = { receive_acknowledgments: true }
+  assert.ok(openOutbox({ socket: {}, callback: selected }).outbox.wantsAcks)
+  assert.ok(!openOutbox({ socket: {}, callback: {} }).outbox.wantsAcks)
+})
+
+const finals = { receive_final_transcripts: true, receive_partial_transcripts: true }
+
+function final(number: number): ServerMessage {
+  const id = `00_${String(number).padStart(8, '0')}`
+  const long = { ...utterance, text: 'x'.repeat(1000) }
+  return { type: 'transcript', data: { id, is_final: true, utterance: long } }
+}
+
+function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
+  const onSeen = () => {}
+  const connection = new Connection({
+    ...{ isResumed: false, onFrame() {}, onSeen, onLost() {}, room: () => undefined },
+    unread,
+  })
+  outbox.attach(connection)
+  return connection
+}
+
+test('of what no client fetches no more bytes are kept than may be, and that is told', () => {
+  const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
+  let cuts = 0
+  const onCut = () => cuts++
+  const share = unread.open('a')
+  const limits = { maxMissed: 1000, unread: share, onCut }
+  const { outbox } = openOutbox({ socket: finals, callback: {} }, limits)
+  for (let number = 0; number < 100; number++) outbox.send(final(number))
+  const connection = connectTo(outbox)
+  connection.end(1000)
+  const kept = connection.takeUnseen()
+  assert.ok(kept.length > 10 && kept.length < 20)
+  assert.match(kept.at(-1)!.text, /00_00000099/)
+  assert.ok(cuts > 0)
+  assert.ok(!share.isOver())
+})
+
+test('what a client that does not read was sent counts, and ends its connection with 1013', () => {
+  const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
+  const share = unread.open('a')
+  const { outbox } = openOutbox(
+    { socket: finals, callback: {} },
+    { maxMissed: 1000, unread: share },
+  )
+  const connection = connectTo(outbox, share)
+  for (let number = 0; number < 100; number++) outbox.send(final(number))
+  assert.equal(connection.closeCode, 1013)
+  outbox.detach(connection)
+  assert.ok(!share.isOver())
+})
+
+test('what a client has seen counts no more', () => {
+  const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
+  const share = unread.open('a')
+  const { outbox } = openOutbox(
+    { socket: finals, callback: {} },
+    { maxMissed: 1000, unread: share },
+  )
+  const connection = connectTo(outbox, share)
+  for (let number = 1; number <= 100; number++) {
+    outbox.send(final(number))
+    connection.seen(number)
+  }
+  assert.equal(connection.closeCode, undefined)
+})
+
+test('of a large log what can be missed is left out, and that is told', () => {
+  let told = 0
+  const onUnkept = () => told++
+  const large = { isLarge: true, onUnkept }
+  const { outbox, stored } = openOutbox({ socket: finals, callback: {} }, large)
+  outbox.send(partial)
+  outbox.send(final(1))
+  assert.deepEqual([stored.length, told], [1, 1])
+})

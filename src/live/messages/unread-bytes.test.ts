@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { UnreadMessages } from './unread-bytes.ts'
+
+const limits = { perSession: 10, perAccount: 25, perProcess: 60 }
+
+test('a session is over with more than its bytes, and no other with it', () => {
+  const unread = new UnreadMessages(limits)
+  const [one, other] = [unread.open('a'), unread.open('a')]
+  one.add(10)
+  assert.ok(!one.isOver())
+  one.add(1)
+  assert.deepEqual([one.isOver(), other.isOver()], [true, false])
+  one.add(-1)
+  assert.ok(!one.isOver())
+})
+
+test('all sessions of an account are over together, those of others are not', () => {
+  const unread = new UnreadMessages(limits)
+  const many = [1, 2, 3].map(() => unread.open('a'))
+  const other = unread.open('b')
+  for (const session of many) session.add(9)
+  other.add(9)
+  assert.deepEqual(
+    [...many, other].map((session) => session.isOver()),
+    [true, true, true, false],
+  )
+  many[0]!.close()
+  assert.ok(!many[1]!.isOver())
+})
+
+test('with too much in all only the accounts are over that have more than their share', () => {
+  const unread = new UnreadMessages({ perSession: 100, perAccount: 100, perProcess: 60 })
+  const [large, small] = [unread.open('a'), unread.open('b')]
+  large.add(51)
+  small.add(10)
+  assert.deepEqual([large.isOver(), small.isOver()], [true, false])
+})

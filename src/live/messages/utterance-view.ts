@@ -1,0 +1,68 @@
+import { roundTo } from '../../transcript/rounding.ts'
+import { separatorOf } from '../../transcript/separators.ts'
+import type { Word } from '../../transcript/transcript.ts'
+
+/** An utterance as live messages and results show it (contract 4.4): every word begins with its blank. */
+export type UtteranceView = {
+  start: number
+  end: number
+  confidence: number
+  channel: number
+  /** With diarization; in a final it is provisional. */
+  speaker?: number
+  /** Of a speaker that is not provisional, if asked for. */
+  speaker_confidence?: number
+  language: string
+  text: string
+  words: { word: string; start: number; end: number; confidence: number }[]
+}
+
+/** Words an utterance; one without words spans the time in which none were heard. */
+export function viewUtterance(
+  words: readonly Word[],
+  options: {
+    channel: number
+    language: string
+    span: { start: number; end: number }
+    speaker?: number | undefined
+  },
+): UtteranceView {
+  const { channel, language, span, speaker } = options
+  const blank = separatorOf(language)
+  const written = words.map(({ text, start, end, confidence }) => ({
+    word: blank + text,
+    start: roundTo(start, 3),
+    end: roundTo(end, 3),
+    confidence: roundTo(confidence, 3),
+  }))
+  return {
+    start: written[0]?.start ?? roundTo(span.start, 3),
+    end: written.at(-1)?.end ?? roundTo(span.end, 3),
+    confidence: roundTo(meanConfidence(words), 3),
+    channel,
+    ...(speaker !== undefined && { speaker }),
+    language,
+    text: written.map(({ word }) => word).join(''),
+    words: written,
+  }
+}
+
+/** Ends what is said to last longer than the sound: its last frame is filled up with silence to be heard. */
+export function endedBefore(view: UtteranceView, seconds: number): UtteranceView {
+  if (view.end <= seconds) return view
+  const limit = roundTo(seconds, 3)
+  const words = view.words.map((word) => {
+    return { ...word, start: Math.min(word.start, limit), end: Math.min(word.end, limit) }
+  })
+  return { ...view, start: Math.min(view.start, limit), end: limit, words }
+}
+
+function meanConfidence(words: readonly Word[]): number {
+  if (words.length === 0) return 0
+  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length
+}
+
+/** `01_00000003`: the fourth utterance of the second channel. */
+export function utteranceId({ channel, number }: { channel: number; number: number }): string {
+  return `${String(channel).padStart(2, '0')}_${String(number).padStart(8, '0')}`
+}

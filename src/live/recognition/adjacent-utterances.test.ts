@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { isAlone, startAfter, withoutRepeat } from './adjacent-utterances.ts'
+
+const touching = { segment: { start: 32_000, end: 64_000 }, context: { start: 0, end: 64_000 } }
+const alone = { ...touching, context: touching.segment }
+
+function behind(end: number): number {
+  return startAfter(touching, { text: 'word', end }).start
+}
+
+test('the words of an utterance that touches another begin where those ended', () => {
+  assert.equal(behind(2.1), 2.05 * 16_000)
+  assert.equal(behind(1.9), 1.85 * 16_000)
+  assert.equal(startAfter(touching, null).start, 32_000)
+})
+
+test('they begin no earlier than what is heard with them, and not behind their end', () => {
+  assert.equal(behind(0), 0)
+  assert.equal(behind(9), 64_000)
+})
+
+test('an utterance with a pause before it begins where it begins', () => {
+  assert.deepEqual([isAlone(alone), isAlone(touching)], [true, false])
+  assert.equal(startAfter(alone, { text: 'word', end: 1.9 }).start, 32_000)
+})
+
+test('a word that was heard on both sides of a cut is told once', () => {
+  const words = ['were', 'just', 'here'].map((text, i) => {
+    return { text, start: 5 + i, end: 5.4 + i, confidence: 1 }
+  })
+  const texts = (last: { text: string; end: number } | null) => {
+    return withoutRepeat(words, last).map(({ text }) => text)
+  }
+  assert.deepEqual(texts({ text: 'Were,', end: 5 }), ['just', 'here'])
+  assert.deepEqual(texts({ text: 'there', end: 5 }), ['were', 'just', 'here'])
+  assert.deepEqual(texts({ text: 'were', end: 4.5 }), ['were', 'just', 'here'])
+  assert.deepEqual(texts(null), ['were', 'just', 'here'])
+})

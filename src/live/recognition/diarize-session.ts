@@ -1,0 +1,162 @@
+import { stat } from 'node:fs/promises'
+import { setImmediate as turn } from 'node:timers/promises'
+import { retryOnce } from '../../asr/retry-once.ts'
+import { countsOf } from '../../asr/speakers/requested-counts.ts'
+import type { PcmFile, Segment, SpeakerUtterance, SpeechEngine } from '../../asr/speech-engine.ts'
+import { AppError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { type AddOnError, brokenDown, timedOut } from '../../text/result/envelope.ts'
+import { roundTo } from '../../transcript/rounding.ts'
+import type { Transcript, Word } from '../../transcript/transcript.ts'
+import type { DiarizationParams } from '../diarization-params.ts'
+import { type UtteranceView, viewUtterance } from '../messages/utterance-view.ts'
+import type { Journal } from '../recovery/journal.ts'
+import { type ReadLog, writeRecord } from '../recovery/session-log.ts'
+import { readUtterances } from '../result/session-utterances.ts'
+
+/** A session of which all was heard. */
+export type DiarizeSessionOptions = {
+  speech: Pick<SpeechEngine, 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'>
+  params: DiarizationParams
+  /** The samples of each channel. */
+  channelPaths: readonly string[]
+  readLog: ReadLog
+  /** Has the samples written again, where they may have been lost; see `Hearing`. */
+  restoreSamples?: ((signal: AbortSignal) => Promise<void>) | undefined
+  journal: Journal
+  /** Seconds of sound. */
+  duration: number
+  /** Seconds that it may take, for tests. */
+  timeout?: number
+  log: Log
+  signal: AbortSignal
+}
+
+/** Seconds that it may take, and so many more for each second of sound: some ten times what it takes on one core. */
+const TIMEOUT = 60
+const TIMEOUT_PER_SECOND = 0.1
+/** Utterances that are written down before the loop has its turn. */
+const BATCH = 500
+
+/**
+ * Tells who said each word of a session, as of a recording, and notes that in its log: the utterances of the result, cut
+ * anew where the speaker changes, or why there are none. Rejects only when the session is left.
+ */
+export async function diarizeSession(options: DiarizeSessionOptions): Promise<void> {
+  const { journal, duration, log, signal } = options
+  const timeout = options.timeout ?? TIMEOUT + TIMEOUT_PER_SECOND * duration
+  const late = AbortSignal.timeout(Math.ceil(timeout * 1000))
+  const began = performance.now()
+  let [count, error] = [0, null as AddOnError | null]
+  try {
+    const views = await tellApart({ ...options, signal: AbortSignal.any([signal, late]) })
+    for (; count < views.length; count += BATCH) {
+      const lines = views.slice(count, count + BATCH).map(writeView)
+      journal.append({ lines })
+      await turn()
+    }
+    count = views.length
+  } catch (cause) {
+    signal.throwIfAborted()
+    log.error({ err: cause }, 'diarization failed, provisional speakers stay')
+    error = late.aborted ? timedOut('diarization', timeout) : explain(cause)
+  }
+  const seconds = roundTo((performance.now() - began) / 1000, 6)
+  journal.append({
+    lines: [writeRecord({ kind: 'diarized', diarized: { count, seconds, error } })],
+  })
+}
+
+/** A model that the operator added is named; everything else stands in the log. */
+function explain(error: unknown): AddOnError {
+  const why = brokenDown('diarization')
+  const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'
+  return isModel ? { ...why, message: error.message } : why
+}
+
+function writeView(view: UtteranceView): string {
+  return writeRecord({ kind: 'spoken', text: JSON.stringify(view) })
+}
+
+async function tellApart(options: DiarizeSessionOptions): Promise<UtteranceView[]> {
+  const { speech, params, channelPaths, readLog, restoreSamples, signal } = options
+  const transcript = await readTranscript(readLog)
+  if (transcript.utterances.length === 0) return []
+  await restoreSamples?.(signal)
+  const groups: Group[] = []
+  for (const [channel, path] of channelPaths.entries()) {
+    const words = wordsOf(transcript, channel)
+    if (words.length === 0) continue
+    const pcm = { path, samples: Math.floor((await stat(path)).size / 2) }
+    const planned = speech.planEmbeddings(words, pcm)
+    groups.push(...planned.map((regions, part) => ({ channel, pcm, regions, part })))
+  }
+  const voices = await embedSpeakers(groups, options)
+  const counts = countsOf(params.realtime_processing.diarization_config)
+  const task = { transcript, voices, counts }
+  const utterances = await retryOnce(() => speech.findSpeakers(task, { signal }))
+  return utterances.map((utterance) => viewSpoken(utterance, params))
+}
+
+type Group = { channel: number; pcm: PcmFile; regions: Segment[]; part: number }
+type Voices = { channel: number; files: string[] }[]
+
+/** Hears as many groups at a time as there are workers: recordings that wait have their turn in between. */
+async function embedSpeakers(
+  groups: readonly Group[],
+  options: DiarizeSessionOptions,
+): Promise<Voices> {
+  const { speech, params, channelPaths } = options
+  const failed = new AbortController()
+  const signal = AbortSignal.any([options.signal, failed.signal])
+  const counts =
+    channelPaths.length === 1 ? countsOf(params.realtime_processing.diarization_config) : {}
+  const voices = channelPaths.map((_, channel): Voices[number] => ({ channel, files: [] }))
+  const waiting = groups.values()
+
+  async function hearNext(): Promise<void> {
+    for (const { channel, pcm, regions, part } of waiting) {
+      const to = `${pcm.path}.voices-${part}`
+      voices[channel]!.files[part] = to
+      await retryOnce(() => speech.embedSpeakers(pcm, regions, { signal, to, counts }))
+    }
+  }
+
+  const all = Array.from({ length: speech.workers }, hearNext)
+  try {
+    await Promise.all(all)
+  } catch (error) {
+    failed.abort(error) // The others are of no use any more.
+    await Promise.allSettled(all)
+    throw error
+  }
+  return voices
+}
+
+async function readTranscript(readLog: ReadLog): Promise<Transcript> {
+  const { spoken } = await readUtterances(readLog)
+  const utterances = spoken.map(({ channel, language, json }) => {
+    const { words } = JSON.parse(json) as UtteranceView
+    return {
+      channel,
+      language,
+      words: words.map(({ word, ...rest }) => ({ text: word.trim(), ...rest })),
+    }
+  })
+  return { utterances }
+}
+
+function wordsOf({ utterances }: Transcript, channel: number): Word[] {
+  return utterances.filter((own) => own.channel === channel).flatMap(({ words }) => words)
+}
+
+function viewSpoken(
+  { channel, language, words, speaker, speakerConfidence }: SpeakerUtterance,
+  { realtime_processing: { diarization_config } }: DiarizationParams,
+): UtteranceView {
+  const span = { start: words[0]!.start, end: words.at(-1)!.end }
+  const { words: written, ...view } = viewUtterance(words, { channel, language, span, speaker })
+  const isAsked = diarization_config?.speaker_confidence === true
+  const confidence = isAsked ? { speaker_confidence: roundTo(speakerConfidence, 3) } : {}
+  return { ...view, ...confidence, words: written }
+}

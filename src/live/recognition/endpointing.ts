@@ -1,0 +1,204 @@
+import { FRAME_SAMPLES } from '../../asr/live-recognizer.ts'
+import { SAMPLE_RATE } from '../../asr/speech-engine.ts'
+
+/** How speech becomes utterances; seconds. */
+export type EndpointingOptions = {
+  /** `speech_threshold`: nearer 1, fewer sounds count as speech. */
+  threshold: number
+  /** Gaps shorter than this are no silence. */
+  hangover: number
+  /** So long silence must last to end an utterance. */
+  endpointing: number
+  /** An utterance that gets so long is cut. */
+  maxSeconds: number
+}
+
+/** An utterance, in frames of `FRAME_SAMPLES` samples, end exclusive. `number` counts from 0 in its channel. */
+export type UtteranceSpan = { number: number; from: number; to: number }
+
+/** What an endpointer tells. `pause` says that an utterance will have ended there, unless speech goes on. */
+export type EndpointEvent =
+  | { type: 'speech_start'; frame: number }
+  | { type: 'speech_end'; frame: number }
+  | { type: 'pause'; utterance: UtteranceSpan }
+  | { type: 'utterance'; utterance: UtteranceSpan }
+
+/** All that an endpointer remembers; plain data, so that a session can be taken up again. */
+export type EndpointState = {
+  /** Frames seen. */
+  frame: number
+  /** `silent` → `speaking` when enough voice was heard, and back when silence has lasted. */
+  phase: 'silent' | 'speaking'
+  /** First frame of the voice that may become speech, and of the utterance that is open. */
+  from: number | null
+  /** Voiced frames since `from`, while silent. */
+  voiced: number
+  /** End of the last frame that held voice. */
+  lastVoice: number
+  /** Number of the utterance that is open or comes next. */
+  number: number
+  /** Voice and loudness of the last frames: an utterance that is too long is cut where both are least. */
+  recent: number[]
+}
+
+/** Lets the first sounds of a word, which the detector misses, belong to it; and the last ones. */
+const PRE_ROLL = 0.3 * SAMPLE_RATE
+const PAD_FRAMES = 4
+/** Sound that is heard again with an utterance that follows another without a pause (2 s, in samples). */
+const CONTEXT = 2 * SAMPLE_RATE
+/** A click is shorter: so many voiced frames make speech (0.1 s). */
+const MIN_VOICED = 3
+/**
+ * An utterance that is too long is cut within 1.25 s, but not in the newest 0.4 s: without the sound
+ * behind it the word before a cut is heard wrong.
+ */
+const CUT_FRAMES = 39
+const KNOWN_FRAMES = 12
+/** Words begin before the first frame with voice and end behind the last: so much less voice fits (0.25 s). */
+const MARGIN_FRAMES = 8
+/** A threshold of the detector that suits recordings (see `asr/segments.ts`), and the setting that means it. */
+const USUAL = { detector: 0.5, setting: 0.6 }
+/** Speech goes on down to this share of what opens it. */
+const CLOSE_SHARE = 0.7
+/** Decibels that weigh as much as all of the voice probability, in the search for a quiet place. */
+const LEVEL_SCALE = 40
+
+/** The state of a channel of which nothing was heard yet. */
+export function initialEndpoint(): EndpointState {
+  const nothing = { from: null, voiced: 0, lastVoice: 0, number: 0, recent: [] }
+  return { frame: 0, phase: 'silent', ...nothing }
+}
+
+/**
+ * Makes the step from one frame to the next: it takes the probability of speech and the loudness (dB) of
+ * the frame, changes the state, and tells what this frame decides.
+ *
+ * Silent: three voiced frames begin speech, and with it an utterance; voice that ends before is a click.
+ * Speaking: an utterance ends when no voice was heard for the hangover and `endpointing` together, and
+ * speech with it. One that reaches `maxSeconds` is cut, where it is quietest, and the rest of it is the
+ * begin of the next one; speech goes on. After a cut within a pause no utterance is open until voice
+ * comes back.
+ */
+export function createEndpointer(options: EndpointingOptions) {
+  const open = opensAbove(options.threshold)
+  const close = open * CLOSE_SHARE
+  const gapFrames = Math.max(1, toFrames(options.hangover))
+  const endFrames = Math.max(PAD_FRAMES + 1, toFrames(options.hangover + options.endpointing))
+  const maxFrames = toFrames(options.maxSeconds) - MARGIN_FRAMES
+
+  function step(state: EndpointState, probability: number, level: number): EndpointEvent[] {
+    const at = state.frame++
+    state.recent.push(probability + level / LEVEL_SCALE)
+    if (state.recent.length > CUT_FRAMES) state.recent.shift()
+    return state.phase === 'silent'
+      ? whileSilent(state, at, probability)
+      : whileSpeaking(state, at, probability)
+  }
+
+  function whileSilent(state: EndpointState, at: number, probability: number): EndpointEvent[] {
+    if (probability < open) {
+      if (at + 1 - state.lastVoice >= gapFrames) [state.from, state.voiced] = [null, 0]
+      return []
+    }
+    state.from ??= at
+    state.voiced++
+    state.lastVoice = at + 1
+    if (state.voiced < MIN_VOICED) return []
+    state.phase = 'speaking'
+    return [{ type: 'speech_start', frame: state.from }]
+  }
+
+  function whileSpeaking(state: EndpointState, at: number, probability: number): EndpointEvent[] {
+    if (probability >= close) state.lastVoice = at + 1
+    if (state.from === null && probability >= open) state.from = at
+    const silence = at + 1 - state.lastVoice
+    if (silence >= endFrames) return end(state)
+    if (state.from === null) return []
+    if (at + 1 - state.from >= maxFrames) return [cut(state, at + 1)]
+    if (silence !== PAD_FRAMES) return []
+    return [{ type: 'pause', utterance: spanOf(state, state.from, state.lastVoice) }]
+  }
+
+  /** The sound has ended: so does speech. */
+  function finish(state: EndpointState): EndpointEvent[] {
+    return state.phase === 'speaking' ? end(state) : []
+  }
+
+  return { step, finish }
+}
+
+function end(state: EndpointState): EndpointEvent[] {
+  const { from, lastVoice } = state
+  const events: EndpointEvent[] = [{ type: 'speech_end', frame: lastVoice }]
+  if (from !== null) {
+    events.push({ type: 'utterance', utterance: spanOf(state, from, lastVoice) })
+    state.number++
+  }
+  Object.assign(state, { phase: 'silent', from: null, voiced: 0 })
+  return events
+}
+
+function cut(state: EndpointState, now: number): EndpointEvent {
+  const from = state.from!
+  const { recent } = state
+  const quietest = now - recent.length + quietestOf(recent.slice(0, -KNOWN_FRAMES))
+  const at = Math.max(quietest, from + 1)
+  const utterance = spanOf(state, from, Math.min(at, state.lastVoice))
+  state.from = state.lastVoice > at ? at : null
+  state.number++
+  return { type: 'utterance', utterance }
+}
+
+function spanOf({ number }: EndpointState, from: number, to: number): UtteranceSpan {
+  return { number, from, to: Math.max(to, from + 1) }
+}
+
+/** Index of the least mean of three; the last of equal ones. */
+function quietestOf(values: readonly number[]): number {
+  let best = 0
+  let least = Number.POSITIVE_INFINITY
+  for (let i = 1; i + 1 < values.length; i++) {
+    const mean = values[i - 1]! + values[i]! + values[i + 1]!
+    if (mean <= least) [best, least] = [i, mean]
+  }
+  return best
+}
+
+function opensAbove(threshold: number): number {
+  const { detector, setting } = USUAL
+  if (threshold <= setting) return (threshold * detector) / setting
+  return detector + ((threshold - setting) / (1 - setting)) * (1 - detector)
+}
+
+function toFrames(seconds: number): number {
+  return Math.ceil((seconds * SAMPLE_RATE) / FRAME_SAMPLES - 1e-9)
+}
+
+/** Seconds from the start of the session at which a frame begins. */
+export function frameTime(frame: number): number {
+  return (frame * FRAME_SAMPLES) / SAMPLE_RATE
+}
+
+/** Samples to be recognised: words that begin in `segment`, heard with those around it. */
+export type UtteranceSegments = { segment: Piece; context: Piece }
+type Piece = { start: number; end: number }
+
+/**
+ * The samples that are recognised for an utterance: a little more than its voice, but nothing that the
+ * one before took (`after`, in samples). One that was cut off from its neighbours is heard with the
+ * sound before and behind it, as far as that is known: models hear badly what begins or ends in a word.
+ */
+export function segmentsOf(
+  { from, to }: UtteranceSpan,
+  { state, after }: { state: EndpointState; after: number },
+): UtteranceSegments {
+  const isCut = state.from === to
+  const limit = isCut ? to : state.frame
+  const start = Math.max(after, from * FRAME_SAMPLES - PRE_ROLL, 0)
+  const end = Math.min(to + PAD_FRAMES, limit) * FRAME_SAMPLES
+  const context = {
+    start: start === after ? Math.max(0, start - CONTEXT) : start,
+    end: isCut ? state.frame * FRAME_SAMPLES : end,
+  }
+  return { segment: { start, end }, context }
+}

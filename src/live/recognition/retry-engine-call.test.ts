@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { AppError, type ErrorCode } from '../../errors.ts'
+import { createLog } from '../../log.ts'
+import { retryEngineCall } from './retry-engine-call.ts'
+
+const log = createLog('silent')
+
+/** A call that fails so often before it works. */
+function failing(times: number, code: ErrorCode) {
+  let left = times
+  return async () => {
+    if (left-- > 0) throw new AppError(code)
+    return 'heard'
+  }
+}
+
+test('a call whose process died is made again', async () => {
+  const { signal } = new AbortController()
+  assert.equal(await retryEngineCall(failing(1, 'engine_failed'), { signal, log }), 'heard')
+})
+
+test('a full disk or a missing engine is waited for, however long', async () => {
+  const { signal } = new AbortController()
+  for (const code of ['storage_full', 'engine_unavailable'] as const) {
+    assert.equal(await retryEngineCall(failing(50, code), { signal, log, waitMs: 0 }), 'heard')
+  }
+})
+
+test('a mistake in the program is not tried again', async () => {
+  const { signal } = new AbortController()
+  let calls = 0
+  const call = async () => {
+    calls++
+    throw new TypeError('a mistake')
+  }
+  await assert.rejects(retryEngineCall(call, { signal, log }), TypeError)
+  assert.equal(calls, 1)
+})
+
+test('nothing is tried again once the session is left', async () => {
+  const leaving = new AbortController()
+  const call = failing(1_000_000, 'storage_full')
+  const insisting = retryEngineCall(call, { signal: leaving.signal, log, waitMs: 10_000 })
+  leaving.abort()
+  await assert.rejects(insisting, { name: 'AbortError' })
+})

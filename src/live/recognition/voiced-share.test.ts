@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { VoicedShare } from './voiced-share.ts'
+
+test('a session weighs what was said in it, and a silent one little', () => {
+  let now = 0
+  const voicing = new VoicedShare({ channels: 2, now: () => now })
+  assert.equal(voicing.weight, 1)
+  now += 300_000
+  assert.ok(voicing.weight < 0.11)
+  for (let second = 0; second < 300; second++) {
+    now += 1000
+    voicing.heard(1)
+  }
+  assert.ok(voicing.weight > 0.95 && voicing.weight < 1.05)
+  voicing.heard(600)
+  assert.ok(voicing.weight <= 2)
+})

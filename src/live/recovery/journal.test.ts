@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { makeFolder } from '../../../test/support/test-storage.ts'
+import { createLog } from '../../log.ts'
+import { createAppender } from '../../storage/live/appender.ts'
+import { Journal } from './journal.ts'
+
+type Fault = 'write' | 'truncate' | 'datasync'
+
+/** A journal over real files, of which the log fails at will. */
+async function openJournal(t: TestContext) {
+  const folder = await makeFolder(t)
+  const sound = await open(join(folder, 'sound'), 'w+')
+  const log = await open(join(folder, 'log'), 'w+')
+  const faults = new Set<Fault>()
+  const failing = new Proxy(log, {
+    get(file, name: keyof FileHandle) {
+      const fault = name === 'writev' ? 'write' : name
+      if (faults.has(fault as Fault)) {
+        return () => Promise.reject(Object.assign(new Error('no room'), { code: 'ENOSPC' }))
+      }
+      const member = file[name]
+      return typeof member === 'function' ? member.bind(file) : member
+    },
+  })
+  const sizes = { soundBytes: 0, logBytes: 0 }
+  const files = createAppender({ sound, log: failing, soundStart: 0 }, sizes)
+  const broken = Promise.withResolvers<unknown>()
+  const leaving = new AbortController()
+  const { signal } = leaving
+  const journal = new Journal({
+    files,
+    log: createLog('silent'),
+    signal,
+    onBroken: broken.resolve,
+  })
+  t.after(async () => {
+    leaving.abort()
+    await files.close()
+    await sound.close()
+    await log.close()
+  })
+  const stored: string[] = []
+  const append = (line: string) => {
+    const told = { onWritten: () => stored.push(`${line} written`) }
+    journal.append({
+      sound: Buffer.from(line),
+      lines: [line],
+      ...told,
+      onStored: () => stored.push(line),
+    })
+  }
+  return { journal, faults, broken: broken.promise, leaving, stored, append, files, log }
+}
+
+test('while the disk is full nothing is told to be stored; then all is, in order, and goes on', async (t) => {
+  const { journal, faults, stored, append, files, log } = await openJournal(t)
+  append('one')
+  await journal.flushed()
+  faults.add('write')
+  append('two')
+  append('three')
+  await assert.rejects(files.write(undefined, ['x'])) // By now they have been tried.
+  assert.deepEqual(stored, ['one written', 'one'])
+  faults.delete('write')
+  await journal.flushed()
+  append('four')
+  await journal.flushed()
+  const done = ['two', 'three', 'four']
+  assert.deepEqual(
+    stored.filter((line) => done.includes(line)),
+    done,
+  )
+  assert.equal(journal.waitingBytes, 0)
+  assert.equal(String((await log.readFile()).subarray(0)).includes('two\nthree\nfour\n'), true)
+})
+
+for (const faults of [['datasync'], ['write', 'truncate']] as const) {
+  test(`a disk that fails at ${faults.join(' and ')} breaks the journal, and nothing of it is acknowledged`, async (t) => {
+    const opened = await openJournal(t)
+    for (const fault of faults) opened.faults.add(fault)
+    opened.append('one')
+    await opened.broken
+    await opened.journal.flushed()
+    assert.ok(!opened.stored.includes('one'))
+  })
+}
+
+test('what comes after the session was left is not stored, and nobody waits for it', async (t) => {
+  const { journal, leaving, stored, append } = await openJournal(t)
+  leaving.abort()
+  append('late')
+  await journal.flushed()
+  assert.deepEqual(stored, [])
+})

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { initialEndpoint } from '../recognition/endpointing.ts'
+import { audioAfter, type LogRecord, readRecord, writeRecord } from './session-log.ts'
+
+const chunk = { at: 1_700_000_000_000, received: 3244, sound: 3200 }
+
+const records: LogRecord[] = [
+  { kind: 'begin', at: 1_700_000_000_000 },
+  { kind: 'chunk', chunk },
+  { kind: 'chunk', chunk: { ...chunk, held: 'UklGRg==' } },
+  { kind: 'chunk', chunk: { ...chunk, released: 4 } },
+  { kind: 'chunk', chunk: { ...chunk, held: 'UklG', pending: 3 } },
+  { kind: 'chunk', chunk: { ...chunk, held: 'UklGRg==', released: 4 } },
+  { kind: 'chunk', chunk: { ...chunk, isPart: true } },
+  { kind: 'message', text: '{"type":"speech_start","text":"a ] b\\n"}' },
+  { kind: 'seen', messages: 7 },
+  { kind: 'utterance', utterance: { channel: 1, number: 12, text: '{"text":" [a],[b]"}' } },
+  { kind: 'utterance', utterance: { channel: 0, number: 0, text: null } },
+  { kind: 'warning', text: 'cut "here"' },
+  {
+    kind: 'found',
+    found: {
+      channel: 1,
+      number: 12,
+      findings: {
+        sentiment_analysis: {
+          ...{ success: true, is_empty: true, exec_time: 0.5, error: null },
+          results: [],
+        },
+      },
+    },
+  },
+  {
+    kind: 'snapshot',
+    snapshot: {
+      position: 62,
+      channels: [{ endpoint: initialEndpoint(), after: 0, lastWord: null }],
+      ended: [],
+      language: null,
+      work: 0.5,
+    },
+  },
+  {
+    kind: 'summary',
+    summary: {
+      success: true,
+      is_empty: false,
+      exec_time: 0.5,
+      error: null,
+      results: 'It\nrained.',
+    },
+  },
+  { kind: 'spoken', text: '{"text":" a b","speaker":1}' },
+  { kind: 'diarized', diarized: { count: 1, seconds: 0.5, error: null } },
+  { kind: 'stop', reason: 'client' },
+]
+
+test('every record is read as it was written, from one line', () => {
+  for (const record of records) {
+    const line = writeRecord(record)
+    assert.ok(!line.includes('\n'))
+    assert.deepEqual(readRecord(line), record)
+  }
+})
+
+test('only chunks tell of sound', () => {
+  const told = records.map((record) => audioAfter(writeRecord(record)))
+  assert.deepEqual(
+    told.filter((sound) => sound !== undefined),
+    [3200, 3200, 3200, 3200, 3200, 3200],
+  )
+})
+
+test('a line that nobody wrote is where the log ends', () => {
+  for (const line of ['', 'chunk [1,', 'chunk', '\u0000\u0000', 'nonsense {}']) {
+    assert.equal(audioAfter(line), Number.POSITIVE_INFINITY)
+  }
+})

@@ -1,0 +1,194 @@
+import type { SpeakersState } from '../../asr/live/session-speakers.ts'
+import type { AddOnError, Envelope } from '../../text/result/envelope.ts'
+import type { AddOnResults } from '../messages/realtime-add-ons.ts'
+import type { LastWord } from '../recognition/adjacent-utterances.ts'
+import type { EndpointState, UtteranceSegments, UtteranceSpan } from '../recognition/endpointing.ts'
+
+/**
+ * What is noted about a session, line by line: enough to take it up again after a crash, and to tell in
+ * its result what was sent.
+ */
+export type LogRecord =
+  /** The first client came, in milliseconds since 1970. */
+  | { kind: 'begin'; at: number }
+  | { kind: 'chunk'; chunk: ChunkRecord }
+  | { kind: 'message'; text: string }
+  /** The client has this many messages for sure. */
+  | { kind: 'seen'; messages: number }
+  | { kind: 'utterance'; utterance: UtteranceRecord }
+  | { kind: 'found'; found: AddOnRecord }
+  | { kind: 'snapshot'; snapshot: Snapshot }
+  /** An utterance of the result, as JSON of its view, see `DiarizedRecord`. */
+  | { kind: 'spoken'; text: string }
+  | { kind: 'diarized'; diarized: DiarizedRecord }
+  /** What was answered of the summary, before that is told: it counts from then on. */
+  | { kind: 'summary'; summary: Envelope }
+  /** The result lacks something, as its reader is told. */
+  | { kind: 'warning'; text: string }
+  | { kind: 'stop'; reason: StopReason }
+
+/** Reads the log of a session from its start, some lines at a time. */
+export type ReadLog = () => AsyncGenerator<readonly string[]>
+
+/** A chunk that was stored; byte counts are those after it. Where it stands among the messages, its acknowledgement was sent. */
+export type ChunkRecord = {
+  /** Milliseconds since 1970. */
+  at: number
+  /** Bytes that came, WAV headers included, and bytes of sound. */
+  received: number
+  sound: number
+  /** Base64 of those bytes of it that are (or may be) a WAV header; absent when there are none. */
+  held?: string
+  /** Bytes held back earlier that turned out to be sound: they lie before this chunk's own. */
+  released?: number
+  /** Its acknowledgement told of another range, and stands in the log as a message. */
+  isPart?: true
+  /** How many bytes the header filter held after it: the last of those that are `held`. Absent for none. */
+  pending?: number
+}
+
+/** An utterance whose final text is known; `text` is the JSON of its view, null when nothing was said. */
+export type UtteranceRecord = { channel: number; number: number; text: string | null }
+
+/** What the add-ons found in an utterance that is noted; the messages that tell it are noted behind this. */
+export type AddOnRecord = { channel: number; number: number; findings: AddOnResults }
+
+/**
+ * Who spoke was asked for at the end of the session: the last `count` utterances of kind `spoken` before this take the
+ * place of those that were told, or `error` says why none do. Seconds of work.
+ */
+export type DiarizedRecord = { count: number; seconds: number; error: AddOnError | null }
+
+/** An utterance that has ended, and the samples that are recognised for it. */
+export type EndedUtterance = UtteranceSegments & { channel: number; span: UtteranceSpan }
+
+/** Where a channel was, with the first sample that no utterance took and the last word that was told. */
+export type ChannelState = { endpoint: EndpointState; after: number; lastWord: LastWord | null }
+
+/** Where the session was, between two frames of sound. */
+export type Snapshot = {
+  /** Frames heard. */
+  position: number
+  channels: ChannelState[]
+  /** Ended utterances without final text, in the order in which they ended; without diarization in that of each channel. */
+  ended: EndedUtterance[]
+  /** Who has spoken so far, if that is told. */
+  voices?: SpeakersState
+  language: string | null
+  /** Seconds of work so far. */
+  work: number
+}
+
+/** Why no more sound is taken. */
+export type StopReason = 'client' | 'left' | 'lost' | 'idle' | 'too_long' | 'too_large' | 'revoked'
+
+/** One line; kind first, so that most are told apart without being parsed. */
+export function writeRecord(record: LogRecord): string {
+  switch (record.kind) {
+    case 'begin':
+      return `begin ${record.at}`
+    case 'chunk':
+      return `chunk ${JSON.stringify(writeChunk(record.chunk))}`
+    case 'message':
+      return `message ${record.text}`
+    case 'seen':
+      return `seen ${record.messages}`
+    case 'utterance': {
+      const { channel, number, text } = record.utterance
+      return `utterance [${channel},${number},${text}]`
+    }
+    case 'found': {
+      const { channel, number, findings } = record.found
+      return `found ${JSON.stringify([channel, number, findings])}`
+    }
+    case 'snapshot':
+      return `snapshot ${JSON.stringify(record.snapshot)}`
+    case 'spoken':
+      return `spoken ${record.text}`
+    case 'diarized':
+      return `diarized ${JSON.stringify(record.diarized)}`
+    case 'summary':
+      return `summary ${JSON.stringify(record.summary)}`
+    case 'warning':
+      return `warning ${JSON.stringify(record.text)}`
+    case 'stop':
+      return `stop ${JSON.stringify(record.reason)}`
+  }
+}
+
+/** Reads a line back. */
+export function readRecord(line: string): LogRecord {
+  const blank = line.indexOf(' ')
+  const kind = line.slice(0, blank) as LogRecord['kind']
+  const rest = line.slice(blank + 1)
+  switch (kind) {
+    case 'begin':
+      return { kind, at: Number(rest) }
+    case 'chunk':
+      return { kind, chunk: readChunk(rest) }
+    case 'message':
+      return { kind, text: rest }
+    case 'seen':
+      return { kind, messages: Number(rest) }
+    case 'utterance': {
+      const [, channel, number, text] = /^\[(\d+),(\d+),(.*)\]$/s.exec(rest)!
+      const utterance = { channel: Number(channel), number: Number(number) }
+      return { kind, utterance: { ...utterance, text: text === 'null' ? null : text! } }
+    }
+    case 'found': {
+      const [channel, number, findings] = JSON.parse(rest) as [number, number, AddOnResults]
+      return { kind, found: { channel, number, findings } }
+    }
+    case 'snapshot':
+      return { kind, snapshot: JSON.parse(rest) as Snapshot }
+    case 'spoken':
+      return { kind, text: rest }
+    case 'diarized':
+      return { kind, diarized: JSON.parse(rest) as DiarizedRecord }
+    case 'summary':
+      return { kind, summary: JSON.parse(rest) as Envelope }
+    case 'warning':
+      return { kind, text: JSON.parse(rest) as string }
+    case 'stop':
+      return { kind, reason: JSON.parse(rest) as StopReason }
+  }
+}
+
+type ChunkLine = [number, number, number, string?, number?, number?, number?]
+
+/** Three numbers for nearly all chunks: there may be half a million of them. */
+function writeChunk(chunk: ChunkRecord): ChunkLine {
+  const { at, received, sound, held = '', released = 0, isPart, pending = 0 } = chunk
+  if (!held && !released && !isPart && !pending) return [at, received, sound]
+  return [at, received, sound, held, released, isPart ? 1 : 0, pending]
+}
+
+function readChunk(text: string): ChunkRecord {
+  const [at, received, sound, held, released, isPart, pending] = JSON.parse(text) as ChunkLine
+  return {
+    at,
+    received,
+    sound,
+    ...(held && { held }),
+    ...(released && { released }),
+    ...(isPart && { isPart: true as const }),
+    ...(pending && { pending }),
+  }
+}
+
+const known =
+  /^(begin|chunk|message|seen|utterance|found|snapshot|spoken|diarized|summary|warning|stop) /
+
+/**
+ * Bytes of sound after a line that tells of any. A line that nobody wrote, as a loss of power may leave
+ * one, tells of more than there can be: there the log is cut.
+ */
+export function audioAfter(line: string): number | undefined {
+  if (!known.test(line)) return Number.POSITIVE_INFINITY
+  if (!line.startsWith('chunk ')) return undefined
+  try {
+    return readChunk(line.slice(6)).sound
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}

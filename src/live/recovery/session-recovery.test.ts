@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createLog } from '../../log.ts'
+import { Connection, type Outgoing } from '../connection.ts'
+import { MessageOutbox } from '../messages/message-outbox.ts'
+import { type Routing, type ServerMessage, writeMessage } from '../messages/server-messages.ts'
+import { Journal } from './journal.ts'
+import { writeRecord } from './session-log.ts'
+import { recoverSession } from './session-recovery.ts'
+
+const routing: Routing = { isForSocket: () => true, isForCallback: () => false }
+const reading = { routing, hasAddOns: true, keepSeconds: 30 }
+
+function line(message: ServerMessage, at = 1000): string {
+  return writeRecord({ kind: 'message', text: writeMessage(message, { sessionId: 'one', at }) })
+}
+
+function readLog(...lines: string[]) {
+  const files = {
+    async *readLines() {
+      yield lines
+    },
+  }
+  return recoverSession(files, { ...reading, maxMissed: 10_000 })
+}
+
+test('what was to be sent when the result is stored waits for that also in the next process', async () => {
+  const types = ['start_recording', 'end_session'] as const
+  const { messages } = await readLog(...types.map((type) => line({ type })))
+  const { signal } = new AbortController()
+  const files = { write: async () => {}, sync: async () => {} }
+  const journal = new Journal({ files, log: createLog('silent'), signal, onBroken: assert.fail })
+  const outbox = new MessageOutbox({
+    sessionId: 'one',
+    routing,
+    journal,
+    maxMissed: 10,
+    earlier: messages,
+  })
+  const connection = new Connection({
+    isResumed: true,
+    onFrame: () => {},
+    onSeen: () => {},
+    onLost: () => {},
+    room: () => undefined,
+  })
+  const sent = connection.messages()
+  outbox.attach(connection)
+  const typeOf = (text: string | undefined) => JSON.parse(text!).type
+  assert.equal(typeOf((await sent.next()).value?.text), 'start_recording')
+  outbox.acknowledge('{"type":"audio_chunk"}')
+  outbox.release('end_session')
+  assert.equal(typeOf((await sent.next()).value?.text), 'audio_chunk')
+  assert.equal(typeOf((await sent.next()).value?.text), 'end_session')
+})
+
+test('an ack of bytes that came again is known as a place where a client goes on', async () => {
+  const ack = (byte_range: [number, number]): ServerMessage => {
+    const data = { byte_range, time_range: [0, 0] as [number, number] }
+    return { type: 'audio_chunk', acknowledged: true, error: null, data }
+  }
+  const chunk = (received: number, at: number) => {
+    return writeRecord({ kind: 'chunk', chunk: { at, received, sound: received } })
+  }
+  const { chunks } = await readLog(
+    chunk(100, 1000),
+    line(ack([0, 40]), 1000),
+    chunk(200, 60_000),
+    line(ack([100, 150]), 61_000),
+  )
+  assert.deepEqual(chunks.seams, [{ at: 61_000, received: 150 }])
+})
+
+test('of the messages that a client may not have, the oldest are lost when there are too many', async () => {
+  const lines = Array.from({ length: 6 }, (_, time) => {
+    return line({ type: 'speech_start', data: { time, channel: 0 } })
+  })
+  const files = {
+    async *readLines() {
+      yield lines
+      yield [writeRecord({ kind: 'seen', messages: 1 })]
+    },
+  }
+  const { messages } = await recoverSession(files, { ...reading, maxMissed: 2 })
+  assert.deepEqual(
+    messages.missed.map(({ number }) => number),
+    [5, 6],
+  )
+})
+
+test('what comes at the end is known as such also in the next process', async () => {
+  const text = (type: 'post_transcript' | 'post_final_transcript') => {
+    const written = writeMessage({ type, text: '{"a":1}' }, { sessionId: 'one', at: 1000 })
+    return writeRecord({ kind: 'message', text: written })
+  }
+  const { messages, told } = await readLog(
+    line({ type: 'start_recording' }),
+    line({ type: 'end_recording', data: { recording_duration: 1 } }),
+    text('post_transcript'),
+    line({ type: 'post_summarization', error: null, data: { results: '' } }),
+    text('post_final_transcript'),
+    line({ type: 'end_session' }),
+  )
+  const ofLast = ({ number, isLast }: Outgoing) => [number, isLast]
+  assert.deepEqual(messages.missed.map(ofLast), [
+    [1, undefined],
+    [2, true],
+    [3, true],
+    [4, true],
+  ])
+  assert.deepEqual([...messages.withheld.values()].map(ofLast), [
+    [5, true],
+    [6, true],
+  ])
+  assert.ok(told.once.get('post_final_transcript')?.endsWith('"data":{"a":1}}'))
+})
+
+test('speakers at the end that are noted are known to the next process', async () => {
+  const spoken = writeRecord({ kind: 'spoken', text: 'no JSON, which is not looked at' })
+  assert.equal((await readLog(spoken)).isDiarized, false)
+  const diarized = { count: 1, seconds: 1, error: null }
+  const noted = await readLog(spoken, writeRecord({ kind: 'diarized', diarized }))
+  assert.equal(noted.isDiarized, true)
+})
+
+test('a long transcript is not parsed to know its type', async () => {
+  const text = '{"type":"post_transcript","session_id":"one","created_at":"","data":no JSON}'
+  const { messages } = await readLog(writeRecord({ kind: 'message', text }))
+  assert.equal(messages.missed[0]?.text, text)
+})
+
+test('many confirmations take little of the time that messages take to be read', async () => {
+  const lines = Array.from({ length: 20_000 }, () => line({ type: 'start_recording' }))
+  for (let i = 0; i < 5000; i++) lines.push(writeRecord({ kind: 'seen', messages: i }))
+  const bare = performance.now()
+  await readLog(...lines.slice(0, 20_000))
+  const began = performance.now()
+  const { messages } = await readLog(...lines)
+  // One by one the confirmations take many times as long as all messages.
+  assert.ok(performance.now() - began < 5 * (began - bare))
+  assert.equal(messages.missed.length, 10_000)
+})
+
+test('a header that had not come as a whole is put together again', async () => {
+  const records = ['xx', 'RIFF', 'size', 'WA'].map((held, i) => {
+    const received = 2 + i * 4
+    const pending = i === 0 ? 2 : i * 4 - (i === 3 ? 2 : 0)
+    const released = i === 1 ? 2 : 0
+    const chunk = { at: i * 100_000, received, sound: 2, held: btoa(held), pending }
+    return writeRecord({ kind: 'chunk', chunk: { ...chunk, ...(released && { released }) } })
+  })
+  const { chunks } = await readLog(...records)
+  assert.equal(Buffer.from(chunks.pending).toString(), 'RIFFsizeWA')
+  const sound = { at: 500_000, received: 14, sound: 4 }
+  const later = await readLog(...records, writeRecord({ kind: 'chunk', chunk: sound }))
+  assert.equal(later.chunks.pending.length, 0)
+})

@@ -1,0 +1,262 @@
+import type { LiveFiles } from '../../storage/live/live-files.ts'
+import type { Envelope } from '../../text/result/envelope.ts'
+import type { Outgoing } from '../connection.ts'
+import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/chunk-ledger.ts'
+import { type EarlierMessages, mustArrive } from '../messages/message-outbox.ts'
+import {
+  type Routing,
+  readMessage,
+  type ServerMessage,
+  type TextMessage,
+} from '../messages/server-messages.ts'
+import { bytesOf } from '../messages/unread-bytes.ts'
+import { utteranceId } from '../messages/utterance-view.ts'
+import {
+  type AddOnRecord,
+  type ChunkRecord,
+  readRecord,
+  type Snapshot,
+  type StopReason,
+  type UtteranceRecord,
+} from './session-log.ts'
+
+/** What an earlier process noted of a session, as far as the next one has to know. */
+export type RecoveredSession = {
+  /** When its first client came, in milliseconds since 1970, if that was noted. */
+  beganAt: number | undefined
+  chunks: EarlierChunks
+  messages: EarlierMessages
+  snapshot: Snapshot | undefined
+  stop: StopReason | undefined
+  /** Whether the speakers at the end are noted. */
+  isDiarized: boolean
+  told: AlreadySent
+  /** What is to be told with the result about what it lacks. */
+  warnings: string[]
+}
+
+/** What must not be told twice: what was heard after the last snapshot is heard again. */
+export type AlreadySent = {
+  /** Speech events after the last snapshot, see `speechKey`. */
+  speech: Set<string>
+  /** Utterances of which a partial or the final was sent, and those that are noted. */
+  partials: Set<string>
+  finals: Set<string>
+  done: Set<string>
+  /** Characters of the JSON of these. */
+  utteranceBytes: number
+  /** Messages about the session as a whole, by type. */
+  once: Map<string, string>
+  /** Utterances on which the add-ons did not answer yet, by id. */
+  unanswered: Map<string, UtteranceRecord>
+  /** The last answer of the add-ons, and how many of its messages were told. */
+  lastAnswer: { utterance: UtteranceRecord; found: AddOnRecord; told: number } | undefined
+  /** What was answered of the summary. */
+  summary: Envelope | undefined
+}
+
+/** Nothing was told yet. */
+export function nothingSent(): AlreadySent {
+  return {
+    speech: new Set(),
+    partials: new Set(),
+    finals: new Set(),
+    done: new Set(),
+    utteranceBytes: 0,
+    once: new Map(),
+    unanswered: new Map(),
+    lastAnswer: undefined,
+    summary: undefined,
+  }
+}
+
+/** Tells a speech event from all others of its session. */
+export function speechKey(
+  type: string,
+  { time, channel }: { time: number; channel: number },
+): string {
+  return `${type} ${channel} ${time}`
+}
+
+/** Noted before the result is stored, and sent afterwards: while a session is open nobody has them. */
+const endTypes = new Set(['post_final_transcript', 'end_session'])
+/** A client that is slow in reading these harms nobody, see `Outgoing`. */
+const lastTypes = new Set(['end_recording', 'post_transcript', 'post_summarization', ...endTypes])
+
+type ReadOptions = {
+  routing: Routing
+  /** Whether add-ons answer on each utterance. */
+  hasAddOns: boolean
+  keepSeconds: number
+  /** Messages kept for a client that is not there, and their bytes; of more, the oldest are lost. */
+  maxMissed: number
+  maxMissedBytes?: number
+}
+
+/** Reads what is noted of a session. */
+export async function recoverSession(
+  files: Pick<LiveFiles, 'readLines'>,
+  {
+    routing,
+    hasAddOns,
+    keepSeconds,
+    maxMissed,
+    maxMissedBytes = Number.POSITIVE_INFINITY,
+  }: ReadOptions,
+): Promise<RecoveredSession> {
+  const chunks = createChunkReader(keepSeconds * 1000)
+  const earlier = {
+    beganAt: undefined as number | undefined,
+    snapshot: undefined as Snapshot | undefined,
+    stop: undefined as StopReason | undefined,
+    isDiarized: false,
+  }
+  let [numbered, seen] = [0, 0]
+  let missed: Outgoing[] = []
+  const withheld = new Map<string, Outgoing>()
+  const told = nothingSent()
+  const warnings: string[] = []
+  for await (const lines of files.readLines()) {
+    for (const line of lines) {
+      const record = readRecord(line)
+      switch (record.kind) {
+        case 'begin':
+          earlier.beganAt = record.at
+          break
+        case 'chunk':
+          chunks.add(record.chunk)
+          break
+        case 'message': {
+          const { text } = record
+          const message = readMessage(text)
+          note(message, text, told)
+          if (message.type === 'audio_chunk' && message.data) {
+            const { created_at, data } = message
+            chunks.addSeam({ at: Date.parse(created_at), received: data.byte_range[1] })
+          }
+          if (!mustArrive(message) || !routing.isForSocket(message)) break
+          const { type } = message
+          const outgoing: Outgoing = {
+            text,
+            number: ++numbered,
+            ...(lastTypes.has(type) && { isLast: true }),
+          }
+          if (endTypes.has(type)) withheld.set(type, outgoing)
+          else missed.push(outgoing)
+          break
+        }
+        case 'seen':
+          seen = Math.max(seen, record.messages)
+          break
+        case 'utterance': {
+          const id = utteranceId(record.utterance)
+          told.done.add(id)
+          if (hasAddOns && record.utterance.text !== null) {
+            told.unanswered.set(id, record.utterance)
+          }
+          told.utteranceBytes += record.utterance.text?.length ?? 0
+          break
+        }
+        case 'found': {
+          const { found } = record
+          const id = utteranceId(found)
+          const utterance = told.unanswered.get(id)
+          told.unanswered.delete(id)
+          told.lastAnswer = utterance && { utterance, found, told: 0 }
+          break
+        }
+        case 'snapshot':
+          earlier.snapshot = record.snapshot
+          told.speech.clear()
+          break
+        case 'summary':
+          told.summary = record.summary
+          break
+        case 'diarized':
+          earlier.isDiarized = true
+          break
+        case 'warning':
+          warnings.push(record.text)
+          break
+        case 'stop':
+          earlier.stop = record.reason
+      }
+    }
+    chunks.cut()
+    missed = newest(missed.filter(({ number }) => number! > seen).slice(-maxMissed), maxMissedBytes)
+  }
+  return {
+    ...earlier,
+    chunks: chunks.end(),
+    messages: { numbered, missed, withheld },
+    told,
+    warnings,
+  }
+}
+
+/** The last messages that have no more bytes together than these; at least one. */
+function newest(messages: Outgoing[], maxBytes: number): Outgoing[] {
+  let bytes = 0
+  const last = messages.findLastIndex((message) => {
+    bytes += bytesOf(message)
+    return bytes > maxBytes
+  })
+  return messages.slice(Math.min(last + 1, messages.length - 1))
+}
+
+function note(message: ServerMessage | TextMessage, text: string, told: AlreadySent): void {
+  switch (message.type) {
+    case 'speech_start':
+    case 'speech_end':
+      told.speech.add(speechKey(message.type, message.data))
+      break
+    case 'transcript':
+      ;(message.data.is_final ? told.finals : told.partials).add(message.data.id)
+      break
+    case 'translation':
+    case 'named_entity_recognition':
+    case 'sentiment_analysis':
+      if (told.lastAnswer) told.lastAnswer.told++
+      break
+    case 'audio_chunk':
+    case 'stop_recording':
+    case 'error':
+      break
+    default:
+      told.once.set(message.type, text)
+  }
+}
+
+/** Keeps of all chunks what an intake has to know. */
+function createChunkReader(keepMs: number) {
+  let before: ChunkRecord = { at: 0, received: 0, sound: 0 }
+  const recent: ChunkRecord[] = []
+  const seams: AckBoundary[] = []
+  /** What came last and is held, up to the begin of what may yet become a header, or before that. */
+  let held: Uint8Array[] = []
+
+  function cut(): void {
+    const since = (recent.at(-1)?.at ?? 0) - keepMs
+    before = dropOlder(recent, since) ?? before
+    dropOlder(seams, since)
+  }
+
+  return {
+    add(chunk: ChunkRecord): void {
+      recent.push(chunk)
+      if (!chunk.pending) held = []
+      else held.push(Buffer.from(chunk.held ?? '', 'base64'))
+    },
+    addSeam(seam: AckBoundary): void {
+      seams.push(seam)
+    },
+    /** Drops what no client may repeat any more. */
+    cut,
+    end(): EarlierChunks {
+      cut()
+      const bytes = Buffer.concat(held)
+      const pending = bytes.subarray(bytes.length - (recent.at(-1)?.pending ?? 0))
+      return { recent, before, seams, pending }
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import type { Log } from '../../log.ts'
+import type { Journal } from './journal.ts'
+import { type ReadLog, readRecord, type StopReason, writeRecord } from './session-log.ts'
+
+/** What a session warns of, in its result and in the server's log. */
+export const warningTexts = {
+  unread:
+    'messages that no client fetched were left out when one came back (STENO_LIVE_MAX_QUEUED_MESSAGES, STENO_LIVE_MAX_QUEUED_BYTES)',
+  unkept: 'partials and acknowledgements were left out of what is kept (STENO_LIVE_MAX_LOG_BYTES)',
+  unstored:
+    'messages were left out of the result (STENO_LIVE_MAX_STORED_MESSAGES, STENO_LIVE_MAX_STORED_BYTES)',
+  tooLarge: 'the session ended because it held too much (STENO_LIVE_MAX_LOG_BYTES)',
+} as const
+
+/** What a client is told of the limit that ended its session; undefined when none did. */
+export function limitText(
+  reason: StopReason,
+  { maxSeconds }: { maxSeconds: number },
+): string | undefined {
+  if (reason === 'too_long') return `the session is longer than ${maxSeconds} s`
+  return reason === 'too_large' ? warningTexts.tooLarge : undefined
+}
+
+/** Makes what notes a warning, each once in a session; `told` are those that an earlier process noted. */
+export function createWarnings({
+  journal,
+  log,
+  told,
+}: {
+  journal: Journal
+  log: Log
+  told: readonly string[]
+}): (text: string) => void {
+  const noted = new Set(told)
+  return (text) => {
+    if (noted.has(text)) return
+    noted.add(text)
+    log.warn({ warning: text }, 'a live session is cut')
+    journal.append({ lines: [writeRecord({ kind: 'warning', text })] })
+  }
+}
+
+/** The warnings that are noted about a session, each once. */
+export async function readWarnings(readLog: ReadLog): Promise<string[]> {
+  const texts = new Set<string>()
+  for await (const lines of readLog()) {
+    for (const line of lines) {
+      if (!line.startsWith('warning ')) continue
+      const record = readRecord(line)
+      if (record.kind === 'warning') texts.add(record.text)
+    }
+  }
+  return [...texts]
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Envelope } from '../../text/result/envelope.ts'
+import { failed } from '../../text/result/envelope.ts'
+import type { AddOnResults } from '../messages/realtime-add-ons.ts'
+import { writeRecord } from '../recovery/session-log.ts'
+import { type CollectOptions, collectAddOnResults } from './add-on-results.ts'
+
+const none = { translation: false, named_entity_recognition: false, sentiment_analysis: false }
+const why = { status_code: 500, exception: 'AddonFailed', message: 'it broke down' }
+
+function found(...starts: number[]): Envelope {
+  const results = starts.map((start) => ({ start }))
+  return { success: true, is_empty: starts.length === 0, exec_time: 0.25, error: null, results }
+}
+
+type Asked = {
+  asked: Partial<typeof none>
+  form?: 'string' | 'native'
+  channelOf?: (number: number) => number
+  speakerAt?: CollectOptions['speakerAt']
+}
+
+/** What the result tells of findings, one for each utterance. */
+async function answersOf(
+  findings: readonly AddOnResults[],
+  { asked, form = 'string', channelOf = () => 0, speakerAt = () => undefined }: Asked,
+): Promise<Record<string, Envelope>> {
+  const lines = findings.map((findings, number) => {
+    return writeRecord({ kind: 'found', found: { channel: channelOf(number), number, findings } })
+  })
+  async function* readLog() {
+    yield ['begin 1', ...lines]
+  }
+  const params = {
+    realtime_processing: { ...none, ...asked },
+    post_processing: { summarization: false },
+  }
+  const answers = await collectAddOnResults(readLog, params, { form, speakerAt })
+  return Object.fromEntries(Object.entries(answers).map(([key, text]) => [key, JSON.parse(text)]))
+}
+
+test('what was found in all utterances stands by start, with the time of all', async () => {
+  const findings = [3, 1].map((start) => ({ named_entity_recognition: found(start, start + 1) }))
+  const answers = await answersOf(findings, { asked: { named_entity_recognition: true } })
+  assert.deepEqual(answers, {
+    named_entity_recognition: { ...found(1, 2, 3, 4), exec_time: 0.5 },
+  })
+})
+
+test('of what begins at the same moment the lower channel comes first, whichever was answered first', async () => {
+  const envelope = (mark: string) => ({ ...found(), results: [{ start: 1, mark }] })
+  const findings = ['b', 'a'].map((mark) => ({ named_entity_recognition: envelope(mark) }))
+  const asked = { named_entity_recognition: true }
+  const answers = await answersOf(findings, { asked, channelOf: (number) => 1 - number })
+  assert.deepEqual(
+    answers.named_entity_recognition!.results,
+    ['a', 'b'].map((mark) => ({ start: 1, mark })),
+  )
+})
+
+test('sentiments are text, or what they are where the server is set so', async () => {
+  const findings = [{ sentiment_analysis: found(1) }]
+  const asked = { sentiment_analysis: true }
+  const [text, native] = [
+    await answersOf(findings, { asked }),
+    await answersOf(findings, { asked, form: 'native' }),
+  ]
+  assert.equal(text.sentiment_analysis!.results, '[{"start":1}]')
+  assert.deepEqual(native.sentiment_analysis!.results, [{ start: 1 }])
+})
+
+test('only what was asked for has an answer, also without an utterance', async () => {
+  const found = await answersOf([], { asked: { sentiment_analysis: true, translation: true } })
+  assert.deepEqual(Object.keys(found), ['translation', 'sentiment_analysis'])
+  assert.equal(found.translation!.error?.exception, 'NotConfigured')
+  const { success, is_empty, results } = found.sentiment_analysis!
+  assert.deepEqual([success, is_empty, results], [true, true, '[]'])
+})
+
+test('an add-on failed if it failed on every utterance', async () => {
+  const asked = { named_entity_recognition: true }
+  const failure = { named_entity_recognition: failed('named_entity_recognition', why) }
+  const [some, all] = [
+    await answersOf([failure, { named_entity_recognition: found(1) }], { asked }),
+    await answersOf([failure, failure], { asked }),
+  ]
+  assert.equal(some.named_entity_recognition!.success, true)
+  const { success, error, results } = all.named_entity_recognition!
+  assert.deepEqual([success, error, results], [false, why, null])
+})
+
+test('who felt something is who spoke then in the end, not who was told', async () => {
+  const told = [
+    { start: 1, end: 2, speaker: 0 },
+    { start: 3, end: 4, speaker: 0 },
+    { start: 5, end: 6 },
+  ]
+  const findings = [{ sentiment_analysis: { ...found(), results: told } }]
+  const { sentiment_analysis } = await answersOf(findings, {
+    asked: { sentiment_analysis: true },
+    form: 'native',
+    channelOf: () => 1,
+    speakerAt: ({ channel, start }) => (start === 1 ? undefined : 10 * channel + start),
+  })
+  const speakers = (sentiment_analysis!.results as { speaker?: number }[]).map(
+    ({ speaker }) => speaker,
+  )
+  assert.deepEqual(speakers, [0, 13, undefined])
+})

@@ -1,0 +1,97 @@
+import type { ResultForm } from '../../text/add-on.ts'
+import type { Envelope } from '../../text/result/envelope.ts'
+import { failed } from '../../text/result/envelope.ts'
+import { notConfigured } from '../../text/result/not-configured.ts'
+import { roundTo } from '../../transcript/rounding.ts'
+import type { AddOnParams } from '../messages/realtime-add-ons.ts'
+import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
+import { type AddOnRecord, type ReadLog, readRecord } from '../recovery/session-log.ts'
+import { joined } from './result.ts'
+
+const types = ['named_entity_recognition', 'sentiment_analysis'] as const
+type FindingType = (typeof types)[number]
+
+/** What was found in all utterances by one add-on, each with its place and as JSON text. */
+type Gathered = {
+  found: { start: number; channel: number; json: string }[]
+  seconds: number
+  successes: number
+  error: Envelope['error']
+}
+
+/** How answers are written, and who is said in the end to have spoken at a moment: what was told was provisional. */
+export type CollectOptions = {
+  form: ResultForm
+  speakerAt(span: ChannelSpan): number | undefined
+}
+
+/**
+ * The answers of the realtime add-ons in the result of a session, as JSON texts by key: what was told of each
+ * utterance, by start (contract 4.7). One failed only if it failed on every utterance.
+ */
+export async function collectAddOnResults(
+  readLog: ReadLog,
+  { realtime_processing: asked }: AddOnParams,
+  { form, speakerAt }: CollectOptions,
+): Promise<Record<string, string>> {
+  const wanted = types.filter((type) => asked[type])
+  const gathered = Object.fromEntries(types.map((type) => [type, nothing()]))
+  const answers: Record<string, string> = {}
+  if (asked.translation) answers.translation = JSON.stringify(notConfigured('translation'))
+  if (wanted.length === 0) return answers
+  for await (const lines of readLog()) {
+    for (const line of lines) {
+      if (!line.startsWith('found ')) continue
+      const record = readRecord(line)
+      if (record.kind === 'found')
+        for (const type of wanted) add(gathered[type]!, record.found, { type, speakerAt })
+    }
+  }
+  for (const type of wanted) answers[type] = await writeAnswer(type, gathered[type]!, form)
+  return answers
+}
+
+function nothing(): Gathered {
+  return { found: [], seconds: 0, successes: 0, error: null }
+}
+
+type Found = { start: number; end: number; speaker?: number }
+
+function add(
+  gathered: Gathered,
+  { channel, findings }: AddOnRecord,
+  { type, speakerAt }: Pick<CollectOptions, 'speakerAt'> & { type: FindingType },
+): void {
+  const envelope = findings[type]
+  if (!envelope) return
+  gathered.seconds += envelope.exec_time
+  gathered.error ??= envelope.error
+  if (!envelope.success) return
+  gathered.successes++
+  for (const one of envelope.results as Found[]) {
+    const speaker = one.speaker === undefined ? undefined : speakerAt({ ...one, channel })
+    const told = speaker === undefined ? one : { ...one, speaker }
+    gathered.found.push({ start: one.start, channel, json: JSON.stringify(told) })
+  }
+}
+
+async function writeAnswer(
+  type: FindingType,
+  { found, seconds, successes, error }: Gathered,
+  form: ResultForm,
+): Promise<string> {
+  if (error && successes === 0) return JSON.stringify(failed(type, error, { seconds, form }))
+  // By channel as well: which channel was answered first differs from run to run.
+  found.sort((a, b) => a.start - b.start || a.channel - b.channel)
+  const list = `[${await joined(found, { separator: ',', textOf: ({ json }) => json })}]`
+  // Text of an array, not an array: so the contract has it (4.7).
+  const isText = type === 'sentiment_analysis' && form === 'string'
+  const head = {
+    success: true,
+    is_empty: found.length === 0,
+    exec_time: roundTo(seconds, 6),
+    error: null,
+  }
+  const results = isText ? JSON.stringify(list) : list
+  return `${JSON.stringify(head).slice(0, -1)},"results":${results}}`
+}

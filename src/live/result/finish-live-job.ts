@@ -1,0 +1,186 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AudioFormat } from '../../audio/audio-format.ts'
+import { wavHeader } from '../../audio/wav-header.ts'
+import type { Log } from '../../log.ts'
+import { type Metrics, outcomeOf } from '../../metrics.ts'
+import type { LiveCallback } from '../../storage/deliveries/delivery-outbox.ts'
+import type { JobFailure, Lease } from '../../storage/jobs/lease.ts'
+import { dropResult, storeResultText } from '../../storage/jobs/results.ts'
+import { keepRecording, type LiveFiles } from '../../storage/live/live-files.ts'
+import {
+  failLiveJob,
+  finishLiveJob,
+  type LiveJob,
+  type Recorded,
+} from '../../storage/live/live-jobs.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { roundTo } from '../../transcript/rounding.ts'
+import { type CallbackFeed, dropBodies } from '../callbacks/callback-feed.ts'
+import { formatOf, secondsOf } from '../input/audio-format.ts'
+import type { LiveParams } from '../live-params.ts'
+import type { Outcome } from '../messages/final-messages.ts'
+import { endMessage } from '../messages/lifecycle-messages.ts'
+
+/** What could not be stored is tried again after this time. */
+const RETRY_MS = 2000
+
+const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
+
+/** A session has its job no more: another process took it in hand, or it has ended. */
+class LeaseLostError extends Error {}
+
+/** A session in hand: its job, the right to write to that, and its files. */
+export type ActiveSession = { job: LiveJob; lease: Lease; files: LiveFiles }
+
+/** What its callback hears of it, if there is one. */
+type Feed = Pick<CallbackFeed, 'feed' | 'finish'>
+
+/** What the end of a session needs. */
+export type FinishLiveJobOptions = {
+  storage: Pick<Storage, 'db' | 'objects'>
+  log: Log
+  metrics?: Metrics | undefined
+  /** Aborted when the server stops: a job that could not be ended by then is left to the next one. */
+  signal: AbortSignal
+}
+
+/**
+ * Ends the job of a session, in one way or the other, and tries again for as long as that cannot be
+ * stored. A job that is not the session's any more is left as it is.
+ */
+export class FinishLiveJob {
+  readonly #options: FinishLiveJobOptions
+  readonly #session: ActiveSession & { feed?: Feed | undefined }
+  #isLost = false
+
+  constructor(options: FinishLiveJobOptions, session: ActiveSession & { feed?: Feed | undefined }) {
+    this.#options = options
+    this.#session = session
+  }
+
+  /** Whether job and folder turned out to be somebody else's. */
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** Ends it with its result; rejects when `signal` is aborted before, or the job is not the session's. */
+  async finish(outcome: Outcome, signal: AbortSignal): Promise<void> {
+    await this.#forceNonEmpty(() => this.#store(outcome), signal)
+    const { log, metrics } = this.#options
+    const { id: sessionId, account } = this.#session.job
+    log.info({ sessionId, account }, 'live session ended')
+    metrics?.jobsEnded.inc({ kind: 'live', outcome: 'done' })
+    metrics?.audioSeconds.inc({ kind: 'live' }, outcome.duration)
+  }
+
+  /** Ends it as failed, with what was recorded; rejects when the server stops before. */
+  async fail(): Promise<void> {
+    const { storage, signal, log, metrics } = this.#options
+    const { job, lease, files, feed } = this.#session
+    const fail = async () => {
+      await feed?.feed()
+      const failed = { job, files, failure: sessionFailed, only: lease }
+      if (!(await failRecorded(storage, failed))) throw new LeaseLostError()
+      log.warn(
+        { sessionId: job.id, account: job.account, ...sessionFailed },
+        'live session ended with an error',
+      )
+      metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(sessionFailed) })
+    }
+    try {
+      if (!this.#isLost) await this.#forceNonEmpty(fail, signal)
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) throw error
+    }
+  }
+
+  async #forceNonEmpty(store: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { log } = this.#options
+    const { job } = this.#session
+    try {
+      await untilStored(store, { signal, log, sessionId: job.id })
+    } catch (error) {
+      if (error instanceof LeaseLostError) {
+        this.#isLost = true
+        log.error({ sessionId: job.id }, 'a live session has lost its job')
+      }
+      throw error
+    }
+  }
+
+  /** Puts result and recording where every job has them; until the last statement nobody sees them. */
+  async #store(outcome: Outcome): Promise<void> {
+    const { db, objects } = this.#options.storage
+    const { job, lease, files, feed } = this.#session
+    const result = await storeResultText(db, outcome.result())
+    let callbacks: LiveCallback[] = []
+    let isDone = false
+    try {
+      const file = await keepSound(objects, { job, files, ...outcome })
+      callbacks = (await feed?.finish()) ?? []
+      isDone = await finishLiveJob(db, lease, { result, file, at: Date.now(), callbacks })
+      if (!isDone) throw new LeaseLostError()
+    } finally {
+      if (!isDone) await Promise.all([dropResult(db, result), dropBodies(db, callbacks)])
+    }
+  }
+}
+
+/** A job that is to fail, what there is of its sound, and when alone it may. */
+export type FailedSession = {
+  job: LiveJob
+  files: LiveFiles | undefined
+  failure: JobFailure
+  only?: Lease | undefined
+}
+
+/**
+ * Ends a job as failed; what was recorded was promised to be kept, and becomes its file. False, and no
+ * change, when it has ended or the lease was lost.
+ */
+export async function failRecorded(
+  { db, objects }: FinishLiveJobOptions['storage'],
+  { job, files, failure, only }: FailedSession,
+): Promise<boolean> {
+  const format = formatOf(job.params as LiveParams)
+  const soundBytes = files?.soundBytes ?? 0
+  const duration = roundTo(secondsOf(soundBytes, format), 6)
+  const file = files && (await keepSound(objects, { job, files, format, soundBytes, duration }))
+  return failLiveJob(db, job.id, { failure, file, at: Date.now(), endMessage, only })
+}
+
+type Sound = {
+  job: LiveJob
+  files: LiveFiles
+  format: AudioFormat
+  soundBytes: number
+  duration: number
+}
+
+/** Makes the sound the object of its job; undefined when there is none. */
+async function keepSound(
+  objects: Storage['objects'],
+  { job, files, format, soundBytes, duration }: Sound,
+): Promise<Recorded | undefined> {
+  if (soundBytes === 0) return undefined
+  const header = wavHeader(format, soundBytes)
+  const { size } = await keepRecording(files, objects, { id: job.fileId, header })
+  return { size, duration, channels: format.channels }
+}
+
+/** Tries until it works; rejects when aborted before, or the session has its job no more. */
+export async function untilStored<T>(
+  store: () => Promise<T>,
+  { signal, log, sessionId }: { signal: AbortSignal; log: Log; sessionId: string },
+): Promise<T> {
+  for (;;) {
+    try {
+      return await store()
+    } catch (error) {
+      if (error instanceof LeaseLostError) throw error
+      signal.throwIfAborted()
+      log.error({ err: error, sessionId }, 'cannot end a live session, trying again')
+      await delay(RETRY_MS, undefined, { signal })
+    }
+  }
+}

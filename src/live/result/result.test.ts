@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { AddOnError } from '../../text/result/envelope.ts'
+import { acknowledgment, acknowledgmentOf } from '../input/acknowledgment.ts'
+import { viewUtterance } from '../messages/utterance-view.ts'
+import {
+  type ChunkRecord,
+  type LogRecord,
+  type ReadLog,
+  writeRecord,
+} from '../recovery/session-log.ts'
+import { buildResult, buildTranscription } from './result.ts'
+import { withMessages } from './result-messages.ts'
+
+const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
+const options = {
+  ...{ sessionId: 'a', format, hasAcks: true, maxMessages: 100 },
+  maxMessageBytes: Number.POSITIVE_INFINITY,
+}
+
+function logOf(records: readonly LogRecord[]) {
+  return async function* () {
+    // In pieces, as files give it.
+    for (const record of records) yield [writeRecord(record)]
+  }
+}
+
+/** An utterance of one word per name, a second each. */
+function said(text: string, place: { start: number; channel: number; number: number }): LogRecord {
+  const { start, channel, number } = place
+  const words = text.split(' ').map((word, i) => {
+    return { text: word, start: start + i, end: start + i + 0.5, confidence: 0.5 }
+  })
+  const view = viewUtterance(words, { channel, language: 'en', span: { start, end: start } })
+  const utterance = { channel, number, text: text === '' ? null : JSON.stringify(view) }
+  return { kind: 'utterance', utterance }
+}
+
+function message(text: string): LogRecord {
+  return { kind: 'message', text }
+}
+
+function chunk(received: number): { kind: 'chunk'; chunk: ChunkRecord } {
+  return { kind: 'chunk', chunk: { at: 1_700_000_000_000, received, sound: received } }
+}
+
+/** The result of what was said. */
+async function resultOf(readLog: ReadLog, addOns: Record<string, string> = {}) {
+  const { transcription } = await buildTranscription(readLog)
+  const measures = { duration: 12.3456789, channels: 2, work: 0.5, warnings: [], addOns }
+  return { transcription, whole: buildResult(transcription, measures) }
+}
+
+async function messagesOf(
+  records: readonly LogRecord[],
+  changed: Partial<typeof options> = {},
+): Promise<string[]> {
+  const readLog = logOf(records)
+  const { whole } = await resultOf(readLog)
+  const pieces = await Array.fromAsync(withMessages(whole, readLog, { ...options, ...changed }))
+  return JSON.parse(pieces.join('')).messages
+}
+
+test('utterances stand by start, then channel, and the transcript is their trimmed text', async () => {
+  const log = logOf([
+    said('b c', { start: 4, channel: 0, number: 0 }),
+    said('', { start: 1, channel: 0, number: 1 }),
+    said('d', { start: 4, channel: 1, number: 1 }),
+    said('a', { start: 2, channel: 1, number: 0 }),
+  ])
+  const { whole, transcription } = await resultOf(log)
+  const result = JSON.parse(whole)
+  assert.deepEqual(JSON.parse(transcription), result.transcription)
+  assert.equal(result.transcription.full_transcript, 'a b c d')
+  assert.deepEqual(result.transcription.languages, ['en'])
+  assert.deepEqual(
+    result.transcription.utterances.map(({ text }: { text: string }) => text),
+    [' a', ' b c', ' d'],
+  )
+  assert.deepEqual(result.metadata, {
+    audio_duration: 12.345679,
+    number_of_distinct_channels: 2,
+    billing_time: 24.691358,
+    transcription_time: 0.5,
+    warnings: [],
+  })
+  assert.deepEqual(Object.keys(result), ['metadata', 'transcription'])
+})
+
+test('utterances of the speakers at the end take the place of those that were told', async () => {
+  const told = said('a b', { start: 0, channel: 0, number: 0 })
+  const spoken = (text: string, speaker: number): LogRecord => {
+    const span = { start: 0, end: 1 }
+    const words = [{ text, start: speaker, end: speaker + 0.5, confidence: 1 }]
+    const view = viewUtterance(words, { channel: 0, language: 'en', span, speaker })
+    return { kind: 'spoken', text: JSON.stringify(view) }
+  }
+  const diarized = (error: AddOnError | null): LogRecord => {
+    return { kind: 'diarized', diarized: { count: error ? 0 : 2, seconds: 1, error } }
+  }
+  const textsOf = async (...records: LogRecord[]) => {
+    const { spoken } = await buildTranscription(logOf(records))
+    return spoken.map(({ text, speaker }) => [text, speaker])
+  }
+  // A process was killed before it had noted all; the next one has them noted once more.
+  const notes = [spoken('a', 0), spoken('a', 0), spoken('b', 1)]
+  assert.deepEqual(await textsOf(told, ...notes), [['a b', undefined]])
+  assert.deepEqual(await textsOf(told, ...notes, diarized(null)), [
+    ['a', 0],
+    ['b', 1],
+  ])
+  const error = { status_code: 500, exception: 'AddonFailed', message: 'broke down' }
+  assert.deepEqual(await textsOf(told, ...notes, diarized(error)), [['a b', undefined]])
+})
+
+test('add-ons that were asked for have their place in the result', async () => {
+  const { whole } = await resultOf(logOf([]), { summarization: '{"results":"all"}' })
+  assert.deepEqual(JSON.parse(whole).summarization, { results: 'all' })
+})
+
+test('messages are the last key, in order, acknowledgements among them', async () => {
+  const records = [chunk(3200), message('{"type":"a"}'), chunk(6400), message('{"type":"b"}')]
+  const acks = [
+    acknowledgment({ before: { at: 0, received: 0, sound: 0 }, chunk: chunk(3200).chunk }, options),
+    acknowledgment({ before: chunk(3200).chunk, chunk: chunk(6400).chunk }, options),
+  ]
+  const messages = await messagesOf(records)
+  assert.deepEqual(messages, [acks[0], '{"type":"a"}', acks[1], '{"type":"b"}'])
+  assert.deepEqual(JSON.parse(messages[2]!).data, {
+    byte_range: [3200, 6400],
+    time_range: [0.1, 0.2],
+  })
+  assert.deepEqual(await messagesOf(records, { hasAcks: false }), ['{"type":"a"}', '{"type":"b"}'])
+})
+
+test('a chunk whose acknowledgement told more stands in the messages only once', async () => {
+  const part = chunk(6400)
+  part.chunk.isPart = true
+  const told = message('{"type":"audio_chunk"}')
+  assert.equal((await messagesOf([chunk(3200), part, told])).length, 2)
+  // With its chunk counted as well, there would seem to be one too many.
+  assert.equal((await messagesOf([chunk(3200), part, told], { maxMessages: 2 })).length, 2)
+})
+
+test('with too many messages the oldest acknowledgements are left out, then the oldest others', async () => {
+  const records = [chunk(1), message('"a"'), chunk(2), message('"b"'), chunk(3), message('"c"')]
+  const kinds = (messages: readonly string[]) => {
+    return messages.map((text) => (text.length < 5 ? text : JSON.parse(text).data.byte_range[1]))
+  }
+  assert.deepEqual(kinds(await messagesOf(records, { maxMessages: 5 })), [
+    '"a"',
+    2,
+    '"b"',
+    3,
+    '"c"',
+  ])
+  assert.deepEqual(kinds(await messagesOf(records, { maxMessages: 3 })), ['"a"', '"b"', '"c"'])
+  assert.deepEqual(kinds(await messagesOf(records, { maxMessages: 1 })), ['"c"'])
+})
+
+test('with too many bytes of messages the same are left out, but none that holds the transcript', async () => {
+  const long = (name: string) => `"${name.repeat(1000)}"`
+  const whole = `{"type":"post_transcript","data":"${'x'.repeat(9000)}"}`
+  const texts = [long('a'), long('b'), whole, long('c')]
+  const records = [chunk(1), ...texts.map(message)]
+  const kept = async (maxMessageBytes: number) => await messagesOf(records, { maxMessageBytes })
+  assert.equal((await kept(3500)).length, 5)
+  assert.deepEqual(await kept(3100), texts)
+  assert.deepEqual(await kept(2500), texts.slice(1))
+  assert.deepEqual(await kept(1), [whole])
+})
+
+test('a result tells what it lacks, if it lacks anything', async () => {
+  const measures = { duration: 1, channels: 1, work: 0, addOns: {} }
+  const { metadata } = JSON.parse(buildResult('{}', { ...measures, warnings: ['cut'] }))
+  assert.deepEqual(metadata.warnings, ['cut'])
+  assert.deepEqual(
+    JSON.parse(buildResult('{}', { ...measures, warnings: [] })).metadata.warnings,
+    [],
+  )
+})
+
+test('an acknowledgement that stands in the log as a message is left out like the others', async () => {
+  const timeRange: [number, number] = [0, 0]
+  const at = { sessionId: 'a', at: 1000 }
+  const ack = acknowledgmentOf({ byteRange: [0, 7], timeRange }, at)
+  const refused = ack.replace('"acknowledged":true', '"acknowledged":false')
+  const records = [message(ack), message('"a"'), message(refused), chunk(9)]
+  const messages = await messagesOf(records, { maxMessages: 3 })
+  assert.deepEqual(messages.slice(0, 2), ['"a"', refused])
+  assert.deepEqual((await messagesOf(records, { maxMessages: 2 })).at(-1), refused)
+})
+
+test('what was sent while the result could not be stored stands before the last messages', async () => {
+  const [final, end] = ['{"type":"post_final_transcript"}', '{"type":"end_session"}']
+  const records = ['"a"', final, end, '"refused"'].map(message)
+  assert.deepEqual(await messagesOf(records), ['"a"', '"refused"', final, end])
+  assert.deepEqual(await messagesOf(records, { maxMessages: 1 }), [end])
+})
+
+test('no piece is long, and none ends within a character', async () => {
+  for (const before of ['', 'x']) {
+    const whole = JSON.stringify({ text: `${before}${'😀'.repeat(100_000)}` })
+    const pieces = await Array.fromAsync(withMessages(whole, logOf([message(whole)]), options))
+    assert.ok(Math.max(...pieces.map(({ length }) => length)) < 200_000)
+    const bytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
+    assert.deepEqual(JSON.parse(bytes.toString()), { ...JSON.parse(whole), messages: [whole] })
+  }
+})
+
+test('a long result leaves the loop free while it is put together', async () => {
+  const records = Array.from({ length: 5000 }, (_, number) => {
+    return said('word', { start: number, channel: 0, number })
+  })
+  const lines = records.map(writeRecord)
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  count()
+  async function* readLog() {
+    yield lines
+  }
+  const { whole } = await resultOf(readLog)
+  isOver = true
+  assert.ok(turns >= 10, `${turns} turns`)
+  assert.equal(JSON.parse(whole).transcription.utterances.length, 5000)
+})
+
+test('a long message is the same when it was written in pieces, pairs of surrogates included', async () => {
+  for (const before of ['', 'x']) {
+    const text = JSON.stringify({ text: `${before}${'😀"\\\n'.repeat(40_000)}` })
+    assert.deepEqual(await messagesOf([message(text)]), [text])
+  }
+})

@@ -1,0 +1,79 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { languagesBySpeech } from '../../text/result/result-text.ts'
+import { roundTo } from '../../transcript/rounding.ts'
+import type { DiarizedRecord, ReadLog } from '../recovery/session-log.ts'
+import { readUtterances, type SessionUtterance } from './session-utterances.ts'
+
+/**
+ * What was said in a session, as JSON texts: the transcription of its result, and the utterances of that. `diarized` tells
+ * of the speakers at the end, if they were asked for.
+ */
+export type TranscriptionText = {
+  transcription: string
+  utterances: string
+  spoken: readonly SessionUtterance[]
+  diarized: DiarizedRecord | undefined
+}
+
+/** What a result tells besides what was said. */
+export type ResultOptions = {
+  /** Seconds. */
+  duration: number
+  channels: number
+  work: number
+  /** What the customer should know: what was left out, and why. */
+  warnings: readonly string[]
+  /** JSON texts by key. */
+  addOns: Readonly<Record<string, string>>
+}
+
+/** Puts together what was said in a session. */
+export async function buildTranscription(readLog: ReadLog): Promise<TranscriptionText> {
+  const { spoken, diarized } = await readUtterances(readLog)
+  const texts = await joined(spoken, { separator: ' ', textOf: ({ text }) => text })
+  const views = await joined(spoken, { separator: ',', textOf: ({ json }) => json })
+  const head = { full_transcript: texts, languages: languagesBySpeech(spoken) }
+  const utterances = `[${views}]`
+  const transcription = `${JSON.stringify(head).slice(0, -1)},"utterances":${utterances}}`
+  return { transcription, utterances, spoken, diarized }
+}
+
+/** The result of a session as JSON text (contract 4.1), without its messages. */
+export function buildResult(
+  transcription: string,
+  { duration, channels, work, warnings, addOns }: ResultOptions,
+): string {
+  const seconds = roundTo(duration, 6)
+  const metadata = JSON.stringify({
+    audio_duration: seconds,
+    number_of_distinct_channels: channels,
+    billing_time: roundTo(seconds * channels, 6),
+    transcription_time: roundTo(work, 6),
+    warnings,
+  })
+  const parts = Object.entries({ metadata, transcription, ...addOns })
+  return `{${parts.map(([key, json]) => `"${key}":${json}`).join(',')}}`
+}
+
+/** Utterances that are put together before the loop has its turn. */
+const BATCH = 1000
+
+/** Puts texts of utterances together; all of them are megabytes. */
+export async function joined<T>(
+  utterances: readonly T[],
+  { separator, textOf }: { separator: string; textOf: (one: T) => string },
+): Promise<string> {
+  const batches: string[] = []
+  for (let at = 0; at < utterances.length; at += BATCH) {
+    batches.push(
+      utterances
+        .slice(at, at + BATCH)
+        .map(textOf)
+        .join(separator),
+    )
+    await turn()
+  }
+  const all = batches.join(separator)
+  await turn()
+  return all
+}

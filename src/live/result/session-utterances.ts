@@ -1,0 +1,43 @@
+import type { UtteranceView } from '../messages/utterance-view.ts'
+import { type DiarizedRecord, type ReadLog, readRecord } from '../recovery/session-log.ts'
+
+/** An utterance of a session; `json` is its view, `text` is trimmed. */
+export type SessionUtterance = Pick<
+  UtteranceView,
+  'start' | 'end' | 'channel' | 'language' | 'speaker'
+> & {
+  text: string
+  json: string
+}
+
+/** The utterances of a session by start, then channel, and what became of its speakers, if they were asked for. */
+export type SessionUtterances = { spoken: SessionUtterance[]; diarized: DiarizedRecord | undefined }
+
+/** Reads the utterances that were told, or in their place those that the speakers at the end made of them. */
+export async function readUtterances(readLog: ReadLog): Promise<SessionUtterances> {
+  const told: SessionUtterance[] = []
+  const cutAnew: SessionUtterance[] = []
+  let diarized: DiarizedRecord | undefined
+  for await (const lines of readLog()) {
+    for (const line of lines) {
+      if (!/^(utterance|spoken|diarized) /.test(line)) continue
+      const record = readRecord(line)
+      if (record.kind === 'diarized') diarized = record.diarized
+      if (record.kind === 'spoken') cutAnew.push(readView(record.text))
+      if (record.kind === 'utterance' && record.utterance.text !== null) {
+        told.push(readView(record.utterance.text))
+      }
+    }
+  }
+  // Those before them are of a process that was killed before it had noted all.
+  const isCut = diarized && diarized.error === null
+  const spoken = isCut ? cutAnew.slice(cutAnew.length - diarized!.count) : told
+  spoken.sort((a, b) => a.start - b.start || a.channel - b.channel)
+  return { spoken, diarized }
+}
+
+function readView(json: string): SessionUtterance {
+  const { start, end, channel, language, speaker, text } = JSON.parse(json) as UtteranceView
+  const own = { start, end, channel, language, text: text.trim(), json }
+  return speaker === undefined ? own : { ...own, speaker }
+}

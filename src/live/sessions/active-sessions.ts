@@ -1,0 +1,291 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SpeechEngine } from '../../asr/speech-engine.ts'
+import type { Config } from '../../config.ts'
+import { AppError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Metrics } from '../../metrics.ts'
+import { liveFolder } from '../../storage/data-folder.ts'
+import { createLiveFiles, type LiveFiles, removeLiveFiles } from '../../storage/live/live-files.ts'
+import { beginLiveJob, type LiveJob } from '../../storage/live/live-jobs.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { LiveText, SessionText } from '../../text/live/live-text.ts'
+import { noTracing, type Span, type Tracing } from '../../tracing.ts'
+import type { CallbackFeed } from '../callbacks/callback-feed.ts'
+import { createCallbackFeeds, type OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
+import { type LiveParams, textOf } from '../live-params.ts'
+import { hasRealtimeAddOns } from '../messages/realtime-add-ons.ts'
+import { routingOf } from '../messages/server-messages.ts'
+import { UnreadMessages, type UnreadShare } from '../messages/unread-bytes.ts'
+import { recoverSession } from '../recovery/session-recovery.ts'
+import { FinishLiveJob } from '../result/finish-live-job.ts'
+import { LiveSession, type SessionEnd } from '../session.ts'
+import type { Load } from './capacity-shares.ts'
+import { failLeftSessions, failSession } from './live-disabled.ts'
+import { createSessionMetrics } from './session-metrics.ts'
+
+/** What sessions are made of. */
+export type ActiveSessionsOptions = {
+  config: Pick<Config, 'live' | 'storage' | 'delivery' | 'addOnResults'>
+  storage: Pick<Storage, 'db' | 'objects'>
+  speech: SpeechEngine
+  liveText: LiveText
+  log: Log
+  metrics?: Metrics | undefined
+  tracing?: Tracing | undefined
+  /** Called when something may have been queued for receivers. */
+  onEvents?: () => void
+  /** Whether an account has more than its share of a machine that has too much to carry. */
+  isOverShare?: ((account: string) => boolean) | undefined
+  /** Aborted when the server stops: then none is tried again. */
+  signal: AbortSignal
+}
+
+/** A session that cannot be opened is tried again after this time, then after twice as long, and so on. */
+const FIRST_PAUSE_MS = 1000
+const MAX_PAUSE_MS = 30_000
+/** Sessions that leave are told one by one, over this time at most: all of them come back at once. */
+const LEAVE_MS = 2000
+const LEAVE_STEP_MS = 50
+
+/** So many times what one session may have unread. */
+const UNREAD_PER_ACCOUNT = 4
+const UNREAD_PER_PROCESS = 16
+
+/** A session and its end, which never rejects. */
+export type SessionHandle = { session: LiveSession; ended: Promise<SessionEnd> }
+
+/** What became of taking a session in hand: it may have ended meanwhile, or be tried again later. */
+export type Opened = SessionHandle | 'ended' | 'unopened'
+
+type Parts = {
+  session: LiveSession
+  ending: FinishLiveJob
+  feed: CallbackFeed | undefined
+  text: SessionText
+  files: LiveFiles
+  folder: string
+  span: Span
+  unread: UnreadShare
+}
+
+/**
+ * The sessions that this process has in hand: each is kept until it has ended. One that cannot be opened
+ * is tried again, and one whose disk failed goes on from what is on it; what is open still when the
+ * server stops waits for the next one.
+ */
+export class ActiveSessions {
+  readonly #options: ActiveSessionsOptions
+  readonly #log: Log
+  readonly #folder: string
+  readonly #owner = randomUUID()
+  readonly #held = new Map<string, Promise<Opened>>()
+  readonly #live = new Set<LiveSession>()
+  readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
+  readonly #openFeed: OpenCallbackFeed
+  readonly #unread: UnreadMessages
+  #usualSeconds: number | undefined
+
+  constructor(options: ActiveSessionsOptions) {
+    this.#options = options
+    this.#log = options.log
+    this.#folder = liveFolder(options.config.storage.folder)
+    this.#openFeed = createCallbackFeeds(options)
+    const perSession = options.config.live.maxQueuedBytes
+    const perAccount = perSession * UNREAD_PER_ACCOUNT
+    const perProcess = perSession * UNREAD_PER_PROCESS
+    this.#unread = new UnreadMessages({ perSession, perAccount, perProcess })
+  }
+
+  /** How many they are. */
+  get size(): number {
+    return this.#held.size
+  }
+
+  /** What they take of the machine, by account; those that are being opened count in full. */
+  get loads(): Load[] {
+    return [...this.#loads.values()].map(({ account, session }) => {
+      return { account, weight: session?.weight ?? 1 }
+    })
+  }
+
+  /** Those that were opened, by the id of their job. */
+  get sessions(): Map<string, LiveSession> {
+    const opened = [...this.#loads].filter(([, { session }]) => session)
+    return new Map(opened.map(([id, { session }]) => [id, session!]))
+  }
+
+  /** How many of them have a client now. */
+  get connected(): number {
+    return [...this.#live].filter(({ isConnected }) => isConnected).length
+  }
+
+  /** Seconds that sessions lasted, the recent ones counting most; undefined until one has ended. */
+  get usualSeconds(): number | undefined {
+    return this.#usualSeconds
+  }
+
+  /** Takes a session in hand, unless it is; see `Opened`. */
+  hold(job: LiveJob): Promise<Opened> {
+    if (!this.#held.has(job.id)) void this.#keep(job)
+    return this.#held.get(job.id)!
+  }
+
+  /** Tells clients to come again, and lets go of all sessions: what has come is stored. */
+  async leave(): Promise<void> {
+    const held = await Promise.all(this.#held.values())
+    const step = Math.min(LEAVE_STEP_MS, LEAVE_MS / Math.max(1, held.length))
+    const leaving = held.map(async (one, i) => {
+      if (one === 'ended' || one === 'unopened') return
+      await delay(i * step)
+      await one.session.leave()
+      await one.ended
+    })
+    await Promise.all(leaving)
+  }
+
+  async #keep(job: LiveJob): Promise<void> {
+    const { signal } = this.#options
+    let pause = FIRST_PAUSE_MS
+    this.#loads.set(job.id, { account: job.account })
+    try {
+      do {
+        const opening = this.#tryToOpen(job)
+        this.#held.set(job.id, opening)
+        const opened = await opening
+        if (opened === 'ended') return
+        if (opened !== 'unopened') {
+          if ((await opened.ended) !== 'left') return
+          pause = FIRST_PAUSE_MS
+        }
+        await delay(pause, undefined, { signal })
+        pause = Math.min(pause * 2, MAX_PAUSE_MS)
+      } while (!signal.aborted)
+    } catch {
+      // The server stops.
+    } finally {
+      this.#held.delete(job.id)
+      this.#loads.delete(job.id)
+    }
+  }
+
+  async #tryToOpen(job: LiveJob): Promise<Opened> {
+    try {
+      return (await this.#open(job)) ?? 'ended'
+    } catch (error) {
+      this.#log.error({ err: error, sessionId: job.id }, 'cannot take a live session in hand')
+      return 'unopened'
+    }
+  }
+
+  /** Undefined when it has ended meanwhile, or ends here. */
+  async #open(job: LiveJob): Promise<SessionHandle | undefined> {
+    const {
+      config,
+      speech,
+      liveText,
+      storage,
+      metrics,
+      tracing = noTracing,
+      signal,
+    } = this.#options
+    const folder = join(this.#folder, job.id)
+    const take = () => beginLiveJob(storage.db, job.id, { owner: this.#owner, at: Date.now() })
+    if (!speech.live) {
+      const openFeed = this.#openFeed
+      await failSession({ ...this.#options, log: this.#log, take, openFeed }, { job, folder })
+      return undefined
+    }
+    const lease = await take()
+    if (!lease) return undefined
+    this.#options.onEvents?.()
+    const left = await failLeftSessions(folder)
+    const files = left ?? (await createLiveFiles(folder))
+    let text: SessionText | undefined
+    const unread = this.#unread.open(job.account)
+    try {
+      const params = job.params as LiveParams
+      const { resumeDedupe, maxQueuedMessages, maxQueuedBytes } = config.live
+      const reading = {
+        routing: routingOf(params),
+        hasAddOns: hasRealtimeAddOns(params),
+        keepSeconds: resumeDedupe,
+        maxMissed: maxQueuedMessages,
+        maxMissedBytes: maxQueuedBytes,
+      }
+      const earlier = left && (await recoverSession(left, reading))
+      const feed = await this.#openFeed({ job, lease, files })
+      const ending = new FinishLiveJob(
+        { storage, log: this.#log, metrics, signal },
+        { job, lease, files, feed },
+      )
+      text = liveText.open({ id: job.id, account: job.account, ...textOf(params) })
+      const span = tracing.start('live session', { 'steno.session.id': job.id })
+      const session = new LiveSession({
+        id: job.id,
+        account: job.account,
+        createdAt: job.createdAt,
+        params,
+        files,
+        channelPaths: Array.from({ length: params.channels }, (_, i) => {
+          return join(folder, `channel-${i}`)
+        }),
+        ears: speech.live,
+        speech,
+        unread,
+        isOverShare: () => this.#options.isOverShare?.(job.account) ?? false,
+        text,
+        form: config.addOnResults,
+        languages: speech.languages,
+        config: config.live,
+        earlier,
+        finish: (outcome, signal) => ending.finish(outcome, signal),
+        fail: () => ending.fail(),
+        onStored: feed && (() => feed.wake()),
+        watch: createSessionMetrics(span, metrics),
+        log: this.#log.child({ account: job.account }),
+      })
+      feed?.wake()
+      const parts = { session, ending, feed, text, files, folder, span, unread }
+      return { session, ended: this.#keepAlive(job, parts) }
+    } catch (error) {
+      unread.close()
+      await text?.close()
+      await files.close()
+      throw error
+    }
+  }
+
+  /** Lets a session live to its end, and clears up behind it. */
+  async #keepAlive(
+    job: LiveJob,
+    { session, ending, feed, text, files, folder, span, unread }: Parts,
+  ): Promise<SessionEnd> {
+    let end: SessionEnd = 'left'
+    this.#live.add(session)
+    this.#loads.set(job.id, { account: job.account, session })
+    try {
+      end = await session.run()
+    } catch (error) {
+      this.#log.error({ err: error, sessionId: job.id }, 'a live session could not be ended')
+    }
+    this.#options.onEvents?.()
+    this.#live.delete(session)
+    unread.close()
+    span.set({ 'steno.session.end': end })
+    span.end(end === 'failed' ? new AppError('internal') : undefined)
+    try {
+      await text.close()
+      await feed?.close()
+      await files.close()
+      if (end !== 'left' && !ending.isLost) await removeLiveFiles(folder)
+    } catch (error) {
+      this.#log.error({ err: error, sessionId: job.id }, 'cannot clear up behind a live session')
+    }
+    if (end === 'left') return end
+    const seconds = (Date.now() - job.createdAt) / 1000
+    this.#usualSeconds = ((this.#usualSeconds ?? seconds) * 3 + seconds) / 4
+    return end
+  }
+}

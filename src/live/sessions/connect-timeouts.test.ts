@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConnectTimeouts } from './connect-timeouts.ts'
+
+const DAY_MS = 86_400_000
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** What waits for its clients so long, and the sessions to which nobody came. */
+function awaitFor(timeoutMs: number) {
+  const late: string[] = []
+  const someLate = Promise.withResolvers<void>()
+  const onLate = (id: string) => {
+    late.push(id)
+    someLate.resolve()
+  }
+  return { clients: new ConnectTimeouts({ timeoutMs, onLate }), late, someLate: someLate.promise }
+}
+
+test('a session waits for its client from its creation on', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 10_000 })
+  const { clients, late } = awaitFor(5000)
+  clients.add({ id: 'earlier', createdAt: 6000 })
+  clients.add({ id: 'claimed', createdAt: 8000 })
+  clients.add({ id: 'new', createdAt: 10_000 })
+  clients.remove('claimed')
+  t.mock.timers.tick(999)
+  assert.deepEqual(late, [])
+  t.mock.timers.tick(1)
+  assert.deepEqual(late, ['earlier'])
+  t.mock.timers.tick(4000)
+  assert.deepEqual(late, ['earlier', 'new'])
+})
+
+test('a session waits no longer than it may though the clock was set back', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 10_000 })
+  const { clients, late } = awaitFor(5000)
+  clients.add({ id: 'ahead', createdAt: 365 * DAY_MS })
+  t.mock.timers.tick(5000)
+  assert.deepEqual(late, ['ahead'])
+})
+
+test('a time that is longer than a timer can wait is not over at once', async () => {
+  const long = awaitFor(30 * DAY_MS)
+  const short = awaitFor(20)
+  long.clients.add({ id: 'long', createdAt: Date.now() })
+  short.clients.add({ id: 'short', createdAt: Date.now() })
+  await short.someLate
+  long.clients.clear()
+  assert.deepEqual(long.late, [])
+})
+
+test('a time that is longer than a timer can wait is waited for to its end', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  const { clients, late } = awaitFor(30 * DAY_MS)
+  clients.add({ id: 'long', createdAt: 0 })
+  t.mock.timers.tick(MAX_TIMER_MS)
+  t.mock.timers.tick(30 * DAY_MS - MAX_TIMER_MS - 1)
+  assert.deepEqual(late, [])
+  t.mock.timers.tick(1)
+  assert.deepEqual(late, ['long'])
+})
+
+test('nobody is given up any more after the server stopped to wait', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  const { clients, late } = awaitFor(5000)
+  clients.add({ id: 'one', createdAt: 0 })
+  clients.clear()
+  t.mock.timers.tick(5000)
+  assert.deepEqual(late, [])
+})

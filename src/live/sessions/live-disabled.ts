@@ -1,0 +1,59 @@
+import { AppError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { type Metrics, outcomeOf } from '../../metrics.ts'
+import type { Lease } from '../../storage/jobs/lease.ts'
+import { type LiveFiles, openLiveFiles, removeLiveFiles } from '../../storage/live/live-files.ts'
+import type { LiveJob } from '../../storage/live/live-jobs.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
+import { audioAfter } from '../recovery/session-log.ts'
+import { failRecorded } from '../result/finish-live-job.ts'
+
+/** What such a session is ended with; `take` takes its job in hand, unless it has ended. */
+export type LiveDisabledOptions = {
+  storage: Pick<Storage, 'db' | 'objects'>
+  take(): Promise<Lease | undefined>
+  openFeed: OpenCallbackFeed
+  onEvents?: (() => void) | undefined
+  log: Log
+  metrics?: Metrics | undefined
+}
+
+/**
+ * Ends a session of a server that offered them, with what was recorded: this one hears none. Its callback
+ * is to have all that was told before.
+ */
+export async function failSession(
+  { storage, take, openFeed, onEvents, log, metrics }: LiveDisabledOptions,
+  { job, folder }: { job: LiveJob; folder: string },
+): Promise<void> {
+  const files = await failLeftSessions(folder)
+  try {
+    const lease = files && (await take())
+    const feed = files && lease && (await openFeed({ job, lease, files }))
+    await feed?.feed()
+    const { message, status } = new AppError('live_unavailable', 'this server offers none')
+    const failure = { code: status, message }
+    if (await failRecorded(storage, { job, files, failure })) {
+      onEvents?.()
+      log.warn(
+        { sessionId: job.id, account: job.account, ...failure },
+        'live session ended with an error',
+      )
+      metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(failure) })
+    }
+  } finally {
+    await files?.close()
+  }
+  await removeLiveFiles(folder)
+}
+
+/** Opens the files that an earlier process left; one that was killed at the wrong moment may not have made them. */
+export async function failLeftSessions(folder: string): Promise<LiveFiles | undefined> {
+  try {
+    return await openLiveFiles(folder, { audioAfter })
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'file_not_found') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,38 @@
+import { TokenBucket } from '../input/token-bucket.ts'
+
+/**
+ * Each connection reads back what its session took last. A client on a bad network comes back about once a
+ * second, some hundred times in a row; one that comes without a pause only costs.
+ */
+const OF_SESSION = { perSecond: 0.5, burst: 100 }
+const OF_ACCOUNT = { perSecond: 5, burst: 500 }
+/** With so many remembered, those that came long ago are forgotten. */
+const MANY = 1000
+
+/** How often clients come, by session and account. */
+export class ReconnectLimit {
+  readonly #now: (() => number) | undefined
+  readonly #credits = new Map<string, TokenBucket>()
+
+  constructor({ now }: { now?: () => number } = {}) {
+    this.#now = now
+  }
+
+  /** Whether one more client may come; counts it if so. */
+  take({ id, account }: { id: string; account: string }): boolean {
+    if (this.#credits.size > MANY) this.#forget()
+    const session = this.#creditOf(`session ${id}`, OF_SESSION)
+    return session.take() && this.#creditOf(`account ${account}`, OF_ACCOUNT).take()
+  }
+
+  #creditOf(name: string, rate: { perSecond: number; burst: number }): TokenBucket {
+    const credit =
+      this.#credits.get(name) ?? new TokenBucket({ ...rate, ...(this.#now && { now: this.#now }) })
+    this.#credits.set(name, credit)
+    return credit
+  }
+
+  #forget(): void {
+    for (const [name, credit] of this.#credits) if (credit.isFull) this.#credits.delete(name)
+  }
+}

@@ -1,0 +1,392 @@
+import { type Selectable, type SqlBool, sql } from 'kysely'
+import { type Db, inTransaction } from '../db.ts'
+import type { DeliveryRow } from '../tables.ts'
+import { isPending, promote } from './delivery-outbox.ts'
+
+/** One event on its way to one endpoint, or told, or given up. Moments are milliseconds since 1970. */
+export type Delivery = {
+  /** The `webhook-id` of every attempt. */
+  id: string
+  account: string
+  /** Null for a test. */
+  jobId: string | null
+  endpointId: string
+  /** Its place among the deliveries of the job to the endpoint. */
+  seq: number
+  kind: DeliveryRow['kind']
+  event: string
+  method: DeliveryRow['method']
+  url: string
+  body: string | null
+  bodyObject: string | null
+  state: DeliveryRow['state']
+  /** Why it failed, or why the last attempt did. */
+  reason: string | null
+  /** Attempts since it was queued or sent again. */
+  tries: number
+  /** All attempts. */
+  attempts: number
+  createdAt: number
+  /** When the next attempt is due; null while it waits for another delivery. */
+  nextAt: number | null
+  endedAt: number | null
+}
+
+/** An endpoint to which something is to go out, now or later. */
+export type DueEndpoint = {
+  endpointId: string
+  account: string
+  nextAt: number
+  /** Whether it took what it was told last. */
+  isProven: boolean
+}
+
+/** So many endpoints are found at once. */
+export const MAX_DUE_ENDPOINTS = 5000
+
+/**
+ * The endpoints that have something due by `until`, with the moment of the first: `MAX_DUE_ENDPOINTS` at
+ * most, of each account the earliest, so that none hides those of the others. It goes from endpoint to
+ * endpoint through the index: what else is due for one costs nothing.
+ */
+export async function findDueEndpoints(
+  db: Db,
+  { until }: { until: number },
+): Promise<DueEndpoint[]> {
+  const { rows } = await sql<Omit<DueEndpoint, 'isProven'> & { isProven: number }>`
+    with recursive waiting (endpoint_id) as (
+      select min(endpoint_id) from deliveries where state = 'due'
+      union all
+      select (select min(endpoint_id) from deliveries
+        where state = 'due' and endpoint_id > waiting.endpoint_id)
+      from waiting where waiting.endpoint_id is not null
+    ), first as (
+      select waiting.endpoint_id,
+        (select next_at from deliveries where state = 'due'
+          and endpoint_id = waiting.endpoint_id order by next_at limit 1) as next_at,
+        (select account from deliveries where state = 'due'
+          and endpoint_id = waiting.endpoint_id limit 1) as account
+      from waiting where waiting.endpoint_id is not null
+    )
+    select endpoint_id as "endpointId", account, next_at as "nextAt", exists (
+      select 1 from endpoints
+      where id = endpoint_id and failing_since is null and last_success_at is not null
+    ) as "isProven"
+    from (
+      select *, row_number() over (partition by account order by next_at) as place
+      from first where next_at <= ${until}
+    ) as due
+    order by place, next_at
+    limit ${MAX_DUE_ENDPOINTS}`.execute(db.readonly)
+  return rows.map((row) => ({ ...row, isProven: Boolean(row.isProven) }))
+}
+
+/** Which deliveries to take: those of an endpoint whose moment has come. */
+export type TakeOptions = {
+  endpointId: string
+  now: number
+  limit: number
+  /** Ids of those that were taken and have not been settled. */
+  inFlight: readonly string[]
+}
+
+/** The next deliveries for an endpoint, in the order of their moments; each of another lane. */
+export async function takeDue(
+  db: Db,
+  { endpointId, now, limit, inFlight }: TakeOptions,
+): Promise<Delivery[]> {
+  let query = db.sql
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('state', '=', sql.lit('due'))
+    .where('endpoint_id', '=', endpointId)
+    .where('next_at', '<=', now)
+    .orderBy('next_at')
+    .orderBy('created_at')
+    .limit(limit)
+  if (inFlight.length > 0) query = query.where('id', 'not in', inFlight)
+  return (await query.execute()).map(toDelivery)
+}
+
+/** The first moment at which something is due for an endpoint, beside what was taken. */
+export async function findNextDue(
+  db: Db,
+  { endpointId, inFlight }: Pick<TakeOptions, 'endpointId' | 'inFlight'>,
+): Promise<number | undefined> {
+  let query = db.sql
+    .selectFrom('deliveries')
+    .select('next_at')
+    .where('state', '=', sql.lit('due'))
+    .where('endpoint_id', '=', endpointId)
+    .orderBy('next_at')
+    .limit(1)
+  if (inFlight.length > 0) query = query.where('id', 'not in', inFlight)
+  const row = await query.executeTakeFirst()
+  return row?.next_at ?? undefined
+}
+
+/**
+ * Makes due what waits for a moment so far ahead that only a clock that was turned back since can
+ * explain it; returns how many.
+ */
+export async function correctMoments(
+  db: Db,
+  { now, latest }: { now: number; latest: number },
+): Promise<number> {
+  const { numUpdatedRows } = await db.sql
+    .updateTable('deliveries')
+    .set({ next_at: now })
+    .where('state', '=', sql.lit('due'))
+    .where('next_at', '>', latest)
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/**
+ * Brings forward what is due later than now by as much as the clock was turned back, so that all waits as
+ * long as it was to wait; what was due already is due now.
+ */
+export async function bringForward(
+  db: Db,
+  { now, by }: { now: number; by: number },
+): Promise<void> {
+  await db.sql
+    .updateTable('deliveries')
+    .set({
+      next_at: sql<number>`case when next_at < ${now + by} then ${now} else next_at - ${by} end`,
+    })
+    .where('state', '=', sql.lit('due'))
+    .where('next_at', '>', now)
+    .execute()
+}
+
+/** What one attempt sent and got. Secrets are hidden in it already. */
+export type AttemptRecord = {
+  at: number
+  ms: number
+  status: number | null
+  /** Why there was no answer. */
+  error: string | null
+  requestHeaders: Record<string, string>
+  responseHeaders: Record<string, string> | null
+  responseBody: string | null
+}
+
+/** How an attempt ended, and what follows from it. */
+export type Settlement = {
+  delivery: Pick<Delivery, 'id' | 'jobId' | 'endpointId'>
+  attempt: AttemptRecord
+} & (
+  | { outcome: 'delivered' }
+  | { outcome: 'retry'; nextAt: number; reason: string }
+  /** `endsLane`: nothing more of the job is to go to this endpoint. */
+  | { outcome: 'failed'; reason: string; endsLane?: boolean }
+)
+
+/**
+ * Notes how attempts ended, all in one transaction, and lets the next of their lanes follow. One whose
+ * delivery was deleted meanwhile leaves nothing.
+ */
+export function settleDeliveries(db: Db, settlements: readonly Settlement[]): Promise<void> {
+  return inTransaction(db, async (tx) => {
+    for (const settlement of settlements) await settle(tx, settlement)
+  })
+}
+
+async function settle(tx: Db, settlement: Settlement): Promise<void> {
+  const { delivery, attempt, outcome } = settlement
+  const endedAt = attempt.at + attempt.ms
+  const reason = outcome === 'delivered' ? null : settlement.reason
+  const change =
+    outcome === 'retry'
+      ? { state: 'due' as const, next_at: settlement.nextAt, reason }
+      : { state: outcome, next_at: null, reason, ended_at: endedAt }
+  const counted = tx.sql
+    .updateTable('deliveries')
+    .set((row) => ({ tries: row('tries', '+', 1), attempts: row('attempts', '+', 1) }))
+    .where('id', '=', delivery.id)
+    .returning('attempts')
+  const isOpen = outcome === 'delivered' ? sql<SqlBool>`true` : sql<SqlBool>`state = 'due'`
+  const settled = await counted.set(change).where(isOpen).executeTakeFirst()
+  // Given up while it was on its way, for its endpoint was disabled: what came of it is noted all the same.
+  const row = settled ?? (await counted.executeTakeFirst())
+  if (!row) return
+  await insertAttempt(tx, { deliveryId: delivery.id, number: row.attempts, attempt })
+  await noteHealth(tx, delivery.endpointId, { at: endedAt, failure: reason })
+  if (!settled) return
+  const { jobId, endpointId } = delivery
+  if (outcome === 'retry' || jobId === null) return
+  if (outcome === 'failed' && settlement.endsLane) {
+    await tx.sql
+      .updateTable('deliveries')
+      .set({ state: 'failed', reason: settlement.reason, next_at: null, ended_at: endedAt })
+      .where('endpoint_id', '=', endpointId)
+      .where('job_id', '=', jobId)
+      .where(isPending)
+      .execute()
+  } else {
+    await promote(tx, { jobId, endpointId }, { at: endedAt })
+  }
+}
+
+/**
+ * So many attempts at a delivery are kept, the newest: it can be sent again any number of times, and whoever
+ * asks for a delivery is answered all that are kept.
+ */
+export const KEPT_ATTEMPTS = 50
+
+/** Notes an attempt at a delivery, and forgets those that came long before it. */
+export async function insertAttempt(
+  tx: Pick<Db, 'sql'>,
+  { deliveryId, number, attempt }: { deliveryId: string; number: number; attempt: AttemptRecord },
+): Promise<void> {
+  const { at, ms, status, error, requestHeaders, responseHeaders, responseBody } = attempt
+  await tx.sql
+    .insertInto('delivery_attempts')
+    .values({
+      ...{ delivery_id: deliveryId, number, at, ms, status, error },
+      request_headers: JSON.stringify(requestHeaders),
+      response_headers: responseHeaders && JSON.stringify(responseHeaders),
+      response_body: responseBody,
+    })
+    .execute()
+  if (number <= KEPT_ATTEMPTS) return
+  await tx.sql
+    .deleteFrom('delivery_attempts')
+    .where('delivery_id', '=', deliveryId)
+    .where('number', '<=', number - KEPT_ATTEMPTS)
+    .execute()
+}
+
+/**
+ * Failures further apart do not count as one time of failing: nobody knows what was between them. More
+ * than the longest delay between two attempts.
+ */
+export const MAX_GAP_MS = 20 * 3_600_000
+/** While all goes well, an endpoint's last success is noted this often at most. */
+const HEALTH_INTERVAL_MS = 60_000
+
+async function noteHealth(
+  tx: Db,
+  endpointId: string,
+  { at, failure }: { at: number; failure: string | null },
+): Promise<void> {
+  const change = tx.sql.updateTable('endpoints').where('id', '=', endpointId)
+  if (failure !== null) {
+    await change
+      .set({
+        failing_since: sql<number>`case when last_failure_at >= ${at - MAX_GAP_MS}
+          and failing_since is not null then failing_since else ${at} end`,
+        last_failure: failure,
+        last_failure_at: at,
+      })
+      .execute()
+    return
+  }
+  await change
+    .set({ failing_since: null, last_success_at: at })
+    .where((row) =>
+      row.or([
+        row('failing_since', 'is not', null),
+        row('last_success_at', 'is', null),
+        row('last_success_at', '<', at - HEALTH_INTERVAL_MS),
+      ]),
+    )
+    .execute()
+}
+
+/** So many deliveries are changed in one transaction: others can write between two. */
+const BATCH = 500
+
+/** Why deliveries are given up, and when. */
+export type GivenUp = { reason: string; at: number }
+
+/** Gives up all that a disabled endpoint, or one that is gone, has yet to be told. */
+export async function failEndpointDeliveries(
+  db: Pick<Db, 'sql'>,
+  endpointId: string,
+  givenUp: GivenUp,
+): Promise<void> {
+  while (await failSomeDeliveries(db, endpointId, givenUp));
+}
+
+/**
+ * The same for some of them; tells whether more may be left. The statement itself looks whether the
+ * endpoint is still disabled: what is queued after it was enabled goes out.
+ */
+export async function failSomeDeliveries(
+  db: Pick<Db, 'sql'>,
+  endpointId: string,
+  { reason, at }: GivenUp,
+): Promise<boolean> {
+  const some = db.sql
+    .selectFrom('deliveries')
+    .select('id')
+    .where('endpoint_id', '=', endpointId)
+    .where(isPending)
+    .limit(BATCH)
+  const { numUpdatedRows } = await db.sql
+    .updateTable('deliveries')
+    .set({ state: 'failed', reason, next_at: null, ended_at: at })
+    .where('id', 'in', some)
+    .where(sql<SqlBool>`not exists (select 1 from endpoints
+      where id = ${endpointId} and disabled_at is null)`)
+    .executeTakeFirst()
+  return numUpdatedRows >= BATCH
+}
+
+/** What deleting deliveries leaves to be done: objects that nothing refers to any more. */
+export type DeletedDeliveries = { deleted: number; objects: string[] }
+
+/** Deletes all deliveries of a job, in the transaction that deletes the job. */
+export function deleteJobDeliveries(tx: Db, jobId: string): Promise<DeletedDeliveries> {
+  return deleteDeliveries(tx, sql<SqlBool>`job_id = ${jobId}`)
+}
+
+/** Forgets deliveries that ended before a moment, some at a time; none are left when it deletes none. */
+export function deleteOldDeliveries(
+  db: Db,
+  { endedBefore }: { endedBefore: number },
+): Promise<DeletedDeliveries> {
+  return inTransaction(db, async (tx) => {
+    const some = sql<SqlBool>`id in (select id from deliveries
+      where ended_at < ${endedBefore} and ended_at is not null order by ended_at limit ${BATCH})`
+    return deleteDeliveries(tx, some)
+  })
+}
+
+async function deleteDeliveries(
+  tx: Db,
+  which: ReturnType<typeof sql<SqlBool>>,
+): Promise<DeletedDeliveries> {
+  const { rows } = await sql<{ id: string }>`select body_object as id from deliveries
+    where ${which} and body_object is not null`.execute(tx.sql)
+  await sql`delete from delivery_attempts
+    where delivery_id in (select id from deliveries where ${which})`.execute(tx.sql)
+  const { numAffectedRows } = await sql`delete from deliveries where ${which}`.execute(tx.sql)
+  return { deleted: Number(numAffectedRows ?? 0), objects: rows.map(({ id }) => id) }
+}
+
+/** The columns of a row in the words of the code. */
+export function toDelivery(row: Selectable<DeliveryRow>): Delivery {
+  return {
+    id: row.id,
+    account: row.account,
+    jobId: row.job_id,
+    endpointId: row.endpoint_id,
+    seq: row.seq,
+    kind: row.kind,
+    event: row.event,
+    method: row.method,
+    url: row.url,
+    body: row.body,
+    bodyObject: row.body_object,
+    state: row.state,
+    reason: row.reason,
+    tries: row.tries,
+    attempts: row.attempts,
+    createdAt: row.created_at,
+    nextAt: row.next_at,
+    endedAt: row.ended_at,
+  }
+}

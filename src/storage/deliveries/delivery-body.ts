@@ -1,0 +1,94 @@
+import type { Db } from '../db.ts'
+import { storedResult } from '../jobs/results.ts'
+import type { JobRow } from '../tables.ts'
+import type { Delivery } from './deliveries.ts'
+
+/** The exact bytes of a delivery: the same however often they are asked for. */
+export type DeliveryBody = {
+  bytes: number
+  /** From the start, in pieces; a long body is never in memory whole. */
+  pieces(): AsyncGenerator<Uint8Array>
+}
+
+/**
+ * What a delivery sends; undefined when it, or the job that it is made from, was deleted. The body of a
+ * callback of recorded audio is the job's result as it is stored (contract 6.1).
+ */
+export async function openDeliveryBody(
+  db: Db,
+  { jobId, event, body, bodyObject }: Pick<Delivery, 'jobId' | 'event' | 'body' | 'bodyObject'>,
+): Promise<DeliveryBody | undefined> {
+  if (body !== null) return textBody(body)
+  if (bodyObject !== null) return objectBody(db, { object: bodyObject })
+  return resultBody(db, { jobId, event })
+}
+
+/** `missing` is the object that an earlier look did not find: if the row names another by now, that one is there. */
+async function resultBody(
+  db: Db,
+  { jobId, event, missing }: Pick<Delivery, 'jobId' | 'event'> & { missing?: string },
+): Promise<DeliveryBody | undefined> {
+  const job = await db.sql
+    .selectFrom('jobs')
+    .select(bodyColumns)
+    .where('id', '=', jobId)
+    .executeTakeFirst()
+  if (!job) return undefined
+  const head = JSON.stringify({ id: jobId, event }).slice(0, -1)
+  const tail = job.custom_metadata === null ? '}' : `,"custom_metadata":${job.custom_metadata}}`
+  const result = storedResult(job)
+  if (!result) return textBody(`${head},"error":${JSON.stringify(errorOf(job))}${tail}`)
+  if ('text' in result) return textBody(`${head},"payload":${result.text}${tail}`)
+  const { object } = result
+  const opened = await objectBody(db, { head: `${head},"payload":`, object, tail })
+  if (opened || object === missing) return opened
+  return resultBody(db, { jobId, event, missing: object })
+}
+
+const bodyColumns = [
+  'custom_metadata',
+  'error_code',
+  'post_session_metadata',
+  'result',
+  'result_object',
+] as const satisfies (keyof JobRow)[]
+
+type BodyColumns = Pick<JobRow, (typeof bodyColumns)[number]>
+
+function errorOf({ error_code, post_session_metadata }: BodyColumns) {
+  const { failure } = JSON.parse(post_session_metadata) as { failure?: { message?: string } }
+  return { code: error_code, message: failure?.message ?? 'The job failed' }
+}
+
+function textBody(text: string): DeliveryBody {
+  const bytes = Buffer.from(text)
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield bytes
+  }
+  return { bytes: bytes.length, pieces }
+}
+
+type ObjectBody = { head?: string; object: string; tail?: string }
+
+async function objectBody(
+  db: Db,
+  { head = '', object, tail = '' }: ObjectBody,
+): Promise<DeliveryBody | undefined> {
+  const opened = await db.objects.open(object).catch((error) => {
+    if (error.code === 'file_not_found') return undefined
+    throw error
+  })
+  if (!opened) return undefined
+  opened.body.destroy()
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    if (head) yield Buffer.from(head)
+    const { body } = await db.objects.open(object)
+    try {
+      yield* body
+    } finally {
+      body.destroy()
+    }
+    if (tail) yield Buffer.from(tail)
+  }
+  return { bytes: Buffer.byteLength(head) + opened.size + Buffer.byteLength(tail), pieces }
+}

@@ -1,0 +1,270 @@
+import { randomUUID } from 'node:crypto'
+import { type SqlBool, sql } from 'kysely'
+import type { Db } from '../db.ts'
+import type { DeliveryRow, JobRow } from '../tables.ts'
+import { endpointIdOf } from './endpoint-id.ts'
+
+/** What an account webhook may be told (contract 6.3). */
+export const webhookEvents = [
+  'transcription.created',
+  'transcription.success',
+  'transcription.error',
+  'live.start_session',
+  'live.start_recording',
+  'live.end_recording',
+  'live.end_session',
+] as const
+
+/** One thing that an account webhook may be told. */
+export type WebhookEvent = (typeof webhookEvents)[number]
+
+/** Why nothing more is sent in a lane whose receiver answered 410. */
+export const ENDPOINT_GONE = 'gone'
+
+/** Why nothing is sent to an endpoint that was disabled. */
+export function disabledReason(reason: string | null): string {
+  return `the endpoint is disabled: ${reason ?? 'by the operator'}`
+}
+
+/** The deliveries of one job to one endpoint, which go out one after the other. */
+export type Lane = { account: string; jobId: string; endpointId: string }
+
+type QueuedRow = Pick<
+  DeliveryRow,
+  'seq' | 'kind' | 'event' | 'method' | 'url' | 'body' | 'body_object'
+>
+
+/** In the words of the index on what has not ended. */
+export const isPending = sql<SqlBool>`(state = 'due' or state = 'waiting')`
+
+/**
+ * Queues what the webhooks of an account are to be told of a job, in the transaction of the change that
+ * it tells of. Each event has one place in the life of a job.
+ */
+export async function queueWebhooks(
+  tx: Db,
+  { id, account }: Pick<JobRow, 'id' | 'account'>,
+  events: readonly WebhookEvent[],
+  { at }: { at: number },
+): Promise<void> {
+  const webhooks = await tx.sql
+    .selectFrom('endpoints')
+    .select(['id', 'url', 'events'])
+    .where('account', '=', account)
+    .where('kind', '=', 'webhook')
+    .execute()
+  for (const webhook of webhooks) {
+    const wanted = webhook.events?.split(',')
+    const rows = events
+      .filter((event) => !wanted || wanted.includes(event))
+      .map((event): QueuedRow => {
+        const body = JSON.stringify({ event, payload: { id } })
+        return { ...target('webhook', webhook.url), seq: placeOf(event), event, body }
+      })
+    await queue(tx, { account, jobId: id, endpointId: webhook.id }, rows, { at })
+  }
+}
+
+/** `transcription.success` and `transcription.error` exclude each other. */
+function placeOf(event: WebhookEvent): number {
+  if (event === 'transcription.error') return placeOf('transcription.success')
+  return webhookEvents.indexOf(event)
+}
+
+function target(kind: DeliveryRow['kind'], url: string) {
+  return { kind, method: 'POST' as const, url, body: null, body_object: null }
+}
+
+/** A job that has just ended, as its row is. */
+export type EndedJob = Pick<JobRow, 'id' | 'account' | 'status' | 'request_params'>
+
+/** What `EndedJob` is read from. */
+export const endedJobColumns = ['id', 'account', 'status', 'request_params'] as const
+
+/**
+ * Queues what is to be told of the end of a job of recorded audio, in the transaction that ends it. The
+ * body of its callback is made from the job when it is sent.
+ */
+export async function queueJobEnd(tx: Db, job: EndedJob, { at }: { at: number }): Promise<void> {
+  const event = job.status === 'done' ? 'transcription.success' : 'transcription.error'
+  const callback = callbackOf(job)
+  if (callback) {
+    const { url, method = 'POST' } = callback
+    const lane = await callbackLane(tx, job, url, { at })
+    await queue(tx, lane, [{ ...target('callback', url), method, seq: 0, event }], { at })
+  }
+  await queueWebhooks(tx, job, [event], { at })
+}
+
+/** What a callback is sent of a live session: `message` is the JSON text that a client is sent (contract 6.2). */
+export function liveCallbackBody({
+  id,
+  event,
+  message,
+}: {
+  id: string
+  event: string
+  message: string
+}): string {
+  return `${JSON.stringify({ id, event }).slice(0, -1)},"payload":${message}}`
+}
+
+/** A message of a live session for the callback of its job, with its number among those. */
+export type LiveCallback = Pick<DeliveryRow, 'seq' | 'event' | 'body' | 'body_object'> & {
+  /** A later message says the same anew: it is left out while too many wait. */
+  isPassing: boolean
+}
+
+/** When they are queued, and how many may wait before those that pass are left out. */
+export type LiveCallbackOptions = { at: number; maxQueued: number }
+
+/**
+ * Queues messages of a live session for the callback that its job asked for; what was queued before, by
+ * its number, is not queued again. Returns how many were left out.
+ */
+export async function queueLiveCallbacks(
+  tx: Db,
+  job: Pick<JobRow, 'id' | 'account' | 'request_params'>,
+  messages: readonly LiveCallback[],
+  { at, maxQueued }: LiveCallbackOptions,
+): Promise<number> {
+  const callback = callbackOf(job)
+  if (!callback || messages.length === 0) return 0
+  const lane = await callbackLane(tx, job, callback.url, { at })
+  let pending = await countPending(tx, lane)
+  const rows: QueuedRow[] = []
+  for (const { isPassing, ...message } of messages) {
+    if (isPassing && pending >= maxQueued) continue
+    rows.push({ ...target('live', callback.url), ...message })
+    pending++
+  }
+  await queue(tx, lane, rows, { at })
+  return messages.length - rows.length
+}
+
+/** The number of the last message of a session that was queued; undefined when none was. */
+export async function lastLiveCallback(
+  db: Db,
+  { jobId }: { jobId: string },
+): Promise<number | undefined> {
+  const row = await db.sql
+    .selectFrom('deliveries')
+    .select((row) => row.fn.max('seq').as('seq'))
+    .where('job_id', '=', jobId)
+    .where('kind', '=', 'live')
+    .executeTakeFirst()
+  return row?.seq ?? undefined
+}
+
+type Callback = { url: string; method?: 'POST' | 'PUT' }
+
+function callbackOf({ request_params }: Pick<JobRow, 'request_params'>): Callback | undefined {
+  const { callback, callback_config } = JSON.parse(request_params ?? '{}') as {
+    callback?: boolean
+    callback_config?: Callback
+  }
+  return callback && callback_config?.url ? callback_config : undefined
+}
+
+/** All callbacks of an account to one origin share an endpoint: a receiver that is gone is gone for all. */
+async function callbackLane(
+  tx: Db,
+  { id, account }: Pick<JobRow, 'id' | 'account'>,
+  url: string,
+  { at }: { at: number },
+): Promise<Lane> {
+  const origin = URL.parse(url)?.origin ?? url
+  const endpointId = endpointIdOf(account, 'callback', origin)
+  await tx.sql
+    .insertInto('endpoints')
+    .values({
+      ...{ id: endpointId, account, kind: 'callback', url: origin, source: 'jobs' },
+      ...{ events: null, name: null, created_at: at },
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute()
+  return { account, jobId: id, endpointId }
+}
+
+async function countPending(tx: Db, { jobId, endpointId }: Lane): Promise<number> {
+  const { pending } = await tx.sql
+    .selectFrom('deliveries')
+    .select((row) => row.fn.countAll<number>().as('pending'))
+    .where('endpoint_id', '=', endpointId)
+    .where('job_id', '=', jobId)
+    .where(isPending)
+    .executeTakeFirstOrThrow()
+  return pending
+}
+
+/** So many rows go into one statement. */
+const ROWS_TOGETHER = 100
+
+/** What is to be told where nobody listens is noted as failed: it can be sent again when somebody does. */
+async function queue(
+  tx: Db,
+  lane: Lane,
+  rows: readonly QueuedRow[],
+  { at }: { at: number },
+): Promise<void> {
+  const reason = await whyClosed(tx, lane, { kind: rows[0]?.kind })
+  const state =
+    reason === null
+      ? { state: 'waiting' as const, reason, ended_at: null }
+      : { state: 'failed' as const, reason, ended_at: at }
+  const { account, jobId, endpointId } = lane
+  const common = { account, job_id: jobId, endpoint_id: endpointId, created_at: at, next_at: null }
+  for (let from = 0; from < rows.length; from += ROWS_TOGETHER) {
+    const values = rows.slice(from, from + ROWS_TOGETHER).map((row) => {
+      return { id: randomUUID(), ...common, ...row, ...state }
+    })
+    await tx.sql
+      .insertInto('deliveries')
+      .values(values)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
+  if (reason === null) await promote(tx, lane, { at })
+}
+
+/**
+ * Why nothing goes out in a lane any more: its endpoint is disabled, or a callback answered that it is
+ * gone. A webhook that did is disabled, and when it is enabled again all goes on.
+ */
+async function whyClosed(
+  tx: Db,
+  { jobId, endpointId }: Lane,
+  { kind }: { kind: DeliveryRow['kind'] | undefined },
+): Promise<string | null> {
+  const endpoint = await tx.sql
+    .selectFrom('endpoints')
+    .select(['disabled_at', 'disabled_reason'])
+    .where('id', '=', endpointId)
+    .executeTakeFirstOrThrow()
+  if (endpoint.disabled_at !== null) return disabledReason(endpoint.disabled_reason)
+  if (kind === 'webhook') return null
+  const last = await tx.sql
+    .selectFrom('deliveries')
+    .select(['state', 'reason'])
+    .where('job_id', '=', jobId)
+    .where('endpoint_id', '=', endpointId)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return last?.state === 'failed' && last.reason === ENDPOINT_GONE ? ENDPOINT_GONE : null
+}
+
+/** Makes the first delivery of a lane that waits due, unless one is. */
+export async function promote(
+  tx: Db,
+  { jobId, endpointId }: Pick<Lane, 'jobId' | 'endpointId'>,
+  { at }: { at: number },
+): Promise<void> {
+  await sql`update deliveries set state = 'due', next_at = ${at}
+    where id = (select id from deliveries
+      where endpoint_id = ${endpointId} and job_id = ${jobId} and ${isPending}
+      order by seq limit 1)
+    and not exists (select 1 from deliveries
+      where job_id = ${jobId} and endpoint_id = ${endpointId} and state = 'due'
+        and job_id is not null)`.execute(tx.sql)
+}

@@ -1,0 +1,41 @@
+import { type SqlBool, sql } from 'kysely'
+import type { Db } from '../db.ts'
+import { type Endpoint, toEndpoint } from './endpoints.ts'
+
+/** How an endpoint fares, in the words of the API. */
+export type EndpointStatus = 'enabled' | 'failing' | 'disabled'
+
+/** Which endpoints of an account to list; everything given must hold. */
+export type EndpointFilter = {
+  account: string
+  kinds?: readonly Endpoint['kind'][] | undefined
+  statuses?: readonly EndpointStatus[] | undefined
+}
+
+const conditions = {
+  enabled: sql<SqlBool>`(disabled_at is null and failing_since is null)`,
+  failing: sql<SqlBool>`(disabled_at is null and failing_since is not null)`,
+  disabled: sql<SqlBool>`(disabled_at is not null)`,
+} as const satisfies Record<EndpointStatus, unknown>
+
+/** A page of the endpoints of an account, the oldest first, and whether more follow. */
+export async function pageEndpoints(
+  db: Pick<Db, 'readonly'>,
+  { account, kinds = [], statuses = [] }: EndpointFilter,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<{ endpoints: Endpoint[]; more: boolean }> {
+  let query = db.readonly
+    .selectFrom('endpoints')
+    .selectAll()
+    .where('account', '=', account)
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit + 1)
+    .offset(offset)
+  if (kinds.length > 0) query = query.where('kind', 'in', kinds)
+  if (statuses.length > 0) {
+    query = query.where((row) => row.or(statuses.map((status) => conditions[status])))
+  }
+  const rows = await query.execute()
+  return { endpoints: rows.slice(0, limit).map(toEndpoint), more: rows.length > limit }
+}

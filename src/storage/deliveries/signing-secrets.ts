@@ -1,0 +1,107 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Db } from '../db.ts'
+import type { SigningSecretRow } from '../tables.ts'
+
+/** The database alone: commands that run beside a server have no objects. */
+type Rows = Pick<Db, 'sql'>
+
+/** Whose secret it is: one endpoint's own or, without an endpoint, the account's, for all that have none. */
+export type SecretOwner = { account: string; endpointId: string | null }
+
+/** Makes a secret in the form of Standard Webhooks, of 256 random bits. */
+export function makeSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
+}
+
+/**
+ * The secrets that sign what goes to an endpoint at `now`, the newest first: its own, else the account's.
+ * With none stored the settings may have one.
+ */
+export async function signingSecrets(
+  db: Rows,
+  { account, endpointId, now }: { account: string; endpointId: string; now: number },
+): Promise<string[]> {
+  const rows = await readValid(db, { account, endpointId, now })
+  const own = rows.filter((row) => row.endpoint_id !== null)
+  return (own.length > 0 ? own : rows).map(({ secret }) => secret)
+}
+
+/** Stores a secret that holds until it is replaced. */
+export async function addSecret(
+  db: Rows,
+  { secret, at, ...owner }: SecretOwner & { secret: string; at: number },
+): Promise<void> {
+  await insertSecret(db, owner, { secret, created_at: at, expires_at: null })
+}
+
+/** How a secret is replaced. */
+export type Rotation = SecretOwner & {
+  secret: string
+  at: number
+  /** So long the earlier secrets go on signing beside the new one; 0 = not at all. */
+  overlapMs: number
+  /** What signs until now if nothing stored does: the settings may say. */
+  configured: readonly string[]
+}
+
+/**
+ * Replaces the secret of an owner. What signed until now, wherever it came from, does so for the overlap
+ * at the longest; secrets of the account whose time is up are deleted.
+ */
+export async function rotateSecret(db: Rows, rotation: Rotation): Promise<void> {
+  const { secret, at, overlapMs, configured, ...owner } = rotation
+  const end = at + overlapMs
+  await db.sql.transaction().execute(async (sql) => {
+    const stored = await readValid({ sql }, { ...owner, now: at })
+    if (!stored.some((row) => row.endpoint_id === owner.endpointId)) {
+      // Older than the one that replaces it: receivers are shown the newest first.
+      const given = configured.map((secret) => ({ secret, created_at: at - 1, expires_at: null }))
+      for (const row of stored.length > 0 ? stored : given) await insertSecret({ sql }, owner, row)
+    }
+    await sql
+      .updateTable('signing_secrets')
+      .set({ expires_at: end })
+      .where('account', '=', owner.account)
+      .where('endpoint_id', owner.endpointId === null ? 'is' : '=', owner.endpointId)
+      .where((of) => of.or([of('expires_at', 'is', null), of('expires_at', '>', end)]))
+      .execute()
+    await sql
+      .deleteFrom('signing_secrets')
+      .where('account', '=', owner.account)
+      .where('expires_at', '<=', at)
+      .execute()
+    await addSecret({ sql }, { ...owner, secret, at })
+  })
+}
+
+/** The valid secrets of an endpoint and of its account, the newest of each first. */
+function readValid(db: Rows, { account, endpointId, now }: SecretOwner & { now: number }) {
+  return (
+    db.sql
+      .selectFrom('signing_secrets')
+      .select(['endpoint_id', 'secret', 'created_at', 'expires_at'])
+      .where('account', '=', account)
+      .where((of) => of.or([of('endpoint_id', '=', endpointId), of('endpoint_id', 'is', null)]))
+      .where((of) => of.or([of('expires_at', 'is', null), of('expires_at', '>', now)]))
+      // The current one has no end; those before it end in the order in which they were replaced.
+      .orderBy((of) => of('expires_at', 'is not', null))
+      .orderBy('expires_at', 'desc')
+      .orderBy('created_at', 'desc')
+      .execute()
+  )
+}
+
+async function insertSecret(
+  db: Rows,
+  { account, endpointId }: SecretOwner,
+  row: Pick<SigningSecretRow, 'secret' | 'created_at' | 'expires_at'>,
+): Promise<void> {
+  const { secret, created_at, expires_at } = row
+  await db.sql
+    .insertInto('signing_secrets')
+    .values({
+      ...{ id: randomUUID(), account, endpoint_id: endpointId },
+      ...{ secret, created_at, expires_at },
+    })
+    .execute()
+}

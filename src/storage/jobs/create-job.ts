@@ -1,0 +1,135 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../db.ts'
+import { enqueueJob, type NewJob, type QueueLimit } from './queue.ts'
+
+/** What a client sent to have a repeated request recognised (contract 1.8). */
+export type IdempotencyKey = {
+  account: string
+  key: string
+  /** Stands for everything that the request asked for. */
+  fingerprint: string
+}
+
+/** How long a request is remembered by its key. */
+const REMEMBERED_MS = 24 * 3_600_000
+
+/** Finds the job that an earlier request with this key made, and what that one asked for. */
+export async function findRepeated(
+  db: Db,
+  { account, key }: IdempotencyKey,
+  { now }: { now: number },
+): Promise<Earlier | undefined> {
+  const row = await db.sql
+    .selectFrom('idempotency_keys')
+    .select(['job_id', 'fingerprint'])
+    .where('account', '=', account)
+    .where('key', '=', key)
+    .where('created_at', '>', now - REMEMBERED_MS)
+    .executeTakeFirst()
+  return row && { jobId: row.job_id, fingerprint: row.fingerprint }
+}
+
+/** What an earlier request with the same key made, and what it asked for. */
+export type Earlier = { jobId: string; fingerprint: string }
+
+/** How a creation ended: `refused` by the queue, or not needed because the same key came `earlier`. */
+export type Creation = 'created' | 'refused' | Earlier
+
+/** What a creation is asked with. */
+export type CreationOptions = QueueLimit & { idempotency?: IdempotencyKey | undefined }
+
+/** Queues a job, with its place in the metadata index and the key it came with, or nothing of it. */
+export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creation>
+
+type Asked = { job: NewJob; options: CreationOptions; outcome: PromiseWithResolvers<Creation> }
+
+/** So many statements keep other writers waiting for some milliseconds. */
+const MAX_TOGETHER = 50
+
+/**
+ * Makes what creates jobs. Those that are asked for while others are being written share one
+ * transaction, and with it one sync of the disk; each is answered when it is on the disk.
+ */
+export function createJobWriter(db: Db): CreateJob {
+  const waiting: Asked[] = []
+  let isWriting = false
+
+  async function write(): Promise<void> {
+    isWriting = true
+    while (waiting.length > 0) await writeTogether(db, waiting.splice(0, MAX_TOGETHER))
+    isWriting = false
+  }
+
+  return (job, options) => {
+    const outcome = Promise.withResolvers<Creation>()
+    waiting.push({ job, options, outcome })
+    if (!isWriting) void write()
+    return outcome.promise
+  }
+}
+
+async function writeTogether(db: Db, asked: readonly Asked[]): Promise<void> {
+  try {
+    const creations = await inTransaction(db, async (tx) => {
+      const creations: Creation[] = []
+      for (const { job, options } of asked) creations.push(await create(tx, job, options))
+      return creations
+    })
+    for (const [i, { outcome }] of asked.entries()) outcome.resolve(creations[i]!)
+  } catch (error) {
+    if (asked.length === 1) return asked[0]!.outcome.reject(error)
+    // What is wrong with one, such as that it does not fit on the disk, is not the fault of the others.
+    for (const one of asked) await writeTogether(db, [one])
+  }
+}
+
+async function create(
+  tx: Db,
+  job: NewJob,
+  { maxQueued, idempotency }: CreationOptions,
+): Promise<Creation> {
+  const earlier = idempotency && (await remember(tx, idempotency, job))
+  if (earlier) return earlier
+  if (await enqueueJob(tx, job, { maxQueued })) return 'created'
+  if (idempotency) await forget(tx, idempotency)
+  return 'refused'
+}
+
+/** A refused request may come again with its key. */
+async function forget(tx: Db, { account, key }: IdempotencyKey): Promise<void> {
+  await tx.sql
+    .deleteFrom('idempotency_keys')
+    .where('account', '=', account)
+    .where('key', '=', key)
+    .execute()
+}
+
+/** Notes the key, or returns what it was used for before; one that is due to be forgotten is taken over. */
+async function remember(
+  tx: Db,
+  { account, key, fingerprint }: IdempotencyKey,
+  { id, createdAt }: NewJob,
+): Promise<Earlier | undefined> {
+  const { numAffectedRows } = await sql`
+    insert into idempotency_keys (account, key, fingerprint, job_id, created_at)
+    values (${account}, ${key}, ${fingerprint}, ${id}, ${createdAt})
+    on conflict (account, key) do update set fingerprint = excluded.fingerprint,
+      job_id = excluded.job_id, created_at = excluded.created_at
+      where idempotency_keys.created_at <= ${createdAt - REMEMBERED_MS}`.execute(tx.sql)
+  if (numAffectedRows === 1n) return undefined
+  const earlier = await tx.sql
+    .selectFrom('idempotency_keys')
+    .select(['job_id', 'fingerprint'])
+    .where('account', '=', account)
+    .where('key', '=', key)
+    .executeTakeFirstOrThrow()
+  return { jobId: earlier.job_id, fingerprint: earlier.fingerprint }
+}
+
+/** Forgets the keys whose time is up. */
+export async function deleteExpiredKeys(db: Db, { now }: { now: number }): Promise<void> {
+  await db.sql
+    .deleteFrom('idempotency_keys')
+    .where('created_at', '<=', now - REMEMBERED_MS)
+    .execute()
+}

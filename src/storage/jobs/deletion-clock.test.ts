@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { captureLog } from '../../../test/support/captured-log.ts'
+import { makeFolder } from '../../../test/support/test-storage.ts'
+import { createLog } from '../../log.ts'
+import { databaseFile } from '../data-folder.ts'
+import { type ClockState, openDeletionClock, readClock } from './deletion-clock.ts'
+
+const log = createLog('silent')
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const START = Date.UTC(2026, 0, 1)
+
+/** Reads the clock at each moment, in days after `START`; tells for each whether it is believed. */
+function believed(days: readonly number[], { seenAt = START } = {}): boolean[] {
+  let state: ClockState = { seenAt }
+  return days.map((day) => {
+    state = readClock(state, START + day * DAY)
+    return state.doubt === undefined
+  })
+}
+
+test('a clock that goes on, or back, or was off for a week, is believed', () => {
+  assert.deepEqual(believed([0, 0.1, 6.9, 13.8, 2, 3]), [true, true, true, true, true, true])
+})
+
+test('a clock that is a year ahead is doubted for a day of going on from there', () => {
+  assert.deepEqual(believed([0, 365, 365.5, 365.9, 366, 366.1]), [
+    true,
+    false,
+    false,
+    false,
+    true,
+    true,
+  ])
+})
+
+test('a clock that is set right meanwhile is believed at once, and the next leap is doubted again', () => {
+  assert.deepEqual(believed([0, 365, 0.5, 366.5, 367]), [true, false, true, false, false])
+})
+
+test('a clock that leaps once more while it is doubted is doubted for another day', () => {
+  assert.deepEqual(believed([0, 365, 700, 700.5, 701.1]), [true, false, false, false, true])
+})
+
+test('what was seen outlives the process, the doubt too', async (t) => {
+  const folder = await makeFolder(t)
+  const open = () => openDeletionClock({ folder, log, isTrusted: false })
+  const first = await open()
+  assert.equal(first.mayDelete(START), true)
+  await first.saved()
+  const second = await open()
+  assert.equal(second.mayDelete(START + 365 * DAY), false)
+  await second.saved()
+  const third = await open()
+  assert.equal(third.mayDelete(START + 365 * DAY + 12 * HOUR), false)
+  assert.equal(third.mayDelete(START + 366 * DAY), true)
+})
+
+test('without a memory the database file tells when it was last written', async (t) => {
+  const folder = await makeFolder(t)
+  await writeFile(databaseFile(folder), '')
+  await utimes(databaseFile(folder), START / 1000, START / 1000)
+  await writeFile(join(folder, 'steno.sqlite.clock'), '{"seenAt": "soon"}')
+  const clock = await openDeletionClock({ folder, log, isTrusted: false })
+  assert.equal(clock.mayDelete(START + 365 * DAY), false)
+})
+
+test('the operator can say that the clock is right, and the log says how', async (t) => {
+  const folder = await makeFolder(t)
+  const { log, lines } = captureLog()
+  const doubting = await openDeletionClock({ folder, log, isTrusted: false })
+  doubting.mayDelete(START)
+  doubting.mayDelete(START + 365 * DAY)
+  assert.equal(doubting.mayDelete(START + 365 * DAY), false)
+  assert.deepEqual(
+    lines.map(({ setting }) => setting),
+    ['STENO_TRUST_CLOCK'],
+  )
+  await doubting.saved()
+  const trusting = await openDeletionClock({ folder, log, isTrusted: true })
+  assert.equal(trusting.mayDelete(START + 365 * DAY), true)
+  await trusting.saved()
+})

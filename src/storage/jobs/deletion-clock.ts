@@ -1,0 +1,115 @@
+import { readFile, stat } from 'node:fs/promises'
+import type { Log } from '../../log.ts'
+import { databaseFile } from '../data-folder.ts'
+import { writeDurably } from '../objects/durable-file.ts'
+
+/** Judges whether the clock may be believed by those who delete what is old. */
+export type DeletionClock = {
+  /** False while the clock is far ahead of all that the store has seen. */
+  mayDelete(now?: number): boolean
+  /** Resolves when what was seen last is on the disk. */
+  saved(): Promise<void>
+}
+
+const HOUR_MS = 3_600_000
+/** Servers are off for a weekend or a week; a clock that is wrong is wrong by months or years. */
+const MAX_LEAP_MS = 7 * 24 * HOUR_MS
+/** So long an operator has to notice; a server that was really off for long deletes a day later. */
+const CONFIRM_MS = 24 * HOUR_MS
+/** The newest moment is written this often: a leap is counted in days. */
+const SAVE_EVERY_MS = 10 * 60_000
+
+/** How an operator says that the clock is right. */
+const TRUST_SETTING = 'STENO_TRUST_CLOCK'
+
+/** What is known of the clock; all in milliseconds since 1970. */
+export type ClockState = {
+  /** The newest moment that was believed. */
+  seenAt: number
+  /** Since when the clock has been ahead of it, and when it was read last since then. */
+  doubt?: { since: number; lastAt: number } | undefined
+}
+
+/**
+ * What is known after the clock was read once more. A clock more than 7 days ahead of the newest moment
+ * is doubted, and believed again when it has gone on from there for a day, with starts and stops between
+ * as may be. A clock that goes back is believed: nothing gets older by it.
+ */
+export function readClock({ seenAt, doubt }: ClockState, now: number): ClockState {
+  if (now - seenAt <= MAX_LEAP_MS) return { seenAt: now }
+  const goesOn = doubt && now >= doubt.since && now - doubt.lastAt <= MAX_LEAP_MS
+  if (!goesOn) return { seenAt, doubt: { since: now, lastAt: now } }
+  if (now - doubt.since >= CONFIRM_MS) return { seenAt: now }
+  return { seenAt, doubt: { since: doubt.since, lastAt: now } }
+}
+
+type Options = { folder: string; log: Log; isTrusted: boolean }
+
+/**
+ * Opens the memory of the clock in a data folder, before the database is opened: without one, the
+ * database file knows when it was last written. `isTrusted` believes the clock whatever it says.
+ */
+export async function openDeletionClock({
+  folder,
+  log,
+  isTrusted,
+}: Options): Promise<DeletionClock> {
+  const file = `${databaseFile(folder)}.clock`
+  let state = (await load(file)) ?? { seenAt: await lastWritten(folder) }
+  let savedAt = Number.NEGATIVE_INFINITY
+  let saving = Promise.resolve()
+
+  function save(now: number): void {
+    savedAt = now
+    const text = `${JSON.stringify(state)}\n`
+    saving = saving
+      .then(() => writeDurably(file, text))
+      .catch((err) => {
+        log.debug({ err }, 'the newest moment cannot be noted')
+      })
+  }
+
+  return {
+    mayDelete(now = Date.now()) {
+      const before = state
+      state = isTrusted ? { seenAt: now } : readClock(state, now)
+      const isChanged = (before.doubt === undefined) !== (state.doubt === undefined)
+      if (isChanged) logChange(log, { before, state, now })
+      if (isChanged || Math.abs(now - savedAt) >= SAVE_EVERY_MS) save(now)
+      return state.doubt === undefined
+    },
+    saved: () => saving,
+  }
+}
+
+type Change = { before: ClockState; state: ClockState; now: number }
+
+function logChange(log: Log, { before, state, now }: Change): void {
+  const clock = new Date(now).toISOString()
+  if (!state.doubt) {
+    log.info({ clock }, 'the clock is believed again, what is old is deleted')
+    return
+  }
+  const fields = { clock, lastSeen: new Date(before.seenAt).toISOString(), setting: TRUST_SETTING }
+  log.warn(fields, 'the clock is far ahead of the last run, nothing old is deleted for a day')
+}
+
+async function load(file: string): Promise<ClockState | undefined> {
+  try {
+    const { seenAt, doubt } = JSON.parse(await readFile(file, 'utf8')) as ClockState
+    if (!Number.isFinite(seenAt)) return undefined
+    const isWhole = Number.isFinite(doubt?.since) && Number.isFinite(doubt?.lastAt)
+    return { seenAt, doubt: isWhole ? doubt : undefined }
+  } catch {
+    return undefined
+  }
+}
+
+/** A new store has seen nothing but now. */
+async function lastWritten(folder: string): Promise<number> {
+  const file = databaseFile(folder)
+  const times = [file, `${file}-wal`].map(async (path) => {
+    return (await stat(path).catch(() => undefined))?.mtimeMs ?? 0
+  })
+  return Math.max(...(await Promise.all(times))) || Date.now()
+}

@@ -1,0 +1,153 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../db.ts'
+import type { JobKind, JobStatus } from './jobs.ts'
+import { metadataTokens } from './metadata-tokens.ts'
+
+/** Which jobs of an account to list; everything given must hold. */
+export type JobFilter = {
+  account: string
+  kinds?: readonly JobKind[] | undefined
+  statuses?: readonly JobStatus[] | undefined
+  /** Created at this moment or later, in milliseconds since 1970. */
+  from?: number | undefined
+  /** Created before this moment. */
+  before?: number | undefined
+  /** Keys and values that a job's metadata must hold, as the contract compares them (2.4). */
+  metadata?: Record<string, unknown> | undefined
+}
+
+/** Where a job stands in every list: newest first, then by id. */
+export type Place = { createdAt: number; id: string }
+
+/** Which part of a list: what follows a place, or else what follows so many jobs. */
+export type Part = { offset: number; limit: number; after?: Place | undefined }
+
+/** The places of one page, and whether more follow. */
+export type JobPage = { places: Place[]; more: boolean }
+
+const kinds: readonly JobKind[] = ['pre-recorded', 'live']
+const statuses: readonly JobStatus[] = ['queued', 'processing', 'done', 'error']
+
+/** So many rows are counted to learn which condition is the rarest; reading as many takes well under a millisecond. */
+const COUNTED_ROWS = 2000
+
+/** So many conditions are counted; SQLite would take a hundred. */
+const COUNTED_TOKENS = 20
+
+/** Up to here several streams are merged; beyond it one walk over all jobs is faster. */
+const MERGED_ROWS = 20_000
+
+type Sql = RawBuilder<unknown>
+
+/**
+ * One page of the jobs that pass a filter, newest first. Every statement walks indexes in the order of
+ * the list and stops at the end of the page: nothing is sorted, and but for a status beside metadata
+ * no job's row is read. A filter by metadata starts from its rarest condition.
+ */
+export async function listJobs(db: Db, filter: JobFilter, part: Part): Promise<JobPage> {
+  const tokens = metadataTokens(filter.account, filter.metadata ?? {})
+  const streams = await chooseStreams(db, { ...filter, tokens }, part)
+  const { rows } = await sql<{ created_at: number; id: string }>`
+    select * from (${sql.join(streams, sql` union all `)}
+      order by created_at desc, id desc limit ${part.limit + 1} offset ${part.after ? 0 : part.offset})`.execute(
+    db.readonly,
+  )
+  const places = rows.map(({ created_at, id }) => ({ createdAt: created_at, id }))
+  return { places: places.slice(0, part.limit), more: places.length > part.limit }
+}
+
+type Search = JobFilter & { tokens: readonly Buffer[] }
+
+/** The ordered streams whose union is the list: those of the jobs, or the one of a metadata token. */
+async function chooseStreams(db: Db, search: Search, part: Part): Promise<Sql[]> {
+  const { tokens } = search
+  if (tokens.length === 0) {
+    const streams = jobStreams(search, part)
+    const isDeep = streams.length > 1 && !part.after && part.offset > MERGED_ROWS
+    return isDeep ? [wholeStream(search, part)] : streams
+  }
+  const byStatus = filters(search.statuses, statuses)
+  if (tokens.length === 1 && !byStatus) return [metadataStream(search, part, tokens[0]!)]
+  const candidates = tokens.slice(0, COUNTED_TOKENS)
+  const leads = candidates.map((token) => sql`select 1 from job_metadata where token = ${token}`)
+  if (byStatus)
+    leads.push(
+      sql`select 1 from (${sql.join(jobStreams({ ...search, tokens: [] }, part), sql` union all `)})`,
+    )
+  const counts = await countUpTo(db, leads)
+  // Where all are common the last one leads: a walk by status reads no row of a job.
+  const token = candidates[counts.lastIndexOf(Math.min(...counts))]
+  return token ? [metadataStream(search, part, token)] : jobStreams(search, part)
+}
+
+async function countUpTo(db: Db, searches: readonly Sql[]): Promise<number[]> {
+  const counts = searches.map(
+    (search) => sql`(select count(*) from (${search} limit ${COUNTED_ROWS}))`,
+  )
+  const { rows } = await sql<{ counts: string }>`
+    select json_array(${sql.join(counts)}) as counts`.execute(db.readonly)
+  return JSON.parse(rows[0]!.counts) as number[]
+}
+
+/** One stream for each kind and status asked for, all in the order of the list. */
+function jobStreams(search: Search, part: Part): Sql[] {
+  const { account, tokens } = search
+  const byKind = filters(search.kinds, kinds)
+  const byStatus = filters(search.statuses, statuses)
+  const wanted = byStatus ?? [undefined]
+  // The index on status begins with the kind.
+  const combinations = (byKind ?? (byStatus ? kinds : [undefined])).flatMap((kind) => {
+    return wanted.map((status) => ({ kind, status }))
+  })
+  return combinations.map(
+    ({ kind, status }) => sql`select created_at, id from (select created_at, id from jobs
+      where account = ${account} ${kind ? sql`and kind = ${kind}` : sql``}
+        ${status ? sql`and status = ${status}` : sql``} ${within(search, part)}
+        ${hasTokens(tokens, sql.ref('jobs'))}
+      order by created_at desc, id desc)`,
+  )
+}
+
+/** The jobs of all kinds and states asked for, found by looking at every one in the order of the list. */
+function wholeStream(search: Search, part: Part): Sql {
+  const byKind = filters(search.kinds, kinds)
+  const byStatus = filters(search.statuses, statuses) ?? statuses
+  // Named, because SQLite would rather sort what an index on the status finds.
+  return sql`select created_at, id from jobs
+    indexed by ${sql.ref(byKind ? 'jobs_by_kind' : 'jobs_by_time')}
+    where account = ${search.account} ${byKind ? sql`and kind = ${byKind[0]}` : sql``}
+      and status in (${sql.join(byStatus)}) ${within(search, part)}`
+}
+
+/** The jobs that have a metadata token, checked for everything else. */
+function metadataStream(search: Search, part: Part, lead: Buffer): Sql {
+  const byKind = filters(search.kinds, kinds)
+  const byStatus = filters(search.statuses, statuses)
+  const others = search.tokens.filter((token) => token !== lead)
+  const hasStatus = sql`and exists (select 1 from jobs where jobs.id = m.id
+    and jobs.status in (${sql.join(byStatus ?? [])}))`
+  return sql`select m.created_at, m.id from job_metadata m where m.token = ${lead}
+    ${byKind ? sql`and m.kind in (${sql.join(byKind)})` : sql``} ${within(search, part)}
+    ${hasTokens(others, sql.ref('m'))} ${byStatus ? hasStatus : sql``}`
+}
+
+function within({ from, before }: JobFilter, { after }: Part): Sql {
+  const conditions = [
+    from === undefined ? sql`` : sql`and created_at >= ${from}`,
+    before === undefined ? sql`` : sql`and created_at < ${before}`,
+    after ? sql`and (created_at, id) < (${after.createdAt}, ${after.id})` : sql``,
+  ]
+  return sql.join(conditions, sql` `)
+}
+
+function hasTokens(tokens: readonly Buffer[], job: Sql): Sql {
+  if (tokens.length === 0) return sql``
+  return sql`and (select count(*) from job_metadata o where o.token in (${sql.join(tokens)})
+    and o.created_at = ${job}.created_at and o.id = ${job}.id) = ${tokens.length}`
+}
+
+/** The values to filter by; undefined when nothing, or everything, was asked for. */
+function filters<T>(wanted: readonly T[] | undefined, all: readonly T[]): T[] | undefined {
+  const values = all.filter((value) => wanted?.includes(value))
+  return values.length === 0 || values.length === all.length ? undefined : values
+}

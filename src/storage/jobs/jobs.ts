@@ -1,0 +1,174 @@
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import { deleteJobDeliveries } from '../deliveries/deliveries.ts'
+import { recordSessionEnd } from '../live/live-sessions.ts'
+import { deleteFileWithoutJobs } from '../objects/files.ts'
+import type { JobRow } from '../tables.ts'
+import { metadataTokens } from './metadata-tokens.ts'
+import { type RedactedAudio, redactedAudio } from './redacted-audio.ts'
+import { type StoredResult, storedResult } from './results.ts'
+
+/** Recorded audio or a live session. */
+export type JobKind = 'pre-recorded' | 'live'
+/** Where a job is in its life (contract 3.2). */
+export type JobStatus = 'queued' | 'processing' | 'done' | 'error'
+
+/** The recording of a job, as far as it is known. */
+export type JobFile = {
+  id: string
+  filename: string | null
+  source: string | null
+  duration: number | null
+  channels: number | null
+}
+
+/** JSON as it is stored: most of it is only passed on, and a page of jobs holds much of it. */
+export type JsonText = string
+
+/** One transcription asked for by an account. Moments are milliseconds since 1970. */
+export type Job = {
+  id: string
+  account: string
+  kind: JobKind
+  status: JobStatus
+  createdAt: number
+  completedAt: number | null
+  customMetadata: JsonText | null
+  errorCode: number | null
+  postSessionMetadata: JsonText
+  requestParams: JsonText | null
+  file: JobFile | null
+  /** The recording that is kept in place of that file. */
+  redactedSound: RedactedAudio | null
+  /** Where its result lies; `readResult` reads it. */
+  result: StoredResult | null
+}
+
+/** A job by its id within an account. */
+export type JobId = { id: string; account: string; kind?: JobKind | undefined }
+
+/** Finds a job of one account, with its result; with `kind`, only a job of that kind. */
+export async function findJob(db: Db, { id, account, kind }: JobId): Promise<Job | undefined> {
+  let query = db.sql
+    .selectFrom('jobs')
+    .selectAll()
+    .where('id', '=', id)
+    .where('account', '=', account)
+  if (kind) query = query.where('kind', '=', kind)
+  const row = await query.executeTakeFirst()
+  return row && toJob(row)
+}
+
+/** Finds several jobs of an account in the order of `ids`; those that are gone are left out. */
+export async function findJobs(
+  db: Db,
+  { ids, account }: { ids: readonly string[]; account: string },
+): Promise<Job[]> {
+  // Were the account in the statement, SQLite would walk all its jobs by the index on that.
+  const rows = await db.sql.selectFrom('jobs').selectAll().where('id', 'in', ids).execute()
+  const own = rows.filter((row) => row.account === account)
+  const jobs = new Map(own.map((row) => [row.id, row]))
+  return ids.flatMap((id) => {
+    const row = jobs.get(id)
+    return row ? [toJob(row)] : []
+  })
+}
+
+/** Objects that lost their last row, for the caller to delete. */
+export type DeletedJob = { objects: string[] }
+
+/**
+ * Deletes a job that has ended, with what was to be told of it, and its file when no other job uses it;
+ * undefined when there is no such job or it has not ended. The status is judged by the deleting statement itself.
+ */
+export async function deleteEndedJob(
+  tx: Db,
+  { id, account, kind }: JobId,
+): Promise<DeletedJob | undefined> {
+  const { rows } = await sql<JobRow>`
+    delete from jobs
+    where id = ${id} and account = ${account} and (status = 'done' or status = 'error')
+      and kind = ${kind ?? sql.ref('kind')}
+    returning *`.execute(tx.sql)
+  const job = rows[0]
+  if (!job) return undefined
+  await forgetMetadata(tx, job)
+  if (job.kind === 'live') await recordSessionEnd(tx, { id, at: job.completed_at! })
+  const { objects } = await deleteJobDeliveries(tx, id)
+  if (job.result_object) objects.push(job.result_object)
+  if (job.redacted_object) objects.push(job.redacted_object)
+  if (job.file_id && (await deleteFileWithoutJobs(tx, job.file_id))) objects.push(job.file_id)
+  return { objects }
+}
+
+/** Puts other metadata of a session in place of what was there; false when there is no such job. */
+export async function replacePostSessionMetadata(
+  db: Db,
+  { id, account, kind }: JobId,
+  metadata: JsonText,
+): Promise<boolean> {
+  let change = db.sql
+    .updateTable('jobs')
+    .set({ post_session_metadata: metadata })
+    .where('id', '=', id)
+    .where('account', '=', account)
+  if (kind) change = change.where('kind', '=', kind)
+  const { numUpdatedRows } = await change.executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+async function forgetMetadata(tx: Db, job: JobRow): Promise<void> {
+  if (job.custom_metadata === null) return
+  const metadata = JSON.parse(job.custom_metadata) as Record<string, unknown>
+  await sql`delete from job_metadata
+    where token in (${sql.join(metadataTokens(job.account, metadata))})
+      and created_at = ${job.created_at} and id = ${job.id}`.execute(tx.sql)
+}
+
+function toJob(row: JobRow): Job {
+  return {
+    id: row.id,
+    account: row.account,
+    kind: row.kind,
+    status: row.status,
+    createdAt: row.created_at,
+    completedAt: row.completed_at,
+    customMetadata: row.custom_metadata,
+    errorCode: row.error_code,
+    postSessionMetadata: row.post_session_metadata,
+    requestParams: row.request_params,
+    file: toJobFile(row),
+    redactedSound: redactedAudio(row),
+    result: storedResult(row),
+  }
+}
+
+/** What the job knows of its recording, which for an address is little until it was fetched. */
+export function toJobFile(row: JobRow): JobFile | null {
+  if (!row.file_id) return null
+  return {
+    id: row.file_id,
+    filename: row.file_filename,
+    source: row.file_source,
+    duration: row.file_duration,
+    channels: row.file_channels,
+  }
+}
+
+/** Which of these jobs there are and have ended. */
+export async function findEndedJobs(db: Db, ids: readonly string[]): Promise<string[]> {
+  const ended: string[] = []
+  for (let i = 0; i < ids.length; i += IDS_PER_STATEMENT) {
+    const rows = await db.sql
+      .selectFrom('jobs')
+      .select('id')
+      .where('id', 'in', ids.slice(i, i + IDS_PER_STATEMENT))
+      .where('completed_at', 'is not', null)
+      .execute()
+    ended.push(...rows.map(({ id }) => id))
+  }
+  return ended
+}
+
+/** So many ids fit into one statement of any database. */
+const IDS_PER_STATEMENT = 500

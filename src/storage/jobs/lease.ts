@@ -1,0 +1,141 @@
+import { sql, type UpdateObject } from 'kysely'
+import { type Db, inTransaction } from '../db.ts'
+import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
+import { deleteFileWithoutJobs } from '../objects/files.ts'
+import type { Tables } from '../tables.ts'
+import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
+import { dropResult, storeResult, type WrittenResult } from './results.ts'
+
+/** The right to write to a job: it ends as soon as another claim raises the epoch. */
+export type Lease = { id: string; epoch: number }
+
+/** Extends a lease; false when it was lost, and then the owner must stop. */
+export async function renewLease(
+  db: Db,
+  lease: Lease,
+  { until }: { until: number },
+): Promise<boolean> {
+  return changesJob(db, lease, { lease_until: until })
+}
+
+/** What a job ends with. A redacted recording takes the place of the original. */
+export type JobEnd = {
+  result: WrittenResult
+  redactedSound?: RedactedAudio | undefined
+  at: number
+}
+
+/**
+ * Ends a job with its result, and queues what is to be told of it, in one transaction; with a redacted
+ * recording, also forgets the original unless another job uses it. False, and no change, when the lease
+ * was lost.
+ */
+export async function finishJob(
+  db: Db,
+  lease: Lease,
+  { result, redactedSound, at }: JobEnd,
+): Promise<boolean> {
+  const stored = await storeResult(db, result)
+  let done = false
+  try {
+    const redacted = redactedSound && redactedColumns(redactedSound)
+    done = await endJob(db, lease, { change: { ...stored, ...redacted, status: 'done' }, at })
+    return done
+  } finally {
+    if (!done) await dropResult(db, stored)
+  }
+}
+
+/** Why a job failed, as its reader sees it. */
+export type JobFailure = { code: number; message: string }
+
+/** Ends a job with the reason why it failed, likewise. */
+export async function failJob(
+  db: Db,
+  lease: Lease,
+  { failure, at }: { failure: JobFailure; at: number },
+): Promise<boolean> {
+  const change = {
+    status: 'error' as const,
+    error_code: failure.code,
+    post_session_metadata: JSON.stringify({ failure }),
+  }
+  return endJob(db, lease, { change, at })
+}
+
+/** Puts a job back for a further attempt; false, and no change, when the lease was lost. */
+export async function retryJob(
+  db: Db,
+  lease: Lease,
+  { runAfter }: { runAfter: number },
+): Promise<boolean> {
+  return changesJob(db, lease, { ...waiting, run_after: runAfter })
+}
+
+/**
+ * Puts a job back as if this attempt had not begun, with the moment since which it waits for space, if
+ * it does; false, and no change, when the lease was lost.
+ */
+export async function releaseJob(
+  db: Db,
+  lease: Lease,
+  { runAfter, spaceWaitSince }: { runAfter: number; spaceWaitSince?: number | undefined },
+): Promise<boolean> {
+  const result = await whereLeased(db, lease)
+    .set({ ...waiting, run_after: runAfter })
+    .set((row) => ({ attempt: row('attempt', '-', 1) }))
+    .$if(spaceWaitSince !== undefined, (query) =>
+      query.set({ storage_wait_since: spaceWaitSince! }),
+    )
+    .executeTakeFirst()
+  return result.numUpdatedRows === 1n
+}
+
+/** What a job loses when nobody works on it. */
+const idle = {
+  lease_owner: null,
+  lease_until: null,
+  progress_stage: null,
+  progress_fraction: null,
+  progress_seconds_left: null,
+}
+const waiting = { ...idle, status: 'queued' } as const
+
+/** What ends: a job created in a burst may carry a moment slightly ahead of the clock; it never ends before it began. */
+export function ended(at: number) {
+  const latest = sql<number>`case when created_at > ${at} then created_at else ${at} end`
+  return { ...idle, completed_at: latest }
+}
+
+type Change = UpdateObject<Tables, 'jobs', 'jobs'>
+
+function endJob(
+  db: Db,
+  lease: Lease,
+  { change, at }: { change: Change; at: number },
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const job = await whereLeased(tx, lease)
+      .set({ ...ended(at), ...change })
+      .returning([...endedJobColumns, 'file_id', 'redacted_object'])
+      .executeTakeFirst()
+    if (!job) return false
+    if (job.redacted_object) await deleteFileWithoutJobs(tx, job.file_id!)
+    await queueJobEnd(tx, job, { at })
+    return true
+  })
+}
+
+async function changesJob(db: Db, lease: Lease, change: Change): Promise<boolean> {
+  const result = await whereLeased(db, lease).set(change).executeTakeFirst()
+  return result.numUpdatedRows === 1n
+}
+
+/** The fence: a write under a lease that is no longer the job's newest finds no row. */
+export function whereLeased(db: Db, { id, epoch }: Lease) {
+  return db.sql
+    .updateTable('jobs')
+    .where('id', '=', id)
+    .where('lease_epoch', '=', epoch)
+    .where('status', '=', 'processing')
+}

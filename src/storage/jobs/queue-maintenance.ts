@@ -1,0 +1,108 @@
+import { type SqlBool, sql } from 'kysely'
+import { type Db, inTransaction } from '../db.ts'
+import { type EndedJob, endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
+import type { JobFailure } from './lease.ts'
+import { MAX_INTERRUPTIONS } from './queue.ts'
+
+/**
+ * Puts back every job that a process which is gone had in hand, as if that attempt had not begun, and makes every waiting job due, for
+ * the clock may have been turned back since. Only for a server that has just locked its folder: the
+ * lock proves that no other owner lives.
+ */
+export async function returnOrphans(db: Db, { now }: { now: number }): Promise<number> {
+  await sql`update jobs set run_after = ${now}
+    where kind = 'pre-recorded' and status = 'queued' and run_after > ${now}`.execute(db.sql)
+  return returnJobs(db, { now, lost: sql`true`, attempt: sql`attempt - 1`, interruptions: 1 })
+}
+
+/**
+ * Puts back the jobs whose lease ran out: their owner is gone. Those that the caller has `inHand` it
+ * has not lost, however long the disk kept it from renewing.
+ */
+export async function returnLostJobs(
+  db: Db,
+  { now, inHand = [] }: { now: number; inHand?: readonly string[] },
+): Promise<number> {
+  const lost = sql<SqlBool>`(lease_until < ${now}
+    and id not in (select value from json_each(${JSON.stringify(inHand)})))`
+  return returnJobs(db, { now, lost, attempt: sql`attempt`, interruptions: 0 })
+}
+
+type Return = {
+  now: number
+  lost: ReturnType<typeof sql<SqlBool>>
+  attempt: ReturnType<typeof sql<number>>
+  interruptions: number
+}
+
+async function returnJobs(db: Db, { now, lost, attempt, interruptions }: Return): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update jobs set status = 'queued', run_after = ${now}, lease_owner = null, lease_until = null,
+      attempt = ${attempt}, interruptions = interruptions + ${interruptions},
+      progress_stage = null, progress_fraction = null, progress_seconds_left = null
+    where kind = 'pre-recorded' and status = 'processing' and ${lost}`.execute(db.sql)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Ends the waiting jobs that no claim would take: no attempt left, or too many servers lost. */
+export function failExhaustedJobs(
+  db: Db,
+  options: { maxAttempts: number; failure: JobFailure; at: number },
+): Promise<string[]> {
+  const which = sql<SqlBool>`(attempt >= ${options.maxAttempts} or interruptions >= ${MAX_INTERRUPTIONS})`
+  return failWaiting(db, { ...options, which })
+}
+
+/** Ends the jobs that have been waiting since before `since`; returns their ids. */
+export function failOverdueJobs(
+  db: Db,
+  options: { since: number; failure: JobFailure; at: number },
+): Promise<string[]> {
+  return failWaiting(db, { ...options, which: sql`run_after < ${options.since}` })
+}
+
+type FailWaiting = { which: ReturnType<typeof sql<SqlBool>>; failure: JobFailure; at: number }
+
+async function failWaiting(db: Db, options: FailWaiting): Promise<string[]> {
+  const ended: string[] = []
+  for (;;) {
+    const some = await inTransaction(db, (tx) => failSome(tx, options))
+    ended.push(...some)
+    if (some.length < BATCH) return ended
+  }
+}
+
+/** So many jobs are ended in one transaction: others can write between two. */
+const BATCH = 100
+
+async function failSome(tx: Db, { which, failure, at }: FailWaiting): Promise<string[]> {
+  const columns = sql.join(endedJobColumns.map((name) => sql.ref(name)))
+  const { rows } = await sql<EndedJob>`
+    update jobs set status = 'error', error_code = ${failure.code},
+      completed_at = case when created_at > ${at} then created_at else ${at} end,
+      post_session_metadata = ${JSON.stringify({ failure })}
+    where id in (select id from jobs
+      where kind = 'pre-recorded' and status = 'queued' and ${which} limit ${BATCH})
+    returning ${columns}`.execute(tx.sql)
+  for (const job of rows) await queueJobEnd(tx, job, { at })
+  return rows.map(({ id }) => id)
+}
+
+/** Ids of all jobs that have not ended, waiting or in hand. */
+export async function findActiveJobs(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from jobs
+    where kind = 'pre-recorded' and (status = 'queued' or status = 'processing')`.execute(db.sql)
+  return rows.map(({ id }) => id)
+}
+
+/** When the next waiting job becomes due after `now`, and since when the oldest one has been due. */
+export async function findNextDue(
+  db: Db,
+  { now }: { now: number },
+): Promise<{ due: number | undefined; oldest: number | undefined }> {
+  const { rows } = await sql<{ due: number | null; oldest: number | null }>`
+    select min(case when run_after > ${now} then run_after end) as due, min(run_after) as oldest
+    from jobs where kind = 'pre-recorded' and status = 'queued'`.execute(db.sql)
+  return { due: rows[0]?.due ?? undefined, oldest: rows[0]?.oldest ?? undefined }
+}

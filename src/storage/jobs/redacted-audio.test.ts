@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import test from 'node:test'
+import { addFile, addJob, claim } from '../../../test/support/test-jobs.ts'
+import { makeFolder, openTestStorage } from '../../../test/support/test-storage.ts'
+import { createLog } from '../../log.ts'
+import { type Db, inTransaction } from '../db.ts'
+import { findFile } from '../objects/files.ts'
+import { openStorage } from '../storage.ts'
+import { deleteEndedJob, findJob } from './jobs.ts'
+import { finishJob } from './lease.ts'
+import { returnLostJobs } from './queue-maintenance.ts'
+
+const account = 'acme'
+
+/** Ends a new job on an upload with a redacted recording. */
+async function endRedacted(db: Db, { fileId }: { fileId: string }) {
+  await addJob(db, { fileId })
+  const { id, lease } = (await claim(db))!
+  const redactedSound = { object: randomUUID(), size: 99 }
+  assert.equal(await finishJob(db, lease, { result: {}, redactedSound, at: 2000 }), true)
+  return { id, redactedSound }
+}
+
+function remove(db: Db, { id }: { id: string }) {
+  return inTransaction(db, (tx) => deleteEndedJob(tx, { id, account }))
+}
+
+test('a redacted recording takes the place of the original, the id of which stays', async (t) => {
+  const { db } = await openTestStorage(t)
+  const fileId = await addFile(db)
+  const { id, redactedSound } = await endRedacted(db, { fileId })
+  const job = await findJob(db, { id, account })
+  assert.deepEqual([job?.redactedSound, job?.file?.id], [redactedSound, fileId])
+  assert.equal(await findFile(db, { id: fileId, account }), undefined)
+  const { objects } = (await remove(db, { id }))!
+  assert.ok(objects.includes(redactedSound.object), 'it goes with its job')
+})
+
+test('the original stays as long as another job uses it, and no longer', async (t) => {
+  const { db } = await openTestStorage(t)
+  const fileId = await addFile(db)
+  await addJob(db, { fileId })
+  const other = (await claim(db))!
+  const { id } = await endRedacted(db, { fileId })
+  const usual = await findJob(db, { id: other.id, account })
+  assert.equal(usual?.redactedSound, null)
+  assert.ok(await findFile(db, { id: fileId, account }))
+  await finishJob(db, other.lease, { result: {}, at: 3000 })
+  assert.ok(await findFile(db, { id: fileId, account }))
+  assert.deepEqual(await remove(db, other), { objects: [fileId] })
+  assert.equal(await findFile(db, { id: fileId, account }), undefined)
+  assert.ok(await findJob(db, { id, account }))
+})
+
+test('of two jobs that redact one upload the last makes it go', async (t) => {
+  const { db } = await openTestStorage(t)
+  const fileId = await addFile(db)
+  await addJob(db, { fileId })
+  const first = (await claim(db))!
+  await endRedacted(db, { fileId })
+  assert.ok(await findFile(db, { id: fileId, account }))
+  const redactedSound = { object: randomUUID(), size: 1 }
+  await finishJob(db, first.lease, { result: {}, redactedSound, at: 2000 })
+  assert.equal(await findFile(db, { id: fileId, account }), undefined)
+})
+
+test('a lease that was lost changes nothing', async (t) => {
+  const { db } = await openTestStorage(t)
+  const fileId = await addFile(db)
+  await addJob(db, { fileId })
+  const { id, lease } = (await claim(db))!
+  await returnLostJobs(db, { now: 99_000 })
+  const redactedSound = { object: randomUUID(), size: 1 }
+  assert.equal(await finishJob(db, lease, { result: {}, redactedSound, at: 2000 }), false)
+  assert.equal((await findJob(db, { id, account }))?.redactedSound, null)
+  assert.ok(await findFile(db, { id: fileId, account }))
+})
+
+test('a start keeps the redacted recordings of jobs, and removes what a killed server left of one or of an original', async (t) => {
+  const folder = await makeFolder(t)
+  const log = createLog('silent')
+  const first = await openStorage({ folder, log })
+  const fileId = await addFile(first.db)
+  const { redactedSound } = await endRedacted(first.db, { fileId })
+  for (const id of [redactedSound.object, fileId, randomUUID()]) {
+    await mkdir(dirname(first.objects.path(id)), { recursive: true })
+    await writeFile(first.objects.path(id), 'x')
+  }
+  await first.close()
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  await second.swept
+  assert.deepEqual(await Array.fromAsync(second.objects.list()), [[redactedSound.object]])
+})

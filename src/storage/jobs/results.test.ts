@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { test } from 'node:test'
+import { addJob, claim, resultOf } from '../../../test/support/test-jobs.ts'
+import { makeFolder, openTestStorage } from '../../../test/support/test-storage.ts'
+import { createLog } from '../../log.ts'
+import { type Db, inTransaction } from '../db.ts'
+import { openStorage } from '../storage.ts'
+import { deleteEndedJob, findJob } from './jobs.ts'
+import { finishJob } from './lease.ts'
+import {
+  dropResult,
+  MAX_INLINE_RESULT_BYTES,
+  type ReadResult,
+  readResult,
+  replaceResult,
+  storedResult,
+  storeResultText,
+} from './results.ts'
+
+/** Pieces one by one, and how far they were read. */
+function piecesOf(texts: readonly string[]) {
+  const seen = { read: 0, isClosed: false }
+  async function* pieces(): AsyncGenerator<string> {
+    try {
+      for (const text of texts) {
+        seen.read++
+        yield text
+      }
+    } finally {
+      seen.isClosed = true
+    }
+  }
+  return { seen, pieces: pieces() }
+}
+
+test('a text in pieces lies in its row up to the limit, in bytes, and beyond it in an object', async (t) => {
+  const { db } = await openTestStorage(t)
+  const full = 'ü'.repeat(MAX_INLINE_RESULT_BYTES / 2)
+  for (const [texts, where] of [
+    [[], 'row'],
+    [['{', '"a":1}'], 'row'],
+    [[full.slice(10), 'ü'.repeat(10)], 'row'],
+    [[full, 'x', full], 'object'],
+  ] as const) {
+    const { pieces, seen } = piecesOf(texts)
+    const stored = await storeResultText(db, pieces)
+    assert.equal(stored.result_object === null ? 'row' : 'object', where)
+    assert.equal(await readResult(db, storedResult(stored)!), texts.join(''))
+    assert.deepEqual(seen, { read: texts.length, isClosed: true })
+    await dropResult(db, stored)
+    if (stored.result_object) assert.ok(!existsSync(db.objects.path(stored.result_object)))
+  }
+})
+
+test('a text that cannot be written leaves nothing, and its source is closed', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { pieces, seen } = piecesOf(['x'.repeat(MAX_INLINE_RESULT_BYTES + 1), 'y', 'z'])
+  const objects = {
+    ...db.objects,
+    async write() {
+      throw new Error('no')
+    },
+  }
+  await assert.rejects(storeResultText({ ...db, objects }, pieces), /no/)
+  assert.deepEqual(seen, { read: 1, isClosed: true })
+  assert.deepEqual(await Array.fromAsync(db.objects.list()), [])
+})
+
+const long = { text: 'x'.repeat(MAX_INLINE_RESULT_BYTES) }
+
+async function addDone(db: Db, result: object): Promise<ReadResult> {
+  await addJob(db)
+  const { id, lease } = (await claim(db))!
+  await finishJob(db, lease, { result: { ...result }, at: 2000 })
+  const { result: stored } = (await findJob(db, { id, account: 'acme' }))!
+  return { jobId: id, stored: stored! }
+}
+
+async function resultNow(db: Db, { jobId: id }: ReadResult) {
+  return resultOf(db, (await findJob(db, { id, account: 'acme' }))!)
+}
+
+test('a result is replaced by the one who read it last, and by nobody else', async (t) => {
+  const { db } = await openTestStorage(t)
+  for (const first of [{ short: 1 }, long]) {
+    const read = await addDone(db, first)
+    const other = await addDone(db, first)
+    assert.equal(await replaceResult(db, read, { second: 1 }), true)
+    assert.equal(await replaceResult(db, read, { third: 1, ...long }), false)
+    assert.deepEqual(await resultNow(db, read), { second: 1 })
+    assert.deepEqual(await resultNow(db, other), first)
+  }
+  assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 1, 'that of the other job')
+})
+
+test('what cannot be stored leaves the result that was there', async (t) => {
+  const { db } = await openTestStorage(t)
+  const read = await addDone(db, long)
+  const sql = new Proxy(db.sql, {
+    get: (target, name) => {
+      if (name === 'updateTable') throw new Error('no room')
+      return Reflect.get(target, name)
+    },
+  })
+  await assert.rejects(replaceResult({ ...db, sql }, read, long), /no room/)
+  assert.deepEqual(await resultNow(db, read), long)
+  assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 1)
+})
+
+test('a server that is killed while it replaces a result leaves one of the two, and soon no other', async (t) => {
+  const folder = await makeFolder(t)
+  const log = createLog('silent')
+  for (const killedAt of ['updateTable', 'delete']) {
+    const before = await openStorage({ folder, log })
+    const { db } = before
+    const read = await addDone(db, long)
+    const kill = () => {
+      throw new Error('killed')
+    }
+    const killed = { ...db, objects: { ...db.objects, delete: kill } }
+    if (killedAt === 'updateTable') killed.sql = { updateTable: kill } as unknown as Db['sql']
+    await assert.rejects(replaceResult(killed, read, { ...long, second: 1 }))
+    assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 2)
+    await before.close()
+    const after = await openStorage({ folder, log })
+    await after.swept
+    const isReplaced = killedAt === 'delete'
+    const expected = isReplaced ? { ...long, second: 1 } : long
+    assert.deepEqual(await resultNow(after.db, read), expected)
+    assert.equal((await Array.fromAsync(after.db.objects.list())).flat().length, 1)
+    const { id, account } = { id: read.jobId, account: 'acme' }
+    const removed = await inTransaction(after.db, (tx) => deleteEndedJob(tx, { id, account }))
+    for (const object of removed!.objects) await after.db.objects.delete(object)
+    await after.close()
+  }
+})

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Db } from '../db.ts'
+import { storageError } from '../sqlite/storage-error.ts'
+import type { JobRow } from '../tables.ts'
+
+/** What a job answers, in the words of the API. To this room it is only a JSON value. */
+export type JobResult = Record<string, unknown>
+
+/** A result, or the JSON text of one that was written elsewhere. */
+export type WrittenResult = JobResult | string
+
+/** What a row has to hold of a result: its text, or the object that holds it and the bytes of that. */
+export type ResultColumns = Pick<JobRow, 'result' | 'result_object' | 'result_size'>
+
+/** A result up to this size lies in its row; a longer one would make every list of jobs slow to read. */
+export const MAX_INLINE_RESULT_BYTES = 256 * 1024
+
+/** Writes a long result to an object of its own, never over another; returns what the row has to hold. */
+export function storeResult(db: Db, result: WrittenResult): Promise<ResultColumns> {
+  return storeResultText(db, once(typeof result === 'string' ? result : JSON.stringify(result)))
+}
+
+/**
+ * The same for JSON text that comes in pieces, none of which ends within a character. A long one is
+ * never in memory whole.
+ */
+export async function storeResultText(
+  db: Db,
+  pieces: AsyncIterable<string>,
+): Promise<ResultColumns> {
+  const source = pieces[Symbol.asyncIterator]()
+  try {
+    const start: string[] = []
+    for (let bytes = 0; bytes <= MAX_INLINE_RESULT_BYTES; ) {
+      const { value, done } = await source.next()
+      if (done) return { result: start.join(''), result_object: null, result_size: null }
+      start.push(value)
+      bytes += Buffer.byteLength(value)
+    }
+    const rest = { [Symbol.asyncIterator]: () => source }
+    return await writeObject(db, start, rest)
+  } finally {
+    await source.return?.()
+  }
+}
+
+async function writeObject(
+  db: Db,
+  start: readonly string[],
+  rest: AsyncIterable<string>,
+): Promise<ResultColumns> {
+  const id = randomUUID()
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    for (const piece of start) yield Buffer.from(piece)
+    for await (const piece of rest) yield Buffer.from(piece)
+  }
+  const { signal } = new AbortController()
+  const limits = { maxBytes: Number.POSITIVE_INFINITY, signal }
+  const { size } = await db.objects.write(id, bytes(), limits)
+  return { result: null, result_object: id, result_size: size }
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text
+}
+
+/** Deletes what was stored for a row that then did not take it. */
+export async function dropResult(
+  db: Db,
+  { result_object }: Pick<ResultColumns, 'result_object'>,
+): Promise<void> {
+  if (result_object !== null) await db.objects.delete(result_object)
+}
+
+/** Where the JSON text of a result lies: in the row, or in an object of its own. */
+export type StoredResult = { text: string } | { object: string }
+
+/** Where a row says that its result lies; null while there is none. */
+export function storedResult({
+  result,
+  result_object,
+}: Omit<ResultColumns, 'result_size'>): StoredResult | null {
+  if (result_object !== null) return { object: result_object }
+  return result === null ? null : { text: result }
+}
+
+/**
+ * The JSON text of a result; undefined when its object is gone, which happens to a job that was
+ * deleted after its row was read, or whose result was replaced.
+ */
+export async function readResult(db: Db, stored: StoredResult): Promise<string | undefined> {
+  if ('text' in stored) return stored.text
+  try {
+    return await readFile(db.objects.path(stored.object), 'utf8')
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ENOENT') return undefined
+    throw storageError(error)
+  }
+}
+
+/** A result of a job that is done, as its row was read. */
+export type ReadResult = { jobId: string; stored: StoredResult }
+
+/**
+ * Puts another result in the place of one that was read. One statement: false, and no change, when the job was
+ * deleted meanwhile or its result is another one by now. What it ended with is all that changes of the job.
+ */
+export async function replaceResult(
+  db: Db,
+  { jobId, stored }: ReadResult,
+  result: WrittenResult,
+): Promise<boolean> {
+  const columns = await storeResult(db, result)
+  let isReplaced = false
+  try {
+    const change = db.sql.updateTable('jobs').set(columns).where('id', '=', jobId)
+    const { numUpdatedRows } = await ('text' in stored
+      ? change.where('result', '=', stored.text)
+      : change.where('result_object', '=', stored.object)
+    ).executeTakeFirst()
+    isReplaced = numUpdatedRows === 1n
+  } finally {
+    if (!isReplaced) await dropResult(db, columns)
+  }
+  if (isReplaced && 'object' in stored) await db.objects.delete(stored.object)
+  return isReplaced
+}

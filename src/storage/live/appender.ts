@@ -1,0 +1,149 @@
+import type { FileHandle } from 'node:fs/promises'
+import { writeAt } from '../objects/file-io.ts'
+import { storageError } from '../sqlite/storage-error.ts'
+
+/** Bytes of each file that count. */
+export type AppendedSizes = { soundBytes: number; logBytes: number }
+
+/** Appends to the two files of a live session; see `LiveFiles` for what it guarantees. */
+export type Appender = {
+  readonly sizes: AppendedSizes
+  /** Bytes of the log that no loss of power takes away. */
+  readonly storedLogBytes: number
+  write(sound: Uint8Array | undefined, lines: readonly string[]): Promise<void>
+  sync(): Promise<void>
+  /** Resolves when all that was given to `write` is written, or has failed. */
+  settled(): Promise<void>
+  /** Lets what was given end, and takes nothing more. */
+  close(): Promise<void>
+}
+
+/** What one call of `write` gave. */
+type Entry = {
+  sound: Uint8Array | undefined
+  lines: readonly string[]
+  written: PromiseWithResolvers<void>
+}
+
+/**
+ * Appends behind `sizes`, up to which all is on the disk. One write is under way at a time, with all that
+ * has come since the one before; likewise one sync.
+ */
+export function createAppender(
+  files: { sound: FileHandle; log: FileHandle; soundStart: number },
+  { soundBytes, logBytes }: AppendedSizes,
+): Appender {
+  const { sound, log, soundStart } = files
+  let waiting: Entry[] = []
+  let isWriting = false
+  /** Settles with the last call of `write`. */
+  let lastWrite: Promise<void> = Promise.resolve()
+  /** The sync that has not begun yet, and the last one. */
+  let nextSync: Promise<void> | undefined
+  let lastSync: Promise<void> = Promise.resolve()
+  /** Files whose bytes may not be on the disk yet. */
+  const unsynced = new Set<FileHandle>()
+  /** A write that failed since the last sync. */
+  let failure: { error: unknown } | undefined
+  /** Why nothing works any more. */
+  let end: { error: unknown } | undefined
+  let storedLogBytes = logBytes
+
+  async function writeWaiting(): Promise<void> {
+    isWriting = true
+    while (waiting.length > 0) {
+      const entries = waiting
+      waiting = []
+      try {
+        await append(entries)
+        for (const { written } of entries) written.resolve()
+      } catch (cause) {
+        const error = storageError(cause)
+        await takeBack(error)
+        failure = { error }
+        entries.push(...waiting)
+        waiting = []
+        for (const { written } of entries) written.reject(error)
+      }
+    }
+    isWriting = false
+  }
+
+  /** The sound goes first: a process that is killed in between leaves no line that tells of too much. */
+  async function append(entries: readonly Entry[]): Promise<void> {
+    const sounds = entries.flatMap(({ sound }) => (sound && sound.length > 0 ? [sound] : []))
+    const lines = entries.flatMap(({ lines }) => lines.map((line) => `${line}\n`))
+    const text = Buffer.from(lines.join(''))
+    const soundLength = sounds.reduce((sum, { length }) => sum + length, 0)
+    await writeAt(sound, sounds, soundStart + soundBytes)
+    await writeAt(log, [text], logBytes)
+    if (soundLength > 0) unsynced.add(sound)
+    if (text.length > 0) unsynced.add(log)
+    soundBytes += soundLength
+    logBytes += text.length
+  }
+
+  /** Removes what a failed write has left: its lines would count after a crash. */
+  async function takeBack(error: unknown): Promise<void> {
+    try {
+      await log.truncate(logBytes)
+      await sound.truncate(soundStart + soundBytes)
+    } catch {
+      end ??= { error }
+    }
+  }
+
+  async function syncNow(): Promise<void> {
+    nextSync = undefined
+    await settled(lastWrite)
+    if (end) throw end.error
+    if (failure) {
+      const { error } = failure
+      failure = undefined
+      throw error
+    }
+    const files = [...unsynced]
+    const size = logBytes
+    unsynced.clear()
+    try {
+      for (const file of files) await file.datasync()
+      storedLogBytes = size
+    } catch (cause) {
+      // Linux forgets what it could not write: another try would succeed without it.
+      end ??= { error: storageError(cause) }
+      throw end.error
+    }
+  }
+
+  return {
+    get sizes() {
+      return { soundBytes, logBytes }
+    },
+    get storedLogBytes() {
+      return storedLogBytes
+    },
+    write(sound, lines) {
+      if (end) return Promise.reject(end.error)
+      if (lines.some((line) => line.includes('\n'))) throw new TypeError('a line with a line break')
+      const written = Promise.withResolvers<void>()
+      waiting.push({ sound, lines, written })
+      lastWrite = written.promise
+      if (!isWriting) void writeWaiting()
+      return written.promise
+    },
+    sync() {
+      nextSync ??= lastSync = settled(lastSync).then(syncNow)
+      return nextSync
+    },
+    settled: () => settled(lastWrite),
+    async close() {
+      await settled(lastWrite)
+      await settled(lastSync)
+      end ??= { error: new Error('the session is closed') }
+    },
+  }
+}
+
+function settled(promise: Promise<void>): Promise<void> {
+  return promise.catch(() => {})
+}

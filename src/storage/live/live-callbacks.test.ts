@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { sql } from 'kysely'
+import { beginNewLiveJob } from '../../../test/support/test-live-jobs.ts'
+import { openTestStorage } from '../../../test/support/test-storage.ts'
+import type { Db } from '../db.ts'
+import { createCallbackQueue } from './live-callbacks.ts'
+import { beginLiveJob, failLiveJob } from './live-jobs.ts'
+
+const params = { callback: true, callback_config: { url: 'https://hooks.example/live' } }
+const failure = { code: 500, message: 'failed' }
+
+/** A store that counts its transactions. */
+async function openCounting(t: TestContext) {
+  const { db } = await openTestStorage(t)
+  const counted = { transactions: 0 }
+  const rows = new Proxy(db.sql, {
+    get(target, name: keyof Db['sql']) {
+      if (name === 'transaction') counted.transactions++
+      const member = target[name]
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  return { db: { ...db, sql: rows }, counted }
+}
+
+function messageOf(seq: number, body = `"${seq}"`) {
+  return { seq, event: 'live.transcript', body, body_object: null, isPassing: false }
+}
+
+async function countOf(db: Db, jobId: string): Promise<number> {
+  const rows = await db.sql
+    .selectFrom('deliveries')
+    .select('id')
+    .where('job_id', '=', jobId)
+    .execute()
+  return rows.length
+}
+
+test('what sessions ask for at the same time is queued in one transaction', async (t) => {
+  const { db, counted } = await openCounting(t)
+  const jobs = []
+  for (let i = 0; i < 20; i++) jobs.push(await beginNewLiveJob(db, { params }))
+  counted.transactions = 0
+  const queue = createCallbackQueue(db, { maxQueued: 10 })
+  const first = queue(jobs[0]!.lease, [messageOf(1)])
+  const all = jobs.map(({ lease }) => queue(lease, [messageOf(2), messageOf(3)]))
+  assert.deepEqual(await Promise.all([first, ...all]), Array(21).fill(0))
+  assert.equal(counted.transactions, 2)
+  assert.equal(await countOf(db, jobs[0]!.id), 3)
+  assert.equal(await countOf(db, jobs[19]!.id), 2)
+})
+
+test('messages that cannot be queued are no harm to those of other sessions', async (t) => {
+  const { db } = await openTestStorage(t)
+  await sql`create trigger no_room before insert on deliveries when new.body = 'refused'
+    begin select raise(abort, 'disk full'); end`.execute(db.sql)
+  const good = await beginNewLiveJob(db, { params })
+  const bad = await beginNewLiveJob(db, { params })
+  const queue = createCallbackQueue(db, { maxQueued: 10 })
+  const first = queue(good.lease, [messageOf(1)])
+  const refused = queue(bad.lease, [messageOf(1), messageOf(2, 'refused')])
+  const other = queue(good.lease, [messageOf(2)])
+  await assert.rejects(refused, /disk full/)
+  assert.deepEqual(await Promise.all([first, other]), [0, 0])
+  assert.equal(await countOf(db, good.id), 2)
+  assert.equal(await countOf(db, bad.id), 0, 'all or nothing')
+  assert.equal(await queue(bad.lease, [messageOf(1)]), 0, 'it goes on')
+})
+
+test('nothing is queued for a session whose lease was lost, or that has ended', async (t) => {
+  const { db } = await openTestStorage(t)
+  const lost = await beginNewLiveJob(db, { params })
+  await beginLiveJob(db, lost.id, { owner: 'next', at: 1 })
+  const ended = await beginNewLiveJob(db, { params })
+  await failLiveJob(db, ended.id, { failure, at: 1 })
+  const queue = createCallbackQueue(db, { maxQueued: 10 })
+  for (const { id, lease } of [lost, ended]) {
+    assert.equal(await queue(lease, [messageOf(1)]), undefined)
+    assert.equal(await countOf(db, id), 0)
+  }
+})
+
+test('of the parameters of a session only its callback is read', async (t) => {
+  const { db } = await openTestStorage(t)
+  const job = await beginNewLiveJob(db, { params: { ...params, vocabulary: 'x'.repeat(10_000) } })
+  const queue = createCallbackQueue(db, { maxQueued: 10 })
+  const parse = t.mock.method(JSON, 'parse')
+  assert.equal(await queue(job.lease, [messageOf(1)]), 0)
+  assert.equal(await countOf(db, job.id), 1)
+  assert.ok(parse.mock.callCount() > 0)
+  for (const { arguments: asked } of parse.mock.calls) assert.ok(asked[0].length < 1000)
+})

@@ -1,0 +1,52 @@
+import { writeSync } from 'node:fs'
+import { createRandom } from '../../../test/support/random.ts'
+import { createLiveFiles, openLiveFiles } from './live-files.ts'
+
+/** The sound of every session in these tests, byte by byte. */
+export function soundAt(from: number, to: number): Buffer {
+  const bytes = Buffer.alloc(to - from)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Math.imul(from + i, 2_654_435_761) >>> 24
+  return bytes
+}
+
+/** The n-th line of a log, as long as chance wants it; `sound` bytes were there behind it. */
+export function lineOf(n: number, sound: number, length = 0): string {
+  return JSON.stringify({ n, sound, text: 'é'.repeat(length) })
+}
+
+/** How much sound a line tells of. */
+export function audioAfter(line: string): number {
+  return JSON.parse(line).sound
+}
+
+/** Opens the session in `folder`, or makes it. */
+export function openOrCreate(folder: string) {
+  return openLiveFiles(folder, { audioAfter }).catch((error) => {
+    if (error.code === 'file_not_found') return createLiveFiles(folder)
+    throw error
+  })
+}
+
+/** Writes for ever, and tells its parent the number of each line once it is written. */
+async function writeForEver(folder: string, seed: number): Promise<never> {
+  const random = createRandom(seed)
+  const files = await openOrCreate(folder)
+  let n = (await Array.fromAsync(files.readLines())).flat().length
+  let sound = files.soundBytes
+  for (;;) {
+    const calls = Array.from({ length: 1 + random() * 6 }, async () => {
+      const from = sound
+      sound += random() < 0.2 ? 0 : Math.floor(random() * 20_000)
+      const lines = Array.from({ length: 1 + random() * 3 }, () => {
+        return lineOf(n++, sound, random() * (random() < 0.05 ? 100_000 : 200))
+      })
+      const last = n
+      await files.write(soundAt(from, sound), lines)
+      writeSync(1, `${last}\n`)
+    })
+    await Promise.all(calls)
+    if (random() < 0.1) await files.sync()
+  }
+}
+
+if (import.meta.main) await writeForEver(process.argv[2]!, Number(process.argv[3]))

@@ -1,0 +1,325 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { addFile, addJob, claim } from '../../../test/support/test-jobs.ts'
+import { addLiveJob, beginNewLiveJob, newLiveJob } from '../../../test/support/test-live-jobs.ts'
+import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { type Db, inTransaction } from '../db.ts'
+import { createJobWriter, findRepeated } from '../jobs/create-job.ts'
+import { listJobs } from '../jobs/job-lists.ts'
+import { deleteEndedJob, findJob, type JobId, replacePostSessionMetadata } from '../jobs/jobs.ts'
+import {
+  failExhaustedJobs,
+  failOverdueJobs,
+  findActiveJobs,
+  findNextDue,
+  returnLostJobs,
+  returnOrphans,
+} from '../jobs/queue-maintenance.ts'
+import { deleteExpiredJobs } from '../jobs/retention.ts'
+import { deleteUnusedFiles, findFile } from '../objects/files.ts'
+import {
+  beginLiveJob,
+  failLiveJob,
+  findLiveJobByToken,
+  finishLiveJob,
+  type LiveEnd,
+  listOpenLiveJobs,
+} from './live-jobs.ts'
+import { deleteExpiredTokens, findLiveSession } from './live-sessions.ts'
+
+const account = 'acme'
+const DAY_MS = 86_400_000
+const failure = { code: 408, message: 'Cannot wait longer for a connection' }
+const end: LiveEnd = {
+  result: { result: '{"done":1}', result_object: null, result_size: null },
+  file: { size: 44, duration: 2.5, channels: 2 },
+  at: 9000,
+}
+
+/** Every row of a table, for what must not change. */
+function rows(db: Db, table: 'jobs' | 'live_sessions') {
+  return db.sql.selectFrom(table).selectAll().execute()
+}
+
+function remove(db: Db, job: JobId) {
+  return inTransaction(db, (tx) => deleteEndedJob(tx, job))
+}
+
+test('a live job waits for its connection and shows its channels, not yet its length', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, token } = await addLiveJob(db, { customMetadata: { room: 42 } })
+  const job = await findJob(db, { id, account, kind: 'live' })
+  assert.ok(job?.file)
+  assert.match(job.file.id, /^[0-9a-f-]{36}$/)
+  const { id: _, ...file } = job.file
+  assert.deepEqual(file, { filename: null, source: null, duration: null, channels: 2 })
+  assert.deepEqual([job.status, job.customMetadata], ['queued', '{"room":42}'])
+  assert.equal(await findFile(db, { id: job.file.id, account }), undefined)
+  assert.deepEqual(await findLiveSession(db, id), { id, createdAt: 1000, token })
+  assert.equal(await findLiveSession(db, randomUUID()), undefined)
+  const metadata = { room: '42' }
+  const page = { offset: 0, limit: 9 }
+  const found = await listJobs(db, { account, kinds: ['live'], metadata }, page)
+  assert.deepEqual(found.places, [{ createdAt: 1000, id }])
+})
+
+test('created_at rises over both kinds, and the session knows it', async (t) => {
+  const { db } = await openTestStorage(t)
+  await addJob(db, { createdAt: 5000 })
+  const { id } = await addLiveJob(db, { createdAt: 1000 })
+  assert.equal((await findLiveSession(db, id))?.createdAt, 5001)
+  assert.equal((await findJob(db, { id, account }))?.createdAt, 5001)
+})
+
+test('an account may have so many open sessions, queued or connected; nothing else counts', async (t) => {
+  const { db } = await openTestStorage(t)
+  const create = (given = {}) => createJobWriter(db)(newLiveJob(given), { maxQueued: 2 })
+  await addJob(db)
+  await addLiveJob(db, { account: 'other' })
+  const { id, lease } = await beginNewLiveJob(db)
+  assert.equal(await create(), 'created')
+  assert.equal(await create(), 'refused')
+  assert.equal((await rows(db, 'live_sessions')).length, 3, 'a refused job leaves no token')
+  assert.ok(await finishLiveJob(db, lease, end))
+  assert.equal(await create(), 'created')
+  assert.ok((await listOpenLiveJobs(db)).every((job) => job.id !== id))
+  assert.ok(await addJob(db, { maxQueued: 2 }), 'nor do sessions count as waiting jobs')
+})
+
+test('a creation that comes twice makes one session', async (t) => {
+  const { db } = await openTestStorage(t)
+  const idempotency = { account, key: 'k', fingerprint: 'f' }
+  const create = createJobWriter(db)
+  const job = newLiveJob()
+  const [first, second] = await Promise.all([
+    create(job, { maxQueued: 9, idempotency }),
+    create(newLiveJob(), { maxQueued: 9, idempotency }),
+  ])
+  const earlier = { jobId: job.id, fingerprint: 'f' }
+  assert.deepEqual([first, second], ['created', earlier])
+  assert.deepEqual(await findRepeated(db, idempotency, { now: 1001 }), earlier)
+  assert.equal((await rows(db, 'live_sessions')).length, 1)
+})
+
+test('two sessions never share a token', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { token } = await addLiveJob(db)
+  await assert.rejects(createJobWriter(db)(newLiveJob({ token }), { maxQueued: 9 }), /UNIQUE/)
+  assert.equal((await rows(db, 'jobs')).length, 1, 'nor is a job left behind')
+})
+
+test('a token leads to its job until some seconds after the end', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, token, lease } = await beginNewLiveJob(db)
+  const find = (now: number) => findLiveJobByToken(db, token, { now, grace: 60 })
+  assert.equal(await findLiveJobByToken(db, 'token-of-nobody', { now: 1, grace: 60 }), undefined)
+  const open = await find(Number.MAX_SAFE_INTEGER)
+  const { file } = (await findJob(db, { id, account }))!
+  const job = { id, account, createdAt: 1000, params: { model: 'stt-1' }, fileId: file!.id }
+  assert.deepEqual(open, { job: { ...job, status: 'processing' }, ended: false, keyHash: null })
+  await finishLiveJob(db, lease, end)
+  assert.deepEqual(await find(69_000), {
+    job: { ...job, status: 'done' },
+    ended: true,
+    keyHash: null,
+  })
+  assert.equal(await find(69_001), undefined)
+  await remove(db, { id, account, kind: 'live' })
+  assert.deepEqual(await find(69_000), { job: undefined, ended: true, keyHash: null })
+  assert.equal(await find(69_001), undefined)
+})
+
+test('a session is begun again by whoever takes it up, until it has ended', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease: first } = await beginNewLiveJob(db)
+  assert.deepEqual(first, { id, epoch: 1 })
+  assert.equal((await findJob(db, { id, account }))?.status, 'processing')
+  const second = await beginLiveJob(db, id, { owner: 'next', at: Date.now() })
+  assert.deepEqual(second, { id, epoch: 2 })
+  assert.equal(await finishLiveJob(db, first, end), false)
+  assert.equal((await findJob(db, { id, account }))?.status, 'processing')
+  assert.equal(await finishLiveJob(db, second!, end), true)
+  assert.equal(await beginLiveJob(db, id, { owner: 'late', at: Date.now() }), undefined)
+  assert.equal(await beginLiveJob(db, randomUUID(), { owner: 'late', at: Date.now() }), undefined)
+  const recorded = (await addJob(db))!
+  assert.equal(await beginLiveJob(db, recorded, { owner: 'server', at: Date.now() }), undefined)
+})
+
+test('the end shows result, recording and moment at once', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease } = await beginNewLiveJob(db)
+  assert.equal(await finishLiveJob(db, lease, end), true)
+  const job = await findJob(db, { id, account })
+  assert.deepEqual([job?.status, job?.completedAt], ['done', 9000])
+  assert.deepEqual(job?.result, { text: '{"done":1}' })
+  assert.deepEqual([job.file?.duration, job.file?.channels], [2.5, 2])
+  const file = await findFile(db, { id: job.file!.id, account })
+  const shape = { filename: null, source: null, extension: 'wav', createdAt: 9000 }
+  assert.deepEqual(file, { id: job.file!.id, account, ...shape, ...end.file })
+  const kept = await deleteUnusedFiles(db, { from: 0, to: 10_000 })
+  assert.deepEqual(kept.ids, [])
+  assert.equal(await finishLiveJob(db, lease, end), false, 'only once')
+})
+
+test('a session without sound has a length and no file', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease } = await beginNewLiveJob(db)
+  await finishLiveJob(db, lease, { ...end, file: undefined })
+  const job = await findJob(db, { id, account })
+  assert.equal(job?.file?.duration, 0)
+  assert.equal(await findFile(db, { id: job.file!.id, account }), undefined)
+})
+
+test('a session that fails says why beside what its client told', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, token } = await addLiveJob(db)
+  const told = '{"device":"kiosk","failure":"mine","big":12345678901234567890}'
+  assert.ok(await replacePostSessionMetadata(db, { id, account, kind: 'live' }, told))
+  assert.equal(await failLiveJob(db, id, { failure, at: 500 }), true)
+  const job = await findJob(db, { id, account })
+  assert.deepEqual([job?.status, job?.errorCode, job?.completedAt], ['error', 408, 1000])
+  const merged = `{"device":"kiosk","failure":${JSON.stringify(failure)},"big":12345678901234567890}`
+  assert.equal(job?.postSessionMetadata, merged)
+  const found = await findLiveJobByToken(db, token, { now: 61_000, grace: 60 })
+  assert.deepEqual([found?.job?.status, found?.ended], ['error', true])
+  assert.equal(await findLiveJobByToken(db, token, { now: 61_001, grace: 60 }), undefined)
+  assert.equal(await failLiveJob(db, id, { failure, at: 600 }), false, 'only once')
+})
+
+test('a session that is connected can fail, a job of recorded audio cannot', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease } = await beginNewLiveJob(db)
+  const recorded = (await addJob(db))!
+  assert.equal(await failLiveJob(db, id, { failure, at: 9000 }), true)
+  assert.equal(await failLiveJob(db, recorded, { failure, at: 9000 }), false)
+  assert.equal(await finishLiveJob(db, lease, end), false)
+})
+
+test('a session that fails keeps what was recorded, from the moment that shows the failure', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease } = await beginNewLiveJob(db)
+  const { file } = end
+  assert.ok(await failLiveJob(db, id, { failure, file, at: 9000, only: lease }))
+  const job = await findJob(db, { id, account })
+  assert.deepEqual([job?.status, job?.file?.duration], ['error', 2.5])
+  const kept = await findFile(db, { id: job!.file!.id, account })
+  assert.deepEqual([kept?.extension, kept?.size, kept?.createdAt], ['wav', 44, 9000])
+  const { objects } = (await remove(db, { id, account, kind: 'live' }))!
+  assert.deepEqual(objects, [kept!.id])
+})
+
+test('a session in which nothing was recorded fails without length and file', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease } = await beginNewLiveJob(db)
+  assert.ok(await failLiveJob(db, id, { failure, at: 9000, only: lease }))
+  const job = await findJob(db, { id, account })
+  assert.equal(job?.file?.duration, null)
+  assert.equal(await findFile(db, { id: job.file.id, account }), undefined)
+})
+
+test('a session is only given up while nobody has connected', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id: begun } = await beginNewLiveJob(db)
+  const { id: waiting } = await addLiveJob(db)
+  const giveUp = (id: string) => failLiveJob(db, id, { failure, at: 9000, only: 'queued' })
+  assert.deepEqual([await giveUp(begun), await giveUp(waiting)], [false, true])
+  assert.equal((await findJob(db, { id: begun, account }))?.status, 'processing')
+})
+
+test('who lost the lease of a session cannot fail it', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease } = await beginNewLiveJob(db)
+  const next = await beginLiveJob(db, id, { owner: 'next', at: Date.now() })
+  const fail = (only: typeof lease) => failLiveJob(db, id, { failure, ...end, only })
+  assert.equal(await fail(lease), false)
+  const job = await findJob(db, { id, account })
+  assert.deepEqual([job?.status, job?.file?.duration], ['processing', null])
+  assert.equal(await fail(next!), true)
+})
+
+test('metadata of a session is replaced for its own account and kind, in every state', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease } = await beginNewLiveJob(db)
+  await finishLiveJob(db, lease, end)
+  const replace = (job: Partial<JobId>, text: string) =>
+    replacePostSessionMetadata(db, { id, account, kind: 'live', ...job }, text)
+  assert.equal(await replace({}, '{"a":1}'), true)
+  assert.equal(await replace({}, '{"b":2}'), true)
+  assert.equal(await replace({ account: 'other' }, '{}'), false)
+  assert.equal(await replace({ kind: 'pre-recorded' }, '{}'), false)
+  assert.equal(await replace({ id: randomUUID() }, '{}'), false)
+  assert.equal((await findJob(db, { id, account }))?.postSessionMetadata, '{"b":2}')
+})
+
+test('a deleted session leaves its token for a day, a longer one is forgotten with its time', async (t) => {
+  const { db } = await openTestStorage(t)
+  const open = await addLiveJob(db)
+  const { id, lease } = await beginNewLiveJob(db, { customMetadata: { a: 1 } })
+  assert.equal(await remove(db, { id, account }), undefined)
+  await finishLiveJob(db, lease, end)
+  const { file } = (await findJob(db, { id, account }))!
+  assert.deepEqual(await remove(db, { id, account }), { objects: [file!.id] })
+  const left = await listJobs(db, { account, metadata: { a: 1 } }, { offset: 0, limit: 9 })
+  assert.deepEqual(left.places, [])
+  await deleteExpiredTokens(db, { now: 9000 + DAY_MS - 1 })
+  assert.ok(await findLiveSession(db, id))
+  await deleteExpiredTokens(db, { now: 9000 + DAY_MS })
+  assert.equal(await findLiveSession(db, id), undefined)
+  assert.ok(await findLiveSession(db, open.id))
+})
+
+test('a session whose end nobody noted gets that of its job when it is deleted', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease, token } = await beginNewLiveJob(db)
+  await finishLiveJob(db, lease, end)
+  await db.sql.updateTable('live_sessions').set({ ended_at: null }).execute()
+  await remove(db, { id, account })
+  assert.equal(await findLiveJobByToken(db, token, { now: 70_000, grace: 60 }), undefined)
+})
+
+test('retention deletes a session that has ended, with its recording', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { id, lease } = await beginNewLiveJob(db)
+  await addLiveJob(db)
+  await finishLiveJob(db, lease, end)
+  const { file } = (await findJob(db, { id, account }))!
+  const deleted = await deleteExpiredJobs(db, { endedBefore: 9001 })
+  assert.deepEqual(deleted, { ids: [id], objects: [file!.id] })
+})
+
+test('the queue of recorded audio leaves sessions alone', async (t) => {
+  const { db } = await openTestStorage(t)
+  await addLiveJob(db)
+  await beginNewLiveJob(db)
+  const before = await rows(db, 'jobs')
+  const now = Number.MAX_SAFE_INTEGER
+  const late = { failure, at: 9000 }
+  assert.equal(await claim(db, { now }), undefined)
+  assert.equal(await returnOrphans(db, { now }), 0)
+  assert.equal(await returnLostJobs(db, { now }), 0)
+  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 0, ...late }), [])
+  assert.deepEqual(await failOverdueJobs(db, { since: now, ...late }), [])
+  assert.deepEqual(await findActiveJobs(db), [])
+  assert.deepEqual(await findNextDue(db, { now: 0 }), { due: undefined, oldest: undefined })
+  assert.deepEqual(await rows(db, 'jobs'), before)
+  await addJob(db, { fileId: await addFile(db) })
+  assert.ok(await claim(db, { maxPerAccount: 1 }), 'a session takes no place of a job')
+})
+
+test('open sessions are listed oldest first, with what a restart needs', async (t) => {
+  const { db } = await openTestStorage(t)
+  const [low, high] = [randomUUID(), randomUUID()].sort()
+  const second = await beginNewLiveJob(db, { id: low!, createdAt: 2000 })
+  const params = { channels: 1 }
+  const first = await addLiveJob(db, { id: high!, account: 'other', createdAt: 1000, params })
+  const failed = await addLiveJob(db)
+  await failLiveJob(db, failed.id, { failure, at: 1 })
+  await addJob(db)
+  const found = await listOpenLiveJobs(db)
+  const told = found.map(({ id, account, status, params }) => ({ id, account, status, params }))
+  assert.deepEqual(told, [
+    { id: first.id, account: 'other', status: 'queued', params: { channels: 1 } },
+    { id: second.id, account, status: 'processing', params: { model: 'stt-1' } },
+  ])
+})

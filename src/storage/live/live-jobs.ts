@@ -1,0 +1,244 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../db.ts'
+import {
+  type LiveCallback,
+  lastLiveCallback,
+  liveCallbackBody,
+  queueLiveCallbacks,
+  queueWebhooks,
+} from '../deliveries/delivery-outbox.ts'
+import type { JobStatus } from '../jobs/jobs.ts'
+import { ended, type JobFailure, type Lease, whereLeased } from '../jobs/lease.ts'
+import type { SessionMessage } from '../jobs/queue.ts'
+import type { ResultColumns } from '../jobs/results.ts'
+import { insertFile } from '../objects/files.ts'
+import type { JobRow } from '../tables.ts'
+import { recordSessionEnd } from './live-sessions.ts'
+
+/** What a session has to know of its job. */
+export type LiveJob = {
+  id: string
+  account: string
+  status: JobStatus
+  createdAt: number
+  params: Record<string, unknown>
+  /** The object that its recording becomes. */
+  fileId: string
+}
+
+/** Whose session a token is: its job, unless that was deleted, and whether it can take no sound any more. */
+export type TokenHolder = {
+  job: LiveJob | undefined
+  ended: boolean
+  /** The hash of the key that made it; null where that is not known. */
+  keyHash: string | null
+}
+
+/** Finds whose a token is; undefined when nobody's, or when the session ended more than `grace` seconds ago. */
+export async function findLiveJobByToken(
+  db: Db,
+  token: string,
+  { now, grace }: { now: number; grace: number },
+): Promise<TokenHolder | undefined> {
+  const session = await db.sql
+    .selectFrom('live_sessions')
+    .select(['job_id', 'ended_at', 'key_hash'])
+    .where('token', '=', token)
+    .executeTakeFirst()
+  if (!session) return undefined
+  const { ended_at } = session
+  if (ended_at !== null && now > ended_at + grace * 1000) return undefined
+  const row = await db.sql
+    .selectFrom('jobs')
+    .select(liveColumns)
+    .where('id', '=', session.job_id)
+    .executeTakeFirst()
+  const isOpen = row?.status === 'queued' || row?.status === 'processing'
+  return { job: row && toLiveJob(row), ended: !isOpen, keyHash: session.key_hash }
+}
+
+/** Every session that has not ended, oldest first: those that a new server takes up again. */
+export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
+  const rows = await db.sql
+    .selectFrom('jobs')
+    .select(liveColumns)
+    .where('kind', '=', 'live')
+    .where(isOpen)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  return rows.map(toLiveJob)
+}
+
+/**
+ * Takes a session in hand, when its first socket connects and again after a restart: whoever had it
+ * before can write no more. Undefined when it has ended or is gone.
+ */
+export function beginLiveJob(
+  db: Db,
+  id: string,
+  { owner, at }: { owner: string; at: number },
+): Promise<Lease | undefined> {
+  return inTransaction(db, (tx) => begin(tx, id, { owner, at }))
+}
+
+async function begin(
+  tx: Db,
+  id: string,
+  { owner, at }: { owner: string; at: number },
+): Promise<Lease | undefined> {
+  const row = await tx.sql
+    .updateTable('jobs')
+    .set((job) => ({
+      status: 'processing',
+      lease_owner: owner,
+      lease_epoch: job('lease_epoch', '+', 1),
+    }))
+    .where('id', '=', id)
+    .where('kind', '=', 'live')
+    .where(isOpen)
+    .returning(['id', 'account', 'lease_epoch'])
+    .executeTakeFirst()
+  if (!row) return undefined
+  if (row.lease_epoch === FIRST_EPOCH)
+    await queueWebhooks(tx, row, ['live.start_recording'], { at })
+  return { id, epoch: row.lease_epoch }
+}
+
+/** That of the first connection. */
+const FIRST_EPOCH = 1
+
+/** What was recorded of a session, in the object of its job. */
+export type Recorded = { size: number; duration: number; channels: number }
+
+/** How a session ended: its stored result, and its recording unless nothing was recorded. */
+export type LiveEnd = {
+  result: ResultColumns
+  file: Recorded | undefined
+  at: number
+  /** The last messages for its callback. */
+  callbacks?: readonly LiveCallback[]
+}
+
+/**
+ * Ends a session with its result. One transaction: result, recording and status appear together, and
+ * the token ends with them. False, and no change, when the lease was lost.
+ */
+export function finishLiveJob(
+  db: Db,
+  lease: Lease,
+  { result, file, at, callbacks = [] }: LiveEnd,
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const job = await whereLeased(tx, lease)
+      .set({ ...ended(at), ...result, status: 'done', file_duration: file?.duration ?? 0 })
+      .returning(endColumns)
+      .executeTakeFirst()
+    if (!job) return false
+    await recordEnd(tx, job, { file, at })
+    await queueLiveCallbacks(tx, job, callbacks, { at, maxQueued: Number.POSITIVE_INFINITY })
+    return true
+  })
+}
+
+/** Why a session failed, and its recording unless nothing was recorded. */
+export type LiveFailure = {
+  failure: JobFailure
+  file?: Recorded | undefined
+  at: number
+  /** The message by which its callback hears of its end, when that wants to. */
+  endMessage?: SessionMessage | undefined
+  /** Ends it only if nobody has connected yet, or if this lease was not lost. */
+  only?: 'queued' | Lease | undefined
+}
+
+/**
+ * Ends a session with the reason why it failed, beside what a client may have told about it; reason and
+ * recording appear together. False, and no change, when it has ended or is gone, or is not as `only` says.
+ */
+export function failLiveJob(
+  db: Db,
+  id: string,
+  { failure, file, at, endMessage, only }: LiveFailure,
+): Promise<boolean> {
+  const told = sql<string>`json_set(post_session_metadata, '$.failure', json(${JSON.stringify(failure)}))`
+  return inTransaction(db, async (tx) => {
+    let change = tx.sql.updateTable('jobs').where('id', '=', id)
+    if (only === 'queued') change = change.where('status', '=', 'queued')
+    else if (only) change = whereLeased(tx, only)
+    const job = await change
+      .where('kind', '=', 'live')
+      .where(isOpen)
+      .set({ ...ended(at), status: 'error', error_code: failure.code, post_session_metadata: told })
+      .$if(file !== undefined, (query) => query.set({ file_duration: file!.duration }))
+      .returning(endColumns)
+      .executeTakeFirst()
+    if (!job) return false
+    await recordEnd(tx, job, { file, at })
+    await queueEnd(tx, job, { endMessage, at })
+    return true
+  })
+}
+
+/** Behind all that its callback was told before. */
+async function queueEnd(
+  tx: Db,
+  job: Pick<JobRow, 'id' | 'account' | 'request_params'>,
+  { endMessage, at }: Pick<LiveFailure, 'endMessage' | 'at'>,
+): Promise<void> {
+  const { id } = job
+  const params = JSON.parse(job.request_params ?? '{}') as Record<string, unknown>
+  const message = endMessage?.(params, { id, at })
+  if (message === undefined) return
+  const event = 'live.end_session'
+  const body = liveCallbackBody({ id, event, message })
+  const seq = ((await lastLiveCallback(tx, { jobId: id })) ?? -1) + 1
+  const last = { seq, event, body, body_object: null, isPassing: false }
+  await queueLiveCallbacks(tx, job, [last], { at, maxQueued: 1 })
+}
+
+const endColumns = [
+  'id',
+  'account',
+  'file_id',
+  'completed_at',
+  'lease_epoch',
+  'request_params',
+] as const satisfies (keyof JobRow)[]
+
+/** In the transaction that ends a job: its token ends with it, and its recording appears. */
+async function recordEnd(
+  tx: Db,
+  { id, account, file_id, completed_at, lease_epoch }: Pick<JobRow, (typeof endColumns)[number]>,
+  { file, at }: { file: Recorded | undefined; at: number },
+): Promise<void> {
+  await recordSessionEnd(tx, { id, at: completed_at! })
+  const isBegun = lease_epoch >= FIRST_EPOCH
+  const recordingEnd = isBegun ? (['live.end_recording'] as const) : []
+  await queueWebhooks(tx, { id, account }, [...recordingEnd, 'live.end_session'], { at })
+  const form = { filename: null, source: null, extension: 'wav' }
+  if (file) await insertFile(tx, { ...form, ...file, id: file_id!, account, createdAt: at })
+}
+
+/** As in the index on the jobs that have not ended. */
+const isOpen = sql<boolean>`(status = 'queued' or status = 'processing')`
+
+const liveColumns = [
+  'id',
+  'account',
+  'status',
+  'created_at',
+  'request_params',
+  'file_id',
+] as const satisfies (keyof JobRow)[]
+
+function toLiveJob(row: Pick<JobRow, (typeof liveColumns)[number]>): LiveJob {
+  return {
+    id: row.id,
+    account: row.account,
+    status: row.status,
+    createdAt: row.created_at,
+    params: JSON.parse(row.request_params ?? '{}') as Record<string, unknown>,
+    fileId: row.file_id!,
+  }
+}

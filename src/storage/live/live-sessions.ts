@@ -1,0 +1,48 @@
+import type { Db } from '../db.ts'
+
+/** How long the token of a session that has ended is kept: a creation may be repeated for as long. */
+const KEPT_MS = 24 * 3_600_000
+
+/** What the creation of a live session answers. */
+export type LiveSession = { id: string; createdAt: number; token: string }
+
+/** Finds how the session of a job is reached, also when the job was deleted since; undefined when that is long ago. */
+export async function findLiveSession(db: Db, jobId: string): Promise<LiveSession | undefined> {
+  const row = await db.sql
+    .selectFrom('live_sessions')
+    .selectAll()
+    .where('job_id', '=', jobId)
+    .executeTakeFirst()
+  return row && { id: row.job_id, createdAt: row.created_at, token: row.token }
+}
+
+/** Notes when a session ended, in the transaction that ends or deletes its job. */
+export async function recordSessionEnd(
+  tx: Db,
+  { id, at }: { id: string; at: number },
+): Promise<void> {
+  await tx.sql.updateTable('live_sessions').set({ ended_at: at }).where('job_id', '=', id).execute()
+}
+
+/** Forgets the tokens of sessions that ended long ago. */
+export async function deleteExpiredTokens(db: Db, { now }: { now: number }): Promise<void> {
+  await db.sql
+    .deleteFrom('live_sessions')
+    .where('ended_at', 'is not', null)
+    .where('ended_at', '<=', now - KEPT_MS)
+    .execute()
+}
+
+/** The hash of the key that made the session of each job; absent for those of which it is not known. */
+export async function findSessionKeys(
+  db: Db,
+  jobIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db.sql
+    .selectFrom('live_sessions')
+    .select(['job_id', 'key_hash'])
+    .where('job_id', 'in', jobIds)
+    .where('key_hash', 'is not', null)
+    .execute()
+  return new Map(rows.map(({ job_id, key_hash }) => [job_id, key_hash!]))
+}

@@ -1,0 +1,120 @@
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import type { FileRow } from '../tables.ts'
+
+/** A recording whose bytes are the object of the same id. */
+export type StoredFile = {
+  id: string
+  account: string
+  filename: string | null
+  /** The address it was fetched from; null for an upload. */
+  source: string | null
+  /** Of the detected container, without the dot. */
+  extension: string
+  size: number
+  duration: number | null
+  channels: number | null
+  /** Milliseconds since 1970. */
+  createdAt: number
+}
+
+/** Makes a stored object known as a file of its account. */
+export async function insertFile(db: Db, file: StoredFile): Promise<void> {
+  const { createdAt, ...columns } = file
+  await db.sql
+    .insertInto('files')
+    .values({ ...columns, created_at: createdAt })
+    .execute()
+}
+
+/** Finds a file of one account; another account's file is as good as missing. */
+export async function findFile(
+  db: Db,
+  { id, account }: Pick<StoredFile, 'id' | 'account'>,
+): Promise<StoredFile | undefined> {
+  const row = await db.sql
+    .selectFrom('files')
+    .selectAll()
+    .where('id', '=', id)
+    .where('account', '=', account)
+    .executeTakeFirst()
+  return row && toFile(row)
+}
+
+/** The moments between which files were stored; the later one is not included. */
+export type Period = { from: number; to: number }
+
+/** So many files are looked at in one statement: others can write between two. */
+const LOOKED_AT = 1000
+
+/**
+ * Forgets the files of a period that no job uses, from its begin up to the moment `to` that it returns,
+ * with their ids. One statement: a job created at the same time either keeps its file or finds it gone.
+ */
+export async function deleteUnusedFiles(
+  db: Db,
+  { from, to }: Period,
+): Promise<{ ids: string[]; to: number }> {
+  const { rows: ends } = await sql<{ created_at: number }>`
+    select created_at from files where created_at >= ${from} and created_at < ${to}
+    order by created_at limit 1 offset ${LOOKED_AT}`.execute(db.sql)
+  // Files of the same moment are never parted, or the next period would miss some.
+  const end = ends[0] ? Math.max(ends[0].created_at, from + 1) : to
+  const { rows } = await sql<{ id: string }>`
+    delete from files
+    where created_at >= ${from} and created_at < ${end}
+      and not exists (select 1 from jobs where jobs.file_id = files.id)
+    returning id`.execute(db.sql)
+  return { ids: rows.map(({ id }) => id), to: end }
+}
+
+/**
+ * Forgets a file unless a job still uses it; tells whether nothing uses it now. A job that was left with a
+ * redacted recording still names the original, but has no claim to it.
+ */
+export async function deleteFileWithoutJobs(tx: Db, id: string): Promise<boolean> {
+  const { rows } = await sql<{ used: number }>`
+    select count(*) as used from jobs
+    where file_id = ${id} and redacted_object is null`.execute(tx.sql)
+  if (rows[0]!.used > 0) return false
+  await tx.sql.deleteFrom('files').where('id', '=', id).execute()
+  return true
+}
+
+/** Which of these objects some row refers to: as a recording, a redacted one, a long result, or a long message. */
+export async function findKnownObjects(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const files = db.sql.selectFrom('files').select('id').where('id', 'in', ids)
+  const results = db.sql
+    .selectFrom('jobs')
+    .select('result_object as id')
+    .where('result_object', 'in', ids)
+    .$narrowType<{ id: string }>()
+  const redacted = db.sql
+    .selectFrom('jobs')
+    .select('redacted_object as id')
+    .where('redacted_object', 'in', ids)
+    .$narrowType<{ id: string }>()
+  const messages = db.sql
+    .selectFrom('deliveries')
+    .select('body_object as id')
+    .where('body_object', 'in', ids)
+    .$narrowType<{ id: string }>()
+  const rows = await files.union(results).union(redacted).union(messages).execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Which of these objects are recordings that a redacted one has replaced in every job that names them. */
+export async function findReplacedOriginals(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db.sql
+    .selectFrom('jobs')
+    .select('file_id as id')
+    .where('file_id', 'in', ids)
+    .where('redacted_object', 'is not', null)
+    .$narrowType<{ id: string }>()
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+function toFile({ created_at, ...columns }: FileRow): StoredFile {
+  return { ...columns, createdAt: created_at }
+}

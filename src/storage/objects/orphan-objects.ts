@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import { findKnownObjects, findReplacedOriginals } from './files.ts'
+import type { Orphans } from './orphans.ts'
+
+/** Where objects are, and where those go that nothing refers to; without `orphans` they are deleted. */
+export type OrphanOptions = { orphans: Orphans | undefined }
+
+/**
+ * Lists every object that an earlier process stored. None of them can get a row any more, so that those
+ * without one may be moved at leisure while this process stores others: ids are never used twice, but
+ * for the recordings of jobs that have yet to be fetched or heard to their end, perhaps again, which are
+ * moved here and now.
+ */
+export async function listEarlierObjects(db: Db, { orphans }: OrphanOptions): Promise<string[][]> {
+  const earlier = await Array.fromAsync(db.objects.list())
+  const { rows } = await sql<{ id: string }>`
+    select file_id as id from jobs
+    where (status = 'queued' or status = 'processing')
+      and (kind = 'live' or (kind = 'pre-recorded' and file_source is not null))
+      and not exists (select 1 from files where files.id = jobs.file_id)`.execute(db.sql)
+  const awaited = new Set(rows.map(({ id }) => id))
+  for (const id of earlier.flat()) {
+    if (awaited.has(id)) await (orphans ? orphans.add(id) : db.objects.delete(id))
+  }
+  return earlier.map((ids) => ids.filter((id) => !awaited.has(id)))
+}
+
+/**
+ * Moves those of some earlier objects that nothing refers to; resolves to how many. Originals that a
+ * redacted recording has replaced are deleted: their job still names them, so that no older database is
+ * the reason.
+ */
+export async function removeOrphanObjects(
+  db: Db,
+  earlier: readonly string[][],
+  { orphans, signal }: OrphanOptions & { signal: AbortSignal },
+): Promise<number> {
+  let removed = 0
+  for (const ids of earlier) {
+    if (signal.aborted) break
+    const known = await findKnownObjects(db, ids)
+    const lost = ids.filter((id) => !known.has(id))
+    const replaced = await findReplacedOriginals(db, lost)
+    for (const id of lost) {
+      if (signal.aborted) break
+      await (orphans && !replaced.has(id) ? orphans.add(id) : db.objects.delete(id))
+      removed++
+    }
+  }
+  return removed
+}
+
+/** Moves back what a row refers to again, because a newer database was restored; resolves to how many. */
+export async function takeBackObjects(db: Db, orphans: Orphans): Promise<number> {
+  let taken = 0
+  for await (const ids of orphans.list()) {
+    for (const id of await findKnownObjects(db, ids)) {
+      await orphans.takeBack(id)
+      taken++
+    }
+  }
+  return taken
+}

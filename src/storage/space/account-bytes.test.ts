@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
+import test, { type TestContext } from 'node:test'
+import { addJob, claim } from '../../../test/support/test-jobs.ts'
+import { makeFolder, openTestStorage } from '../../../test/support/test-storage.ts'
+import { createLog } from '../../log.ts'
+import { databaseFile } from '../data-folder.ts'
+import type { Db } from '../db.ts'
+import { deleteEndedJob, replacePostSessionMetadata } from '../jobs/jobs.ts'
+import { finishJob } from '../jobs/lease.ts'
+import { deleteUnusedFiles, insertFile } from '../objects/files.ts'
+import { openStorage } from '../storage.ts'
+import { countHeldBytes, listKeyAccounts, measureOldResults } from './account-bytes.ts'
+
+const account = 'acme'
+const { signal } = new AbortController()
+
+async function heldBy(db: Db, account: string): Promise<number> {
+  return (await countHeldBytes(db, account)).own
+}
+
+function fileOf(account: string, size: number) {
+  const names = { id: randomUUID(), account, filename: null, source: null, extension: 'wav' }
+  return { ...names, size, duration: 1, channels: 1, createdAt: 1 }
+}
+
+test('a file counts while its row is there', async (t) => {
+  const { db } = await openTestStorage(t)
+  await insertFile(db, fileOf('a', 1000))
+  await insertFile(db, fileOf('a', 500))
+  await insertFile(db, fileOf('b', 7))
+  assert.deepEqual(await countHeldBytes(db, 'a'), { own: 1500, total: 1507, largest: 1500 })
+  await deleteUnusedFiles(db, { from: 0, to: 10 })
+  assert.deepEqual(await countHeldBytes(db, 'a'), { own: 0, total: 0, largest: 0 })
+})
+
+/** Ends a job with a result and a redacted recording of `redacted` bytes. */
+async function endJob(t: TestContext, result: string, redacted: number) {
+  const { db } = await openTestStorage(t)
+  await addJob(db)
+  const job = (await claim(db))!
+  const before = await heldBy(db, account)
+  const redactedSound = { object: randomUUID(), size: redacted }
+  await finishJob(db, job.lease, { result, redactedSound, at: Date.now() })
+  return { db, id: job.id, before }
+}
+
+test('results count in their row, and as objects of their own, and redacted recordings too', async (t) => {
+  for (const length of [1000, 300_000]) {
+    const { db, id, before } = await endJob(t, JSON.stringify('é'.repeat(length)), 44)
+    assert.ok(before > 0, 'its parameters count')
+    assert.equal((await heldBy(db, account)) - before, 2 * length + 2 + 44)
+    await replacePostSessionMetadata(db, { id, account }, '{"note":"12345"}')
+    assert.equal((await heldBy(db, account)) - before, 2 * length + 2 + 44 + 14)
+    await deleteEndedJob(db, { id, account })
+    assert.equal(await heldBy(db, account), 0)
+  }
+})
+
+test('a transaction that is undone takes its bytes with it', async (t) => {
+  const { db } = await openTestStorage(t)
+  const undone = db.sql.transaction().execute(async (sql) => {
+    await insertFile({ ...db, sql }, fileOf('a', 1000))
+    throw new Error('undone')
+  })
+  await assert.rejects(undone, /undone/)
+  assert.equal(await heldBy(db, 'a'), 0)
+})
+
+test('what an earlier version stored is counted when its database is opened', async (t) => {
+  const folder = await makeFolder(t)
+  const log = createLog('silent')
+  const earlier = await openStorage({ folder, log })
+  await insertFile(earlier.db, fileOf('a', 1000))
+  await addJob(earlier.db)
+  const held = await heldBy(earlier.db, account)
+  await earlier.close()
+  undoMigration(folder)
+
+  const storage = await openStorage({ folder, log })
+  t.after(() => storage.close())
+  assert.deepEqual(await countHeldBytes(storage.db, 'a'), {
+    own: 1000,
+    total: 1000 + held,
+    largest: 1000,
+  })
+  assert.equal(await heldBy(storage.db, account), held)
+})
+
+/** Makes of the database what version 6 left. */
+function undoMigration(folder: string): void {
+  const database = new DatabaseSync(databaseFile(folder))
+  const triggers = ['new_file', 'old_file', 'new_job', 'old_job', 'job']
+  for (const name of triggers) database.exec(`drop trigger bytes_of_${name}`)
+  database.exec(`drop table account_bytes; alter table jobs drop column result_size;
+    alter table jobs drop column storage_wait_since; update schema_version set version = 6`)
+  database.close()
+}
+
+test('sizes of results that were stored before sizes were noted are read from the disk', async (t) => {
+  const { db, before } = await endJob(t, JSON.stringify('x'.repeat(300_000)), 0)
+  await db.sql.updateTable('jobs').set({ result_size: null }).execute()
+  assert.equal(await heldBy(db, account), before)
+  assert.equal(await measureOldResults(db, { signal }), 1)
+  assert.equal((await heldBy(db, account)) - before, 300_002)
+  assert.equal(await measureOldResults(db, { signal }), 0)
+})
+
+test('the accounts with keys are known by name, each once', async (t) => {
+  const { db } = await openTestStorage(t)
+  const key = { prefix: 'x', created_at: 1, name: null, expires_at: null, last_used_at: null }
+  for (const [hash, account] of [
+    ['1', 'a'],
+    ['2', 'a'],
+    ['3', 'b'],
+  ] as const) {
+    await db.sql
+      .insertInto('keys')
+      .values({ ...key, hash, account })
+      .execute()
+  }
+  assert.deepEqual((await listKeyAccounts(db)).toSorted(), ['a', 'b'])
+})

@@ -1,0 +1,53 @@
+import { stat } from 'node:fs/promises'
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+
+/** What is held, in bytes: by one account, by all, and by the one that has the most. */
+export type HeldBytes = { own: number; total: number; largest: number }
+
+/** What accounts hold: files, results, and what came with their jobs. Nothing of work in progress. */
+export async function countHeldBytes(db: Db, account: string): Promise<HeldBytes> {
+  const { rows } = await sql<HeldBytes>`
+    select coalesce(sum(bytes), 0) as total, coalesce(max(bytes), 0) as largest,
+      coalesce((select bytes from account_bytes where account = ${account}), 0) as own
+    from account_bytes`.execute(db.sql)
+  return rows[0]!
+}
+
+/** The accounts that have keys in the store. */
+export async function listKeyAccounts(db: Db): Promise<string[]> {
+  const rows = await db.sql.selectFrom('keys').select('account').distinct().execute()
+  return rows.map(({ account }) => account)
+}
+
+/** So many results are measured between two looks at the signal. */
+const BATCH = 200
+
+/** Notes the sizes of results that were stored as objects before sizes were noted; returns how many. */
+export async function measureOldResults(
+  db: Db,
+  { signal }: { signal: AbortSignal },
+): Promise<number> {
+  let measured = 0
+  for (let after = ''; !signal.aborted; ) {
+    const rows = await db.sql
+      .selectFrom('jobs')
+      .select(['id', 'result_object as object'])
+      .where('result_object', '>', after)
+      .where('result_size', 'is', null)
+      .orderBy('result_object')
+      .limit(BATCH)
+      .$narrowType<{ object: string }>()
+      .execute()
+    for (const { id, object } of rows) {
+      const found = await stat(db.objects.path(object)).catch(() => undefined)
+      if (!found) continue
+      const change = db.sql.updateTable('jobs').set({ result_size: found.size })
+      await change.where('id', '=', id).where('result_object', '=', object).execute()
+      measured++
+    }
+    if (rows.length < BATCH) break
+    after = rows.at(-1)!.object
+  }
+  return measured
+}

@@ -1,0 +1,103 @@
+import { type Kysely, sql } from 'kysely'
+import * as jobs from '../migrations/0001-jobs.ts'
+import * as keys from '../migrations/0002-keys.ts'
+import * as jobLists from '../migrations/0003-job-lists.ts'
+import * as liveSessions from '../migrations/0004-live-sessions.ts'
+import * as deliveries from '../migrations/0005-deliveries.ts'
+import * as redactedSound from '../migrations/0006-redacted-sound.ts'
+import * as liveSessionKeys from '../migrations/0007-live-session-keys.ts'
+import * as bytes from '../migrations/0008-bytes.ts'
+import type { FillOptions, MigrateOptions } from './migration-progress.ts'
+
+/** What a version changes: the tables, then what lies in them. */
+type Migration = {
+  statements: readonly string[]
+  fill?: <T>(tx: Kysely<T>, options: FillOptions) => Promise<void>
+}
+
+/** Numbered from 1 by their place; never edited, never reordered. */
+const migrations: readonly Migration[] = [
+  jobs,
+  keys,
+  jobLists,
+  liveSessions,
+  deliveries,
+  redactedSound,
+  liveSessionKeys,
+  bytes,
+]
+
+type Version = { schema_version: { version: number } }
+
+/** The pages of a large index that is built in random order; with fewer each page is written many times. */
+const CACHE_KIB = 256 * 1024
+
+/**
+ * Brings the tables to the version of this code, in one transaction: a start that is killed or aborted
+ * here begins again from where it was. A database of a newer version is refused, untouched.
+ */
+export async function migrate<T>(
+  database: Kysely<T>,
+  { signal, progress }: MigrateOptions = {},
+): Promise<void> {
+  const before = await readCacheSize(database)
+  await setCacheSize(database, -CACHE_KIB)
+  const wasOlder = await database.transaction().execute(async (tx) => {
+    await sql`create table if not exists schema_version (version integer not null)`.execute(tx)
+    const current = await readVersion(tx)
+    if (current !== undefined && current > migrations.length) throw wrongVersion(current)
+    const isOlder = current !== undefined && current < migrations.length
+    if (isOlder) progress?.begin({ from: current, to: migrations.length })
+    for (const [i, { statements, fill }] of migrations.entries()) {
+      if (i < (current ?? 0)) continue
+      for (const statement of statements) {
+        signal?.throwIfAborted()
+        await sql.raw(statement).execute(tx)
+      }
+      await fill?.(tx, { signal, onProgress: (rows) => progress?.rows(i + 1, rows) })
+    }
+    signal?.throwIfAborted()
+    await writeVersion(tx, { isNew: current === undefined })
+    return isOlder
+  })
+  if (wasOlder) progress?.end()
+  await setCacheSize(database, before)
+}
+
+async function writeVersion<T>(tx: Kysely<T>, { isNew }: { isNew: boolean }): Promise<void> {
+  const versions = tx as unknown as Kysely<Version>
+  const row = { version: migrations.length }
+  if (isNew) await versions.insertInto('schema_version').values(row).execute()
+  else await versions.updateTable('schema_version').set(row).execute()
+}
+
+/** Pages, or KiB where it is negative (sqlite.org/pragma.html#pragma_cache_size). */
+async function readCacheSize<T>(database: Kysely<T>): Promise<number> {
+  const { rows } = await sql<{ cache_size: number }>`pragma cache_size`.execute(database)
+  return rows[0]!.cache_size
+}
+
+async function setCacheSize<T>(database: Kysely<T>, size: number): Promise<void> {
+  await sql.raw(`pragma cache_size = ${size}`).execute(database)
+}
+
+/** Throws unless the database has the version of this code, or one that it knows; changes nothing. */
+export async function checkVersion<T>(database: Kysely<T>, which: 'same' | 'known'): Promise<void> {
+  const version = await readVersion(database)
+  if (version === migrations.length) return
+  if (which === 'same' || version === undefined || version > migrations.length) {
+    throw wrongVersion(version)
+  }
+}
+
+async function readVersion<T>(database: Kysely<T>): Promise<number | undefined> {
+  const versions = database as unknown as Kysely<Version>
+  const row = await versions.selectFrom('schema_version').select('version').executeTakeFirst()
+  return row?.version
+}
+
+function wrongVersion(version: number | undefined): Error {
+  return new Error(
+    `Cannot open the database: it has version ${version}, this program knows version ${migrations.length}`,
+  )
+}

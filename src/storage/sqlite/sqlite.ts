@@ -1,0 +1,62 @@
+import { Kysely } from 'kysely'
+import type { Tables } from '../tables.ts'
+import { checkVersion, migrate } from './migrate.ts'
+import type { MigrateOptions } from './migration-progress.ts'
+import { type OpenOptions, openConnection, type SqliteConnection } from './sqlite-connection.ts'
+import { createSqliteDialect } from './sqlite-dialect.ts'
+
+/**
+ * A program beside the server must not change the tables under it: then the version must be this
+ * program's own (`same`) or, to look only, at least a `known` one.
+ */
+export type OpenSqliteOptions = MigrateOptions & { version?: 'migrate' | 'same' | 'known' }
+
+/**
+ * Opens the database file, which it creates and migrates unless told otherwise. Statements run in
+ * threads, so none blocks its caller. What a statement has committed outlives a loss of power. Deleted
+ * rows are overwritten with zeros.
+ */
+export async function openSqlite(
+  file: string,
+  { version = 'migrate', ...options }: OpenSqliteOptions = {},
+): Promise<Kysely<Tables>> {
+  const writer = openConnection({ file, readOnly: false })
+  const reader = openLater({ file, readOnly: true })
+  const database = new Kysely<Tables>({ dialect: createSqliteDialect({ writer, reader }) })
+  try {
+    await (version === 'migrate' ? migrate(database, options) : checkVersion(database, version))
+    return database
+  } catch (error) {
+    await database.destroy()
+    throw openError(error, file)
+  }
+}
+
+/** SQLite result codes of a file that is no database, or one no longer (sqlite.org/rescode.html). */
+const DAMAGED: ReadonlySet<unknown> = new Set([11, 26])
+
+/** SQLite's own words name neither the file nor the way out. */
+function openError(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || !('errcode' in error)) return error
+  const text = `Cannot open the database ${file}: ${error.message}`
+  const remedy = DAMAGED.has(error.errcode) ? '; put a backup in its place' : ''
+  return new Error(`${text}${remedy}`, { cause: error })
+}
+
+/** Opens a further connection to a database that was opened before, for `select` only. */
+export function openSearches(file: string): Kysely<Tables> {
+  const reader = openLater({ file, readOnly: true })
+  return new Kysely<Tables>({ dialect: createSqliteDialect({ writer: reader, reader }) })
+}
+
+/** A connection that is made when it is first needed: before the first migration there is no file to read. */
+function openLater(options: OpenOptions): SqliteConnection {
+  let connection: SqliteConnection | undefined
+  return {
+    run(sql, parameters) {
+      connection ??= openConnection(options)
+      return connection.run(sql, parameters)
+    },
+    close: async () => connection?.close(),
+  }
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Transcript, Utterance } from '../../transcript/transcript.ts'
+import type { AddOn } from '../add-on.ts'
+import { type BuildOptions, buildResultText, type Transform } from './build-result.ts'
+import { AddOnFailure, type Envelope } from './envelope.ts'
+
+type Composed = Record<string, Envelope> & {
+  transcription: { full_transcript: string; sentences?: Envelope[]; subtitles?: unknown[] }
+}
+
+function say(...lines: string[]): Transcript {
+  const utterances = lines.map((line, i) => {
+    const [language, ...texts] = line.split(' ')
+    const words = texts.map((text, k) => {
+      return { text, start: i + k / 10, end: i + k / 10 + 0.1, confidence: 0.9 }
+    })
+    return { channel: 0, language: language!, words }
+  })
+  return { utterances }
+}
+
+const counter: AddOn = {
+  name: 'count',
+  languages: ['en'],
+  make({ utterances }) {
+    return { results: utterances.length, isEmpty: utterances.length === 0 }
+  },
+}
+
+function composed(
+  transcript: Transcript,
+  params: Record<string, unknown>,
+  options: BuildOptions = {},
+) {
+  let ms = 0
+  const result = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params }
+  const now = () => (ms += 250)
+  const usual = { now, transforms: [], addOns: [counter] }
+  const made = buildResultText(transcript, result, { ...usual, ...options }).result
+  return made as unknown as Composed
+}
+
+test('an add-on that was asked for answers in its envelope, others leave no key', () => {
+  const { count, ...others } = composed(say('en one', 'en two'), { count: true })
+  const envelope = { success: true, is_empty: false, exec_time: 0.25, error: null, results: 2 }
+  assert.deepEqual(count, envelope)
+  assert.deepEqual(Object.keys(others), ['metadata', 'transcription'])
+  assert.deepEqual(Object.keys(composed(say('en one'), { count: false })), [
+    'metadata',
+    'transcription',
+  ])
+})
+
+test('nothing that was said is no failure', () => {
+  const { count } = composed(say(), { count: true })
+  const envelope = { success: true, is_empty: true, exec_time: 0.25, error: null, results: 0 }
+  assert.deepEqual(count, envelope)
+})
+
+test('an add-on sees what is said in its languages, and says so when nothing is', () => {
+  assert.equal(composed(say('fr un', 'en one'), { count: true }).count!.results, 1)
+  const { error, success } = composed(say('fr un', 'de eins'), { count: true }).count!
+  const message = 'count knows en; the recording is in fr, de'
+  assert.deepEqual(error, { status_code: 422, exception: 'LanguageNotSupported', message })
+  assert.equal(success, false)
+})
+
+test('an add-on that throws fails alone, and its words do not reach the result', () => {
+  const broken: AddOn = {
+    name: 'broken',
+    languages: 'all',
+    make() {
+      throw new Error('cannot read "my card is 4242"')
+    },
+  }
+  const refusing: AddOn = {
+    name: 'refusing',
+    languages: 'all',
+    make() {
+      throw new AddOnFailure({ status_code: 413, exception: 'TooLong', message: 'too long' })
+    },
+  }
+  const params = { broken: true, refusing: true, count: true }
+  const addOns = [broken, refusing, counter]
+  const result = composed(say('en one'), params, { addOns })
+  assert.equal(result.broken!.error?.exception, 'AddonFailed')
+  assert.equal(result.refusing!.error?.exception, 'TooLong')
+  assert.equal(result.count!.results, 1)
+  assert.ok(!JSON.stringify(result).includes('4242'))
+})
+
+test('a step that is given as failed is not run, its error is told', () => {
+  const ran: string[] = []
+  const onStep = (name: string) => void ran.push(name)
+  const why = { status_code: 504, exception: 'AddonTimeout', message: 'late' }
+  const options = { onStep, given: { count: why } }
+  const { count } = composed(say('en one'), { count: true }, options)
+  assert.deepEqual([count!.error, count!.results, ran], [why, null, ['count']])
+})
+
+test('what changes the transcript comes before everything that is made of it', () => {
+  const shorten = {
+    name: 'shorten',
+    languages: 'all' as const,
+    apply: ({ utterances }: Transcript) => ({ transcript: { utterances: utterances.slice(1) } }),
+  }
+  const params = { shorten: true, count: true }
+  const result = composed(say('en one', 'en two'), params, { transforms: [shorten] })
+  assert.equal(result.count!.results, 1)
+  assert.equal(result.transcription.full_transcript, 'two')
+  const same = composed(say('en one', 'en two'), { count: true }, { transforms: [shorten] })
+  assert.equal(same.count!.results, 2)
+})
+
+test('an add-on sees what the result tells, to the digit, and what was redacted', () => {
+  const seen: Transcript[] = []
+  const witness: AddOn = {
+    ...counter,
+    make(transcript) {
+      seen.push(transcript)
+      return { results: null, isEmpty: true }
+    },
+  }
+  const hidden = [{ type: 'AGE', text: '##', start: 0, end: 1 }]
+  const redacting: Transform = {
+    ...{ name: 'redact', languages: 'all' },
+    apply: ({ utterances }) => ({ transcript: { utterances, hidden } }),
+  }
+  const [late, early] = say('en late', 'en early').utterances as [Utterance, Utterance]
+  late.words[0] = { text: 'late', start: 2.00049, end: 2.7777, confidence: 0.12349 }
+  early.words[0] = { text: 'early', start: 1.0004, end: 1.9996, confidence: 0.8765 }
+  const options = { transforms: [redacting], addOns: [witness] }
+  composed({ utterances: [late, early] }, { redact: true, count: true }, options)
+  early.words[0] = { text: 'early', start: 1, end: 2, confidence: 0.877 }
+  late.words[0] = { text: 'late', start: 2, end: 2.778, confidence: 0.123 }
+  assert.deepEqual(seen, [{ utterances: [early, late], hidden }])
+})
+
+test('what needs an engine that is not there says so', () => {
+  const params = { translation: true, audio_to_llm: true }
+  const result = composed(say('en one'), params)
+  for (const name of Object.keys(params)) {
+    assert.equal(result[name]!.error?.status_code, 501)
+    assert.equal(result[name]!.error?.exception, 'NotConfigured')
+  }
+})
+
+test('speakers that could not be told apart say why, those that could stand in the utterances alone', () => {
+  const error = { status_code: 500, exception: 'AddonFailed', message: 'diarization broke down' }
+  const measures = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1 }
+  const asked = {
+    ...measures,
+    params: { diarization: true },
+    diarizationError: error,
+    diarizationSeconds: 2,
+  }
+  const failed = buildResultText(say('en one'), asked).result.diarization as Envelope
+  assert.deepEqual([failed.success, failed.error, failed.results], [false, error, []])
+  assert.equal(failed.exec_time, 2)
+  assert.ok(!('diarization' in composed(say('en one'), { diarization: true })))
+})
+
+test('sentences stand in both places, subtitles in the transcription without an envelope', () => {
+  const make = (results: unknown) => () => ({ results, isEmpty: false })
+  const addOns: AddOn[] = [
+    { name: 'sentences', languages: 'all', make: make(['One.']) },
+    { name: 'subtitles', languages: 'all', make: make([{ format: 'srt', subtitles: '' }]) },
+  ]
+  const params = { sentences: true, subtitles: true }
+  const result = composed(say('en One.'), params, { addOns })
+  assert.deepEqual(result.transcription.sentences, [result.sentences])
+  assert.deepEqual(result.transcription.subtitles, [{ format: 'srt', subtitles: '' }])
+  assert.ok(!('subtitles' in result))
+  const given = { subtitles: { status_code: 500, exception: 'AddonFailed', message: 'oops' } }
+  const failed = composed(say('en One.'), params, { addOns, given })
+  assert.deepEqual(failed.transcription.subtitles, [])
+})
+
+test('what an add-on throws is told aside, what it refuses is not', () => {
+  const oops = new RangeError('oops')
+  const throwing = (name: string, error: Error): AddOn => ({
+    name,
+    languages: 'all',
+    make() {
+      throw error
+    },
+  })
+  const why = { status_code: 413, exception: 'TooLong', message: 'too long' }
+  const addOns = [throwing('broken', oops), throwing('refusing', new AddOnFailure(why))]
+  const telling: Transform = {
+    name: 'telling',
+    languages: 'all',
+    tells: true,
+    apply() {
+      throw oops
+    },
+  }
+  const told: unknown[] = []
+  const onFault = (name: string, error: unknown) => void told.push([name, error])
+  const params = { broken: true, refusing: true, telling: true }
+  composed(say('en one'), params, { addOns, transforms: [telling], onFault })
+  assert.deepEqual(told, [
+    ['telling', oops],
+    ['broken', oops],
+  ])
+})
+
+test('the form of results reaches the add-ons, and their failures', () => {
+  const forms: AddOn = {
+    name: 'forms',
+    languages: 'all',
+    make: (_transcript, _params, { form }) => ({ results: form, isEmpty: false }),
+  }
+  const why = { status_code: 500, exception: 'AddonFailed', message: 'oops' }
+  for (const [form, empty] of [
+    ['string', '[]'],
+    ['native', []],
+  ] as const) {
+    const params = { forms: true, sentiment_analysis: true }
+    const result = { audioDuration: 1, distinctChannels: 1, transcriptionTime: 1, params, form }
+    const sentiment = { ...forms, name: 'sentiment_analysis' }
+    const options = { addOns: [forms, sentiment], transforms: [] }
+    const given = { given: { sentiment_analysis: why } }
+    const made = buildResultText(say('en one'), result, { ...options, ...given }).result as Composed
+    assert.deepEqual([made.forms!.results, made.sentiment_analysis!.results], [form, empty])
+    const late: AddOn = {
+      ...sentiment,
+      make() {
+        throw new AddOnFailure(why)
+      },
+    }
+    const refused = buildResultText(say('en one'), result, { ...options, addOns: [late] })
+    assert.deepEqual((refused.result as Composed).sentiment_analysis!.results, empty)
+  }
+})

@@ -1,0 +1,92 @@
+import { roundTo } from '../../transcript/rounding.ts'
+import type { ResultForm } from '../add-on.ts'
+
+/** Why an add-on gave no results, in the words of the contract (4.5). */
+export type AddOnError = { status_code: number; exception: string; message: string }
+
+/** What an add-on answers (contract 4.5). Seconds in `exec_time`. */
+export type Envelope = {
+  success: boolean
+  is_empty: boolean
+  exec_time: number
+  error: AddOnError | null
+  results: unknown
+}
+
+/** Ends an add-on with an error that its reader can do something about. */
+export class AddOnFailure extends Error {
+  readonly answer: AddOnError
+
+  constructor(answer: AddOnError) {
+    super(answer.message)
+    this.answer = answer
+  }
+}
+
+/** The value that stands for "no result" where the contract does not allow null. */
+const failedResults: Record<ResultForm, Record<string, unknown>> = {
+  string: { sentiment_analysis: '[]', diarization: [] },
+  native: { sentiment_analysis: [], diarization: [] },
+}
+
+/** How a failure is told. */
+export type FailedOptions = { seconds?: number; form?: ResultForm }
+
+/** The answer of an add-on that failed, or was not tried. */
+export function failed(
+  name: string,
+  error: AddOnError,
+  { seconds = 0, form = 'string' }: FailedOptions = {},
+): Envelope {
+  const results = failedResults[form][name] ?? null
+  return { success: false, is_empty: true, exec_time: roundTo(seconds, 6), error, results }
+}
+
+/** What an add-on makes, and whether it found anything. */
+export type Made = { results: unknown; isEmpty: boolean }
+
+/** How an add-on is measured, and how it is told that one broke down. */
+export type AnswerOptions = {
+  /** Milliseconds. */
+  now: () => number
+  form?: ResultForm
+  /** Told what was thrown that no add-on should throw. */
+  onFault?: ((name: string, error: unknown) => void) | undefined
+}
+
+/** Runs an add-on, measures it, and turns whatever it throws into an answer: it never fails its job. */
+export function answer(
+  name: string,
+  make: () => Made,
+  { now, form = 'string', onFault }: AnswerOptions,
+): Envelope {
+  const startedAt = now()
+  const seconds = () => (now() - startedAt) / 1000
+  try {
+    const { results, isEmpty } = make()
+    const exec_time = roundTo(seconds(), 6)
+    return { success: true, is_empty: isEmpty, exec_time, error: null, results }
+  } catch (error) {
+    const isExpected = error instanceof AddOnFailure
+    if (!isExpected) onFault?.(name, error)
+    const why = isExpected ? error.answer : brokenDown(name)
+    return failed(name, why, { seconds: seconds(), form })
+  }
+}
+
+/** Says nothing of what happened inside: that may quote the transcript. */
+export function brokenDown(name: string): AddOnError {
+  return { status_code: 500, exception: 'AddonFailed', message: `${name} broke down` }
+}
+
+/** An add-on that was not run any more, because it used more of the processor than one session may. */
+export function overspent(name: string): AddOnError {
+  const message = `${name} is left out from here on: it used more time than a session may`
+  return { status_code: 504, exception: 'AddonTimeout', message }
+}
+
+/** An add-on that took longer than it may. */
+export function timedOut(name: string, seconds: number): AddOnError {
+  const message = `${name} took longer than ${Math.round(seconds)} s`
+  return { status_code: 504, exception: 'AddonTimeout', message }
+}

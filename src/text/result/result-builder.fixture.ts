@@ -1,0 +1,30 @@
+/**
+ * A thread whose steps are the `steps` of a job's parameters; `hang` hangs, `crash` ends it, `throw` throws, `fault` goes on all the same;
+ * there is no result without one that begins with `required`; `tell thread` answers the number of the thread.
+ */
+import { parentPort, threadId } from 'node:worker_threads'
+import { type FromThread, noteStep, type ResultTask, type Task } from './result-task.ts'
+
+parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
+  const tell = (message: FromThread) => parentPort!.postMessage(message)
+  const fault = { name: 'RangeError', frames: ['    at here.ts:1:1'] }
+  for (const name of stepsOf(task)) {
+    if (given[name] && name.startsWith('required')) {
+      return tell({ id, kind: 'refused', message: given[name].message })
+    }
+    if (given[name]) continue
+    noteStep(step, name)
+    tell({ id, kind: 'step', name })
+    if (name.endsWith('hang')) for (;;);
+    if (name.endsWith('crash')) process.exit(1)
+    if (name.endsWith('throw')) return tell({ id, kind: 'failed', fault })
+    if (name.endsWith('fault')) tell({ id, kind: 'fault', name, fault })
+  }
+  const text = stepsOf(task).includes('tell thread') ? String(threadId) : JSON.stringify(given)
+  tell({ id, kind: 'done', answer: { text, redacted: [] } })
+})
+
+function stepsOf(task: Task): string[] {
+  if (task.kind === 'build') return task.result.params.steps as string[]
+  return task.kind === 'retry' ? [task.retry.name] : []
+}

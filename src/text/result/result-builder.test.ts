@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { captureLog } from '../../../test/support/captured-log.ts'
+import type { AppError } from '../../errors.ts'
+import { createLog } from '../../log.ts'
+import type { AddOnError } from './envelope.ts'
+import { ResultBuilder, type ResultBuilderOptions } from './result-builder.ts'
+import type { ResultText } from './result-task.ts'
+
+const nothing = { utterances: [] }
+const { signal } = new AbortController()
+const account = 'acme'
+
+function resultWith(params: Record<string, unknown>) {
+  return { audioDuration: 0, distinctChannels: 1, transcriptionTime: 1, params }
+}
+
+function openComposer(t: TestContext, options: Partial<ResultBuilderOptions> = {}): ResultBuilder {
+  const composer = new ResultBuilder({ log: createLog('silent'), ...options })
+  t.after(() => composer.close())
+  return composer
+}
+
+/** A composer whose steps misbehave as their names say, and what it tells of those. */
+function openFaulty(t: TestContext, timeout = 30) {
+  const entry = new URL('result-builder.fixture.ts', import.meta.url)
+  const composer = openComposer(t, { entry, timeout })
+  return async (...steps: string[]): Promise<Record<string, AddOnError>> => {
+    const { text } = await composer.build(nothing, resultWith({ steps }), { account, signal })
+    return JSON.parse(text)
+  }
+}
+
+test('a result is composed in a thread, as JSON text', async (t) => {
+  const composer = openComposer(t)
+  const utterance = {
+    channel: 0,
+    language: 'en',
+    words: [{ text: 'Hello.', start: 0, end: 1, confidence: 0.9 }],
+  }
+  const params = { translation: true }
+  const { text, redacted } = await composer.build({ utterances: [utterance] }, resultWith(params), {
+    account,
+    signal,
+  })
+  assert.deepEqual(redacted, [])
+  const { transcription, translation } = JSON.parse(text)
+  assert.equal(transcription.full_transcript, 'Hello.')
+  assert.equal(translation.error.exception, 'NotConfigured')
+})
+
+test('a step that breaks the thread down, hangs or throws is left out, and says why', async (t) => {
+  const build = openFaulty(t, 0.2)
+  const given = await build('good', 'crash', 'hang', 'throw', 'good again')
+  assert.deepEqual(
+    Object.entries(given).map(([name, { status_code, exception }]) => {
+      return `${name} ${status_code} ${exception}`
+    }),
+    ['crash 500 AddonFailed', 'hang 504 AddonTimeout', 'throw 500 AddonFailed'],
+  )
+  assert.ok(!JSON.stringify(given).includes('quotes'))
+})
+
+test('without a required step there is no result, whatever becomes of it', async (t) => {
+  const build = openFaulty(t, 0.2)
+  for (const step of ['required crash', 'required hang', 'required throw']) {
+    await assert.rejects(
+      build('throw', step, 'good'),
+      ({ code, message }: AppError) => code === 'internal' && message.includes(step),
+    )
+  }
+})
+
+test('several compositions at once wait for each other', async (t) => {
+  const build = openFaulty(t)
+  const all = await Promise.all([build('good'), build('crash'), build('good')])
+  assert.deepEqual(
+    all.map((given) => Object.keys(given)),
+    [[], ['crash'], []],
+  )
+})
+
+test('a composition that is aborted ends at once, and the next one goes on', async (t) => {
+  const entry = new URL('result-builder.fixture.ts', import.meta.url)
+  const composer = openComposer(t, { entry })
+  const abort = new AbortController()
+  const hanging = composer.build(nothing, resultWith({ steps: ['hang'] }), {
+    ...{ account, signal: abort.signal },
+  })
+  abort.abort(new Error('the server stops'))
+  await assert.rejects(hanging, /the server stops/)
+  const { text } = await composer.build(nothing, resultWith({ steps: ['good'] }), {
+    account,
+    signal,
+  })
+  assert.equal(text, '{}')
+})
+
+test('an add-on is made again in the thread, and one that hangs again says so', async (t) => {
+  const texts = {
+    params: '{"sentences":true}',
+    result: JSON.stringify({ transcription: { utterances: [] } }),
+    form: 'string' as const,
+  }
+  const options = { account, signal }
+  const retried = await openComposer(t).retry({ name: 'sentences', ...texts }, options)
+  assert.equal(retried.outcome, 'made')
+  const entry = new URL('result-builder.fixture.ts', import.meta.url)
+  const faulty = openComposer(t, { entry, timeout: 0.2 })
+  const given = await faulty.retry({ name: 'hang', ...texts }, options)
+  assert.deepEqual(Object.keys(JSON.parse((given as unknown as ResultText).text)), ['hang'])
+})
+
+test('what can be made is told by the thread, which is asked once', async (t) => {
+  const composer = openComposer(t)
+  const { addOns, entityGroups } = await composer.describe()
+  assert.ok(addOns.some(({ name }) => name === 'subtitles'))
+  assert.ok('GDPR' in entityGroups)
+  assert.equal(composer.describe(), composer.describe())
+})
+
+test('what could not be told is asked for again', async (t) => {
+  const composer = openComposer(t)
+  const lost = assert.rejects(composer.describe(), /no result was made/)
+  // The thread is started behind the tasks before this one.
+  await new Promise(setImmediate)
+  await composer.close()
+  await lost
+  assert.ok((await composer.describe()).addOns.length > 0)
+})
+
+test('what a step throws is logged by its kind and place', async (t) => {
+  const { log, lines } = captureLog()
+  const entry = new URL('result-builder.fixture.ts', import.meta.url)
+  const composer = openComposer(t, { entry, log })
+  const steps = ['fault', 'throw', 'good']
+  await composer.build(nothing, resultWith({ steps }), { account, signal })
+  const faults = lines.filter(({ error }) => error === 'RangeError')
+  assert.deepEqual(
+    faults.map(({ step, frames }) => [step, frames]),
+    ['fault', 'throw', 'fault'].map((step) => [step, ['    at here.ts:1:1']]),
+  )
+})
+
+test('what breaks down in the real thread is logged without its words, and left out', async (t) => {
+  const { log, lines } = captureLog()
+  const composer = openComposer(t, { log })
+  const params = {
+    ...{ custom_spelling: true, custom_spelling_config: { spelling_dictionary: null } },
+    ...{ subtitles: true, subtitles_config: { formats: 'my card' }, sentences: true },
+  }
+  const words = [{ text: 'Hello.', start: 0, end: 1, confidence: 0.9 }]
+  const said = { utterances: [{ channel: 0, language: 'en', words }] }
+  const { text } = await composer.build(said, resultWith(params), { account, signal })
+  const { transcription } = JSON.parse(text)
+  assert.deepEqual([transcription.subtitles, transcription.sentences[0].results], [[], ['Hello.']])
+  const faults = lines.filter(({ error }) => error === 'TypeError')
+  assert.deepEqual(
+    faults.map(({ step }) => step),
+    ['custom_spelling', 'subtitles'],
+  )
+  for (const { frames } of faults) assert.match(String(frames), /src.text.\S+\.ts:\d+/)
+  assert.doesNotMatch(JSON.stringify(lines), /my card/)
+})
+
+/** A composer that starts its second thread without delay; what is begun composes one step for an account. */
+function openShared(t: TestContext, options: Partial<ResultBuilderOptions> = {}) {
+  const entry = new URL('result-builder.fixture.ts', import.meta.url)
+  const composer = openComposer(t, { entry, secondAfter: 0, ...options })
+  const ended: string[] = []
+  return {
+    ended,
+    begin(account: string, step: string) {
+      const abort = new AbortController()
+      const options = { account, signal: abort.signal }
+      const composed = composer.build(nothing, resultWith({ steps: [step] }), options)
+      const done = composed.then(
+        ({ text }) => text,
+        (error: Error) => error.message,
+      )
+      void done.then(() => ended.push(`${account} ${step}`))
+      return { done, end: () => abort.abort(new Error('ended')) }
+    },
+  }
+}
+
+test('an account waits for its own composition, not for that of another one', async (t) => {
+  const { begin, ended } = openShared(t)
+  const long = begin('a', 'hang')
+  const next = begin('a', 'good')
+  await begin('b', 'good').done
+  await begin('c', 'good').done
+  long.end()
+  await next.done
+  assert.deepEqual(ended, ['b good', 'c good', 'a hang', 'a good'])
+})
+
+test('what another account waits for comes before the next of one that was at work', async (t) => {
+  const { begin, ended } = openShared(t)
+  const long = [begin('a', 'hang'), begin('b', 'hang')]
+  const rest = [begin('a', 'good'), begin('c', 'good')]
+  long[0]!.end()
+  await Promise.all(rest.map(({ done }) => done))
+  long[1]!.end()
+  await long[1]!.done
+  assert.deepEqual(ended, ['a hang', 'c good', 'a good', 'b hang'])
+})
+
+test('a second thread is started for who waits, and ends with the last of them', async (t) => {
+  const { begin } = openShared(t)
+  const first = await begin('a', 'tell thread').done
+  assert.equal(await begin('b', 'tell thread').done, first)
+  const long = begin('a', 'hang')
+  const second = await begin('b', 'tell thread').done
+  const third = await begin('c', 'tell thread').done
+  assert.equal(new Set([first, second, third]).size, 3)
+  long.end()
+  await long.done
+})
+
+test('who does not wait for long has no thread started', async (t) => {
+  const { begin } = openShared(t, { secondAfter: 1000 })
+  const all = ['a', 'b', 'c'].map((account) => begin(account, 'tell thread').done)
+  assert.equal(new Set(await Promise.all(all)).size, 1)
+})
+
+test('an account that lost a step has the second thread only, for an hour', async (t) => {
+  let now = 0
+  const { begin } = openShared(t, { now: () => now })
+  const first = await begin('a', 'tell thread').done
+  await begin('a', 'crash').done
+  const next = await begin('b', 'tell thread').done
+  assert.notEqual(next, first)
+  assert.notEqual(await begin('a', 'tell thread').done, next)
+  assert.equal(await begin('b', 'tell thread').done, next)
+  now += 3_600_000
+  assert.equal(await begin('a', 'tell thread').done, next)
+})
+
+test('each step that hangs has half the time of the one before', async (t) => {
+  const given = await openFaulty(t, 4)('a hang', 'b hang', 'c hang')
+  const messages = Object.values(given).map(({ message }) => message)
+  assert.deepEqual(
+    messages,
+    ['a hang', 'b hang', 'c hang'].map((name, i) => {
+      return `${name} took longer than ${4 / 2 ** i} s`
+    }),
+  )
+})

@@ -1,0 +1,114 @@
+import { roundTo } from '../../transcript/rounding.ts'
+import { separatorOf } from '../../transcript/separators.ts'
+import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
+import type { ResultForm } from '../add-on.ts'
+import type { AddOnError } from './envelope.ts'
+
+/** What a result tells besides the transcript. */
+export type ResultOptions = {
+  /** Seconds. */
+  audioDuration: number
+  /** Channels with a sound of their own. */
+  distinctChannels: number
+  /** Seconds of work. */
+  transcriptionTime: number
+  params: Record<string, unknown>
+  /** How sentiments and sentences are written; as text unless it is given. */
+  form?: ResultForm
+  /** Why there are no speakers although they were asked for. */
+  diarizationError?: AddOnError | undefined
+  /** How long that took. */
+  diarizationSeconds?: number | undefined
+  /** What the customer should know: what was left out, and why. */
+  warnings?: readonly string[]
+}
+
+/** Words a transcript as the API answers it (contract 4.1 to 4.4), without what is made of it. */
+export function buildResult(transcript: Transcript, options: ResultOptions) {
+  const { audioDuration, distinctChannels, transcriptionTime, warnings = [] } = options
+  const seconds = roundTo(audioDuration, 6)
+  const spoken = transcript.utterances.filter(({ words }) => words.length > 0)
+  const utterances = spoken
+    .map(toUtterance)
+    .sort((a, b) => a.start - b.start || a.channel - b.channel)
+  return {
+    metadata: {
+      audio_duration: seconds,
+      number_of_distinct_channels: distinctChannels,
+      billing_time: roundTo(seconds * distinctChannels, 6),
+      transcription_time: roundTo(transcriptionTime, 6),
+      warnings,
+    },
+    transcription: {
+      full_transcript: utterances.map(({ text }) => text.trim()).join(' '),
+      languages: languagesBySpeech(utterances),
+      utterances,
+    },
+  }
+}
+
+/** An utterance as the API answers it (contract 4.4): times rounded to milliseconds; it needs a word at least. */
+export function toUtterance(utterance: Utterance) {
+  const { channel, language, words, speaker, speakerConfidence } = utterance
+  const blank = separatorOf(language)
+  const written = words.map((word, i) => toWord(word, i === 0 ? '' : blank))
+  return {
+    start: written[0]!.start,
+    end: written.at(-1)!.end,
+    confidence: roundTo(meanConfidence(words), 3),
+    channel,
+    ...(speaker === undefined ? {} : { speaker }),
+    ...(speakerConfidence === undefined
+      ? {}
+      : { speaker_confidence: roundTo(speakerConfidence, 3) }),
+    words: written,
+    text: written.map(({ word }) => word).join(''),
+    language,
+  }
+}
+
+/** An utterance of a result. */
+export type UtteranceView = ReturnType<typeof toUtterance>
+
+/** The transcript that a result tells: words without the blanks between them, times as they are rounded there. */
+export function transcriptOf(utterances: readonly UtteranceView[]): Transcript {
+  return { utterances: utterances.map(fromUtterance) }
+}
+
+function fromUtterance(view: UtteranceView): Utterance {
+  const { channel, language, words, speaker, speaker_confidence: speakerConfidence } = view
+  const blank = separatorOf(language)
+  return {
+    channel,
+    language,
+    ...(speaker === undefined ? {} : { speaker }),
+    ...(speakerConfidence === undefined ? {} : { speakerConfidence }),
+    words: words.map(({ word, ...times }, i) => {
+      return { text: i === 0 ? word : word.slice(blank.length), ...times }
+    }),
+  }
+}
+
+function toWord({ text, start, end, confidence }: Word, before: string) {
+  return {
+    word: before + text,
+    start: roundTo(start, 3),
+    end: roundTo(end, 3),
+    confidence: roundTo(confidence, 3),
+  }
+}
+
+function meanConfidence(words: readonly Word[]): number {
+  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length
+}
+
+/** The languages of utterances, most spoken first; at equal length, first heard first. */
+export function languagesBySpeech(
+  utterances: readonly { language: string; start: number; end: number }[],
+): string[] {
+  const seconds = new Map<string, number>()
+  for (const { language, start, end } of utterances) {
+    seconds.set(language, (seconds.get(language) ?? 0) + end - start)
+  }
+  return [...seconds].sort(([, a], [, b]) => b - a).map(([language]) => language)
+}

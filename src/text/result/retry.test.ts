@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { AddOn } from '../add-on.ts'
+import { type Retried, type RetryOptions, retryAddOn } from './retry.ts'
+
+const failure = {
+  success: false,
+  is_empty: true,
+  exec_time: 0,
+  error: { status_code: 500, exception: 'AddonFailed', message: 'it broke down' },
+  results: null,
+}
+
+/** What is stored of a job that said "Hi, there." and whose add-ons have failed. */
+const stored = {
+  metadata: { audio_duration: 2 },
+  transcription: {
+    full_transcript: 'Hi, there.',
+    languages: ['en'],
+    utterances: [
+      {
+        ...{ start: 0.5, end: 1.5, confidence: 0.9, channel: 1, speaker: 0 },
+        words: [
+          { word: 'Hi,', start: 0.5, end: 1, confidence: 0.9 },
+          { word: ' there.', start: 1, end: 1.5, confidence: 0.9 },
+        ],
+        ...{ text: 'Hi, there.', language: 'en' },
+      },
+    ],
+    sentences: [failure],
+    subtitles: [],
+  },
+  named_entity_recognition: failure,
+  translation: failure,
+  sentences: failure,
+}
+
+const seen: Transcript[] = []
+const remember: AddOn = {
+  name: 'remember',
+  languages: 'all',
+  make(transcript) {
+    seen.push(transcript)
+    return { results: 'seen', isEmpty: false }
+  },
+}
+
+function retry(
+  name: string,
+  result: object = stored,
+  options: Partial<RetryOptions> & { form?: 'native' } = {},
+): Retried {
+  const { form = 'string', ...run } = options
+  const asked = [...Object.keys(stored), 'subtitles', 'diarization', 'remember']
+  const params = Object.fromEntries(asked.map((switched) => [switched, true]))
+  const texts = { result: JSON.stringify(result), params: JSON.stringify(params) }
+  return retryAddOn({ name, ...texts, form }, { onStep: () => {}, given: {}, now: () => 0, ...run })
+}
+
+/** The new result and the answer, parsed. */
+function made(retried: Retried) {
+  assert.equal(retried.outcome, 'made')
+  const { result, answer } = retried as Retried & { outcome: 'made' }
+  return { result: JSON.parse(result), answer: JSON.parse(answer) }
+}
+
+const succeeded = { success: true, is_empty: false, exec_time: 0, error: null }
+
+test('a failed add-on is made again where it stands, and nothing else changes', () => {
+  const { result, answer } = made(retry('named_entity_recognition'))
+  assert.deepEqual(answer, { ...succeeded, is_empty: true, results: [] })
+  assert.deepEqual(result, { ...stored, named_entity_recognition: answer })
+  assert.deepEqual(Object.keys(result), Object.keys(stored))
+})
+
+test('sentences are put into both places, in the form of the server', () => {
+  const { result, answer } = made(retry('sentences'))
+  assert.deepEqual(answer, { ...succeeded, results: ['Hi, there.'] })
+  const transcription = { ...stored.transcription, sentences: [answer] }
+  assert.deepEqual(result, { ...stored, transcription, sentences: answer })
+  const native = made(retry('sentences', stored, { form: 'native' })).answer
+  assert.deepEqual([native.results[0].sentence, native.results[0].speaker], ['Hi, there.', 0])
+})
+
+test('subtitles are put into the transcription, and answered as the files that they are', () => {
+  const { result, answer } = made(retry('subtitles'))
+  assert.match(answer[0].subtitles, /Hi, there\./)
+  assert.deepEqual(result.transcription, { ...stored.transcription, subtitles: answer })
+  assert.ok(!('subtitles' in result))
+})
+
+test('an add-on sees the words of the result without the blanks between them', () => {
+  made(retry('remember', stored, { addOns: [remember] }))
+  const words = [
+    { text: 'Hi,', start: 0.5, end: 1, confidence: 0.9 },
+    { text: 'there.', start: 1, end: 1.5, confidence: 0.9 },
+  ]
+  assert.deepEqual(seen, [{ utterances: [{ channel: 1, language: 'en', speaker: 0, words }] }])
+})
+
+test('an add-on that was asked for and stands nowhere is added', () => {
+  const { result } = made(retry('remember', stored, { addOns: [remember] }))
+  assert.equal(result.remember.results, 'seen')
+})
+
+test('one that fails again says why, as does one without an engine', () => {
+  const why = { status_code: 504, exception: 'AddonTimeout', message: 'late' }
+  const steps: string[] = []
+  const options = { given: { sentences: why }, onStep: (name: string) => void steps.push(name) }
+  const { result } = made(retry('sentences', stored, options))
+  assert.deepEqual([result.sentences.error, result.transcription.sentences[0].error], [why, why])
+  assert.deepEqual(steps, ['sentences'])
+  assert.equal(made(retry('translation')).answer.error.exception, 'NotConfigured')
+  const subtitles = made(retry('subtitles', stored, { given: { subtitles: why } }))
+  assert.deepEqual([subtitles.answer, subtitles.result], [[], stored])
+})
+
+test('what is no failed add-on of the job is not made', () => {
+  const transcription = { ...stored.transcription, subtitles: [{ format: 'srt', subtitles: '' }] }
+  const done = { ...stored, sentences: succeeded, transcription }
+  for (const [name, outcome] of Object.entries({
+    nothing: 'unknown',
+    constructor: 'unknown',
+    custom_spelling: 'unrepeatable',
+    name_consistency: 'unrepeatable',
+    diarization: 'unrepeatable',
+    summarization: 'not-requested',
+    sentences: 'succeeded',
+    subtitles: 'succeeded',
+  })) {
+    assert.deepEqual(retry(name, done), { outcome }, name)
+  }
+})

@@ -1,0 +1,24 @@
+import type { Transcript } from '../../transcript/transcript.ts'
+import { type AddOn, makeFromTranscript, type Params, type ResultForm } from '../add-on.ts'
+import { type AddOnError, answer, type Envelope, failed } from './envelope.ts'
+
+/** What an add-on runs with. */
+export type RunOptions = {
+  params: Params
+  form: ResultForm
+  /** Steps that broke down or hung before, and why: they are not tried again. */
+  given: Readonly<Record<string, AddOnError>>
+  /** Milliseconds, for the measure of time only. */
+  now: () => number
+  onFault?: ((name: string, error: unknown) => void) | undefined
+}
+
+/** Has an add-on answer, whatever becomes of it. */
+export function runAddOn(addOn: AddOn, transcript: Transcript, options: RunOptions): Envelope {
+  const { params, form, given, now, onFault } = options
+  const { name } = addOn
+  const why = given[name]
+  if (why) return failed(name, why, { form })
+  const make = () => makeFromTranscript(addOn, transcript, params, { form })
+  return answer(name, make, { now, form, onFault })
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { acceptanceFactor } from './acceptance-thresholds.ts'
+import { isCommon, isFunctionWord } from './common-words.ts'
+
+function factorOf(text: string, confidence = 0.5): number {
+  const words = text.split(' ').map((word) => ({
+    confidence,
+    hasDigit: /\d/.test(word),
+    isCommon: isCommon(word),
+    isFunctionWord: isFunctionWord(word),
+  }))
+  return acceptanceFactor(words)
+}
+
+test('words that nobody says every day are free', () => {
+  assert.equal(factorOf('coobernetes'), 1)
+  assert.equal(factorOf('market coobernetes', 1), 1)
+})
+
+test('common words must sound much closer, a single one most', () => {
+  assert.equal(factorOf('market'), 0.35)
+  assert.equal(factorOf('market table'), 0.75)
+  assert.equal(factorOf('market table', 1), 0.75 * 0.9)
+})
+
+test('a function word counts more at the edge than inside', () => {
+  assert.equal(factorOf('the coobernetes'), 0.45)
+  assert.equal(factorOf('coobernetes of'), 0.45)
+  assert.equal(factorOf('coober the netes'), 0.6)
+})
+
+test('contractions and words of talk are common', () => {
+  assert.deepEqual(["market's", 'yeah', 'coobernetes'].map(isCommon), [true, true, false])
+})

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeKey } from '../../src/cli/keys/make-key.ts'
+import { entityTypes } from '../../src/text/entities/entity-types.ts'
+import { call } from '../support/http-client.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+
+type AddOn = {
+  name: string
+  kind: string
+  is_configured: boolean
+  is_repeatable: boolean
+  languages: string[] | null
+  config_schema: { properties: Record<string, { maxItems?: number; maximum?: number }> } | null
+}
+type Capabilities = {
+  recognition: { languages: string[]; models: string[]; live_models: string[] }
+  add_ons: AddOn[]
+  entity_types: { type: string; support: string; languages: string[] }[]
+  entity_groups: Record<string, string[]>
+}
+
+let server: TestServer
+let told: Capabilities
+before(async () => {
+  const env = { STENO_MAX_VOCABULARY: '77', STENO_MODEL_ALIASES: 'fast=stt-1,best=stt-3' }
+  server = await startServer({ env })
+  told = (await call<Capabilities>(server, '/v2/capabilities')).body
+})
+after(() => server.close())
+
+function addOn(name: string): AddOn {
+  return told.add_ons.find((one) => one.name === name)!
+}
+
+test('recognition is what the engine and the configuration say', () => {
+  assert.deepEqual(told.recognition, {
+    languages: server.app.speech.languages,
+    models: ['stt-1', 'stt-3', 'stt-fusion', 'fast', 'best'],
+    live_models: ['stt-1', 'fast'],
+  })
+})
+
+test('every add-on that a request may ask for is told, configured or not', async () => {
+  type Description = { components: { schemas: Record<string, { properties: object }> } }
+  const { components } = (await call<Description>(server, '/openapi.json')).body
+  const request = components.schemas.PreRecordedRequest!.properties as Record<string, object>
+  const switches = Object.keys(request).filter((name) => {
+    const { type, anyOf } = request[name] as { type?: string; anyOf?: { type: string }[] }
+    return type === 'boolean' || anyOf?.some((one) => one.type === 'boolean')
+  })
+  const others = ['callback', 'enable_code_switching', 'detect_language']
+  assert.deepEqual(
+    switches.filter((name) => !others.includes(name)).sort(),
+    told.add_ons.map(({ name }) => name).sort(),
+  )
+})
+
+test('an add-on tells its languages, and its configuration with the limits of this server', () => {
+  const { config_schema, ...vocabulary } = addOn('custom_vocabulary')
+  assert.deepEqual(vocabulary, {
+    name: 'custom_vocabulary',
+    kind: 'transform',
+    is_configured: true,
+    is_repeatable: false,
+    languages: null,
+  })
+  assert.equal(config_schema!.properties.vocabulary!.maxItems, 77)
+  assert.equal(addOn('subtitles').config_schema!.properties.maximum_duration!.maximum, 30)
+  assert.deepEqual(addOn('named_entity_recognition').languages, ['en'])
+  assert.equal(addOn('sentences').config_schema, null)
+  const { is_configured, languages } = addOn('translation')
+  assert.deepEqual([is_configured, languages], [false, []])
+})
+
+test('entity types tell how they are found, groups what they stand for', () => {
+  assert.deepEqual(
+    told.entity_types.map(({ type }) => type),
+    [...entityTypes],
+  )
+  const card = told.entity_types.find(({ type }) => type === 'CREDIT_CARD')
+  assert.deepEqual(card, { type: 'CREDIT_CARD', support: 'strong', languages: ['en'] })
+  assert.ok(told.entity_groups.PCI!.includes('CVV'))
+})
+
+test('capabilities need a key that may read', async () => {
+  const { db } = server.app.storage
+  const { key: reading } = await makeKey(db, { account: 'test', scopes: ['read'] })
+  const { key: writing } = await makeKey(db, { account: 'test', scopes: ['write'] })
+  const statuses = [reading, writing, 'nobody'].map(async (key) => {
+    const headers = { 'x-service-key': key }
+    return (await call(server, '/v2/capabilities', { headers })).status
+  })
+  assert.deepEqual(await Promise.all(statuses), [200, 403, 401])
+})

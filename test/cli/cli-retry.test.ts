@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { failAddOns } from '../support/failed-add-ons.ts'
+import { call, upload } from '../support/http-client.ts'
+import { hum } from '../support/recordings.ts'
+import { runSteno } from '../support/run-steno.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+
+let server: TestServer
+let id: string
+before(async () => {
+  server = await startServer({ speech: createFakeSpeechEngine('One. Two.') })
+  const asked = { sentences: true, subtitles: true, structured_data_extraction: true }
+  const json = { audio_url: await upload(server, hum(2)), ...asked }
+  id = (await call<{ id: string }>(server, '/v2/pre-recorded', { json })).body.id
+  await server.app.jobs.idle()
+  await failAddOns(server, { id, names: ['sentences', 'subtitles'] })
+})
+after(() => server.close())
+
+function retry(...args: string[]) {
+  const env = { STENO_URL: server.url, STENO_KEY: server.key }
+  return runSteno(['jobs', 'retry', ...args], { env })
+}
+
+test('steno jobs retry prints what was made', async () => {
+  const { code, stdout } = await retry(id, 'sentences')
+  assert.deepEqual([JSON.parse(stdout).results, code], [['One.', 'Two.'], 0])
+  const subtitles = await retry(id, 'subtitles')
+  assert.deepEqual([JSON.parse(subtitles.stdout)[0].format, subtitles.code], ['srt', 0])
+})
+
+test('steno jobs retry ends with code 1 when it failed again, or was not tried', async () => {
+  const again = await retry(id, 'structured_data_extraction')
+  assert.deepEqual([JSON.parse(again.stdout).success, again.code], [false, 1])
+  const refused = await retry(id, 'diarization')
+  assert.match(refused.stderr, /^steno jobs: Cannot make the add-on again: diarization/)
+  assert.deepEqual([refused.stdout, refused.code], ['', 1])
+  assert.equal((await retry(id)).code, 2)
+})

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { after, before } from 'node:test'
+import { runSteno, SAMPLE } from '../support/run-steno.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+
+let server: TestServer
+let folder: string
+let env: Record<string, string>
+
+before(async () => {
+  server = await startServer()
+  folder = await mkdtemp(join(tmpdir(), 'steno-cli-'))
+  env = { STENO_URL: server.url, STENO_KEY: server.key }
+})
+
+after(async () => {
+  await server.close()
+  await rm(folder, { recursive: true })
+})
+
+function transcribe(...args: string[]) {
+  return runSteno(['transcribe', ...args], { env, cwd: folder })
+}
+
+test('steno transcribe prints what is said and shows on stderr how far it is', async () => {
+  const { code, stdout, stderr } = await transcribe(SAMPLE)
+  assert.match(stdout, /^(hello world.*\n)+$/)
+  assert.match(stderr, /^jfk\.flac: upload/)
+  assert.equal(code, 0)
+})
+
+test('steno transcribe --format json prints the result object', async () => {
+  const { stdout } = await transcribe(SAMPLE, '--format', 'json')
+  const { metadata, transcription } = JSON.parse(stdout)
+  assert.equal(Math.round(metadata.audio_duration), 11)
+  assert.equal(transcription.utterances[0].words[0].word, 'hello')
+})
+
+test('steno transcribe --format srt and vtt print subtitles', async () => {
+  const srt = await transcribe(SAMPLE, '--format', 'srt')
+  const vtt = await transcribe(SAMPLE, '--format', 'vtt')
+  assert.match(srt.stdout, /^1\n00:00:00,000 --> 00:00:\d\d,\d{3}\nhello world/)
+  assert.match(vtt.stdout, /^WEBVTT\n\n00:00:00\.000 --> 00:00:\d\d\.\d{3}\nhello world/)
+})
+
+test('several recordings come in order, each under its name', async () => {
+  const { code, stdout } = await transcribe(SAMPLE, SAMPLE)
+  const heads = stdout.split('\n').filter((line) => line.startsWith('==>'))
+  assert.deepEqual([heads, code], [['==> jfk.flac <==', '==> jfk.flac <=='], 0])
+})
+
+test('a recording that fails is reported, the others go on, and the exit code is 1', async () => {
+  await writeFile(join(folder, 'broken.mp3'), 'this is no sound')
+  const { code, stdout, stderr } = await transcribe('missing.mp3', 'broken.mp3', SAMPLE)
+  assert.match(stderr, /^missing\.mp3: Cannot open missing\.mp3: there is no such file$/m)
+  assert.match(stderr, /^broken\.mp3: Cannot /m)
+  assert.ok(stdout.startsWith(`==> jfk.flac <==\nhello world`))
+  assert.equal(code, 1)
+})
+
+test('-o writes a file, or one per recording into a folder', async () => {
+  await copyFile(SAMPLE, join(folder, 'talk.flac'))
+  await transcribe(SAMPLE, '-o', 'deep/one.txt')
+  assert.match(await readFile(join(folder, 'deep/one.txt'), 'utf8'), /^hello world/)
+  const { code, stdout } = await transcribe(SAMPLE, 'talk.flac', '-o', 'many', '--format', 'vtt')
+  assert.deepEqual((await readdir(join(folder, 'many'))).sort(), ['jfk.vtt', 'talk.vtt'])
+  assert.deepEqual([code, stdout], [0, ''])
+})
+
+test('a recording may come through standard input', async () => {
+  const { stdout } = await runSteno(['transcribe', '-'], { env, input: await readFile(SAMPLE) })
+  assert.match(stdout, /^hello world/)
+})
+
+test('a recording may be an address, which the server fetches', async () => {
+  const { stdout } = await transcribe(SAMPLE, '--format', 'json')
+  assert.ok(stdout.length > 0)
+  const jobs = await runSteno(['jobs', '--limit', '1'], { env })
+  const [id] = jobs.stdout.split(' ')
+  // No upload's address, so it has to be fetched, without a key.
+  const { code, stderr } = await transcribe(`${server.url}/v2/pre-recorded/${id}/file`)
+  assert.match(stderr, /Cannot fetch the audio/)
+  assert.equal(code, 1)
+})
+
+test('--language is passed on, and the server says which languages it knows', async () => {
+  assert.equal((await transcribe(SAMPLE, '--language', 'en')).code, 0)
+  const { code, stderr } = await transcribe(SAMPLE, '--language', 'de')
+  assert.match(stderr, /^jfk\.flac: Cannot transcribe the language/m)
+  assert.equal(code, 1)
+})
+
+test('steno jobs lists, shows and deletes', async () => {
+  await transcribe(SAMPLE)
+  const list = await runSteno(['jobs', '--limit', '1'], { env })
+  const [, id] = /^(\S{36}) {2}done {8}\d{4}-\S+ +11 s {2}jfk\.flac\n$/.exec(list.stdout) ?? []
+  assert.ok(id, list.stdout)
+  const show = await runSteno(['jobs', 'show', id], { env })
+  assert.equal(JSON.parse(show.stdout).id, id)
+  const failed = await runSteno(['jobs', '--status', 'error,queued'], { env })
+  assert.doesNotMatch(failed.stdout, / {2}done /)
+  const tagged = await runSteno(['jobs', '--metadata', '{"team":"red"}'], { env })
+  assert.deepEqual([tagged.stdout, tagged.code], ['', 0])
+  for (const [option, value] of [
+    ['--status', 'ended'],
+    ['--metadata', '{bad'],
+    ['--metadata', '[1]'],
+  ] as const) {
+    const wrong = await runSteno(['jobs', option, value], { env })
+    assert.match(wrong.stderr, new RegExp(`^steno jobs: ${option} must be`))
+    assert.equal(wrong.code, 2)
+  }
+  assert.equal((await runSteno(['jobs', 'delete', id], { env })).code, 0)
+  const again = await runSteno(['jobs', 'delete', id, id], { env })
+  assert.match(again.stderr, new RegExp(`^(${id}: Cannot find the job.*\\n){2}$`))
+  assert.equal(again.code, 1)
+  const gone = await runSteno(['jobs', 'show', id], { env })
+  assert.match(gone.stderr, /^steno jobs: Cannot find the job/)
+  assert.equal(gone.code, 1)
+})
+
+test('a wrong key is told, with where it is given', async () => {
+  const { code, stderr } = await runSteno(['jobs', '--key', 'wrong'], { env })
+  assert.match(stderr, /^steno jobs: Cannot accept the key.*--key or STENO_KEY/)
+  assert.equal(code, 1)
+})
+
+test('a server that is not there is told with its address', async () => {
+  const { code, stderr } = await transcribe(SAMPLE, '--server', 'http://127.0.0.1:1')
+  assert.match(stderr, /^jfk\.flac: Cannot reach the server at http:\/\/127\.0\.0\.1:1: /m)
+  assert.equal(code, 1)
+})

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import test, { type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { runSteno, SAMPLE, startSteno } from '../support/run-steno.ts'
+
+// These tests run the program as it is, with the real models.
+
+/** A folder that goes away with the test. */
+function makeFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-serve-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Starts a server and resolves to what it prints once it listens. */
+async function serve(t: TestContext, env: Record<string, string>) {
+  const child = startSteno(['serve'], { env: { STENO_PORT: '0', STENO_WORKERS: '1', ...env } })
+  t.after(() => child.kill('SIGKILL'))
+  const logs = text(child.stderr)
+  const printed: string[] = []
+  for await (const line of createInterface(child.stdout)) {
+    printed.push(line)
+    if (line.includes('full_transcript')) break
+  }
+  const url = /http:\S+/.exec(printed[0] ?? '')?.[0] ?? ''
+  async function stop(signal: NodeJS.Signals) {
+    child.kill(signal)
+    const [code] = await once(child, 'close')
+    return { code, logs: await logs }
+  }
+  return { child, url, output: printed.join('\n'), stop }
+}
+
+function hasCurl(): boolean {
+  try {
+    execFileSync('curl', ['--version'])
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('the first start prints address, key and a request that works when pasted', {
+  skip: !hasCurl() && 'curl is not installed',
+}, async (t) => {
+  const { output, stop } = await serve(t, { STENO_DATA_DIR: makeFolder(t) })
+  const request = output.slice(output.indexOf('KEY='))
+  const { stdout } = await promisify(execFile)('sh', ['-c', request])
+  assert.match(stdout, /^And so,? my fellow Americans.* ask what you can do for your country\.\n$/i)
+  const { code, logs } = await stop('SIGTERM')
+  assert.equal(code, 0)
+  assert.match(logs, /"confinement":"(files|network|limits|none)"/)
+  assert.equal(logs.includes('run as root'), process.getuid?.() === 0)
+})
+
+test('the key is shown once and goes on working', async (t) => {
+  const env = { STENO_DATA_DIR: makeFolder(t) }
+  const first = await serve(t, env)
+  const [, key] = /shown only this once: (steno_\S{43})$/m.exec(first.output) ?? []
+  assert.ok(key)
+  const { logs } = await first.stop('SIGINT')
+  const second = await serve(t, env)
+  assert.ok(!second.output.includes(key) && !logs.includes(key))
+  assert.match(second.output, /^The keys were shown when they were made\. .*steno keys create/m)
+  const headers = { 'x-service-key': key }
+  assert.equal((await fetch(`${second.url}/v2/pre-recorded`, { headers })).status, 200)
+})
+
+test('a configured key is not printed, and logs are JSON lines on stderr', async (t) => {
+  const env = { STENO_DATA_DIR: makeFolder(t), STENO_API_KEYS: 'me:secret-key', STENO_PROT: '1' }
+  const { output, stop } = await serve(t, env)
+  const { code, logs } = await stop('SIGTERM')
+  const messages = logs
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).msg)
+  assert.ok(messages.includes('unknown setting ignored') && messages.includes('stopped'))
+  assert.ok(!`${output}${logs}`.includes('secret-key'))
+  assert.equal(code, 0)
+})
+
+test('a server ends when the process that started it is gone', async (t) => {
+  const env = { STENO_DATA_DIR: makeFolder(t), STENO_PORT: '0', STENO_WORKERS: '1' }
+  const child = startSteno(['serve'], { env, ipc: true })
+  t.after(() => child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  child.disconnect()
+  const [code] = await once(child, 'exit')
+  assert.equal(code, 0)
+})
+
+test('a server that cannot start says why', async (t) => {
+  const busy = createServer().listen(0, '127.0.0.1')
+  t.after(() => busy.close())
+  await once(busy, 'listening')
+  const { port } = busy.address() as { port: number }
+  const folder = makeFolder(t)
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  const cases: [env: Record<string, string>, message: RegExp][] = [
+    [
+      { STENO_PORT: String(port) },
+      /^steno serve: Cannot listen on .*: the port is in use; .*PORT$/m,
+    ],
+    [{ STENO_HOST: '192.0.2.1' }, /^steno serve: Cannot listen on .*: this machine has no such/m],
+    [
+      { STENO_MODELS_DIR: folder },
+      /^steno serve: Cannot find the speech models in .*run 'npm run/m,
+    ],
+    [{ STENO_DATA_DIR: join(file, 'data') }, /^steno serve: Cannot start: data folder .* written/m],
+  ]
+  for (const [env, message] of cases) {
+    const defaults = { STENO_DATA_DIR: join(folder, 'data'), STENO_PORT: '0', STENO_WORKERS: '1' }
+    const { code, stderr } = await runSteno(['serve'], { env: { ...defaults, ...env } })
+    assert.match(stderr, message)
+    assert.equal(code, 1)
+    assert.deepEqual(readdirSync(folder), ['file'], 'it leaves nothing behind')
+  }
+})
+
+test('two servers cannot share a data folder', async (t) => {
+  const env = { STENO_DATA_DIR: makeFolder(t), STENO_PORT: '0', STENO_WORKERS: '1' }
+  await serve(t, env)
+  const { code, stderr } = await runSteno(['serve'], { env })
+  assert.match(stderr, /^steno serve: Cannot open the data folder: another server is using/m)
+  assert.equal(code, 1)
+})
+
+test('steno transcribe works without a server, knows no rate limit and leaves nothing behind', {
+  // With the limit, its four requests or more would take three minutes.
+  timeout: 120_000,
+}, async (t) => {
+  const folder = makeFolder(t)
+  const env = { TMPDIR: folder, STENO_RATE_LIMIT: '1/1' }
+  const { code, stdout } = await runSteno(['transcribe', SAMPLE], { env })
+  assert.match(stdout, /^And so,? my fellow Americans/)
+  assert.deepEqual([code, readdirSync(folder)], [0, []])
+})
+
+test('steno transcribe takes its server along when it is interrupted', async (t) => {
+  const folder = makeFolder(t)
+  const child = startSteno(['transcribe', '-'], { env: { TMPDIR: folder } })
+  t.after(() => child.kill('SIGKILL'))
+  for await (const line of createInterface(child.stderr)) if (line.startsWith('stdin')) break
+  assert.equal(readdirSync(folder).length, 1)
+  child.kill('SIGINT')
+  const [code] = await once(child, 'exit')
+  assert.deepEqual([code, readdirSync(folder)], [130, []])
+})
+
+test('steno doctor finds nothing missing here', async (t) => {
+  const env = { STENO_DATA_DIR: makeFolder(t), STENO_PORT: '0' }
+  const { code, stdout } = await runSteno(['doctor'], { env })
+  assert.deepEqual([stdout.match(/^fail.*/gm), code], [null, 0], stdout)
+  assert.match(stdout, /^ok {4}recognition: models loaded and a second heard/m)
+  assert.match(stdout, /^(ok {2}|warn) {2}decoders have /m)
+  assert.match(stdout, process.getuid?.() === 0 ? /^warn {2}run as root/m : /^ok {4}run by a user/m)
+})
+
+test('steno doctor names what is wrong and what to do about it', async (t) => {
+  const env = { STENO_MODELS_DIR: makeFolder(t), STENO_PROT: '1', STENO_WORKERS: 'two' }
+  const { code, stdout } = await runSteno(['doctor'], { env })
+  assert.match(stdout, /^warn {2}STENO_PROT is no setting/m)
+  assert.match(stdout, /^fail {2}STENO_WORKERS must be an integer/m)
+  assert.equal(code, 1)
+})

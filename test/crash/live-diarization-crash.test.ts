@@ -1,0 +1,96 @@
+// Who speaks is told the same, however often the server is killed meanwhile.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { kill, startChild } from '../support/child-server.ts'
+import { freePort } from '../support/free-port.ts'
+import { type LiveSound, makeLiveSound, streamOf } from '../support/live-audio.ts'
+import { randomManner, within } from '../support/live-chance.ts'
+import { openSession } from '../support/live-client.ts'
+import {
+  assertRecognized,
+  assertSame,
+  jobOf,
+  type Transcript,
+  undisturbed,
+} from '../support/live-comparison.ts'
+import { createRandom } from '../support/random.ts'
+import { type SlowClosingClient, startSlowClosingClient } from '../support/slow-closing-client.ts'
+import { startServer } from '../support/start-server.ts'
+import { makeFolder } from '../support/test-storage.ts'
+
+const SEED = Number(process.env.LIVE_SEED ?? 1)
+const SESSIONS = 3
+const TIMEOUT_MS = 60_000
+
+type Session = {
+  id: string
+  sound: LiveSound
+  expected: Transcript
+  client: SlowClosingClient
+}
+
+/** Messages after which the server is killed: in the midst of the speech, of the end, and between. */
+const KILLS = [40, 60, 15, 25]
+
+test('speakers are those of an undisturbed session after every kill of its server', async (t) => {
+  const random = createRandom(SEED)
+  const steady = await startServer({
+    speech: createFakeSpeechEngine('', { fingerprint: true }),
+    env: { STENO_MAX_LIVE_SESSIONS: '1000' },
+  })
+  t.after(() => steady.close())
+  const folder = await makeFolder(t)
+  const env = { STENO_PORT: await freePort(), STENO_MAX_LIVE_SESSIONS: '1000' }
+  const start = async () => (await startChild(t, folder, { env }))!
+  let server = await start()
+  let blow = Promise.withResolvers<void>()
+  let left = KILLS[0]!
+  const onMessage = () => {
+    if (--left === 0) blow.resolve()
+  }
+  const sessions: Session[] = []
+  for (let i = 0; i < SESSIONS; i++) {
+    const sound = makeLiveSound(random, { seconds: 15 + 15 * random() })
+    const params = {
+      realtime_processing: { diarization: true, sentiment_analysis: true },
+      messages_config: { receive_lifecycle_events: true },
+    }
+    const expected = await undisturbed(steady, sound, params)
+    const { id, url } = await openSession(server, { ...params, ...sound.params })
+    const manner = randomManner(random, sound)
+    const client = startSlowClosingClient({
+      url,
+      stream: streamOf(sound),
+      random,
+      ...manner,
+      onMessage,
+    })
+    sessions.push({ id, sound, expected, client })
+  }
+  t.after(() => {
+    for (const { client } of sessions) client.leave()
+  })
+  const ended = Promise.all(sessions.map(({ client }) => client.ended)).then(() => true)
+  for (const [i] of KILLS.entries()) {
+    if (await within(TIMEOUT_MS, Promise.race([ended, blow.promise.then(() => false)]))) break
+    await kill(server)
+    blow = Promise.withResolvers()
+    left = KILLS[i + 1] ?? Number.POSITIVE_INFINITY
+    server = await start()
+  }
+  await within(TIMEOUT_MS, ended)
+  for (const { id, sound, expected, client } of sessions) {
+    while ((await jobOf(server, id)).status !== 'done') await delay(20)
+    assertRecognized(client, await assertSame(server, { id, sound, expected }))
+    const speakers = new Set(
+      expected.channels.flatMap(({ finals }) => {
+        return (finals as { utterance: { speaker: number } }[]).map(
+          ({ utterance }) => utterance.speaker,
+        )
+      }),
+    )
+    assert.ok(speakers.size > 1, 'there are several speakers')
+  }
+})

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { call } from '../support/http-client.ts'
+import { type ReportingServer, startReportingServer } from '../support/reporting-server.ts'
+
+let server: ReportingServer
+
+before(async () => {
+  server = await startReportingServer()
+  await server.callBack('/hook')
+})
+after(() => server.close())
+
+const names = ['status', 'event', 'job_id', 'endpoint_id', 'date', 'after_date', 'offset', 'limit']
+const values = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constantFrom('', 'failed', '2026-03-04', '1', '-1', '9007199254740993', '\u0000', "' or 1=1"),
+)
+
+test('whatever a list is asked with, it is answered or refused', async () => {
+  const name = fc.constantFrom(...names.flatMap((one) => [one, `${one}[]`, `${one}[a]`]))
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(name, values), { maxLength: 6 }), async (pairs) => {
+      const query = new URLSearchParams(pairs)
+      const { status } = await call(server, `/v2/deliveries?${query}`)
+      assert.ok(status === 200 || status === 400, `${query}: ${status}`)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('whatever is asked to be sent again, it is answered or refused', async () => {
+  const fields = fc.record(
+    {
+      since: fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constant('2026-01-01'), values),
+      job_id: fc.oneof(fc.jsonValue({ maxDepth: 2 }), values),
+      endpoint_id: fc.oneof(fc.jsonValue({ maxDepth: 2 }), values),
+      other: fc.jsonValue({ maxDepth: 2 }),
+    },
+    { requiredKeys: [] },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fields, fc.jsonValue({ maxDepth: 3 })), async (json) => {
+      const { status } = await call(server, '/v2/deliveries/resend', { json })
+      assert.ok(status === 202 || status === 400, `${JSON.stringify(json)}: ${status}`)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('an id can be any text', async () => {
+  const id = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).map(encodeURIComponent)
+  const routes = fc.constantFrom(
+    ['GET', 'deliveries', ''],
+    ['POST', 'deliveries', '/resend'],
+    ['GET', 'endpoints', ''],
+    ['POST', 'endpoints', '/enable'],
+    ['POST', 'endpoints', '/disable'],
+  )
+  await fc.assert(
+    fc.asyncProperty(id, routes, async (id, [method, kind, action]) => {
+      // What a client itself takes for a step up or down is another path.
+      if (/^\.{1,2}$/.test(decodeURIComponent(id))) return
+      const path = `/v2/${kind}/${id}${action}`
+      assert.equal((await call(server, path, { method: method! })).status, 404, path)
+    }),
+    { numRuns: 200 },
+  )
+})

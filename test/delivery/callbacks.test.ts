@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { draw } from '../support/draw-audio.ts'
+import { call } from '../support/http-client.ts'
+import { connect, openSession } from '../support/live-client.ts'
+import {
+  callbackOf,
+  listDeliveries,
+  listEndpoints,
+  NOWHERE,
+  type ReportingServer,
+  startReportingServer,
+} from '../support/reporting-server.ts'
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+let server: ReportingServer
+
+before(async () => {
+  server = await startReportingServer((url) => ({
+    STENO_WEBHOOK_SECRETS: `test:${SECRET}`,
+    STENO_WEBHOOKS: `test=${url}/account`,
+    STENO_WEBHOOK_HEADER_PREFIXES: 'X-Hook',
+    STENO_CALLBACK_USER_AGENT: 'hooks/1',
+  }))
+})
+after(() => server.close())
+
+test('the end of a job is told with its result as it is stored', async () => {
+  const custom_metadata = { team: 'red' }
+  const { id, result } = await server.callBack('/done', { custom_metadata })
+  const [told, ...others] = server.receiver.at('/done')
+  assert.equal(others.length, 0)
+  const body = { id, event: 'transcription.success', payload: result, custom_metadata }
+  assert.equal(told!.body, JSON.stringify(body))
+  assert.equal(told!.method, 'POST')
+  assert.equal(told!.headers['content-type'], 'application/json')
+  assert.equal(told!.headers['user-agent'], 'hooks/1')
+})
+
+test('the failure of a job is told with its code and message, and no metadata where none was given', async () => {
+  const job = await server.callBack('/failed', { audio_url: NOWHERE })
+  const { message } = job.post_session_metadata.failure as { message: string }
+  const [told] = server.receiver.at('/failed')
+  const error = { code: job.error_code, message }
+  assert.equal(error.code, 502)
+  assert.equal(told!.body, JSON.stringify({ id: job.id, event: 'transcription.error', error }))
+})
+
+test('a callback goes out with PUT where that was asked for, and the older field asks for POST', async () => {
+  const { url } = server.receiver
+  await server.callBack('/put', { callback_config: { url: `${url}/put`, method: 'PUT' } })
+  await server.run({ callback_url: `${url}/older` })
+  const methods = ['/put', '/older'].map((path) => server.receiver.at(path)[0]?.method)
+  assert.deepEqual(methods, ['PUT', 'POST'])
+})
+
+/** Far less than the minute after which the server looks by itself. */
+const soon = { timeout: 20_000 }
+
+test('nobody waits for the end of a job longer than it takes', soon, async () => {
+  const callback_url = `${server.receiver.url}/soon`
+  const json = { audio_url: server.audioUrl, callback_url }
+  await call(server, '/v2/pre-recorded', { json })
+  await server.receiver.until('/soon', 1)
+  await server.app.delivery.idle()
+})
+
+test('a configuration without its switch calls nobody back', async () => {
+  await server.callBack('/off', { callback: false })
+  assert.deepEqual(server.receiver.at('/off'), [])
+})
+
+test('the account hears of each job that it was created and how it ended, in this order', async () => {
+  const from = server.receiver.at('/account').length
+  const { id } = await server.run()
+  const { id: failed } = await server.run({ audio_url: NOWHERE })
+  const events = [
+    ['transcription.created', id],
+    ['transcription.success', id],
+    ['transcription.created', failed],
+    ['transcription.error', failed],
+  ]
+  const told = server.receiver.at('/account').slice(from)
+  assert.deepEqual(
+    told.map(({ body }) => body),
+    events.map(([event, id]) => JSON.stringify({ event, payload: { id } })),
+  )
+  assert.equal(new Set(told.map(({ headers }) => headers['webhook-id'])).size, 4)
+})
+
+test('the account hears of the stations of a live session, in order', async () => {
+  const from = server.receiver.at('/account').length
+  const { id, url } = await openSession(server)
+  const client = await connect(url)
+  client.send(draw('..###......'))
+  client.stop()
+  await client.closed
+  await server.app.delivery.idle()
+  const events = ['start_session', 'start_recording', 'end_recording', 'end_session']
+  const told = server.receiver.at('/account').slice(from)
+  assert.deepEqual(
+    told.map(({ body }) => body),
+    events.map((event) => JSON.stringify({ event: `live.${event}`, payload: { id } })),
+  )
+})
+
+test('every request is signed as Standard Webhooks says, under each prefix', async () => {
+  await server.callBack('/signed')
+  const webhook = new Webhook(SECRET)
+  const told = ['/signed', '/account'].flatMap((path) => server.receiver.at(path))
+  assert.ok(told.length > 2)
+  for (const { body, headers } of told) {
+    webhook.verify(body, headers as Record<string, string>)
+    assert.throws(() => webhook.verify(`${body} `, headers as Record<string, string>))
+    for (const name of ['id', 'timestamp', 'signature']) {
+      assert.equal(headers[`x-hook-${name}`], headers[`webhook-${name}`])
+    }
+  }
+})
+
+test('an account without a secret is told unsigned', async (t) => {
+  const unsigned = await startReportingServer()
+  t.after(() => unsigned.close())
+  await unsigned.callBack('/unsigned')
+  const [told] = unsigned.receiver.received
+  const names = Object.keys(told!.headers).filter((name) => name.startsWith('webhook-'))
+  assert.deepEqual(names, ['webhook-id', 'webhook-timestamp'])
+})
+
+test('a server that may not reach private networks tells a receiver on one nothing', async (t) => {
+  const guarded = await startReportingServer(() => ({ STENO_ALLOW_PRIVATE_NETWORK: 'false' }))
+  t.after(() => guarded.close())
+  const { port } = new URL(guarded.receiver.url)
+  for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]', '0']) {
+    const url = `http://${host}:${port}/secret`
+    const job = await guarded.run({ callback_url: url })
+    const { status, attempts } = await callbackOf(guarded, job)
+    assert.equal(status, 'pending')
+    assert.match(attempts[0]!.error ?? '', /not a public address/, host)
+  }
+  assert.deepEqual(guarded.receiver.received, [])
+})
+
+test('the parts of an address reach the receiver as they should, and the log hides the secret ones', async () => {
+  const { host } = new URL(server.receiver.url)
+  const url = `http://me:p%40ss@${host}/parts?a=1&b=%20#place`
+  const job = await server.run({ callback: true, callback_config: { url } })
+  const [told] = server.receiver.at('/parts?a=1&b=%20')
+  assert.equal(told!.headers.authorization, `Basic ${btoa('me:p@ss')}`)
+  assert.equal((await callbackOf(server, job)).url, `http://***@${host}/parts?a=1&b=%20#place`)
+  const text = JSON.stringify([await listDeliveries(server), await listEndpoints(server)])
+  for (const secret of ['p%40ss', 'p@ss', btoa('me:p@ss'), SECRET.slice(6), 'v1,']) {
+    assert.ok(!text.includes(secret), secret)
+  }
+})

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { call } from '../support/http-client.ts'
+import { connect, openSession } from '../support/live-client.ts'
+import { NOWHERE, type ReportingServer, startReportingServer } from '../support/reporting-server.ts'
+
+/** Less than the minute after which the server looks by itself for what is to be told. */
+const AT_ONCE = { timeout: 30_000 }
+
+let server: ReportingServer
+
+before(async () => {
+  server = await startReportingServer((url) => ({
+    STENO_WEBHOOKS: `test=${url}/account`,
+    STENO_CALLBACK_TIMEOUT_S: '600',
+  }))
+})
+after(() => server.close())
+
+/** Waits until the account has heard an event of a job. */
+async function heard(event: string, id: string): Promise<void> {
+  const told = JSON.stringify({ event, payload: { id } })
+  while (!server.receiver.at('/account').some(({ body }) => body === told)) await delay(5)
+}
+
+async function submit(fields: Record<string, unknown> = {}): Promise<string> {
+  const json = { audio_url: server.audioUrl, ...fields }
+  const { status, body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
+  assert.equal(status, 201)
+  return body.id
+}
+
+test('the creation and the end of a job are told as they happen', AT_ONCE, async () => {
+  const id = await submit()
+  await heard('transcription.created', id)
+  await heard('transcription.success', id)
+  const failed = await submit({ audio_url: NOWHERE })
+  await heard('transcription.error', failed)
+})
+
+test('the stations of a live session are told as they happen', AT_ONCE, async () => {
+  const { id, url } = await openSession(server)
+  const client = await connect(url)
+  await heard('live.start_session', id)
+  client.stop()
+  await client.closed
+  await heard('live.end_session', id)
+})
+
+test(
+  'a job that is deleted has the request that is on its way for it cut off',
+  AT_ONCE,
+  async () => {
+    const asked = Promise.withResolvers<void>()
+    const cut = Promise.withResolvers<void>()
+    server.answers.set('/stalled', (_, response) => {
+      response.on('close', () => cut.resolve())
+      asked.resolve()
+      return undefined
+    })
+    const url = `${server.receiver.url}/stalled`
+    const id = await submit({ callback: true, callback_config: { url } })
+    await asked.promise
+    const { status } = await call(server, `/v2/pre-recorded/${id}`, { method: 'DELETE' })
+    assert.equal(status, 202)
+    await cut.promise
+  },
+)

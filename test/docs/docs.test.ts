@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import test from 'node:test'
+import { settingNames } from '../../src/config.ts'
+
+const root = join(import.meta.dirname, '../..')
+const pages = ['README.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: root })]
+
+/** What no code of ours reads, but the packages that send traces. */
+const readByPackages = [
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_RESOURCE_ATTRIBUTES',
+  'OTEL_SERVICE_NAME',
+]
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
+
+test('docs/configuration.md lists every variable that is read and no other', () => {
+  const listed = [...read('docs/configuration.md').matchAll(/^\| `([A-Z]+_\w+)`/gm)]
+  assert.deepEqual(
+    listed.map(([, name]) => name).sort(),
+    [...settingNames(), ...readByPackages].sort(),
+  )
+})
+
+test('no page names a setting that does not exist', () => {
+  const known = new Set(settingNames())
+  const named = pages.flatMap((page) => [...read(page).matchAll(/\bSTENO_[A-Z_]+\b/g)].flat())
+  assert.deepEqual(
+    [...new Set(named)].filter((name) => !known.has(name)),
+    [],
+  )
+})
+
+test('pages name only npm scripts and commands that exist', () => {
+  const { scripts } = JSON.parse(read('package.json'))
+  const text = pages.map(read).join('\n')
+  const named = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name!)
+  assert.deepEqual(
+    named(/\bnpm run (\w+)/g).filter((name) => !Object.hasOwn(scripts, name)),
+    [],
+  )
+  const verbs = [...read('src/cli/commands.ts').matchAll(/^ {2}(\w+): \{$/gm)].map(
+    ([, verb]) => verb,
+  )
+  assert.deepEqual(
+    named(/\bsteno (\w+)\b/g).filter((name) => !verbs.includes(name)),
+    [],
+  )
+})
+
+test('every link from a page to a file of the project leads somewhere', () => {
+  const broken = pages.flatMap((page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link]) => link!)
+    return links
+      .filter((link) => !existsSync(join(root, dirname(page), link)))
+      .map((l) => [page, l])
+  })
+  assert.deepEqual(broken, [])
+})
+
+test('every decision record has its number, and no number is used twice', () => {
+  const names = globSync('docs/decisions/*.md', { cwd: root }).map((path) => path.slice(15))
+  const numbers = names.map((name) => /^(\d{4})-[a-z0-9-]+\.md$/.exec(name)?.[1])
+  assert.ok(numbers.every((number) => number !== undefined))
+  assert.equal(new Set(numbers).size, numbers.length)
+})

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { call, upload } from '../support/http-client.ts'
+import { hum } from '../support/recordings.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+
+type Envelope = { success: boolean; is_empty: boolean; error: unknown; results: unknown }
+type Result = Record<string, Envelope> & {
+  transcription: {
+    full_transcript: string
+    sentences?: Envelope[]
+    subtitles?: { format: string; subtitles: string }[]
+  }
+}
+
+const SAID = 'I love this, mister Smith. My name is Lena. Where is the acme report? it is terrible'
+
+let server: TestServer
+let audioUrl: string
+before(async () => {
+  server = await startServer({ speech: createFakeSpeechEngine(SAID) })
+  audioUrl = await upload(server, hum(4))
+})
+after(() => server.close())
+
+/** The result of a job that asks for these. */
+async function resultOf(fields: Record<string, unknown>): Promise<Result> {
+  const json = { audio_url: audioUrl, ...fields }
+  const { status, body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
+  assert.equal(status, 201, JSON.stringify(body))
+  await server.app.jobs.idle()
+  return (await call<{ result: Result }>(server, `/v2/pre-recorded/${body.id}`)).body.result
+}
+
+test('words are spelled as the customer spells them, in all that is made of them', async () => {
+  const { transcription, sentences } = await resultOf({
+    custom_spelling: true,
+    custom_spelling_config: { spelling_dictionary: { ACME: ['acme'], Mr: ['mister'] } },
+    punctuation_enhanced: true,
+    sentences: true,
+  })
+  const texts = [
+    ...['I love this, Mr Smith.', 'My name is Lena.'],
+    ...['Where is the ACME report?', 'It is terrible'],
+  ]
+  assert.equal(transcription.full_transcript, texts.join(' '))
+  assert.deepEqual(sentences!.results, texts)
+  assert.deepEqual(transcription.sentences, [sentences])
+})
+
+test('words that sound like an entry of the vocabulary become that, before they are spelled', async () => {
+  const { transcription } = await resultOf({
+    custom_vocabulary: true,
+    custom_vocabulary_config: { vocabulary: [{ value: 'Akmee', pronunciations: ['acme'] }] },
+    custom_spelling: true,
+    custom_spelling_config: { spelling_dictionary: { AKMEE: ['akmee'] } },
+  })
+  assert.match(transcription.full_transcript, /Where is the AKMEE report/)
+})
+
+test('entities have their types and the times of their words', async () => {
+  const { named_entity_recognition } = await resultOf({ named_entity_recognition: true })
+  const entities = named_entity_recognition!.results as Record<string, unknown>[]
+  assert.deepEqual(
+    entities.map(({ entity_type, text }) => [entity_type, text]),
+    [
+      ['NAME_FAMILY', 'Smith'],
+      ['NAME_GIVEN', 'Lena'],
+    ],
+  )
+  assert.ok(Number(entities[0]!.end) > Number(entities[0]!.start))
+})
+
+test('moderation and names tell what they found as text', async () => {
+  const { moderation, name_consistency } = await resultOf({
+    moderation: true,
+    name_consistency: true,
+  })
+  assert.equal((JSON.parse(String(moderation!.results)) as { flagged: boolean }).flagged, false)
+  assert.deepEqual(JSON.parse(String(name_consistency!.results)), [])
+})
+
+test('subtitles have the formats and rows that were asked for', async () => {
+  const { transcription } = await resultOf({
+    subtitles: true,
+    subtitles_config: { formats: ['vtt', 'srt'], maximum_characters_per_row: 20 },
+  })
+  const [vtt, srt] = transcription.subtitles!
+  assert.deepEqual([vtt!.format, srt!.format], ['vtt', 'srt'])
+  assert.ok(vtt!.subtitles.startsWith('WEBVTT\n\n00:00:0'))
+  const rows = vtt!.subtitles.split('\n').filter((row) => /[a-z]/.test(row))
+  assert.ok(rows.length > 2 && rows.every((row) => row.length <= 20), rows.join('|'))
+})
+
+test('sentiment is text of an array, an item for each sentence', async () => {
+  const { sentiment_analysis } = await resultOf({ sentiment_analysis: true })
+  const items = JSON.parse(String(sentiment_analysis!.results)) as { sentiment: string }[]
+  const sentiments = items.map(({ sentiment }) => sentiment)
+  assert.deepEqual(sentiments, ['positive', 'neutral', 'neutral', 'negative'])
+})
+
+test('a summary and paragraphs are words of the transcript', async () => {
+  const { summarization, display_mode } = await resultOf({
+    summarization: true,
+    summarization_config: { type: 'bullet_points' },
+    display_mode: true,
+  })
+  assert.match(String(summarization!.results), /^- I love this/)
+  assert.deepEqual(display_mode!.results, [SAID])
+})
+
+test('an add-on without an engine says so, beside others that work', async () => {
+  const { audio_to_llm, sentences } = await resultOf({
+    audio_to_llm: true,
+    audio_to_llm_config: { prompts: ['Who called?'] },
+    sentences: true,
+  })
+  assert.deepEqual([audio_to_llm!.success, sentences!.success], [false, true])
+  assert.equal((audio_to_llm!.error as { exception: string }).exception, 'NotConfigured')
+})
+
+test('nothing that was asked for is missing where nothing was said', async () => {
+  const silent = await startServer({ speech: createFakeSpeechEngine('') })
+  try {
+    const json = {
+      audio_url: await upload(silent, hum(1)),
+      ...{ sentences: true, subtitles: true, sentiment_analysis: true, summarization: true },
+    }
+    const { body } = await call<{ id: string }>(silent, '/v2/pre-recorded', { json })
+    await silent.app.jobs.idle()
+    const path = `/v2/pre-recorded/${body.id}`
+    const { result } = (await call<{ result: Result }>(silent, path)).body
+    for (const [name, empty] of Object.entries({
+      sentences: [],
+      sentiment_analysis: '[]',
+      summarization: '',
+    })) {
+      const { success, is_empty, results } = result[name]!
+      assert.deepEqual([success, is_empty, results], [true, true, empty], name)
+    }
+    assert.deepEqual(result.transcription.subtitles, [{ format: 'srt', subtitles: '' }])
+  } finally {
+    await silent.close()
+  }
+})

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { json } from 'node:stream/consumers'
+import test from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { upload } from '../support/http-client.ts'
+import { hum } from '../support/recordings.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+import { readDatabase } from '../support/stored-text.ts'
+
+type Answer = { status: number; body: Record<string, unknown> }
+
+/** A request under any `Host`, which `fetch` would not send. */
+function ask(
+  { url, key }: TestServer,
+  path: string,
+  { body, ...headers }: Record<string, string>,
+): Promise<Answer> {
+  const method = body === undefined ? 'GET' : 'POST'
+  const all = { 'x-service-key': key, 'content-type': 'application/json', ...headers }
+  return new Promise((resolve, reject) => {
+    const sent = request(url + path, { method, headers: all }, async (response) => {
+      const answered = (await json(response)) as Answer['body']
+      resolve({ status: response.statusCode!, body: answered })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+test('only hosts that the operator allows are answered, whatever their case and port', async (t) => {
+  const env = { STENO_ALLOWED_HOSTS: 'STT.example, [::1]:7070' }
+  const server = await startServer({ env })
+  t.after(() => server.close())
+  for (const host of ['stt.example', 'Stt.Example:8080', '[::1]:7070']) {
+    assert.equal((await ask(server, '/v2/live', { host })).status, 200, host)
+  }
+  for (const host of ['evil.example', 'stt.example.evil.example', '[::1]:7071', '127.0.0.1']) {
+    const { status, body } = await ask(server, '/v2/live', { host })
+    assert.equal(status, 400, host)
+    assert.match(String(body.message), /is not among STENO_ALLOWED_HOSTS$/)
+  }
+  assert.equal((await ask(server, '/health', { host: 'evil.example' })).status, 200)
+})
+
+test('a host that is too long, and a forwarded one that is none, are 400', async (t) => {
+  const server = await startServer({ env: { STENO_TRUST_PROXY: 'true' } })
+  t.after(() => server.close())
+  const long = `${'a'.repeat(300)}.example`
+  assert.equal((await ask(server, '/v2/live', { host: long })).status, 400)
+  for (const forwarded of ['a@b.example', 'a/b', long, 'a b']) {
+    const headers = { host: 'a', 'x-forwarded-host': forwarded }
+    assert.equal((await ask(server, '/v2/live', headers)).status, 400, forwarded)
+  }
+  const allowed = { host: 'a', 'x-forwarded-host': 'b.example, c' }
+  assert.equal((await ask(server, '/v2/live', allowed)).status, 200)
+})
+
+test('a setting that names no host is an error at start', () => {
+  for (const wrong of ['https://a.example', 'a/b', 'a:99999', '*']) {
+    assert.throws(() => readConfig({ STENO_ALLOWED_HOSTS: wrong }), /STENO_ALLOWED_HOSTS must hold/)
+  }
+})
+
+test('no address that is built from a Host is stored', async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  const host = 'poisoned.example'
+  const audio_url = await upload(server, hum(1))
+  const created = await ask(server, '/v2/pre-recorded', {
+    host,
+    'idempotency-key': 'one',
+    body: JSON.stringify({ audio_url, callback_url: 'http://127.0.0.1:9/callback' }),
+  })
+  assert.equal(created.status, 201)
+  assert.match(String(created.body.result_url), /^http:\/\/poisoned\.example\//)
+  const session = await ask(server, '/v2/live', { host, body: '{}', 'idempotency-key': 'two' })
+  assert.equal(session.status, 201)
+  await server.app.jobs.idle()
+  assert.ok(!readDatabase(server.folder).includes(host))
+})

@@ -1,0 +1,327 @@
+// Vocabulary, spelling, entities, sentiments and summaries of live sessions, over the real server.
+import assert from 'node:assert/strict'
+import { after, before, type TestContext, test } from 'node:test'
+import { createApp } from '../../src/app.ts'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { chunksOf, draw } from '../support/draw-audio.ts'
+import { call } from '../support/http-client.ts'
+import { connect, type LiveClient, openSession } from '../support/live-client.ts'
+import { allFlags as all } from '../support/live-flags.ts'
+import { finalsOf, type LiveMessage, ofType } from '../support/live-messages.ts'
+import { openReceiver } from '../support/receiver.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+import { makeFolder } from '../support/test-storage.ts'
+
+type Params = Record<string, unknown>
+type Found = { entity_type?: string; sentiment?: string; text: string; start: number; end: number }
+type Wrapper = { success: boolean; is_empty: boolean; error: { exception: string } | null }
+type Job = {
+  status: string
+  result: {
+    transcription: { full_transcript: string }
+    named_entity_recognition: Wrapper & { results: Found[] | null }
+    sentiment_analysis: Wrapper & { results: string | Found[] }
+    summarization: Wrapper & { results: string | null }
+    translation: Wrapper
+    messages: string[]
+  }
+}
+
+const SAID = 'My name is Lena. I love the akmee report.'
+const speech = draw('....##########.....########.....')
+const everything = {
+  ...{ named_entity_recognition: true, sentiment_analysis: true },
+  ...{ custom_vocabulary: true, custom_spelling: true },
+  custom_vocabulary_config: { vocabulary: [{ value: 'Acmeh', pronunciations: ['akmee'] }] },
+  custom_spelling_config: { spelling_dictionary: { ACME: ['acmeh'], wrong: ['akmee', 'ACME'] } },
+}
+
+let server: TestServer
+before(async () => {
+  server = await startServer({ speech: createFakeSpeechEngine(SAID) })
+})
+after(() => server.close())
+
+async function jobOf({ url, key }: Pick<TestServer, 'url' | 'key'>, id: string): Promise<Job> {
+  return (await call<Job>({ url, key }, `/v2/live/${id}`)).body
+}
+
+/** Opens a session, sends speech, stops, and waits for the end. */
+async function run(
+  params: Params,
+  on: Pick<TestServer, 'url' | 'key'> = server,
+): Promise<{ id: string; client: LiveClient; job: Job }> {
+  const { id, url } = await openSession(on, params)
+  const client = await connect(url)
+  for (const chunk of chunksOf(speech, 3200)) client.send(chunk)
+  client.stop()
+  assert.equal((await client.closed).code, 1000)
+  return { id, client, job: await jobOf(on, id) }
+}
+
+/** A server that hears something else, or answers in another form. */
+async function startOther(t: TestContext, text: string, env: Record<string, string> = {}) {
+  const other = await startServer({ speech: createFakeSpeechEngine(text), env })
+  t.after(() => other.close())
+  return other
+}
+
+function resultsOf({ data }: { data: Record<string, unknown> | null }): Found[] {
+  return data!.results as Found[]
+}
+
+function textsOf(messages: readonly LiveMessage[], isFinal: boolean): string[] {
+  return ofType(messages, 'transcript')
+    .filter(({ data }) => data.is_final === isFinal)
+    .map(({ data }) => data.utterance.text)
+}
+
+test('words are as the customer writes them in partials, finals and results alike, once each', async () => {
+  // Partials that cannot be changed at once are left out: first of all the thread has to be there.
+  await run({ realtime_processing: everything })
+  const { id, url } = await openSession(server, {
+    realtime_processing: everything,
+    post_processing: { summarization: true },
+    messages_config: all,
+    maximum_duration_without_endpointing: 60,
+  })
+  const client = await connect(url)
+  const hasPartial = () => textsOf(client.messages, false).some((text) => text.includes('ACME'))
+  for (const chunk of chunksOf(draw('#'.repeat(1500)), 3200)) {
+    if (hasPartial()) break
+    const acks = ofType(client.messages, 'audio_chunk').length
+    client.send(chunk)
+    await client.until(() => ofType(client.messages, 'audio_chunk').length > acks)
+  }
+  assert.ok(hasPartial())
+  client.stop()
+  await client.closed
+  assert.deepEqual(textsOf(client.messages, true), [' My name is Lena. I love the ACME report.'])
+  const job = await jobOf(server, id)
+  const stored = JSON.stringify(job.result)
+  assert.equal(job.result.transcription.full_transcript, 'My name is Lena. I love the ACME report.')
+  assert.doesNotMatch(stored, /akmee|Acmeh|wrong/)
+})
+
+test('a vocabulary may come as a list, in the older form, and nothing warns of it', async () => {
+  const json = { realtime_processing: { custom_vocabulary: ['Akmeh'] } }
+  const { headers } = await call(server, '/v2/live', { json })
+  assert.equal(headers.get('x-steno-warning'), null)
+  const { job } = await run(json)
+  assert.match(job.result.transcription.full_transcript, /the Akmeh report/)
+})
+
+test('each final is followed by what was found in it, before the recording ends', async () => {
+  const { client, job } = await run({
+    realtime_processing: everything,
+    messages_config: { receive_lifecycle_events: true },
+  })
+  const types = client.messages.map(({ type }) => type)
+  const finals = finalsOf(client.messages)
+  assert.equal(finals.length, 2)
+  const told: Found[] = []
+  for (const type of ['named_entity_recognition', 'sentiment_analysis'] as const) {
+    const messages = ofType(client.messages, type)
+    assert.equal(messages.length, 2)
+    for (const [i, message] of messages.entries()) {
+      const { id, utterance } = finals[i]!.data
+      assert.equal(message.error, null)
+      assert.deepEqual([message.data!.utterance_id, message.data!.utterance], [id, utterance])
+      assert.ok(client.messages.indexOf(message) > client.messages.indexOf(finals[i]!))
+      for (const { start, end } of resultsOf(message)) {
+        assert.ok(utterance.start <= start && start < end && end <= utterance.end)
+      }
+    }
+    assert.ok(types.lastIndexOf(type) < types.indexOf('end_recording'))
+    told.push(...messages.flatMap(resultsOf))
+  }
+  const { named_entity_recognition, sentiment_analysis } = job.result
+  const entities = named_entity_recognition.results!
+  assert.deepEqual(
+    entities.map(({ entity_type, text }) => [entity_type, text]),
+    Array(2).fill(['NAME_GIVEN', 'Lena']),
+  )
+  const felt = JSON.parse(String(sentiment_analysis.results)) as Found[]
+  assert.ok(felt.some(({ sentiment }) => sentiment === 'positive'))
+  assert.deepEqual([...entities, ...felt], told)
+  for (const { success, is_empty } of [named_entity_recognition, sentiment_analysis]) {
+    assert.deepEqual([success, is_empty], [true, false])
+  }
+})
+
+test('a final in which nothing is found is told of too, with an empty list', async (t) => {
+  const other = await startOther(t, 'and so it is')
+  const { client, job } = await run(
+    { realtime_processing: { named_entity_recognition: true } },
+    other,
+  )
+  const messages = ofType(client.messages, 'named_entity_recognition')
+  assert.deepEqual(messages.map(resultsOf), [[], []])
+  const { success, is_empty, results } = job.result.named_entity_recognition
+  assert.deepEqual([success, is_empty, results], [true, true, []])
+})
+
+test('a session without words has empty answers and an empty summary', async (t) => {
+  const other = await startOther(t, '')
+  const { client, job } = await run(
+    { realtime_processing: everything, post_processing: { summarization: true } },
+    other,
+  )
+  assert.deepEqual(ofType(client.messages, 'sentiment_analysis'), [])
+  const { named_entity_recognition, sentiment_analysis, summarization } = job.result
+  assert.deepEqual(
+    [named_entity_recognition, sentiment_analysis, summarization].map((wrapper) => [
+      ...[wrapper.success, wrapper.is_empty, wrapper.results],
+    ]),
+    [
+      [true, true, []],
+      [true, true, '[]'],
+      [true, true, ''],
+    ],
+  )
+})
+
+test('sentiments in results are objects where the server is set so', async (t) => {
+  const other = await startOther(t, SAID, { STENO_ADDON_RESULTS: 'native' })
+  const { client, job } = await run({ realtime_processing: everything }, other)
+  const told = ofType(client.messages, 'sentiment_analysis').flatMap(resultsOf)
+  assert.deepEqual(job.result.sentiment_analysis.results, told)
+})
+
+test('what an add-on does not know is an error, which its own flag selects', async (t) => {
+  const speech = createFakeSpeechEngine('bonjour', { languages: ['fr'] })
+  const other = await startServer({ speech })
+  t.after(() => other.close())
+  const params = {
+    language_config: { languages: ['fr'] },
+    realtime_processing: { sentiment_analysis: true },
+  }
+  const { client, job } = await run(params, other)
+  const [message] = ofType(client.messages, 'sentiment_analysis')
+  assert.deepEqual([message!.data, message!.error?.exception], [null, 'LanguageNotSupported'])
+  const { success, error, results } = job.result.sentiment_analysis
+  assert.deepEqual([success, error?.exception, results], [false, 'LanguageNotSupported', '[]'])
+  const messages_config = { receive_errors: false }
+  const silent = await run({ ...params, messages_config }, other)
+  assert.deepEqual(ofType(silent.client.messages, 'sentiment_analysis'), [])
+})
+
+test('messages that nobody selected are not sent, and the result has what they would tell', async () => {
+  const { client, job } = await run({
+    realtime_processing: everything,
+    messages_config: { receive_realtime_processing_events: false },
+  })
+  assert.deepEqual(ofType(client.messages, 'named_entity_recognition'), [])
+  assert.equal(job.result.named_entity_recognition.results!.length, 2)
+  assert.deepEqual(
+    job.result.messages.filter((text) => text.startsWith('{"type":"named')),
+    [],
+  )
+})
+
+test('the summary is told between the transcript and the end, as the result has it', async () => {
+  const { client, job } = await run({
+    post_processing: { summarization: true, summarization_config: { type: 'bullet_points' } },
+  })
+  const types = client.messages.map(({ type }) => type)
+  assert.deepEqual(types.slice(-3), [
+    'post_transcript',
+    'post_summarization',
+    'post_final_transcript',
+  ])
+  const [message] = ofType(client.messages, 'post_summarization')
+  const { success, is_empty, results } = job.result.summarization
+  assert.deepEqual([success, is_empty, message!.error], [true, false, null])
+  assert.deepEqual(message!.data, { results })
+  assert.match(results!, /^- /)
+  const [whole] = ofType(client.messages, 'post_final_transcript')
+  const { summarization } = whole!.data as unknown as Job['result']
+  assert.deepEqual(summarization, job.result.summarization)
+})
+
+test('translation alone has no engine', async () => {
+  const { client, job } = await run({
+    realtime_processing: {
+      ...everything,
+      translation: true,
+      translation_config: { target_languages: ['fr', 'de'] },
+    },
+  })
+  const messages = ofType(client.messages, 'translation')
+  assert.deepEqual(
+    messages.map(({ data, error }) => [data, error?.exception]),
+    Array(4).fill([null, 'NotConfigured']),
+  )
+  assert.equal(job.result.translation.error?.exception, 'NotConfigured')
+  assert.equal(job.result.named_entity_recognition.success, true)
+})
+
+test('a callback hears what it selects of all this', async (t) => {
+  const receiver = await openReceiver()
+  t.after(() => receiver.close())
+  const called = async (path: string, { flags, count }: { flags: Params; count: number }) => {
+    await run({
+      realtime_processing: everything,
+      post_processing: { summarization: true },
+      callback: true,
+      callback_config: { url: receiver.url + path, ...flags },
+    })
+    await receiver.until(path, count)
+    const bodies = receiver.at(path).map(({ body }) => body)
+    assert.doesNotMatch(bodies.join(''), /akmee/)
+    return bodies.map((body) => (JSON.parse(body) as { event: string }).event)
+  }
+  const told = await called('/default', { flags: {}, count: 13 })
+  const ofEach = ['transcript', 'named_entity_recognition', 'sentiment_analysis']
+  for (const type of ofEach) {
+    assert.equal(told.filter((event) => event === `live.${type}`).length, 2, type)
+  }
+  const flags = { receive_realtime_processing_events: false }
+  const untold = await called('/fewer', { flags, count: 9 })
+  assert.deepEqual(
+    untold,
+    told.filter((event) => !/recognition|sentiment/.test(event)),
+  )
+})
+
+test('a session that another process takes up has its words changed once, and all is told once', async (t) => {
+  const folder = await makeFolder(t)
+  const start = async () => {
+    const config = readConfig({ STENO_DATA_DIR: folder, STENO_API_KEYS: 'test:key' })
+    const overrides = { speech: createFakeSpeechEngine(SAID), log: createLog('silent') }
+    const app = await createApp(config, overrides)
+    t.after(() => app.close())
+    return { app, key: 'key', url: await app.http.listen({ host: '127.0.0.1', port: 0 }) }
+  }
+  const first = await start()
+  const { id, url } = await openSession(first, {
+    realtime_processing: everything,
+    post_processing: { summarization: true },
+  })
+  const client = await connect(url)
+  client.send(draw('....##########.....######'))
+  await client.waitForType('sentiment_analysis')
+  await first.app.close()
+  const second = await start()
+  const address = new URL(url)
+  address.port = new URL(second.url).port
+  const again = await connect(address.href)
+  again.send(draw('##.....'))
+  again.stop()
+  assert.equal((await again.closed).code, 1000)
+  const { result } = await jobOf(second, id)
+  const text = 'My name is Lena. I love the ACME report.'
+  assert.equal(result.transcription.full_transcript, `${text} ${text}`)
+  const count = (type: string) => {
+    return result.messages.filter((message) => message.startsWith(`{"type":"${type}"`)).length
+  }
+  assert.deepEqual(
+    ['transcript', 'named_entity_recognition', 'sentiment_analysis', 'post_summarization'].map(
+      count,
+    ),
+    [2, 2, 2, 1],
+  )
+  assert.equal(result.named_entity_recognition.results!.length, 2)
+})

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { WebSocket } from 'ws'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { call, sendRaw } from '../support/http-client.ts'
+import { connect, openSession } from '../support/live-client.ts'
+import { jobOf, jobThat, speech, withServer } from '../support/live-session-jobs.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+
+let server: TestServer
+before(async () => {
+  server = await startServer({ speech: createFakeSpeechEngine('hello big world') })
+})
+after(() => server.close())
+
+test('a session is queued until its client comes, then processing, and cannot be deleted', async () => {
+  const { id, url } = await openSession(server)
+  assert.equal((await jobOf(id, server)).status, 'queued')
+  assert.equal((await call(server, `/v2/live/${id}`, { method: 'DELETE' })).status, 403)
+  const client = await connect(url)
+  await jobThat(id, ({ status }) => status === 'processing', server)
+  assert.equal((await call(server, `/v2/live/${id}`, { method: 'DELETE' })).status, 403)
+  assert.equal((await call(server, `/v2/live/${id}/file`)).status, 404)
+  client.close(1000)
+  await jobThat(id, ({ status }) => status === 'done', server)
+  assert.equal((await call(server, `/v2/live/${id}`, { method: 'DELETE' })).status, 202)
+  assert.equal((await (await connect(url)).closed).code, 4410)
+})
+
+test('a token that nobody has is closed with 4401, also none at all', async () => {
+  const base = server.url.replace('http', 'ws')
+  for (const query of ['?token=wrong', '', '?token=']) {
+    const client = await connect(`${base}/v2/live${query}`)
+    assert.equal((await client.closed).code, 4401)
+  }
+})
+
+test('the socket may be asked for with a slash behind its path', async () => {
+  const { url } = await openSession(server)
+  const client = await connect(url.replace('/live?', '/live/?'))
+  client.stop()
+  assert.equal((await client.closed).code, 1000)
+})
+
+test('a session that has ended is closed with 4410, and soon not known any more', async () => {
+  await withServer({ STENO_LIVE_TOKEN_GRACE_S: '0' }, async (other) => {
+    const { url } = await openSession(other)
+    const client = await connect(url)
+    client.stop()
+    await client.closed
+    let code = 4410
+    while (code === 4410) code = (await (await connect(url)).closed).code
+    assert.equal(code, 4401)
+  })
+  const { url } = await openSession(server)
+  const client = await connect(url)
+  client.stop()
+  await client.closed
+  assert.equal((await (await connect(url)).closed).code, 4410)
+})
+
+test('a client that closes with 1000 ends the session, any other close does not', async () => {
+  const { id, url } = await openSession(server)
+  const first = await connect(url)
+  first.send(speech)
+  await first.waitForType('audio_chunk')
+  first.close(1001)
+  await first.closed
+  const second = await connect(url)
+  assert.equal((await jobOf(id, server)).status, 'processing')
+  second.close(1000)
+  const { result } = await jobThat(id, ({ status }) => status === 'done', server)
+  const types = result!.messages.map((text) => JSON.parse(text).type)
+  assert.ok(types.includes('post_final_transcript'))
+})
+
+test('a client that leaves right behind its stop gets its result all the same', async () => {
+  const { id, url } = await openSession(server)
+  const client = await connect(url)
+  client.send(speech)
+  client.stop()
+  client.close(1001)
+  await client.closed
+  await jobThat(id, ({ status }) => status === 'done', server)
+})
+
+test('a server that stops tells its clients to come again', async () => {
+  const other = await startServer({ speech: createFakeSpeechEngine('hello') })
+  const { url } = await openSession(other)
+  const client = await connect(url)
+  client.send(speech)
+  await client.waitForType('audio_chunk')
+  const closing = other.close()
+  assert.equal((await client.closed).code, 1012)
+  await closing
+})
+
+test('a list is a list though the client would upgrade to something else', async () => {
+  const answer = await sendRaw(
+    server,
+    `GET /v2/live?limit=1 HTTP/1.1\r\nhost: x\r\nx-service-key: ${server.key}\r\n` +
+      'connection: upgrade, close\r\nupgrade: h2c\r\n\r\n',
+  )
+  assert.match(answer, /^HTTP\/1\.1 200 /)
+})
+
+test('an upgrade that is no WebSocket handshake is refused, and holds up no session', async () => {
+  const { url } = await openSession(server)
+  const { pathname, search } = new URL(url)
+  const answer = await sendRaw(
+    server,
+    `GET ${pathname}${search} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`,
+  )
+  assert.match(answer, /^HTTP\/1\.1 400 /)
+  const client = await connect(url)
+  client.stop()
+  assert.equal((await client.closed).code, 1000)
+})
+
+test('no subprotocol is agreed on, whatever a client offers', async () => {
+  const { url } = await openSession(server)
+  const socket = new WebSocket(url, ['token', 'other'])
+  const [protocol] = await new Promise<string[]>((resolve) => {
+    socket.on('upgrade', ({ headers }) => resolve([String(headers['sec-websocket-protocol'])]))
+    socket.on('error', () => {}) // A client may insist on what it offered.
+  })
+  assert.equal(protocol, 'undefined')
+  socket.terminate()
+})

@@ -1,0 +1,298 @@
+// Who speaks in live sessions, over the real server: a guess with each final, an answer at the end.
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import { createApp } from '../../src/app.ts'
+import { createFakeSpeechEngine, type FakeOptions } from '../../src/asr/engines/fake.ts'
+import { readConfig } from '../../src/config.ts'
+import { AppError } from '../../src/errors.ts'
+import { createLog } from '../../src/log.ts'
+import { defaultLiveParams } from '../support/default-live-params.ts'
+import { chunksOf, draw, interleave } from '../support/draw-audio.ts'
+import { call } from '../support/http-client.ts'
+import { connect, type LiveClient, openSession } from '../support/live-client.ts'
+import { finalsOf, ofType } from '../support/live-messages.ts'
+import { openReceiver } from '../support/receiver.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+import { makeFolder } from '../support/test-storage.ts'
+
+type Params = Record<string, unknown>
+type Spoken = { speaker?: number; speaker_confidence?: number; channel: number; text: string }
+type Felt = { text: string; start: number; speaker?: number }
+type Result = {
+  transcription: { full_transcript: string; utterances: Spoken[] }
+  sentiment_analysis?: { results: string }
+  diarization?: { success: boolean; error: { exception: string }; results: unknown[] }
+}
+type Job = { status: string; request_params: Params; result: Result }
+
+const SAID = 'I love it. So it is.'
+
+let server: TestServer
+before(async () => {
+  server = await startServer({ speech: createFakeSpeechEngine(SAID) })
+})
+after(() => server.close())
+
+/** What a fake engine takes for three voices: it tells them by their loudness. */
+const GAINS: Record<string, number> = { a: 1, b: 0.3, c: 0.15 }
+
+/** Each letter is an utterance of 1.2 s by the voice of that name, a blank the time of one without. */
+function talk(voices: string): Buffer {
+  const turns = [...voices].map((voice) => {
+    if (voice === ' ') return draw('.'.repeat(20))
+    const sound = draw(`....${'#'.repeat(12)}....`)
+    for (let at = 0; at < sound.length; at += 2) {
+      sound.writeInt16LE(Math.round(sound.readInt16LE(at) * GAINS[voice]!), at)
+    }
+    return sound
+  })
+  return Buffer.concat(turns)
+}
+
+type On = Pick<TestServer, 'url' | 'key'>
+type Run = { client: LiveClient; job: Job; told: (number | undefined)[] }
+
+/** Opens a session, sends `sound`, stops, and waits for the end. */
+async function run(
+  sound: Buffer,
+  realtime: Params,
+  { on = server as On, ...more }: Params & { on?: On } = {},
+): Promise<Run> {
+  const { id, url } = await openSession(on, { realtime_processing: realtime, ...more })
+  const client = await connect(url)
+  for (const chunk of chunksOf(sound, 32_000)) client.send(chunk)
+  client.stop()
+  assert.equal((await client.closed).code, 1000)
+  const { body: job } = await call<Job>(on, `/v2/live/${id}`)
+  assert.equal(job.status, 'done')
+  return {
+    client,
+    job,
+    told: finalsOf(client.messages).map(({ data }) => speakerOf(data.utterance)),
+  }
+}
+
+function speakerOf(utterance: unknown): number | undefined {
+  return (utterance as Spoken).speaker
+}
+
+async function startOther(t: TestContext, options: FakeOptions): Promise<TestServer> {
+  const other = await startServer({ speech: createFakeSpeechEngine(SAID, options) })
+  t.after(() => other.close())
+  return other
+}
+
+test('finals tell who speaks, by first appearance, and partials do not', async () => {
+  const { client, told } = await run(
+    talk('babbcab'),
+    { diarization: true },
+    { messages_config: { receive_partial_transcripts: true } },
+  )
+  assert.deepEqual(told, [0, 1, 0, 0, 2, 1, 0])
+  for (const { data } of ofType(client.messages, 'transcript')) {
+    if (!data.is_final) assert.ok(!('speaker' in data.utterance))
+  }
+})
+
+test('no more speakers are told than were asked for', async () => {
+  const diarization_config = { number_of_speakers: 2 }
+  const { told } = await run(talk('abcab'), { diarization: true, diarization_config })
+  assert.deepEqual(told.toSpliced(2, 1), [0, 1, 0, 1])
+  assert.ok(told[2]! < 2)
+})
+
+test('channels have speakers of their own, counted over all of them', async () => {
+  const sound = interleave([talk('  a a'), talk('bb  b')])
+  const { client } = await run(sound, { diarization: true }, { channels: 2 })
+  const told = finalsOf(client.messages).map(({ data: { utterance } }) => {
+    return [utterance.channel, speakerOf(utterance)]
+  })
+  assert.deepEqual(told, [
+    [1, 0],
+    [1, 0],
+    [0, 1],
+    [0, 1],
+    [1, 0],
+  ])
+})
+
+test('who speaks in the end is told by transcript, result and sentiments alike', async () => {
+  const { client, job } = await run(talk('aaa'), {
+    diarization: true,
+    sentiment_analysis: true,
+    diarization_config: { speaker_confidence: true },
+  })
+  const { transcription, sentiment_analysis, diarization } = job.result
+  // At the end the stand-in takes each utterance for somebody else's turn.
+  assert.deepEqual(transcription.utterances.map(speakerOf), [0, 1, 0])
+  assert.deepEqual(
+    transcription.utterances.map((utterance) => utterance.speaker_confidence),
+    [0.8, 0.8, 0.8],
+  )
+  assert.equal(transcription.full_transcript, `${SAID} ${SAID} ${SAID}`)
+  assert.equal(diarization, undefined)
+  const [transcript] = ofType(client.messages, 'post_transcript')
+  assert.deepEqual(transcript!.data, transcription)
+  const [final] = ofType(client.messages, 'post_final_transcript')
+  assert.deepEqual(final!.data.transcription, transcription)
+  const felt = JSON.parse(sentiment_analysis!.results) as Felt[]
+  assert.deepEqual(felt.map(speakerOf), [0, 0, 1, 1, 0, 0])
+  const messages = ofType(client.messages, 'sentiment_analysis')
+  const guessed = messages.flatMap(({ data }) => data!.results as Felt[])
+  assert.deepEqual(guessed.map(speakerOf), Array(6).fill(0))
+})
+
+test('how sure a speaker is stands there only where it was asked for', async () => {
+  const { job } = await run(talk('a'), { diarization: true })
+  assert.ok(!('speaker_confidence' in job.result.transcription.utterances[0]!))
+})
+
+test('a final whose voice cannot be heard goes out without a speaker', async (t) => {
+  let voices = 0
+  const onLive = (kind: string) => {
+    if (kind === 'voice' && ++voices === 1) throw new Error('no voice')
+  }
+  const other = await startOther(t, { onLive })
+  const { told } = await run(talk('abb'), { diarization: true }, { on: other })
+  assert.deepEqual(told, [undefined, 0, 0])
+})
+
+test('when speakers cannot be told at the end, the guesses stay and an error says so', async (t) => {
+  const onVoices = () => {
+    throw new AppError('engine_failed', 'it was killed')
+  }
+  const other = await startOther(t, { onVoices })
+  const { job, client } = await run(talk('aba'), { diarization: true }, { on: other })
+  const { transcription, diarization } = job.result
+  assert.deepEqual(transcription.utterances.map(speakerOf), [0, 1, 0])
+  const { success, error, results } = diarization!
+  assert.deepEqual([success, error.exception, results], [false, 'AddonFailed', []])
+  const [final] = ofType(client.messages, 'post_final_transcript')
+  assert.deepEqual((final!.data as unknown as Result).diarization, diarization)
+})
+
+test('a worker that is killed once at the end costs nothing', async (t) => {
+  let calls = 0
+  const onVoices = () => {
+    if (++calls === 1) throw new AppError('engine_failed', 'it was killed')
+  }
+  const other = await startOther(t, { onVoices })
+  const { job } = await run(talk('aa'), { diarization: true }, { on: other })
+  assert.deepEqual(job.result.transcription.utterances.map(speakerOf), [0, 1])
+})
+
+test('a session in which nobody spoke has no speakers, and no error', async () => {
+  for (const sound of [Buffer.alloc(0), talk('  ')]) {
+    const { told, job } = await run(sound, { diarization: true })
+    assert.deepEqual(told, [])
+    assert.deepEqual(job.result.transcription.utterances, [])
+    assert.equal(job.result.diarization, undefined)
+  }
+})
+
+test('a session that does not ask for speakers has none, and shows what it did', async () => {
+  for (const realtime of [{}, { diarization: false }]) {
+    const { told, job } = await run(talk('ab'), realtime)
+    assert.deepEqual(told, [undefined, undefined])
+    assert.ok(job.result.transcription.utterances.every((own) => !('speaker' in own)))
+    const { realtime_processing } = defaultLiveParams
+    assert.deepEqual(job.request_params.realtime_processing, {
+      ...realtime_processing,
+      ...realtime,
+    })
+  }
+})
+
+test('what was asked about speakers is shown, without what is ignored', async () => {
+  const asked = { diarization: true, diarization_config: { max_speakers: 3, enhanced: true } }
+  const { job } = await run(talk('a'), asked)
+  const { realtime_processing } = defaultLiveParams
+  assert.deepEqual(job.request_params.realtime_processing, {
+    ...realtime_processing,
+    diarization: true,
+    diarization_config: { max_speakers: 3 },
+  })
+})
+
+test('counts that contradict each other are refused', async () => {
+  const refused = async (diarization_config: Params) => {
+    const json = { realtime_processing: { diarization: true, diarization_config } }
+    const { status, body } = await call<{ validation_errors: string[] }>(server, '/v2/live', {
+      json,
+    })
+    return [status, body.validation_errors]
+  }
+  const path = 'realtime_processing.diarization_config'
+  assert.deepEqual(await refused({ min_speakers: 3, max_speakers: 2 }), [
+    422,
+    [`${path}.min_speakers must not be greater than max_speakers`],
+  ])
+  assert.deepEqual(await refused({ number_of_speakers: 4, max_speakers: 2 }), [
+    422,
+    [`${path}.number_of_speakers must not be outside min_speakers and max_speakers`],
+  ])
+  const [status] = await refused({ number_of_speakers: 0 })
+  assert.equal(status, 400)
+})
+
+test('a callback hears the speakers too', async (t) => {
+  const receiver = await openReceiver()
+  t.after(() => receiver.close())
+  await run(
+    talk('ab'),
+    { diarization: true },
+    {
+      callback: true,
+      callback_config: { url: `${receiver.url}/told`, receive_lifecycle_events: false },
+    },
+  )
+  await receiver.until('/told', 4)
+  const bodies = receiver.at('/told').map(({ body }) => JSON.parse(body))
+  const finals = bodies.filter(({ event }) => event === 'live.transcript')
+  assert.deepEqual(
+    finals.map(({ payload }) => payload?.data?.utterance?.speaker),
+    [0, 1],
+  )
+})
+
+test('who speaks goes on being known in the next process, and its samples are whole at the end', async (t) => {
+  const folder = await makeFolder(t)
+  const read: number[] = []
+  const start = async () => {
+    const config = readConfig({ STENO_DATA_DIR: folder, STENO_API_KEYS: 'test:key' })
+    const onVoices = async (to: string) => {
+      const samples = await readFile(to.replace(/\.voices.*/, ''))
+      read.push(samples.length, samples.filter((byte) => byte !== 0).length)
+    }
+    const speech = createFakeSpeechEngine(SAID, { onVoices })
+    const app = await createApp(config, { speech, log: createLog('silent') })
+    t.after(() => app.close())
+    return { app, key: 'key', url: await app.http.listen({ host: '127.0.0.1', port: 0 }) }
+  }
+  const first = await start()
+  const { id, url } = await openSession(first, { realtime_processing: { diarization: true } })
+  const client = await connect(url)
+  const sound = talk('ab')
+  client.send(sound)
+  await client.until(() => finalsOf(client.messages).length === 2)
+  await first.app.close()
+  // As a loss of power leaves what was never synced.
+  await writeFile(join(folder, 'live', id, 'channel-0'), Buffer.alloc(sound.length))
+  const second = await start()
+  const address = new URL(url)
+  address.port = new URL(second.url).port
+  const again = await connect(address.href)
+  again.send(talk('ba '))
+  again.stop()
+  assert.equal((await again.closed).code, 1000)
+  const finals = [...finalsOf(client.messages), ...finalsOf(again.messages)]
+  // What the first client did not confirm came again.
+  const byId = new Map(finals.map(({ data }) => [data.id, speakerOf(data.utterance)]))
+  assert.deepEqual([...byId.values()], [0, 1, 1, 0])
+  const [length, loud] = read as [number, number]
+  const whole = Buffer.concat([sound, talk('ba ')])
+  assert.ok(length >= whole.length)
+  assert.equal(loud, whole.filter((byte) => byte !== 0).length)
+})

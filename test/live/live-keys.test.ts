@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeKey } from '../../src/cli/keys/make-key.ts'
+import { deleteKey } from '../../src/storage/keys.ts'
+import { connect, openSession } from '../support/live-client.ts'
+import { jobThat, speech } from '../support/live-session-jobs.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+
+let server: TestServer
+before(async () => {
+  server = await startServer()
+})
+after(() => server.close())
+
+/** A session that was made with a key of its own, and a client in it that has sent something. */
+async function openWith(options: { expiresAt?: number } = {}) {
+  const { db } = server.app.storage
+  const { key } = await makeKey(db, { account: 'test', ...options })
+  const { id, url } = await openSession({ ...server, key })
+  const client = await connect(url)
+  client.send(speech)
+  await client.waitForType('audio_chunk')
+  return { id, url, client, revoke: () => deleteKey(db, key.slice(0, 'steno_'.length + 8)) }
+}
+
+test('a session ends with its key, and what was said until then is kept', async () => {
+  const { id, url, client, revoke } = await openWith()
+  const other = await openWith()
+  assert.ok(await revoke())
+  await server.app.live.endRevoked()
+  assert.equal((await client.closed).code, 4401)
+  assert.equal((await (await connect(url)).closed).code, 4401)
+  const { result } = await jobThat(id, ({ status }) => status === 'done', server)
+  assert.ok(result)
+  // One whose key is still there goes on.
+  other.client.stop()
+  assert.equal((await other.client.closed).code, 1000)
+})
+
+test('a token is worth nothing once its key is gone, also before the first connection', async () => {
+  const { db } = server.app.storage
+  const { key } = await makeKey(db, { account: 'test' })
+  const { url } = await openSession({ ...server, key })
+  assert.ok(await deleteKey(db, key.slice(0, 'steno_'.length + 8)))
+  assert.equal((await (await connect(url)).closed).code, 4401)
+})

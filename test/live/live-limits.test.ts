@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { chunksOf, draw } from '../support/draw-audio.ts'
+import { call } from '../support/http-client.ts'
+import { connect, openSession } from '../support/live-client.ts'
+import { ackedRanges, ofType } from '../support/live-messages.ts'
+import { jobOf, jobThat, speech, withServer } from '../support/live-session-jobs.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+
+let server: TestServer
+before(async () => {
+  server = await startServer({ speech: createFakeSpeechEngine('hello big world') })
+})
+after(() => server.close())
+
+test('a frame of a mebibyte is taken, and one byte more ends the connection with 1009', async () => {
+  const { id, url } = await openSession(server)
+  const client = await connect(url)
+  client.send(Buffer.alloc(1_048_576))
+  await client.waitForType('audio_chunk')
+  client.send(Buffer.alloc(1_048_577))
+  assert.equal((await client.closed).code, 1009)
+  assert.equal((await jobOf(id, server)).status, 'processing')
+  const again = await connect(url)
+  again.stop()
+  await again.closed
+})
+
+test('a session whose client does not come back ends as after a stop', async () => {
+  await withServer({ STENO_LIVE_RESUME_WINDOW_S: '1' }, async (other) => {
+    const { id, url } = await openSession(other)
+    const client = await connect(url)
+    client.send(speech)
+    await client.waitForType('audio_chunk')
+    client.terminate()
+    const { result } = await jobThat(id, ({ status }) => status === 'done', other)
+    assert.ok(result)
+  })
+})
+
+test('a session nobody connects to fails with 408', async () => {
+  await withServer({ STENO_LIVE_CONNECT_TIMEOUT_S: '1' }, async (other) => {
+    const { id, url } = await openSession(other)
+    const { error_code } = await jobThat(id, ({ status }) => status === 'error', other)
+    assert.equal(error_code, 408)
+    assert.equal((await (await connect(url)).closed).code, 4410)
+  })
+})
+
+test('a session that is too long is told, ends as after a stop, and is closed with 4408', async () => {
+  await withServer({ STENO_LIVE_MAX_S: '2' }, async (other) => {
+    const { id, url } = await openSession(other)
+    const client = await connect(url)
+    for (const chunk of chunksOf(draw('#'.repeat(25)), 3200)) client.send(chunk)
+    assert.equal((await client.closed).code, 4408)
+    assert.equal(ofType(client.messages, 'error')[0]?.data.code, 'session_timeout')
+    assert.equal(ofType(client.messages, 'post_final_transcript').length, 1)
+    assert.equal((await jobOf(id, other)).status, 'done')
+    const byClock = await connect((await openSession(other)).url)
+    assert.equal((await byClock.closed).code, 4408)
+  })
+})
+
+test('a session in which nothing comes ends after the idle time, if there is one', async () => {
+  await withServer({ STENO_LIVE_IDLE_TIMEOUT_S: '1' }, async (other) => {
+    const { id, url } = await openSession(other)
+    const client = await connect(url)
+    assert.equal((await client.closed).code, 1000)
+    assert.equal((await jobOf(id, other)).status, 'done')
+  })
+})
+
+test('an account has so many sessions at a time, and the machine too', async () => {
+  await withServer({ STENO_MAX_LIVE_SESSIONS: '2', STENO_LIVE_SLOTS: '3' }, async (other) => {
+    const post = (key: string) => {
+      return call(other, '/v2/live', { json: {}, headers: { 'x-service-key': key } })
+    }
+    const enter = async (key: string) => connect((await openSession({ ...other, key })).url)
+    await enter(other.key)
+    await enter(other.key)
+    const many = await post(other.key)
+    assert.equal(many.status, 429)
+    assert.ok(Number(many.headers.get('retry-after')) >= 1)
+    await enter(OTHER_KEY)
+    const full = await post(OTHER_KEY)
+    assert.equal(full.status, 503)
+    assert.ok(Number(full.headers.get('retry-after')) >= 1)
+    assert.match(String(full.body.message), /STENO_LIVE_SLOTS/)
+  })
+})
+
+test('an account has its share of the machine, and leaves the rest to others', async () => {
+  await withServer({ STENO_LIVE_SLOTS: '4' }, async (other) => {
+    for (let i = 0; i < 2; i++) await connect((await openSession(other)).url)
+    const more = await call(other, '/v2/live', { json: {} })
+    assert.equal(more.status, 429)
+    assert.match(String(more.body.message), /share/)
+    for (let i = 0; i < 2; i++) {
+      await connect((await openSession({ ...other, key: OTHER_KEY })).url)
+    }
+  })
+})
+
+test('sessions that were created and not connected hold no place', async () => {
+  await withServer({ STENO_LIVE_SLOTS: '2' }, async (other) => {
+    const opened = []
+    for (let i = 0; i < 5; i++) opened.push(await openSession(other))
+    await connect(opened[0]!.url)
+    // Beyond the share of the account it is told to come again later.
+    assert.equal((await (await connect(opened[1]!.url)).closed).code, 1013)
+    await connect((await openSession({ ...other, key: OTHER_KEY })).url)
+  })
+})
+
+test('measured room counts only sessions whose client came', async () => {
+  const speechEngine = createFakeSpeechEngine('hello', { capacity: 1 })
+  const other = await startServer({ speech: speechEngine })
+  try {
+    const { url } = await openSession(other)
+    await openSession(other)
+    const client = await connect(url)
+    assert.equal((await call(other, '/v2/live', { json: {} })).status, 503)
+    client.stop()
+    await client.closed
+    for (let status = 503; status !== 201; ) {
+      status = (await call(other, '/v2/live', { json: {} })).status
+    }
+  } finally {
+    await other.close()
+  }
+})
+
+test('a client that is too far ahead is not read until it was caught up with', async () => {
+  const release = Promise.withResolvers<void>()
+  const speechEngine = createFakeSpeechEngine('hello', { onLive: () => release.promise })
+  const env = { STENO_LIVE_MAX_BACKLOG_S: '2' }
+  const other = await startServer({ speech: speechEngine, env })
+  try {
+    const { url } = await openSession(other)
+    const client = await connect(url)
+    const chunks = chunksOf(draw('#'.repeat(400)), 32_000)
+    for (const chunk of chunks) client.send(chunk)
+    await client.until(() => ackedRanges(client.messages).length >= 3)
+    const ponged = new Promise((resolve) => client.socket.once('pong', resolve))
+    let isRead = false
+    void ponged.then(() => {
+      isRead = true
+    })
+    client.socket.ping()
+    for (let i = 0; i < 5; i++) await call(other, '/v2/live?limit=1')
+    assert.equal(isRead, false)
+    // What the socket had read already is taken.
+    assert.ok(ackedRanges(client.messages).length < 20)
+    release.resolve()
+    await ponged
+    client.stop()
+    await client.closed
+    assert.equal(ackedRanges(client.messages).at(-1)![1], 1_280_000)
+  } finally {
+    release.resolve()
+    await other.close()
+  }
+})
+
+test('a creation that is repeated at the same time takes one place', async () => {
+  await withServer({ STENO_LIVE_SLOTS: '1' }, async (other) => {
+    const headers = { 'idempotency-key': 'once' }
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => call(other, '/v2/live', { json: {}, headers })),
+    )
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [201, 201, 201],
+    )
+    assert.equal(new Set(answers.map(({ body }) => body.url)).size, 1)
+  })
+})
+
+test('a client that has to wait because the server is behind is not taken for idle', async () => {
+  const release = Promise.withResolvers<void>()
+  const speechEngine = createFakeSpeechEngine('hello', { onLive: () => release.promise })
+  const limits = { STENO_LIVE_MAX_BACKLOG_S: '1', STENO_LIVE_IDLE_TIMEOUT_S: '1' }
+  const env = { ...limits, STENO_LIVE_CONNECT_TIMEOUT_S: '2' }
+  const other = await startServer({ speech: speechEngine, env })
+  try {
+    const client = await connect((await openSession(other)).url)
+    client.send(draw('#'.repeat(20)))
+    await client.waitForType('audio_chunk')
+    // A session that nobody connects to is the clock: it ends long after the idle time.
+    const { id } = await openSession(other)
+    await jobThat(id, ({ status }) => status === 'error', other)
+    release.resolve()
+    client.stop()
+    const { acknowledged } = await client.waitForType('stop_recording')
+    assert.equal(acknowledged, true)
+  } finally {
+    release.resolve()
+    await other.close()
+  }
+})

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ChildServer } from './child-server.ts'
+import { call, upload } from './http-client.ts'
+import { makeLiveSound, streamOf } from './live-audio.ts'
+import { randomManner } from './live-chance.ts'
+import type { OpenedSession } from './live-client.ts'
+import { hum } from './recordings.ts'
+import { type SlowClosingClient, startSlowClosingClient } from './slow-closing-client.ts'
+import type { UnreliableReceiver } from './unreliable-receiver.ts'
+
+/** What was asked for by the n-th creation. */
+export type Wish = { kind: 'pre-recorded' | 'live'; method: 'POST' | 'PUT'; receiver: number }
+
+/** Who makes jobs and sessions that want to be called back, and deletes some of them. */
+export type BusyAccount = {
+  /** All that was asked for, by its number in the metadata; the answer may have been lost. */
+  wishes: Wish[]
+  /** Ids of what was answered 201, with their numbers. */
+  accepted: Map<string, number>
+  /** Ids of what a deletion was asked for. */
+  asked: Set<string>
+  /** What was answered 202: from which place of each receiver on it must not hear of it. */
+  deleted: Map<string, number[]>
+  /** The clients of all sessions. */
+  clients: SlowClosingClient[]
+  /** Does one thing, whatever comes to its mind; rejects when the server does not answer. */
+  act(server: ChildServer): Promise<void>
+}
+
+export type BusyAccountOptions = {
+  receivers: readonly UnreliableReceiver[]
+  random: () => number
+  maxSessions: number
+}
+
+/** The address guard refuses it: the job fails at once. */
+const NOWHERE = 'http://10.255.0.1/talk.wav'
+
+const flags = [
+  'partial_transcripts',
+  'final_transcripts',
+  'speech_events',
+  'pre_processing_events',
+  'realtime_processing_events',
+  'post_processing_events',
+  'acknowledgments',
+  'errors',
+  'lifecycle_events',
+]
+const everything = Object.fromEntries(flags.map((flag) => [`receive_${flag}`, true]))
+
+/** Makes one that has not done anything yet. */
+export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
+  const { receivers, random, maxSessions } = options
+  const wishes: Wish[] = []
+  const accepted = new Map<string, number>()
+  const asked = new Set<string>()
+  const deleted = new Map<string, number[]>()
+  const clients: SlowClosingClient[] = []
+
+  /** Counted before it is sent: one whose answer is lost may be there. */
+  function wish(kind: Wish['kind']) {
+    const n = wishes.length
+    const receiver = Math.floor(random() * receivers.length)
+    const method = kind === 'pre-recorded' && random() < 0.5 ? ('PUT' as const) : ('POST' as const)
+    wishes.push({ kind, method, receiver })
+    const url = `${receivers[receiver]!.url}/callback/${n}`
+    return { n, url, method, common: { callback: true, custom_metadata: { n } } }
+  }
+
+  async function createJob(server: ChildServer): Promise<void> {
+    const isBad = random() < 0.2
+    const audio_url = isBad ? NOWHERE : await upload(server, hum(1 + 4 * random()))
+    const { n, url, method, common } = wish('pre-recorded')
+    const json = { audio_url, ...common, callback_config: { url, method } }
+    const { status, body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
+    assert.equal(status, 201, JSON.stringify(body))
+    accepted.set(body.id, n)
+  }
+
+  async function openSession(server: ChildServer): Promise<void> {
+    const { n, url, common } = wish('live')
+    const sound = makeLiveSound(random, { seconds: 1 + 3 * random() })
+    const callback_config = { url, ...everything }
+    const json = { ...sound.params, ...common, callback_config, messages_config: everything }
+    const { status, body } = await call<OpenedSession>(server, '/v2/live', { json })
+    assert.equal(status, 201, JSON.stringify(body))
+    accepted.set(body.id, n)
+    const manner = { ...randomManner(random, sound), random }
+    clients.push(startSlowClosingClient({ url: body.url, stream: streamOf(sound), ...manner }))
+  }
+
+  /** Something of late, as soon as it has ended: there is still a lot to be told of it. */
+  async function remove(server: ChildServer): Promise<void> {
+    const late = [...accepted.keys()].filter((id) => !asked.has(id)).slice(-5)
+    const id = late[Math.floor(random() * late.length)]
+    if (!id) return
+    const isLive = wishes[accepted.get(id)!]!.kind === 'live'
+    asked.add(id)
+    for (;;) {
+      const status: number = await deleteJob(server, id)
+      if (status === 202) break
+      assert.equal(status, 403, 'what has not ended cannot be deleted')
+      // A session may last longer than its server.
+      if (isLive) return
+      await delay(5)
+    }
+    deleted.set(id, await Promise.all(receivers.map((receiver) => receiver.place())))
+  }
+
+  return {
+    ...{ wishes, accepted, asked, deleted, clients },
+    async act(server) {
+      const dice = random()
+      if (dice < 0.25) await remove(server)
+      else if (dice < 0.45 && clients.length < maxSessions) await openSession(server)
+      else await createJob(server)
+    },
+  }
+}
+
+async function deleteJob(server: ChildServer, id: string): Promise<number> {
+  return (await call(server, `/v2/transcription/${id}`, { method: 'DELETE' })).status
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import type { RecognizedWords } from '../../../../src/text/document.ts'
+import type { EntityType } from '../../../../src/text/entities/entity-types.ts'
+
+/** A sentence whose entities are known. Offsets as in entities, `to` exclusive. */
+export type LabeledSentence = {
+  text: string
+  /** What the other channel said in between, as in a document. */
+  heard: RecognizedWords[]
+  entities: { type: EntityType; from: number; to: number }[]
+}
+
+/** The files of labelled sentences; nothing is tuned to the frozen ones. */
+export type LabeledFile = 'frozen' | 'tuning' | 'calls-frozen' | 'calls-tuning'
+
+/** The sentences of a file, where `[TYPE words]` marks an entity; of a talk, what each channel says. */
+export function labeledSentences(file: LabeledFile): LabeledSentence[] {
+  const lines = readFileSync(new URL(`${file}.txt`, import.meta.url), 'utf8').split('\n')
+  return lines
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .flatMap((line) => (line.startsWith('A: ') ? parseTalk(line) : [parse(line)]))
+}
+
+function parse(line: string): LabeledSentence {
+  const sentence: LabeledSentence = { text: '', heard: [], entities: [] }
+  append(sentence, line)
+  return sentence
+}
+
+function parseTalk(line: string): LabeledSentence[] {
+  const turns = line.split(' // ').map((turn) => ({ who: turn[0]!, said: turn.slice(3) }))
+  return ['A', 'B'].map((channel) => {
+    const sentence = parse('')
+    for (const [i, { who, said }] of turns.entries()) {
+      if (who !== channel) continue
+      if (sentence.text !== '') sentence.text += ' '
+      const other = turns[i - 1]
+      if (other) sentence.heard.push({ at: sentence.text.length, text: parse(other.said).text })
+      append(sentence, said)
+    }
+    return sentence
+  })
+}
+
+function append(sentence: LabeledSentence, line: string): void {
+  let at = 0
+  for (const { 0: mark, 1: type, 2: words, index } of line.matchAll(/\[([A-Z_]+) ([^\]]+)\]/g)) {
+    sentence.text += line.slice(at, index)
+    const from = sentence.text.length
+    sentence.text += words
+    sentence.entities.push({ type: type as EntityType, from, to: sentence.text.length })
+    at = index + mark.length
+  }
+  sentence.text += line.slice(at)
+}

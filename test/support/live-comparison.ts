@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { call } from './http-client.ts'
+import { type LiveSound, recordingOf } from './live-audio.ts'
+import { connect, openSession } from './live-client.ts'
+import { finalsOf, type LiveMessage, type LiveUtterance, ofType } from './live-messages.ts'
+import type { ReceivedMessages } from './slow-closing-client.ts'
+
+type Server = { url: string; key: string }
+type Result = {
+  metadata: Record<string, number>
+  transcription: { full_transcript: string; utterances: LiveUtterance[] }
+  named_entity_recognition?: Envelope
+  sentiment_analysis?: Envelope
+  messages: string[]
+}
+type Envelope = { exec_time: number }
+type Job = { status: string; error_code: number | null; result: Result | null }
+
+/** What is the same however often a session was disturbed. */
+export type Transcript = {
+  /** Finals, speech events and what was found in finals, of each channel. */
+  channels: { finals: unknown[]; events: unknown[]; found: unknown[] }[]
+  transcription: unknown
+  addOns: unknown
+  metadata: Record<string, number>
+}
+
+/** What a session tells that nobody disturbs: its client sends all at once and stays to the end. */
+export async function undisturbed(
+  server: Server,
+  sound: LiveSound,
+  params: Record<string, unknown>,
+): Promise<Transcript> {
+  const { id, url } = await openSession(server, { ...params, ...sound.params })
+  const client = await connect(url)
+  for (let at = 0; at < sound.sound.length; at += 2 ** 20) {
+    client.send(sound.sound.subarray(at, at + 2 ** 20))
+  }
+  client.stop()
+  assert.equal((await client.closed).code, 1000)
+  const result = (await jobOf(server, id)).result!
+  const { transcription, metadata } = result
+  return {
+    channels: byChannel(client.messages, sound.params.channels),
+    transcription,
+    addOns: addOnsOf(result),
+    metadata: timeless(metadata),
+  }
+}
+
+/** The job of a session. */
+export async function jobOf(server: Server, id: string): Promise<Job> {
+  const { status, body } = await call<Job>(server, `/v2/live/${id}`)
+  assert.equal(status, 200)
+  return body
+}
+
+type Session = { id: string; sound: LiveSound; expected: Transcript }
+
+/** Checks what a session has left against one that nobody disturbed; returns its messages. */
+export async function assertSame(
+  server: Server,
+  { id, sound, expected }: Session,
+): Promise<string[]> {
+  const { status, result } = await jobOf(server, id)
+  assert.equal(status, 'done')
+  const headers = { 'x-service-key': server.key }
+  const file = await fetch(`${server.url}/v2/live/${id}/file`, { headers })
+  const recording = Buffer.from(await file.arrayBuffer())
+  const wanted = recordingOf(sound)
+  assert.equal(recording.length, wanted.length, 'length of the recording')
+  assert.ok(recording.equals(wanted), 'the recording is what was sent')
+
+  const { transcription, metadata, messages: texts } = result!
+  assert.deepEqual(transcription, expected.transcription)
+  assert.deepEqual(timeless(metadata), expected.metadata)
+  assert.deepEqual(addOnsOf(result!), expected.addOns)
+  const messages = texts.map((text) => JSON.parse(text) as LiveMessage)
+  assert.deepEqual(byChannel(messages, sound.params.channels), expected.channels)
+  assertOrder(messages, result!)
+  return texts
+}
+
+/**
+ * Checks what the client of a session heard against the messages of its result; returns how many it
+ * got more than once, which is allowed for those that it had not confirmed when it was cut off.
+ */
+export function assertRecognized(heard: ReceivedMessages, texts: readonly string[]): number {
+  assert.deepEqual(heard.gaps, [], 'acks go on where the one before ended')
+  // Refusals may come when the result is made already.
+  const known = new Set(texts)
+  const isRefusal = (text: string) => text.includes('"acknowledged":false')
+  const foreign = heard.texts.filter((text) => !known.has(text) && !isRefusal(text))
+  assert.deepEqual(foreign, [], 'what the client heard is in the result')
+
+  const lasting = [...new Set(heard.texts)].filter((text) => isLasting(JSON.parse(text)))
+  const all = texts.filter((text) => isLasting(JSON.parse(text)))
+  const isWhole = heard.closes.at(-1)?.code === 1000
+  assert.deepEqual(lasting, isWhole ? all : all.slice(0, lasting.length), 'in order, none left out')
+  assertPartials(heard.messages)
+  return heard.texts.length - new Set(heard.texts).size - equalAcks(heard.texts)
+}
+
+/** Two keep-alives at the same millisecond have the same ack. */
+function equalAcks(texts: readonly string[]): number {
+  const acks = texts.filter((text) => text.includes('"type":"audio_chunk"'))
+  return acks.length - new Set(acks).size
+}
+
+/** Messages that a client gets though it was away when they were sent. */
+function isLasting(message: LiveMessage): boolean {
+  if (message.type === 'transcript') return message.data.is_final
+  return message.type !== 'audio_chunk' && message.type !== 'stop_recording'
+}
+
+/** A partial never follows its final. */
+function assertPartials(messages: readonly LiveMessage[]): void {
+  const ended = new Set<string>()
+  for (const { data } of ofType(messages, 'transcript')) {
+    if (data.is_final) ended.add(data.id)
+    else assert.ok(!ended.has(data.id), `a partial of ${data.id} after its final`)
+  }
+}
+
+/** The order of contract 5.9, and that what is told at the end is the result. */
+function assertOrder(messages: readonly LiveMessage[], result: Result): void {
+  const once = messages.filter((message) => {
+    const isOften = message.type === 'transcript' || message.type.startsWith('speech')
+    return isLasting(message) && !isOften && !isFinding(message)
+  })
+  assert.deepEqual(
+    once.map(({ type }) => type),
+    ['start_recording', 'end_recording', 'post_transcript', 'post_final_transcript', 'end_session'],
+  )
+  const types = messages.filter(isLasting).map(({ type }) => type)
+  assert.equal(types.lastIndexOf('end_recording'), types.length - 4, 'all finals come before')
+  const [stop] = ofType(messages, 'stop_recording').filter(({ acknowledged }) => acknowledged)
+  assert.ok(stop && messages.indexOf(stop) < messages.indexOf(once[1]!))
+  const { messages: _, ...whole } = result
+  assert.deepEqual(ofType(messages, 'post_final_transcript')[0]!.data, whole)
+  assert.deepEqual(ofType(messages, 'post_transcript')[0]!.data, whole.transcription)
+}
+
+function byChannel(messages: readonly LiveMessage[], channels: number): Transcript['channels'] {
+  return Array.from({ length: channels }, (_, channel) => {
+    const finals = finalsOf(messages)
+      .filter(({ data }) => data.utterance.channel === channel)
+      .map(({ data }) => data)
+    const events = messages.flatMap((message) => {
+      const isEvent = message.type === 'speech_start' || message.type === 'speech_end'
+      return isEvent && message.data.channel === channel ? [[message.type, message.data.time]] : []
+    })
+    const found = messages.filter(isFinding).flatMap(({ type, data }) => {
+      const { utterance_id, utterance, results } = data as Found
+      return utterance.channel === channel ? [{ utterance_id, type, results }] : []
+    })
+    // In which order add-ons answer is left to them.
+    found.sort((a, b) => (a.utterance_id + a.type < b.utterance_id + b.type ? -1 : 1))
+    return { finals, events, found }
+  })
+}
+
+type Finding = LiveMessage & { type: 'named_entity_recognition' | 'sentiment_analysis' }
+type Found = { utterance_id: string; utterance: LiveUtterance; results: unknown[] }
+
+function isFinding(message: LiveMessage): message is Finding {
+  return message.type === 'named_entity_recognition' || message.type === 'sentiment_analysis'
+}
+
+/** What was found in a session, but for the time that it took. */
+function addOnsOf({ named_entity_recognition, sentiment_analysis }: Result) {
+  const all = [named_entity_recognition, sentiment_analysis]
+  return all.map((envelope) => envelope && { ...envelope, exec_time: 0 })
+}
+
+/** What was measured differs from run to run. */
+function timeless({ transcription_time: _, ...metadata }: Record<string, number>) {
+  return metadata
+}

@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type App, createApp } from '../../src/app.ts'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import type { SpeechEngine } from '../../src/asr/speech-engine.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Clock } from '../../src/delivery/clock.ts'
+import { createLog, type Log } from '../../src/log.ts'
+
+export type TestServer = {
+  url: string
+  /** A key of the account `test`; `OTHER_KEY` belongs to another one. */
+  key: string
+  app: App
+  folder: string
+  close(): Promise<void>
+}
+
+/** A key of the account `other`. */
+export const OTHER_KEY = 'other-key'
+
+const KEY = 'test-key'
+
+/**
+ * Starts the real server in this process, on a free port and with a data folder of its own, which
+ * `close` removes. It hears "hello world" in every five seconds unless `speech` says otherwise.
+ */
+export async function startServer(
+  options: { speech?: SpeechEngine; log?: Log; clock?: Clock; env?: Record<string, string> } = {},
+): Promise<TestServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  const removeFolder = () => rm(folder, { recursive: true, force: true })
+  try {
+    const config = readConfig({
+      STENO_DATA_DIR: folder,
+      STENO_API_KEYS: `test:${KEY},other:${OTHER_KEY}`,
+      STENO_ALLOW_PRIVATE_NETWORK: 'true',
+      STENO_RATE_LIMIT: '0',
+      ...options.env,
+    })
+    const speech = options.speech ?? createFakeSpeechEngine('hello world')
+    const { clock } = options
+    const app = await createApp(config, { speech, clock, log: options.log ?? createLog('silent') })
+    const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
+    const close = () => app.close().finally(removeFolder)
+    return { url, key: KEY, app, folder, close }
+  } catch (error) {
+    await removeFolder()
+    throw error
+  }
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../../src/storage/db.ts'
+import type { AttemptRecord, Delivery } from '../../src/storage/deliveries/deliveries.ts'
+import {
+  findDueEndpoints,
+  settleDeliveries,
+  takeDue,
+} from '../../src/storage/deliveries/deliveries.ts'
+import { failJob, finishJob } from '../../src/storage/jobs/lease.ts'
+import type { JobResult } from '../../src/storage/jobs/results.ts'
+import type { EndpointRow } from '../../src/storage/tables.ts'
+import { addJob, claim, type TestJob } from './test-jobs.ts'
+
+/** The parameters of a job that wants to be called at `url`. */
+export function callbackTo(url: string, method = 'POST'): Record<string, unknown> {
+  return { callback: true, callback_config: { url, method } }
+}
+
+/** Makes a webhook of an account known; returns its id. */
+export async function addWebhook(
+  db: Db,
+  given: Partial<Pick<EndpointRow, 'account' | 'url' | 'events'>> = {},
+): Promise<string> {
+  const { account = 'acme', url = 'https://hooks.example/all', events = null } = given
+  const id = `ep_${randomUUID()}`
+  const row = { id, account, kind: 'webhook' as const, url, events, source: 'cli' as const }
+  await db.sql
+    .insertInto('endpoints')
+    .values({ ...row, name: null, created_at: 1 })
+    .execute()
+  return id
+}
+
+/** Has something due for an endpoint of its own. */
+export async function addDue(
+  db: Pick<Db, 'sql'>,
+  { account = 'acme', endpoint, nextAt }: { account?: string; endpoint: string; nextAt: number },
+): Promise<void> {
+  const told = { kind: 'webhook', event: 'x', method: 'POST', url: 'http://a.example/' } as const
+  const of = { id: randomUUID(), account, job_id: null, endpoint_id: endpoint, seq: 0 }
+  const state = { state: 'due', next_at: nextAt, created_at: 1 } as const
+  await db.sql
+    .insertInto('deliveries')
+    .values({ ...of, ...told, ...state })
+    .execute()
+}
+
+/** Creates a job and ends it; returns its id. */
+export async function endNewJob(
+  db: Db,
+  { result, at = 9000, ...job }: TestJob & { result?: JobResult; at?: number } = {},
+): Promise<string> {
+  const id = (await addJob(db, job))!
+  const { lease } = (await claim(db))!
+  const failure = { code: 404, message: 'Cannot find the audio' }
+  if (result) await finishJob(db, lease, { result, at })
+  else await failJob(db, lease, { failure, at })
+  return id
+}
+
+/** All deliveries that may go out at `now`, by endpoint and moment. */
+export async function takeAll(db: Db, now = 10_000): Promise<Delivery[]> {
+  const due: Delivery[] = []
+  for (const { endpointId } of await findDueEndpoints(db, { until: now })) {
+    due.push(...(await takeDue(db, { endpointId, now, limit: 1000, inFlight: [] })))
+  }
+  return due
+}
+
+/** An attempt that began at `at` and was answered so. */
+export function attemptAt(at: number, status: number | null = 200): AttemptRecord {
+  return {
+    ...{ at, ms: 5, status, error: status === null ? 'nothing listens at the address' : null },
+    requestHeaders: { 'webhook-timestamp': String(at) },
+    responseHeaders: status === null ? null : { server: 'test' },
+    responseBody: status === null ? null : 'thanks',
+  }
+}
+
+/** Has deliveries fail for good, at attempts that were answered 500. */
+export async function failAll(db: Db, deliveries: readonly Delivery[], at = 11_000): Promise<void> {
+  const reason = 'it answered 500'
+  await settleDeliveries(
+    db,
+    deliveries.map((delivery) => {
+      return { delivery, attempt: attemptAt(at, 500), outcome: 'failed', reason }
+    }),
+  )
+}

@@ -1,0 +1,21 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { createLog } from '../../src/log.ts'
+import { openStorage, type Storage } from '../../src/storage/storage.ts'
+
+/** Makes an empty folder that is removed with the test. */
+export async function makeFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Opens a store in a folder of its own; both are gone with the test. */
+export async function openTestStorage(t: TestContext): Promise<Storage & { folder: string }> {
+  const folder = await makeFolder(t)
+  const storage = await openStorage({ folder, log: createLog('silent') })
+  t.after(() => storage.close())
+  return { ...storage, folder }
+}
