@@ -3,13 +3,13 @@ import { alignWords, comparableWords } from '../../src/transcript/word-errors.ts
 import type { Recording } from '../corpus.ts'
 
 /** What a word list got right: which words, and how far the starts of right words lie from the truth (s). */
-export type Verdict<T> = { right: Map<T, boolean>; startErrors: number[] }
+export type Judgment<T> = { right: Map<T, boolean>; startErrors: number[] }
 
 /** Compares heard words with the reference of a recording; the texts are compared word by word. */
 export function judge<T extends Pick<Word, 'text' | 'start'>>(
   { transcript, words: reference }: Recording,
   words: readonly T[],
-): Verdict<T> {
+): Judgment<T> {
   const heard = words.flatMap((word) => comparableWords(word.text).map((text) => ({ word, text })))
   const timed = (reference ?? []).flatMap((word) => {
     return comparableWords(word.word).map((text) => ({ text, start: word.start }))

@@ -28,8 +28,8 @@ test('the ONNX Runtime of sherpa-onnx keeps none either', (t) => {
   writeBandEnergyModel(files.embedding)
   const module = new URL('speakers/embedding/diarization-pipeline.ts', import.meta.url)
   const script = `import('${module}')
-    .then(({ openTurnFinder }) => openTurnFinder(${JSON.stringify(files)}))
-    .then((finder) => finder.find(new Float32Array(16_000), {}))`
+    .then(({ openDiarizationPipeline }) => openDiarizationPipeline(${JSON.stringify(files)}))
+    .then((pipeline) => pipeline.find(new Float32Array(16_000), {}))`
   const { PATH } = process.env
   const env = { PATH, HOME: folder, TMPDIR: folder, XDG_CACHE_HOME: folder }
   execFileSync(process.execPath, ['-e', script], { env, stdio: 'ignore' })

@@ -5,7 +5,7 @@ import test from 'node:test'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Which rooms a room may import. `main`, `cli` and `app` build and start, so they may import everything. */
+/** Which modules a module may import. `main`, `cli` and `app` build and start, so they may import everything. */
 const allowed: Record<string, readonly string[]> = {
   api: ['jobs', 'live', 'delivery', 'storage', 'transcript', 'audio (types)'],
   delivery: ['storage', 'net'],
@@ -21,9 +21,9 @@ const allowed: Record<string, readonly string[]> = {
 const builders = ['main', 'cli', 'app']
 const shared = ['config', 'env-reader', 'errors', 'log', 'metrics', 'tracing', 'app (types)']
 
-type Import = { file: string; room: string; target: string }
+type Import = { file: string; module: string; target: string }
 
-/** Every import of another room; type-only ones are marked. A file right under `src/` is a room of its own. */
+/** Every import of another module; type-only ones are marked. A file directly below `src/` is a module of its own. */
 function readImports(): Import[] {
   const files = globSync('src/**/*.ts', { cwd: root }).filter(
     (file) => !/\.(test|fixture)\.ts$/.test(file),
@@ -34,43 +34,98 @@ function readImports(): Import[] {
       /\b(import|export)( type)?\b(?:[^'"`;]*?from)?\s*\(?\s*'(\.[^']+)'/g,
     )
     return [...found].map(([, , type, path]) => {
-      const target = roomOf(join(dirname(file), path!)) + (type ? ' (types)' : '')
-      return { file, room: roomOf(file), target }
+      const target = moduleOf(join(dirname(file), path!)) + (type ? ' (types)' : '')
+      return { file, module: moduleOf(file), target }
     })
   })
 }
 
-function roomOf(path: string): string {
+function moduleOf(path: string): string {
   return path.split(/[/\\]/)[1]!.replace(/\.ts$/, '')
 }
 
-test('every import goes downwards: the rooms know only what the table allows', () => {
-  const wrong = readImports().filter(({ room, target }) => {
+test('every import goes downwards: modules know only what the table allows', () => {
+  const wrong = readImports().filter(({ module, target }) => {
     const own = target.replace(' (types)', '')
-    const may = [...(allowed[room] ?? []), ...shared, room]
-    return !builders.includes(room) && !may.includes(target) && !may.includes(own)
+    const may = [...(allowed[module] ?? []), ...shared, module]
+    return !builders.includes(module) && !may.includes(target) && !may.includes(own)
   })
   assert.deepEqual(wrong, [])
 })
 
-test('every room under src/ stands in the table', () => {
-  const rooms = new Set(readImports().map(({ room }) => room))
+test('the table lists every module below src/', () => {
+  const modules = new Set(readImports().map(({ module }) => module))
   const known = new Set([...Object.keys(allowed), ...builders, ...shared])
   assert.deepEqual(
-    [...rooms].filter((room) => !known.has(room)),
+    [...modules].filter((module) => !known.has(module)),
     [],
   )
-  assert.ok(rooms.size > 8, 'imports are found at all')
+  assert.ok(modules.size > 8, 'imports are found at all')
 })
 
-test('docs/architecture.md draws the same rooms', () => {
+test('docs/architecture.md draws the same modules', () => {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
   const drawn = [...page.matchAll(/^([a-z]+(?: · [a-z]+)*) +→ +(.+)$/gm)].flatMap(
-    ([, rooms, may]) => {
-      return rooms!.split(' · ').map((room) => [room, may!.trim()])
+    ([, modules, may]) => {
+      return modules!.split(' · ').map((module) => [module, may!.trim()])
     },
   )
-  const everything = builders.map((room) => [room, 'everything'])
-  const table = Object.entries(allowed).map(([room, may]) => [room, may.join(' · ') || 'nothing'])
+  const everything = builders.map((module) => [module, 'everything'])
+  const table = Object.entries(allowed).map(([module, may]) => [
+    module,
+    may.join(' · ') || 'nothing',
+  ])
   assert.deepEqual(Object.fromEntries(drawn), Object.fromEntries([...everything, ...table]))
 })
+
+/** Words that once named parts of this project and that no reader from outside would know. */
+const retired =
+  /^(ears|teller|courier|lookout|insist|insisting|inhand|patience|upkeep|verdict|keeptidy|diarise|diarised|recognise|recognised|normalise|labelled|touching|unheard|onemore|rehearse|stubborn|restless)$/i
+
+test('no file and no exported name has a retired word', () => {
+  const files = globSync('{src,test,bench,fuzz}/**/*.ts', { cwd: root })
+  const names = files.flatMap((file) => {
+    const code = readFileSync(join(root, file), 'utf8')
+    const declared = code.matchAll(/^export (?:async )?(?:function\*?|class|const|type) (\w+)/gm)
+    return [file, ...[...declared].map(([, name]) => name!)].map((name) => `${file}: ${name}`)
+  })
+  const wordsOf = (name: string) => name.split(/[^a-zA-Z]|(?<=[a-z])(?=[A-Z])/)
+  assert.deepEqual(
+    names.filter((name) => wordsOf(name).some((word) => retired.test(word))),
+    [],
+  )
+})
+
+test('no files import each other in a circle at run time', () => {
+  const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
+  const imports = new Map(files.map((file) => [file, importsOf(file)]))
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+    if (done.has(file) || path.includes(file)) return
+    for (const target of imports.get(file) ?? []) visit(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of files) visit(file, [])
+  assert.deepEqual(circles, [])
+})
+
+/** The files whose values a file imports; what is imported as a type alone is gone at run time. */
+function importsOf(file: string): string[] {
+  const code = readFileSync(join(root, file), 'utf8')
+  const found = code.matchAll(/^(?:import|export) (?!type)([^'"`;]*?)from '(\.[^']+)'/gm)
+  return [...found]
+    .filter(([, names]) => !isTypesOnly(names!))
+    .map(([, , path]) => {
+      return join(dirname(file), path!)
+    })
+}
+
+function isTypesOnly(names: string): boolean {
+  const listed = /^\{([^}]*)\}\s*$/
+    .exec(names)?.[1]
+    ?.split(',')
+    .map((name) => name.trim())
+  return listed?.filter(Boolean).every((name) => name.startsWith('type ')) ?? false
+}

@@ -8,7 +8,8 @@ import { openStorage, type Storage } from '../../src/storage/storage.ts'
 /** Makes an empty folder that is removed with the test. */
 export async function makeFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  // The hooks run in order, so a store in the folder may still be writing.
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
 
