@@ -23,7 +23,7 @@ test('each stage is told at once, its share of the whole once a second', () => {
   progress.enter('detect speech')
   assert.deepEqual(
     told.map(({ stage, fraction }) => `${stage} ${fraction.toFixed(3)}`),
-    ['decode 0.050', 'decode 0.100', 'find speech 0.150'],
+    ['decode 0.050', 'decode 0.100', 'detect speech 0.150'],
   )
 })
 

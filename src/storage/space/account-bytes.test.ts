@@ -88,13 +88,13 @@ test('what an earlier version stored is counted when its database is opened', as
   assert.equal(await heldBy(storage.db, account), held)
 })
 
-/** Makes of the database what version 6 left. */
+/** Makes of the database what version 7 left. */
 function undoMigration(folder: string): void {
   const database = new DatabaseSync(databaseFile(folder))
   const triggers = ['new_file', 'old_file', 'new_job', 'old_job', 'job']
   for (const name of triggers) database.exec(`drop trigger bytes_of_${name}`)
   database.exec(`drop table account_bytes; alter table jobs drop column result_size;
-    alter table jobs drop column storage_wait_since; update schema_version set version = 6`)
+    alter table jobs drop column storage_wait_since; update schema_version set version = 7`)
   database.close()
 }
 

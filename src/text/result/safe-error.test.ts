@@ -7,7 +7,7 @@ test('a fault tells the kind of the error and where it was thrown, in ten frames
   const { name, frames } = toSafeError(deep(20))
   assert.equal(name, 'RangeError')
   assert.ok(frames.length <= 10)
-  assert.match(frames[0]!, /^ {4}at .*fault\.test\.ts:\d+:\d+\)$/)
+  assert.match(frames[0]!, /^ {4}at .*safe-error\.test\.ts:\d+:\d+\)$/)
 })
 
 test('a fault tells nothing of the message, however it is written', () => {
