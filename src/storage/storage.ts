@@ -82,7 +82,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       async function close(): Promise<void> {
         closing.abort()
         await swept
-        await deletionClock.saved()
+        await deletionClock.close()
         await db.readonly.destroy()
         await db.sql.destroy()
         lock.release()

@@ -50,10 +50,10 @@ test('what was seen outlives the process, the doubt too', async (t) => {
   const open = () => openDeletionClock({ folder, log, isTrusted: false })
   const first = await open()
   assert.equal(first.mayDelete(START), true)
-  await first.saved()
+  await first.close()
   const second = await open()
   assert.equal(second.mayDelete(START + 365 * DAY), false)
-  await second.saved()
+  await second.close()
   const third = await open()
   assert.equal(third.mayDelete(START + 365 * DAY + 12 * HOUR), false)
   assert.equal(third.mayDelete(START + 366 * DAY), true)
@@ -79,8 +79,8 @@ test('the operator can say that the clock is right, and the log says how', async
     lines.map(({ setting }) => setting),
     ['STENO_TRUST_CLOCK'],
   )
-  await doubting.saved()
+  await doubting.close()
   const trusting = await openDeletionClock({ folder, log, isTrusted: true })
   assert.equal(trusting.mayDelete(START + 365 * DAY), true)
-  await trusting.saved()
+  await trusting.close()
 })

@@ -7,8 +7,8 @@ import { writeDurably } from '../objects/durable-file.ts'
 export type DeletionClock = {
   /** False while the clock is far ahead of all that the store has seen. */
   mayDelete(now?: number): boolean
-  /** Resolves when what was seen last is on the disk. */
-  saved(): Promise<void>
+  /** Writes what was seen last to the disk. */
+  close(): Promise<void>
 }
 
 const HOUR_MS = 3_600_000
@@ -56,7 +56,8 @@ export async function openDeletionClock({
 }: Options): Promise<DeletionClock> {
   const file = `${databaseFile(folder)}.clock`
   let state = (await load(file)) ?? { seenAt: await lastWritten(folder) }
-  let savedAt = Number.NEGATIVE_INFINITY
+  // What the start has seen is written with the next change, after a while, or at the end.
+  let savedAt = Date.now()
   let saving = Promise.resolve()
 
   function save(now: number): void {
@@ -78,7 +79,10 @@ export async function openDeletionClock({
       if (isChanged || Math.abs(now - savedAt) >= SAVE_EVERY_MS) save(now)
       return state.doubt === undefined
     },
-    saved: () => saving,
+    close() {
+      save(Date.now())
+      return saving
+    },
   }
 }
 
