@@ -139,7 +139,7 @@ async function removeLeftovers(folder: string): Promise<void> {
 
 /** Changes when a source package or the code that edits the graphs changes. */
 async function recipeId(): Promise<string> {
-  const code = ['install.ts', 'onnx.ts', 'split-moonshine.ts', 'block-quantise.ts']
+  const code = ['install-embedded.ts', 'onnx.ts', 'split-moonshine.ts', 'block-quantize.ts']
   const texts = await Promise.all(
     code.map((file) => readFile(new URL(file, import.meta.url), 'utf8')),
   )
