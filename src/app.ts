@@ -15,7 +15,7 @@ import { LiveText } from './text/live/live-text.ts'
 import { ResultBuilder } from './text/result/result-builder.ts'
 import { createTracing, type Tracing } from './tracing.ts'
 
-/** The whole service, running. Rooms import this type to pick from it. */
+/** The whole service, running. Modules import this type to pick from it. */
 export type App = {
   config: Config
   log: Log
@@ -30,26 +30,28 @@ export type App = {
   close(): Promise<void>
 }
 
-/** Parts that are given instead of being made, as tests do. */
+/** Parts that replace the defaults, as in tests. */
 export type Overrides = {
   speech?: SpeechEngine
   log?: Log
-  /** By which deliveries go out. */
+  /** The clock of deliveries. */
   clock?: Clock | undefined
-  /** Between attempts at a delivery. */
+  /** Delays between attempts at a delivery. */
   delays?: RetryDelays | undefined
   drainMs?: number
   graceMs?: number
-  /** Ends a start that migrates a large database. */
+  /** Aborts a start that migrates a large database. */
   signal?: AbortSignal | undefined
 }
 
-/** Requests in hand get this long to end when the server stops; then their connections are cut. */
+/**
+ * How long running requests may take to end when the server stops; then their connections are cut.
+ */
 const DRAIN_MS = 30_000
 
 /**
- * Builds everything, in order, and starts to work on queued jobs; `http` does not listen yet. What was
- * made closes in the opposite order, also when a later part cannot be made.
+ * Builds everything, in order, and starts working on queued jobs; `http` does not listen yet. Parts
+ * close in reverse order, even if a later part cannot be created.
  */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   await using made = new AsyncDisposableStack()
@@ -84,7 +86,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const live = new LiveService({ ...base, liveText, onEvents })
   const http = await createHttp({ ...base, delivery, jobs, live })
-  // Side by side: from the first moment no job is begun, and none waits for a slow client to be handed back.
+  // In parallel: no new job starts from the first moment on, and no job waits for a slow client
+  // before it returns to the queue.
   made.defer(async () => {
     await Promise.all([closeHttp(http, { drainMs }), jobs.drain(), live.drain()])
   })
@@ -112,7 +115,7 @@ function engineOptions(
   return { folder, workers, ...observers, ...(live.slots !== 0 && { live: { partialInterval } }) }
 }
 
-/** Lets requests in hand end, for a while; new ones are answered 503. */
+/** Lets running requests end for a while; new ones are answered 503. */
 async function closeHttp(http: FastifyInstance, { drainMs }: { drainMs: number }): Promise<void> {
   const cut = setTimeout(() => http.server.closeAllConnections(), drainMs)
   await http.close()

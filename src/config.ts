@@ -7,11 +7,14 @@ import { readTracing, type TracingSettings } from './tracing/settings.ts'
 /** A key given in the environment: `STENO_API_KEYS=account:key,account:key`. */
 export type ConfiguredKey = { account: string; key: string }
 
-/** Limits and clocks of live sessions. Seconds, unless the name says otherwise. */
+/** Limits and timers of live sessions. Seconds, unless the name says otherwise. */
 export type LiveConfig = {
-  /** Sessions of an account that have not ended. */
+  /** The number of sessions of an account that have not ended. */
   maxPerAccount: number
-  /** Sessions that the machine takes; undefined = as many as were measured to fit. 0 = none. */
+  /**
+   * The number of sessions that the machine accepts; undefined = as many as fit by measurement. 0 =
+   * none.
+   */
   slots: number | undefined
   connectTimeout: number
   resumeWindow: number
@@ -19,50 +22,53 @@ export type LiveConfig = {
   /** 0 = no limit. */
   idleTimeout: number
   tokenGrace: number
-  /** Gaps between voiced frames that are shorter do not count as silence. */
+  /** Shorter gaps between voiced frames do not count as silence. */
   vadHangover: number
   partialIntervalMs: number
   maxBacklog: number
   maxQueuedMessages: number
   maxStoredMessages: number
-  /** Bytes of messages kept for a client that does not fetch them; an account may have four times as many. */
+  /**
+   * Bytes of messages stored for a client that does not fetch them; an account may have four times
+   * as many.
+   */
   maxQueuedBytes: number
-  /** Bytes of the log of a session; three quarters of them for what can be left out. */
+  /** Bytes of a session's log; three quarters of them for messages that can be left out. */
   maxLogBytes: number
-  /** Bytes of messages kept in the result. */
+  /** Bytes of messages stored in the result. */
   maxStoredBytes: number
   maxFrameBytes: number
-  /** Of the first frame of a resumed connection. */
+  /** The size of the first frame of a resumed connection. */
   resumeFrameBytes: number
-  /** How far back a resumed connection may repeat what has arrived already. */
+  /** How far back a resumed connection may repeat audio that has already arrived. */
   resumeDedupe: number
 }
 
 /** How callbacks and webhooks are delivered. */
 export type DeliveryConfig = {
-  /** Seconds in which a receiver must have answered. */
+  /** Seconds within which a receiver must have answered. */
   timeout: number
   userAgent: string
-  /** Prefixes under which the three headers of Standard Webhooks are sent once more. */
+  /** Prefixes under which the three headers of Standard Webhooks are sent again. */
   headerPrefixes: string[]
-  /** Signing secrets, `whsec_` and base64, of accounts for which none was made in the store. */
+  /** Signing secrets, `whsec_` and base64, of accounts that have none in the store. */
   secrets: { account: string; secret: string }[]
   /** Receivers of all events of an account. */
   webhooks: { account: string; url: string }[]
-  /** Events of one live session that may wait; beyond, those that later ones replace are left out. */
+  /** Events of one live session that may wait; beyond that, superseded ones are left out. */
   maxQueuedLive: number
-  /** Days without a single success after which a receiver is not tried any more. */
+  /** Days without a single success after which a receiver is disabled. */
   disableAfterDays: number
-  /** Days for which ended deliveries, with their attempts, are kept; 0 = as long as their job. */
+  /** Days that ended deliveries, with their attempts, are kept; 0 = as long as their job. */
   logDays: number
 }
 
-/** Every setting of the service, complete. */
+/** Every setting of the service. */
 export type Config = {
   http: {
     host: string
     port: number
-    /** Absolute base of returned URLs; undefined = taken from each request. */
+    /** The absolute base of returned URLs; undefined = taken from each request. */
     publicBaseUrl: string | undefined
     trustProxy: boolean
     /** Lower case, in order of preference. */
@@ -73,15 +79,15 @@ export type Config = {
     listMaxLimit: number
     /** Leaves the messages of live sessions out of lists. */
     listOmitMessages: boolean
-    /** Most bytes of the metadata that a client attaches to a session afterwards. */
+    /** Maximum bytes of the metadata that a client attaches to a session afterwards. */
     maxPatchBytes: number
-    /** Replaces scheme, host and port of live addresses; undefined = those of all others. */
+    /** Replaces scheme, host and port of live URLs; undefined = the same as for all other URLs. */
     publicWsBaseUrl: string | undefined
-    /** Of each key; undefined = none. */
+    /** Per key; undefined = none. */
     rateLimit: Rate | undefined
-    /** Of wrong keys from each address; undefined = none. */
+    /** For wrong keys, per IP address; undefined = none. */
     authFailureLimit: Rate | undefined
-    /** Hosts by which the server may be asked, in lower case; empty = any. */
+    /** Host names that requests may address, in lower case; empty = any. */
     allowedHosts: string[]
   }
   keys: ConfiguredKey[]
@@ -89,11 +95,11 @@ export type Config = {
     folder: string
     /** Accepted model name → one of stt-1, stt-3, stt-fusion. */
     aliases: Record<string, string>
-    /** What `request_params.model` shows when the client named none. */
+    /** The `request_params.model` of a request that names none. */
     defaultLabel: string
     /** Codes accepted besides those of the contract. */
     extraLanguageCodes: string[]
-    /** Name given to `audio_to_llm_config.model` when the client named none. */
+    /** The `audio_to_llm_config.model` of a request that names none. */
     defaultLlm: string
   }
   requests: {
@@ -106,17 +112,17 @@ export type Config = {
   storage: {
     folder: string
     maxFileBytes: number
-    /** What one account may hold; 0 = no limit, undefined = a share of the disk. */
+    /** What one account may store; 0 = no limit, undefined = a share of the disk. */
     accountMaxBytes: number | undefined
-    /** What stays free for work that was accepted; undefined = by the size of the disk. */
+    /** What stays free for accepted work; undefined = depends on the size of the disk. */
     minFreeBytes: number | undefined
-    /** Seconds an upload that no job uses is kept; 0 = forever. */
+    /** Seconds an unused upload is kept; 0 = forever. */
     uploadTtl: number
-    /** Days a job that has ended is kept, with its recording; 0 = forever. */
+    /** Days a finished job is kept, with its recording; 0 = forever. */
     retentionDays: number
-    /** Days for which objects that no row refers to are kept aside; 0 = not at all. */
+    /** Days that objects without a row are kept as orphans; 0 = not at all. */
     orphanDays: number
-    /** Deletes what is old though the clock is far ahead of the last run. */
+    /** Deletes old data even if the clock is far ahead of the last run. */
     trustClock: boolean
   }
   media: {
@@ -132,21 +138,21 @@ export type Config = {
     maxQueuedPerAccount: number
     fetchTimeout: number
   }
-  /** How sentiments and sentences are written (contract 4.5): as text, or as what they are. */
+  /** How sentiments and sentences are serialized (contract 4.5): as strings, or as native JSON. */
   addOnResults: 'string' | 'native'
   network: {
-    /** Hosts and CIDR ranges that may be reached though they are private; 'all' lifts the guard. */
+    /** Private hosts and CIDR ranges that may be reached; 'all' lifts the guard. */
     allowPrivateNetwork: 'all' | string[]
   }
   live: LiveConfig
   delivery: DeliveryConfig
   metrics: {
-    /** What `GET /metrics` has to be asked with, as a bearer token; undefined = nothing. */
+    /** The bearer token that `GET /metrics` requires; undefined = none. */
     token: string | undefined
   }
-  /** Which traces go out, as the standard `OTEL_…` variables say; undefined = none. */
+  /** Which traces are exported, by the standard `OTEL_…` variables; undefined = none. */
   tracing: TracingSettings | undefined
-  /** Recognition processes; one per core. */
+  /** The number of recognition processes; one per core by default. */
   workers: number
   logLevel: string
 }
@@ -156,23 +162,23 @@ const DEFAULT_HOST = '127.0.0.1'
 const DEFAULT_PORT = 7070
 const DEFAULT_AUTH_HEADER = 'x-service-key'
 
-/** Where the checkout stands: models are installed beside it. */
+/** The folder of the checkout: models are installed in it. */
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 
-/** What the commands that talk to a server read; the server itself needs none of it. */
+/** The settings of the commands that talk to a server; the server itself needs none of them. */
 export type ClientConfig = {
   /** The server to use; undefined = one on this machine. */
   url: string | undefined
   key: string | undefined
-  /** Where a server of this machine listens, by the same settings. */
+  /** Where a server on this machine listens, by the same settings. */
   local: { host: string; port: number }
   /** The header that carries the key. */
   authHeaderName: string
 }
 
 /**
- * Reads every setting of the service, with its default, and nothing else does. Throws one `Error`
- * that names each variable at fault, one per line.
+ * Reads every setting of the service, with its default; nothing else reads them. Throws one `Error`
+ * that names each invalid variable, one per line.
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const problems: string[] = []
@@ -285,7 +291,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   return config
 }
 
-/** Reads the settings of the client commands, and throws like `readConfig`. */
+/** Reads the settings of the client commands; throws like `readConfig`. */
 export function readClientConfig(env: Record<string, string | undefined>): ClientConfig {
   const problems: string[] = []
   const read = createReader(env, problems)
@@ -302,7 +308,7 @@ export function readClientConfig(env: Record<string, string | undefined>): Clien
   return config
 }
 
-/** Names of all variables that are read. */
+/** Returns the names of all variables that are read. */
 export function settingNames(): string[] {
   const names = new Set<string>()
   const env = new Proxy({}, { get: (_, name) => void names.add(String(name)) })
@@ -311,7 +317,7 @@ export function settingNames(): string[] {
   return [...names].sort()
 }
 
-/** Names in `env` that look like settings and are none, such as a misspelt one. */
+/** Returns the names in `env` that look like settings but are none, such as a misspelled one. */
 export function unknownSettings(env: Record<string, string | undefined>): string[] {
   const known = new Set(settingNames())
   return Object.keys(env).filter((name) => name.startsWith('STENO_') && !known.has(name))

@@ -1,9 +1,12 @@
 import { isIP } from 'node:net'
 
-/** Requests that may come in a minute, in the long run, and at once after a pause. */
+/** Requests per minute in the long run, and at once after a pause. */
 export type Rate = { perMinute: number; burst: number }
 
-/** A host name, an address or a CIDR range; nothing that only looks like one, for it would allow nothing. */
+/**
+ * Returns whether `entry` is a host name, an IP address or a CIDR range. Rejects anything that only
+ * looks like one, because it would allow nothing.
+ */
 function isNetwork(entry: string): boolean {
   const [address, prefix] = splitOnce(entry, '/')
   const family = address.includes('%') ? 0 : isIP(address)
@@ -11,11 +14,11 @@ function isNetwork(entry: string): boolean {
     if (!entry.includes('/')) return true
     return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
   }
-  // A name whose last part is a number is read as an IPv4 address wherever it is asked for.
+  // Resolvers read a name whose last part is a number as an IPv4 address.
   return /^(?!.{254})([a-z\d_]([\w-]{0,61}[a-z\d_])?\.)*[a-z]([\w-]{0,61}[a-z\d])?$/i.test(entry)
 }
 
-/** A signing secret of Standard Webhooks: 24 to 64 bytes. */
+/** Returns whether `text` is a signing secret of Standard Webhooks: 24 to 64 bytes. */
 export function isSigningSecret(text: string): boolean {
   const [, base64] = /^whsec_([A-Za-z\d+/]+={0,2})$/.exec(text) ?? []
   if (base64 === undefined) return false
@@ -25,7 +28,10 @@ export function isSigningSecret(text: string): boolean {
 
 type Bounds = { min?: number; max?: number }
 
-/** Readers of one variable each; a bad value is noted in `problems` and the default is used. */
+/**
+ * Creates readers of one variable each. A bad value is added to `problems`, and the default is
+ * used.
+ */
 export function createReader(env: Record<string, string | undefined>, problems: string[]) {
   const text = (name: string, fallback: string) => env[`STENO_${name}`] || fallback
   return {
@@ -90,14 +96,14 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       problems.push(`STENO_${name} must be requests per minute/at once, such as ${fallback}, or 0`)
       return undefined
     },
-    /** What may stand in a header: visible ASCII and blanks between. */
+    /** Reads a header value: visible ASCII, with blanks between. */
     headerValue(name: string, fallback: string): string {
       const value = text(name, fallback)
       if (/^[!-~]([ -~]*[!-~])?$/.test(value)) return value
       problems.push(`STENO_${name} must be visible ASCII characters`)
       return fallback
     },
-    /** Beginnings of header names, in lower case and without the last dash. */
+    /** Reads prefixes of header names, in lower case and without a trailing dash. */
     headerPrefixes(name: string): string[] {
       const prefixes = this.list(name, '').map((prefix) => prefix.toLowerCase().replace(/-$/, ''))
       const wrong = prefixes.find((prefix) => !/^[a-z\d]+(-[a-z\d]+)*$/.test(prefix))
@@ -106,7 +112,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       }
       return prefixes.filter((prefix) => prefix !== 'webhook')
     },
-    /** Host names and addresses, each with a port or without. */
+    /** Reads host names and IP addresses, each with or without a port. */
     hosts(name: string): string[] {
       const hosts = this.list(name, '').map((host) => host.toLowerCase())
       const wrong = hosts.find(
@@ -119,7 +125,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       }
       return hosts
     },
-    /** Entries `account:whsec_…`. */
+    /** Reads entries `account:whsec_…`. */
     secrets(name: string): { account: string; secret: string }[] {
       return this.list(name, '').flatMap((entry) => {
         const [account, secret] = splitOnce(entry, ':')
@@ -128,7 +134,7 @@ export function createReader(env: Record<string, string | undefined>, problems: 
         return []
       })
     },
-    /** Entries `account=https://…`. */
+    /** Reads entries `account=https://…`. */
     receivers(name: string): { account: string; url: string }[] {
       return this.list(name, '').flatMap((entry) => {
         const [account, url] = splitOnce(entry, '=')
@@ -154,7 +160,9 @@ function splitList(text: string): string[] {
   return text.split(',').flatMap((part) => part.trim() || [])
 }
 
-/** Both sides of the first `separator`, trimmed; without one, the whole text and nothing. */
+/**
+ * Splits at the first `separator` and trims both sides; without one, returns the whole text and ''.
+ */
 export function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator)
   return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]

@@ -1,7 +1,7 @@
 /**
- * Every error a user can meet, in one table: the code programs switch on, the status it is answered
- * with (over HTTP, or as a job's `error_code`), and the sentence people read.
- * `docs/errors.md` explains each one; a test keeps the two in step.
+ * Every error that a user can meet, in one table: the code that programs switch on, the status of
+ * the response (over HTTP, or as a job's `error_code`), and the sentence that people read.
+ * `docs/errors.md` explains each one; a test keeps the two in sync.
  */
 const table = {
   request_unreadable: { status: 400, message: 'Cannot read the HTTP request' },
@@ -41,7 +41,7 @@ const table = {
   media_too_long: { status: 413, message: 'Cannot take audio of this length' },
   result_too_large: { status: 413, message: 'Cannot store a result of this size' },
   content_type_unsupported: { status: 415, message: 'Cannot read this content type' },
-  media_unsupported: { status: 415, message: 'Cannot recognise the media' },
+  media_unsupported: { status: 415, message: 'Cannot recognize the media' },
   range_not_satisfiable: { status: 416, message: 'Cannot give this range of bytes' },
   media_without_audio: { status: 422, message: 'Cannot find an audio track' },
   request_contradictory: { status: 422, message: 'Contradictory request parameters' },
@@ -59,7 +59,7 @@ const table = {
   too_many_jobs: { status: 429, message: 'Cannot queue more jobs' },
   headers_too_large: { status: 431, message: 'Cannot take headers of this size' },
   internal: { status: 500, message: 'Internal server error' },
-  engine_failed: { status: 500, message: 'Cannot recognise the speech' },
+  engine_failed: { status: 500, message: 'Cannot recognize the speech' },
   attempts_exhausted: { status: 500, message: 'Cannot finish the job' },
   speaker_model_unusable: { status: 500, message: 'Cannot use the added speaker model' },
   storage_full: { status: 500, message: 'Cannot write to the disk' },
@@ -80,23 +80,23 @@ export type ErrorCode = keyof typeof table
 /** All codes of the table, for the docs test and the API description. */
 export const errorCodes = Object.keys(table) as ErrorCode[]
 
-/** HTTP status (or job `error_code`) that belongs to `code`. */
+/** Returns the HTTP status (or job `error_code`) of `code`. */
 export function statusOf(code: ErrorCode): number {
   return table[code].status
 }
 
 /** What an error carries besides code and sentence. */
 export type AppErrorOptions = ErrorOptions & {
-  /** One line per field at fault, in the grammar of the contract (1.9). */
+  /** One line per invalid field, in the grammar of the contract (1.9). */
   validationErrors?: readonly string[]
-  /** Seconds after which trying again makes sense. */
+  /** Seconds after which a retry makes sense. */
   retryAfter?: number
-  /** Whether a job that met it may well succeed later, though nothing changes about the job. */
+  /** Whether a job that fails with it may succeed later, although nothing about the job changes. */
   isPassing?: boolean
 }
 
 /**
- * The one error class of the project. `detail` says what stood in the way, the value included; it
+ * The only error class of the project. `detail` says what went wrong, including the value. It
  * reaches the user, so it must never hold a key, a token, audio, text of a transcript or a path.
  */
 export class AppError extends Error {
@@ -119,8 +119,8 @@ export class AppError extends Error {
 }
 
 /**
- * A process boundary carries only plain data: `toPlain` on one side, `fromPlain` on the other.
- * Whatever is not an `AppError` arrives as `engine_failed`.
+ * The plain data of an error. Only plain data crosses a process boundary: `toPlain` on one side,
+ * `fromPlain` on the other. Anything that is not an `AppError` arrives as `engine_failed`.
  */
 export type PlainError = {
   code: ErrorCode

@@ -13,7 +13,7 @@ const config = readConfig({
   STENO_LOG_LEVEL: 'trace',
 })
 
-/** The line that is written of some fields, as text and parsed. */
+/** Returns the log line of some fields, as text and parsed. */
 function written(fields: object, msg = 'line') {
   let line = ''
   const destination = {

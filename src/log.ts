@@ -14,10 +14,10 @@ type Options = {
 }
 
 /**
- * The root logger: JSON lines on stderr, so that stdout stays free for results.
- * Rooms take a child each (`log.child({ room: 'jobs' })`). Never log audio, transcripts, prompts,
- * keys, or URLs with tokens: what is a secret by its form or name is hidden in each line all the same,
- * for a library may log what it was given.
+ * Creates the root logger: JSON lines on stderr, so that stdout stays free for results. Each module
+ * takes a child (`log.child({ module: 'jobs' })`). Never log audio, transcripts, prompts, keys, or
+ * URLs with tokens. Secrets that are recognizable by form or name are hidden in each line all the
+ * same, because a library may log what it was given.
  */
 export function createLog(level: string, options: Options = {}): Log {
   const { destination = pino.destination(2) } = options
@@ -27,7 +27,7 @@ export function createLog(level: string, options: Options = {}): Log {
   return pino({ level, base: null, timestamp, hooks }, destination)
 }
 
-/** The root logger of a server, which knows the secrets of its settings. */
+/** Creates the root logger of a server, which knows the secrets in its settings. */
 export function createServerLog(config: Config, { destination }: Options = {}): Log {
   const { keys, delivery, metrics, http } = config
   const secrets = [
@@ -40,7 +40,7 @@ export function createServerLog(config: Config, { destination }: Options = {}): 
 }
 
 const HIDDEN = '[hidden]'
-/** Shorter secrets are parts of ordinary words; the start warns of such keys. */
+/** Shorter secrets occur in ordinary words; the start warns of such keys. */
 const MIN_SECRET = 8
 
 const SECRET_HEADERS = [
@@ -52,7 +52,7 @@ const SECRET_HEADERS = [
 ]
 const SECRET_FIELDS = ['api_?key', 'password', 'secret', 'token']
 
-/** Makes what hides secrets in a line of JSON; the line stays JSON. */
+/** Creates a function that hides secrets in a line of JSON; the line stays JSON. */
 function createHiding({ secrets = [], secretHeaders = [] }: Options): (line: string) => string {
   const headers = [...SECRET_HEADERS, ...secretHeaders.map(escapePattern)].join('|')
   const text = String.raw`"(?:[^"\\]|\\.)*"`
@@ -67,7 +67,7 @@ function createHiding({ secrets = [], secretHeaders = [] }: Options): (line: str
       return escapePattern(JSON.stringify(secret).slice(1, -1))
     })
   const forms = [
-    // Signing secrets, our own keys beyond the id of each, tokens in addresses, bearer tokens.
+    // Signing secrets, our own keys beyond the id of each, tokens in URLs, bearer tokens.
     String.raw`whsec_[A-Za-z\d+/=]+`,
     String.raw`(?<=steno_[\w-]{8})[\w-]{16,}`,
     String.raw`(?<=[?&](?:access_token|api_?key|key|secret|sig|signature|token)=)[^&"\\\s#]+`,

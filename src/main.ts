@@ -2,15 +2,16 @@ import { runCommand } from './cli/commands.ts'
 import { interruptOnSignals } from './cli/terminal/interrupt.ts'
 
 const signal = interruptOnSignals()
-// `steno transcribe … | head` closes stdout early; that is no failure.
+// `steno transcribe … | head` closes stdout early; that is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
 
 const { env, stdin, stdout, stderr } = process
 process.exitCode = await runCommand(process.argv.slice(2), { env, stdin, stdout, stderr, signal })
-// An interrupted command leaves at once, whatever it still has going on.
+// An interrupted command exits at once, whatever is still running.
 if (signal.aborted) process.exit()
-// Input that nobody reads to its end, and the channel to bin/steno.mjs, would keep this process alive.
+// Input that nobody reads to its end, and the channel to bin/steno.mjs, would keep this process
+// alive.
 stdin.destroy()
 if (process.connected) process.disconnect()

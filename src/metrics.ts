@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** What is measured of one server. Labels take few values: never an id, an account or a URL. */
+/** The metrics of one server. Labels take few values: never an id, an account or a URL. */
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** The kinds of jobs, as labels. */
@@ -15,20 +15,22 @@ const attemptOutcomes = ['delivered', 'refused', 'unanswered'] as const
 const authFailures = ['key_missing', 'key_unknown', 'key_expired'] as const
 const workerRoles = ['batch', 'live', 'listen', 'turns'] as const
 
-/** How a job ended: `client_error` and `server_error` as its code, 4xx or 5xx, has it. */
+/** How a job ended: `client_error` and `server_error` stand for a 4xx or 5xx code. */
 export type JobOutcome = (typeof jobOutcomes)[number]
 
-/** What an attempt at a delivery came to: a 2xx, another answer, or none within the time. */
+/** The outcome of a delivery attempt: a 2xx, another answer, or none in time. */
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
-/** Bounds in seconds of what is over in a moment. */
+/** Bucket bounds in seconds for short operations. */
 const moments = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 2, 5, 10, 30]
-/** Bounds in seconds of what may take hours. */
+/** Bucket bounds in seconds for what may take hours. */
 const spans = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600]
-/** Bounds of the real-time factor: a fast machine is below 0.02, above 1 it cannot keep up. */
+/**
+ * Bucket bounds of the real-time factor: a fast machine is below 0.02; above 1 it cannot keep up.
+ */
 const factors = [0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2, 5]
 
-/** Makes all metrics of a server, in a registry of its own: a process may hold several servers. */
+/** Creates all metrics of a server, in a registry of its own: a process may run several servers. */
 export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
@@ -109,7 +111,10 @@ export function createMetrics() {
   return metrics
 }
 
-/** A counter that appears with its first event would hide it: what rose is what is asked for. */
+/**
+ * Starts counters at zero. A counter that only appears with its first event would hide that event,
+ * because queries ask for the increase.
+ */
 function beginAtZero(metrics: {
   jobsEnded: Counter<'kind' | 'outcome'>
   audioSeconds: Counter<'kind'>
@@ -130,16 +135,16 @@ function beginAtZero(metrics: {
   for (const role of workerRoles) metrics.workerRestarts.inc({ role }, 0)
 }
 
-/** Without an event since the last scrape these are no numbers, and every scrape begins anew. */
+/** Without an event since the last scrape these are not numbers, and every scrape resets them. */
 const senseless = ['min', 'mean', 'stddev'].map((name) => `nodejs_eventloop_lag_${name}_seconds`)
 
-/** Adds the figures of this process: memory, processor, event loop, garbage collection. */
+/** Adds the metrics of this process: memory, CPU, event loop, garbage collection. */
 export function measureProcess({ registry }: Pick<Metrics, 'registry'>): void {
   collectDefaultMetrics({ register: registry })
   for (const name of senseless) registry.removeSingleMetric(name)
 }
 
-/** How a job ended that failed with this status. */
+/** Returns the outcome of a job that failed with this status. */
 export function outcomeOf({ code }: { code: number }): JobOutcome {
   return code < 500 ? 'client_error' : 'server_error'
 }

@@ -1,34 +1,34 @@
 import type { Log } from './log.ts'
 import type { TracingSettings } from './tracing/settings.ts'
 
-/** What is known of a span: ids and numbers, never text that was spoken, keys, or URLs with tokens. */
+/** The attributes of a span: ids and numbers, never recognized text, keys, or URLs with tokens. */
 export type SpanAttributes = Record<string, string | number | boolean>
 
 /** Where a span belongs, and when it began. */
 export type SpanOptions = {
-  /** Whether another program waits for it (`server`), or is waited for (`client`). */
+  /** Whether another program waits for it (`server`), or this one waits for another (`client`). */
   kind?: 'server' | 'client'
-  /** The header `traceparent` of a request, as it came. */
+  /** The `traceparent` header of a request, unparsed. */
   traceparent?: string | undefined
   /** On the clock of `performance.now()`; now by default. */
   startedAt?: number
 }
 
-/** A stretch of work in a trace. */
+/** A unit of work in a trace. */
 export type Span = {
-  /** Notes what was not known when it began. */
+  /** Adds attributes that were not known at the start. */
   set(attributes: SpanAttributes): void
-  /** Begins a span within this one. */
+  /** Starts a span within this one. */
   start(name: string, attributes?: SpanAttributes, options?: SpanOptions): Span
-  /** Ends it, as failed when there is an `error`: of that only the code is told. */
+  /** Ends it, as failed if there is an `error`, of which only the code is exported. */
   end(error?: unknown): void
 }
 
-/** Makes spans, and sends them to a collector. */
+/** Creates spans, and sends them to a collector. */
 export type Tracing = {
-  /** Begins a trace, or what this server does in another's; whoever begins it ends it. */
+  /** Starts a trace, or this server's part of a remote one; the caller must end it. */
   start(name: string, attributes?: SpanAttributes, options?: SpanOptions): Span
-  /** Sends what is left, within a few seconds, and no more. */
+  /** Sends what is left, within a few seconds, and then no more. */
   close(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ const noSpan: Span = { set() {}, start: () => noSpan, end() {} }
 /** Traces nothing, at no cost. */
 export const noTracing: Tracing = { start: () => noSpan, close: async () => {} }
 
-/** Sends traces as the settings say; without them it loads nothing and does nothing. */
+/** Sends traces as the settings say; without settings it loads nothing and does nothing. */
 export async function createTracing(
   { tracing }: { tracing: TracingSettings | undefined },
   log: Log,
@@ -47,7 +47,7 @@ export async function createTracing(
   return openOtlp(tracing, log)
 }
 
-/** Does `work` within a span, which ends with it. */
+/** Runs `work` within a span, which ends with it. */
 export async function traced<T>(span: Span, work: (span: Span) => Promise<T>): Promise<T> {
   try {
     const result = await work(span)

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
 import { newRequestId } from './request-id.ts'
 
-/** The body of every answer that is not a success (contract 1.9). */
+/** The body of every unsuccessful response (contract 1.9). */
 export type ErrorBody = {
   timestamp: string
   path: string
@@ -16,13 +16,13 @@ export type ErrorBody = {
   validation_errors?: readonly string[]
 }
 
-/** Seconds a client waits by default before it tries again what could not be done just now. */
+/** Default seconds after which a client may retry what was temporarily impossible. */
 const RETRY_AFTER = 5
 
-/** So long a client has to read the last answer on a connection. */
+/** How long a client has to read the last response on a connection. */
 const LINGER_MS = 2000
 
-/** What the framework or the HTTP parser reports, in the words of the error table. */
+/** Errors of the framework and of the HTTP parser, mapped to the error table. */
 const foreignErrors = new Map<string, { code: ErrorCode; detail?: string }>([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', { code: 'content_type_unsupported' }],
   ['FST_ERR_BAD_URL', { code: 'route_not_found' }],
@@ -32,7 +32,10 @@ const foreignErrors = new Map<string, { code: ErrorCode; detail?: string }>([
   ['ERR_HTTP_REQUEST_TIMEOUT', { code: 'request_timeout' }],
 ])
 
-/** Answers `error`; what is not an `AppError` nor known is logged and stays a mere 500 outside. */
+/**
+ * Sends `error`; an unknown error that is not an `AppError` is logged and appears outside as a
+ * plain 500.
+ */
 export function sendError(
   error: FastifyError | AppError,
   request: FastifyRequest,
@@ -43,7 +46,7 @@ export function sendError(
   if (known.status === 500) request.log.error({ err: error }, 'failed')
   const retryAfter = known.retryAfter ?? (known.status === 503 ? RETRY_AFTER : undefined)
   if (retryAfter !== undefined) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
-  // The framework would end the connection after a refused body; ours was read to its end.
+  // The framework would close the connection after a refused body; this one was read to its end.
   if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
   const text = JSON.stringify(errorBody(known, { path: request.url, requestId: request.id }))
   return reply
@@ -55,15 +58,16 @@ export function sendError(
 }
 
 /**
- * Answers what the HTTP parser could not read. The connection ends: nobody knows where the next
- * request would begin.
+ * Responds to what the HTTP parser could not read. The connection ends: the start of the next
+ * request is unknown.
  */
 export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: Socket,
   { requestIdHeaderNames }: Pick<Config['http'], 'requestIdHeaderNames'>,
 ): void {
-  // As in Node's own handler: an answer that has begun must not get another one into its body.
+  // As in Node's own handler: a second response must not be written into the body of one that has
+  // begun.
   const current = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage
   if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) {
     socket.destroy()
@@ -81,7 +85,7 @@ export function answerClientError(
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-  // A client that goes on sending, or never closes, must not hold the connection.
+  // A client that keeps sending, or never closes, must not hold the connection.
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
@@ -105,7 +109,7 @@ function toAppError(error: Error & { code?: unknown }, otherwise: ErrorCode): Ap
   return new AppError(code, detail, { cause: error })
 }
 
-/** As much of the request line as the parser got before it gave up. */
+/** Returns as much of the request line as the parser read before it failed. */
 function parsedPath(error: Error & { rawPacket?: unknown }): string {
   const text = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : ''
   return /^[A-Z]+ (\/\S*)/.exec(text)?.[1] ?? '/'

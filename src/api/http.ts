@@ -22,18 +22,18 @@ import { uploadRoutes } from './routes/upload.ts'
 import { createServer } from './server.ts'
 
 declare module 'fastify' {
-  // A declaration of another package can only be extended by an interface.
+  // Only an interface can extend a declaration of another package.
   interface FastifyRequest {
-    /** Whose key came with the request. */
+    /** The account of the request's key. */
     account: string
-    /** What that key may do. */
+    /** The scopes of that key. */
     scopes: Key['scopes']
-    /** What tells that key from others. */
+    /** Identifies that key. */
     keyHash: string
   }
 }
 
-/** Everything the HTTP server answers with. */
+/** The parts of the app that the HTTP server uses. */
 export type HttpParts = Pick<
   App,
   'config' | 'log' | 'metrics' | 'tracing' | 'storage' | 'speech' | 'jobs' | 'live' | 'delivery'

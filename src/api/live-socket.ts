@@ -8,17 +8,22 @@ import { FrameTurns } from '../live/input/frame-turns.ts'
 import { clientAddressOf } from './auth/client-address.ts'
 import { newRequestId } from './request-id.ts'
 
-/** A client is asked for a sign of life this often, and given up without one for as long (contract 5.11). */
+/**
+ * Interval of pings; a client that does not answer one for as long is disconnected (contract 5.11).
+ */
 const PING_MS = 20_000
-/** With more than this on its way to a client, the next message waits. */
+/** With more unsent bytes than this, the next message waits. */
 const MAX_UNSENT_BYTES = 256 * 1024
 /** Clients send a frame whole, or in a few parts; ten thousand tiny ones only cost memory. */
 const MAX_FRAGMENTS = 64
-/** A client that does not answer a close is cut off after this time, or after so many further frames. */
+/**
+ * A client that does not answer a close is cut off after this time, or after this many further
+ * frames.
+ */
 const CLOSE_TIMEOUT_MS = 5000
 const MAX_FRAMES_AFTER_CLOSE = 1000
 
-/** What a close code means; clients show it. */
+/** The reasons of close codes; clients show them. */
 const reasons: Record<number, string> = {
   1009: 'frame too large',
   1011: 'internal error',
@@ -32,7 +37,10 @@ const reasons: Record<number, string> = {
   4500: 'session failed',
 }
 
-/** Tells the requests that `openLiveDoor` answers: all others that want to upgrade are answered as if they did not. */
+/**
+ * Returns whether `createLiveSocketServer` handles a request: all other upgrade requests are
+ * answered as if they did not ask for an upgrade.
+ */
 export function isLiveUpgrade({ url = '', headers }: IncomingMessage): boolean {
   const path = url.split('?', 1)[0]
   const isPath = path === '/v2/live' || path === '/v2/live/'
@@ -40,8 +48,8 @@ export function isLiveUpgrade({ url = '', headers }: IncomingMessage): boolean {
 }
 
 /**
- * The door between sockets and live sessions: it hands frames in and messages out, and decides nothing
- * but how large a frame may be and whether a client still lives.
+ * Connects sockets and live sessions: it passes frames in and messages out, and decides only how
+ * large a frame may be and whether a client is still alive.
  */
 export function createLiveSocketServer(
   http: FastifyInstance,
@@ -50,9 +58,9 @@ export function createLiveSocketServer(
   const { maxFrameBytes, resumeFrameBytes } = config.live
   const createSocketServer = (maxPayload: number) => {
     const limits = { maxPayload, maxFragments: MAX_FRAGMENTS, closeTimeout: CLOSE_TIMEOUT_MS }
-    // None of the subprotocols that a client may offer is spoken.
+    // The server speaks none of the subprotocols that a client may offer.
     const none = { perMessageDeflate: false, handleProtocols: () => false as const }
-    // A frame for each turn of the loop: what one socket brought at once may be ten thousand frames.
+    // One frame per turn of the event loop: a socket may receive ten thousand frames at once.
     const pace = { allowSynchronousEvents: false }
     return new WebSocketServer({ noServer: true, ...none, ...limits, ...pace })
   }
@@ -66,7 +74,7 @@ export function createLiveSocketServer(
     { head, requestId }: { head: Buffer; requestId: string },
   ): Promise<void> {
     const ignore = () => {}
-    socket.on('error', ignore) // A client that leaves while its session is looked up.
+    socket.on('error', ignore) // The client may disconnect while its session is looked up.
     const address = clientAddressOf(request, config.http)
     const connection = await connect(request, { requestId, address })
     socket.off('error', ignore)
@@ -79,7 +87,7 @@ export function createLiveSocketServer(
     const door = isResumed ? resumed : usual
     door.handleUpgrade(request, socket, head, (webSocket) => {
       isOpen = true
-      // Broken or too large frames: it closes by itself, with the code that says so.
+      // Broken or too large frames: the socket closes by itself, with the matching code.
       webSocket.on('error', () => {})
       if (typeof connection === 'number') refuse(webSocket, connection)
       else serveConnection({ webSocket, socket, connection, turns, maxFrameBytes })
@@ -114,17 +122,17 @@ export function createLiveSocketServer(
 
 type LiveSocketParts = Pick<App, 'config' | 'live' | 'log'>
 
-/** A client, and what it is attended with. */
+/** A client and the parts that serve it. */
 type Attendance = {
   webSocket: WebSocket
-  /** What is under it. */
+  /** The underlying socket. */
   socket: Duplex
   connection: Connection
   turns: FrameTurns
   maxFrameBytes: number
 }
 
-/** Hands what arrives to the connection and what it has to say to the client, until either ends. */
+/** Passes incoming frames to the connection and its messages to the client, until either ends. */
 function serveConnection(attendance: Attendance): void {
   const { webSocket, connection, turns, maxFrameBytes } = attendance
   let isFirst = true
@@ -161,7 +169,7 @@ function serveConnection(attendance: Attendance): void {
   for (const control of ['ping', 'pong']) webSocket.on(control, () => push(undefined, false))
   webSocket.on('close', async (code) => {
     pulse.stop()
-    // What it sent before it left is still taken.
+    // What the client sent before it disconnected is still processed.
     await line.drained()
     line.close()
     connection.lost(code)
@@ -174,7 +182,8 @@ async function writeMessages(
   onSent: (number: number) => void,
 ): Promise<void> {
   let isCorked = false
-  // What is sent in one turn of the loop goes out together: a client of small frames has many answers.
+  // Sends everything from one turn of the event loop together: a client of small frames gets many
+  // responses.
   function cork(): void {
     if (isCorked) return
     isCorked = true
@@ -196,8 +205,8 @@ async function writeMessages(
 }
 
 /**
- * Asks the client for signs of life, which also tell which messages have arrived: a ping is answered
- * after everything that was sent before it.
+ * Checks that the client is alive, which also shows which messages have arrived: a client answers a
+ * ping after everything that was sent before it.
  */
 function watchHeartbeat(webSocket: WebSocket, connection: Connection) {
   let [sent, seen] = [0, 0]
@@ -217,7 +226,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: Connection) {
 
   const beat = setInterval(ask, PING_MS)
   webSocket.on('pong', (data) => {
-    // One that was not asked for tells nothing; nor does one of what was not sent.
+    // An unsolicited pong proves nothing; nor does one with a number that was not sent.
     if (!isAsked()) return
     forget()
     const number = Number(data.toString())
@@ -232,7 +241,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: Connection) {
       sent = number
       ask()
     },
-    /** What is not read cannot be answered. */
+    /** A client whose socket is not read cannot answer. */
     pause(): void {
       isPaused = true
       forget()
@@ -248,7 +257,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: Connection) {
   }
 }
 
-/** Closes with a code that may be sent; 1005 and 1006 only say that none was received. */
+/** Closes with a code that may be sent; 1005 and 1006 only mean that none was received. */
 function close(webSocket: WebSocket, code: number): void {
   const isSendable = code >= 1000 && code !== 1005 && code !== 1006
   webSocket.close(isSendable ? code : 1011, reasons[code])

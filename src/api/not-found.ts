@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 
 /**
- * Answers 405 with `Allow` on the paths of the routes that follow, 404 elsewhere. Both come before
- * authentication and before the body is looked at. Must be called before routes are added.
+ * Answers 405 with `Allow` on the paths of the routes that follow, 404 elsewhere. Both precede
+ * authentication and any look at the body. Must be called before routes are added.
  */
 export function answerUnknownRoutes(http: FastifyInstance): void {
   const methods = new Map<string, string[]>()
@@ -13,7 +13,7 @@ export function answerUnknownRoutes(http: FastifyInstance): void {
   http.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     if (!request.is404) return
     const path = request.url.split('?', 1)[0]!
-    // Whoever writes a letter as %75 means the same path; the router says so too.
+    // A client that writes a letter as %75 means the same path; the router agrees.
     const decoded = decodePath(path)
     const allowed = [...methods].find(([route]) => matches(route, decoded))?.[1]
     if (!allowed) throw new AppError('route_not_found', path)
@@ -22,7 +22,10 @@ export function answerUnknownRoutes(http: FastifyInstance): void {
   })
 }
 
-/** Compares segment by segment, `:id` standing for anything but nothing; one slash at the end is ignored. */
+/**
+ * Compares segment by segment, where `:id` matches any non-empty segment; ignores one trailing
+ * slash.
+ */
 function matches(route: string, path: string): boolean {
   const expected = route.split('/')
   const given = path.replace(/\/$/, '').split('/')
@@ -30,7 +33,7 @@ function matches(route: string, path: string): boolean {
   return expected.every((part, i) => part === given[i] || (part.startsWith(':') && given[i] !== ''))
 }
 
-/** A slash that is encoded stays so: it divides nothing. */
+/** An encoded slash stays encoded: it separates nothing. */
 function decodePath(path: string): string {
   try {
     return decodeURI(path)

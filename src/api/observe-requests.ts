@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { App } from '../app.ts'
 import type { Span } from '../tracing.ts'
 
-/** The route of every request that none answers: a path may hold anything. */
+/** The route label of requests without a route: a path may hold anything. */
 const UNKNOWN_ROUTE = 'unknown'
 
 /** Times and traces all requests, under the patterns of their routes. */

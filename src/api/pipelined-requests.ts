@@ -2,8 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Requests that may wait on one connection. Hardly any client sends a request before the former is
- * answered; one packet can hold two thousand of them.
+ * Maximum of waiting requests per connection. Hardly any client sends a request before the previous
+ * response; one packet can hold two thousand requests.
  */
 const MAX_WAITING = 64
 
@@ -11,15 +11,15 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 type Waiting = [IncomingMessage, ServerResponse]
 
 /**
- * Handles the requests of each connection one after the other, each in a turn of its own of the
- * event loop: answers go out in this order anyway, and thousands in one packet would otherwise hold
- * the loop for seconds. Ends a connection on which too many wait with `refuse`.
+ * Handles the requests of each connection one after the other, each in its own turn of the event
+ * loop: responses are sent in this order anyway, and thousands of requests in one packet would
+ * otherwise block the loop for seconds. Ends a connection on which too many wait with `refuse`.
  */
 export function handleInTurn(server: Server, refuse: (socket: Socket) => void): void {
   const [handle] = server.listeners('request') as Handler[]
   if (!handle) throw new TypeError('the server has no handler yet')
   server.removeListener('request', handle)
-  /** The requests behind the one that is being handled; none where none is. */
+  /** The requests behind the current one; no entry where none is handled. */
   const queues = new WeakMap<Socket, Waiting[]>()
 
   function begin(socket: Socket, [request, response]: Waiting): void {

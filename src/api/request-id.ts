@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** A new id of the documented form (contract 1.5), for one request. */
+/** Returns a new request id in the documented form (contract 1.5). */
 export function newRequestId(): string {
   return `G-${randomBytes(4).toString('hex')}`
 }

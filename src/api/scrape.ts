@@ -8,11 +8,11 @@ import {
   countPendingDeliveries,
 } from '../storage/counts.ts'
 
-/** What metrics are read from. */
+/** The sources of metrics. */
 export type ScrapeParts = Pick<App, 'metrics' | 'storage' | 'live'>
 
 /**
- * Makes what reads all metrics as text, in the format of Prometheus. Those who ask at the same time
+ * Creates a function that reads all metrics as text, in the Prometheus format. Concurrent requests
  * share one reading: it may need no key, so it must not load the machine.
  */
 export function createScrape(parts: ScrapeParts): (log: FastifyBaseLogger) => Promise<string> {
@@ -50,7 +50,7 @@ async function scrape(
   return metrics.registry.metrics()
 }
 
-/** Tells how full the disk is; what the system does not tell is left out. */
+/** Reports how full the disk is; leaves out what the system does not report. */
 async function fillSpace(metrics: App['metrics'], space: App['storage']['space']): Promise<void> {
   const gauges = {
     free: metrics.storageFreeBytes,
@@ -67,8 +67,8 @@ async function fillSpace(metrics: App['metrics'], space: App['storage']['space']
 }
 
 /**
- * Sets a gauge to what is counted, and to 0 for `all` the rest. What cannot be counted is left out: the
- * other metrics are needed most when something is wrong.
+ * Sets a gauge to its counts, and to 0 for the rest of `all`. Leaves out what cannot be counted:
+ * the other metrics are needed most when something is wrong.
  */
 async function fill<L extends string>(
   gauge: Gauge<L>,

@@ -1,9 +1,9 @@
 /**
- * Makes what runs the work of each name one after another, so that somebody's hundred long searches
- * hold up nobody else's.
+ * Creates a function that runs the work of each name one after another, so that a client with a
+ * hundred long searches does not delay the others.
  */
 export function serializeByKey() {
-  /** The last work of each name that has some under way. */
+  /** The last work of each name that has some running. */
   const last = new Map<string, Promise<unknown>>()
   return async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
     const before = last.get(name) ?? Promise.resolve()

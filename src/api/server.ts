@@ -20,23 +20,31 @@ import { observeRequests } from './observe-requests.ts'
 import { handleInTurn } from './pipelined-requests.ts'
 import { newRequestId } from './request-id.ts'
 
-/** The largest upload fits at 2.3 Mbit/s; a request that takes longer to arrive only holds resources. */
+/**
+ * The largest upload fits at 2.3 Mbit/s; a request that takes longer to arrive only holds
+ * resources.
+ */
 const REQUEST_TIMEOUT_MS = 3_600_000
-/** Headers come in one packet or a few. Node looks for late ones every half minute unless it is told otherwise. */
+/**
+ * Headers arrive in one packet or a few. By default, Node checks for late ones every half minute.
+ */
 const HEADER_TIMEOUTS = { headersTimeout: 20_000, connectionsCheckingInterval: 5000 }
-/** Longer than the minute for which most proxies keep a connection that they may use again. */
+/** Longer than the minute for which most proxies keep an idle connection for reuse. */
 const IDLE_TIMEOUT_MS = 72_000
-/** While stopping, a connection that was opened must send something within this time: it may be on its way. */
+/**
+ * During shutdown, a new connection must send something within this time: a request may be on its
+ * way.
+ */
 const FIRST_BYTE_MS = 500
-/** A connection on which nothing moves for this long is dead. */
+/** A connection without traffic for this long is dead. */
 const SILENCE_TIMEOUT_MS = 300_000
 
-/** What every request needs, whatever its route. */
+/** The parts that every request needs, whatever its route. */
 export type ServerParts = Pick<App, 'config' | 'log' | 'metrics' | 'tracing'>
 
 /**
- * The framework as the contract wants it, before any route: an id for each request, one form for every
- * error on every path, bodies that are JSON, no work taken while stopping.
+ * Creates the framework instance that the contract requires, before any route: an id for each
+ * request, one form for every error on every path, JSON bodies, no work accepted during shutdown.
  */
 export function createServer(app: ServerParts): FastifyInstance {
   const { config, log } = app
@@ -46,7 +54,7 @@ export function createServer(app: ServerParts): FastifyInstance {
     answerClientError(refused, socket, { requestIdHeaderNames })
   })
   const http: FastifyInstance = Fastify({
-    loggerInstance: log.child({ room: 'api' }) as FastifyBaseLogger,
+    loggerInstance: log.child({ module: 'api' }) as FastifyBaseLogger,
     logController: new LogController({
       disableRequestLogging: true,
       requestIdLogLabel: 'requestId',
@@ -56,7 +64,7 @@ export function createServer(app: ServerParts): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery },
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
-    // What Node and the framework answer here by themselves has not the body of the contract.
+    // The default responses of Node and the framework here lack the body of the contract.
     http: {
       ...HEADER_TIMEOUTS,
       requireHostHeader: false,
@@ -82,16 +90,17 @@ export function createServer(app: ServerParts): FastifyInstance {
     const refused = new AppError('request_unreadable', 'too many requests wait on one connection')
     answerClientError(refused, socket, { requestIdHeaderNames })
   })
-  // Node itself would close the connection without a word.
+  // By default, Node would close the connection silently.
   http.server.on('connect', (_request, socket: Socket) => {
     const refused = new AppError('request_unreadable', 'this server is no proxy')
     answerClientError(refused, socket, { requestIdHeaderNames })
   })
-  // An expectation that we do not know is no reason to refuse a request.
+  // An unknown expectation is no reason to refuse a request.
   http.server.on('checkExpectation', (request, response) => http.routing(request, response))
 
   http.setValidatorCompiler(compileQueryReader)
-  // What is answered is built to its schema, and tests hold it to the published one; nothing is cut here.
+  // Responses are built to their schema, and tests check them against the published one; nothing is
+  // stripped here.
   http.setSerializerCompiler(() => JSON.stringify)
   acceptJson(http, { maxBytes: config.http.maxJsonBytes })
   http.setErrorHandler<FastifyError>(async (error, request, reply) => {
@@ -108,7 +117,7 @@ export function createServer(app: ServerParts): FastifyInstance {
     const { id, raw, routeOptions } = request
     nameRequest(id, reply)
     bodies.add(raw, () => Boolean(request.account))
-    // What checks this server from beside it asks by any name, and is given no address.
+    // Probes and scrapers beside the server may use any host name; their responses contain no URL.
     const isProbe = routeOptions.url === '/health' || routeOptions.url === '/metrics'
     requireHost(raw, isProbe ? { ...config.http, allowedHosts: [] } : config.http)
     if (stopping && routeOptions.url !== '/health') throw new AppError('server_stopping')
@@ -123,17 +132,17 @@ export function createServer(app: ServerParts): FastifyInstance {
   })
   http.addHook('preClose', async () => {
     stopping = true
-    // Node takes a connection on which nothing came yet for one with a request in hand.
+    // Node takes a connection without any bytes for one with a running request.
     setTimeout(() => {
       for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
     }, FIRST_BYTE_MS).unref()
   })
   http.addHook('onSend', async (_request, reply) => {
-    // A client that keeps its connection for a next request would hold up the end.
+    // A client that keeps its connection for a next request would delay the shutdown.
     if (stopping) reply.header('connection', 'close')
   })
   http.addHook('onResponse', async ({ log, method, routeOptions }, reply) => {
-    // The head of an answer that had begun before the stop promised to keep the connection.
+    // A response whose head was sent before the shutdown promised to keep the connection.
     if (stopping) http.server.closeIdleConnections()
     const fields = { method, route: routeOptions.url, status: reply.statusCode }
     log.info({ ...fields, ms: Math.round(reply.elapsedTime) }, 'answered')

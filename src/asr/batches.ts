@@ -1,13 +1,18 @@
 import type { Segment } from './speech-engine.ts'
 
-/** Segments decoded together: eight are hardly faster than four, and hold a worker for twice as long. */
+/**
+ * Segments decoded together: eight are hardly faster than four, and hold a worker twice as long.
+ */
 const BATCH = 4
-/** Segments among which batches are formed: far enough to find equal lengths, near enough for progress. */
+/**
+ * Segments among which batches are formed: enough to find equal lengths, few enough that progress
+ * stays steady.
+ */
 const WINDOW = 48
 
 /**
- * Groups segments of like length, so that none waits for a longer one. The plan depends on the segments
- * alone, which keeps results equal whatever the number of workers or restarts.
+ * Groups segments of similar length, so that none waits for a longer one. The plan depends on the
+ * segments alone, so results are equal for any number of workers or restarts.
  */
 export function planBatches(segments: readonly Segment[]): Segment[][] {
   const batches: Segment[][] = []

@@ -1,4 +1,4 @@
-/** The real embedded model, in its worker processes, on real and on generated sound. */
+/** The real embedded model, in its worker processes, on real and generated audio. */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

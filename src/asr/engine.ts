@@ -15,30 +15,33 @@ import { speakersTimeoutFor, TASK_TIMEOUT_S, timeoutFor } from './workers/task-t
 
 /** Samples of one detection task: ten minutes, so that a long recording keeps all workers busy. */
 const DETECT_SAMPLES = Math.floor((600 * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
-/** Seconds of patience per second of audio; 0.04 are needed to recognise and 0.003 to find speech on a fast core. */
+/**
+ * Timeout in seconds per second of audio. A fast core needs 0.04 to recognize and 0.003 to detect
+ * speech.
+ */
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 const DETECT_TIMEOUT_PER_SECOND = 0.2
 
 /**
- * Once there is a live session, batches get what it leaves: a tenth of a core that both want. Not before,
- * since their processes would yield to everything else on the machine too.
+ * Once a live session exists, batches get what it leaves: a tenth of a core that both want. Not
+ * before, since their processes would also yield to everything else on the machine.
  */
 const BATCH_NICENESS = 10
 
-/** Where the models lie, and how many processes load them. */
+/** The folder that holds the models, and how many processes load them. */
 export type SpeechEngineOptions = {
   folder: string
   workers: number
   log: Log
   metrics?: Pick<Metrics, 'workerRestarts'>
-  /** Makes processes for live sessions too; seconds between two partials of an utterance. */
+  /** Also creates processes for live sessions; seconds between two partials of an utterance. */
   live?: { partialInterval: number }
 }
 
 /** Starts the worker processes; their models load in the background. */
 export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const { folder, workers, metrics } = options
-  const log = options.log.child({ room: 'asr' })
+  const log = options.log.child({ module: 'asr' })
   const entry = new URL('workers/worker.ts', import.meta.url)
   const start = (role: WorkerRole, count: number) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
@@ -92,7 +95,8 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       return pool.run({ kind: 'speakers', ...task }, { signal, timeout })
     },
     async checkReady({ signal }) {
-      // A probe goes before batch work: it asks whether anything can be heard, not how long the queue is.
+      // A probe runs before batch work: it checks that recognition works, not how long the queue
+      // is.
       const how = { signal, timeout: TASK_TIMEOUT_S, priority: -1 }
       await Promise.all([pool.run({ kind: 'check' }, how), live?.checkReady(how)])
     },
@@ -102,7 +106,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   }
 }
 
-/** Speech probabilities of a whole recording; its parts are heard side by side. */
+/** Returns the speech probabilities of a whole recording; its parts are processed in parallel. */
 async function detect(
   pool: WorkerPool,
   { path, samples }: PcmFile,
@@ -129,7 +133,7 @@ async function detect(
   try {
     await Promise.all(parts)
   } catch (error) {
-    failed.abort(error) // The other parts are of no use any more.
+    failed.abort(error) // The other parts are no longer of use.
     await Promise.allSettled(parts)
     throw error
   }

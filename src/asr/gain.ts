@@ -1,16 +1,16 @@
-/** Sound whose loud parts stay below this (1 = full scale) is quiet. */
+/** Audio whose loud parts stay below this (1 = full scale) is quiet. */
 const QUIET = 0.1
-/** Where the loud parts of quiet sound are raised to. */
+/** The level to which the loud parts of quiet audio are raised. */
 const TARGET = 0.3
-/** Never raised more than this: what is fainter still is the noise of the device. */
+/** Maximum gain: anything fainter is the noise of the device. */
 const MAX_GAIN = 30
-/** Samples per peak that is looked at (32 ms), and the share of peaks that may be clicks. */
+/** Samples per peak (32 ms), and the share of peaks that may be clicks. */
 const FRAME = 512
 const CLICKS = 0.01
 
 /**
- * Raises quiet sound: both models were trained on speech at usual levels and miss words 30 dB below it.
- * Sound at a usual level is returned as it is.
+ * Raises quiet audio: both models were trained on speech at usual levels and miss words 30 dB below
+ * them. Returns audio at a usual level unchanged.
  */
 export function normalizeLevel(audio: Float32Array): Float32Array {
   const level = loudLevel(audio)
@@ -19,13 +19,13 @@ export function normalizeLevel(audio: Float32Array): Float32Array {
   return audio.map((sample) => Math.max(-1, Math.min(1, sample * gain)))
 }
 
-/** How far back live sound is looked at, in frames: about ten seconds. */
+/** How far back the level of live audio is measured, in frames: about ten seconds. */
 export const LEVEL_FRAMES = 312
 
 /**
- * Tells how much to raise each frame of live sound, by the frames before it alone: `peaks` are those of
- * the last `LEVEL_FRAMES` frames, in order, the frame itself last. A loud frame is not driven beyond
- * full scale by a quiet past.
+ * Returns the gain of each frame of live audio, by the frames before it alone: `peaks` are those of
+ * the last `LEVEL_FRAMES` frames, in order, the frame itself last. After a quiet past, a loud frame
+ * is not driven beyond full scale.
  */
 export function liveGain(peaks: readonly number[]): number {
   const sorted = peaks.toSorted((a, b) => a - b)
@@ -35,7 +35,7 @@ export function liveGain(peaks: readonly number[]): number {
   return Math.max(1, Math.min(MAX_GAIN, TARGET / level, room))
 }
 
-/** Peak of the loud parts, clicks left out. */
+/** Returns the peak of the loud parts, without clicks. */
 function loudLevel(audio: Float32Array): number {
   const peaks = new Float32Array(Math.ceil(audio.length / FRAME))
   for (let i = 0; i < audio.length; i++) {

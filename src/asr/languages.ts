@@ -1,8 +1,8 @@
 import { AppError } from '../errors.ts'
 
 /**
- * The language to recognise a recording in, out of those the client listed and those some installed
- * model knows; undefined leaves the choice among several to the engine.
+ * Returns the language to recognize a recording in, out of those that the client listed and some
+ * installed model supports; undefined leaves the choice among several to the engine.
  */
 export function chooseLanguage(
   listed: readonly string[],
@@ -17,7 +17,9 @@ export function chooseLanguage(
   return usable.length === 1 ? usable[0] : undefined
 }
 
-/** `language_config.languages` of a request's parameters; they are checked where they come in. */
+/**
+ * Returns `language_config.languages` of a request's parameters, which are validated on receipt.
+ */
 export function listedLanguages(params: Record<string, unknown>): readonly string[] {
   const { language_config } = params as { language_config?: { languages?: readonly string[] } }
   return language_config?.languages ?? []

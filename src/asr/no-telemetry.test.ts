@@ -10,7 +10,7 @@ test('ONNX Runtime keeps no id and no log of its use when it is loaded', (t) => 
   const folder = mkdtempSync(join(tmpdir(), 'steno-telemetry-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const module = new URL('onnx-runtime.ts', import.meta.url)
-  // The model is none, but the runtime is started to find that out.
+  // There is no such model, but the runtime has to start to find that out.
   const script = `import('${module}').then((asr) => asr.loadModel('none')).catch(() => {})`
   const { PATH } = process.env
   const env = { PATH, HOME: folder, TMPDIR: folder, XDG_CACHE_HOME: folder }

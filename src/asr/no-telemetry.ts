@@ -1,5 +1,6 @@
 /**
- * From version 1.30 on ONNX Runtime for Linux reports its use to its maker, under an id that it keeps
- * in the home folder. It asks the environment once, when it is loaded, so this must be imported before.
+ * Since version 1.30 ONNX Runtime for Linux reports its use to its vendor, under an id that it
+ * stores in the home folder. It reads the environment once, when it is loaded, so this must be
+ * imported before.
  */
 process.env.ORT_DISABLE_TELEMETRY = '1'

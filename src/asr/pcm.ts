@@ -2,8 +2,8 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { AppError } from '../errors.ts'
 
 /**
- * Reads samples `start` to `end` (exclusive) of a 16-bit little-endian mono file as floats from -1 to
- * 1. Blocks, so only worker processes call it; fails with `storage_unreadable`.
+ * Reads samples `start` to `end` (exclusive) of a 16-bit little-endian mono file as floats from -1
+ * to 1. Blocks, so only worker processes call it. Throws `storage_unreadable`.
  */
 export function readSamples(path: string, start: number, end: number): Float32Array {
   const bytes = Buffer.alloc((end - start) * 2)

@@ -8,7 +8,7 @@ const second = 16_000
 
 type Answer = Partial<Recognition> & { text?: string }
 
-/** A recognizer that answers each call from a script and notes what it was asked. */
+/** A recognizer that answers from a script and records each call. */
 function scripted(...script: Answer[]) {
   const asked: { seconds: number; forceNonEmpty: boolean }[] = []
   const recognizer: Pick<Recognizer, 'recognize'> = {
@@ -36,7 +36,9 @@ function scripted(...script: Answer[]) {
   return { recognizer, asked }
 }
 
-/** A voice detector that hears `voice` (one character per 32 ms, `#` is speech) in every piece. */
+/**
+ * A VAD that detects speech as in `voice` (one character per 32 ms, `#` is speech) in every piece.
+ */
 function detectorOf(voice: string) {
   return {
     detect: async () => Float32Array.from(voice, (c) => (c === '#' ? 0.95 : 0.05)),

@@ -3,7 +3,7 @@ import type { Recognition, Recognizer } from './recognizer.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import { VAD_FRAME, type VoiceDetector } from './vad.ts'
 
-/** What was made of one piece of audio; times in seconds from its start. */
+/** The recognition result of one piece of audio; times in seconds from its start. */
 export type RecognizedPiece = {
   words: Word[]
   language: string
@@ -11,30 +11,32 @@ export type RecognizedPiece = {
   warnings: string[]
 }
 
-/** The models that hear together. */
+/** The models that work together. */
 export type RecognitionModels = {
   recognizer: Pick<Recognizer, 'recognize'>
   detector: Pick<VoiceDetector, 'detect'>
 }
 
-/** A second try is believed only when the model is this sure (mean log probability per token). */
+/** The result of a retry is accepted only at this confidence (mean log probability per token). */
 const SURE = -0.8
-/** A first answer less sure than this needs a voice detector that is sure. */
+/** A first result below this confidence needs support from the VAD. */
 const DOUBTFUL = -1
-/** Mean speech probability, and voiced seconds, that back a doubtful answer. */
+/** Mean speech probability, and voiced seconds, that support a doubtful result. */
 const BACKING = 0.5
 const MIN_VOICED = 0.25
-/** A hole of this many seconds between words is looked into; it needs so many voiced seconds. */
+/** A gap of this many seconds between words is checked; it needs so many voiced seconds. */
 const HOLE = 1.2
 const HOLE_VOICED = 0.8
-/** A text that looped is heard again in halves; shorter pieces are left as they are, in seconds. */
+/**
+ * Text that looped is recognized again in halves; shorter pieces are left as they are, in seconds.
+ */
 const SHORTEST_HALF = 1
 
 /**
- * Recognises pieces of one channel together and repairs what encoder-decoders get wrong: text that
- * loops is heard again in two halves, speech that came back empty is heard again with an answer
- * demanded, voiced holes between words are heard by themselves, and words that no voice backs are
- * dropped. What stays voiced without words is counted as `uncovered`.
+ * Recognizes pieces of one channel together and repairs typical errors of encoder-decoders: it
+ * recognizes text that loops again in two halves, retries speech that came back empty with an empty
+ * result forbidden, recognizes voiced gaps between words separately, and drops words that the VAD
+ * does not support. Speech that stays without words counts as `uncovered`.
  */
 export async function recognizeWithRepair(
   ears: RecognitionModels,
@@ -53,7 +55,10 @@ export async function recognizeWithRepair(
   return heard
 }
 
-/** Hears a piece again in two parts, cut where it is quietest, and so on; keeps the first text if that gives none. */
+/**
+ * Recognizes a piece again in two halves, cut at the quietest point, recursively; keeps the first
+ * text if the halves give none.
+ */
 async function recognizeHalves(
   ears: RecognitionModels,
   audio: Float32Array,
@@ -131,7 +136,7 @@ async function hearHole(
   return shift(found.words, from / SAMPLE_RATE)
 }
 
-/** Stretches of at least `HOLE` seconds without words, the edges of the piece included. */
+/** Returns the spans of at least `HOLE` seconds without words, including the edges of the piece. */
 function findHoles(words: readonly Word[], seconds: number): Span[] {
   if (words.length === 0) return []
   const edges = [0, ...words.flatMap((word) => [word.start, word.end]), seconds]
@@ -159,7 +164,7 @@ function shift(words: readonly Word[], seconds: number): Word[] {
   return words.map((word) => ({ ...word, start: word.start + seconds, end: word.end + seconds }))
 }
 
-/** The sample in the middle half of `audio` around which 100 ms hold the least energy. */
+/** Returns the sample in the middle half of `audio` around which 100 ms have the least energy. */
 export function quietestPoint(audio: Float32Array): number {
   const step = SAMPLE_RATE / 100
   const reach = SAMPLE_RATE / 20

@@ -1,8 +1,8 @@
 import { AppError } from '../errors.ts'
 
 /**
- * Does work of a worker process, and does it again when its process died: it may have done so for another
- * reason, but one that dies twice over the same will again.
+ * Runs work of a worker process, and retries it once when the process died: it may have died for
+ * another reason, but work that kills two processes will kill the next.
  */
 export async function retryOnce<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -4,19 +4,19 @@ import { VAD_FRAME } from './vad.ts'
 
 /** How speech probabilities become segments; all times in seconds. */
 export type SegmentOptions = {
-  /** A frame above this opens speech; below `closeBelow` for `closeAfter` ends it. */
+  /** A frame above this begins speech; frames below `closeBelow` for `closeAfter` end it. */
   openAbove: number
   closeBelow: number
   closeAfter: number
   padBefore: number
   padAfter: number
-  /** Longest segment: the recognizer gets slower and less sure with length. */
+  /** Longest segment: the recognizer gets slower and less accurate with length. */
   maxSeconds: number
-  /** Speech with less voice than this is a click. */
+  /** Speech with fewer voiced seconds than this is a click. */
   minVoiced: number
 }
 
-/** Values for recordings, chosen on recordings with references. */
+/** Values for recordings, tuned on recordings with reference transcripts. */
 export const fileSegments: SegmentOptions = {
   openAbove: 0.5,
   closeBelow: 0.35,
@@ -31,8 +31,8 @@ type Stretch = { from: number; to: number }
 
 /**
  * Turns the speech probabilities of a whole recording (one per `VAD_FRAME` samples) into segments:
- * speech closes after a pause, and longer speech is cut at its quietest point. Segments ascend and do
- * not overlap; where pads would meet, the gap is shared.
+ * speech ends at a pause, and longer speech is cut at its quietest point. Segments ascend and do
+ * not overlap; where paddings would meet, they share the gap.
  */
 export function cutSegments(
   probabilities: Float32Array,
@@ -61,7 +61,7 @@ function toFrames(seconds: number): number {
   return (seconds * SAMPLE_RATE) / VAD_FRAME
 }
 
-/** Stretches of frames with speech, by hysteresis. */
+/** Finds ranges of frames with speech, by hysteresis. */
 function findStretches(probabilities: Float32Array, options: SegmentOptions): Stretch[] {
   const closeAfter = toFrames(options.closeAfter)
   const stretches: Stretch[] = []
@@ -84,7 +84,10 @@ function findStretches(probabilities: Float32Array, options: SegmentOptions): St
   return stretches
 }
 
-/** Cuts a stretch that is too long where the voice is weakest, leaving each part room to breathe. */
+/**
+ * Cuts a range that is too long where the speech probability is lowest; each part leaves space for
+ * its padding.
+ */
 function cutLong(
   stretch: Stretch,
   probabilities: Float32Array,
@@ -108,7 +111,7 @@ function cutLong(
   return [{ from: stretch.from, to: cut }, ...rest]
 }
 
-/** Mean speech probability over five frames around `frame` (160 ms). */
+/** Returns the mean speech probability of five frames around `frame` (160 ms). */
 function voiceAround(probabilities: Float32Array, frame: number): number {
   let sum = 0
   for (let i = frame - 2; i <= frame + 2; i++) sum += probabilities[i] ?? 0

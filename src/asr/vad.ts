@@ -3,26 +3,35 @@ import { floats, floatsOf, integers, loadModel } from './onnx-runtime.ts'
 
 /** Samples per decision of the detector: 32 ms at 16 kHz. */
 export const VAD_FRAME = 512
-/** Samples of the previous frame that the model sees before each frame. */
+/** Samples of the previous frame that the model gets before each frame. */
 export const CONTEXT = 64
-/** Frames to hear before a stretch whose probabilities count, so that the state is settled: about 1.5 s. */
+/**
+ * Lead-in frames before a range whose probabilities count, so that the state is settled: about 1.5
+ * s.
+ */
 export const WARM_UP = 48
-/** Lanes heard at once; 16 of them cost a third of one by one. */
+/** Lanes processed at once; 16 of them cost a third of running them one by one. */
 const LANES = 16
 /** A lane shorter than this is not worth its warm-up. */
 const MIN_LANE = 96
 const STATE_SIZE = 128
 
-/** A loaded model that tells speech from other sound. */
+/** A loaded model that detects speech. */
 export type VoiceDetector = {
-  /** Probability of speech per frame of 512 samples; a last short frame is padded with silence. */
+  /**
+   * Returns the probability of speech per frame of 512 samples; pads a last short frame with
+   * silence.
+   */
   detect(audio: Float32Array): Promise<Float32Array>
-  /** Hears frame by frame, from no memory on; each input is `CONTEXT` samples and the frame behind them. */
+  /**
+   * Opens a stream with a fresh state that takes one frame at a time; each input is `CONTEXT`
+   * samples and the frame after them.
+   */
   stream(): VoiceStream
   close(): Promise<void>
 }
 
-/** One pass over sound: the probability of speech in each further frame. */
+/** One pass over audio: returns the probability of speech in each further frame. */
 export type VoiceStream = (input: Float32Array) => Promise<number>
 
 /** Loads Silero VAD v6 (MIT, https://github.com/snakers4/silero-vad). */
@@ -36,8 +45,8 @@ export async function loadVoiceDetector(file: string): Promise<VoiceDetector> {
 }
 
 /**
- * The model is recurrent and tiny, so one stream leaves the processor idle. The recording is cut into
- * lanes that run side by side in the batch dimension, each with a warm-up.
+ * The model is recurrent and tiny, so one stream leaves the processor idle. The recording is cut
+ * into lanes that run in parallel in the batch dimension, each with a warm-up.
  */
 async function detectInLanes(session: Session, audio: Float32Array): Promise<Float32Array> {
   const frames = Math.ceil(audio.length / VAD_FRAME)
@@ -69,7 +78,7 @@ async function detectInLanes(session: Session, audio: Float32Array): Promise<Flo
   return probabilities
 }
 
-/** Always one frame in the batch: other sizes of it may change the last bits of a result. */
+/** Always uses a batch of one frame: other batch sizes may change the last bits of a result. */
 function streamFrames(session: Session): VoiceStream {
   const sampleRate = integers([16_000], [])
   let state = floats(new Float32Array(2 * STATE_SIZE), [2, 1, STATE_SIZE])

@@ -1,18 +1,22 @@
 import { AppError } from '../errors.ts'
 
-/** Live sessions take eight channels too; files with more are ambisonics or damage, not speech. */
+/**
+ * Live sessions support eight channels too; files with more are ambisonics or damaged, not speech.
+ */
 export const MAX_CHANNELS = 8
-/** Below is no speech; the highest rate that recorders write is 768 kHz. */
+/** Lower rates hold no speech; the highest rate that recorders write is 768 kHz. */
 const [MIN_RATE, MAX_RATE] = [1000, 768_000]
 /** A film has a dozen tracks, with its fonts some fifty. */
 export const MAX_TRACKS = 100
 
 /** The shortest frames, of Opus, last 2.5 ms. */
 const MAX_PACKETS_PER_SECOND = 1000
-/** Read in less than a second, so nobody needs to look at them. */
+/** Read in less than a second, so they need no check. */
 const FREE_PACKETS = 100_000
 
-/** Refuses what no recording has: such headers are damage, or made to exhaust the decoder. */
+/**
+ * Rejects formats that no recording has: such headers are damaged, or made to exhaust the decoder.
+ */
 export function checkAudioFormat({
   channels,
   sampleRate,
@@ -33,22 +37,24 @@ export function checkAudioFormat({
 }
 
 /**
- * Refuses a header that declares more than a second for every byte of the file: no codec is that
- * dense, even where it leaves silence out; a damaged or hostile header is.
+ * Rejects a header that declares more than one second per byte of the file: no codec is that dense,
+ * even where it omits silence; a damaged or hostile header is.
  */
 export function checkDeclaredDuration(seconds: number, bytes: number): void {
   if (seconds <= Math.max(bytes, 1)) return
   throw new AppError('media_unsupported', `${Math.round(seconds)} s declared in ${bytes} bytes`)
 }
 
-/** Refuses sound that is longer than the limit: `media_too_long`. */
+/** Rejects audio that is longer than the limit: `media_too_long`. */
 export function checkLength(seconds: number, maxSeconds: number): void {
   if (seconds <= maxSeconds) return
   const limit = `the limit is ${maxSeconds} s (STENO_MAX_AUDIO_S)`
   throw new AppError('media_too_long', `${Math.ceil(seconds)} s; ${limit}`)
 }
 
-/** Refuses a stream of packets that hold next to no sound: counting millions of them takes minutes. */
+/**
+ * Rejects a stream of packets that hold next to no audio: counting millions of them takes minutes.
+ */
 export function checkPacketRate(packets: number, seconds: number): void {
   if (packets <= FREE_PACKETS || packets <= seconds * MAX_PACKETS_PER_SECOND) return
   const found = `${packets} packets for ${Math.round(seconds)} s of sound`

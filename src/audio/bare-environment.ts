@@ -1,7 +1,9 @@
-/** Variables that programs need to start: where shared libraries lie, and Windows' own folder. */
+/**
+ * Variables that programs need to start: the paths of shared libraries, and Windows' own folder.
+ */
 const KEPT_VARIABLES = ['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot']
 
-/** The environment of processes that meet bytes of customers: no setting, no key, no secret. */
+/** Returns the environment of processes that handle customer data: no settings, keys or secrets. */
 export function bareEnvironment(): Record<string, string> {
   return Object.fromEntries(
     KEPT_VARIABLES.flatMap((name) => {

@@ -4,14 +4,14 @@ import { beepOver } from './beep.ts'
 
 const stretch = { start: 4000, end: 12_000 }
 
-/** A second of one value, with the tone over the stretch. */
+/** A second of one value, with the tone over the span. */
 function beeped(value: number): Int16Array {
   const samples = new Int16Array(16_000).fill(value)
   beepOver(samples, { at: 0, stretches: [stretch] })
   return samples
 }
 
-/** Which part of the energy lies at `pitch` (Goertzel, 1958). */
+/** The share of the energy at `pitch` (Goertzel, 1958). */
 function partAt(samples: Int16Array, pitch: number): number {
   const turn = (2 * Math.PI * pitch) / 16_000
   const sum = (wave: (phase: number) => number) =>

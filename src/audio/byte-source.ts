@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { AppError } from '../errors.ts'
 
-/** Bytes that can be read from anywhere; a read that passes the end comes back short. */
+/** Bytes that can be read at any offset; a read beyond the end returns fewer. */
 export type ByteSource = { readonly size: number; read(offset: number, length: number): Uint8Array }
 
 /** Reads from bytes in memory. */
@@ -13,8 +13,8 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
 }
 
 /**
- * Reads from a file, synchronously: only the decoder process does so. What the system refuses to open or
- * read throws `storage_unreadable`. The caller closes it.
+ * Reads from a file, synchronously: only the decoder process does so. Throws `storage_unreadable`
+ * when the system cannot open or read it. The caller closes it.
  */
 export function openFileSource(path: string): ByteSource & { close(): void } {
   const descriptor = guard(() => openSync(path, 'r'))
@@ -36,7 +36,7 @@ export function openFileSource(path: string): ByteSource & { close(): void } {
   }
 }
 
-/** The system's message names the path; the code says as much without it. */
+/** The system's message contains the path; the code says as much without it. */
 function guard<T>(read: () => T): T {
   try {
     return read()

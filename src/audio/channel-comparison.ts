@@ -1,19 +1,21 @@
 import type { Planes } from './pcm.ts'
 
-/** Finds channels with the same sound while it passes by. */
+/** Finds channels with the same audio while it is being decoded. */
 export type ChannelComparison = {
   write(planes: Planes): void
-  /** For each channel the lowest one with the same sound, null when there is none below it. */
+  /**
+   * Returns for each channel the lowest one with the same audio, null when there is none below it.
+   */
   result(): (number | null)[]
 }
 
 /**
- * The difference of two equal channels lies 40 dB below them, or more: a lossy codec gives the two sides
- * of one mono sound different rounding errors.
+ * The difference of two equal channels lies 40 dB below them, or more: a lossy codec gives the two
+ * sides of one mono signal different rounding errors.
  */
 const SAME = 1e-4
 
-/** Compares every two of `channels` channels over the whole recording. */
+/** Compares every pair of `channels` channels over the whole recording. */
 export function createChannelComparison(channels: number): ChannelComparison {
   const energies = new Float64Array(channels)
   const differences = new Float64Array(channels * channels)

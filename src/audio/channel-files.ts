@@ -5,7 +5,7 @@ import { createChannelComparison } from './channel-comparison.ts'
 import type { DecodedChannel } from './media.ts'
 import { type Planes, toInt16 } from './pcm.ts'
 
-/** Name of a channel's file within its folder. */
+/** Returns the name of a channel's file within its folder. */
 export function channelFile(channel: number): string {
   return `ch${channel}.pcm`
 }
@@ -14,14 +14,14 @@ export function channelFile(channel: number): string {
 export type ChannelFiles = {
   readonly samples: number
   write(planes: Planes): void
-  /** Puts everything on the disk and tells what was written. */
+  /** Syncs everything to disk and returns what was written. */
   finish(): DecodedChannel[]
   close(): void
 }
 
 /**
- * Makes one file per channel in `folder`. Writes are synchronous: a slow disk slows the decoder down, and
- * nothing gathers in memory. A full disk throws `storage_full`.
+ * Creates one file per channel in `folder`. Writes are synchronous: a slow disk slows the decoder
+ * down, and nothing accumulates in memory. A full disk throws `storage_full`.
  */
 export function createChannelFiles(folder: string, channels: number): ChannelFiles {
   const paths = Array.from({ length: channels }, (_, channel) => join(folder, channelFile(channel)))

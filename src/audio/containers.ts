@@ -2,23 +2,23 @@ import { AppError } from '../errors.ts'
 import type { ByteSource } from './byte-source.ts'
 import { type ElementaryStream, findStream, syncedStream } from './frame-sync.ts'
 
-/** What a file is, judged by its bytes, and which reader takes it. */
+/** The container of a file, detected from its bytes, and the reader for it. */
 export type Container =
   | { reader: 'wav'; extension: string }
   /** Samples without any header: telephony, 8 kHz, one channel. */
   | { reader: 'raw'; extension: string; encoding: 'alaw' | 'mulaw' }
-  /** `demuxer` is forced on libav, so that it never guesses: its guess could be a playlist. */
+  /** `demuxer` is forced on libav, so that it never guesses: it might guess a playlist. */
   | { reader: 'libav'; extension: string; demuxer: string }
 
-/** Longest stretch searched for the first frame of a stream that starts with something else. */
+/** How far to search for the first frame of a stream that starts with something else. */
 const HEAD_BYTES = 64 * 1024
-/** Tags that may stand one after another at the start of a file. */
+/** Maximum number of consecutive tags at the start of a file. */
 const MAX_TAGS = 8
 
 /**
- * Names the container, or throws `media_unsupported`. Only known audio and video containers pass:
- * playlists and concatenation scripts, which make a decoder open other files, never do. The name
- * decides only among encodings that have no header at all.
+ * Returns the container, or throws `media_unsupported`. Accepts only known audio and video
+ * containers, never playlists and concatenation scripts, which make a decoder open other files. The
+ * name decides only among encodings that have no header at all.
  */
 export function detectContainer(source: ByteSource, nameHint = ''): Container {
   if (source.size === 0) throw new AppError('media_undecodable', 'the file is empty')
@@ -29,7 +29,7 @@ export function detectContainer(source: ByteSource, nameHint = ''): Container {
   throw new AppError('media_unsupported', 'the file is not of a known audio or video container')
 }
 
-/** First bytes, `?` for any; then libav's demuxer and the extension, where that is another. */
+/** First bytes, `?` for any; then libav's demuxer and the extension, where that differs. */
 const magics: [magic: string, demuxer: string, extension?: string][] = [
   ['fLaC', 'flac'],
   ['RIFX????WAVE', 'wav'],
@@ -61,7 +61,10 @@ function libav(demuxer: string, extension = demuxer): Container {
   return { reader: 'libav', extension, demuxer }
 }
 
-/** The ISO family by its major brand; the same boxes also hold still pictures, which are not media. */
+/**
+ * Detects the ISO family by its major brand; the same boxes also hold still pictures, which are not
+ * media.
+ */
 function detectMp4(text: string): Container | undefined {
   const brand = text.slice(4, 8) === 'ftyp' ? text.slice(8, 12).toLowerCase() : 'qt  '
   if (/^(hei|hev|mif1|msf1|avi[fs]|jp2|jpm|jpx|crx)/.test(brand)) return undefined
@@ -70,13 +73,13 @@ function detectMp4(text: string): Container | undefined {
   return libav('mov', known === 'm4b' ? 'm4a' : known)
 }
 
-/** EBML says what it holds in its DocType element (id 0x4282), within the first bytes. */
+/** EBML states its content in the DocType element (id 0x4282), within the first bytes. */
 function detectMatroska(text: string): Container | undefined {
   const [, kind] = /B\x82[\s\S]{1,8}?(webm|matroska)/.exec(text) ?? []
   return kind ? libav('matroska', kind === 'webm' ? 'webm' : 'mkv') : undefined
 }
 
-/** Streams of bare frames, behind any ID3 tags: a tag may hold a picture of megabytes. */
+/** Detects streams of bare frames, after any ID3 tags: a tag may hold a picture of megabytes. */
 function detectStream(source: ByteSource): Container | undefined {
   const start = skipTags(source)
   const head = source.read(start, HEAD_BYTES)
@@ -94,7 +97,10 @@ const streamDemuxers: Record<ElementaryStream, string> = {
   eac3: 'eac3',
 }
 
-/** Ten bytes of header, the last four the length in seven bits each (ID3v2.4, section 3.1). */
+/**
+ * Returns the length of the tags. Ten bytes of header, the last four the length in seven bits each
+ * (ID3v2.4, section 3.1).
+ */
 function skipTags(source: ByteSource): number {
   let at = 0
   for (let tags = 0; tags < MAX_TAGS; tags++) {
@@ -106,7 +112,7 @@ function skipTags(source: ByteSource): number {
   return at
 }
 
-/** The bytes of such a file may be anything, so what is recognisably something else is refused. */
+/** The bytes of such a file may be anything, so anything recognizably different is rejected. */
 function detectHeaderless(head: Uint8Array, name: string): Container | undefined {
   const [, extension = ''] = /\.(\w+)$/.exec(name) ?? []
   if (isForeign(head)) return undefined
@@ -124,7 +130,9 @@ function isGsm(head: Uint8Array): boolean {
   return true
 }
 
-/** Pictures, documents, archives, programs, MPEG streams, and what is left of the families above. */
+/**
+ * Pictures, documents, archives, programs, MPEG streams, and what is left of the families above.
+ */
 const foreignMagics = [
   ...['\x89PNG', '\xff\xd8\xff', 'GIF8', '%PDF', 'PK\x03\x04', '\x1f\x8b', '\x7fELF', 'MZ'],
   ...['\x00\x00\x01\xba', 'G@', 'RIFF', '????ftyp', '\x1aE\xdf\xa3'],
@@ -135,9 +143,9 @@ function isForeign(head: Uint8Array): boolean {
   return foreignMagics.some((magic) => startsWith(start, magic)) || isText(head.subarray(0, 512))
 }
 
-/** Text is valid UTF-8 without control characters, which samples never are for long. */
+/** Text is valid UTF-8 without control characters, which is never true of samples for long. */
 function isText(bytes: Uint8Array): boolean {
-  // As a stream: a character cut in half at the end is no proof against text.
+  // As a stream: a character cut in half at the end does not rule out text.
   const text = new TextDecoder('utf-8').decode(bytes, { stream: true })
   return !/[\p{Cc}\ufffd]/u.test(text.replace(/[\t\n\f\r]/g, ' '))
 }

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { runDecoder } from './decoder-client.ts'
 
-/** 16-bit mono samples at 44.1 kHz, of a length that the file itself tells. */
+/** 16-bit mono samples at 44.1 kHz, whose length is that of the file. */
 const wavHeader = Buffer.from(
   'RIFF\xff\xff\xff\xffWAVEfmt \x10\0\0\0\x01\0\x01\0\x44\xac\0\0\x88\x58\x01\0\x02\0\x10\0data\xff\xff\xff\xff',
   'latin1',
@@ -23,7 +23,9 @@ function temporaryFolder(t: TestContext): string {
   return folder
 }
 
-/** A pipe that nobody writes to: who opens it hangs in the system, as a decoder might in native code. */
+/**
+ * A pipe that nobody writes to: opening it blocks in the system, as a decoder might in native code.
+ */
 function hangingFile(t: TestContext): string {
   const path = join(temporaryFolder(t), 'pipe')
   execFileSync('mkfifo', [path])
@@ -49,7 +51,7 @@ async function waitFor<T>(find: () => T | undefined | false): Promise<T> {
   }
 }
 
-/** Hours of silence: the header, and a hole for the samples. */
+/** Hours of silence: the header, and a sparse file for the samples. */
 function hoursFile(folder: string): string {
   const file = join(folder, 'hours.wav')
   writeFileSync(file, wavHeader)
@@ -121,7 +123,7 @@ test('a decoder that takes more than its limits is killed, by fault of the file'
     const running = runDecoder(request, { signal: never, limits })
     await assert.rejects(running, { code: 'media_undecodable', message })
   }
-  // The system refuses the rest of the file.
+  // The system rejects the rest of the file.
   const running = runDecoder(decode, { signal: never, limits: { fileBytes: 1e6 } })
   await assert.rejects(running, { code: /media_undecodable|storage_full/ })
 })

@@ -12,13 +12,13 @@ import type {
 import { confine } from './decoder-sandbox.ts'
 import { watchMemory } from './memory-watch.ts'
 
-/** How a decoder process is watched. */
+/** How a decoder process is monitored. */
 export type RunOptions = {
   signal: AbortSignal
   onProgress?: ((fraction: number) => void) | undefined
-  /** Seconds without a sign of life after which a decoder is taken to hang. */
+  /** Seconds without a message after which a decoder is considered hung. */
   timeout?: number
-  /** Other limits than those of the request. */
+  /** Overrides the limits of the request. */
   limits?: Partial<DecoderLimits>
 }
 
@@ -27,15 +27,16 @@ const entry = fileURLToPath(new URL('./decoder-process.ts', import.meta.url))
 /** A healthy decoder reports four times a second; a disk may stall for much longer than that. */
 const TIMEOUT = 60
 
-/** Signals by which native code ends itself; others come from outside and say nothing about the file. */
+/** Signals by which native code ends itself; others come from outside and do not blame the file. */
 const crashes = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP', 'SIGSYS'])
-/** Exit code of a Node that ran out of memory in JavaScript and could not end itself by a signal. */
+/** Exit code of Node when it runs out of memory in JavaScript and cannot end itself by a signal. */
 const NODE_OUT_OF_MEMORY = 'exit code 134'
 
 /**
- * Runs one request in a decoder process of its own, which ends with it. The process is killed when `signal`
- * aborts, no sign of life comes or it exceeds its limits, and ends by itself when this one dies. A native
- * crash and a limit that was exceeded are the file's fault: `media_undecodable`.
+ * Runs one request in its own decoder process, which ends with it. The process is killed when
+ * `signal` aborts, it sends nothing until the timeout, or it exceeds its limits, and it ends by
+ * itself when this one dies. A native crash and an exceeded limit are the file's fault:
+ * `media_undecodable`.
  */
 export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   request: Request,
@@ -83,7 +84,7 @@ function startDecoder(request: ProbeRequest | DecodeRequest, limits: DecoderLimi
   const folder = request.task === 'decode' ? request.folder : undefined
   const command = confine({ file: process.execPath, args }, { limits, folder })
   return spawn(command.file, command.args, {
-    // A group of its own: a Ctrl-C meant for the server must not look like a broken file.
+    // A process group of its own: a Ctrl-C meant for the server must not look like a broken file.
     detached: true,
     env: bareEnvironment(),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -92,7 +93,10 @@ function startDecoder(request: ProbeRequest | DecodeRequest, limits: DecoderLimi
 
 type DecoderWatch = {
   sawLife(): void
-  /** What the file did, when the process ended `how`; undefined when something else ended it. */
+  /**
+   * Returns the fault of the file when the process ended `how`; undefined when something else ended
+   * it.
+   */
   faultOf(how: string): string | undefined
   close(): void
 }
@@ -113,7 +117,7 @@ function watchDecoder(
   const tooMuchMemory = `the decoder needed more than ${megabytes} MB of memory`
   const onExceeded = () => kill(tooMuchMemory)
   const memory = watchMemory(child.pid, { limitBytes: memoryBytes, onExceeded })
-  // Counted in ticks, not by the clock: after a suspend of the machine both start anew.
+  // Counted in ticks, not by the clock: the time of a system suspend does not count.
   const watchdog = setInterval(() => {
     if (++silence >= timeout) kill(`the decoder hung for ${timeout} s`)
     else if (++age >= wallSeconds) kill(`the decoder took more than ${wallSeconds} s`)
@@ -126,7 +130,7 @@ function watchDecoder(
       if (fault) return fault
       if (how === 'SIGXCPU') return `the decoder worked for more than ${cpuSeconds} s`
       if (how === 'SIGXFSZ') return 'the decoder wrote more than the longest recording holds'
-      // The system ran out of memory, and the decoder had taken a good part of it.
+      // The system ran out of memory, and the decoder used a good part of it.
       if (how === 'SIGKILL' && memory.peakBytes > memoryBytes / 2) return tooMuchMemory
       return undefined
     },

@@ -1,37 +1,40 @@
 import type { DecodeRequest, ProbeRequest } from './decoder-messages.ts'
 
-/** What a decoder process may take. Bytes and seconds. */
+/** The resource limits of a decoder process. In bytes and seconds. */
 export type DecoderLimits = {
-  /** Memory in use, looked at a few times a second. */
+  /** Memory in use, checked a few times a second. */
   memoryBytes: number
-  /** Memory asked for, which the system refuses at once where it can. */
+  /** Memory requested, which the system refuses at once where it can. */
   dataBytes: number
   cpuSeconds: number
   /** From start to end; on a loaded machine a second of work takes several. */
   wallSeconds: number
-  /** Of one file that is written. */
+  /** Size of each file that is written. */
   fileBytes: number
 }
 
 /**
- * Node and libav take 115 MB before they have read anything, the index of twelve hours of film 170 MB more;
- * the rest is for its fonts and covers.
+ * Node and libav take 115 MB before they have read anything, the index of twelve hours of film 170
+ * MB more; the rest is for its fonts and covers.
  */
 const MEMORY_BYTES = 512 * 1024 * 1024
 /** Node alone counts 620 MB of stacks and reserves, most of which are never used. */
 const DATA_BYTES = 1536 * 1024 * 1024
 /** Counting the 400,000 packets of 2:15 h took 5 s on a busy machine. */
 const PROBE_CPU_SECONDS = 30
-/** An hour of stereo mp3 takes 6 s where nothing else runs, twice that on a busy machine. */
+/** An hour of stereo mp3 takes 6 s on an idle machine, twice that on a busy one. */
 const [DECODE_CPU_SECONDS, DECODE_CPU_PER_SECOND] = [60, 0.1]
 /** A busy machine gives a decoder an eighth of a core. */
 const WALL_PER_CPU = 8
-/** What a file may exceed the sound it holds by. */
+/** How much larger than its audio a file may be. */
 const SPARE_BYTES = 1024 * 1024
 /** 16-bit samples at 16 kHz. */
 const BYTES_PER_SECOND = 32_000
 
-/** The limits of one request; those of decoding grow with the longest recording that is taken. */
+/**
+ * Returns the limits of one request; those of decoding grow with the longest recording that is
+ * accepted.
+ */
 export function limitsOf(request: ProbeRequest | DecodeRequest): DecoderLimits {
   const isProbe = request.task === 'probe'
   const cpuSeconds = isProbe

@@ -1,12 +1,15 @@
 import type { PlainError } from '../errors.ts'
 import type { DecodedMedia, MediaInfo } from './media.ts'
 
-/** What the server asks of a decoder process: one request each. */
+/** The requests of the server to a decoder process: one per process. */
 export type ProbeRequest = {
   task: 'probe'
   file: string
   nameHint: string | undefined
-  /** A stream that has to be counted is counted no further; undefined = to its end. */
+  /**
+   * A stream whose length has to be counted is counted no further than this; undefined = to its
+   * end.
+   */
   maxSeconds?: number | undefined
 }
 export type DecodeRequest = {
@@ -17,17 +20,20 @@ export type DecodeRequest = {
   maxSeconds: number
 }
 
-/** What a request is answered with. */
+/** The result of a request. */
 export type DecoderResult<Request> = Request extends ProbeRequest ? MediaInfo : DecodedMedia
 
-/** What a decoder process says: any number of `progress`, which also proves that it lives, then one end. */
+/**
+ * Messages of a decoder process: any number of `progress`, which also prove that it is alive, then
+ * one final message.
+ */
 export type DecoderMessage =
   | { type: 'progress'; fraction: number }
   | { type: 'done'; result: MediaInfo | DecodedMedia }
   | { type: 'failed'; error: PlainError }
 
 /**
- * Called every few milliseconds by whatever works long in the decoder process: lets the loop turn (to
- * hear that the server is gone, to free libav's memory) and shows the server that work goes on.
+ * Called every few milliseconds by long work in the decoder process: lets the event loop run (to
+ * notice that the server is gone, to free libav's memory) and shows the server that work continues.
  */
 export type Heartbeat = () => Promise<void>

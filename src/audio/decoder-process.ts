@@ -7,7 +7,9 @@ import { decodeFile, probeFile } from './decoding.ts'
 /** Often enough for a progress bar and for the watchdog on the other side. */
 const REPORT_MS = 250
 
-/** A program of its own: takes one request from its parent, answers it, ends. See `decoder-client.ts`. */
+/**
+ * A separate program: takes one request from its parent, answers it, ends. See `decoder-client.ts`.
+ */
 process.on('disconnect', () => process.exit())
 process.on('message', (request: ProbeRequest | DecodeRequest) => {
   void run(request).then((message) => process.send!(message, () => process.exit()))
@@ -35,7 +37,10 @@ async function run(request: ProbeRequest | DecodeRequest): Promise<DecoderMessag
   }
 }
 
-/** A file that makes the decoder eat all memory should cost the decoder, not the server. Linux only. */
+/**
+ * Makes the out-of-memory killer choose the decoder, so that a file that exhausts the memory ends
+ * the decoder and not the server. Linux only.
+ */
 function offerToOutOfMemoryKiller(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000')

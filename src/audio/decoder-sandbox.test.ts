@@ -24,7 +24,7 @@ function temporaryFolder(t: TestContext): string {
   return folder
 }
 
-/** Runs a program of Node in the strongest confinement; what it printed, and how it ended. */
+/** Runs a Node program in the strongest confinement; returns its output, and how it ended. */
 async function runConfined(code: string, folder: string, changed: Partial<typeof limits> = {}) {
   const program = { file: process.execPath, args: ['-e', code] }
   const { file, args } = confine(program, { limits: { ...limits, ...changed }, folder })

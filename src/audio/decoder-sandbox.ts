@@ -3,28 +3,29 @@ import { readFileSync } from 'node:fs'
 import type { DecoderLimits } from './decoder-limits.ts'
 
 /**
- * What the system offers to confine a decoder with: `files` is no network and nothing to write to but the
- * output folder, `network` is no network, `limits` only limits of memory and time, `none` not even these.
+ * How far the system can confine a decoder: `files` allows no network and no writes except to the
+ * output folder, `network` allows no network, `limits` only limits memory and time, `none` not even
+ * these.
  */
 export type Confinement = 'files' | 'network' | 'limits' | 'none'
 
 /** A program to start, with its arguments. */
 export type ProcessCommand = { file: string; args: string[] }
 
-/** What a decoder may take, and the folder that it writes to. */
+/** The limits of a decoder, and the folder that it writes to. */
 export type Bounds = { limits: DecoderLimits; folder: string | undefined }
 
 /** The shell finds `unshare` and `mount` of util-linux here; the decoder itself needs no path. */
 const PATH = 'PATH=/usr/bin:/bin:/usr/sbin:/sbin'
-/** File systems that hold no files of anybody, and that the decoder and the shell may need. */
+/** File systems that hold no user files, and that the decoder and the shell may need. */
 const PSEUDO =
   /^(proc|sysfs|devtmpfs|devpts|mqueue|cgroup2?|securityfs|debugfs|tracefs|bpf|pstore)$/
-/** Each mount to make read-only takes a few milliseconds of every start. */
+/** Each mount to make read-only adds a few milliseconds to every start. */
 const MAX_MOUNTS = 24
-/** A feature that takes longer to answer is not there. */
+/** A feature that takes longer to answer is considered missing. */
 const TRIAL_MS = 5000
 
-// A limit that the shell does not know is left out: one shell has -d, another lacks it.
+// A limit that the shell does not support is skipped: one shell has -d, another lacks it.
 const LIMIT_SCRIPT = `
 ulimit -c 0 2>/dev/null
 ulimit -n 256 2>/dev/null
@@ -34,7 +35,8 @@ ulimit -S -t "$3" 2>/dev/null
 shift 3
 exec "$@"`
 
-// The output folder becomes a mount of its own first, so it stays as it is when the rest turns read-only.
+// The output folder first becomes a mount of its own, so it stays writable when the rest turns
+// read-only.
 const READ_ONLY_SCRIPT = `
 folder=$1
 count=$2
@@ -51,7 +53,10 @@ const withoutNetwork = ['unshare', '--user', '--map-root-user', '--net', '--ipc'
 
 let known: Confinement | undefined
 
-/** The strongest confinement that works here; found out once, by starting a program in each. */
+/**
+ * Returns the strongest confinement that works here; determined once, by starting a program in
+ * each.
+ */
 export function findConfinement(): Confinement {
   known ??= (['files', 'network', 'limits'] as const).find(works) ?? 'none'
   return known
@@ -67,8 +72,9 @@ function works(confinement: Confinement): boolean {
 }
 
 /**
- * The command that starts `command` with limits, and confined as far as the system offers it. The program
- * takes the place of the shell: it has the pid of what is started, and its exit is that of the whole.
+ * Returns the command that starts `command` with limits, and confined as far as the system supports
+ * it. The program replaces the shell: it has the pid of the started process, and its exit status is
+ * that of the whole.
  */
 export function confine(
   command: ProcessCommand,
@@ -77,7 +83,7 @@ export function confine(
 ): ProcessCommand {
   if (confinement === 'none') return command
   const program = [command.file, ...command.args]
-  // Units as POSIX has them: kilobytes of memory, blocks of 512 bytes.
+  // Units as in POSIX: kilobytes of memory, blocks of 512 bytes.
   const numbers = [
     Math.ceil(limits.dataBytes / 1024),
     Math.ceil(limits.fileBytes / 512),
@@ -97,7 +103,7 @@ function outerProgram(confinement: Confinement, folder: string | undefined): str
   return [...outer, '--mount', ...script, folder ?? '', `${mounts.length}`, ...mounts]
 }
 
-/** Where files can be written now; a folder may have been mounted since the last time. */
+/** Returns the writable mounts; a folder may have been mounted since the last call. */
 function writableMounts(): string[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n')
   const places = lines.flatMap((line) => {

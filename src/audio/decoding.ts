@@ -21,20 +21,20 @@ import { createWorkCheck } from './work-check.ts'
 type Steps = {
   pulse: Heartbeat
   onProgress: (fraction: number) => void
-  /** For tests: processor time taken so far; that of this process unless it is given. */
+  /** For tests: processor time used so far; that of this process by default. */
   cpuSeconds?: () => number
 }
 
-/** An opened recording: what it is, and its sound in blocks of one rate. */
+/** An opened recording: its description, and its audio in blocks of one rate. */
 type Sound = {
   info: MediaInfo
-  /** Of the file. */
+  /** Size of the file. */
   bytes: number
   rate: number
   blocks: AsyncIterable<Planes> | Iterable<Planes>
 }
 
-/** Tells what a file holds. Runs in the decoder process. */
+/** Returns what a file holds. Runs in the decoder process. */
 export function probeFile(request: ProbeRequest, pulse: Heartbeat): Promise<MediaInfo> {
   return withSound(request, pulse, async ({ info }) => info)
 }
@@ -82,13 +82,13 @@ async function withSound<T>(
   }
 }
 
-/** Where our own reader finds the samples; undefined where libav has to decode them. */
+/** Returns where our own reader finds the samples; undefined where libav has to decode them. */
 function layoutOf(container: Container, source: ByteSource): SampleLayout | undefined {
   if (container.reader === 'raw') return headerlessLayout(source, container.encoding)
   return container.reader === 'wav' ? readWavLayout(source) : undefined
 }
 
-/** libav is loaded only for files that need it: it is the bigger part of a decoder's start. */
+/** Loads libav only for files that need it: it is the larger part of a decoder's start. */
 async function withLibav<T>(
   request: ProbeRequest | DecodeRequest,
   options: { demuxer: string; extension: string; bytes: number; pulse: Heartbeat },

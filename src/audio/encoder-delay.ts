@@ -1,10 +1,10 @@
 const samples: Record<string, number> = { mp3: 1105, mp2: 481, aac: 1024, ac3: 256, eac3: 256 }
 
 /**
- * Samples that the usual encoder of a codec puts before the first recorded one: its look-ahead and the
- * overlap of its blocks (LAME 576 + 529, one block of AAC, half a block of AC-3, filter banks). Good
- * containers mark them and libav cuts them off. Bare streams do not, nor does an MP3 without the tag of
- * its encoder: at 8 kHz it would be 138 ms late.
+ * Returns the samples that the usual encoder of a codec puts before the first recorded one: its
+ * look-ahead and the overlap of its blocks (LAME 576 + 529, one block of AAC, half a block of AC-3,
+ * filter banks). Good containers mark them and libav cuts them off. Bare streams do not, nor does
+ * an MP3 without the tag of its encoder: at 8 kHz it would be 138 ms late.
  */
 export function usualDelay(codec: string, sampleRate: number): number {
   if (codec === 'speex') return sampleRate <= 8000 ? 80 : sampleRate <= 16_000 ? 223 : 508
@@ -12,8 +12,9 @@ export function usualDelay(codec: string, sampleRate: number): number {
 }
 
 /**
- * libav's decoder cuts two blocks off every WMA, as Microsoft's encoder needs. Its own encoder is late by
- * one only: such files (seen: ffmpeg 5.1) lose one block of sound, which has to be made up for.
+ * Returns whether a file lost a block. libav's decoder cuts two blocks off every WMA, as
+ * Microsoft's encoder needs. Its own encoder delays by one only: such files (seen: ffmpeg 5.1) lose
+ * one block of audio, which has to be compensated.
  */
 export function losesBlock(codec: string, encoder: string): boolean {
   return /^wmav[12]$/.test(codec) && encoder.startsWith('Lavf')

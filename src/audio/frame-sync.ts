@@ -1,6 +1,6 @@
 /**
- * Elementary streams have no magic number: they are known by frame headers that follow one another at
- * the distance each states. Random bytes do not keep that up for three frames.
+ * Elementary streams have no magic number: they are recognized by frame headers that follow one
+ * another at the distance each states. Random bytes do not match for three frames.
  */
 export type ElementaryStream = 'mp3' | 'mp2' | 'aac' | 'ac3' | 'eac3'
 
@@ -8,7 +8,10 @@ type Frame = { stream: ElementaryStream; length: number }
 
 const FRAMES_IN_A_ROW = 3
 
-/** Names the stream whose frames follow one another from `at` to the end of `bytes`, or for three frames. */
+/**
+ * Returns the stream whose frames follow one another from `at` to the end of `bytes`, or for three
+ * frames.
+ */
 export function syncedStream(bytes: Uint8Array, at: number): ElementaryStream | undefined {
   const first = readFrame(bytes, at)
   if (!first) return undefined
@@ -21,7 +24,10 @@ export function syncedStream(bytes: Uint8Array, at: number): ElementaryStream | 
   return first.stream
 }
 
-/** The first place from which three whole frames follow: recordings cut out of a broadcast start anywhere. */
+/**
+ * Returns the stream at the first position from which three whole frames follow: recordings cut out
+ * of a broadcast start anywhere.
+ */
 export function findStream(bytes: Uint8Array): ElementaryStream | undefined {
   for (let at = 0; at < bytes.length; at++) {
     const first = readFrame(bytes, at)

@@ -1,9 +1,9 @@
-/** Sample in [-1, 1] of one mu-law byte (ITU-T G.711). */
+/** Returns the sample in [-1, 1] of one mu-law byte (ITU-T G.711). */
 export function decodeMuLaw(byte: number): number {
   return muLaw[byte]!
 }
 
-/** Sample in [-1, 1] of one A-law byte (ITU-T G.711). */
+/** Returns the sample in [-1, 1] of one A-law byte (ITU-T G.711). */
 export function decodeALaw(byte: number): number {
   return aLaw[byte]!
 }

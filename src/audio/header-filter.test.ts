@@ -26,7 +26,7 @@ const extensible = Buffer.from(chunk('fmt ', Buffer.concat([fmt.subarray(8), Buf
 extensible.writeUInt16LE(0xfffe, 8)
 extensible.writeUInt16LE(1, 32)
 
-/** Feeds all chunks and checks what each answer says; a filter is made anew from its state each time. */
+/** Feeds all chunks and checks each result; recreates the filter from its state each time. */
 function filterAll(chunks: Uint8Array[]): Buffer {
   const sounds: Uint8Array[] = []
   let filter = createHeaderFilter(format)
@@ -46,7 +46,7 @@ function filterAll(chunks: Uint8Array[]): Buffer {
   return Buffer.concat(sounds)
 }
 
-/** Cuts bytes at the given places. */
+/** Cuts bytes at the given positions. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const sorted = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length]
   sorted.sort((a, b) => a - b)
@@ -61,7 +61,7 @@ const headers: [string, Buffer][] = [
   ['junk before the format', wrap([chunk('JUNK', Buffer.alloc(28)), fmt])],
 ]
 
-/** Sound that holds no letter R, hence never begins a header. */
+/** Audio without the letter R, hence never the beginning of a header. */
 const sounds = fc
   .uint8Array({ maxLength: 200 })
   .map((bytes) => bytes.map((b) => (b === 82 ? 0 : b)))
@@ -94,7 +94,7 @@ test('sound that merely begins like a header stays whole', () => {
   const letters = fc.constantFrom('R', 'RI', 'RIFF', 'RIFF1234', 'RIFF1234WAV', 'RIFFxxxxAVI ', 'x')
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 6 }), (texts) => {
-      // Ended by a letter that no header has there, so that none comes about by accident.
+      // Ends with a letter that no header has there, so that none forms by accident.
       const chunks = texts.map((text) => Buffer.from(text))
       assert.deepEqual(filterAll([...chunks, Buffer.from('_')]), Buffer.from(`${texts.join('')}_`))
       assert.deepEqual(filterAll(chunks), Buffer.from(texts.join('')))

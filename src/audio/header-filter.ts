@@ -1,12 +1,18 @@
 import type { AudioFormat } from './audio-format.ts'
 import { contradiction } from './wav-header.ts'
 
-/** Headers with a cue list or a description stay far below; what is longer is no header of a stream. */
+/**
+ * Headers with a cue list or a description stay far below; anything longer is not the header of a
+ * stream.
+ */
 const MAX_HEADER_BYTES = 64 * 1024
 
-/** What came of a chunk; `held.length + sound.length - released` are the bytes of the chunk. */
+/** The result for a chunk; `held.length + sound.length - released` are the bytes of the chunk. */
 export type FilteredChunk = {
-  /** Sound to be appended; its first `released` bytes came with earlier chunks and turned out to be no header. */
+  /**
+   * Audio to append; its first `released` bytes came with earlier chunks and turned out not to be a
+   * header.
+   */
   sound: Uint8Array
   /** First bytes of the chunk, which are header or may become one. */
   held: Uint8Array
@@ -14,31 +20,35 @@ export type FilteredChunk = {
 }
 
 /**
- * Takes WAV headers out of the chunks of a live session (contract 5.3): what begins a chunk with
- * `RIFF????WAVE`, up to and including the header of its `data` chunk. It may be split over chunks.
+ * Removes WAV headers from the chunks of a live session (contract 5.3): bytes at the start of a
+ * chunk from `RIFF????WAVE` up to and including the header of its `data` chunk. A header may be
+ * split over chunks.
  */
 export type HeaderFilter = {
   /**
-   * Takes the next chunk, or says why it is refused: its header contradicts the session, or is too long.
-   * A refused chunk leaves the filter as it was.
+   * Takes the next chunk, or returns why it is rejected: its header contradicts the session, or is
+   * too long. A rejected chunk leaves the filter unchanged.
    */
   write(chunk: Uint8Array): FilteredChunk | { problem: string }
-  /** Bytes held back that are not known to be sound, nor a whole header; a filter is restored from them. */
+  /**
+   * Bytes held back, neither known to be audio nor a complete header; a filter is restored from
+   * them.
+   */
   readonly pending: Uint8Array
-  /** No more chunks follow: the pending bytes that are sound after all. */
+  /** Ends the input: returns the pending bytes that are audio after all. */
   end(): Uint8Array
 }
 
 const nothing = new Uint8Array(0)
 
-/** Makes a filter; `pending` restores one. */
+/** Creates a filter; `pending` restores one. */
 export function createHeaderFilter(
   format: AudioFormat,
   pending: Uint8Array = nothing,
 ): HeaderFilter {
   let waiting: Uint8Array = pending
 
-  /** Takes `chunk` behind `waiting`, which must begin a header for the two to be one. */
+  /** Appends `chunk` to `waiting`; the two belong together only if `waiting` begins a header. */
   function take(chunk: Uint8Array): FilteredChunk | { problem: string } {
     const bytes = join(waiting, chunk)
     const header = readHeader(bytes, format)
@@ -47,7 +57,7 @@ export function createHeaderFilter(
       waiting = bytes
       return { sound: nothing, held: chunk, released: 0 }
     }
-    // What waited was no header, but this chunk may begin one of its own.
+    // The waiting bytes were no header, but this chunk may begin one of its own.
     if (header === 0 && waiting.length > 0) return takeAlone(chunk)
     const held = chunk.subarray(0, header - waiting.length)
     waiting = nothing
@@ -80,8 +90,9 @@ export function createHeaderFilter(
 }
 
 /**
- * Length of the header that `bytes` begin with, 0 for none. Sizes are not believed but for finding the
- * next chunk: those of RIFF and `data` are mere guesses where a header goes before a stream.
+ * Returns the length of the header that `bytes` begin with, 0 for none. Sizes are trusted only for
+ * finding the next chunk: those of RIFF and `data` are mere guesses where a header precedes a
+ * stream.
  */
 function readHeader(
   bytes: Uint8Array,
@@ -108,12 +119,12 @@ function readHeader(
   return { problem: `the WAV header is longer than ${MAX_HEADER_BYTES} bytes` }
 }
 
-/** Whether `bytes` are the beginning of `RIFF????WAVE`, or begin with it. */
+/** Returns whether `bytes` are the beginning of `RIFF????WAVE`, or begin with it. */
 function mayBegin(bytes: Uint8Array): boolean {
   return isAt(bytes, 'RIFF', 0) && isAt(bytes, 'WAVE', 8)
 }
 
-/** Whether `name` stands at `at`, as far as the bytes go. */
+/** Returns whether `name` is at position `at`, as far as the bytes go. */
 function isAt(bytes: Uint8Array, name: string, at: number): boolean {
   const end = Math.min(name.length, bytes.length - at)
   for (let i = 0; i < end; i++) if (bytes[at + i] !== name.charCodeAt(i)) return false

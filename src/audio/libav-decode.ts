@@ -9,8 +9,8 @@ import { silentPlanes } from './silence.ts'
 import { createTimeline } from './timeline.ts'
 
 /**
- * Decodes a track to blocks of about a second, every channel at 16 kHz. Damaged packets are left
- * out; silence stands where sound is missing.
+ * Decodes a track to blocks of about a second, every channel at 16 kHz. Damaged packets are
+ * skipped; silence replaces missing audio.
  */
 export async function* decodeTrack(
   { format, track, info, firstPacket }: OpenedMedia,
@@ -28,7 +28,7 @@ export async function* decodeTrack(
       resampler ??= createFrameResampler(frame, SAMPLE_RATE)
       const { sampleRate } = frame
       firstRate ??= sampleRate
-      // Bare streams have time stamps counted at their first rate, wrong after a change.
+      // Bare streams have time stamps in units of their first rate, wrong after a change.
       const stamp = sampleRate === firstRate ? seconds(frame.pts, track) : undefined
       const missing = missingBefore(stamp, frame.nbSamples / sampleRate)
       if (missing > 0) {
@@ -39,7 +39,7 @@ export async function* decodeTrack(
     }
   }
 
-  /** The last, null, makes the decoder give what it holds back. */
+  /** Yields all packets; the last, null, makes the decoder return what it has buffered. */
   async function* allPackets(): AsyncGenerator<Packet | null> {
     yield firstPacket
     yield* readPackets(format, { track: track.index, pulse })

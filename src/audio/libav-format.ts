@@ -21,20 +21,22 @@ import type { Heartbeat } from './decoder-messages.ts'
 
 Log.setLevel(AV_LOG_QUIET)
 
-/** Errors in a row after which a damaged file is taken to have ended. */
+/** Consecutive errors after which a damaged file is considered to have ended. */
 const MAX_READ_ERRORS = 50
-/** Packets between two looks at the event loop: a few milliseconds. */
+/** Packets between two turns of the event loop: a few milliseconds. */
 const PACKETS_PER_PULSE = 2000
 
-/** Pictures are never decoded, not even to learn their size: a header may declare gigabytes of them. */
+/**
+ * Pictures are never decoded, not even to get their size: a header may declare gigabytes of them.
+ */
 const soundDecoders = Codec.getCodecList()
   .filter((codec) => codec.type === AVMEDIA_TYPE_AUDIO && codec.isDecoder())
   .map((codec) => codec.name)
   .join(',')
 
 /**
- * Opens a file with one demuxer and no other. `file:` keeps a colon in the path from being read as a
- * protocol, and no other protocol is allowed. The caller closes with `closeInputSync()`.
+ * Opens a file with one demuxer and no other. `file:` prevents a colon in the path from being read
+ * as a protocol, and no other protocol is allowed. The caller closes with `closeInputSync()`.
  */
 export function openFormat(path: string, demuxer: string): FormatContext {
   const inputFormat = InputFormat.findInputFormat(demuxer)
@@ -43,7 +45,7 @@ export function openFormat(path: string, demuxer: string): FormatContext {
   const options = Dictionary.fromObject({
     protocol_whitelist: 'file',
     codec_whitelist: soundDecoders,
-    // One more than is taken, so that the file is refused for its tracks.
+    // One more than is supported, so that the file is rejected for its tracks.
     max_streams: `${MAX_TRACKS + 1}`,
   })
   check(format.openInputSync(`file:${path}`, inputFormat, options))
@@ -55,21 +57,23 @@ export function check(code: number): void {
   if (code < 0) throw new AppError('media_undecodable', FFmpegError.strerror(code))
 }
 
-/** Seconds of a time stamp of `stream`; undefined when it has none. */
+/** Returns the seconds of a time stamp of `stream`; undefined when it has none. */
 export function seconds(stamp: bigint, stream: Stream): number | undefined {
   if (stamp === AV_NOPTS_VALUE) return undefined
   const { num, den } = stream.timeBase
   return (Number(stamp) * num) / den
 }
 
-/** Lets the demuxer skip all tracks but one: pictures are most of a film, and nobody looks at them. */
+/**
+ * Makes the demuxer skip all tracks but one: pictures are most of a film, and nothing uses them.
+ */
 export function keepTrack(format: FormatContext, index: number): void {
   for (const stream of format.streams) {
     if (stream.index !== index) stream.discard = AVDISCARD_ALL
   }
 }
 
-/** The packets of one track; damaged stretches are passed over. Each is valid until the next is taken. */
+/** Yields the packets of one track; skips damaged parts. Each is valid until the next is read. */
 export async function* readPackets(
   format: FormatContext,
   { track, pulse }: { track: number; pulse: Heartbeat },

@@ -20,38 +20,38 @@ import { losesBlock, usualDelay } from './encoder-delay.ts'
 import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
 import type { MediaInfo } from './media.ts'
 
-/** An opened file and the one audio track that is heard. */
+/** An opened file and the one audio track that is decoded. */
 export type OpenedMedia = {
   format: FormatContext
   track: Stream
   info: MediaInfo
-  /** Taken to look at it; `readPackets` gives those after it. */
+  /** Read to inspect it; `readPackets` yields those after it. */
   firstPacket: Packet
-  /** Seconds of silence before the sound: a film's time starts with its picture. */
+  /** Seconds of silence before the audio: a film's time starts with its picture. */
   lead: number
-  /** Seconds at the start of what is decoded that were never recorded. */
+  /** Seconds at the start of the decoded audio that were never recorded. */
   delay: number
   close(): void
 }
 
-/** What our own look at the file found. */
+/** The results of our own inspection of the file. */
 export type OpenOptions = {
   demuxer: string
   extension: string
   bytes: number
-  /** Of sound whose length has to be counted; undefined = any. */
+  /** Limit for audio whose length has to be counted; undefined = no limit. */
   maxSeconds: number | undefined
   pulse: Heartbeat
 }
 
 /**
- * Opens a file with the given demuxer, reads its tracks and picks one: the default track where the file
- * names one, else the first.
+ * Opens a file with the given demuxer, reads its tracks and picks one: the default track where the
+ * file names one, else the first.
  */
 export async function openMedia(path: string, options: OpenOptions): Promise<OpenedMedia> {
   const format = openFormat(path, options.demuxer)
   try {
-    // What is known before libav looks into the packets is declared; later values may be guesses.
+    // Values before libav reads any packets are declared; later ones may be guesses.
     const declared = declaredDuration(format)
     check(format.findStreamInfoSync(null))
     const track = pickTrack(format)
@@ -104,7 +104,10 @@ async function takePacket(
   throw new AppError('media_undecodable', 'the audio track is empty')
 }
 
-/** Seconds that the header states for the sound and for the whole file; 0 where it does not. */
+/**
+ * Returns the seconds that the header states for the audio and for the whole file; 0 where it does
+ * not.
+ */
 function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: number } {
   const audio = format.streams.find((s) => s.codecpar.codecType === AVMEDIA_TYPE_AUDIO)
   const ofTrack = audio ? (seconds(audio.duration, audio) ?? 0) : 0
@@ -113,8 +116,9 @@ function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: num
 }
 
 /**
- * Recordings of a browser and bare streams do not say how long they are: their packets are read, which
- * takes a second for hours of sound, and none is decoded. A stream that is too long is read no further.
+ * Counts the duration of recordings that do not state it, such as those of browsers and bare
+ * streams. It reads their packets, which takes a second for hours of audio, and decodes none. It
+ * stops reading a stream that is too long.
  */
 async function countDuration(
   path: string,
@@ -140,7 +144,7 @@ async function countDuration(
   }
 }
 
-/** What stands before the sound, and what of the decoded sound was never recorded. */
+/** Returns the silence before the audio, and how much of the decoded audio was never recorded. */
 function startOf(
   format: FormatContext,
   { track, codec, firstPacket }: { track: Stream; codec: string; firstPacket: Packet },

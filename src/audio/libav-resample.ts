@@ -14,30 +14,31 @@ import { checkAudioFormat } from './audio-limits.ts'
 import { check } from './libav-format.ts'
 import type { Planes } from './pcm.ts'
 
-/** libav's resampler, asked for its output once a second: each question costs as much as the work. */
+/** libav's resampler, read once a second: each read costs as much as the resampling itself. */
 export type FrameResampler = {
   readonly channels: number
-  /** Takes a frame in; gives what has gathered when that is enough. */
+  /** Takes a frame; yields the accumulated output once there is enough. */
   write(frame: Frame): Generator<Planes>
-  /** Everything that is left; the next frame starts afresh. */
+  /** Returns everything that is left; the next frame starts afresh. */
   flush(): Planes
   close(): void
 }
 
 /**
- * As sharp as the filter of `resample.ts`: flat to 7 kHz, 80 dB down from 8.1 kHz on. An hour of 44.1 kHz
- * stereo takes 1.8 s of one 2.5 GHz core; our own loop in JavaScript needs 22 s.
+ * As sharp as the filter of `resample.ts`: flat to 7 kHz, 80 dB down from 8.1 kHz on. An hour of
+ * 44.1 kHz stereo takes 1.8 s of one 2.5 GHz core; our own loop in JavaScript needs 22 s.
  */
 const filter = { filter_type: 'kaiser', kaiser_beta: 8, filter_size: 68, cutoff: 0.935 }
 
 /**
- * Makes a resampler to `sampleRate` that keeps the channels of the first frame. A track may change its
- * rate or layout on the way (broadcasts do); its later sound is brought to the layout of the first.
+ * Creates a resampler to `sampleRate` that keeps the channels of the first frame. A track may
+ * change its rate or layout midway (broadcasts do); its later audio is converted to the layout of
+ * the first.
  */
 export function createFrameResampler(first: Frame, sampleRate: number): FrameResampler {
   nameChannels(first)
   const { channelLayout, channels } = first
-  checkAudioFormat(first) // the header may have told otherwise
+  checkAudioFormat(first) // the header may have declared another format
   const output = new Frame()
   output.alloc()
   let context: SoftwareResampleContext | undefined
@@ -73,7 +74,7 @@ export function createFrameResampler(first: Frame, sampleRate: number): FrameRes
     return to.convertFrame(output, frame)
   }
 
-  /** Copies: the frame's memory is used again for the next block. */
+  /** Copies: the frame's memory is reused for the next block. */
   function takeOutput(): Planes {
     gathered = 0
     const { data, nbSamples } = output
@@ -91,7 +92,7 @@ export function createFrameResampler(first: Frame, sampleRate: number): FrameRes
   return { channels, write, flush, close }
 }
 
-/** Stored samples come without names for their channels; libav's resampler aborts on those. */
+/** Names the channels of stored samples, which have no names; libav's resampler aborts on those. */
 function nameChannels(frame: Frame): void {
   if (frame.channelLayout.order !== AV_CHANNEL_ORDER_UNSPEC) return
   frame.channelLayout = avChannelLayoutDefault(frame.channels)

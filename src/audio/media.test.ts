@@ -28,7 +28,7 @@ async function decode(t: TestContext, file: string, options: Partial<DecodeMedia
   return { ...media, channels, sameAs: media.channels.map(({ sameAs }) => sameAs) }
 }
 
-/** Milliseconds by which `sound` is later than `reference`, where the two are most alike. */
+/** Milliseconds by which `sound` is later than `reference`, where the two match best. */
 function lateness(sound: Int16Array, reference: Int16Array): number {
   let [best, bestScore] = [0, Number.NEGATIVE_INFINITY]
   const end = Math.min(48_000, reference.length)

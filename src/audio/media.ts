@@ -7,7 +7,10 @@ import { channelFile } from './channel-files.ts'
 import { runDecoder } from './decoder-client.ts'
 import { createSemaphore } from './semaphore.ts'
 
-/** What a recording is. `extension` is the detected container in lower case; `duration` is seconds. */
+/**
+ * The properties of a recording. `extension` is the detected container in lower case; `duration` is
+ * seconds.
+ */
 export type MediaInfo = {
   extension: string
   duration: number
@@ -16,20 +19,27 @@ export type MediaInfo = {
   codec: string
 }
 
-/** What is known of a file beforehand, and what stops the work. */
+/** Prior information on a file, and the signal that cancels the work. */
 export type MediaOptions = {
-  /** The name the file came with; it only decides between encodings without a header. */
+  /** The original name of the file; it only decides between encodings without a header. */
   nameHint?: string | undefined
-  /** Whose file it is: the files of one account wait for each other, not those of others. */
+  /**
+   * The account of the file: the files of one account wait for each other, not for those of others.
+   */
   account?: string | undefined
   signal: AbortSignal
 }
 
 /** Options of `probeMedia`. */
 export type ProbeMediaOptions = MediaOptions & {
-  /** A stream whose length has to be counted is refused when it is longer; undefined = any length. */
+  /**
+   * A stream whose length has to be counted is rejected when it is longer; undefined = any length.
+   */
   maxSeconds?: number | undefined
-  /** Rejects with `too_many_uploads` when many files of the account wait; else it waits behind them. */
+  /**
+   * Rejects with `too_many_uploads` when many files of the account wait; otherwise it waits behind
+   * them.
+   */
   mayRefuse?: boolean
 }
 
@@ -38,30 +48,30 @@ export type DecodedChannel = {
   channel: number
   path: string
   samples: number
-  /** The lowest channel with the same sound, if there is one below. */
+  /** The lowest channel with the same audio, if there is one below. */
   sameAs: number | null
 }
 
 /** A decoded recording; `duration` is seconds. */
 export type DecodedMedia = { duration: number; channels: DecodedChannel[] }
 
-/** Options of all media work, the limit, and where progress (0 to 1) goes. */
+/** Options of all media work, the limit, and the receiver of the progress (0 to 1). */
 export type DecodeMediaOptions = MediaOptions & {
   maxSeconds: number
   onProgress?: (fraction: number) => void
 }
 
-/** Files of one account that may wait to be looked into: minutes of work, and as many open requests. */
+/** Files of one account that may wait for a probe: minutes of work, and as many open requests. */
 const MAX_WAITING = 100
-/** Seconds after which a refused client may well be luckier. */
+/** Seconds after which a retry of a rejected client is likely to succeed. */
 const RETRY_AFTER = 10
 
 const cores = availableParallelism()
-/** A decoder keeps one core busy. Who decodes is decided by the slots of jobs, which accounts share. */
+/** A decoder keeps one core busy. The job slots, which accounts share, decide who decodes. */
 const decoding = createSemaphore({ total: cores, perAccount: cores, maxWaiting: MAX_WAITING })
 /**
- * Short questions about a file must not wait behind long recordings, nor behind the files of another
- * account: none has more than half of the places.
+ * Short probes of a file must not wait behind long recordings, nor behind the files of another
+ * account: none has more than half of the slots.
  */
 const probePlaces = Math.max(2, cores)
 const probing = createSemaphore({
@@ -71,7 +81,7 @@ const probing = createSemaphore({
 })
 
 /**
- * Tells what a file holds without decoding it. Rejects with `media_unsupported` for what is no known
+ * Returns what a file holds without decoding it. Rejects with `media_unsupported` for an unknown
  * container, `media_without_audio`, `media_undecodable`, `media_too_long`, or `storage_unreadable`.
  */
 export function probeMedia(file: string, options: ProbeMediaOptions): Promise<MediaInfo> {
@@ -86,9 +96,10 @@ function tooManyUploads(): AppError {
 }
 
 /**
- * Decodes a file into `folder`: one `ch<n>.pcm` per channel, on the disk when this resolves and gone when
- * it rejects. Beyond the errors of `probeMedia` there are `media_too_long`, `storage_full`, and
- * `engine_failed` when something else ended the decoder: then trying again makes sense.
+ * Decodes a file into `folder`: one `ch<n>.pcm` per channel, on disk when this resolves and removed
+ * when it rejects. Beyond the errors of `probeMedia` it rejects with `media_too_long`,
+ * `storage_full`, and `engine_failed` when something else ended the decoder: then a retry makes
+ * sense.
  */
 export async function decodeMedia(
   file: string,
@@ -97,7 +108,8 @@ export async function decodeMedia(
 ): Promise<DecodedMedia> {
   const request = { task: 'decode' as const, file, nameHint, folder, maxSeconds }
   try {
-    // It must be there before the decoder is, which can write to it alone; what fails shows there.
+    // The folder must exist before the decoder, which can write only there; the decoder reports a
+    // failure.
     await mkdir(folder, { recursive: true }).catch(() => {})
     const decode = () => runDecoder(request, { signal, onProgress })
     const media = await decoding(decode, { account, signal })

@@ -2,15 +2,18 @@ import { readFileSync } from 'node:fs'
 
 /** A decoder that inflated Matroska blocks was killed 75 MB above the limit. */
 const LOOK_MS = 100
-/** Of x86 and most ARM machines; others have larger pages, which are counted too low. */
+/**
+ * The page size of x86 and most ARM machines; others have larger pages, so the count is too low
+ * there.
+ */
 const PAGE_BYTES = 4096
 
-/** The memory of another process, as it was seen. */
+/** The observed memory of another process. */
 export type MemoryWatch = { readonly peakBytes: number; close(): void }
 
 /**
- * Looks at the memory that a process uses until it is closed, and calls `onExceeded` once when that is more
- * than `limitBytes`. Only Linux shows it; elsewhere nothing is seen.
+ * Polls the memory that a process uses until it is closed, and calls `onExceeded` once when that is
+ * more than `limitBytes`. Only Linux reports it; elsewhere the watch sees nothing.
  */
 export function watchMemory(
   pid: number | undefined,
@@ -31,7 +34,10 @@ export function watchMemory(
   }
 }
 
-/** The second number of `statm` is the pages in memory; what files lent is not the process's own. */
+/**
+ * The second number of `statm` is the pages in memory; pages shared with files are not the
+ * process's own.
+ */
 function usedBytes(pid: number | undefined): number {
   try {
     const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8')
@@ -39,6 +45,6 @@ function usedBytes(pid: number | undefined): number {
       .map(Number)
     return (resident - shared) * PAGE_BYTES
   } catch {
-    return 0 // It has ended, or the system has no such file.
+    return 0 // The process has ended, or the system has no such file.
   }
 }

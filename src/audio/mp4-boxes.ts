@@ -2,25 +2,27 @@ import { inflateSync } from 'node:zlib'
 import { AppError } from '../errors.ts'
 import { type ByteSource, bytesSource } from './byte-source.ts'
 
-/** A box of the ISO file format (ISO 14496-12, section 4.2): its type and where its content lies. */
+/**
+ * A box of the ISO file format (ISO 14496-12, section 4.2): its type and the range of its content.
+ */
 export type Box = { type: string; start: number; end: number; depth: number }
 
-/** Boxes whose content is boxes again, wherever they stand: libav reads them at every place too. */
+/** Boxes that contain boxes, at any level: libav also reads them at any level. */
 const containers = new Set([
   ...['moov', 'trak', 'mdia', 'minf', 'stbl', 'edts', 'dinf', 'gmhd', 'clip', 'matt', 'tref'],
   ...['moof', 'traf', 'mvex', 'mfra', 'udta', 'sinf', 'schi', 'wave', 'iprp', 'ipco', 'rinf'],
 ])
-/** libav gives up at the same depth. */
+/** libav stops at the same depth. */
 const MAX_DEPTH = 10
 /** Two hours in fragments of a tenth of a second have some 600,000. */
 const MAX_BOXES = 1_000_000
-/** A compressed index of QuickTime 3; the index of two hours stays far below. */
+/** Limit of a compressed index of QuickTime 3; the index of two hours stays far below. */
 const MAX_INFLATED_BYTES = 32 * 1024 * 1024
 
 /**
- * Yields every box of a file in order, parents first, with the source that its content is read from. Ends
- * where the structure does: libav reads no further either. Throws `media_unsupported` for more boxes than a
- * recording has.
+ * Yields every box of a file in order, parents first, with the source that its content is read
+ * from. Ends where the structure does: libav reads no further either. Throws `media_unsupported`
+ * for more boxes than a recording has.
  */
 export function* readBoxes(source: ByteSource): Generator<{ box: Box; source: ByteSource }> {
   const counter = { left: MAX_BOXES }
@@ -70,7 +72,7 @@ function readBox(
   return size < 8 ? undefined : { type, start: at + 8, end: Math.min(to, at + size), depth }
 }
 
-/** Writers that were cut off leave the index in a box that says it is free; libav reads it there. */
+/** Interrupted writers leave the index in a box marked as free; libav reads it there. */
 function isHiddenIndex(source: ByteSource, { type, start }: Box): boolean {
   if (type !== 'free' && type !== 'hoov') return false
   const inner = Buffer.from(source.read(start + 4, 4)).toString('latin1')

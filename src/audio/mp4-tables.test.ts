@@ -20,7 +20,7 @@ test('ordinary recordings pass', () => {
     check(readFileSync(new URL(`../../test/fixtures/${name}`, import.meta.url)))
   }
   check(mp4([{ samples: 1000 }]))
-  // Stored sound: a sample per tick, which libav reads in pieces.
+  // Stored samples: one per tick, which libav reads in chunks.
   check(mp4([{ samples: 100_000, delta: 1 }]))
 })
 

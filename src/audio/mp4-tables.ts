@@ -4,35 +4,38 @@ import type { ByteSource } from './byte-source.ts'
 import { type Box, readBoxes } from './mp4-boxes.ts'
 
 /**
- * Twelve hours of film: 47 frames of sound and 60 pictures a second are 4.6 million. libav keeps about
+ * Twelve hours of film: 47 audio frames and 60 pictures a second are 4.6 million. libav keeps about
  * 36 bytes of each.
  */
 const MAX_SAMPLES = 8_000_000
-/** Copies that edits make of the samples they cover; a film cut out of hundreds of pieces stays below. */
+/**
+ * Copies that edits make of the samples they cover; a film cut from hundreds of pieces stays below.
+ */
 const MAX_EDITED_SAMPLES = 500_000_000
-/** Stored samples are indexed in pieces: libav takes this many or more at once. */
+/** Stored samples are indexed in chunks: libav takes this many or more at once. */
 const PIECE = 512
 
-/** Bytes that an entry takes in the file at least, behind a count of 32 bits. */
+/** Minimum number of bytes of an entry in the file, after a 32-bit count. */
 const entryBytes: Record<string, number> = {
   ...{ stts: 8, ctts: 8, stsc: 12, stco: 4, co64: 8, stss: 4, stps: 4, elst: 12 },
 }
 
-/** What the index of one track declares. */
+/** The declared index of one track. */
 type Track = {
   isSound: boolean
   samples: number
   edits: number
   chunks: number
-  /** Whether every sample lasts one tick, as those of stored sound do. */
+  /** Whether every sample lasts one tick, as with uncompressed audio. */
   isTicks: boolean
   /** First chunk and samples per chunk of each run of chunks. */
   runs: { first: number; samples: number }[]
 }
 
 /**
- * Refuses an MP4, MOV or 3GP file whose tables declare more than the file can hold, before libav builds
- * them: 85 million samples of one size take 20 bytes here and gigabytes there. Throws `media_unsupported`.
+ * Rejects an MP4, MOV or 3GP file whose tables declare more than the file can hold, before libav
+ * builds them: 85 million samples of one size take 20 bytes here and gigabytes there. Throws
+ * `media_unsupported`.
  */
 export function checkMp4Tables(source: ByteSource): void {
   const tracks: Track[] = []
@@ -69,7 +72,7 @@ function checkEntries(source: ByteSource, box: Box, fileBytes: number): void {
 function readTable(track: Track, source: ByteSource, box: Box): void {
   switch (box.type) {
     case 'hdlr':
-      // The first one says what the track is; one of a metadata box may follow.
+      // The first one states the type of the track; one of a metadata box may follow.
       track.isSound ||= Buffer.from(source.read(box.start + 8, 4)).toString('latin1') === 'soun'
       break
     case 'stsz':
@@ -104,7 +107,10 @@ function readRuns(source: ByteSource, box: Box): Track['runs'] {
   return runs
 }
 
-/** Entries that libav makes for a track: one per sample, or one per piece of stored sound. */
+/**
+ * Returns the entries that libav creates for a track: one per sample, or one per chunk of
+ * uncompressed audio.
+ */
 function indexedSamples({ isSound, isTicks, samples, chunks, runs }: Track): number {
   if (!isSound || !isTicks) return samples
   return sum(
@@ -115,13 +121,13 @@ function indexedSamples({ isSound, isTicks, samples, chunks, runs }: Track): num
   )
 }
 
-/** Flags say whether eight bytes come before the size of all and the count. */
+/** The flags state whether eight bytes precede the size of all and the count. */
 function readAuxiliarySamples(source: ByteSource, box: Box): number {
   const hasKind = (readUint32(source, box, 0) & 1) === 1
   return readUint32(source, box, hasKind ? 13 : 5)
 }
 
-/** The 32 bits at `offset` of the box's content; 0 where it ends before. */
+/** Returns the 32 bits at `offset` of the box's content; 0 where it ends before. */
 function readUint32(source: ByteSource, { start, end }: Box, offset: number): number {
   if (start + offset + 4 > end) return 0
   const bytes = source.read(start + offset, 4)

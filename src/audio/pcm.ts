@@ -1,6 +1,6 @@
 import { decodeALaw, decodeMuLaw } from './g711.ts'
 
-/** Samples per second of all sound that leaves this room. */
+/** Samples per second of all audio that leaves this module. */
 export const SAMPLE_RATE = 16_000
 
 /** How one sample is stored: unsigned, signed, float (all little endian), or G.711 companded. */
@@ -11,13 +11,13 @@ export type Planes = Float32Array<ArrayBuffer>[]
 
 const sampleBytes = { u8: 1, s16: 2, s24: 3, s32: 4, f32: 4, f64: 8, alaw: 1, mulaw: 1 } as const
 
-/** Bytes that one sample of one channel takes. */
+/** Returns the bytes of one sample of one channel. */
 export function bytesPerSample(encoding: SampleEncoding): number {
   return sampleBytes[encoding]
 }
 
 /**
- * Turns interleaved bytes into one array per channel. An incomplete frame at the end is left out: the
+ * Splits interleaved bytes into one array per channel. Ignores an incomplete frame at the end: the
  * caller carries it over.
  */
 export function decodePcm(
@@ -74,7 +74,7 @@ function finite(value: number): number {
   return Math.abs(value) <= 1e6 ? value : 0
 }
 
-/** Rounds samples to 16 bits, clipping what is beyond full scale; 16-bit input comes out unchanged. */
+/** Rounds samples to 16 bits and clips those beyond full scale; 16-bit input is unchanged. */
 export function toInt16(samples: Float32Array): Int16Array<ArrayBuffer> {
   const rounded = new Int16Array(samples.length)
   for (let i = 0; i < samples.length; i++) {

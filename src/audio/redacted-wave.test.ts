@@ -10,7 +10,7 @@ import { wavHeader } from './wav-header.ts'
 /** More than two blocks. */
 const SAMPLES = 35_001
 
-/** A channel of which each sample tells its place, in a file. */
+/** A file with a channel in which each sample encodes its position. */
 async function store(t: TestContext, step: number): Promise<{ path: string; samples: Int16Array }> {
   const samples = Int16Array.from({ length: SAMPLES }, (_, i) => ((i * step) % 65_536) - 32_768)
   const path = join(await makeFolder(t), 'ch.pcm')

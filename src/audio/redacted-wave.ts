@@ -4,16 +4,19 @@ import { beepOver, type SampleSpan } from './beep.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 import { wavHeader } from './wav-header.ts'
 
-/** A channel as a file of 16-bit samples at 16 kHz, and what nobody is to hear of it. */
+/** A channel as a file of 16-bit samples at 16 kHz, and the spans to redact. */
 export type RedactedChannel = { path: string; stretches: readonly SampleSpan[] }
 
-/** A second: with the most channels there are, a millisecond of work and half a megabyte of memory. */
+/**
+ * A second: with the maximum number of channels, a millisecond of work and half a megabyte of
+ * memory.
+ */
 const BLOCK = SAMPLE_RATE
 
 /**
- * A WAVE file of the first `samples` samples of these channels in this order, with a tone in place of what
- * is to be redacted, block by block; all other samples are as they were. Fails with `storage_unreadable`
- * when a file is shorter.
+ * Yields a WAVE file of the first `samples` samples of these channels in this order, block by
+ * block, with a tone in place of the redacted spans; all other samples are unchanged. Throws
+ * `storage_unreadable` when a file is shorter.
  */
 export async function* redactedWave(
   channels: readonly RedactedChannel[],

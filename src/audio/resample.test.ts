@@ -21,7 +21,7 @@ function tone(frequency: number, rate: number, seconds = 0.5): Float32Array {
   })
 }
 
-/** Level against a full tone, without the edges, where the filter meets silence. */
+/** Level relative to a full-scale tone, without the edges, where the filter meets silence. */
 function decibels(samples: Float32Array): number {
   const middle = samples.subarray(samples.length / 4, (samples.length * 3) / 4)
   const power = middle.reduce((sum, sample) => sum + sample * sample, 0) / middle.length

@@ -1,28 +1,28 @@
-/** Takes samples of any rate as they come; gives samples at the target rate. */
+/** A streaming resampler: takes samples of any rate, returns samples at the target rate. */
 export type Resampler = {
   write(samples: Float32Array): Float32Array<ArrayBuffer>
-  /** The samples that waited for input that never came; nothing may be written after it. */
+  /** Returns the samples that waited for further input; nothing may be written after it. */
   flush(): Float32Array<ArrayBuffer>
 }
 
 /**
  * The filter is a windowed sinc, its lengths in samples of the lower of the two rates. At 16 kHz:
- * 0.06 dB down at 7 kHz, more than 80 dB from 8 kHz on, so what folds back is inaudible to a model.
+ * 0.06 dB down at 7 kHz, more than 80 dB from 8 kHz on, so a model does not notice the aliasing.
  */
 const HALF_WIDTH = 38
 const CUTOFF = 0.464_375
 const KAISER_BETA = 8.2
 
 /**
- * Most filters kept for one ratio. Only rates above 64 kHz without a common divisor with 16 kHz need
- * more: they use the nearest one, an error 80 dB below the signal.
+ * Maximum number of filter phases for one ratio. Only rates above 64 kHz without a common divisor
+ * with 16 kHz need more: they use the nearest one, an error 80 dB below the signal.
  */
 const MAX_PHASES = 4096
 const EXACT_UP_TO = 64_000
 
 /**
- * Makes a streaming resampler. Sample 0 of the output is sample 0 of the input, n samples become
- * round(n × to / from), and the result does not depend on where the input is cut into writes.
+ * Creates a streaming resampler. Sample 0 of the output is sample 0 of the input, n samples become
+ * round(n × to / from), and the result does not depend on where the input is split into writes.
  */
 export function createResampler(from: number, to: number): Resampler {
   if (from === to) {
@@ -39,7 +39,8 @@ export function createResampler(from: number, to: number): Resampler {
   let buffer = new Float32Array(half - 1)
   let written = 0
   let produced = 0
-  // The next output lies `part / denominator` behind the sample whose filter starts at buffer[start].
+  // The next output lies `part / denominator` after the sample whose filter starts at
+  // buffer[start].
   let start = 0
   let part = 0
 
@@ -78,7 +79,9 @@ export function createResampler(from: number, to: number): Resampler {
   return { write, flush }
 }
 
-/** Four sums keep the processor's adders busy; their order never depends on how the input was cut. */
+/**
+ * Four sums keep the processor's adders busy; their order never depends on how the input was split.
+ */
 function convolve(
   rows: Float32Array,
   row: number,
@@ -99,7 +102,9 @@ function convolve(
 
 type Kernel = { half: number; phases: number; rows: Float32Array }
 
-/** Live sessions of one rate share a kernel; the few hundred kilobytes of each ratio are kept. */
+/**
+ * Live sessions of one rate share a kernel; the few hundred kilobytes of each ratio stay in memory.
+ */
 const kernels = new Map<string, Kernel>()
 
 function kernelFor(from: number, to: number): Kernel {

@@ -4,7 +4,7 @@ import { createSemaphore } from './semaphore.ts'
 
 const never = new AbortController().signal
 
-/** Work that ends when told to, and a list of what has begun. Its name begins with the account's. */
+/** Work that ends on demand, and a list of what has begun. Its name begins with the account's. */
 function setup(total: number, { perAccount = total, maxWaiting = 100 } = {}) {
   const gate = createSemaphore({ total, perAccount, maxWaiting })
   const begun: string[] = []

@@ -1,28 +1,32 @@
-/** What work is let through by. */
+/** The terms of one piece of work. */
 export type Turn = {
-  /** Whose work it is; accounts take turns. */
+  /** The account of the work; accounts take turns. */
   account: string
   signal: AbortSignal
-  /** Thrown instead of waiting when as many of the account wait already; undefined = any number waits. */
+  /**
+   * Creates the error to throw instead of waiting when `maxWaiting` of the account wait already;
+   * undefined = always wait.
+   */
   whenFull?: (() => Error) | undefined
 }
 
-/** Runs work when its turn comes; what waits stops waiting when aborted. */
+/** Runs work when its turn comes; waiting work is removed when it is aborted. */
 export type Semaphore = <T>(work: () => Promise<T>, turn: Turn) => Promise<T>
 
-/** How much work runs at a time in all and of one account, and how much of one account may wait. */
+/** How much work runs at a time in total and per account, and how much of one account may wait. */
 export type GateLimits = { total: number; perAccount: number; maxWaiting: number }
 
 type Waiting = { begin: () => void }
 
 /**
- * Makes a gate for the work of many accounts. A free place goes to the account that has the fewest of them,
- * then to the one that has waited longest for its turn, so that one which brings much delays itself alone.
+ * Creates a semaphore for the work of many accounts. A free slot goes to the account that has the
+ * fewest of them, then to the one that has waited longest for its turn, so that an account with
+ * much work delays only itself.
  */
 export function createSemaphore({ total, perAccount, maxWaiting }: GateLimits): Semaphore {
-  /** Places taken by each account. */
+  /** Slots taken by each account. */
   const running = new Map<string, number>()
-  /** In the order of arrival; an account that was let in goes behind the others. */
+  /** In the order of arrival; an account that got a slot goes behind the others. */
   const waiting = new Map<string, Waiting[]>()
   let taken = 0
 
@@ -41,7 +45,7 @@ export function createSemaphore({ total, perAccount, maxWaiting }: GateLimits): 
     admit()
   }
 
-  /** Gives free places to those that wait, as long as there are both. */
+  /** Gives free slots to waiting work, as long as there are both. */
   function admit(): void {
     while (taken < total) {
       let next: string | undefined

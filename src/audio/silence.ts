@@ -1,9 +1,9 @@
 import { type Planes, SAMPLE_RATE } from './pcm.ts'
 
-/** Longest block made at once: hours of silence must not fill the memory. */
+/** Longest block created at once: hours of silence must not fill the memory. */
 const BLOCK = 16_000
 
-/** Silence of `samples` (rounded) on every channel, in blocks. */
+/** Yields silence of `samples` (rounded) on every channel, in blocks. */
 export function* silentPlanes(samples: number, channels: number): Generator<Planes> {
   for (let left = Math.round(samples); left > 0; left -= BLOCK) {
     const length = Math.min(left, BLOCK)
@@ -11,7 +11,7 @@ export function* silentPlanes(samples: number, channels: number): Generator<Plan
   }
 }
 
-/** Puts `lead` seconds of silence before the sound and leaves the first `delay` seconds of it out. */
+/** Puts `lead` seconds of silence before the audio and drops the first `delay` seconds of it. */
 export async function* alignStart(
   blocks: AsyncIterable<Planes>,
   { lead, delay }: { lead: number; delay: number },

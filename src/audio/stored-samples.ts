@@ -2,25 +2,28 @@ import type { ByteSource } from './byte-source.ts'
 import type { MediaInfo } from './media.ts'
 import { bytesPerSample, decodePcm, type Planes, type SampleEncoding } from './pcm.ts'
 
-/** Where samples lie in a file and how they are stored. */
+/** The position of samples in a file and how they are stored. */
 export type SampleLayout = {
   sampleRate: number
   channels: number
   encoding: SampleEncoding
-  /** Bytes: first of the samples, and how many are really there. */
+  /** In bytes: the offset of the samples, and how many are actually there. */
   start: number
   length: number
 }
 
-/** About a second of CD sound; memory stays the same for any length. */
+/** About a second of CD audio; memory use is the same for any length. */
 const BLOCK_BYTES = 256 * 1024
 
-/** Telephony files without a header hold nothing but samples: 8 kHz, one channel (RFC 3551, PCMU and PCMA). */
+/**
+ * Returns the layout of a telephony file without a header, which holds only samples: 8 kHz, one
+ * channel (RFC 3551, PCMU and PCMA).
+ */
 export function headerlessLayout(source: ByteSource, encoding: SampleEncoding): SampleLayout {
   return { sampleRate: 8000, channels: 1, encoding, start: 0, length: source.size }
 }
 
-/** Names and measures samples that are stored as they are. */
+/** Returns the codec and the duration of uncompressed samples. */
 export function describeSamples(layout: SampleLayout, extension: string): MediaInfo {
   const { sampleRate, channels, encoding, length } = layout
   const frames = Math.floor(length / (channels * bytesPerSample(encoding)))
@@ -28,7 +31,7 @@ export function describeSamples(layout: SampleLayout, extension: string): MediaI
   return { extension, duration: frames / sampleRate, channels, sampleRate, codec }
 }
 
-/** The names libav gives them, so that one sound has one name whoever read it. */
+/** libav's names, so that a codec has one name whichever reader was used. */
 const codecNames: Record<SampleEncoding, string> = {
   u8: 'pcm_u8',
   s16: 'pcm_s16le',

@@ -1,13 +1,18 @@
-/** Less is jitter of coarse time stamps; more is sound that is missing. ffmpeg draws the same line. */
+/**
+ * A shorter gap is jitter of coarse time stamps; a longer one is missing audio. ffmpeg uses the
+ * same limit.
+ */
 const GAP = 0.1
 
-/** Seconds of silence that belong before a frame of `length` seconds stamped `start`. */
+/**
+ * Returns the seconds of silence that belong before a frame of `length` seconds stamped `start`.
+ */
 export type MissingBefore = (start: number | undefined, length: number) => number
 
 /**
- * Follows the time stamps of a track. Where sound is missing (damage, pauses of the recorder) it tells
- * how much, so that what follows keeps its time. A clock that jumps back, or beyond the `duration` of the
- * recording, was set anew: the sound goes on as if it had not.
+ * Follows the time stamps of a track. Where audio is missing (damage, pauses of the recorder) it
+ * returns how much, so that later audio keeps its time. A clock that jumps back, or beyond the
+ * `duration` of the recording, was reset: the audio continues as if it had not been.
  */
 export function createTimeline(duration: number): MissingBefore {
   let first: number | undefined

@@ -6,7 +6,7 @@ import { contradiction, wavHeader } from './wav-header.ts'
 
 const encodings: SampleEncoding[] = ['u8', 's16', 's24', 's32', 'alaw', 'mulaw', 'f32', 'f64']
 
-/** What a reader makes of a file of this size that begins with `header`. */
+/** How a reader parses a file of this size that begins with `header`. */
 function read(header: Uint8Array, size: number) {
   return readWavLayout({ size, read: (at, length) => header.subarray(at, at + length) })
 }

@@ -1,10 +1,13 @@
 import { type AudioFormat, frameBytes } from './audio-format.ts'
 import { bytesPerSample, type SampleEncoding } from './pcm.ts'
 
-/** Bytes of the header that `wavHeader` makes. */
+/** Size of the header that `wavHeader` creates, in bytes. */
 export const WAV_HEADER_BYTES = 44
 
-/** What a 32-bit size field says of a length that it cannot hold; readers go on to the end of the file. */
+/**
+ * The value of a 32-bit size field for a length that it cannot hold; readers continue to the end of
+ * the file.
+ */
 const UNKNOWN_SIZE = 0xffff_ffff
 
 /** Format tags of mmreg.h; the extensible form holds the tag in the first bytes of a GUID. */
@@ -16,7 +19,10 @@ const otherTags: Partial<Record<SampleEncoding, number>> = {
   mulaw: MULAW,
 }
 
-/** Header of a recording with `bytes` bytes of sound, behind which an odd length wants a pad byte. */
+/**
+ * Returns the header of a recording with `bytes` bytes of audio; an odd length needs a pad byte
+ * after it.
+ */
 export function wavHeader(format: AudioFormat, bytes: number): Uint8Array {
   const riffSize = WAV_HEADER_BYTES - 8 + bytes + (bytes % 2)
   const isLarge = riffSize > UNKNOWN_SIZE
@@ -37,9 +43,10 @@ export function wavHeader(format: AudioFormat, bytes: number): Uint8Array {
 }
 
 /**
- * Says how the body of a `fmt ` chunk contradicts the format of a session; undefined when it does not.
- * Its sums (bytes per frame and per second) are often wrong in headers that clients make by hand: the
- * first counts only where it tells of samples with padding, such as 24 bits in four bytes.
+ * Returns how the body of a `fmt ` chunk contradicts the format of a session; undefined when it
+ * does not. Its derived fields (bytes per frame and per second) are often wrong in handwritten
+ * headers: the first counts only where it indicates samples with padding, such as 24 bits in four
+ * bytes.
  */
 export function contradiction(body: Uint8Array, format: AudioFormat): string | undefined {
   if (body.length < 16) return `its format chunk has ${body.length} bytes`
@@ -58,7 +65,7 @@ export function contradiction(body: Uint8Array, format: AudioFormat): string | u
   return undefined
 }
 
-/** 20 bits stand in three bytes. */
+/** Returns the stored bits per sample; 20 bits take three bytes. */
 function sampleBits(fields: DataView, channels: number): number {
   const bits = Math.ceil(fields.getUint16(14, true) / 8) * 8
   const padded = (fields.getUint16(12, true) / channels) * 8

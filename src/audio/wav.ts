@@ -6,12 +6,15 @@ import type { SampleLayout } from './stored-samples.ts'
 
 /** A file with more chunks before its samples is made to keep a reader busy. */
 const MAX_CHUNKS = 1000
-/** Size fields that a writer to a pipe leaves behind; RF64 files state the real size elsewhere. */
+/**
+ * The size field that a writer to a pipe leaves behind; RF64 files state the real size elsewhere.
+ */
 const UNKNOWN_SIZE = 0xffff_ffff
 
 /**
- * Reads the chunks of a RIFF, RF64 or BW64 file, in any order. Undefined when the samples are in a codec
- * that needs a real decoder (ADPCM, GSM, MP3 …). A file cut short has the samples that are there.
+ * Reads the chunks of a RIFF, RF64 or BW64 file, in any order. Returns undefined when the samples
+ * are in a codec that needs a real decoder (ADPCM, GSM, MP3 …). A truncated file has the samples
+ * that are there.
  */
 export function readWavLayout(source: ByteSource): SampleLayout | undefined {
   const outer = view(source.read(0, 12))
@@ -58,7 +61,7 @@ function dataLength(
   }: { start: number; riffSize: number; size64: number | undefined; fileSize: number },
 ): number {
   if (declared === UNKNOWN_SIZE) return size64 || fileSize - start
-  // A recorder that was cut off leaves 0 in both sizes, or in the outer one only what it had written.
+  // An interrupted recorder leaves 0 in both sizes, or in the outer one only what it had written.
   const wasStreamed = declared === 0 && (riffSize === UNKNOWN_SIZE || riffSize + 8 <= start)
   return wasStreamed ? fileSize - start : declared
 }
@@ -81,7 +84,7 @@ function readFormat(bytes: Uint8Array) {
   const frameBytes = fields.getUint16(12, true)
   const bits = fields.getUint16(14, true)
   const kind = tag === EXTENSIBLE && bytes.length >= 26 ? fields.getUint16(24, true) : tag
-  // 20 bits stand in three bytes and 24 sometimes in four: the frame size tells, where it makes sense.
+  // 20 bits take three bytes and 24 sometimes four: the frame size decides, where it is plausible.
   const container = frameBytes / channels
   const size = Number.isInteger(container) && container > 0 ? container : Math.ceil(bits / 8)
   return { channels, sampleRate, encoding: encodingOf(kind, size) }

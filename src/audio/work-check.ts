@@ -1,18 +1,19 @@
 import { AppError } from '../errors.ts'
 
-/** Any file may take so much: an hour of stereo mp3 takes less. */
+/** Any file may take this long: an hour of stereo mp3 takes less. */
 const FREE_SECONDS = 30
 /** Stereo mp3 takes a two-hundredth: other codecs and eight channels stay far below. */
 const PER_SECOND_OF_SOUND = 0.25
-/** Bytes of a film that are read for each second of its sound. */
+/** Allowance for reading a large file, such as a film: bytes per second of processor time. */
 const BYTES_PER_SECOND = 10_000_000
 
-/** What a decoder has done so far; `check` throws once it took too long for that. */
+/** The decoder's progress so far; `check` throws once it took too long for that. */
 export type WorkCheck = { seconds: number; bytes: number; check(): void }
 
 /**
- * Ends decoding that takes more and more processor time and gives no sound, as a file of nothing but headers
- * does: `media_undecodable`. `seconds` is the sound that came out, `bytes` the size of the file.
+ * Ends decoding that takes more and more processor time and returns no audio, as a file of nothing
+ * but headers does: `media_undecodable`. `seconds` is the length of the decoded audio, `bytes` the
+ * size of the file.
  */
 export function createWorkCheck(cpuSeconds: () => number = ownCpuSeconds): WorkCheck {
   const work = {

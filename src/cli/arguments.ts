@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
-/** A command line that cannot be carried out; the program ends with code 2. */
+/** A command line that cannot be executed. The program ends with code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
@@ -8,8 +8,9 @@ export class UsageError extends Error {
 type Options = NonNullable<ParseArgsConfig['options']>
 
 /**
- * Parses what follows a command's name; whatever it does not know is a `UsageError` that names what it knows. So is a
- * second value of an option that takes one: the first would be lost without a word.
+ * Parses the arguments behind a command's name. An unknown argument throws a `UsageError` that
+ * lists the known ones. So does a second value of an option that takes one, which would otherwise
+ * silently replace the first.
  */
 export function parseArguments<const T extends Options>(args: readonly string[], options: T) {
   const parsed = parse(args, options)
@@ -56,7 +57,9 @@ export function readChoice<const T extends string>(
   throw new UsageError(`--${name} must be one of: ${choices.join(', ')}; not '${text}'`)
 }
 
-/** Reads settings from the environment; those that cannot be used are wrong usage, told one per line. */
+/**
+ * Reads settings from the environment. Invalid ones throw a `UsageError` with one line for each.
+ */
 export function readSettings<T>(
   read: (env: Record<string, string | undefined>) => T,
   env: Record<string, string | undefined>,

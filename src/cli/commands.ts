@@ -5,7 +5,10 @@ import type { Command, Terminal } from './terminal/terminal.ts'
 
 type Entry = { summary: string; load(): Promise<Command> }
 
-/** The verbs. Each is loaded when it is called: `doctor` must run where the server's parts do not load. */
+/**
+ * The commands. Each is loaded when it is called: `doctor` must run even where the server's modules
+ * do not load.
+ */
 const commands: Record<string, Entry> = {
   serve: {
     summary: 'run the server',
@@ -45,7 +48,10 @@ const commands: Record<string, Entry> = {
   },
 }
 
-/** Runs `steno …args` and resolves to its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted. */
+/**
+ * Runs `steno …args` and resolves to its exit code: 0 done, 1 failed, 2 wrong usage, 130
+ * interrupted.
+ */
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const { stdout, stderr, signal } = terminal
   const [name, ...rest] = args
@@ -84,7 +90,10 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   }
 }
 
-/** Help wins over whatever else stands there, except behind `--`, where only file names stand. */
+/**
+ * Returns whether the arguments request help, which overrides all others, except behind `--`, where
+ * only file names follow.
+ */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return (end < 0 ? args : args.slice(0, end)).some((arg) => arg === '--help' || arg === '-h')

@@ -70,7 +70,7 @@ export const jobsCommand: Command = {
   },
 }
 
-/** Subtitles are an array of files, empty when they failed; all others stand in an envelope. */
+/** Subtitles are an array of files, empty when they failed; all other add-ons have an envelope. */
 function hasFailed(made: ApiRetry): boolean {
   return Array.isArray(made) ? made.length === 0 : !made.success
 }
@@ -99,11 +99,11 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** One line: id, status, when, how long, what. */
+/** Formats a job as one line: id, status, creation time, duration, name. */
 function formatJob({ id, status, created_at, error_code, file }: ApiJob): string {
   const state = error_code === null ? status : `${status} ${error_code}`
   const length = file?.audio_duration == null ? '-' : formatSeconds(file.audio_duration)
-  // A name is whatever its uploader chose: control characters must not reach the terminal.
+  // The uploader chose the name: control characters must not reach the terminal.
   const name = (file?.filename ?? file?.source ?? '-').replace(/\p{Cc}/gu, '?')
   return `${id}  ${state.padEnd(10)}  ${created_at}  ${length.padStart(11)}  ${name}\n`
 }

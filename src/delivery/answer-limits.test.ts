@@ -7,10 +7,10 @@ import { describeConnectionError } from '../net/connection-error.ts'
 import { createResolver } from '../net/resolver.ts'
 import { createRequests } from './requests.ts'
 
-/** What the system holds of a flood in its own buffers, and does not stop the other side from sending. */
+/** What the system buffers of a flood without stopping the other side from sending. */
 const BUFFERED_BYTES = 16 * 1024 * 1024
 
-/** A receiver that answers with `head`, then with `again` for ever. */
+/** Opens a receiver that answers with `head`, then with `again` forever. */
 async function openFlood(t: TestContext, head: string, again: string) {
   const flood = { bytes: 0, url: '', closed: Promise.withResolvers<void>() }
   const piece = again.repeat(Math.ceil(32_768 / again.length))
@@ -31,7 +31,7 @@ async function openFlood(t: TestContext, head: string, again: string) {
   return flood
 }
 
-/** The status and the beginning of an answer, or why there is none. */
+/** Returns the status and the beginning of an answer, or why there is none. */
 async function ask(
   t: TestContext,
   url: string,

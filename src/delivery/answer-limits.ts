@@ -2,17 +2,20 @@ import type { ClientRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 
-/** A head, as long as it may be, and as much again: what is longer is not read to its end. */
+/** The longest allowed head, and as much again: a longer answer is not read to its end. */
 const MAX_ANSWER_BYTES = 64 * 1024
-/** Answers of the kind `103 Early Hints` that may come before the real one. */
+/** Answers like `103 Early Hints` that may come before the real one. */
 const MAX_ANNOUNCEMENTS = 10
-/** The parser is given so much at once: it does not stop within, and a read may hold thousands of answers. */
+/**
+ * The parser gets this much at once: it does not stop within a piece, and one read may hold
+ * thousands of answers.
+ */
 const PIECE_BYTES = 2048
 
 /**
- * Cuts a request off whose answer costs more than an answer may: by its bytes as they come over the line,
- * whatever they are, and by the answers that only announce one. Returns what ends the watch, for the
- * connection to be used again.
+ * Cuts off a request whose answer costs too much. Counts its bytes on the wire, whatever they are,
+ * and its informational (1xx) answers. Returns a function that ends the watch, so that the
+ * connection can be reused.
  */
 export function limitAnswer(sent: ClientRequest): () => void {
   let socket: Socket | undefined
@@ -36,7 +39,7 @@ export function limitAnswer(sent: ClientRequest): () => void {
   }
 
   function release(): void {
-    // The next request may have the connection by now, and watch it itself.
+    // The next request may already have the connection and watch it itself.
     if (socket?.push === push) Reflect.deleteProperty(socket, 'push')
   }
 

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { sql } from 'kysely'
 import { openDelivery, openTestReceiver, queueMessages, until } from './delivery-service.fixture.ts'
 
-/** Has the database refuse every attempt that is noted, as a full disk would. */
+/** Makes the database refuse every recorded attempt, as a full disk would. */
 const refuse = sql`create trigger refuse before insert on delivery_attempts
   begin select raise(abort, 'refused'); end`
 
@@ -15,7 +15,7 @@ test('what the database refuses is written when it takes it again, without anoth
   const jobId = await queueMessages(service, receiver.url, { count: 2 })
   service.delivery.wake()
   await until(t, () => receiver.received.length === 1)
-  // Several times refused: it stays on its way.
+  // Refused several times: it stays in flight.
   for (let i = 0; i < 3; i++) service.clock.advance(1000)
   assert.equal((await service.deliveries(jobId))[0]!.state, 'due')
   await sql`drop trigger refuse`.execute(db)

@@ -3,25 +3,28 @@ import type { Db } from '../storage/db.ts'
 import { type Settlement, settleDeliveries } from '../storage/deliveries/deliveries.ts'
 import type { Clock } from './clock.ts'
 
-/** So many settlements keep other writers waiting for some milliseconds. */
+/** This many settlements keep other writers waiting for some milliseconds. */
 const MAX_TOGETHER = 50
-/** Pause after the database refused: a full disk or a lock of another program passes. */
+/** Pause after the database refused: a full disk or a lock of another process is temporary. */
 const PAUSE_MS = 1000
 
-/** What writes how attempts ended. */
+/** The dependencies for writing how attempts ended. */
 export type AttemptResultsOptions = {
   db: Db
   log: Log
   clock: Clock
-  /** Aborted when the server stops: what the database refuses from then on is left to the next start. */
+  /**
+   * Aborted when the server stops. Whatever the database refuses after that is left to the next
+   * start.
+   */
   signal: AbortSignal
 }
 
 type Asked = { settlement: Settlement; written: PromiseWithResolvers<void> }
 
 /**
- * Writes how attempts ended. Those that end while others are being written share one transaction, and
- * with it one sync of the disk. What the database refuses is tried again until it is written.
+ * Writes how attempts ended. Those that end during a write share the next transaction, and with it
+ * one disk sync. A refused write is retried until it succeeds.
  */
 export class AttemptResults {
   readonly #options: AttemptResultsOptions
@@ -32,7 +35,7 @@ export class AttemptResults {
     this.#options = options
   }
 
-  /** Resolves when it is on the disk; rejects only when the server stops before. */
+  /** Resolves when the settlement is on disk; rejects only if the server stops first. */
   write(settlement: Settlement): Promise<void> {
     const written = Promise.withResolvers<void>()
     this.#waiting.push({ settlement, written })
@@ -52,7 +55,7 @@ export class AttemptResults {
     this.#isWriting = false
   }
 
-  /** Returns what has to be tried again. */
+  /** Returns the settlements that have to be retried. */
   async #writeTogether(asked: readonly Asked[]): Promise<Asked[]> {
     const { db, log, signal } = this.#options
     try {
@@ -64,7 +67,7 @@ export class AttemptResults {
       return []
     } catch (error) {
       if (asked.length > 1) {
-        // What is wrong with one is not the fault of the others.
+        // One bad settlement must not fail the others.
         const refused: Asked[] = []
         for (const one of asked) refused.push(...(await this.#writeTogether([one])))
         return refused

@@ -7,13 +7,13 @@ import { type AttemptTools, type AttemptUse, attemptDelivery } from './attempt.t
 import { AttemptResults } from './attempt-results.ts'
 import { disableFailingEndpoint } from './disable-endpoint.ts'
 
-/** What is measured of deliveries. */
+/** The metrics of deliveries. */
 export type DeliveryMetrics = Pick<
   Metrics,
   'deliveriesEnded' | 'deliveryAttempts' | 'deliveryAttemptSeconds'
 >
 
-/** What attempts are made, written and told with. */
+/** What attempts are made, written and logged with. */
 export type AttemptRunnerOptions = AttemptTools & {
   settings: Config['delivery']
   log: Log
@@ -23,13 +23,13 @@ export type AttemptRunnerOptions = AttemptTools & {
   closing: AbortSignal
 }
 
-/** How an attempt went: `undefined` came to nothing, and the delivery is as due as before. */
+/** How an attempt went. `undefined` means no outcome: the delivery is as due as before. */
 export type AttemptReport = { isSuccess: boolean | undefined; nextAt: number }
 
-/** Pause after the database refused to say what to send, or to disable an endpoint. */
+/** Pause after the database failed to read what to send, or to disable an endpoint. */
 const PAUSE_MS = 1000
 
-/** Makes attempts at deliveries, and sees to it that what came of them is written. */
+/** Makes delivery attempts and ensures that their outcomes are written. */
 export class AttemptRunner {
   readonly #options: AttemptRunnerOptions
   readonly #settlements: AttemptResults
@@ -40,7 +40,10 @@ export class AttemptRunner {
     this.#settlements = new AttemptResults({ ...options, signal })
   }
 
-  /** Makes one attempt. Resolves when its end is written; until then the delivery counts as on its way. */
+  /**
+   * Makes one attempt. Resolves when its outcome is written; until then the delivery counts as in
+   * flight.
+   */
   async carry(delivery: Delivery, use: AttemptUse): Promise<AttemptReport> {
     const { signal } = use
     const { log, clock, closing } = this.#options
@@ -51,7 +54,8 @@ export class AttemptRunner {
       this.#tell(delivery, settlement)
       const isSuccess = settlement.outcome === 'delivered'
       const isDisabled = !isSuccess && (await this.#disableIfHopeless(delivery, settlement))
-      // What ended lets the next of its lane follow at once, or fail when there is nobody to be told.
+      // A delivery that ended lets the next of its lane follow at once, or fail if the endpoint is
+      // disabled.
       const isNow = isDisabled || settlement.outcome !== 'retry'
       return { isSuccess, nextAt: isNow ? clock.now() : settlement.nextAt }
     } catch (error) {
@@ -97,7 +101,9 @@ export class AttemptRunner {
     else log.info(fields, outcome === 'retry' ? 'delivery will be tried again' : 'delivered')
   }
 
-  /** Tries until the database takes it: an endpoint that is gone must not be asked again. */
+  /**
+   * Retries until the database accepts it: an endpoint that is gone must not be requested again.
+   */
   async #disableIfHopeless(delivery: Delivery, settlement: Settlement): Promise<boolean> {
     const { db, log, settings, clock, closing } = this.#options
     const { endpointId } = delivery

@@ -7,14 +7,14 @@ import { decideOutcome } from './decide-outcome.ts'
 import type { RetryDelays } from './retry-delay.ts'
 import type { Sender } from './sender.ts'
 
-/** What attempts are made with. */
+/** The dependencies of an attempt. */
 export type AttemptTools = {
   db: Db
   sender: Sender
   clock: Clock
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   random: () => number
-  /** Instead of the usual ones. */
+  /** Replaces the default delays. */
   delays?: RetryDelays | undefined
 }
 
@@ -22,8 +22,8 @@ export type AttemptTools = {
 export type AttemptUse = { secrets: readonly string[]; signal: AbortSignal }
 
 /**
- * Makes one attempt at a delivery and decides what follows. Rejects when aborted before an answer, or when
- * the database refuses to say what to send.
+ * Makes one attempt at a delivery and decides what follows. Rejects if aborted before an answer, or
+ * if the database cannot read what to send.
  */
 export async function attemptDelivery(
   tools: AttemptTools,
@@ -49,8 +49,8 @@ async function send(
     signal.throwIfAborted()
     return await sender.send({ delivery, body, secrets, signal })
   } catch (error) {
-    // What is missing may be so for good: it takes its attempts, like a receiver that is down. Of a delivery
-    // that was deleted meanwhile nothing is noted.
+    // A missing body may be missing for good: the delivery uses up its attempts, as with a receiver
+    // that is down. If the delivery was deleted meanwhile, nothing is recorded.
     if (signal.aborted || !isUnreadable(error)) throw error
     const nothing = { status: null, responseHeaders: null, responseBody: null, requestHeaders: {} }
     return { at: now, ms: 0, error: 'its body cannot be read from the store', ...nothing }

@@ -8,12 +8,13 @@ export type Decision =
   | { outcome: 'retry'; nextAt: number; reason: string }
   | { outcome: 'failed'; reason: string; endsLane?: boolean }
 
-/** What a receiver says that wants to hear nothing more. */
+/** The status of a receiver that wants no more deliveries. */
 export const HTTP_GONE = 410
 
 /**
- * Decides on an attempt (contract 6.4): any 2xx is a success; a receiver that is gone is told nothing more;
- * all else is tried again until the attempts are used up, when the receiver says or by the usual delays.
+ * Decides the outcome of an attempt (contract 6.4). Any 2xx is a success. A receiver that is gone
+ * gets nothing more. Anything else is retried until the attempts are used up, after the delay that
+ * the receiver asks for or the default one.
  */
 export function decideOutcome(
   { kind, tries }: Pick<Delivery, 'kind' | 'tries'>,

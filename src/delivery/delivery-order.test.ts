@@ -7,7 +7,7 @@ import { openDelivery, openTestReceiver, queueMessages } from './delivery-servic
 
 type Told = { lane: string; seq: number; status: number }
 
-/** The last attempt of each message is the one that counts: they must stand in the order of their numbers. */
+/** The last attempt of each message counts: these must be in the order of their numbers. */
 function checkLane(told: readonly Told[], count: number): void {
   const seqs = told.map(({ seq }) => seq)
   assert.deepEqual(

@@ -14,7 +14,10 @@ import type { Storage } from '../storage/storage.ts'
 import type { Clock } from './clock.ts'
 import { DeliveryService, type DeliveryServiceOptions } from './delivery-service.ts'
 
-/** A clock that stands still until it is set; it starts now, for signatures have a time. */
+/**
+ * A clock that stands still until it is set. It starts at the current time, because signatures
+ * carry a timestamp.
+ */
 export class TestClock implements Clock {
   #now = Date.now()
   readonly #sleepers = new Set<{ until: number; wake: () => void }>()
@@ -31,7 +34,7 @@ export class TestClock implements Clock {
     this.#sleepers.delete(sleeper)
   }
 
-  /** Sets it, forwards or back; whoever sleeps until then wakes. */
+  /** Sets the clock, forward or back; wakes everything that sleeps until then. */
   set(now: number): void {
     this.#now = now
     for (const { until, wake } of this.#sleepers) if (until <= now) wake()
@@ -47,17 +50,17 @@ export type TestDelivery = {
   storage: Storage
   clock: TestClock
   delivery: DeliveryService
-  /** Another service over the same store, as after a restart. */
+  /** Opens another service over the same store, as after a restart. */
   reopen(): Promise<DeliveryService>
   /** Lets time pass until nothing is due any more, or `isDone`. */
   pass(isDone?: () => boolean): Promise<void>
-  /** All deliveries, in the order of their jobs and places, or those of a job. */
+  /** Returns all deliveries in the order of their jobs and positions, or those of one job. */
   deliveries(jobId?: string): Promise<QueuedDelivery[]>
-  /** The moments of the attempts at a delivery, in seconds after the first. */
+  /** Returns the times of the attempts at a delivery, in seconds after the first. */
   momentsOf(id: string): Promise<number[]>
 }
 
-/** What the service is opened with, besides the defaults. */
+/** Options that the service is opened with, besides the defaults. */
 export type TestDeliveryOptions = Partial<DeliveryServiceOptions> & {
   env?: Record<string, string>
   /** Seconds. */
@@ -65,7 +68,10 @@ export type TestDeliveryOptions = Partial<DeliveryServiceOptions> & {
   storage?: Storage
 }
 
-/** Opens and starts the service over a store of its own; it may reach this machine. All is gone with the test. */
+/**
+ * Opens and starts the service over a store of its own; it may connect to this machine. Everything
+ * is removed when the test ends.
+ */
 export async function openDelivery(
   t: TestContext,
   { env, timeout, ...options }: TestDeliveryOptions = {},
@@ -80,7 +86,7 @@ export async function openDelivery(
   async function open(): Promise<DeliveryService> {
     const usual = { config, storage, log, clock, random: () => 0.5, graceMs: 50 }
     const delivery = new DeliveryService({ ...usual, ...options, storage })
-    // Before the store: a hook that is added later runs later.
+    // Before the store: hooks that are added later run later.
     t.after(() => delivery.close())
     await delivery.start()
     return delivery
@@ -119,14 +125,17 @@ export async function openDelivery(
   return opened
 }
 
-/** Opens a receiver that is gone with the test. */
+/** Opens a receiver that is closed when the test ends. */
 export async function openTestReceiver(t: TestContext, answer?: Answer): Promise<Receiver> {
   const receiver = await openReceiver(answer)
   t.after(() => receiver.close())
   return receiver
 }
 
-/** Queues messages of a live session, numbered from `first`, for a callback; returns the session's id. */
+/**
+ * Queues messages of a live session, numbered from `first`, for a callback. Returns the session's
+ * id.
+ */
 export async function queueMessages(
   { storage, clock }: Pick<TestDelivery, 'storage' | 'clock'>,
   url: string,
@@ -148,7 +157,7 @@ export async function queueMessages(
   return jobId
 }
 
-/** Waits until something is so, or the test's time is up. */
+/** Waits until a condition holds or the test's time is up. */
 export async function until(
   { signal }: TestContext,
   isSo: () => boolean | Promise<boolean>,

@@ -131,7 +131,8 @@ test('a receiver that never answers holds up nobody', async (t) => {
   for (let i = 0; i < 10; i++) await queueMessages(service, healthy.url, { count: 5 })
   service.delivery.wake()
   await until(t, () => {
-    // What follows in a lane is due when the one before has ended, some milliseconds from now.
+    // The next delivery of a lane is due when the previous one has ended, some milliseconds from
+    // now.
     service.clock.advance(1)
     return healthy.received.length === 50 && stalled.received.length === 4
   })
@@ -221,7 +222,7 @@ test('a job that is deleted just when its deliveries were read is told nothing',
   let looks = 0
   const selectFrom = sql.selectFrom.bind(sql)
   t.mock.method(sql, 'selectFrom', (table: never) => {
-    // The last that is asked before it goes out.
+    // The last statement before the request is sent.
     if (table === 'signing_secrets') {
       if (looks++ === 0) service.delivery.forget(jobId)
       else secondLook.resolve(receiver.received.length)

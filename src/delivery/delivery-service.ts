@@ -22,14 +22,14 @@ import type { RetryDelays } from './retry-delay.ts'
 import { findSecrets } from './secrets.ts'
 import { createSender, type Sender } from './sender.ts'
 
-/** What deliveries are made with. */
+/** The dependencies of deliveries. */
 export type DeliveryServiceOptions = {
   config: Pick<Config, 'delivery' | 'network'>
   storage: Pick<Storage, 'db'> & Partial<Pick<Storage, 'deletionClock'>>
   log: Log
   metrics?: DeliveryMetrics | undefined
   tracing?: Tracing | undefined
-  /** How long requests in flight may go on when the server stops, in milliseconds. */
+  /** Milliseconds that requests in flight may continue after the server begins to stop. */
   graceMs?: number | undefined
   /** For tests. */
   clock?: Clock | undefined
@@ -43,9 +43,9 @@ const ERROR_PAUSE_MS = 1000
 const GRACE_MS = 2000
 
 /**
- * Tells receivers what happened, from the rows that the transactions of what happened left: at least
- * once, in order within a job, and no receiver waits for another. It looks at the database when it is
- * woken, when something becomes due, and once a minute at the latest.
+ * Notifies receivers of events, from the outbox rows that each event's transaction wrote: at least
+ * once, in order within a job, and without one receiver waiting for another. It polls the database
+ * when woken, when something becomes due, and at least once a minute.
  */
 export class DeliveryService {
   readonly #options: DeliveryServiceOptions
@@ -69,7 +69,7 @@ export class DeliveryService {
     const { clock = systemClock, random = Math.random } = options
     this.#options = options
     this.#clock = clock
-    this.#log = log.child({ room: 'delivery' })
+    this.#log = log.child({ module: 'delivery' })
     this.#sender = createSender({ config, now: clock.now, resolve: options.resolve })
     const onRested = () => this.#woken.resolve()
     this.#lookout = new DuePoller({ db: storage.db, clock, onRested })
@@ -83,7 +83,7 @@ export class DeliveryService {
     })
   }
 
-  /** Brings the webhooks of the settings into the store, then begins to deliver what is due. */
+  /** Writes the configured webhooks to the store, then starts delivering what is due. */
   async start(): Promise<void> {
     const { config, storage } = this.#options
     const { db } = storage
@@ -95,13 +95,13 @@ export class DeliveryService {
     this.#loop = Promise.all([this.#run(), trimDeliveryLog(upkeep)])
   }
 
-  /** Something may have been queued: it goes out now. */
+  /** Sends at once what may have been queued. */
   wake(): void {
     this.#lookout.want()
     this.#woken.resolve()
   }
 
-  /** A job was deleted: what is on its way for it is cut off. */
+  /** Cuts off the requests in flight for a deleted job. */
   forget(jobId: string): void {
     this.#forgotten.add(jobId)
     for (const request of this.#queues.requests()) {
@@ -109,14 +109,15 @@ export class DeliveryService {
     }
   }
 
-  /** Resolves when nothing is due now or on its way. */
+  /** Resolves when nothing is due or in flight. */
   async idle(): Promise<void> {
     const { db } = this.#options.storage
     while (!this.#closing.signal.aborted) {
       const changed = this.#changed.promise
       this.wake()
       const queued = await findDueEndpoints(db, { until: Number.MAX_SAFE_INTEGER })
-      // What was settled while this was being looked up made the next of its lane due after it was asked.
+      // A settlement written during the query made the next of its lane due after the query
+      // started.
       const now = this.#clock.now()
       if (this.#carrying.size === 0 && !queued.some(({ nextAt }) => nextAt <= now)) return
       await changed
@@ -124,8 +125,8 @@ export class DeliveryService {
   }
 
   /**
-   * Begins no more attempts; those on their way may get their answer within the grace time, then they are
-   * cut off, and are due at the next start.
+   * Starts no more attempts. Those in flight may get their answer within the grace time; then they
+   * are cut off, and are due at the next start.
    */
   async close(): Promise<void> {
     this.#closing.abort()
@@ -145,7 +146,7 @@ export class DeliveryService {
   async #run(): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
-      // Renewed before looking: what is queued while we look wakes us again.
+      // Renewed before polling: what is queued meanwhile wakes the loop again.
       this.#woken = Promise.withResolvers()
       const pauseMs = await this.#pass().catch((error) => {
         this.#log.error({ err: error }, 'cannot read what is to be delivered')
@@ -158,7 +159,7 @@ export class DeliveryService {
     }
   }
 
-  /** Sends what is due; returns the milliseconds until there has to be another look. */
+  /** Sends what is due; returns the milliseconds until the next pass. */
   async #pass(): Promise<number> {
     this.#look()
     for (const queue of this.#queues.ready(this.#clock.now())) {
@@ -169,7 +170,7 @@ export class DeliveryService {
     return Math.min(MAX_PAUSE_MS, Math.max(0, pauseMs))
   }
 
-  /** Looks for more behind what goes on: this search may have to wait for others, which take long. */
+  /** Polls for more endpoints in the background: this query may wait behind other, long ones. */
   #look(): void {
     const found = this.#lookout.look().then(
       (endpoints) => {
@@ -181,13 +182,16 @@ export class DeliveryService {
     this.#looking = this.#looking.then(() => found)
   }
 
-  /** Takes what is due for an endpoint, as much as it has room for, and notes when there will be more. */
+  /**
+   * Takes the due deliveries of an endpoint, up to its free capacity, and records when there will
+   * be more.
+   */
   async #take(queue: Queue): Promise<void> {
     const { config, storage } = this.#options
     const { db } = storage
     const { account, endpointId } = queue
     const now = this.#clock.now()
-    // Whatever happens meanwhile sets it anew.
+    // Anything that happens meanwhile sets it again.
     queue.nextAt = Number.POSITIVE_INFINITY
     this.#forgotten.clear()
     try {
@@ -210,7 +214,10 @@ export class DeliveryService {
     }
   }
 
-  /** Has some of what is left for an endpoint fail that is told nothing more; the others have their turn. */
+  /**
+   * Fails some of the remaining deliveries of a disabled or removed endpoint, then gives other
+   * endpoints their turn.
+   */
   async #giveUp(queue: Queue, endpoint: Endpoint | undefined): Promise<void> {
     const { db } = this.#options.storage
     const reason = endpoint ? disabledReason(endpoint.disabledReason) : 'the endpoint was removed'

@@ -6,7 +6,7 @@ import { HTTP_GONE } from './decide-outcome.ts'
 
 const DAY_MS = 86_400_000
 
-/** A delivery to an endpoint that failed, and when it did, in milliseconds since 1970. */
+/** A failed delivery to an endpoint, and when it failed, in milliseconds since 1970. */
 export type Failure = {
   delivery: Pick<Delivery, 'endpointId' | 'kind'>
   settlement: Settlement
@@ -14,9 +14,9 @@ export type Failure = {
 }
 
 /**
- * Disables an endpoint when a failure was the last that it may have: its webhook is gone, or it has taken
- * nothing for days in which it was told again and again. Resolves to the reason when it did so; what is
- * pending for it fails when it has its turn.
+ * Disables an endpoint if this failure was its last allowed one: its webhook is gone, or it has
+ * accepted nothing for days despite repeated attempts. Resolves to the reason if it did. Pending
+ * deliveries fail when their turn comes.
  */
 export async function disableFailingEndpoint(
   db: Db,

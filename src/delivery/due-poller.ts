@@ -8,57 +8,68 @@ import {
 } from '../storage/deliveries/deliveries.ts'
 import type { Clock } from './clock.ts'
 
-/** The database is looked at this often at the latest: commands change it beside the server. */
+/** The database is polled at least this often: CLI commands change it while the server runs. */
 export const MAX_PAUSE_MS = 60_000
-/** What is due later is found by a later look, though that may come a little late. */
+/** What is due later is found by a later poll, though possibly a little late. */
 const HORIZON_MS = 2 * MAX_PAUSE_MS
-/** A look visits every endpoint that has something due: with very many it is done a tenth of the time at most. */
+/**
+ * A poll visits every endpoint that has something due. With very many of them, polling takes at
+ * most a tenth of the time.
+ */
 const SHARE = 0.1
-/** It may have taken long because others searched. */
+/** A poll may have taken long only because of other queries. */
 const MAX_REST_MS = 5000
-/** Pause after the database refused to tell. */
+/** Pause after the database refused a query. */
 const ERROR_PAUSE_MS = 1000
-/** More than the longest delay with its jitter: what is further ahead was queued by another clock. */
+/**
+ * More than the longest delay with its jitter: what is further ahead was queued by another clock.
+ */
 const FAR_AHEAD_MS = 24 * 3_600_000
 
-/** What a lookout needs; `onRested` is called when it could look again and was asked to. */
+/** The dependencies of a poller. `onRested` is called when it may poll again and was asked to. */
 export type DuePollerOptions = { db: Db; clock: Clock; onRested: () => void }
 
-/** Looks for endpoints that have something due, when it was asked to, and once a minute at the latest. */
+/** Polls for endpoints that have something due: on request, and at least once a minute. */
 export class DuePoller {
   readonly #options: DuePollerOptions
   #isWanted = true
-  /** By the clock that may be set. */
+  /** By the adjustable clock. */
   #lookedAt = Number.NEGATIVE_INFINITY
-  /** What the clock said last; in the beginning what it did while no server ran is unknown. */
+  /**
+   * The last reading of the clock. Undefined at first: how the clock changed while no server ran is
+   * unknown.
+   */
   #seenAt: number | undefined
-  /** Whether more may be due than the last look handed over. */
+  /** Whether more may be due than the last poll returned. */
   #isMore = false
   #isLooking = false
-  /** Set while a look would come too soon after the last one. */
+  /** Set while a poll would come too soon after the last one. */
   #rest: NodeJS.Timeout | undefined
 
   constructor(options: DuePollerOptions) {
     this.#options = options
   }
 
-  /** Something may have been queued. */
+  /** Requests a poll because something may have been queued. */
   want(): void {
     this.#isWanted = true
   }
 
-  /** An endpoint had its turn: others may come in its place. */
+  /** Notes that an endpoint had its turn: others may take its place. */
   noteServed(): void {
     if (this.#isMore) this.#isWanted = true
   }
 
-  /** The endpoints that have something due, now or soon; none when it is not time to look, or is being done. */
+  /**
+   * Returns the endpoints that have something due, now or soon. Returns none if it is too early to
+   * poll or a poll is running.
+   */
   async look(): Promise<DueEndpoint[]> {
     const { db, clock } = this.#options
     const now = clock.now()
     const isTurnedBack = now < (this.#seenAt ?? Number.POSITIVE_INFINITY)
     if (isTurnedBack || now >= this.#lookedAt + MAX_PAUSE_MS) this.#isWanted = true
-    // A clock that was turned back is seen as such until what waits was corrected.
+    // A clock that was turned back counts as such until the waiting deliveries are corrected.
     if (!isTurnedBack) this.#seenAt = now
     if (this.#isLooking || this.#rest || !this.#isWanted) return []
     this.#isWanted = false

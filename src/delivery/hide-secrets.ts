@@ -1,12 +1,15 @@
-/** Names of headers that hold what must not stand in a log: credentials, sessions, signatures. */
+/** Names of headers that hold what must not appear in a log: credentials, sessions, signatures. */
 const SECRET = /auth|credential|cookie|token|secret|passw|signature|key|session|jwt|[cx]srf/i
-/** Shorter ones are hidden nowhere: they stand in everything, and guessing them is as easy. */
+/** Shorter ones are hidden nowhere: they occur in any text, and are as easy to guess. */
 const MIN_LENGTH = 4
 
-/** What stands in place of a secret. */
+/** The replacement for a secret. */
 export const HIDDEN = '[hidden]'
 
-/** Headers as the delivery log may show them; `secrets` are hidden in the others too. */
+/**
+ * Returns headers as the delivery log may show them: hides secret headers whole, `secrets` in
+ * others.
+ */
 export function hideSecrets(
   headers: Record<string, string>,
   secrets: readonly string[] = [],
@@ -18,8 +21,8 @@ export function hideSecrets(
 }
 
 /**
- * Hides secrets in what a receiver sends back, as they are or as JSON and URLs write them, also the
- * beginning of one where the text ends. What it wrote in other ways is not found.
+ * Hides secrets in what a receiver sends back, verbatim or as JSON and URLs encode them, including
+ * the beginning of one at the end of the text. Secrets encoded in other ways are not found.
  */
 export function hideIn(text: string, secrets: readonly string[]): string {
   const forms = secrets.filter(({ length }) => length >= MIN_LENGTH).flatMap(formsOf)
@@ -35,7 +38,7 @@ function formsOf(secret: string): string[] {
   return [secret, json, json.replaceAll('/', '\\/'), encodeURIComponent(secret.toWellFormed())]
 }
 
-/** How much of the beginning of `secret` a text ends with. */
+/** Returns how much of the beginning of `secret` a text ends with. */
 function overlap(text: string, secret: string): number {
   let length = Math.min(text.length, secret.length - 1)
   while (length > 0 && !text.endsWith(secret.slice(0, length))) length--

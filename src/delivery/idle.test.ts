@@ -12,7 +12,7 @@ import {
   until,
 } from './delivery-service.fixture.ts'
 
-/** A storage whose searches wait behind others for as long as the test says. */
+/** Opens a storage whose queries wait behind others for as long as the test says. */
 async function openBusyStorage(t: TestContext) {
   const storage = await openTestStorage(t)
   const executor = storage.db.readonly.getExecutor()
@@ -32,7 +32,7 @@ async function openBusyStorage(t: TestContext) {
   }
 }
 
-/** A clock that moves unnoticed by those who sleep. */
+/** Creates a clock that moves without waking its sleepers. */
 function createSilentClock(): TestClock {
   const clock = new TestClock()
   clock.sleep = async (_ms, signal) => {
@@ -48,7 +48,7 @@ test('it is not idle when something became due while it waited for the answer to
   const { delivery } = await openDelivery(t, { storage, clock, metrics })
   let statuses = [500]
   const receiver = await openTestReceiver(t, () => {
-    // An attempt that takes some milliseconds: what follows it is due so much later.
+    // An attempt that takes some milliseconds: what follows it is due that much later.
     for (const begun = performance.now(); performance.now() < begun + 2; );
     return statuses.pop()
   })

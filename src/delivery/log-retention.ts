@@ -7,21 +7,21 @@ import type { Clock } from './clock.ts'
 const INTERVAL_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** What is kept for how long. */
+/** What is kept, and for how long. */
 export type LogRetentionOptions = {
   db: Db
   log: Log
   clock: Clock
-  /** Days for which ended deliveries are kept; 0 = as long as their job. */
+  /** Days that ended deliveries are kept; 0 = as long as their job. */
   logDays: number
-  /** Whether the clock may be believed just now. */
+  /** Whether the system clock can be trusted right now. */
   mayDelete?: () => boolean
   signal: AbortSignal
 }
 
 /**
- * Forgets deliveries that ended long ago, with their attempts, and receivers of callbacks that nothing is
- * known of any more, every hour until aborted.
+ * Deletes deliveries that ended long ago, with their attempts, and callback endpoints that nothing
+ * refers to any more. Runs every hour until aborted.
  */
 export async function trimDeliveryLog(options: LogRetentionOptions): Promise<void> {
   const { log, clock, signal, logDays } = options

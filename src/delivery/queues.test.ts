@@ -4,7 +4,7 @@ import { type Queue, Queues } from './queues.ts'
 
 let ids = 0
 
-/** Sends as much as there is room for; returns how much that was. */
+/** Sends up to the free capacity; returns the ids of the requests. */
 function fill(queues: Queues, queue: Queue): string[] {
   return Array.from({ length: queues.room(queue) }, () => {
     const id = String(ids++)
@@ -18,7 +18,7 @@ function addUnproven(queues: Queues, endpointId: string, account = 'a'): Queue {
   return queues.ready(0).find((queue) => queue.endpointId === endpointId)!
 }
 
-/** One that took what it was told last. */
+/** Adds an endpoint that accepted its last delivery. */
 function addQueue(queues: Queues, endpointId: string, account = 'a'): Queue {
   queues.touch({ endpointId, account, nextAt: 0, isProven: true })
   return queues.ready(0).find((queue) => queue.endpointId === endpointId)!
@@ -28,7 +28,7 @@ function endAll(queues: Queues, queue: Queue, isSuccess: boolean): void {
   for (const id of [...queue.inFlight.keys()]) queues.end(queue, id, { isSuccess })
 }
 
-/** Has an endpoint fail until it counts as failing. */
+/** Fails an endpoint until it counts as failing. */
 function failOften(queues: Queues, queue: Queue): void {
   fill(queues, queue)
   endAll(queues, queue, false)

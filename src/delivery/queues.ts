@@ -1,29 +1,35 @@
-/** Requests in flight to one endpoint; so many fill a receiver in the same region, and hold little here. */
+/**
+ * Requests in flight to one endpoint: enough to saturate a receiver in the same region, and cheap
+ * here.
+ */
 const MAX_PER_ENDPOINT = 16
-/** Until an endpoint has taken something: it may be one of many that never answer. */
+/** Until an endpoint has accepted something: it may be one of many that never answer. */
 const MAX_UNPROVEN = 4
 /** While an endpoint fails: enough to notice that it is back, few enough to hold up nobody. */
 const MAX_WHILE_FAILING = 2
-/** So many failures in a row, and an endpoint counts as failing. */
+/** After this many failures in a row, an endpoint counts as failing. */
 const FAILING_AFTER = 5
 const MAX_PER_ACCOUNT = 64
 const MAX_IN_ALL = 256
-/** Endpoints that fail or are unproven, of an account or in all, have no more than this share: others go on. */
+/**
+ * Failing and unproven endpoints get at most this share, of an account and overall, so that others
+ * go on.
+ */
 const DOUBTFUL_SHARE = 0.5
 
-/** A request on its way. */
+/** A request in flight. */
 export type InFlight = { jobId: string | null; abort: AbortController }
 
-/** What is known of an endpoint while it has something to be told. */
+/** The state of an endpoint while it has something to receive. */
 export type Queue = {
   readonly endpointId: string
   readonly account: string
-  /** When to look for deliveries next, in milliseconds since 1970; infinite when none is known. */
+  /** When to look for deliveries next, in milliseconds since 1970; infinite if unknown. */
   nextAt: number
-  /** By the id of the delivery; one stays until its end is written. */
+  /** By delivery id; a request stays until its outcome is written. */
   readonly inFlight: Map<string, InFlight>
   failuresInARow: number
-  /** Whether it was seen to take something. */
+  /** Whether it is known to have accepted something. */
   isProven: boolean
 }
 
@@ -31,24 +37,24 @@ type Touch = Pick<Queue, 'endpointId' | 'account' | 'nextAt'> & { isProven?: boo
 
 type Tally = { all: number; doubtful: number }
 
-/** The queues of all endpoints, and who of them may send: nobody takes the room of another. */
+/** The queues of all endpoints, and which of them may send: none takes the capacity of another. */
 export class Queues {
-  /** In the order in which they have their turn. */
+  /** In the order of their turns. */
   readonly #queues = new Map<string, Queue>()
   readonly #accounts = new Map<string, Tally>()
   readonly #total: Tally = { all: 0, doubtful: 0 }
 
-  /** Requests in flight. */
+  /** Returns the number of requests in flight. */
   get inFlight(): number {
     return this.#total.all
   }
 
-  /** All requests in flight. */
+  /** Yields all requests in flight. */
   *requests(): Generator<InFlight> {
     for (const { inFlight } of this.#queues.values()) yield* inFlight.values()
   }
 
-  /** There is something for an endpoint at this moment, or may be. */
+  /** Records when something is, or may be, due for an endpoint. */
   touch({ endpointId, account, nextAt, isProven = false }: Touch): void {
     const known = this.#queues.get(endpointId)
     if (known) {
@@ -60,13 +66,13 @@ export class Queues {
     }
   }
 
-  /** The queues that may send now, each in its turn. */
+  /** Returns the queues that may send now, in the order of their turns. */
   ready(now: number): Queue[] {
     if (this.#total.all >= MAX_IN_ALL) return []
     return this.#all().filter((queue) => queue.nextAt <= now && this.room(queue) > 0)
   }
 
-  /** The first moment at which a queue that has room is to be looked at. */
+  /** Returns the first time at which a queue with free capacity has to be checked. */
   nextAt(): number {
     let next = Number.POSITIVE_INFINITY
     for (const queue of this.#queues.values()) {
@@ -75,7 +81,7 @@ export class Queues {
     return next
   }
 
-  /** How many more requests an endpoint may have. */
+  /** Returns how many more requests an endpoint may have. */
   room(queue: Queue): number {
     const { account, inFlight } = queue
     const own = most(queue) - inFlight.size
@@ -85,14 +91,14 @@ export class Queues {
     return Math.max(0, Math.min(own, ...rooms))
   }
 
-  /** Counts a request that goes out; the next turn is another endpoint's. */
+  /** Counts a request that is sent; the next turn goes to another endpoint. */
   begin(queue: Queue, deliveryId: string, request: InFlight): void {
     this.#change(queue, () => queue.inFlight.set(deliveryId, request))
     this.#queues.delete(queue.endpointId)
     this.#queues.set(queue.endpointId, queue)
   }
 
-  /** Counts a request no more; `isSuccess` is undefined when it came to nothing. */
+  /** Stops counting a request; `isSuccess` is undefined if it had no outcome. */
   end(queue: Queue, deliveryId: string, { isSuccess }: { isSuccess: boolean | undefined }): void {
     this.#change(queue, () => {
       queue.inFlight.delete(deliveryId)
@@ -102,7 +108,7 @@ export class Queues {
     this.drop(queue)
   }
 
-  /** Forgets an endpoint that has nothing to be told. */
+  /** Forgets an endpoint that has nothing to receive. */
   drop({ endpointId, inFlight, nextAt }: Queue): void {
     if (inFlight.size === 0 && nextAt === Number.POSITIVE_INFINITY) this.#queues.delete(endpointId)
   }
@@ -142,7 +148,7 @@ function isDoubtful(queue: Queue): boolean {
   return isFailing(queue) || !queue.isProven
 }
 
-/** How many requests an endpoint may have. */
+/** Returns the most requests that an endpoint may have. */
 function most(queue: Queue): number {
   if (isFailing(queue)) return MAX_WHILE_FAILING
   return queue.isProven ? MAX_PER_ENDPOINT : MAX_UNPROVEN

@@ -7,21 +7,23 @@ import type { Resolve } from '../net/resolver.ts'
 import { limitAnswer } from './answer-limits.ts'
 import { readResponseExcerpt } from './response-excerpt.ts'
 
-/** Idle connections are kept for less than the five seconds after which many servers close theirs. */
+/**
+ * Idle connections are kept for less than the five seconds after which many servers close theirs.
+ */
 const KEEP_ALIVE_MS = 4000
-/** A receiver that has taken no connection by then is down. */
+/** A receiver that has accepted no connection by then is down. */
 const CONNECT_TIMEOUT_MS = 10_000
-/** The answer is decided by its head; what follows is only for the log. */
+/** The head of the answer decides; the rest is only for the log. */
 const EXCERPT_TIMEOUT_MS = 250
-/** Four times what most proxies hand on; nobody sends more of them with an answer. */
+/** Four times what most proxies forward; nobody sends more headers with an answer. */
 const MAX_HEADER_BYTES = 32 * 1024
-/** The others are not kept: thousands of empty ones fit into their bytes. */
+/** Further headers are dropped: thousands of empty ones fit into the byte limit. */
 const MAX_HEADERS = 200
 
-/** What is sent to an address that was checked; a user name and password in it are left out. */
+/** A request to an address that was checked. A user name and password in the URL are left out. */
 export type Request = {
   url: URL
-  /** Whose request it is. */
+  /** The account that the request belongs to. */
   account: string
   method: string
   headers: Record<string, string>
@@ -31,26 +33,32 @@ export type Request = {
   signal: AbortSignal
 }
 
-/** An answer whose head has come. */
+/** An answer whose head has arrived. */
 export type Answer = {
   status: number
   headers: Record<string, string>
-  /** How its body begins, as `readExcerpt` says. To be called: it lets go of the connection. */
+  /**
+   * Returns the beginning of the body, as `readResponseExcerpt` describes. Must be called: it
+   * releases the connection.
+   */
   excerpt(): Promise<string>
 }
 
-/** Sends requests, over connections that it keeps for a moment. */
+/** Sends requests over connections that are kept alive briefly. */
 export type Requests = {
-  /** Rejects when there is no answer: when aborted, or as `describeConnectionError` tells. */
+  /**
+   * Rejects if there is no answer: if aborted, or with an error that `describeConnectionError`
+   * explains.
+   */
   send(request: Request): Promise<Answer>
   /** Cuts all connections. */
   close(): void
 }
 
 /**
- * Makes the HTTP client of deliveries: every connection is judged when it is made, no redirect is followed,
- * and an answer costs little, however it is made. With the client of Node, since its parser itself limits
- * heads and the extensions of chunks, without an object for each.
+ * Creates the HTTP client of deliveries. Every connection is checked when it is made, no redirect
+ * is followed, and an answer costs little, whatever it contains. It uses Node's own client because
+ * the parser itself limits heads and chunk extensions, without an object for each.
  */
 export function createRequests(guard: AddressGuard, resolve: Resolve): Requests {
   const options = { keepAlive: true, timeout: KEEP_ALIVE_MS }
@@ -69,7 +77,7 @@ export function createRequests(guard: AddressGuard, resolve: Resolve): Requests 
       sent.maxHeadersCount = MAX_HEADERS
       limitConnecting(sent, isSecure ? 'secureConnect' : 'connect')
       const answered = answerOf(sent)
-      // What stands in its way is told as an error of the request.
+      // Failures of the pipeline are reported as an error of the request.
       pipeline(Readable.from(exactly(body, bytes), { objectMode: false }), sent, () => {})
       return answered
     },
@@ -79,7 +87,7 @@ export function createRequests(guard: AddressGuard, resolve: Resolve): Requests 
   }
 }
 
-/** A body that is not as long as it was said to be must not run into the next request. */
+/** A body that is not as long as declared must not run into the next request. */
 async function* exactly(
   body: AsyncIterable<Uint8Array>,
   bytes: number,
@@ -96,7 +104,7 @@ async function* exactly(
 function answerOf(sent: ClientRequest): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const release = limitAnswer(sent)
-  // It stays after the answer: a connection may break off at any time.
+  // The listener stays after the answer: a connection may break off at any time.
   sent.on('error', reject).on('response', (response) => {
     const headers = Object.entries(response.headersDistinct).map(([name, values = []]) => {
       return [name, values.join(', ')] as const
@@ -115,7 +123,10 @@ function answerOf(sent: ClientRequest): Promise<Answer> {
   return promise
 }
 
-/** Whether the connection is free for the next request: a receiver may answer before it has read. */
+/**
+ * Returns whether the connection is free for the next request: a receiver may answer before it has
+ * read the body.
+ */
 function isOver(sent: ClientRequest, response: IncomingMessage): boolean {
   return sent.writableFinished && response.complete
 }

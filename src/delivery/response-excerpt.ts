@@ -1,6 +1,8 @@
-/** What the log keeps of an answer. */
+/** How much of an answer the log keeps. */
 const EXCERPT_BYTES = 1024
-/** So much is read, for the connection to be of use again; that of a longer body is dropped. */
+/**
+ * Reads this much so that the connection can be reused; the connection of a longer body is dropped.
+ */
 const MAX_READ_BYTES = 64 * 1024
 
 type Body = AsyncIterable<Uint8Array> & {
@@ -9,9 +11,9 @@ type Body = AsyncIterable<Uint8Array> & {
 }
 
 /**
- * The first kilobyte of an answer as text, not cut within a character; what is no UTF-8 is replaced. The
- * body is read to its end, up to 64 KB and for `timeout` milliseconds; then its connection is dropped. One
- * that breaks off gives what came.
+ * Returns the first kilobyte of an answer as text, not cut within a character; invalid UTF-8 is
+ * replaced. The body is read to its end, up to 64 KB and for `timeout` milliseconds; then its
+ * connection is dropped. If the body breaks off, returns what arrived.
  */
 export async function readResponseExcerpt(
   body: Body,
@@ -20,7 +22,7 @@ export async function readResponseExcerpt(
   const start: Uint8Array[] = []
   let bytes = 0
   let isWhole = false
-  // Without a listener, an abort after the last read would be an error that nobody caught.
+  // Without a listener, an abort after the last read would be an uncaught error.
   body.on('error', () => {})
   const timer = setTimeout(() => body.destroy(), timeout)
   try {
@@ -31,10 +33,10 @@ export async function readResponseExcerpt(
     }
     isWhole = bytes <= EXCERPT_BYTES
   } catch {
-    // The head has decided already.
+    // The head has already decided the outcome.
   }
   clearTimeout(timer)
   const text = Buffer.concat(start).subarray(0, EXCERPT_BYTES)
-  // Of what was cut, the beginning of a character is left out. No database holds U+0000 in a text.
+  // Leaves out a partial character at the cut. No database stores U+0000 in a text.
   return new TextDecoder().decode(text, { stream: !isWhole }).replaceAll('\0', '\ufffd')
 }

@@ -1,10 +1,13 @@
-/** Sooner, and a receiver that is busy is asked in a tight loop; later is more than it may ask for. */
+/**
+ * Any sooner, and a busy receiver is requested in a tight loop; any later is more than it may ask
+ * for.
+ */
 const MIN_MS = 1000
 const MAX_MS = 3_600_000
 
 /**
- * Milliseconds that a `Retry-After` header asks to wait (RFC 9110, 10.2.3: seconds or a date), from a
- * second to an hour; undefined when it says nothing of the kind.
+ * Returns the milliseconds that a `Retry-After` header asks to wait (RFC 9110, 10.2.3: seconds or a
+ * date), from a second to an hour; undefined if it asks for nothing valid.
  */
 export function parseRetryAfter(
   text: string | undefined,
@@ -12,7 +15,8 @@ export function parseRetryAfter(
 ): number | undefined {
   if (text === undefined) return undefined
   const value = text.trim()
-  // `Date.parse` reads nearly anything as a date; only what names a day or a month is one.
+  // `Date.parse` accepts nearly anything as a date; only a value that names a day or a month is
+  // one.
   const ms = /^\d+$/.test(value)
     ? Number(value) * 1000
     : /^[A-Za-z]{3}/.test(value)

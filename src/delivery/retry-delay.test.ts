@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Delivery } from '../storage/deliveries/deliveries.ts'
 import { retryDelay } from './retry-delay.ts'
 
-/** Seconds before each further attempt, until there is none. */
+/** Returns the seconds before each further attempt, until there is none. */
 function secondsOf(kind: Delivery['kind'], random: number): number[] {
   const seconds: number[] = []
   for (let tries = 1; ; tries++) {

@@ -5,10 +5,10 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
 const patient = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR]
-/** What a live session tells is of use while it lasts. */
+/** Messages of a live session are useful only while it lasts. */
 const prompt = [1, 2, 5, 15, 30].map((seconds) => seconds * SECOND)
 
-/** Milliseconds to wait after each attempt that failed but the last. */
+/** Milliseconds to wait after each failed attempt but the last. */
 export type RetryDelays = Record<Delivery['kind'], readonly number[]>
 
 const usualDelays: RetryDelays = {
@@ -18,8 +18,9 @@ const usualDelays: RetryDelays = {
 }
 
 /**
- * Milliseconds until the next attempt, after `tries` that failed; undefined after the last. Half to one
- * and a half times the usual delay: a receiver that comes back does not meet all at once.
+ * Returns the milliseconds until the next attempt, after `tries` failed ones; undefined after the
+ * last. The usual delay is multiplied by a random factor from 0.5 to 1.5, so that a receiver that
+ * comes back is not hit by all retries at once.
  */
 export function retryDelay(
   { kind, tries }: Pick<Delivery, 'kind' | 'tries'>,

@@ -6,8 +6,8 @@ import { signingSecrets } from '../storage/deliveries/signing-secrets.ts'
 export type SecretUse = { account: string; endpointId: string; now: number }
 
 /**
- * The secrets that sign what goes to an endpoint: its own, else its account's, else those that the
- * settings give the account; none when there are none.
+ * Returns the secrets that sign deliveries to an endpoint: its own, else its account's, else those
+ * configured for the account; empty if there are none.
  */
 export async function findSecrets(
   db: Pick<Db, 'sql'>,

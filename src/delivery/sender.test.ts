@@ -13,7 +13,7 @@ import { type Attempt, createSender, type SenderOptions } from './sender.ts'
 
 const secret = makeSecret()
 
-/** A sender that may reach this machine unless `env` says otherwise. */
+/** Opens a sender that may connect to this machine unless `env` says otherwise. */
 function openSender(
   t: TestContext,
   env: Record<string, string> = {},
@@ -50,7 +50,7 @@ async function openTestReceiver(t: TestContext, answer?: Answer) {
   return receiver
 }
 
-/** A receiver of bytes; `answer` is called once something came. */
+/** Opens a raw receiver; `answer` is called once some bytes have arrived. */
 async function openRaw(t: TestContext, answer: (socket: Socket) => void) {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
@@ -309,7 +309,7 @@ test('connections are used again', async (t) => {
   })
   const { send } = openSender(t)
   for (let i = 0; i < 12; i++) await send(receiver.url)
-  // A connection is free again a moment after its answer was read.
+  // A connection is free again shortly after its answer was read.
   assert.ok(ports.size <= 2, `${ports.size} connections for 12 attempts`)
 })
 

@@ -13,10 +13,10 @@ import { sentSecrets } from './sent-secrets.ts'
 import { shortHeaders } from './short-headers.ts'
 import { signedHeaders } from './signature.ts'
 
-/** 1 Mbit/s: the time that a long body gets on top, so that it reaches a slow receiver too. */
+/** 1 Mbit/s: extra time for a long body, so that it reaches a slow receiver too. */
 const BYTES_PER_MS = 125
 
-/** One attempt, as it is asked for. */
+/** A requested attempt. */
 export type Attempt = {
   delivery: Pick<Delivery, 'id' | 'account' | 'method' | 'url'>
   body: DeliveryBody
@@ -25,24 +25,29 @@ export type Attempt = {
   signal: AbortSignal
 }
 
-/** What attempts are made with. */
+/** The dependencies of attempts. */
 export type SenderOptions = {
   config: Pick<Config, 'delivery' | 'network'>
   /** Milliseconds since 1970. */
   now?: () => number
-  /** For tests: how a name becomes addresses. */
+  /** For tests: resolves a name to addresses. */
   resolve?: Resolve | undefined
 }
 
-/** Makes attempts, over connections that it keeps for a moment. */
+/** Makes attempts over connections that are kept alive briefly. */
 export type Sender = {
-  /** Makes one attempt; rejects, with the reason of its signal, only when that is aborted before an answer. */
+  /**
+   * Makes one attempt. Rejects, with the reason of its signal, only if aborted before an answer.
+   */
   send(attempt: Attempt): Promise<AttemptRecord>
   /** Cuts all connections. */
   close(): void
 }
 
-/** Makes what sends deliveries: every connection is judged when it is made, and no redirect is followed. */
+/**
+ * Creates the sender of deliveries. Every connection is checked when it is made, and no redirect is
+ * followed.
+ */
 export function createSender({
   config,
   now = Date.now,
@@ -90,7 +95,7 @@ async function send(attempt: Attempt, tools: Tools): Promise<AttemptRecord> {
     const { bytes } = body
     const request = { url, account, method, headers, body: inChunks(body), bytes, signal: limit }
     const answer = await tools.requests.send(request)
-    // What is measured is the time to the answer, not that for the log.
+    // Measures the time to the answer, without reading the excerpt for the log.
     const ms = since(startedAt)
     const { status } = answer
     const hidden = sentSecrets(url, headers)
@@ -108,7 +113,10 @@ async function send(attempt: Attempt, tools: Tools): Promise<AttemptRecord> {
   }
 }
 
-/** Whole milliseconds that have passed: with this the end of an attempt, at which the next is due, is never ahead. */
+/**
+ * Returns whole elapsed milliseconds. Rounding down keeps the end of an attempt, at which the next
+ * is due, from lying in the future.
+ */
 function since(startedAt: number): number {
   return Math.floor(performance.now() - startedAt)
 }

@@ -1,9 +1,14 @@
-/** As many as most servers send at all; a log of many attempts must not be filled by a few answers. */
+/**
+ * As much as most servers ever send; a log of many attempts must not be filled by a few answers.
+ */
 const MAX_BYTES = 8 * 1024
-/** It says when to try again, and is of use to nobody when it is longer. */
+/** It says when to retry, and is useless when it is longer. */
 const MAX_RETRY_AFTER_BYTES = 256
 
-/** The first 8 KB of headers, none of them cut, `Retry-After` always; then how many were left out. */
+/**
+ * Returns the first 8 KB of headers, none of them cut, always with `Retry-After`; then how many
+ * were left out.
+ */
 export function shortHeaders(headers: Record<string, string>): Record<string, string> {
   const kept: [name: string, value: string][] = []
   let bytes = 0
@@ -17,7 +22,7 @@ export function shortHeaders(headers: Record<string, string>): Record<string, st
       bytes += size
     }
   }
-  // No header has such a name.
+  // No header can have such a name.
   if (left > 0) kept.push(['(left out)', left === 1 ? '1 header' : `${left} headers`])
   return Object.fromEntries(kept)
 }

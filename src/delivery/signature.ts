@@ -6,16 +6,17 @@ import { inChunks } from './json-chunks.ts'
 export type ToSign = {
   /** The `webhook-id`: the same on every attempt. */
   id: string
-  /** The moment of the attempt, in milliseconds since 1970. */
+  /** The time of the attempt, in milliseconds since 1970. */
   at: number
   body: DeliveryBody
-  /** All that are valid, `whsec_` and base64; without one nothing is signed. */
+  /** All valid secrets, `whsec_` and base64; without one nothing is signed. */
   secrets: readonly string[]
 }
 
 /**
- * The headers of Standard Webhooks 1.0 (standardwebhooks.com): id, Unix seconds, and a signature for each
- * secret, so that a receiver may know any of them. `prefixes` name further sets of the same headers.
+ * Returns the headers of Standard Webhooks 1.0 (standardwebhooks.com): id, Unix seconds, and a
+ * signature per secret, so that a receiver needs to know only one of them. `prefixes` name further
+ * sets of the same headers.
  */
 export async function signedHeaders(
   toSign: ToSign,

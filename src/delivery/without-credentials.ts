@@ -1,4 +1,7 @@
-/** An address as it may be shown: a user name and password in it, either of which may be a secret, are hidden. */
+/**
+ * Returns a URL that is safe to show: hides its user name and password, either of which may be a
+ * secret.
+ */
 export function withoutCredentials(address: string): string {
   const url = URL.parse(address)
   if (!url || (url.username === '' && url.password === '')) return address

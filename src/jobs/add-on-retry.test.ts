@@ -22,7 +22,7 @@ function addName({ name, result }: Retry): Retried {
   return { outcome: 'made', result: JSON.stringify(made), answer: `"${name}"` }
 }
 
-/** A job that is done, whose add-ons are made by `work`. */
+/** A finished job whose add-ons are built by `work`. */
 async function openJob(t: TestContext, result: object, work: Work = addName) {
   const { db } = await openTestStorage(t)
   await addJob(db, { params: { sentences: true } })

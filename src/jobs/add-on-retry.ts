@@ -5,14 +5,14 @@ import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import { readResult, replaceResult, type StoredResult } from '../storage/jobs/results.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
 
-/** What a retry needs. */
+/** The dependencies of a retry. */
 export type RetryTools = {
   db: Db
   composer: Pick<ResultBuilder, 'retry'>
   config: Pick<Config, 'addOnResults'>
 }
 
-/** An add-on of a job, by the switch that asks for it. */
+/** An add-on of a job, named by the switch that enables it. */
 export type JobAddOn = JobId & { name: string }
 
 const refusals = {
@@ -23,9 +23,10 @@ const refusals = {
 } as const satisfies Record<string, ErrorCode>
 
 /**
- * Makes a failed add-on of a job that is done again, from the words of its stored result, and puts what comes of
- * it there; returns its JSON text. Whoever changes the result meanwhile goes first: then it is made again from what is
- * there, so that no change is lost. Fails with `job_not_found`, `job_not_done` or one of `add_on_…`.
+ * Retries a failed add-on of a finished job, using the words of the stored result, and writes the
+ * outcome there. Returns its JSON text. If another writer changes the result meanwhile, that write
+ * wins and the add-on is built again from the new result, so no change is lost. Fails with
+ * `job_not_found`, `job_not_done` or one of `add_on_…`.
  */
 export async function retryAddOn(
   { db, composer, config }: RetryTools,
@@ -38,7 +39,7 @@ export async function retryAddOn(
     const job = await findDone(db, id)
     const result = await readResult(db, job.result)
     if (result === undefined) {
-      // Only an object can be gone: then another one has taken its place, or none ever will.
+      // Only an object can disappear: either another one has replaced it, or none ever will.
       const { object } = job.result as { object: string }
       if (object === missing) throw new AppError('storage_unreadable', 'the result is gone')
       missing = object
@@ -65,7 +66,6 @@ async function findDone(db: Db, id: JobId): Promise<DoneJob> {
 }
 
 function refusal(outcome: keyof typeof refusals, name: string): AppError {
-  const remedy =
-    outcome === 'unrepeatable' ? '; create the job again to have it recognised anew' : ''
+  const remedy = outcome === 'unrepeatable' ? '; create the job again to recognize it anew' : ''
   return new AppError(refusals[outcome], `${name}${remedy}`)
 }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { RecognizedSegment } from '../asr/speech-engine.ts'
 import { assembleTranscript } from './assemble.ts'
 
-/** A segment of one second per word, from `start` on. */
+/** Segments of one second per word, starting at `start`. */
 function heard(start: number, text: string, language = 'en'): RecognizedSegment {
   const texts = text === '' ? [] : text.split(' ')
   const words = texts.map((text, i) => {

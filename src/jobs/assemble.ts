@@ -2,15 +2,15 @@ import type { RecognizedSegment } from '../asr/speech-engine.ts'
 import type { Transcript, Word } from '../transcript/transcript.ts'
 import { cutUtterances } from '../transcript/utterances.ts'
 
-/** What was heard in one batch of a channel. */
+/** The recognized segments of one batch of a channel. */
 export type RecognizedBatch = { channel: number; segments: readonly RecognizedSegment[] }
 
 type Run = { channel: number; language: string; words: Word[] }
 
 /**
- * Joins what was heard into utterances: the words of a channel run on across segments as long as the
- * language stays the same, for a segment may end where a sentence does not. Batches hold segments of
- * like length, in no order of time.
+ * Joins recognized segments into utterances. The words of a channel run on across segments while
+ * the language stays the same, because a segment may end in the middle of a sentence. A batch holds
+ * segments of similar length, in no particular time order.
  */
 export function assembleTranscript(batches: readonly RecognizedBatch[]): Transcript {
   const runs: Run[] = []
@@ -24,7 +24,7 @@ export function assembleTranscript(batches: readonly RecognizedBatch[]): Transcr
   return { utterances: utterances.sort((a, b) => startOf(a) - startOf(b) || a.channel - b.channel) }
 }
 
-/** All segments, channel by channel. */
+/** Returns all segments, channel by channel. */
 function inOrderOfTime(batches: readonly RecognizedBatch[]) {
   const segments = batches.flatMap(({ channel, segments }) => {
     return segments.map((heard) => ({ channel, ...heard }))

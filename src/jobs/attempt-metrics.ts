@@ -8,11 +8,16 @@ import type { Stage } from './progress.ts'
 /** Where attempts are counted and traced. */
 export type Observers = { metrics?: Metrics | undefined; tracing?: Tracing | undefined }
 
-/** Measures one attempt at a job. What it tells of a job's end counts only once that is stored. */
+/**
+ * Measures one attempt at a job. What it reports about the end of a job counts only once that end
+ * is stored.
+ */
 export type AttemptMetrics = {
-  /** Does the work of a stage; `wait` is for a slot, between fetching and decoding. */
+  /** Runs the work of a stage. `wait` is the wait for a slot, between fetching and decoding. */
   stage<T>(name: Stage | 'wait', work: () => Promise<T>): Promise<T>
-  /** The transcript is there: seconds of audio, and of the work since the audio was. */
+  /**
+   * The transcript is ready: seconds of audio, and seconds of work since the audio was available.
+   */
   heard(sound: { audioSeconds: number; workSeconds: number }): void
   /** The job has ended, with its result or with a failure. */
   ended(failure?: JobFailure): void
@@ -20,7 +25,7 @@ export type AttemptMetrics = {
   close(error?: unknown): void
 }
 
-/** Begins to measure an attempt at a job that was claimed just now. */
+/** Starts measuring an attempt at a job that was just claimed. */
 export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers, job: ClaimedJob) {
   const claimedAt = performance.now()
   metrics?.jobQueueSeconds.observe(Math.max(0, steadyNow() - job.dueAt) / 1000)

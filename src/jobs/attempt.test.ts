@@ -17,7 +17,7 @@ const account = 'acme'
 
 type Step = Parameters<AttemptTools['transcribe']>[1] & { db: Db; job: ClaimedJob }
 
-/** Claims a job and makes one attempt at it; tells what became of the job and in what order. */
+/** Claims a job and makes one attempt at it. Returns the outcome and the order of events. */
 async function attempt(
   t: TestContext,
   transcribe: (step: Step) => unknown,
@@ -196,7 +196,7 @@ test('progress is written while the attempt goes on, and its failure does no har
   assert.equal(after.status, 'done')
 })
 
-/** A database that refuses to write a column of jobs until the second pause. */
+/** Opens a database that refuses to write one column of jobs until the second pause. */
 function openBusy() {
   const pauses: number[] = []
   let held: Db | undefined

@@ -12,23 +12,28 @@ import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './lease-hea
 import type { Transcribed, TranscribeOptions } from './pipeline.ts'
 import { deleteOriginal, deleteRedactedAudio } from './redacted-audio.ts'
 
-/** Base of the pause before a further attempt; doubled each time, plus up to half of it at random. */
+/** Base delay before the next attempt. It doubles each time, plus up to 50% random jitter. */
 const RETRY_PAUSE_MS = 1000
-/** The same before a source is fetched again that could not be reached: longer, names and networks take a while. */
+/**
+ * The same for fetching an unreachable source again. It is longer because names and networks take a
+ * while to recover.
+ */
 const FETCH_PAUSE_MS = 5000
-/** Pause of a job while no worker process gets ready. */
+/** Delay of a job while no worker process becomes ready. */
 const ENGINE_PAUSE_MS = 30_000
-/** Pause of a job for which there is no space on the disk. */
+/** Delay of a job for which there is no disk space. */
 const SPACE_PAUSE_MS = 30_000
-/** So long a job waits for space in all, before it fails: an operator has had a day to free some. */
+/**
+ * Total time a job waits for space before it fails. By then an operator has had a day to free some.
+ */
 const MAX_SPACE_WAIT_MS = 24 * 3_600_000
-/** Pause before another try to write how a job ended, after the database refused. */
+/** Delay before retrying to write the end of a job that the database refused. */
 const WRITE_PAUSE_MS = 1000
 
 /** Failures of the machinery, not of the recording: another attempt may succeed. */
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['engine_failed'])
 
-/** What an attempt needs. */
+/** The dependencies of an attempt. */
 export type AttemptTools = Observers & {
   db: Db
   log: Log
@@ -37,15 +42,18 @@ export type AttemptTools = Observers & {
   timeout: number
   transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<Transcribed>
   enter: AcquireSlot
-  /** Removes what the stages of a job left behind. */
+  /** Removes the checkpoints of a job. */
   discard(jobId: string): Promise<void>
-  /** Aborted when the server stops: the job then goes back as if the attempt had not been made. */
+  /**
+   * Aborted when the server stops. The job then returns to the queue as if the attempt had not been
+   * made.
+   */
   stop: AbortSignal
-  /** Called when a job has ended, for those who are told of it. */
+  /** Called when a job has ended, so that its receivers can be notified. */
   onEvents?: (() => void) | undefined
-  /** For tests: what waits before the database is asked again; the clock unless it is given. */
+  /** For tests: waits before the database is retried; defaults to the system clock. */
   pause?: (ms: number, signal: AbortSignal) => Promise<unknown>
-  /** For tests: pause of a job for which there is no space, in milliseconds. */
+  /** For tests: milliseconds a job waits when there is no space. */
   spacePauseMs?: number | undefined
 }
 
@@ -55,7 +63,9 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
 
 type Tools = AttemptTools & { meter: AttemptMetrics }
 
-/** Makes one attempt at a claimed job and writes how it ended; fails only when that cannot be written. */
+/**
+ * Makes one attempt at a claimed job and writes how it ended. Fails only if that cannot be written.
+ */
 export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<void> {
   const log = given.log.child({ jobId: job.id, account: job.account, attempt: job.attempt })
   const meter = createAttemptMetrics(given, job)
@@ -74,7 +84,7 @@ export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<
   }
 }
 
-/** Transcribes, and writes down how far it is. */
+/** Transcribes and records the progress. */
 async function transcribeTold(
   { db, enter, log, meter, transcribe }: Tools,
   job: ClaimedJob,
@@ -83,7 +93,7 @@ async function transcribeTold(
   let written = Promise.resolve()
   function onProgress(progress: JobProgress): void {
     const write = () => recordProgress(db, job.lease, progress)
-    // Best effort: a full disk that refuses this is met where it matters.
+    // Best effort: if a full disk refuses this write, a write that matters will report it.
     written = written
       .then(write)
       .catch((error) => log.debug({ err: error }, 'progress not written'))
@@ -103,7 +113,7 @@ async function finish(
 ): Promise<void> {
   const { db, log, meter } = tools
   const write = () => finishJob(db, job.lease, { result, redactedSound, at: Date.now() })
-  // A full disk is a failure of the job; a database that another program holds for a while is not.
+  // A full disk fails the job; a database briefly locked by another process does not.
   const isFatal = (error: unknown) => error instanceof AppError
   let done = false
   try {
@@ -119,7 +129,7 @@ async function finish(
   log.info('job done')
 }
 
-/** Decides what becomes of a job whose attempt failed, and writes it. */
+/** Decides what happens to a job whose attempt failed, and writes it. */
 async function settleFailure(
   tools: Tools,
   job: ClaimedJob,
@@ -133,7 +143,7 @@ async function settleFailure(
     return log.info('job handed back: the server stops')
   }
   if (code === 'engine_unavailable') {
-    // Not the fault of the job: it waits as long as nobody can hear it.
+    // Not the job's fault: it waits for as long as no recognizer is available.
     const runAfter = steadyNow() + ENGINE_PAUSE_MS
     await untilWritten(tools, () => releaseJob(db, job.lease, { runAfter }))
     return log.warn({ err: error }, 'no recognizer works, the job waits')
@@ -147,7 +157,7 @@ async function settleFailure(
     return
   }
   log.warn({ err: error }, 'job failed')
-  // First of all the space: on a full disk the row can only be written once there is some.
+  // Frees the space first: on a full disk the row cannot be written before that.
   await discard(tools, job.id)
   const failure = describeFailure(error, job.attempt)
   const write = () => failJob(db, job.lease, { failure, at: Date.now() })
@@ -157,8 +167,9 @@ async function settleFailure(
 }
 
 /**
- * Puts a job back that found no space, without counting the attempt; false when it has waited for too long.
- * What its stages take is freed first: on a full disk that lets others end, and the row be written.
+ * Requeues a job that found no disk space, without counting the attempt. Returns false if it has
+ * waited too long. Frees its checkpoints first: on a full disk this lets other jobs end, and the
+ * row be written.
  */
 async function waitForSpace(tools: Tools, job: ClaimedJob, error: unknown): Promise<boolean> {
   const { db, log, spacePauseMs = SPACE_PAUSE_MS } = tools
@@ -172,7 +183,10 @@ async function waitForSpace(tools: Tools, job: ClaimedJob, error: unknown): Prom
   return true
 }
 
-/** What cannot be removed now is removed at the next start; it must not keep a job from ending. */
+/**
+ * Anything that cannot be removed now is removed at the next start; it must not keep a job from
+ * ending.
+ */
 async function discard({ log, discard }: AttemptTools, jobId: string): Promise<void> {
   await discard(jobId).catch((error) => log.warn({ err: error }, 'stages not removed'))
 }
@@ -188,18 +202,21 @@ function describeFailure(error: unknown, attempts: number): JobFailure {
   return toFailure(exhausted(attempts, error.message))
 }
 
-/** The end of a job whose attempts all failed. */
+/** The error of a job whose attempts all failed. */
 function exhausted(attempts: number, reason: string): AppError {
   const detail = `it was started ${attempts} times, the last attempt ended so: ${reason}`
   return new AppError('attempts_exhausted', detail)
 }
 
-/** What a job shows of an error. */
+/** Returns the part of an error that a job shows. */
 export function toFailure({ status, message }: AppError): JobFailure {
   return { code: status, message }
 }
 
-/** Writes again and again while the database refuses, until the server stops; then the next start settles it. */
+/**
+ * Retries a write for as long as the database refuses it. When the server stops, the next start
+ * settles it.
+ */
 async function untilWritten(
   { log, stop, pause = wait }: AttemptTools,
   write: () => Promise<boolean>,

@@ -6,7 +6,7 @@ import { makeFolder } from '../../test/support/test-storage.ts'
 import type { DecodedMedia } from '../audio/media.ts'
 import { openCheckpoints, removeCheckpoints, removeStaleCheckpoints } from './checkpoints.ts'
 
-/** Decodes two channels that sound alike; counts how often it had to. */
+/** Decodes two channels with identical audio, and counts the calls. */
 function createDecoder() {
   const decoder = { runs: 0, work }
   async function work(folder: string): Promise<DecodedMedia> {

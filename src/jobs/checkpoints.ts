@@ -7,29 +7,29 @@ import { throwStorageError } from '../storage/sqlite/storage-error.ts'
 import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 /**
- * What the expensive stages of one job have produced, kept in a folder of the job so that a further
- * attempt goes on where the last one was killed: `decoded.json` and `pcm/` (the samples),
- * `speech-N.json` (the segments of channel N), `heard.jsonl` (a line per recognised batch),
- * `voices-N-P-M` (what the voices of part P of channel N sound like to the model M).
- * Each piece is used again only when all of it had reached the disk.
+ * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
+ * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `speech-N.json`
+ * (the segments of channel N), `heard.jsonl` (one line per recognized batch), `voices-N-P-M` (the
+ * speaker embeddings of part P of channel N, computed by model M). A checkpoint is reused only if
+ * all of it has reached the disk.
  */
 export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
   findSpeech(channel: number, work: () => Promise<Segment[]>): Promise<Segment[]>
-  /** What an earlier attempt, or this one, heard in a batch. */
+  /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
   findRecognized(channel: number, batch: readonly Segment[]): RecognizedSegment[] | undefined
   saveRecognized(channel: number, batch: RecognizedSegment[]): Promise<void>
   /**
-   * Has the voices of a part of a channel written to a file, and resolves to its path. What another model heard
-   * before, which was in use until the server was started again, is not used.
+   * Has the speaker embeddings of a part of a channel written to a file, and resolves to its path.
+   * Embeddings of another model, used before the last server restart, are not reused.
    */
   embedSpeakers(of: EmbeddingPart, work: (file: string) => Promise<void>): Promise<string>
 }
 
-/** A part of a channel, and the model that hears its voices, by its name in files. */
+/** A part of a channel, and the embedding model, by its name in files. */
 export type EmbeddingPart = { channel: number; part: number; model: string }
 
-/** Opens the folder of a job, with what an earlier attempt left there. */
+/** Opens the checkpoint folder of a job, with what an earlier attempt left there. */
 export async function openCheckpoints(workFolder: string, jobId: string): Promise<Checkpoints> {
   const folder = join(workFolder, jobId)
   await mkdir(folder, { recursive: true }).catch(throwStorageError)
@@ -50,12 +50,12 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
   }
 }
 
-/** Removes what a job that has ended left behind. */
+/** Removes the checkpoints of a job that has ended. */
 export async function removeCheckpoints(workFolder: string, jobId: string): Promise<void> {
   await rm(join(workFolder, jobId), { recursive: true, force: true, maxRetries: 3 })
 }
 
-/** Removes the folders of all jobs but the `active` ones. */
+/** Removes the checkpoint folders of all jobs but the `active` ones. */
 export async function removeStaleCheckpoints(
   workFolder: string,
   active: readonly string[],
@@ -83,7 +83,7 @@ async function decodeOnce(
   const decoded = await work(pcm)
   for (const { path, sameAs } of decoded.channels) if (sameAs === null) await syncFile(path)
   await syncFolder(pcm)
-  // Names, not paths: the data folder may have been moved before the next attempt.
+  // Names, not paths: the data folder may move before the next attempt.
   const channels = decoded.channels.map((own) => ({ ...own, path: basename(own.path) }))
   await writeDurably(summary, JSON.stringify({ ...decoded, channels }))
   return decoded

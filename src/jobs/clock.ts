@@ -1,6 +1,6 @@
 /**
- * Milliseconds since 1970 as they were when the process began, counted on from there: what leases and
- * delays are measured by, so that setting the computer's clock neither ends nor prolongs one.
+ * Returns milliseconds since 1970, read when the process started and counted up from there. Leases
+ * and delays use it, so setting the system clock neither ends nor extends one.
  */
 export function steadyNow(): number {
   return Math.round(performance.timeOrigin + performance.now())

@@ -9,7 +9,7 @@ import type { Transcript, Utterance } from '../transcript/transcript.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { inParallel } from './in-parallel.ts'
 
-/** What a recording is told apart with. `channels` are those with a sound of their own. */
+/** The inputs for diarizing a recording. `channels` are those with audio of their own. */
 export type DiarizeOptions = EngineOptions & {
   speech: SpeechEngine
   channels: readonly DecodedChannel[]
@@ -20,14 +20,17 @@ export type DiarizeOptions = EngineOptions & {
   now?: () => number
 }
 
-/** The transcript with its speakers, or as it was with the reason why there are none and the seconds that went into it. */
+/**
+ * The transcript with its speakers and the seconds that diarization took, or the unchanged
+ * transcript with the reason why there are no speakers.
+ */
 export type Diarized = {
   transcript: Transcript
   diarizationError?: AddOnError
   diarizationSeconds?: number
 }
 
-/** The end of the attempt, not of the diarization. */
+/** These end the attempt, not just the diarization. */
 const ENDS_ATTEMPT: ReadonlySet<ErrorCode> = new Set([
   'server_stopping',
   'engine_unavailable',
@@ -35,8 +38,8 @@ const ENDS_ATTEMPT: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /**
- * Tells who said each word. A failure costs the job nothing but its speakers; rejects when the attempt
- * cannot go on at all: it was aborted, no worker can be had, the disk is full.
+ * Assigns a speaker to each word. A failure costs the job only its speakers. Rejects when the
+ * attempt cannot continue at all: it was aborted, no worker is available or the disk is full.
  */
 export async function diarizeRecording(
   transcript: Transcript,
@@ -57,7 +60,7 @@ export async function diarizeRecording(
   }
 }
 
-/** A model that the operator added is named; everything else stands in the log. */
+/** Names a model that the operator added; everything else is only in the log. */
 function explain(error: unknown): AddOnError {
   const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'
   const message = isModel ? error.message : 'diarization broke down'
@@ -76,7 +79,7 @@ async function tellApart(transcript: Transcript, options: DiarizeOptions): Promi
     })
   })
   const counts = countsOf(configOf(params))
-  // How the speakers are spread over several channels is not known before they are heard.
+  // How the speakers are spread over several channels is unknown before they are recognized.
   const ofChannel = channels.length === 1 ? { counts } : {}
   let done = 0
   const files = await inParallel(

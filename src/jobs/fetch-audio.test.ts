@@ -17,7 +17,7 @@ const usual: FetchOptions = {
   account: 'acme',
 }
 
-/** Serves on a free port of this machine; answers the origin. */
+/** Serves on a free port of this machine; returns the origin. */
 async function serve(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -48,7 +48,7 @@ async function fetchText(url: string, options: Partial<FetchOptions> = {}): Prom
   return bytes.toString()
 }
 
-/** A name service that knows every name by these addresses. */
+/** Creates a name service that resolves every name to these addresses. */
 function resolveTo(...addresses: string[]) {
   const found: LookupAddress[] = addresses.map((address) => {
     return { address, family: address.includes(':') ? 6 : 4 }

@@ -9,32 +9,32 @@ import { checkAnswer, discard } from './source-answer.ts'
 import { sourceError } from './source-error.ts'
 
 const MAX_REDIRECTS = 5
-/** A source that has not answered by then is down or far too slow for a recording. */
+/** A source that has not answered by then is down, or far too slow for a recording. */
 const HEADERS_TIMEOUT_MS = 30_000
-/** The longest pause within a body, and the time over which its rate is judged. */
+/** The longest pause within a body, and the window over which its rate is measured. */
 const BODY_TIMEOUT_MS = 20_000
-/** 8 kbit/s, the rate of the thinnest speech codecs in use: below it a source only holds a slot. */
+/** 8 kbit/s, the lowest bit rate of the speech codecs in use: a slower source only holds a slot. */
 const MIN_BYTES_PER_WINDOW = 1000 * (BODY_TIMEOUT_MS / 1000)
 
 /** Limits of one fetch: seconds, bytes, and where it may connect to. */
 export type FetchOptions = {
   signal: AbortSignal
-  /** Seconds for everything, from the first lookup to the last byte. */
+  /** Seconds for everything, from the first DNS lookup to the last byte. */
   timeout: number
   maxBytes: number
   allowPrivateNetwork: 'all' | readonly string[]
-  /** How a name becomes addresses. */
+  /** Resolves a name to addresses. */
   resolve: Resolve
-  /** For whom it is fetched. */
+  /** The account that the recording is fetched for. */
   account: string
 }
 
 type Body = AsyncIterable<Uint8Array>
 
 /**
- * Fetches a recording from an address that a client gave, and hands its bytes to `store` as they come.
- * Nothing but http and https is spoken, and every connection, redirects included, goes to an address
- * that was judged when it was made: there is no second lookup that could answer otherwise.
+ * Fetches a recording from a URL that a client gave, and streams its bytes to `store`. Only http
+ * and https are supported. Every connection, redirects included, goes to an address that is checked
+ * when the connection is made; there is no second lookup that could return another one.
  */
 export async function fetchAudio<T>(
   url: string,
@@ -66,7 +66,10 @@ export async function fetchAudio<T>(
 
 type Connection = { agent: Agent; guard: AddressGuard; signal: AbortSignal }
 
-/** Asks for `first` and follows redirects; a user name and password in it are shown to its own host only. */
+/**
+ * Requests `first` and follows redirects. A user name and password in it are sent to its own host
+ * only.
+ */
 async function follow(first: string, connection: Connection): Promise<Dispatcher.ResponseData> {
   let url = parseUrl(first)
   const authorization = basicCredentials(url)
@@ -104,7 +107,9 @@ function parseUrl(text: string, base?: URL): URL {
   throw new AppError('source_unreachable', 'the address cannot be read')
 }
 
-/** Passes a body on; one that trickles is given up, for it would hold its slot until the last second. */
+/**
+ * Passes a body on. Gives up on one that trickles, which would hold its slot until the last second.
+ */
 async function* receive(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   let openedAt = performance.now()
   let bytesInWindow = 0

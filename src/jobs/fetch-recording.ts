@@ -12,7 +12,7 @@ type RecordingTools = Pick<PipelineTools, 'db' | 'media' | 'resolve' | 'space'> 
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
 }
 
-/** Sees to it that the recording of a job is stored: one that lies elsewhere is fetched, once. */
+/** Ensures that the recording of a job is stored; a remote one is fetched once. */
 export async function provideRecording(
   tools: RecordingTools,
   job: ClaimedJob,
@@ -21,20 +21,20 @@ export async function provideRecording(
   const { id, source } = job.file
   if (source === null) return
   if (await findFile(tools.db, { id, account: job.account })) return
-  // Counted until the row of the file is.
+  // Counts the bytes until the row of the file does.
   using intake = tools.space.open(job.account, 'accepted')
   const fetched = { id, account: job.account, source, signal, intake }
   const { size } = await fetchRecording(tools, fetched)
   try {
     await recordRecording(tools, job, { size, signal })
   } catch (error) {
-    // A newer attempt that took the job over stores the recording under the same id.
+    // A newer attempt that took over the job stores the recording under the same id.
     if (!(error instanceof LeaseLostError)) await tools.db.objects.delete(id)
     throw error
   }
 }
 
-/** What lies elsewhere, and the account and object that it is fetched for. */
+/** A remote source, and the account and object that it is fetched for. */
 export type SourceToFetch = {
   id: string
   account: string
@@ -43,7 +43,7 @@ export type SourceToFetch = {
   intake: SpaceIntake
 }
 
-/** Fetches what lies at `source` into the object `id`, within the limits of the configuration. */
+/** Fetches `source` into the object `id`, within the configured limits. */
 export function fetchRecording(
   { db, config, resolve }: Pick<RecordingTools, 'db' | 'config' | 'resolve'>,
   { id, account, source, signal, intake }: SourceToFetch,

@@ -1,11 +1,11 @@
-/** As much as file systems take. */
+/** The limit of most file systems. */
 const MAX_CHARACTERS = 255
 
 /**
- * The name by which a recording is kept and given back: what follows the last slash of the name that a
- * client or an address gave it, without control characters; null when nothing is left. A name is for
- * people and for `Content-Disposition`: it must neither lead into a folder nor begin another header line. Of a long
- * one the beginning and the extension are kept.
+ * Returns the name under which a recording is stored and returned: the part after the last slash of
+ * the name given by the client or the URL, without control characters; null if nothing is left. The
+ * name is for people and for `Content-Disposition`: it must neither point into a folder nor start
+ * another header line. A long name keeps its beginning and its extension.
  */
 export function cleanFileName(given: string): string | null {
   const name = given

@@ -1,9 +1,9 @@
-/** How many run at a time, and what stops them all. */
+/** How many tasks run at a time, and what stops them all. */
 export type ParallelOptions = { limit: number; signal: AbortSignal }
 
 /**
- * Does `work` for each item, `limit` at a time, and answers in the order of the items. The first
- * failure aborts the signal the others were given; it is thrown once all of them have ended.
+ * Runs `work` for each item, `limit` at a time, and returns the results in the order of the items.
+ * The first failure aborts the signal of the others and is thrown once all of them have ended.
  */
 export async function inParallel<T, R>(
   items: readonly T[],

@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { ClaimedJob } from '../storage/jobs/queue.ts'
 import { type AcquireSlot, JobSlots } from './job-slots.ts'
 
-/** Attempts that go on until they are told to end; `log` says which have come to work. */
+/** Starts attempts that run until they are released; `log` lists those that began to work. */
 function open({ slots = 2, maxPerAccount = 25 } = {}) {
   let changes = 0
   const inHand = new JobSlots({ slots, maxPerAccount }, () => changes++)

@@ -1,14 +1,14 @@
 import type { ClaimedJob, ClaimOptions } from '../storage/jobs/queue.ts'
 
-/** A fetch is a socket that may wait for minutes: it takes no slot, and has a bound of its own. */
+/** A fetch is a socket that may wait for minutes: it takes no slot and has its own limit. */
 const MAX_FETCHING = 100
 
-/** What an attempt is taken to work before the first has ended. */
+/** The assumed working time of an attempt, until the first one has ended. */
 const FIRST_GUESS_SECONDS = 10
-/** The average follows the last ten or so attempts. */
+/** The moving average covers roughly the last ten attempts. */
 const NEWEST_SHARE = 0.2
 
-/** How many jobs are decoded and recognised at the same time, and how many an account may have in hand. */
+/** How many jobs are decoded and recognized at a time, and how many an account may have running. */
 export type Limits = { slots: number; maxPerAccount: number }
 
 /** Waits until an attempt may do more than fetch; rejects when `signal` aborts. */
@@ -25,19 +25,19 @@ type Attempt = {
 }
 
 /**
- * The attempts in hand. One whose recording lies elsewhere begins `fetching`; when it has come, the
- * attempt is `waiting` until a slot is free, and then `working`. One whose recording is here works at
- * once, for it was only begun because a slot was free.
+ * The running attempts. One with a remote recording starts as `fetching`. Once fetched, the attempt
+ * is `waiting` until a slot is free, and then `working`. One with a local recording works at once:
+ * it was only started because a slot was free.
  */
 export class JobSlots {
   readonly #limits: Limits
   readonly #onChange: () => void
-  /** By the id of their job. */
+  /** By job id. */
   readonly #attempts = new Map<string, Attempt>()
-  /** What an attempt works, on the average. */
+  /** The average working time of an attempt, in seconds. */
   #seconds = FIRST_GUESS_SECONDS
 
-  /** `onChange` is called when an attempt has ended or begun to wait. */
+  /** Calls `onChange` when an attempt has ended or begins to wait. */
   constructor(limits: Limits, onChange: () => void) {
     this.#limits = limits
     this.#onChange = onChange
@@ -47,17 +47,17 @@ export class JobSlots {
     return this.#attempts.size
   }
 
-  /** The ids of all jobs in hand. */
+  /** Returns the ids of all running jobs. */
   ids(): string[] {
     return [...this.#attempts.keys()]
   }
 
-  /** Resolves when all that are in hand now have ended. */
+  /** Resolves when all attempts that are running now have ended. */
   async ended(): Promise<void> {
     await Promise.all([...this.#attempts.values()].map(({ ended }) => ended))
   }
 
-  /** Which jobs could be begun now; undefined when none could. */
+  /** Returns which jobs could start now; undefined if none could. */
   room(): { only: ClaimOptions['only'] } | undefined {
     const isFree = this.#isFree()
     const canFetch = this.#canFetch()
@@ -65,14 +65,14 @@ export class JobSlots {
     return { only: isFree && canFetch ? undefined : isFree ? 'fetched' : 'unfetched' }
   }
 
-  /** Whether such a job could be begun now. */
+  /** Returns whether such a job could start now. */
   hasSlotFor({ account, isFetched }: Pick<ClaimedJob, 'account' | 'isFetched'>): boolean {
     const own = this.#all().filter((attempt) => attempt.account === account)
     const isRoom = isFetched ? this.#isFree() : this.#canFetch()
     return isRoom && own.length < this.#limits.maxPerAccount
   }
 
-  /** Begins an attempt, which `run` makes, until the signal that it is given tells that it may end. */
+  /** Starts an attempt, which `run` makes. `dismissed` aborts when the attempt should end early. */
   begin(job: ClaimedJob, run: (enter: AcquireSlot, dismissed: AbortSignal) => Promise<void>): void {
     const attempt: Attempt = {
       account: job.account,
@@ -93,14 +93,17 @@ export class JobSlots {
     })
   }
 
-  /** Tells all that do not work yet to end: they have nothing that would be lost. */
+  /** Ends all attempts that are not working yet: they have nothing to lose. */
   dismiss(reason: Error): void {
     for (const { phase, dismissed } of this.#attempts.values()) {
       if (phase !== 'working') dismissed.abort(reason)
     }
   }
 
-  /** Gives a free slot to a waiting attempt, of the account that has the fewest; false when there is none. */
+  /**
+   * Gives a free slot to a waiting attempt, of the account with the fewest working attempts.
+   * Returns false if there is no free slot or no waiting attempt.
+   */
   admitOne(): boolean {
     if (!this.#isFree()) return false
     const working = this.#all('working')
@@ -114,15 +117,15 @@ export class JobSlots {
   }
 
   /**
-   * How long it takes, at the present pace, until the next job of an account gets a slot: its share of
-   * them is that of the others who have some.
+   * Returns the seconds, at the present pace, until the next job of an account gets a slot. The
+   * estimate shares the slots equally among this account and those that have some.
    */
   secondsUntilNext(account: string): number {
     const { slots, maxPerAccount } = this.#limits
     const working = this.#all('working')
     const accounts = new Set(working.map((attempt) => attempt.account)).add(account)
     const share = Math.min(slots / accounts.size, maxPerAccount)
-    // When every slot has been busy for longer than usual, so will be the next ones.
+    // If every slot has been busy for longer than usual, so will be the next ones.
     const youngest = Math.max(0, ...working.map(({ workingAt }) => workingAt))
     const busy = working.length === slots ? secondsSince(youngest) : 0
     return Math.max(this.#seconds, busy) / share
@@ -142,7 +145,7 @@ export class JobSlots {
     return this.#all('working').length < this.#limits.slots
   }
 
-  /** What was fetched and waits counts too: it lies on the disk. */
+  /** Fetched attempts that wait for a slot count too: their recordings are on disk. */
   #canFetch(): boolean {
     return this.#attempts.size - this.#all('working').length < MAX_FETCHING
   }

@@ -13,7 +13,7 @@ import { findFile } from '../storage/objects/files.ts'
 const account = ACCOUNT
 const { signal } = new AbortController()
 
-/** Everything a service has on its disk beside the database. */
+/** Lists everything that a service has on disk beside the database. */
 async function listFiles({ folder }: TestService): Promise<string[]> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true })
   return names
@@ -154,11 +154,11 @@ test('a request that came before gets the same job, one with another body none',
 test('a deleted job leaves nothing: no row, no result, no recording', async (t) => {
   const service = await openService(t)
   await service.jobs.start()
-  // Long enough for its result to be an object.
+  // Long enough for its result to be stored as an object.
   const id = await service.submit({ seconds: 9000 - 900 })
   const { result } = await service.ended(id)
   assert.ok(JSON.stringify(result).length > 256 * 1024)
-  // As if the server had been killed between storing the result and removing the stages.
+  // As if the server had been killed between storing the result and removing the checkpoints.
   await mkdir(join(service.folder, 'work', id))
   await writeFile(join(service.folder, 'work', id, 'ch0.pcm'), 'sound')
   await service.jobs.remove({ id, account })

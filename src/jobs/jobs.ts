@@ -32,21 +32,21 @@ import { QueueLoop } from './queue-loop.ts'
 import { filenameOf } from './source-url.ts'
 import { type AddressedUpload, fetchUpload, storeUpload, type Upload } from './uploads.ts'
 
-/** A job as it is asked for, after validation. */
+/** A job request, after validation. */
 export type SubmitRequest = {
-  /** `request_params` as the job shows them, after defaults. */
+  /** `request_params` as the job shows them, with defaults. */
   params: Record<string, unknown>
-  /** Their JSON text, where it is written already; `params` may then lack the rest of long lists. */
+  /** Their JSON text, if it is already written; `params` may then lack the rest of long lists. */
   paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
-  /** An upload of the account; else `source`, an address elsewhere. */
+  /** An upload of the account; otherwise `source`, a remote URL. */
   fileId: string | null
   source: string | null
-  /** With it, a request that comes twice makes one job. */
+  /** Makes a repeated request create only one job. */
   idempotency?: IdempotencyKey | undefined
 }
 
-/** What the recorded-audio service is built from. */
+/** The dependencies of the recorded-audio service. */
 export type JobsOptions = Observers & {
   config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
   storage: Pick<Storage, 'db' | 'objects' | 'space'> &
@@ -55,15 +55,15 @@ export type JobsOptions = Observers & {
   composer: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
   log: Log
   media?: MediaTools
-  /** For tests: how the name of a source becomes addresses. */
+  /** For tests: resolves the host name of a source. */
   resolve?: Resolve
   /** Called when something may have been queued for receivers. */
   onEvents?: () => void
   /** Called when a job was deleted. */
   onDeleted?: (jobId: string) => void
-  /** How long jobs in hand may go on when the server stops. */
+  /** Milliseconds that running jobs may continue after the server begins to stop. */
   graceMs?: number | undefined
-  /** For tests: pause of a job for which there is no space. */
+  /** For tests: milliseconds a job waits when there is no space. */
   spacePauseMs?: number | undefined
 }
 
@@ -71,12 +71,12 @@ const GRACE_MS = 5000
 
 type Refused = { account: string; fileId: string | null; maxQueued: number }
 
-/** Seconds after which a refused client may well be luckier. */
+/** Seconds after which a rejected client may well succeed. */
 const RETRY_SOON = { retryAfter: 5 }
-/** Fewer, and a job of minutes would hold up every short one on a machine with a single core. */
+/** With fewer, a job of minutes would hold up every short one on a single-core machine. */
 const MIN_SLOTS = 2
 
-/** The recorded-audio service: takes uploads and jobs, works through the queue, and deletes. */
+/** The recorded-audio service: accepts uploads and jobs, works through the queue, and deletes. */
 export class Jobs {
   readonly #tools: PipelineTools
   readonly #log: Log
@@ -84,7 +84,7 @@ export class Jobs {
   readonly #runner: QueueLoop
   readonly #create: CreateJob
   readonly #closed = new AbortController()
-  /** Uploads being fetched, by account. */
+  /** The number of uploads being fetched, by account. */
   readonly #fetching = new Map<string, number>()
   #tidying: Promise<void> = Promise.resolve()
 
@@ -100,7 +100,7 @@ export class Jobs {
     this.#tools = { ...given, media: media ?? tools }
     this.#options = options
     this.#create = createJobWriter(db)
-    this.#log = log.child({ room: 'jobs' })
+    this.#log = log.child({ module: 'jobs' })
     this.#runner = new QueueLoop({
       db,
       log: this.#log,
@@ -119,7 +119,7 @@ export class Jobs {
     })
   }
 
-  /** Queues a job; once this resolves, the job survives whatever happens to the server. */
+  /** Queues a job. Once this resolves, the job survives whatever happens to the server. */
   async submit(account: string, request: SubmitRequest): Promise<{ id: string }> {
     if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
     const { params, paramsText, customMetadata, fileId, source, idempotency } = request
@@ -141,25 +141,28 @@ export class Jobs {
     if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
     this.#options.onEvents?.()
     this.#runner.wake({ account, isFetched: fileId !== null })
-    // The same request may have come at the same time, and been first.
+    // The same request may have arrived concurrently and been first.
     return creation === 'created' ? { id } : sameRequest(creation, idempotency!)
   }
 
   /**
-   * Finds the job that an earlier request with this key made; fails with `idempotency_conflict` when
-   * that one asked for something else.
+   * Finds the job that an earlier request with this key created. Fails with `idempotency_conflict`
+   * if that request asked for something else.
    */
   async findRepeated(idempotency: IdempotencyKey): Promise<{ id: string } | undefined> {
     const earlier = await findRepeated(this.#tools.db, idempotency, { now: Date.now() })
     return earlier && sameRequest(earlier, idempotency)
   }
 
-  /** Stores a recording, which is kept while a job uses it, else for the configured time. */
+  /** Stores a recording. It is kept while a job uses it, otherwise for the configured time. */
   upload(account: string, upload: Upload): Promise<StoredFile> {
     return storeUpload(this.#tools, account, upload)
   }
 
-  /** Fetches a recording and keeps it like one that was uploaded; as many at a time as jobs of an account. */
+  /**
+   * Fetches a recording and keeps it like an uploaded one. An account may fetch as many at a time
+   * as it may run jobs.
+   */
   async uploadFrom(account: string, upload: AddressedUpload): Promise<StoredFile> {
     const most = this.#tools.config.jobs.maxConcurrentPerAccount
     const fetching = this.#fetching.get(account) ?? 0
@@ -175,7 +178,9 @@ export class Jobs {
     }
   }
 
-  /** Deletes a job that has ended, with its result and, unless another job uses it, its recording. */
+  /**
+   * Deletes a job that has ended, with its result and, unless another job uses it, its recording.
+   */
   async remove(job: JobId): Promise<void> {
     const { db, workFolder } = this.#tools
     const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job))
@@ -187,18 +192,18 @@ export class Jobs {
     await removeCheckpoints(workFolder, job.id)
   }
 
-  /** Makes a failed add-on of a job that is done again; the JSON text of what stands in its result now. */
+  /** Retries a failed add-on of a finished job; returns the JSON text now in its result. */
   retryAddOn(addOn: JobAddOn): Promise<string> {
     const { db, composer, config } = this.#tools
     return retryAddOn({ db, composer, config }, addOn, { signal: this.#closed.signal })
   }
 
-  /** What can be made of a transcript. */
+  /** Returns the add-ons that a transcript can have. */
   capabilities(): Promise<TextCapabilities> {
     return this.#tools.composer.describe()
   }
 
-  /** Begins to work through the queue, with what an earlier server left unfinished. */
+  /** Starts working through the queue, including what an earlier server left unfinished. */
   async start(): Promise<void> {
     const { db, workFolder } = this.#tools
     await removeStaleCheckpoints(workFolder, await findActiveJobs(db))
@@ -212,20 +217,20 @@ export class Jobs {
     this.#tidying = runMaintenance({ db, log: this.#log, ...kept, signal })
   }
 
-  /** Resolves when no job is waiting or in hand. */
+  /** Resolves when no job is waiting or running. */
   idle(): Promise<void> {
     return this.#runner.idle()
   }
 
   /**
-   * Begins no more jobs, lets those in hand end for a moment, and hands the rest back to the queue. What
-   * is still submitted waits for the next start.
+   * Starts no more jobs, lets running ones end for a moment, and returns the rest to the queue.
+   * Jobs that are still submitted wait for the next start.
    */
   drain(): Promise<void> {
     return this.#runner.close()
   }
 
-  /** Drains and takes nothing any more. */
+  /** Drains, and accepts nothing any more. */
   async close(): Promise<void> {
     this.#closed.abort()
     await this.#tidying
@@ -241,7 +246,7 @@ export class Jobs {
   }
 }
 
-/** Answering with unredacted text is the one thing that must not happen (contract D63). */
+/** Returning unredacted text is the one thing that must never happen (contract D63). */
 function refuseUnredactable(listed: readonly string[]): void {
   const unknown = listed.filter((code) => !redactedLanguages.includes(code))
   if (unknown.length === 0) return

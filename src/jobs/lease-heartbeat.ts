@@ -5,12 +5,15 @@ import type { Db } from '../storage/db.ts'
 import { type Lease, renewLease } from '../storage/jobs/lease.ts'
 import { steadyNow } from './clock.ts'
 
-/** How long a job stays its owner's without a sign of life. */
+/** How long a job stays with its owner without a heartbeat. */
 export const LEASE_MS = 30_000
-/** Two signs of life may fail before the lease ends. */
+/** Two heartbeats may fail before the lease expires. */
 const RENEW_INTERVAL_MS = LEASE_MS / 3
 
-/** Reason of an attempt that ends because its job went to another owner: nothing it writes would count. */
+/**
+ * The reason of an attempt that ends because its job went to another owner: none of its writes
+ * would count.
+ */
 export class LeaseLostError extends Error {}
 
 /** Which lease to keep, and what ends the attempt. */
@@ -27,12 +30,12 @@ export type WatchOptions = {
 /** `signal` is aborted when the attempt has to end; its reason says why. */
 export type LeaseHeartbeat = {
   signal: AbortSignal
-  /** Waits for `work` without counting the time; the attempt then has all of it again. */
+  /** Waits for `work` without counting the time. The attempt then has its full time again. */
   untimed(work: Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
-/** Keeps the lease of an attempt alive, and ends the attempt when it is lost or the time is up. */
+/** Renews the lease of an attempt. Ends the attempt when the lease is lost or the time is up. */
 export function startHeartbeat(options: WatchOptions): LeaseHeartbeat {
   const { timeout, stop } = options
   const abort = new AbortController()
@@ -63,7 +66,7 @@ async function keepLease(
 ): Promise<void> {
   try {
     for await (const _ of ticks(renewIntervalMs, undefined, { signal: closed })) {
-      // A renewal that cannot be written is no loss: nobody else took the job.
+      // A renewal that cannot be written loses nothing: nobody else has taken the job.
       const held = await renewLease(db, lease, { until: steadyNow() + LEASE_MS }).catch((error) => {
         log.warn({ err: error }, 'lease not renewed')
         return true

@@ -22,7 +22,7 @@ test('keys of old requests and tokens of sessions that ended long ago are forgot
   const stop = new AbortController()
   const log = createLog('silent')
   const tidied = runMaintenance({ db, log, uploadTtl: 0, retentionDays: 0, signal: stop.signal })
-  // It looks once before it waits.
+  // It checks once before it waits.
   stop.abort()
   await tidied
   assert.equal(await findLiveSession(db, old.id), undefined)
@@ -75,7 +75,7 @@ test('one pass deletes a bounded number of jobs', async (t) => {
     stop.abort()
     return 0
   }
-  // They are looked at last.
+  // Orphans are checked last.
   const orphans = { deleteBefore } as unknown as Orphans
   const log = createLog('silent')
   await runMaintenance({ db, log, uploadTtl: 0, retentionDays: 1, orphans, signal })

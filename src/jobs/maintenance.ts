@@ -7,40 +7,41 @@ import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
 import { deleteUnusedFiles } from '../storage/objects/files.ts'
 import type { Orphans } from '../storage/objects/orphans.ts'
 
-/** How often it is looked for what has outlived its time. */
+/** How often maintenance looks for expired data. */
 const INTERVAL_MS = 60_000
-/** Orphans are looked at one by one. */
+/** Orphans are checked one by one. */
 const ORPHANS_MS = 3_600_000
 const DAY_MS = 86_400_000
 
 /**
- * Most jobs and most uploads that one pass deletes: more than end in a minute, and few
- * enough that an operator who set a clock or a limit wrong has the time to notice.
+ * Most jobs and most uploads that one pass deletes. More than end in a minute, and few enough that
+ * an operator who set a clock or a limit wrong has time to notice.
  */
 const MAX_PER_PASS = 2000
 
-/** What is kept for how long. */
+/** What is kept, and for how long. */
 export type MaintenanceOptions = {
   db: Db
   log: Log
-  /** Objects that nothing refers to, and the days for which they are kept; none are deleted without. */
+  /** Objects that nothing refers to, and the days they are kept. Without it none are deleted. */
   orphans?: Orphans | undefined
   orphanDays?: number
-  /** Whether the clock may be believed just now. */
+  /** Whether the system clock can be trusted right now. */
   mayDelete?: () => boolean
-  /** Seconds an upload is kept that no job uses; 0 = forever. */
+  /** Seconds an upload is kept while no job uses it; 0 = forever. */
   uploadTtl: number
-  /** Days a job that has ended is kept, with its recording; 0 = forever. */
+  /** Days a finished job is kept, with its recording; 0 = forever. */
   retentionDays: number
-  /** Called with each job that was deleted. */
+  /** Called for each deleted job. */
   onDeleted?: ((jobId: string) => void) | undefined
   signal: AbortSignal
 }
 
 /**
- * Deletes what has outlived its time, until aborted: ended jobs, uploads that no job used, keys of
- * requests that may no longer be repeated, tokens of sessions that ended. Rows go first, each with all that refers to it; objects whose
- * deletion a crash prevents are removed by the next start.
+ * Deletes expired data until aborted: ended jobs, uploads that no job used, idempotency keys of
+ * requests that may no longer be repeated, tokens of ended sessions. Rows go first, each with
+ * everything that refers to it. If a crash prevents the deletion of objects, the next start removes
+ * them.
  */
 export async function runMaintenance(options: MaintenanceOptions): Promise<void> {
   const { log, signal, uploadTtl } = options
@@ -54,7 +55,10 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
   }
 }
 
-/** Uploads stored before `uploadsFrom` were looked at: they are gone, or go with the last job that uses them. */
+/**
+ * Uploads stored before `uploadsFrom` were checked: they are deleted, or are deleted with the last
+ * job that uses them.
+ */
 type State = { uploadsFrom: number; orphansAt: number }
 
 async function tidy(options: MaintenanceOptions, state: State): Promise<void> {
@@ -105,7 +109,10 @@ async function deleteOldUploads(options: MaintenanceOptions, state: State): Prom
   }
 }
 
-/** A stop does not wait for the rest: it has no rows any more, and the next start removes it. */
+/**
+ * A stop does not wait for the rest: those objects have no rows left, and the next start removes
+ * them.
+ */
 async function deleteObjects(
   { db, signal }: MaintenanceOptions,
   ids: readonly string[],

@@ -21,7 +21,7 @@ type Result = {
   transcription: { full_transcript: string; utterances: { channel: number; text: string }[] }
 }
 
-/** The result without the one field that tells the time of day. */
+/** Returns the result without its timestamp. */
 function timeless(job: EndedJob): Result {
   const { metadata, ...rest } = job.result as Result
   const { transcription_time: _, ...others } = metadata
@@ -95,7 +95,7 @@ test('one batch more than there are workers is under way, and their order does n
     most = Math.max(most, ++running)
     await new Promise<void>((resolve) => {
       held.push(resolve)
-      // The last one that came is let go first.
+      // The last one that arrived is released first.
       if (held.length === 3) for (const release of held.splice(0).reverse()) setImmediate(release)
     })
     running--
@@ -179,7 +179,7 @@ test('an upload that vanished from the disk is a 404, and the server goes on', a
   assert.equal((await service.ended(await service.submit({ seconds: 4 }))).status, 'done')
 })
 
-/** Serves recordings that the fake media tools read; answers the origin. */
+/** Serves recordings that the fake media tools read; returns the origin. */
 async function serveRecordings(t: TestContext): Promise<string> {
   const server = createServer((request, response) => {
     if (request.url === '/talk%201.wav') response.end(JSON.stringify({ seconds: 4, channels: 2 }))

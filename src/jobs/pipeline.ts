@@ -26,21 +26,21 @@ import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
 
-/** How recordings are looked into and decoded; tests may give other ones. */
+/** How recordings are probed and decoded; tests may replace them. */
 export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia }
 
-/** What the making of a result needs. */
+/** The dependencies of the pipeline. */
 export type PipelineTools = {
   db: Db
   space: Space
   speech: SpeechEngine
   media: MediaTools
-  /** How the name of a source becomes addresses. */
+  /** Resolves the host name of a source. */
   resolve: Resolve
   composer: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
   config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
   log: Log
-  /** Where the stages of each job keep what they produced. */
+  /** The folder of the jobs' checkpoints. */
   workFolder: string
 }
 
@@ -52,13 +52,16 @@ export type TranscribeOptions = {
   meter: AttemptMetrics
 }
 
-/** What was made of a recording: the result, and what is to be kept in place of the original. */
+/**
+ * The output of the pipeline: the result, and the redacted recording that replaces the original.
+ */
 export type Transcribed = { result: WrittenResult; redactedSound?: RedactedAudio | undefined }
 
 /**
- * Makes the result of one job: fetch, decode, find the speech of each channel, recognise it in batches,
- * assemble, tell the speakers apart, and make what was asked for. What an earlier attempt finished is taken
- * from its stages, so a job that was killed goes on where it was and ends with the same transcript.
+ * Creates the result of one job: fetches, decodes, detects the speech of each channel, recognizes
+ * it in batches, assembles, diarizes, and builds what was requested. Work that an earlier attempt
+ * finished comes from its checkpoints, so a job that was killed resumes where it was and ends with
+ * the same transcript.
  */
 export async function transcribe(
   tools: PipelineTools,
@@ -114,7 +117,7 @@ export async function transcribe(
   if (!wantsRedactedAudio(job.params)) return { result: composed.text }
 
   progress.enter('redact audio')
-  // Last of all: once it is stored, whoever ends the job has to see to it.
+  // Last of all: once it is stored, the code that ends the job has to keep or delete it.
   const redactedSound = await meter.stage('redact audio', () => {
     const { redacted } = composed
     return storeRedactedAudio(tools, decoded.channels, { redacted, signal, account: job.account })
@@ -130,7 +133,7 @@ type Heard = {
   meter: AttemptMetrics
 }
 
-/** The transcript of what was heard, with its speakers where they were asked for. */
+/** Builds the transcript from the recognized batches, with speakers if they were requested. */
 async function diarizeChannels(
   { speech, log }: PipelineTools,
   { id, params }: ClaimedJob,
@@ -165,7 +168,10 @@ function decode(
   })
 }
 
-/** What a recording takes when decoded, as far as its header tells; channels that are equal go later. */
+/**
+ * Returns the size of the decoded recording, as far as its header says. Identical channels are only
+ * dropped later.
+ */
 function decodedBytes(file: StoredFile | undefined, { maxAudio }: Config['media']): number {
   if (!file) return 0
   const seconds = Math.min(file.duration ?? 0, maxAudio)
@@ -196,8 +202,8 @@ function findSpeech(
 type Batch = { pcm: DecodedChannel; batch: Segment[] }
 
 /**
- * Hears all batches, one more at a time than there are workers, so that none of these ever waits for
- * the next. The answers stand in the order of the batches, whichever was heard first.
+ * Recognizes all batches, one more at a time than there are workers, so that no worker ever waits
+ * for the next batch. The results are in the order of the batches, whichever was recognized first.
  */
 async function recognize(
   speech: SpeechEngine,
@@ -225,7 +231,7 @@ async function recognize(
   })
 }
 
-/** Samples of speech in a batch. */
+/** Returns the number of samples of speech in a batch. */
 function length({ batch }: Batch): number {
   return sum(batch.map(({ start, end }) => end - start))
 }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { JobProgress } from '../storage/jobs/progress.ts'
 import { createProgress } from './progress.ts'
 
-/** What is told when the clock is moved by hand. */
+/** Records what is reported when the clock is moved by hand. */
 function record() {
   const told: JobProgress[] = []
   const clock = { ms: 0 }

@@ -1,6 +1,6 @@
 import type { JobProgress } from '../storage/jobs/progress.ts'
 
-/** Where each stage begins and ends in the progress of the whole job: about what it costs. */
+/** Where each stage begins and ends in the progress of the whole job, roughly by its cost. */
 const stages = {
   fetch: { from: 0, to: 0.05 },
   decode: { from: 0.05, to: 0.15 },
@@ -11,25 +11,28 @@ const stages = {
   'redact audio': { from: 0.99, to: 1 },
 } as const
 
-/** A stage of the pipeline by name. */
+/** A stage of the pipeline, by name. */
 export type Stage = keyof typeof stages
 
-/** A change of progress within this time of the last one is not told, unless it is a new stage. */
+/**
+ * A change of progress within this time of the last one is not reported, unless it is a new stage.
+ */
 const REPORT_INTERVAL_MS = 1000
-/** The rate of a stage says nothing before this part of it was seen. */
+/** The rate of a stage says nothing before this fraction of it is done. */
 const MIN_FRACTION_FOR_ESTIMATE = 0.02
 
-/** Notes how far a job is. */
+/** Records how far a job is. */
 export type Progress = {
-  /** Begins a stage, `done` of which an earlier attempt left behind. */
+  /** Begins a stage, of which an earlier attempt has finished the fraction `done`. */
   enter(stage: Stage, done?: number): void
-  /** Notes how much of the current stage is done, 0 to 1. */
+  /** Records how much of the current stage is done, 0 to 1. */
   advance(fraction: number): void
 }
 
 /**
- * Turns the progress of stages into that of the job, about once a second. Seconds left are told while
- * speech is recognised only, from its own rate: the stages differ too much to tell one from another.
+ * Converts the progress of stages into that of the job, about once a second. The seconds left are
+ * reported only while speech is recognized, from the rate of that stage: stages differ too much to
+ * estimate one from another.
  */
 export function createProgress(
   report: (progress: JobProgress) => void,

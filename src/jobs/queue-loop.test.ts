@@ -15,7 +15,10 @@ import { findJob, type Job } from '../storage/jobs/jobs.ts'
 import { steadyNow } from './clock.ts'
 import { LEASE_MS } from './lease-heartbeat.ts'
 
-/** An engine that hears nothing more until it is let go; `begun` counts the batches that came. */
+/**
+ * Creates an engine that blocks every batch until it is released; `begun` counts the batches
+ * received.
+ */
 function holdEngine() {
   const gate = Promise.withResolvers<void>()
   const came = Promise.withResolvers<void>()
@@ -76,7 +79,7 @@ test('an attempt that takes too long ends with 504, and frees its slot', async (
 
 type FindSpeech = ReturnType<typeof createFakeSpeechEngine>['findSpeech']
 
-/** The first call ends only when it is aborted. */
+/** Creates a `findSpeech` whose first call ends only when it is aborted. */
 function createStuckOnce(findSpeech: FindSpeech): FindSpeech {
   let calls = 0
   return (pcm, options) => {
@@ -158,7 +161,7 @@ test('a job that was cut off by a closing server is gone on with by the next', a
   )
 })
 
-/** Closes a server while it hears the third batch of a job; answers its folder and the job. */
+/** Closes a server while it recognizes the third batch of a job; returns its folder and the job. */
 async function cutOff(t: TestContext): Promise<{ path: string; job: string }> {
   const third = Promise.withResolvers<void>()
   const closed = Promise.withResolvers<void>()
@@ -185,7 +188,7 @@ test('sources that never answer hold up no job whose recording is here', async (
   await once(silent, 'listening')
   const source = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/talk.wav`
   const env = { STENO_ALLOW_PRIVATE_NETWORK: 'true' }
-  // So long that a stop which waited for the sources would not end.
+  // So long that a stop that waited for the sources would never end.
   const { jobs, storage, submit, close } = await openService(t, { env, graceMs: 2 ** 30 })
   await jobs.start()
   const request = { params: {}, customMetadata: null, fileId: null, source }
@@ -229,7 +232,7 @@ test('the queue is looked at once per lease at the latest, however far off the n
   const env = { STENO_JOB_TIMEOUT_S: '0', STENO_FETCH_TIMEOUT_S: '5' }
   const { jobs, storage } = await openService(t, { env })
   await addJob(storage.db, { account: ACCOUNT, runAfter: steadyNow() + 900_000 })
-  // What an earlier server queued is made due by the start, so it is put off again behind it.
+  // The start makes jobs queued by an earlier server due, so the job is put off again afterwards.
   await jobs.start()
   const later = steadyNow() + 900_000
   await storage.db.sql.updateTable('jobs').set({ status: 'queued', run_after: later }).execute()

@@ -19,18 +19,18 @@ import { LEASE_MS } from './lease-heartbeat.ts'
 /** Pause of the queue after the database refused a statement. */
 const ERROR_PAUSE_MS = 1000
 
-/** What the queue loop needs. */
+/** The dependencies of the queue loop. */
 export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'enter'> &
   Limits & {
     /** Seconds a job may wait; 0 = no limit. */
     queueTimeout: number
-    /** How long jobs in hand may go on when the server stops. */
+    /** Milliseconds that running jobs may continue after the server begins to stop. */
     graceMs: number
   }
 
 /**
- * Takes jobs from the queue and makes attempts at them. It looks at the queue when it is woken (a job
- * was created, an attempt ended), when a waiting job becomes due, and once per lease at the latest.
+ * Takes jobs from the queue and makes attempts at them. Polls the queue when it is woken (a job was
+ * created, an attempt ended), when a waiting job becomes due, and at least once per lease.
  */
 export class QueueLoop {
   readonly #options: QueueLoopOptions
@@ -38,7 +38,7 @@ export class QueueLoop {
   readonly #inHand: JobSlots
   readonly #stop = new AbortController()
   #closing = false
-  /** Whether the next free slot goes to an attempt that has fetched, before a job of the queue. */
+  /** Whether the next free slot goes to an attempt that has fetched, before a queued job. */
   #isWaitersTurn = true
   #loop: Promise<void> = Promise.resolve()
   #woken = Promise.withResolvers<void>()
@@ -52,7 +52,7 @@ export class QueueLoop {
     })
   }
 
-  /** Puts back what an earlier server had in hand, then begins to take jobs. */
+  /** Requeues the jobs that an earlier server was running, then starts taking jobs. */
   async start(): Promise<void> {
     const { db, log } = this.#options
     const returned = await returnOrphans(db, { now: steadyNow() })
@@ -60,17 +60,22 @@ export class QueueLoop {
     this.#loop = this.#run()
   }
 
-  /** A job was created: has the queue looked at now, unless nothing could come of it. */
+  /**
+   * Has the queue polled now because a job was created, unless it could neither start nor time out.
+   */
   wake(job: Pick<ClaimedJob, 'account' | 'isFetched'>): void {
     if (this.#inHand.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
   }
 
-  /** How long it takes, at the present pace, until the next job of an account is taken from the queue. */
+  /**
+   * Returns the seconds, at the present pace, until the next job of an account is taken from the
+   * queue.
+   */
   secondsUntilNext(account: string): number {
     return this.#inHand.secondsUntilNext(account)
   }
 
-  /** Resolves when no job is waiting or in hand. */
+  /** Resolves when no job is waiting or running. */
   async idle(): Promise<void> {
     while (!this.#closing) {
       const changed = this.#changed.promise
@@ -81,8 +86,8 @@ export class QueueLoop {
   }
 
   /**
-   * Takes no more jobs; those that work may end within the grace time, then they go back to the queue,
-   * as those that only fetch or wait do at once.
+   * Takes no more jobs. Working ones may end within the grace time, then return to the queue; those
+   * that only fetch or wait return at once.
    */
   async close(): Promise<void> {
     this.#closing = true
@@ -100,7 +105,7 @@ export class QueueLoop {
 
   async #run(): Promise<void> {
     while (!this.#closing) {
-      // Renewed before looking: a job that is created while we look wakes us again.
+      // Renewed before polling: a job created meanwhile wakes the loop again.
       this.#woken = Promise.withResolvers()
       const pauseMs = await this.#fill().catch((error) => {
         this.#options.log.error({ err: error }, 'cannot read the queue')
@@ -112,13 +117,16 @@ export class QueueLoop {
     }
   }
 
-  /** Gives every free slot a job; returns the milliseconds until the queue has to be looked at again. */
+  /**
+   * Gives every free slot a job. Returns the milliseconds until the queue has to be polled again.
+   */
   async #fill(): Promise<number> {
     const { db, queueTimeout } = this.#options
     await this.#endHopeless()
-    // One moment for all: what becomes due while we look is what we are to wait for.
+    // One timestamp for both: what becomes due while polling is what the loop then waits for.
     const now = steadyNow()
-    // Until nothing is free or nothing is there; what the queue leaves free goes to those that wait.
+    // Until no slot is free or no job is left. Slots that the queue leaves free go to waiting
+    // attempts.
     while (
       !this.#closing &&
       ((this.#isWaitersTurn && this.#admitOne()) || (await this.#takeOne(now)))
@@ -130,7 +138,7 @@ export class QueueLoop {
     return Math.max(0, Math.min(due, overdue, latest) - steadyNow())
   }
 
-  /** Begins the next job of the queue for which there is room; false when there is none. */
+  /** Starts the next queued job that fits the limits. Returns false if there is none. */
   async #takeOne(now: number): Promise<boolean> {
     const { db, log, maxAttempts, maxPerAccount } = this.#options
     const room = this.#inHand.room()
@@ -155,7 +163,7 @@ export class QueueLoop {
     return isAdmitted
   }
 
-  /** Ends the waiting jobs that no attempt will be made at. */
+  /** Ends the waiting jobs that will get no attempt. */
   async #endHopeless(): Promise<void> {
     const { db, maxAttempts, queueTimeout } = this.#options
     const now = steadyNow()
@@ -172,7 +180,7 @@ export class QueueLoop {
     }
   }
 
-  /** Does what is left to do for jobs that have ended without an attempt. */
+  /** Cleans up after jobs that ended without an attempt. */
   async #clearUp(ended: readonly string[], failure: JobFailure): Promise<void> {
     const { discard, log, metrics, onEvents } = this.#options
     if (ended.length > 0) onEvents?.()

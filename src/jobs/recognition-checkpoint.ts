@@ -1,10 +1,10 @@
 import { open, readFile } from 'node:fs/promises'
 import type { RecognizedSegment, Segment } from '../asr/speech-engine.ts'
 
-/** What was heard so far in the batches of one job, also by an earlier attempt. */
+/** The segments recognized so far in the batches of one job, including by an earlier attempt. */
 export type RecognitionCheckpoint = {
   find(channel: number, batch: readonly Segment[]): RecognizedSegment[] | undefined
-  /** Resolves once the batch is on the disk. */
+  /** Resolves once the batch is on disk. */
   append(channel: number, batch: RecognizedSegment[]): Promise<void>
   close(): Promise<void>
 }
@@ -12,8 +12,8 @@ export type RecognitionCheckpoint = {
 type Line = { channel: number; batch: RecognizedSegment[] }
 
 /**
- * Opens a file of one JSON line per batch. A last line that a crash tore is cut off, so that the next
- * one does not grow out of it.
+ * Opens a file of one JSON line per batch. Truncates a last line that a crash left incomplete, so
+ * that the next line is not appended to it.
  */
 export async function openRecognitionCheckpoint(path: string): Promise<RecognitionCheckpoint> {
   const text = await readFile(path, 'utf8').catch(() => '')
@@ -36,7 +36,7 @@ export async function openRecognitionCheckpoint(path: string): Promise<Recogniti
   return {
     find: (channel, batch) => heard.get(keyOf(channel, batch)),
     append(channel, batch) {
-      // One line after another: batches end at the same time, and their bytes must not mix.
+      // One line after another: batches may end at the same time, and their bytes must not mix.
       const added = last.then(() => add({ channel, batch }))
       last = added.catch(() => {})
       return added
@@ -48,7 +48,10 @@ export async function openRecognitionCheckpoint(path: string): Promise<Recogniti
   }
 }
 
-/** Undefined for a line that a full disk or a loss of power left incomplete: its batch is heard again. */
+/**
+ * Returns undefined for a line that a full disk or a power loss left incomplete: its batch is
+ * recognized again.
+ */
 function parseLine(line: string): Line | undefined {
   try {
     return JSON.parse(line) as Line
@@ -57,7 +60,10 @@ function parseLine(line: string): Line | undefined {
   }
 }
 
-/** A batch is known by its segments, so that a plan made by another version never takes the wrong words. */
+/**
+ * Identifies a batch by its segments, so that a plan made by another version never takes the wrong
+ * words.
+ */
 function keyOf(channel: number, batch: readonly (Segment | RecognizedSegment)[]): string {
   const spans = batch.map((part) => ('segment' in part ? part.segment : part))
   return [channel, ...spans.map(({ start, end }) => `${start}-${end}`)].join(' ')

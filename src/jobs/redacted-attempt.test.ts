@@ -16,16 +16,18 @@ import { steadyNow } from './clock.ts'
 const account = 'acme'
 
 type Given = {
-  /** What happens once the redacted recording is stored. */
+  /** Called once the redacted recording is stored. */
   before?: (db: Db) => unknown
-  /** What happens while it waits for the database. */
+  /** Called while the attempt waits for the database. */
   pause?: (db: Db) => unknown
   stop?: AbortSignal
-  /** Whether another job uses the upload too. */
+  /** Whether another job uses the same upload. */
   isShared?: boolean
 }
 
-/** Makes an attempt that stores a redacted recording; tells which of the two are kept in the end. */
+/**
+ * Makes an attempt that stores a redacted recording. Returns which of the two recordings remain.
+ */
 async function attempt(t: TestContext, { before, pause, stop, isShared = false }: Given = {}) {
   const { db } = await openTestStorage(t)
   const { signal } = new AbortController()

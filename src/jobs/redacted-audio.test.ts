@@ -10,7 +10,10 @@ const account = 'acme'
 const SECONDS = 4
 const { signal } = new AbortController()
 
-/** Stores the sound of channels that hold one value each, redacted; tells by channel where it changed, in seconds. */
+/**
+ * Stores the redacted audio of channels that hold one constant value each. Returns where each
+ * channel changed, in seconds.
+ */
 async function changes(
   t: TestContext,
   redacted: readonly SilencedSpan[],
@@ -40,7 +43,7 @@ async function changes(
   })
 }
 
-/** Where samples are not what they were: the tone never comes near those. */
+/** Finds where samples changed; the tone never comes near the original values. */
 function stretchesOf(samples: Int16Array): string {
   const borders: number[] = []
   for (const [i, sample] of samples.entries()) {

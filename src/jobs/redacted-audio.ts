@@ -10,17 +10,17 @@ import type { RedactedAudio } from '../storage/jobs/redacted-audio.ts'
 import { findFile } from '../storage/objects/files.ts'
 import type { Space } from '../storage/space/space.ts'
 
-/** What to silence: seconds on one of the distinct channels. */
+/** A span to mask: seconds on one of the distinct channels. */
 export type SilencedSpan = { channel: number; start: number; end: number }
 
 /**
- * A fifth of a second beyond a redacted span on either side, in samples. The times of words are wrong by 45 ms on average and by up
- * to 160 ms, so that the neighbour's border is no more to be trusted than the word's own: rather some of
- * a word too many is lost than a syllable heard.
+ * A margin of 0.2 seconds on either side of a redacted span, in samples. Word times are off by 45
+ * ms on average and by up to 160 ms, so a neighbor's boundary is no more reliable than the word's
+ * own. Losing part of an extra word is better than leaving a syllable audible.
  */
 const MARGIN = 0.2 * SAMPLE_RATE
 
-/** Whether a job is to keep its recording only with the redacted words beeped out. */
+/** Returns whether a job keeps its recording only with the redacted words beeped out. */
 export function wantsRedactedAudio(params: Record<string, unknown>): boolean {
   const { pii_redaction, pii_redaction_config } = params as {
     pii_redaction?: boolean
@@ -29,12 +29,13 @@ export function wantsRedactedAudio(params: Record<string, unknown>): boolean {
   return pii_redaction === true && pii_redaction_config?.audio === true
 }
 
-/** What to silence, for whom. */
+/** What to mask, and for which account. */
 type Redaction = { redacted: readonly SilencedSpan[]; signal: AbortSignal; account: string }
 
 /**
- * Stores a WAVE file of the decoded channels with a tone in place of what `redacted` names; a span counts
- * for every channel that sounds like its own. Whoever calls it has the object referred to or deleted.
+ * Stores a WAV file of the decoded channels with a tone in place of the `redacted` spans. A span
+ * applies to every channel with the same audio. The caller has to get the object referenced or
+ * deleted.
  */
 export async function storeRedactedAudio(
   { db, space }: { db: Db; space: Pick<Space, 'checkShare' | 'plan'> },
@@ -42,7 +43,7 @@ export async function storeRedactedAudio(
   { redacted, signal, account }: Redaction,
 ): Promise<RedactedAudio> {
   const samples = channels[0]!.samples
-  // It may be many times as large as the recording, which was compressed.
+  // It may be many times larger than the recording, which was compressed.
   const planned = samples * bytesPerSample('s16') * channels.length
   await space.checkShare(account, planned)
   using _ = await space.plan(planned)
@@ -53,7 +54,7 @@ export async function storeRedactedAudio(
   })
   const object = randomUUID()
   const wave = redactedWave(sources, { samples })
-  // As long as the recording, which was short enough.
+  // As long as the recording, which was within the limit.
   const maxBytes = Number.POSITIVE_INFINITY
   const { size } = await db.objects.write(object, wave, { maxBytes, signal })
   return { object, size }
@@ -61,7 +62,10 @@ export async function storeRedactedAudio(
 
 type DropTools = { db: Db; log: Log }
 
-/** Deletes what was stored for a job that then did not take it. What cannot be deleted now goes at the next start. */
+/**
+ * Deletes the redacted recording stored for a job that then did not take it. What cannot be deleted
+ * now is deleted at the next start.
+ */
 export async function deleteRedactedAudio(
   { db, log }: DropTools,
   { object }: RedactedAudio,
@@ -71,7 +75,10 @@ export async function deleteRedactedAudio(
   })
 }
 
-/** Deletes the original of a job that has ended without it, unless another job uses it, likewise. */
+/**
+ * Deletes the original of a job that ended with a redacted recording, unless another job uses it.
+ * What cannot be deleted now is deleted at the next start.
+ */
 export async function deleteOriginal(
   { db, log }: DropTools,
   { account, file: { id } }: ClaimedJob,
@@ -83,12 +90,18 @@ export async function deleteOriginal(
   }
 }
 
-/** The channel that was recognised in the place of another: one that sounds the same may do so by way of a third. */
+/**
+ * Returns the channel that was recognized in place of `channel`. One with the same audio may point
+ * to it through a third.
+ */
 function heardAs(channels: readonly DecodedChannel[], channel: DecodedChannel): DecodedChannel {
   return channel.sameAs === null ? channel : heardAs(channels, channels[channel.sameAs]!)
 }
 
-/** By channel, in order and apart from each other; spans of a channel that nobody heard are a mistake of ours. */
+/**
+ * Returns the spans by channel, sorted and merged. A span on a channel that was not recognized is a
+ * bug.
+ */
 function stretchesByChannel(
   channels: readonly DecodedChannel[],
   redacted: readonly SilencedSpan[],

@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici'
 import { AppError } from '../errors.ts'
 
-/** What a wrong address answers with; of any other type the bytes decide. */
+/** Types that a wrong URL returns; for any other type the bytes decide. */
 const NOT_MEDIA =
   /^(text\/(html|xml|css|javascript)|application\/(xhtml\+xml|xml|json|javascript))\b/i
 
-/** Throws unless the answer may be a recording of a size we take. */
+/** Throws unless the response may be a recording of an accepted size. */
 export function checkAnswer(response: Dispatcher.ResponseData, maxBytes: number): void {
   const problem = judge(response, maxBytes)
   if (!problem) return
@@ -24,7 +24,7 @@ function judge(
   const [type] = NOT_MEDIA.exec(String(headers['content-type'] ?? '')) ?? []
   if (type) return new AppError('media_unsupported', `the source answered with ${type}`)
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-    // Asked not to; a packed body could unpack to any size.
+    // The request asked for no compression; a compressed body could expand to any size.
     return new AppError('media_unsupported', 'the source sent it compressed')
   }
   if (Number(headers['content-length'] ?? 0) > maxBytes) {
@@ -33,7 +33,7 @@ function judge(
   return undefined
 }
 
-/** Leaves a body unread; its end, by the closing agent, is no error. */
+/** Leaves a body unread. The error that the closing agent then causes is ignored. */
 export function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {})
   body.destroy()

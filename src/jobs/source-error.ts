@@ -11,7 +11,7 @@ const codes: Record<ConnectionError['kind'], ErrorCode> = {
   failed: 'source_unreachable',
 }
 
-/** What the HTTP client reports of a source, in the words of the error table. */
+/** Maps an error of the HTTP client to one of the error table. */
 export function sourceError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const { cause } = error as { cause?: unknown }

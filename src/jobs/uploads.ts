@@ -10,7 +10,7 @@ import { fetchRecording } from './fetch-recording.ts'
 import type { MediaTools } from './pipeline.ts'
 import { filenameOf } from './source-url.ts'
 
-/** A recording as a client sends it. */
+/** A recording that a client sends. */
 export type Upload = {
   filename: string | null
   body: AsyncIterable<Uint8Array>
@@ -20,19 +20,19 @@ export type Upload = {
 /** A recording that a client wants fetched at once. */
 export type AddressedUpload = { source: string; signal: AbortSignal }
 
-/** What storing an upload needs. */
+/** The dependencies of storing an upload. */
 export type UploadTools = {
   db: Db
   space: Space
   media: MediaTools
-  /** How the name of a source becomes addresses. */
+  /** Resolves the host name of a source. */
   resolve: Resolve
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
 }
 
 /**
- * Stores a recording that a client sends, once it is known to hold sound. What cannot be read is
- * answered `media_unsupported` and leaves nothing behind.
+ * Stores a recording that a client sends, once it is known to contain audio. Rejects anything
+ * unreadable with `media_unsupported` and leaves nothing behind.
  */
 export async function storeUpload(
   tools: UploadTools,
@@ -48,7 +48,7 @@ export async function storeUpload(
   return await keepUpload(tools, { id, account, filename, source: null, size }, signal)
 }
 
-/** Fetches a recording from where a client says it is, and stores it like one that was sent. */
+/** Fetches a recording from the URL that a client gave, and stores it like one that was sent. */
 export async function fetchUpload(
   tools: UploadTools,
   account: string,
@@ -67,7 +67,7 @@ export async function fetchUpload(
 
 type Received = Pick<StoredFile, 'id' | 'account' | 'filename' | 'source' | 'size'>
 
-/** Makes a file of the stored bytes when they hold sound; otherwise they are deleted. */
+/** Creates a file from the stored bytes if they contain audio; deletes them otherwise. */
 async function keepUpload(
   { db, media, config }: UploadTools,
   received: Received,
@@ -90,7 +90,10 @@ async function keepUpload(
   }
 }
 
-/** A job tells its failures apart; an upload has one answer for bytes that hold no sound (contract D20). */
+/**
+ * A job distinguishes its failures; an upload has one answer for bytes without audio (contract
+ * D20).
+ */
 function asUploadError(error: unknown): unknown {
   if (!(error instanceof AppError)) return error
   if (error.code !== 'media_undecodable' && error.code !== 'media_without_audio') return error

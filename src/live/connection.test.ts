@@ -14,7 +14,7 @@ function open() {
   return { connection, heard }
 }
 
-/** All messages until the connection ends. */
+/** Collects all messages until the connection ends. */
 async function drain(connection: Connection): Promise<string[]> {
   return (await Array.fromAsync(connection.messages())).map(({ text }) => text)
 }

@@ -3,47 +3,49 @@ import { bytesOf, type UnreadShare, unbounded } from './messages/unread-bytes.ts
 /** A message on its way to the client. */
 export type Outgoing = {
   text: string
-  /** Counts the messages that must arrive, from 1; absent on partials and acknowledgements. */
+  /** Numbers the messages that must arrive, from 1; absent on partials and acknowledgments. */
   number?: number
-  /** May be left out for a client that does not keep up. */
+  /** May be dropped for a client that does not keep up. */
   isPartial?: boolean
-  /** Comes at the end, when waiting for a slow client harms nobody. */
+  /** Comes at the end of the session, when waiting for a slow client does no harm. */
   isLast?: boolean
 }
 
-/** With so many bytes waiting, partials are left out. */
+/** Partials are dropped while this many bytes wait. */
 const BUSY_BYTES = 256 * 1024
-/** With so many bytes waiting the client does not read (contract 5.11). */
+/** With this many bytes waiting, the client is considered not to read (contract 5.11). */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
-/** What a connection is told of its client. */
+/** The callbacks and properties of a connection. */
 export type ConnectionHandlers = {
-  /** Whose session it is. */
+  /** The account that owns the session. */
   account?: string | undefined
-  /** Where what it does not read is counted; messages that must arrive are counted by who made them. */
+  /**
+   * Counts what the client has not read; messages that must arrive are counted by their creator.
+   */
   unread?: UnreadShare | undefined
   /** Whether the session had a connection before. */
   isResumed: boolean
   onFrame(data: Uint8Array, isBinary: boolean): void
-  /** The client has every message up to this number. */
+  /** Called when the client has every message up to this number. */
   onSeen(number: number): void
-  /** The connection is gone; `code` is that of who ended it. */
+  /** Called when the connection is lost; `code` is that of the side that closed it. */
   onLost(code: number): void
   /** Resolves when more frames may be read; undefined when that is now. */
   room(): Promise<void> | undefined
 }
 
 /**
- * One client of a session, from the side of the session: messages are pushed, and whoever holds the
- * socket takes them out with `messages` and hands in what arrives. It ends with `closeCode`.
+ * One client of a session, seen from the session: the session pushes messages, and the owner of the
+ * socket takes them out with `messages` and passes in what arrives. It ends with `closeCode`.
  */
 export class Connection {
   readonly #handlers: ConnectionHandlers
-  /** What the client missed, which comes first and may be as long as it is; then what is new. */
+  /** What the client missed, which comes first and has no size limit; then what is new. */
   #brought: Outgoing[] = []
   #waiting: Outgoing[] = []
   #bytes = 0
-  /** Messages that must arrive and were not confirmed. */
+  /** Unconfirmed messages that must arrive. */
   #unseen: Outgoing[] = []
   #wake: (() => void) | undefined
   #closeCode: number | undefined
@@ -52,22 +54,25 @@ export class Connection {
     this.#handlers = handlers
   }
 
-  /** Why the server ends the connection; undefined while it does not. */
+  /** The code with which the server closes the connection; undefined while it does not. */
   get closeCode(): number | undefined {
     return this.#closeCode
   }
 
-  /** Whose session it is: accounts take turns. */
+  /** The account that owns the session: accounts take turns. */
   get account(): string {
     return this.#handlers.account ?? ''
   }
 
-  /** Whether the session had a connection before: then the first frame may hold all that the client kept. */
+  /**
+   * Whether the session had a connection before: then the first frame may hold everything that the
+   * client buffered.
+   */
   get isResumed(): boolean {
     return this.#handlers.isResumed
   }
 
-  /** A frame of the client; see `room` before the next one is read. */
+  /** Processes a frame of the client; see `room` before the next one is read. */
   receive(data: Uint8Array, isBinary: boolean): void {
     if (this.#closeCode === undefined) this.#handlers.onFrame(data, isBinary)
   }
@@ -76,7 +81,7 @@ export class Connection {
     return this.#handlers.room()
   }
 
-  /** The client answered to something that was sent after the message with this number. */
+  /** Records that the client answered something sent after the message with this number. */
   seen(number: number): void {
     const { unread = unbounded } = this.#handlers
     // In order of their numbers.
@@ -90,7 +95,10 @@ export class Connection {
     this.#handlers.onSeen(number)
   }
 
-  /** The socket is gone; `code` is the client's, which tells nothing when the server ended it. */
+  /**
+   * Records that the socket is closed; `code` is the client's, which means nothing when the server
+   * closed it.
+   */
   lost(code: number): void {
     const reason = this.#closeCode ?? code
     this.#dropWaiting()
@@ -98,7 +106,7 @@ export class Connection {
     this.#handlers.onLost(reason)
   }
 
-  /** Hands over what the client missed while it was away. */
+  /** Queues what the client missed while it was away. */
   bring(messages: readonly Outgoing[]): void {
     this.#unseen.push(...messages)
     this.#brought.push(...messages)
@@ -106,7 +114,7 @@ export class Connection {
   }
 
   push(message: Outgoing): void {
-    // Also when it has ended: until the socket is gone, nobody else takes what must arrive.
+    // Even after the end: until the socket is closed, nothing else keeps what must arrive.
     if (message.number !== undefined) this.#unseen.push(message)
     if (this.#closeCode !== undefined) return
     if (message.isPartial && this.#bytes > BUSY_BYTES) return
@@ -123,13 +131,13 @@ export class Connection {
     this.#wake?.()
   }
 
-  /** Ends the connection with `code`, once what waits has been taken. */
+  /** Ends the connection with `code`, once the waiting messages have been taken. */
   end(code: number): void {
     this.#closeCode ??= code
     this.#wake?.()
   }
 
-  /** What waits is not sent any more. */
+  /** Drops the waiting messages: they are not sent any more. */
   #dropWaiting(): void {
     for (const message of this.#waiting.splice(0)) this.#taken(message)
     this.#brought = []
@@ -141,14 +149,14 @@ export class Connection {
     if (message.number === undefined) unread.add(-bytesOf(message))
   }
 
-  /** Messages that the client may not have, for its next connection. */
+  /** Returns the messages that the client may not have, for its next connection. */
   takeUnseen(): Outgoing[] {
     const unseen = this.#unseen
     this.#unseen = []
     return unseen
   }
 
-  /** Messages in order, until the connection ends. */
+  /** Yields messages in order, until the connection ends. */
   async *messages(): AsyncGenerator<Outgoing> {
     for (;;) {
       const brought = this.#brought.shift()

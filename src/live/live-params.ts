@@ -20,7 +20,7 @@ export type LiveParams = FormatParams &
     callback_config?: MessageFlags
   }
 
-/** What a session's parameters say about where utterances begin and end. */
+/** Returns the endpointing options of a session's parameters. */
 export function endpointingOf(params: LiveParams, { vadHangover }: LiveConfig): EndpointingOptions {
   return {
     threshold: params.pre_processing.speech_threshold,
@@ -30,7 +30,7 @@ export function endpointingOf(params: LiveParams, { vadHangover }: LiveConfig): 
   }
 }
 
-/** What is asked of the texts of a session, and the language that it is likely to be in. */
+/** Returns the text options of a session, and its most likely language. */
 export function textOf(params: LiveParams): Omit<TextSession, 'id' | 'account'> {
   const [language = 'en'] = params.language_config.languages
   return { params: textParams(params), language }

@@ -30,7 +30,9 @@ const params = {
 const log = createLog('silent')
 const liveText = new LiveText({ log })
 
-/** A live service over a store of its own, and a session in it to which nobody has come. */
+/**
+ * Opens a live service over a store of its own, with a session to which no client has connected.
+ */
 async function openLive(t: TestContext) {
   const storage = await openTestStorage(t)
   const { db, folder } = storage

@@ -42,23 +42,25 @@ import { ConnectTimeouts } from './sessions/connect-timeouts.ts'
 import { ReconnectLimit } from './sessions/reconnect-limit.ts'
 import { createValidKeys, type ValidKeys } from './sessions/valid-keys.ts'
 
-/** A session as it is asked for, after validation. */
+/** A request for a session, after validation. */
 export type LiveRequest = {
   /** `request_params` as the job shows them, after defaults. */
   params: Record<string, unknown>
-  /** Their JSON text, where it is written already; `params` may then lack the rest of long lists. */
+  /**
+   * Their JSON text, where it is already written; `params` may then lack the rest of long lists.
+   */
   paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
-  /** The hash of the key that asks: the session ends with that. */
+  /** The hash of the requesting key: when the key is revoked or expires, the session ends. */
   keyHash?: string | undefined
-  /** With it, a request that comes twice makes one session. */
+  /** With it, a repeated request creates only one session. */
   idempotency?: IdempotencyKey | undefined
 }
 
-/** What the answer to a creation tells; the token is the client's right to connect. */
+/** The response to a creation; the token is the client's right to connect. */
 export type CreatedSession = { id: string; createdAt: number; token: string }
 
-/** What the live service is built from. */
+/** Options of the live service. */
 export type LiveServiceOptions = {
   config: Pick<Config, 'keys' | 'live' | 'storage' | 'delivery' | 'addOnResults'>
   storage: Pick<Storage, 'db' | 'objects' | 'space'> & Partial<Pick<Storage, 'orphans'>>
@@ -71,24 +73,30 @@ export type LiveServiceOptions = {
   onEvents?: () => void
 }
 
-/** 192 bits in letters of URLs. */
+/** 192 bits in URL-safe characters. */
 const TOKEN_BYTES = 24
 const TOKEN_LETTERS = 32
-/** Tokens that are looked up at once: the store answers all other requests, too. */
+/** Maximum concurrent token lookups: the store serves all other requests, too. */
 const MAX_LOOKUPS = 100
-/** What a refused client is told to wait when nothing is known about how long sessions last, and at most. */
+/**
+ * The `Retry-After` seconds of a refused client while the usual length of sessions is unknown, and
+ * their maximum.
+ */
 const USUAL_WAIT = 10
 const MAX_WAIT = 60
-/** The measured number leaves a quarter of the processor free; the first session of an account may have it. */
+/**
+ * The measured number leaves a quarter of the processor free; the first session of an account may
+ * use it.
+ */
 const RESERVE = 0.25
-/** So often it is looked whether the keys of open sessions are still there. */
+/** How often the keys of open sessions are checked for revocation and expiry. */
 const KEY_CHECK_MS = 5000
-/** Who has more than its share is looked at anew after this time. */
+/** How often the accounts over their share are determined. */
 const SHARE_CHECK_MS = 1000
 
 /**
- * The live service: makes sessions, hands clients to them, and takes up again those that an earlier
- * process had in hand.
+ * The live service: creates sessions, connects clients to them, and resumes those that an earlier
+ * process was running.
  */
 export class LiveService {
   readonly #options: LiveServiceOptions
@@ -110,7 +118,7 @@ export class LiveService {
 
   constructor(options: LiveServiceOptions) {
     this.#options = options
-    this.#log = options.log.child({ room: 'live' })
+    this.#log = options.log.child({ module: 'live' })
     this.#folder = liveFolder(options.config.storage.folder)
     this.#create = createJobWriter(options.storage.db)
     this.#keys = createValidKeys(options.storage.db, options.config.keys)
@@ -121,13 +129,17 @@ export class LiveService {
     this.#awaited = new ConnectTimeouts({ timeoutMs, onLate: (id) => void this.#giveUp(id) })
   }
 
-  /** Makes a session; once this resolves, it waits for its client whatever happens to the server. */
+  /**
+   * Creates a session; once this resolves, the session waits for its client, whatever happens to
+   * the server.
+   */
   async create(account: string, request: LiveRequest): Promise<CreatedSession> {
     if (this.#closing.signal.aborted) {
       throw new AppError('server_stopping', undefined, { retryAfter: 5 })
     }
     chooseLanguage(listedLanguages(request.params), this.#options.speech.languages)
-    // One after the other: each has to know whether there is room, and whether it was there before.
+    // One after the other: each needs to know whether there is capacity, and whether it already
+    // exists.
     const created = this.#creating.then(() => this.#createNext(account, request))
     this.#creating = created.catch(() => {})
     return created
@@ -168,8 +180,8 @@ export class LiveService {
   }
 
   /**
-   * Finds the session that an earlier request with this key made; fails with `idempotency_conflict` when
-   * that one asked for something else.
+   * Finds the session that an earlier request with this key created; fails with
+   * `idempotency_conflict` when that request differed.
    */
   async findRepeated(idempotency: IdempotencyKey): Promise<CreatedSession | undefined> {
     const { storage } = this.#options
@@ -178,11 +190,12 @@ export class LiveService {
   }
 
   /**
-   * Hands a client to the session of its token. Resolves to a close code of contract 5.11 when it cannot
-   * be had.
+   * Connects a client to the session of its token. Resolves to a close code of contract 5.11 when
+   * that is not possible.
    */
   async connect(token: string, options: ConnectOptions = {}): Promise<Connection | number> {
-    // Of what can be no token, or of too many at once, the store is not asked.
+    // The store is not queried for strings that cannot be tokens, nor beyond the maximum of
+    // lookups.
     if (token.length !== TOKEN_LETTERS) return 4401
     if (this.#lookups >= MAX_LOOKUPS) return 1013
     const holder = await this.#findHolder(token)
@@ -192,7 +205,7 @@ export class LiveService {
     const { job } = holder
     if (!this.#comings.take(job)) return 1013
     if (job.status === 'queued' && (await this.#findRefusal(job.account))) return 1013
-    // From here on it is begun: nobody has to come any more for it to end.
+    // The session counts as begun: from here on it can end without a client.
     this.#awaited.remove(holder.job.id)
     const opened = await this.#held.hold(holder.job)
     if (opened === 'ended') return 4410
@@ -210,13 +223,15 @@ export class LiveService {
     }
   }
 
-  /** Sessions that have not ended: `new` ones had no client yet, `disconnected` ones have none now. */
+  /**
+   * Sessions that have not ended: `new` ones never had a client, `disconnected` ones have none now.
+   */
   get states(): { new: number; connected: number; disconnected: number } {
     const { size, connected } = this.#held
     return { new: this.#awaited.size, connected, disconnected: size - connected }
   }
 
-  /** Takes up the sessions that an earlier process left, behind the start. */
+  /** Resumes the sessions that an earlier process left, in the background of the start. */
   async start(): Promise<void> {
     const { db } = this.#options.storage
     const jobs = await listOpenLiveJobs(db)
@@ -229,7 +244,7 @@ export class LiveService {
     this.#keyCheck = setInterval(() => void this.endRevoked(), KEY_CHECK_MS).unref()
   }
 
-  /** Ends the sessions whose key was revoked or has expired; what came before is kept. */
+  /** Ends the sessions whose key was revoked or has expired; what arrived before is kept. */
   async endRevoked(): Promise<void> {
     const { sessions } = this.#held
     if (sessions.size === 0) return
@@ -250,7 +265,7 @@ export class LiveService {
     return hash !== null && (await this.#keys.findGone([hash])).size > 0
   }
 
-  /** Brings the folders of sessions in line with their jobs. */
+  /** Reconciles the session folders with their jobs. */
   async #tidyFolders(open: readonly string[]): Promise<void> {
     const { db, orphans } = this.#options.storage
     for (const id of open) await orphans?.takeSessionBack(join(this.#folder, id))
@@ -260,7 +275,7 @@ export class LiveService {
     await removeStaleLiveFiles(this.#folder, fates, orphans)
   }
 
-  /** Tells clients to come again, and lets go of all sessions: what has come is stored. */
+  /** Tells clients to reconnect, and leaves all sessions; what has arrived is stored. */
   async drain(): Promise<void> {
     this.#closing.abort()
     clearInterval(this.#keyCheck)
@@ -268,10 +283,13 @@ export class LiveService {
     await this.#held.leave()
   }
 
-  /** Refuses when the machine carries as many sessions as it can, or the account has its share of them. */
+  /**
+   * Refuses a session when the machine runs as many as it can, or the account has its share of
+   * them.
+   */
   async #checkRoom(account: string): Promise<void> {
     const { speech } = this.#options
-    // Some other start of it may: nobody can say when.
+    // The server may offer it after another start: when is unknown.
     if (!speech.live) {
       throw new AppError('live_unavailable', 'this server offers none', { retryAfter: MAX_WAIT })
     }
@@ -287,20 +305,26 @@ export class LiveService {
     throw new AppError('too_many_sessions', detail, { retryAfter })
   }
 
-  /** Sessions that the machine carries. */
+  /** Maximum load of the machine, in sessions. */
   get #most(): number {
     const { config, speech } = this.#options
     return config.live.slots ?? speech.live?.capacity ?? Number.POSITIVE_INFINITY
   }
 
-  /** What sessions take; of a number that somebody set each takes one, of a measured one what it needs. */
+  /**
+   * The loads of the sessions: with a configured limit each counts as one, with a measured one as
+   * what it needs.
+   */
   get #loads() {
     const { loads } = this.#held
     if (this.#options.config.live.slots === undefined) return loads
     return loads.map((load) => ({ ...load, weight: 1 }))
   }
 
-  /** Why no session of an account fits now; those that wait for their first client take nothing. */
+  /**
+   * Returns why no session of an account fits now; those that wait for their first client count as
+   * nothing.
+   */
   async #findRefusal(account: string): Promise<Refusal | undefined> {
     const isAlone = await this.#keys.isAlone(account)
     const reserve = this.#options.config.live.slots === undefined ? RESERVE : 0
@@ -322,20 +346,20 @@ export class LiveService {
     return Math.ceil(Math.min(MAX_WAIT, Math.max(1, seconds)))
   }
 
-  /** Somebody is to come. */
+  /** Awaits the first client of a session. */
   #expect(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {
     this.#awaited.add(session)
     this.#options.liveText.prepare(textOf(session.params as LiveParams))
   }
 
-  /** Nobody came. */
+  /** Ends a session to which no client has connected. */
   async #giveUp(id: string): Promise<void> {
     const { db } = this.#options.storage
     const { signal } = this.#closing
     const { message, status } = new AppError('session_not_connected')
     const failure = { code: status, message }
     const log = this.#log
-    // A client that comes at this moment has it.
+    // A client that connects at this moment wins.
     const fail = () => failLiveJob(db, id, { failure, at: Date.now(), endMessage, only: 'queued' })
     try {
       const isGivenUp = await untilStored(fail, { signal, log, sessionId: id })
@@ -343,7 +367,7 @@ export class LiveService {
       this.#options.onEvents?.()
       log.warn({ sessionId: id, ...failure }, 'live session ended with an error')
       this.#options.metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(failure) })
-    } catch {} // The server stops; the next one gives it up.
+    } catch {} // The server stops; the next process ends the session.
   }
 }
 

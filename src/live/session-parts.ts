@@ -28,55 +28,58 @@ import { nothingSent, type RecoveredSession } from './recovery/session-recovery.
 import { createWarnings, warningTexts } from './recovery/session-warnings.ts'
 import type { SessionMetrics } from './sessions/session-metrics.ts'
 
-/** What a session is made from. */
+/** Options of a session. */
 export type SessionOptions = {
   id: string
-  /** Whose it is; absent in tests of one session. */
+  /** The account that owns it; absent in tests of one session. */
   account?: string | undefined
   /** In milliseconds since 1970. */
   createdAt: number
   params: LiveParams
   files: LiveFiles
-  /** Where the samples of each channel are written. */
+  /** The files to which the samples of each channel are written. */
   channelPaths: readonly string[]
   ears: LiveRecognizer
-  /** What tells speakers apart when all was heard. */
+  /** Diarizes the session when all audio is recognized. */
   speech: Pick<SpeechEngine, 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'>
-  /** Where it is counted what its clients have not read. */
+  /** Counts what its clients have not read. */
   unread?: UnreadShare | undefined
-  /** Whether its account has more than its share of a machine that has too much to carry. */
+  /** Returns whether its account exceeds its share of an overloaded machine. */
   isOverShare?: (() => boolean) | undefined
-  /** What is made of its words. */
+  /** Processes its words. */
   text: SessionText
-  /** How its result writes what is found. */
+  /** The form of add-on results in its result. */
   form: ResultForm
-  /** Languages that some model knows. */
+  /** Languages that some model supports. */
   languages: readonly string[]
   config: LiveConfig
-  /** What an earlier process noted of it; absent for a new one. */
+  /** What an earlier process logged about it; absent for a new session. */
   earlier?: RecoveredSession | undefined
-  /** Stores the outcome and ends the job with it, however often that has to be tried. */
+  /** Stores the outcome and ends the job with it; retries as often as necessary. */
   finish(outcome: Outcome, signal: AbortSignal): Promise<void>
   /** Ends the job as failed. */
   fail(): Promise<void>
-  /** More of its log is on the disk. */
+  /** Called when more of its log is on the disk. */
   onStored?: (() => void) | undefined
   watch?: SessionMetrics | undefined
   log: Log
 }
 
-/** What the parts of a session tell it. */
+/** The callbacks from the parts of a session. */
 export type PartsOptions = {
   log: Log
   /** Aborted when the session is left. */
   signal: AbortSignal
-  /** Nothing more can be stored. */
+  /** Called when nothing more can be stored. */
   onBroken(error: unknown): void
-  /** More was written, or heard. */
+  /** Called when more audio was written or processed. */
   onProgress(): void
 }
 
-/** The parts of a session, joined: from reception and hearing through the teller to outbox and journal. */
+/**
+ * The connected parts of a session: from audio input and recognition through the message emitter to
+ * outbox and journal.
+ */
 export type SessionParts = {
   format: AudioFormat
   journal: Journal
@@ -84,19 +87,22 @@ export type SessionParts = {
   teller: MessageEmitter
   reception: AudioInput
   hearing: RecognitionLoop
-  /** Tells speakers apart at the end, if that was asked for and not done by an earlier process. */
+  /** Diarizes at the end, if requested and not already done by an earlier process. */
   diarize: (() => Promise<void>) | undefined
-  /** Notes what the result lacks, once. */
+  /** Logs what the result lacks, once. */
   warn(text: string): void
-  /** Whether the session holds more than its result can be made of. */
+  /** Returns whether the session holds more than a result can be built from. */
   isTooLarge(): boolean
-  /** Frames of sound in the files. */
+  /** Frames of audio in the files. */
   frames(): number
-  /** Seconds of sound that were taken. */
+  /** Seconds of audio accepted. */
   seconds(): number
 }
 
-/** The part of the log that the transcript may take: of that there are some copies while the result is made. */
+/**
+ * The share of the log that the transcript may take: several copies of it exist while the result is
+ * built.
+ */
 const TRANSCRIPT_SHARE = 1 / 8
 
 /** A partial, as far as routing is concerned. */
@@ -109,7 +115,7 @@ const somePartial: ServerMessage = {
   },
 }
 
-/** Makes the parts of a session; none of them has begun to work. */
+/** Creates the parts of a session; none of them is running yet. */
 export function createParts(
   options: SessionOptions,
   { log, signal, onBroken, onProgress }: PartsOptions,
@@ -185,7 +191,7 @@ export function createParts(
     return diarizeSession({
       ...options,
       readLog: () => files.readLines(),
-      // Unlike the sound they are never synced: a loss of power may have taken them.
+      // Unlike the audio, samples are never synced: a power failure may have erased them.
       restoreSamples: earlier && ((signal) => hearing.restoreAllSamples(signal)),
       journal,
       duration: seconds(),

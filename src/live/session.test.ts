@@ -49,7 +49,7 @@ const params: LiveParams = {
 
 type Options = { engine?: FakeOptions; env?: Record<string, string> } & Partial<SessionOptions>
 
-/** A new session, running, with files of its own. */
+/** Opens a new session, running, with files of its own. */
 async function open(t: TestContext, { engine, env = {}, ...changed }: Options = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   const files = await createLiveFiles(join(folder, 'session'))
@@ -89,7 +89,7 @@ async function connect(session: LiveSession, offset?: number): Promise<Connectio
   return connection
 }
 
-/** The types of all messages until the connection ends. */
+/** Returns the types of all messages until the connection ends. */
 async function typesUntilEnd(connection: Connection): Promise<string[]> {
   const messages = await Array.fromAsync(connection.messages())
   return messages.map(({ text }) => JSON.parse(text).type)
@@ -271,7 +271,10 @@ test('the client that came last is heard, and only that', async (t) => {
   assert.equal(files.soundBytes, second.length)
 })
 
-/** A session that was stopped, of which an earlier process noted `lines`; and how often voices are heard for it. */
+/**
+ * Resumes a stopped session for which an earlier process logged `lines`; counts how often speaker
+ * embeddings are computed for it.
+ */
 async function takeUp(t: TestContext, lines: readonly string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   const files = await createLiveFiles(join(folder, 'left'))

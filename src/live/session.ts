@@ -17,24 +17,32 @@ import { limitText, warningTexts } from './recovery/session-warnings.ts'
 import { createParts, type SessionOptions, type SessionParts } from './session-parts.ts'
 import { SessionTimers } from './sessions/session-timers.ts'
 
-/** How a client comes: `offset` is the session byte that it sends next, the id that of its request. */
+/** Options of a connecting client: `offset` is the session byte that it sends next. */
 export type ConnectOptions = {
   offset?: number | undefined
-  /** Both for the log: the request of the client, and where it came from. */
+  /** Both for the log: the id of the client's request, and its address. */
   requestId?: string | undefined
   address?: string | undefined
 }
 
 type State = 'open' | 'stopping' | 'closing' | 'over' | 'left'
 
-/** How a session ended: for good, or only for this process, so that it can be taken up again from its files. */
+/**
+ * How a session ended: for good, or only in this process, so that it can be resumed from its files.
+ */
 export type SessionEnd = 'done' | 'failed' | 'left'
 
-/** So much sound may wait for the disk before the socket is left unread. */
+/** Maximum audio that may wait for the disk before the server stops reading the socket. */
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
-/** A session that is left waits so long for a slow disk: the client keeps what was not acknowledged. */
+/**
+ * How long a session that is left waits for a slow disk: the client keeps what was not
+ * acknowledged.
+ */
 const LEAVE_TIMEOUT_MS = 5000
-/** A client that comes back while the disk is full is told to come again after this time. */
+/**
+ * How long a client that reconnects while the disk is full waits before it is told to reconnect
+ * later.
+ */
 const STORE_TIMEOUT_MS = 3000
 
 const alreadyStopped: MessageError = {
@@ -42,27 +50,28 @@ const alreadyStopped: MessageError = {
   exception: 'RecordingStopped',
   message: 'Recording already stopped',
 }
-/** How a connection ends with the session, where that is not 1000. */
+/** Close codes of a connection whose session ended, where that is not 1000. */
 const closeCodes: Partial<Record<StopReason, number>> = { too_long: 4408, too_large: 4408 }
 const noStop = { type: 'stop_recording', acknowledged: false, error: null, data: null } as const
 /**
- * A live session: sound comes in through connections, messages go out. It outlives its connections and,
- * with the help of its files, its process; it never sees a socket.
+ * A live session: audio arrives through connections, messages leave through them. It outlives its
+ * connections and, by means of its files, its process; it never handles a socket.
  *
- * open      Sound is taken, stored, acknowledged and heard. Messages go out as soon as they are stored;
- *           without a client, those that must arrive wait, and the session with them, for the resume
- *           window. It is left by `stop_recording`, a client that closes with 1000, the end of the
- *           window, or a limit.
- * stopping  No more sound is taken. What has come is heard to its end: the last finals go out, and what
- *           their add-ons found. Clients may still come and go.
- * closing   The messages about the whole session go out, the result is stored, the job is done. What a
- *           client still sends is refused, and at the very end not answered any more.
- * over      The connection ends with 1000, after a limit with 4408, without its key with
- *           4401. Nobody may connect any more.
- * left      It goes on in another process, or in this one from its files: clients are told to come again.
+ * open      Audio is accepted, stored, acknowledged and recognized. Messages are sent as soon as
+ *           they are stored; without a client, those that must arrive wait for the resume window,
+ *           and so does the session. `stop_recording`, a client that closes with 1000, the end of
+ *           the window, or a limit ends this state.
+ * stopping  No more audio is accepted. What was received is recognized to its end: the last finals
+ *           and the results of their add-ons are sent. Clients may still connect and disconnect.
+ * closing   The messages about the whole session are sent, the result is stored, the job is done.
+ *           What a client still sends is refused, and at the very end no longer answered.
+ * over      The connection ends with 1000, after a limit with 4408, without its key with 4401.
+ *           Clients can no longer connect.
+ * left      It resumes in another process, or in this one from its files: clients are told to
+ *           reconnect.
  *
- * From each of the first three, `leave` and a disk that fails lead to `left`, without a trace in the files,
- * and a lost engine to `over`, with a failed job.
+ * From each of the first three states, `leave` and a failing disk lead to `left`, without a trace
+ * in the files; a lost engine leads to `over`, with a failed job.
  */
 export class LiveSession {
   readonly #options: SessionOptions
@@ -79,15 +88,15 @@ export class LiveSession {
   #connecting: Promise<unknown> = Promise.resolve()
   #state: State = 'open'
   #stopReason: StopReason | undefined
-  /** Tells clients why they cannot be taken any more. */
+  /** The close code with which further clients are refused. */
   #refusal: number | undefined
   #wasConnected: boolean
   #unreadable = new UnreadableFrames()
-  /** The last messages are made: nothing can be said any more. */
+  /** The last messages are built: no more messages can be sent. */
   #isTold = false
   readonly #room = new BufferSpace({
     fill: () => this.#fill,
-    // A client that is not read cannot be idle.
+    // A client whose socket is not read cannot be idle.
     onFull: () => this.#clocks.clear('idle'),
     onRoom: () => this.#restartIdle(),
   })
@@ -98,7 +107,7 @@ export class LiveSession {
     this.#log = options.log.child({ sessionId: id })
     this.#stopReason = earlier?.stop
     this.#wasConnected = earlier !== undefined
-    this.#broken.promise.catch(() => {}) // `run` may not have begun to listen.
+    this.#broken.promise.catch(() => {}) // `run` may not be awaiting it yet.
     const parts = createParts(options, {
       log: this.#log,
       signal: this.#leaving.signal,
@@ -113,24 +122,27 @@ export class LiveSession {
     this.#teller = parts.teller
   }
 
-  /** Whether a client is there. */
+  /** Whether a client is connected. */
   get isConnected(): boolean {
     return this.#outbox.connection !== undefined
   }
 
-  /** What it takes of the machine now: 1 = it speaks all the time. */
+  /** The load of the session on the machine now: 1 = continuous speech. */
   get weight(): number {
     return this.#hearing.weight
   }
 
-  /** The key that made it is gone: it ends as after a stop, and its client has no part in that. */
+  /**
+   * Ends the session as after a stop, because the key that created it is gone; disconnects its
+   * client.
+   */
   revoke(): void {
     const { connection } = this.#outbox
     this.#stop('revoked')
     if (connection) this.#endWhenStored(connection, 4401)
   }
 
-  /** Lives through the states and resolves when it has ended. */
+  /** Runs through the states and resolves when the session has ended. */
   async run(): Promise<SessionEnd> {
     try {
       this.#begin()
@@ -147,10 +159,11 @@ export class LiveSession {
   }
 
   /**
-   * Takes a client, in place of one that may be there. Resolves to a close code when it cannot be taken.
+   * Accepts a client, which replaces a connected one. Resolves to a close code when the client
+   * cannot be accepted.
    */
   connect(options: ConnectOptions = {}): Promise<Connection | number> {
-    // One after the other: each has to find what the one before it brought.
+    // One after the other: each has to see what the previous one sent.
     const connected = this.#connecting.then(() => this.#connect(options))
     this.#connecting = connected.catch(() => {})
     return connected
@@ -163,10 +176,10 @@ export class LiveSession {
       this.#outbox.detach(earlier)
       earlier.end(4409)
     }
-    this.#awaitClient() // Until it is here.
+    this.#awaitClient() // Until the client has connected.
     if (!(await this.#isStored(STORE_TIMEOUT_MS))) return 1013
     if (!(await this.#reception.resume(offset))) return 4400
-    if (this.#refusal) return this.#refusal // It may have ended meanwhile.
+    if (this.#refusal) return this.#refusal // The session may have ended meanwhile.
     const isResumed = this.#wasConnected
     this.#wasConnected = true
     this.#unreadable = new UnreadableFrames()
@@ -186,7 +199,9 @@ export class LiveSession {
     return connection
   }
 
-  /** Ends the session for this process: what has come is stored, and the client told to come again. */
+  /**
+   * Ends the session in this process: stores what has arrived, and tells the client to reconnect.
+   */
   async leave(): Promise<void> {
     if (this.#state === 'over') return
     this.#enter('left', 1012)
@@ -198,7 +213,7 @@ export class LiveSession {
     this.#leaving.abort()
   }
 
-  /** Waits until what has come is on the disk; false when that takes too long. */
+  /** Waits until everything received is on the disk; returns false when that takes too long. */
   async #isStored(timeoutMs: number): Promise<boolean> {
     const waiting = new AbortController()
     const late = delay(timeoutMs, false, { signal: waiting.signal }).catch(() => false)
@@ -215,14 +230,15 @@ export class LiveSession {
     this.#room.release()
   }
 
-  /** A new session tells that it begins; every one sets its clocks. */
+  /** Announces a new session; sets the timers of any session. */
   #begin(): void {
     const { createdAt, config, earlier } = this.#options
     const beganAt = earlier?.beganAt ?? Date.now()
     if (earlier?.beganAt === undefined) {
       this.#note(writeRecord({ kind: 'begin', at: beganAt }))
     }
-    // As the callback was told when the job was made; a process may have been killed before it noted that.
+    // Has the same time as in the callback when the job was created; a process may have been killed
+    // before it logged this.
     this.#teller.once({ type: 'start_session' }, { at: createdAt })
     this.#teller.once({ type: 'start_recording' })
     this.#teller.resume()
@@ -268,7 +284,7 @@ export class LiveSession {
   }
 
   #unreadableFrame(connection: Connection, message: string): void {
-    if (this.#unreadable.isOver) return // It is being ended.
+    if (this.#unreadable.isOver) return // The session is already ending.
     this.#teller.error({ code: 'invalid_message', message })
     this.#unreadable.unreadable()
     if (this.#unreadable.isOver) this.#endWhenStored(connection, 4400)
@@ -285,7 +301,7 @@ export class LiveSession {
     this.#outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
   }
 
-  /** No more sound is taken; what has come is heard to its end. */
+  /** Stops accepting audio; what was received is recognized to its end. */
   #stop(reason: StopReason): void {
     if (this.#state !== 'open') return
     this.#reception.end()
@@ -306,7 +322,7 @@ export class LiveSession {
     })
   }
 
-  /** Tells about the whole session, stores its result, and ends it. */
+  /** Sends the messages about the whole session, stores its result, and ends it. */
   async #close(): Promise<void> {
     this.#enter('closing')
     const { id, params, files, text, form, config, finish } = this.#options
@@ -339,16 +355,17 @@ export class LiveSession {
     this.#outbox.connection?.end(closeCodes[this.#stopReason ?? 'client'] ?? 1000)
   }
 
-  /** The engine is lost, or the disk. */
+  /** Ends the session after the engine or the disk failed. */
   async #fail(): Promise<SessionEnd> {
     if (this.#state === 'open') {
-      // What is recorded now is what the job keeps.
+      // The job keeps what is recorded by now.
       this.#reception.end()
       this.#enter('stopping')
     }
     this.#teller.error({ code: 'internal_error', message: 'the session failed' })
     const isStored = await this.#isStored(LEAVE_TIMEOUT_MS)
-    // Whatever came from here on the client would be told, and the callback, whose last message is made, would not.
+    // From here on, an event would reach the client but not the callback, whose last message is
+    // built.
     this.#leaving.abort()
     if (isStored) await this.#options.fail()
     this.#enter(isStored ? 'over' : 'left', isStored ? 4410 : 1011)
@@ -386,7 +403,7 @@ export class LiveSession {
     if (this.#state === 'open') this.#clocks.set('lost', this.#options.config.resumeWindow * 1000)
   }
 
-  /** Ends a connection once all that was to be sent before is stored, and thus sent. */
+  /** Ends a connection once all earlier messages are stored, and thus sent. */
   #endWhenStored(connection: Connection, code: number): void {
     this.#journal.append({ lines: [], onStored: () => connection.end(code) })
   }
@@ -395,7 +412,7 @@ export class LiveSession {
     this.#journal.append({ lines: [line] })
   }
 
-  /** How much of what may wait to be heard or stored does wait; 1 = as much as may. */
+  /** The fill level of what may wait to be processed or stored; 1 = full. */
   get #fill(): number {
     if (this.#state !== 'open') return 0
     const backlog = (this.#parts.seconds() - this.#hearing.heard) / this.#options.config.maxBacklog

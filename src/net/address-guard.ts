@@ -1,20 +1,20 @@
 import ipaddr from 'ipaddr.js'
 
-/** Judges where an outgoing request may connect to. */
+/** Decides which hosts and addresses an outgoing request may connect to. */
 export type AddressGuard = {
-  /** Whether a host may be reached whatever its addresses are. */
+  /** Returns whether a host is allowed whatever its addresses are. */
   allowsHost(host: string): boolean
-  /** Whether an IP address may be connected to. */
+  /** Returns whether a connection to an IP address is allowed. */
   allowsAddress(address: string): boolean
 }
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /**
- * Lets through public addresses and what the operator allowed: host names, addresses and CIDR ranges,
- * or `all`. Refused are loopback, private, link-local, carrier-grade NAT, multicast and reserved
- * addresses, and every form that carries an IPv4 address inside an IPv6 one (mapped, NAT64, 6to4,
- * Teredo), because what such a form reaches is decided elsewhere.
+ * Creates a guard that allows public addresses and what the operator allowed: host names, addresses
+ * and CIDR ranges, or `all`. It refuses loopback, private, link-local, carrier-grade NAT, multicast
+ * and reserved addresses, and every form that embeds an IPv4 address in an IPv6 one (mapped, NAT64,
+ * 6to4, Teredo), because the destination of such a form is decided elsewhere.
  */
 export function createAddressGuard(allowed: 'all' | readonly string[]): AddressGuard {
   if (allowed === 'all') return { allowsHost: () => true, allowsAddress: () => true }
@@ -24,7 +24,7 @@ export function createAddressGuard(allowed: 'all' | readonly string[]): AddressG
     allowsHost: (host) => hosts.has(host.toLowerCase()),
     allowsAddress(text) {
       if (!ipaddr.isValid(text)) return false
-      // The mapped form of an address that the operator allowed is allowed too.
+      // The mapped form of an allowed address is allowed too.
       const address = ipaddr.process(text)
       const inRange = ranges.some(
         ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
@@ -34,10 +34,13 @@ export function createAddressGuard(allowed: 'all' | readonly string[]): AddressG
   }
 }
 
-/** All of IPv6 that is given out (IANA); `::7f00:1`, an old way to write 127.0.0.1, lies outside of it. */
+/**
+ * All IPv6 addresses assigned for global unicast (IANA); `::7f00:1`, an old notation for 127.0.0.1,
+ * lies outside.
+ */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** The one public address behind which a cloud (Azure) has the services of its own host. */
+/** The one public address at which a cloud (Azure) exposes the services of its own host. */
 const CLOUD_HOST = '168.63.129.16'
 
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {

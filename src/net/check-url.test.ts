@@ -3,7 +3,7 @@ import test from 'node:test'
 import { createAddressGuard } from './address-guard.ts'
 import { AddressRefusedError, checkUrl } from './check-url.ts'
 
-/** What is said of a URL; undefined when it may be asked. */
+/** The reason why a URL is refused; undefined when it is allowed. */
 function refusal(url: string, allowed: readonly string[] = []): string | undefined {
   try {
     checkUrl(new URL(url), createAddressGuard(allowed))

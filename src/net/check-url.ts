@@ -1,18 +1,20 @@
 import { isIP } from 'node:net'
 import type { AddressGuard } from './address-guard.ts'
 
-/** An address that is not to be connected to; the message says why, in words for whoever named it. */
+/** A refused address; the message gives the reason to whoever named it. */
 export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError'
 
-  /** Says nothing of the address itself: nobody must map a network by asking. */
+  /**
+   * The message never contains the address itself: nobody must be able to map a network by probing.
+   */
   constructor(message = 'it is not a public address') {
     super(message)
   }
 }
 
 /**
- * Judges what no lookup will: the scheme, and hosts that are written as an address. Throws
+ * Checks what no lookup covers: the scheme, and hosts that are written as an address. Throws
  * `AddressRefusedError`.
  */
 export function checkUrl(url: URL, guard: AddressGuard): void {

@@ -1,13 +1,13 @@
 import { AddressRefusedError } from './check-url.ts'
 
-/** Why a request got no answer, or only half of one. */
+/** Why a request got no response, or only part of one. */
 export type ConnectionError = {
   kind: 'refused' | 'late' | 'failed'
-  /** In words, without codes and addresses. */
+  /** In plain words, without codes and addresses. */
   detail: string
 }
 
-/** What stood in the way, in words: the codes of the HTTP client and of the system mean nothing to a user. */
+/** Causes in plain words: the codes of the HTTP client and of the system mean nothing to a user. */
 const wordings: [code: RegExp, detail: string][] = [
   [/^ENOTFOUND$/, 'its name leads to no address'],
   [/^EAI_\w+$/, 'its name could not be looked up'],
@@ -29,7 +29,7 @@ const timeouts: [code: string, detail: string][] = [
   ['UND_ERR_BODY_TIMEOUT', 'it sent nothing more'],
 ]
 
-/** What the HTTP client reports of the other side, in words. */
+/** Describes an error of the HTTP client in plain words. */
 export function describeConnectionError(error: unknown): ConnectionError {
   const { code, name, cause } = error as Partial<Record<'code' | 'name' | 'cause', unknown>>
   const refused = [error, cause].find((one) => one instanceof AddressRefusedError)
@@ -40,11 +40,14 @@ export function describeConnectionError(error: unknown): ConnectionError {
   return { kind: 'failed', detail: wording?.[1] ?? 'the connection failed' }
 }
 
-/** What stands in the way before there is a connection, and may be gone in a moment. */
+/** Errors before there is a connection that may pass within a moment. */
 const PASSING =
   /^(EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|EMFILE|ENFILE|ENOBUFS)$/
 
-/** Whether a request failed before it had a connection, for a reason that may pass by itself. */
+/**
+ * Returns whether a request failed before it had a connection, for a reason that may pass by
+ * itself.
+ */
 export function isPassingError(error: unknown): boolean {
   return PASSING.test(String((error as { code?: unknown }).code))
 }

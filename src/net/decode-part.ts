@@ -1,4 +1,4 @@
-/** Undoes the percent-encoding of a part of a URL; text that is not well encoded stays as it is. */
+/** Decodes the percent-encoding of a part of a URL; returns malformed text unchanged. */
 export function decodePart(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -3,13 +3,13 @@ import type { AddressGuard } from './address-guard.ts'
 import { AddressRefusedError } from './check-url.ts'
 import type { Resolve } from './resolver.ts'
 
-/** How the names of an account become addresses. */
+/** How the names of an account are resolved. */
 export type GuardedLookupOptions = { resolve: Resolve; account: string }
 
 /**
- * Looks up the host of a connection that is being made, and judges it by all its addresses: there is no
- * second lookup that could answer otherwise. A host that is written as an address is never looked up;
- * `checkUrl` judges those.
+ * Creates a lookup that resolves the host of a connection while it is being made, and checks all
+ * its addresses: there is no second lookup that could give another answer. A host that is written
+ * as an address is never looked up; `checkUrl` checks those.
  */
 export function createGuardedLookup(
   guard: AddressGuard,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** Addresses by name, in lower case. */
 export type Hosts = ReadonlyMap<string, readonly LookupAddress[]>
 
-/** Reads the lines of a hosts file: an address, then its names; `#` begins a comment. */
+/** Parses the lines of a hosts file: an address, then its names; `#` begins a comment. */
 export function parseHosts(text: string): Hosts {
   const hosts = new Map<string, LookupAddress[]>()
   for (const line of text.split('\n')) {
@@ -22,16 +22,16 @@ export function parseHosts(text: string): Hosts {
   return hosts
 }
 
-/** Where the system keeps its hosts file. */
+/** Returns the path of the system's hosts file. */
 export function hostsFile(): string {
   if (process.platform !== 'win32') return '/etc/hosts'
   return join('C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
 }
 
-/** As many as the resolvers of most systems heed. */
+/** The limit of most systems' resolvers. */
 const MAX_SEARCH_DOMAINS = 6
 
-/** The domains in which `resolv.conf` has names searched; the last line that names some counts. */
+/** Returns the search domains of `resolv.conf`; the last line that names some wins. */
 export function parseSearchDomains(text: string): string[] {
   let domains: string[] = []
   for (const line of text.split('\n')) {

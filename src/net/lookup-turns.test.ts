@@ -3,7 +3,7 @@ import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { LookupTurns } from './lookup-turns.ts'
 
-/** Asks for `count` turns of an account, which last until `end`; tells how many have begun. */
+/** Requests `count` turns of an account, which last until `end`; counts how many have begun. */
 function hold(turns: LookupTurns, account: string, count: number, patienceMs = 60_000) {
   const end = Promise.withResolvers<void>()
   const state = { begun: 0, refused: 0, end: end.resolve, all: Promise.resolve<unknown>(null) }

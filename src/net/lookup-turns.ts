@@ -1,30 +1,30 @@
 import { LookupError } from './lookup-error.ts'
 
-/** Lookups of one account under way; those that never end leave the rest to others. */
+/** Running lookups of one account; lookups that never end leave the rest to others. */
 const MAX_PER_ACCOUNT = 16
-/** Each has a socket or two: bounds what all accounts together hold. */
+/** Each has a socket or two: limits what all accounts use together. */
 const MAX_IN_ALL = 256
-/** Lookups of one account that wait; more than its fetches and deliveries can ask for at once. */
+/** Waiting lookups of one account; more than its fetches and deliveries can request at once. */
 const MAX_WAITING = 200
 
 type Waiter = PromiseWithResolvers<void>
 
-/** Lets lookups begin, so many of an account and so many in all; accounts that wait have turns. */
+/** Limits the running lookups per account and in total; waiting accounts take turns. */
 export class LookupTurns {
-  /** Lookups under way, by account. */
+  /** Running lookups, by account. */
   readonly #running = new Map<string, number>()
   /** By account, in the order of their turns. */
   readonly #waiting = new Map<string, Set<Waiter>>()
   #total = 0
 
-  /** Lookups under way. */
+  /** Number of running lookups. */
   get size(): number {
     return this.#total
   }
 
   /**
-   * Runs `work` when it is the account's turn. Rejects with `EAI_AGAIN` when that has not come after
-   * `patienceMs`, or too many of the account wait.
+   * Runs `work` when it is the account's turn. Rejects with `EAI_AGAIN` when that takes longer than
+   * `patienceMs`, or too many lookups of the account wait.
    */
   async run<T>(account: string, patienceMs: number, work: () => Promise<T>): Promise<T> {
     if (!this.#isFree(account)) await this.#wait(account, patienceMs)
@@ -50,7 +50,7 @@ export class LookupTurns {
     await turn.promise.finally(() => clearTimeout(timer))
   }
 
-  /** Lets those begin that may, one of each account in turn. */
+  /** Starts the next lookup that may run; accounts take turns. */
   #admit(): void {
     for (const [account, waiting] of this.#waiting) {
       if (!this.#isFree(account)) continue

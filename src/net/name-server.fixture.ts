@@ -2,14 +2,17 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv4 } from 'node:net'
 
-/** What a name server says of a name: its addresses (none: it has none of that family), or how it fails. */
+/**
+ * A name server's answer for a name: its addresses (none: it has none of that family), or how it
+ * fails.
+ */
 export type NameAnswer = readonly string[] | 'unknown' | 'broken' | 'silent'
 
 /** A name server on this machine. */
 export type NameServer = {
   /** `address:port`. */
   address: string
-  /** The names that were asked for, in order, each question of its family. */
+  /** The queried names in order, one entry for the query of each family. */
   asked: string[]
   close(): void
 }
@@ -19,7 +22,10 @@ const AAAA = 28
 const HEADER_BYTES = 12
 const codes = { unknown: 3, broken: 2 } as const
 
-/** Starts a name server that answers as `answer` says; a name with addresses has those of the family asked for. */
+/**
+ * Starts a name server that answers by `answer`; a name with addresses returns those of the
+ * requested family.
+ */
 export async function openNameServer(answer: (name: string) => NameAnswer): Promise<NameServer> {
   const socket = createSocket('udp4')
   const asked: string[] = []
@@ -52,7 +58,7 @@ function readQuestion(question: Buffer): { name: string; type: number; end: numb
     labels.push(question.toString('latin1', at + 1, at + 1 + length))
     at += 1 + length
   }
-  // Letter case is part of the question where a resolver varies it; names are compared without.
+  // A resolver may vary the letter case of the question; names are compared without case.
   return { name: labels.join('.').toLowerCase(), type: question.readUInt16BE(at + 1), end: at + 5 }
 }
 
@@ -70,7 +76,7 @@ function writeAnswer(
 function writeRecord(address: string): Buffer {
   const bytes = isIPv4(address) ? ipv4Bytes(address) : ipv6Bytes(address)
   const record = Buffer.alloc(12)
-  // A pointer to the name of the question.
+  // A pointer to the name in the question.
   record.writeUInt16BE(0xc000 | HEADER_BYTES, 0)
   record.writeUInt16BE(typeOf(address), 2)
   record.writeUInt16BE(1, 4)
@@ -82,7 +88,7 @@ function ipv4Bytes(address: string): Buffer {
   return Buffer.from(address.split('.').map(Number))
 }
 
-/** Of the forms `::1`, `a::b` and all eight groups. */
+/** Accepts the forms `::1`, `a::b` and all eight groups. */
 function ipv6Bytes(address: string): Buffer {
   const [front = '', back = ''] = address.split('::')
   const groups = (text: string) => text.split(':').filter((group) => group !== '')

@@ -7,16 +7,16 @@ import { LookupError } from './lookup-error.ts'
 import { LookupTurns } from './lookup-turns.ts'
 import { watchFile } from './watched-file.ts'
 
-/** How long one question to one server is waited for, first; the second try waits longer. */
+/** First timeout of one query to one server; the second try waits longer. */
 const QUESTION_MS = 2000
 const TRIES = 2
-/** For one lookup with all its questions; below the time in which a connection has to be made. */
+/** Timeout of one lookup with all its queries; below the connect timeout. */
 const LOOKUP_MS = 6000
-/** For a lookup to begin. */
+/** Timeout for a lookup to begin. */
 const PATIENCE_MS = 8000
-/** With the addresses of one family there, those of the other are waited for no longer. */
+/** Once the addresses of one family are known, the wait for the other is no longer than this. */
 const OTHER_FAMILY_MS = 300
-/** A name that has just failed is not asked for again. */
+/** A name that has just failed is not queried again for this long. */
 const FAILED_FOR_MS = 2000
 const MAX_FAILED_NAMES = 1000
 
@@ -27,11 +27,11 @@ const LOCAL_ADDRESSES: readonly LookupAddress[] = [
 
 /** What a lookup is for. */
 export type ResolveOptions = {
-  /** Whose lookup it is: those of one account bear on no other. */
+  /** The account of the lookup: lookups of one account do not affect any other. */
   account: string
 }
 
-/** How a name becomes addresses, all of them; fails with a `LookupError`. */
+/** Resolves a name to all its addresses; fails with a `LookupError`. */
 export type Resolve = (
   host: string,
   options: ResolveOptions,
@@ -48,9 +48,10 @@ export type ResolverSources = {
 }
 
 /**
- * Makes what looks up names from outside. It asks the hosts file, then the name servers of the system, without
- * the system's own `getaddrinfo`: that keeps one of the few threads on which files are written too, for as long
- * as a name does not resolve. A name that has no address as it stands is tried in the search domains.
+ * Creates a resolver for names from outside. It reads the hosts file, then queries the name servers
+ * of the system, without the system's own `getaddrinfo`: that blocks one of the few threads that
+ * also write files, for as long as a name does not resolve. A name that has no address as it stands
+ * is tried in the search domains.
  */
 export function createResolver(sources: ResolverSources = {}): Resolve {
   const {
@@ -71,7 +72,7 @@ export function createResolver(sources: ResolverSources = {}): Resolve {
     return turns.run(account, PATIENCE_MS, () => join(name))
   }
 
-  /** Whoever asks for a name that is being looked up gets the same answer. */
+  /** Lookups of a name that is already being resolved share the answer. */
   function join(name: string): Promise<readonly LookupAddress[]> {
     failed.check(name)
     const asked = running.get(name) ?? start(name)
@@ -100,7 +101,7 @@ export function createResolver(sources: ResolverSources = {}): Resolve {
   }
 }
 
-/** Names that no server is asked for (RFC 6761). */
+/** Handles the names for which no server is queried (RFC 6761). */
 function specialAddresses(name: string): readonly LookupAddress[] | undefined {
   const last = name.replace(/\.$/, '').split('.').at(-1)
   if (last === 'invalid') throw new LookupError('ENOTFOUND')
@@ -109,12 +110,12 @@ function specialAddresses(name: string): readonly LookupAddress[] | undefined {
 
 type AskOptions = { servers: readonly string[] | undefined; lookupMs: number }
 
-/** The addresses of the first of `names` that has some. */
+/** Returns the addresses of the first of `names` that has some. */
 async function ask(
   names: readonly string[],
   { servers, lookupMs }: AskOptions,
 ): Promise<readonly LookupAddress[]> {
-  // One for each lookup: it reads which servers there are now, and can be given up alone.
+  // One resolver per lookup: it reads the current list of servers, and can be canceled alone.
   const resolver = new Resolver({ timeout: QUESTION_MS, tries: TRIES })
   if (servers) resolver.setServers(servers)
   const timer = setTimeout(() => resolver.cancel(), lookupMs)
@@ -132,7 +133,7 @@ async function ask(
   throw new LookupError('ENOTFOUND')
 }
 
-/** The addresses of both families; none when the servers say that there are none. */
+/** Returns the addresses of both families; none when the servers report that there are none. */
 async function askBoth(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const found: LookupAddress[][] = [[], []]
   const errors: unknown[] = []
@@ -155,7 +156,7 @@ async function askBoth(resolver: Resolver, name: string): Promise<LookupAddress[
     return found.flat()
   }
   const codes = errors.map((error) => (error as NodeJS.ErrnoException).code)
-  // Of a name that does not exist one server may say so, while the question for the other family is lost.
+  // One server may report that a name does not exist while the query for the other family is lost.
   if (codes.includes('ENOTFOUND') || codes.every((code) => code === 'ENODATA')) return []
   throw new LookupError('EAI_AGAIN', { cause: errors[0] })
 }
@@ -164,7 +165,7 @@ async function askBoth(resolver: Resolver, name: string): Promise<LookupAddress[
 function createFailures() {
   const failures = new Map<string, { error: unknown; until: number }>()
   return {
-    /** Throws what the lookup of a name has just failed with. */
+    /** Throws the error with which the lookup of a name has just failed. */
     check(name: string): void {
       const failure = failures.get(name)
       if (failure && performance.now() < failure.until) throw failure.error

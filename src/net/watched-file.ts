@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises'
 
-/** How long what was read of a file is believed before the file is looked at again. */
+/** How long a file is not checked again for changes. */
 const LOOK_AGAIN_MS = 5000
 
 /**
- * Makes what reads a file of the system and parses it, again only after it has changed: a list of blocked
- * hosts takes long to parse. A file that is missing or cannot be read counts as empty.
+ * Returns a function that reads and parses a system file, again only after it has changed: a list
+ * of blocked hosts takes long to parse. A file that is missing or cannot be read counts as empty.
  */
 export function watchFile<T>(path: string, parse: (text: string) => T): () => Promise<T> {
   let lookedAt = Number.NEGATIVE_INFINITY

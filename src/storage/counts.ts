@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import type { DeliveryRow, EndpointRow, JobRow } from './tables.ts'
 
-/** So many jobs of a kind wait, or are in hand. */
+/** The number of jobs of a kind that are waiting or running. */
 export type JobCount = { kind: JobRow['kind']; state: JobRow['status']; count: number }
 
 /**
- * Counts the jobs that have not ended, in the words of their index: of those that have, however many
- * there are, none is read. Like all counts here it runs beside other statements.
+ * Counts the jobs that have not ended, using the terms of their index: ended jobs are never read,
+ * however many there are. Like all counts here it runs beside other statements.
  */
 export async function countActiveJobs(db: Db): Promise<JobCount[]> {
   const { rows } = await sql<JobCount>`
@@ -16,10 +16,10 @@ export async function countActiveJobs(db: Db): Promise<JobCount[]> {
   return rows
 }
 
-/** So many deliveries of a kind have not ended. */
+/** The number of deliveries of a kind that have not ended. */
 export type DeliveryCount = { kind: DeliveryRow['kind']; count: number }
 
-/** Counts the deliveries that have not ended, likewise. */
+/** Counts the deliveries that have not ended, also through their index. */
 export async function countPendingDeliveries(db: Db): Promise<DeliveryCount[]> {
   const { rows } = await sql<DeliveryCount>`
     select kind, count(*) as count from deliveries
@@ -27,10 +27,10 @@ export async function countPendingDeliveries(db: Db): Promise<DeliveryCount[]> {
   return rows
 }
 
-/** So many receivers of a kind are not tried any more. */
+/** The number of disabled endpoints of a kind. */
 export type EndpointCount = { kind: EndpointRow['kind']; count: number }
 
-/** Counts the receivers that are not tried any more. */
+/** Counts the disabled endpoints. */
 export async function countDisabledEndpoints(db: Db): Promise<EndpointCount[]> {
   const { rows } = await sql<EndpointCount>`
     select kind, count(*) as count from endpoints

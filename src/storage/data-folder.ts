@@ -2,19 +2,23 @@ import { mkdir, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { listObjects } from './objects/objects.ts'
 
-/** Where the rows of a data folder are. */
+/** Returns the path of the database in a data folder. */
 export function databaseFile(folder: string): string {
   return join(folder, 'steno.sqlite')
 }
 
-/** Where each live session that has not ended has a folder, named by its id. */
+/**
+ * Returns the parent folder of all live sessions that have not ended; each has a folder named by
+ * its id.
+ */
 export function liveFolder(folder: string): string {
   return join(folder, 'live')
 }
 
 /**
- * Makes the data folder, for nobody but its owner, and the folders above it. One by one, because Node's
- * own recursive way never ends below /proc, where no folder can be made.
+ * Creates the data folder, accessible only to its owner, and the folders above it. It creates them
+ * one by one, because Node's own recursive mode never ends below /proc, where no folder can be
+ * created.
  */
 export async function makeDataFolder(path: string): Promise<void> {
   try {
@@ -29,8 +33,8 @@ export async function makeDataFolder(path: string): Promise<void> {
 }
 
 /**
- * Throws when a data folder has objects or live sessions but no database: a new one would know none of
- * them, and they would be deleted for that.
+ * Throws if a data folder has objects or live sessions but no database: a new one would know none
+ * of them, so they would be deleted.
  */
 export async function refuseMissingDatabase(folder: string): Promise<void> {
   const file = databaseFile(folder)

@@ -3,8 +3,9 @@ import type { Objects } from './objects/objects.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Where every statement reads and writes: rows in `sql`, and large values, whose id a row holds, in
- * `objects`. Searches that may take long go to `lists`, where nothing but another search waits for them.
+ * The handle that every statement reads and writes through: rows in `sql`, and large values in
+ * `objects`, whose ids rows hold. Queries that may take long use `readonly`, where only other such
+ * queries wait for them.
  */
 export type Db = {
   readonly sql: Kysely<Tables>
@@ -13,8 +14,8 @@ export type Db = {
 }
 
 /**
- * Runs `work` as one transaction, or as part of the one that `db` is; nothing else reaches the connection
- * until that has ended.
+ * Runs `work` as one transaction, or as part of the one that `db` is. Nothing else reaches the
+ * connection until it has ended.
  */
 export function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
   if (db.sql.isTransaction) return work(db)

@@ -12,9 +12,9 @@ export class FolderInUse extends Error {
 }
 
 /**
- * Takes a data folder for this process, or throws when a server holds it already. The lock is the
- * operating system's (an exclusive transaction on a file of its own), so it ends with the process,
- * however that ends, and nothing stale is ever left behind.
+ * Locks a data folder for this process; throws if a server already holds it. The lock is the
+ * operating system's (an exclusive transaction on a separate file), so it ends with the process,
+ * however that ends, and never goes stale.
  */
 export function lockFolder(folder: string): { release(): void } {
   const file = join(folder, 'server.lock')

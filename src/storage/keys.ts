@@ -2,18 +2,21 @@ import type { Selectable } from 'kysely'
 import type { Db } from './db.ts'
 import type { KeyRow } from './tables.ts'
 
-/** What a key may be for: all that reads; recordings and their jobs; live sessions. */
+/**
+ * The scopes of a key: `read` for everything that reads, `write` for recordings and their jobs,
+ * `live` for live sessions.
+ */
 export const scopes = ['read', 'write', 'live'] as const
 
-/** One thing that a key may be for. */
+/** One scope of a key. */
 export type Scope = (typeof scopes)[number]
 
-/** A key as it is kept. */
+/** A stored key. */
 export type StoredKey = {
   /** The SHA-256 of the key in hex. */
   hash: string
   account: string
-  /** How the key begins: what a person may see of it, and its id in commands. */
+  /** The beginning of the key: what a person may see of it, and its id in commands. */
   prefix: string
   name: string | null
   scopes: readonly Scope[]
@@ -22,11 +25,11 @@ export type StoredKey = {
   lastUsedAt: number | null
 }
 
-/** What is known of a key when it is made; all scopes, no name and no end unless they are given. */
+/** The properties of a new key. The defaults are all scopes, no name and no expiry. */
 export type NewKey = Pick<StoredKey, 'hash' | 'account' | 'prefix' | 'createdAt'> &
   Partial<Pick<StoredKey, 'name' | 'scopes' | 'expiresAt'>>
 
-/** The database alone: keys have no part in the objects. */
+/** Only the database: keys have nothing in the objects. */
 type Rows = Pick<Db, 'sql'>
 
 /** Stores a key by its hash; the key itself never reaches the database. */
@@ -43,7 +46,7 @@ export async function insertKey(db: Rows, key: NewKey): Promise<void> {
     .execute()
 }
 
-/** Finds the key that has this hash. */
+/** Finds the key with this hash. */
 export async function findKeyByHash(db: Rows, hash: string): Promise<StoredKey | undefined> {
   const row = await db.sql
     .selectFrom('keys')
@@ -53,7 +56,7 @@ export async function findKeyByHash(db: Rows, hash: string): Promise<StoredKey |
   return row && toStoredKey(row)
 }
 
-/** Those of these hashes that belong to a key which is valid at a moment. */
+/** Returns those of the given hashes that belong to a key valid at the given time. */
 export async function findValidKeys(
   db: Rows,
   hashes: readonly string[],
@@ -68,7 +71,7 @@ export async function findValidKeys(
   return new Set(rows.map(({ hash }) => hash))
 }
 
-/** Whether any account but this one has a key. */
+/** Returns whether any account but this one has a key. */
 export async function hasOtherAccounts(db: Rows, account: string): Promise<boolean> {
   const row = await db.sql
     .selectFrom('keys')
@@ -79,7 +82,7 @@ export async function hasOtherAccounts(db: Rows, account: string): Promise<boole
   return row !== undefined
 }
 
-/** All keys, the oldest first. */
+/** Returns all keys, oldest first. */
 export async function listKeys(db: Rows): Promise<StoredKey[]> {
   const rows = await db.sql
     .selectFrom('keys')
@@ -90,7 +93,7 @@ export async function listKeys(db: Rows): Promise<StoredKey[]> {
   return rows.map(toStoredKey)
 }
 
-/** How many keys there are; none means that this is the first start. */
+/** Returns how many keys there are; none means that this is the first start. */
 export async function countKeys(db: Rows): Promise<number> {
   const { count } = await db.sql
     .selectFrom('keys')
@@ -99,7 +102,7 @@ export async function countKeys(db: Rows): Promise<number> {
   return count
 }
 
-/** Notes when a key was last used; one that is gone by now stays gone. */
+/** Records when a key was last used; a key deleted meanwhile stays deleted. */
 export async function noteKeyUse(
   db: Rows,
   { hash, at }: { hash: string; at: number },
@@ -107,7 +110,7 @@ export async function noteKeyUse(
   await db.sql.updateTable('keys').set({ last_used_at: at }).where('hash', '=', hash).execute()
 }
 
-/** Removes the key that begins with `prefix`; false when there is none. */
+/** Deletes the key that begins with `prefix`; returns false if there is none. */
 export async function deleteKey(db: Rows, prefix: string): Promise<boolean> {
   const { numDeletedRows } = await db.sql
     .deleteFrom('keys')

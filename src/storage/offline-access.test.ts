@@ -16,7 +16,7 @@ async function open(t: TestContext, folder: string, create = false) {
   return db
 }
 
-/** A folder with the database of the first version, and a key in it. */
+/** Creates a folder with the database of the first version, and a key in it. */
 async function makeOldFolder(t: TestContext): Promise<string> {
   const folder = await makeFolder(t)
   const old = new DatabaseSync(join(folder, 'steno.sqlite'))

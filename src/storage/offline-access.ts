@@ -6,9 +6,9 @@ import type { MigrateOptions } from './sqlite/migration-progress.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 
 /**
- * Opens the database of a data folder that a server may be running on; with `create`, one that is not
- * there yet is made. Only who holds the lock of the folder may migrate: beside a server the database
- * must have the version of this program.
+ * Opens the database of a data folder on which a server may be running; with `create`, creates a
+ * missing one. Only the process that holds the lock of the folder may migrate: beside a running
+ * server the database must have the version of this program.
  */
 export async function openOffline(
   folder: string,
@@ -28,8 +28,8 @@ export async function openOffline(
 }
 
 /**
- * Looks at a data folder as a server does at its start, and throws what would stop that one; tells
- * whether there is a database, and whether a server has it open. Changes nothing.
+ * Checks a data folder as a server does at its start, and throws whatever would stop the server.
+ * Returns whether there is a database, and whether a server has it open. Changes nothing.
  */
 export async function examineDatabase(folder: string): Promise<'none' | 'free' | 'served'> {
   const file = databaseFile(folder)
@@ -44,7 +44,10 @@ export async function examineDatabase(folder: string): Promise<'none' | 'free' |
   }
 }
 
-/** The lock, or nothing when a server has it; one that has not made its database yet is not disturbed. */
+/**
+ * Returns the lock, or nothing if a server holds it. A server that has not created its database yet
+ * is not disturbed.
+ */
 function lockUnlessServed(folder: string, file: string) {
   try {
     return lockFolder(folder)

@@ -18,38 +18,39 @@ import { Space, type SpaceSettings } from './space/space.ts'
 import { logProgress } from './sqlite/migration-progress.ts'
 import { openSearches, openSqlite } from './sqlite/sqlite.ts'
 
-/** All that a server keeps: rows, recordings and results, below one folder that is its own. */
+/** Everything that a server stores: rows, recordings and results, below one folder of its own. */
 export type Storage = {
   db: Db
   objects: Objects
-  /** Who may still store how much. */
+  /** Which account may still store how much. */
   space: Space
-  /** What nothing refers to; undefined where it is not kept. */
+  /** Objects that nothing refers to; undefined if they are not kept. */
   orphans: Orphans | undefined
-  /** Asked before anything is deleted for its age. */
+  /** Checked before anything is deleted because of its age. */
   deletionClock: DeletionClock
-  /** Resolves when the objects that nothing refers to are gone from the others. */
+  /** Resolves when objects that nothing refers to have been moved away from the others. */
   swept: Promise<void>
   close(): Promise<void>
 }
 
-/** How a data folder is opened, and the limits of what is kept in it. */
+/** How a data folder is opened, and its limits. */
 export type StorageOptions = SpaceSettings & {
   folder: string
   log: Log
-  /** Ends an opening that migrates the database, which then stays as it was. */
+  /** Aborts an opening that migrates the database, which then stays as it was. */
   signal?: AbortSignal | undefined
   /** False deletes objects that nothing refers to, instead of keeping them as orphans. */
   keepOrphans?: boolean
-  /** Believes a clock that is far ahead of the last run. */
+  /** Trusts a clock that is far ahead of the last run. */
   trustClock?: boolean
   /** For tests. */
   disk?: MeasureDisk | undefined
 }
 
 /**
- * Opens the data folder, which it creates as needed, closes to other users and locks for this process, and
- * begins to move the objects away that an earlier process stored but that nothing refers to.
+ * Opens the data folder: creates it if needed, closes it to other users and locks it for this
+ * process. Starts moving away the objects that an earlier process stored but that nothing refers
+ * to.
  */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { folder, log, signal } = options
@@ -71,7 +72,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     try {
       const taken = await takeBackObjects(db, earlierOrphans)
       if (taken > 0) log.info({ taken }, 'took objects back that are referred to again')
-      // Behind the start: to look each object up takes minutes when there are millions on a slow disk.
+      // In the background after the start: looking up every object takes minutes if there are
+      // millions on a slow disk.
       const earlier = await listEarlierObjects(db, { orphans })
       const swept = Promise.all([
         sweep({ db, log, orphans }, earlier, closing),

@@ -1,6 +1,9 @@
 import type { Generated } from 'kysely'
 
-/** The columns as they lie in the database; `migrations/` creates them. Moments are milliseconds, JSON is text. */
+/**
+ * The columns as stored in the database; `migrations/` creates them. Times are milliseconds, JSON
+ * is text.
+ */
 export type Tables = {
   jobs: JobRow
   files: FileRow
@@ -31,22 +34,26 @@ export type JobRow = {
   file_source: string | null
   file_duration: number | null
   file_channels: number | null
-  /** The result itself, when it is small; else `result_object` names the object that holds it. */
+  /**
+   * The result itself, if it is small; otherwise `result_object` names the object that holds it.
+   */
   result: string | null
   result_object: string | null
-  /** The bytes of that object. */
+  /** The size of that object in bytes. */
   result_size: number | null
-  /** The recording that is kept in place of the one that `file_id` names; with it, its bytes. */
+  /**
+   * The redacted recording kept in place of the one that `file_id` names, and its size in bytes.
+   */
   redacted_object: string | null
   redacted_size: number | null
   attempt: number
-  /** How often a server went down that had the job in hand. */
+  /** How often a server went down while it ran the job. */
   interruptions: number
   lease_owner: string | null
   lease_epoch: number
   lease_until: number | null
   run_after: number
-  /** Since when it waits, again and again, for space on the disk. */
+  /** Since when it has been waiting repeatedly for disk space. */
   storage_wait_since: number | null
   priority: number
   progress_stage: string | null
@@ -95,25 +102,27 @@ export type LiveSessionRow = {
   token: string
   created_at: number
   ended_at: number | null
-  /** Of the key that made it; null where that is not known. */
+  /** The hash of the key that created it; null if unknown. */
   key_hash: string | null
 }
 
-/** A row of `endpoints`: a receiver that is told of events of an account. */
+/** A row of `endpoints`: a receiver of an account's events. */
 export type EndpointRow = {
   id: string
   account: string
-  /** A `webhook` is told of all jobs; a `callback` stands for an origin that jobs name. */
+  /** A `webhook` receives events of all jobs; a `callback` stands for an origin that jobs name. */
   kind: 'webhook' | 'callback'
-  /** Of a callback only the origin. */
+  /** For a callback only the origin. */
   url: string
   /** Comma separated; null = all. */
   events: string | null
-  /** Where it comes from. */
+  /** Who created it. */
   source: 'cli' | 'settings' | 'jobs'
   name: string | null
   created_at: number
-  /** Since when nothing but failures came, one soon after the other; null while the last was none. */
+  /**
+   * Since when there were only failures, in quick succession; null if the last attempt succeeded.
+   */
   failing_since: Generated<number | null>
   last_failure: Generated<string | null>
   last_failure_at: Generated<number | null>
@@ -122,7 +131,10 @@ export type EndpointRow = {
   disabled_reason: Generated<string | null>
 }
 
-/** A row of `signing_secrets`; without an endpoint it is the account's, without an end the current one. */
+/**
+ * A row of `signing_secrets`. Without an endpoint it is the account's; without an expiry it is the
+ * current one.
+ */
 export type SigningSecretRow = {
   id: string
   account: string
@@ -132,36 +144,36 @@ export type SigningSecretRow = {
   expires_at: number | null
 }
 
-/** A row of `deliveries`: one event on its way to one endpoint. */
+/** A row of `deliveries`: the delivery of one event to one endpoint. */
 export type DeliveryRow = {
   /** The `webhook-id` of every attempt. */
   id: string
   account: string
-  /** Null for a test. */
+  /** Null for a test delivery. */
   job_id: string | null
   endpoint_id: string
-  /** Its place among the deliveries of the job to the endpoint. */
+  /** Its position among the deliveries of the job to the endpoint. */
   seq: number
   kind: 'callback' | 'live' | 'webhook'
   event: string
   method: 'POST' | 'PUT'
   url: string
-  /** The exact text, or the object that holds a long one; neither when it is made from the job. */
+  /** The exact text, or the object that holds a long one; neither if it is built from the job. */
   body: string | null
   body_object: string | null
   state: 'due' | 'waiting' | 'delivered' | 'failed'
   /** Why it failed, or why the last attempt did. */
   reason: Generated<string | null>
-  /** Attempts since it was queued or sent again, and all of them. */
+  /** Attempts since it was queued or last resent, and all of them. */
   tries: Generated<number>
   attempts: Generated<number>
   created_at: number
-  /** When the next attempt is due; null while it waits for another. */
+  /** When the next attempt is due; null while it waits for another delivery. */
   next_at: number | null
   ended_at: Generated<number | null>
 }
 
-/** A row of `delivery_attempts`; headers are JSON, `error` tells why there was no answer. */
+/** A row of `delivery_attempts`. Headers are JSON; `error` is why there was no answer. */
 export type DeliveryAttemptRow = {
   delivery_id: string
   number: number
@@ -174,7 +186,7 @@ export type DeliveryAttemptRow = {
   response_body: string | null
 }
 
-/** A row of `account_bytes`: what an account holds; kept by triggers. */
+/** A row of `account_bytes`: how many bytes an account stores, maintained by triggers. */
 export type AccountBytesRow = {
   account: string
   bytes: number

@@ -4,23 +4,23 @@ import { AddOnFailure, type Made } from './result/envelope.ts'
 /** The parameters of a job, as `request_params` shows them. */
 export type Params = Readonly<Record<string, unknown>>
 
-/** How results are written that the contract has as text (4.5): so, or as what they are. */
+/** The form of results that the contract defines as text (4.5): text, or their native type. */
 export type ResultForm = 'string' | 'native'
 
 /**
- * Something that is made of a finished transcript, which it never changes. Pure: the same transcript gives
- * the same results, byte for byte.
+ * An add-on: it computes results from a finished transcript, which it never changes. It is pure:
+ * the same transcript gives the same results, byte for byte.
  */
 export type AddOn = {
-  /** The switch that asks for it and, for most, its key in the result. */
+  /** The switch that requests it and, for most, its key in the result. */
   name: string
-  /** Languages that it knows; `all` where the language does not matter. */
+  /** Languages that it supports; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
-  /** Makes the results; may throw `AddOnFailure`. */
+  /** Computes the results; may throw `AddOnFailure`. */
   make(transcript: Transcript, params: Params, options: { form: ResultForm }): Made
 }
 
-/** Runs an add-on on what is said in languages that it knows; throws when nothing is. */
+/** Runs an add-on on the utterances in languages that it supports. Throws when there are none. */
 export function makeFromTranscript(
   addOn: AddOn,
   transcript: Transcript,
@@ -31,7 +31,10 @@ export function makeFromTranscript(
   return addOn.make({ ...transcript, utterances }, params, { form })
 }
 
-/** What is said in languages that an add-on knows; throws `AddOnFailure` when something is said, but none of it. */
+/**
+ * Returns the utterances in languages that an add-on supports. Throws `AddOnFailure` when there is
+ * speech, but none of it is in such a language.
+ */
 export function knownUtterances(
   { name, languages }: Pick<AddOn, 'name' | 'languages'>,
   { utterances }: Transcript,

@@ -7,7 +7,7 @@ import { sentiment, languages as sentimentLanguages } from './addons/sentiment.t
 import { type SubtitlesConfig, subtitles } from './addons/subtitles.ts'
 import { type SummaryType, summarize } from './addons/summarization.ts'
 
-/** What can be made of a transcript, in the order of the result. To add one: its file, its line here. */
+/** All add-ons, in the order of the result. A new one needs its file, and a line here. */
 export const addOns: readonly AddOn[] = [
   {
     name: 'summarization',
@@ -31,7 +31,7 @@ export const addOns: readonly AddOn[] = [
     languages: sentimentLanguages,
     make(transcript, _params, { form }) {
       const found = sentiment(transcript)
-      // Text of an array, not an array: so the contract has it (4.7).
+      // The text of an array, not an array: the contract defines it so (4.7).
       const results = form === 'native' ? found : JSON.stringify(found)
       return { results, isEmpty: found.length === 0 }
     },

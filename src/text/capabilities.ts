@@ -5,26 +5,26 @@ import { withoutEngine } from './result/not-configured.ts'
 import { isRepeatable } from './result/retry.ts'
 import { transforms } from './transforms.ts'
 
-/** What can be told of one add-on, by the switch that asks for it. */
+/** The description of one add-on, by the switch that requests it. */
 export type AddOnCapability = {
   name: string
-  /** Whether it changes the words, or is made of them. */
+  /** Whether it changes the words, or is computed from them. */
   kind: 'transform' | 'add-on'
   isConfigured: boolean
-  /** Whether it can be made again from a result. */
+  /** Whether it can be retried from a result. */
   isRepeatable: boolean
   languages: 'all' | readonly string[]
 }
 
-/** What can be made of a transcript here. */
+/** The add-ons and entity types that this server supports. */
 export type TextCapabilities = {
   addOns: AddOnCapability[]
   entityTypes: EntityCapability[]
-  /** The single types that each name of a group stands for. */
+  /** The single types behind each group name. */
   entityGroups: Readonly<Record<string, readonly string[]>>
 }
 
-/** What the registries hold, in their order. */
+/** Returns the contents of the registries, in their order. */
 export function textCapabilities(): TextCapabilities {
   const changing = transforms.map(({ name, languages }) => {
     return { name, kind: 'transform' as const, isConfigured: true, languages }

@@ -1,25 +1,28 @@
 import { separatorOf } from '../transcript/separators.ts'
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
 
-/** One word where it stands in a document. Times are seconds, `from` and `to` offsets in its text, `to` exclusive. */
+/**
+ * One word and its place in a document. Times are seconds; `from` and `to` are offsets in its text,
+ * `to` exclusive.
+ */
 export type Token = {
   text: string
   start: number
   end: number
   confidence: number
-  /** Index of the utterance in the transcript, and of the word in that. */
+  /** Index of the utterance in the transcript, and of the word in the utterance. */
   utterance: number
   word: number
   from: number
   to: number
 }
 
-/** What another channel said right before the word at the offset `at` of a document. */
+/** The words of another channel right before the word at the offset `at` of a document. */
 export type RecognizedWords = { at: number; text: string }
 
 /**
- * What is said on one channel in one language, as one text: what is found in it may reach across utterances.
- * `heard` is by offset: who answers a question does not repeat it.
+ * The speech of one channel in one language as one text, so that an entity may span utterances.
+ * `heard` is ordered by offset: an answer does not repeat the question it answers.
  */
 export type Document = {
   channel: number
@@ -30,8 +33,8 @@ export type Document = {
 }
 
 /**
- * The documents of a transcript, by channel. The words of a channel make one document until its language
- * changes, whatever others say in between.
+ * Returns the documents of a transcript, by channel. The words of a channel make one document until
+ * its language changes, whatever others say in between.
  */
 export function documentsOf({ utterances }: Transcript): Document[] {
   const documents: Document[] = []
@@ -69,7 +72,7 @@ function append(document: Document, { words, language }: Utterance, utterance: n
   }
 }
 
-/** The words that a span of the text touches. */
+/** Returns the words that a span of the text touches. */
 export function tokensWithin(
   { tokens }: Pick<Document, 'tokens'>,
   { from, to }: { from: number; to: number },
@@ -81,7 +84,10 @@ export function tokensWithin(
   return words
 }
 
-/** Index of the first token that ends behind an offset: a document may have as many entities as words. */
+/**
+ * Returns the index of the first token behind an offset. It searches by halves, because a document
+ * may have as many entities as words.
+ */
 function firstBehind(tokens: readonly Token[], offset: number): number {
   let [low, high] = [0, tokens.length]
   while (low < high) {

@@ -14,7 +14,7 @@ const watch = { now: () => 0, onStep: () => {} }
 
 const texts = ['Lena.', 'word', 'and', 'London,', 'I love it!', '4242', 'you idiot', '今日。']
 const share = fc.double({ min: 0, max: 1, noNaN: true })
-/** At one pace, so that pauses are as long as each other but for what numbers in binary cannot tell. */
+/** At one pace, so that all pauses are equal except for binary rounding. */
 const utterance = fc
   .record({
     channel: fc.nat(1),
@@ -68,12 +68,14 @@ test('whatever was said, an add-on that is made again is the one of a job that n
       const options = { params: { ...asked, ...config }, form }
       const whole = textOf(transcript, options)
       for (const name of names) {
-        // Markers do not tell which of them are one entity that was cut (redaction/read-markers.ts).
+        // Markers do not show which of them are one entity that was split
+        // (redaction/read-markers.ts).
         if (config.pii_redaction && name === 'named_entity_recognition') continue
         const result = textOf(transcript, options, [name])
         const texts = { result, params: JSON.stringify(options.params) }
         const retried = retryAddOn({ name, ...texts, form }, { ...watch, given: {} })
-        // Subtitles of nothing are no failure that shows, those of an add-on without an engine are one each time.
+        // A failure of subtitles without any words does not show; an add-on without an engine fails
+        // every time.
         if (retried.outcome === 'succeeded') assert.equal(result, whole, name)
         else assert.equal(retried.outcome === 'made' && retried.result, whole, name)
       }

@@ -12,7 +12,7 @@ import { asksInEnglish } from './words/questions.ts'
 import { createSpelling } from './words/spelling.ts'
 import { foldCase, partsOf } from './words/word-parts.ts'
 
-/** Rows of these, and of nothing else, made some step take time that grew with their square. */
+/** Rows of one of these alone once made some step take quadratic time. */
 const rows: Record<string, string> = {
   letters: 'a',
   blanks: ' ',
@@ -39,9 +39,11 @@ const texts: Record<string, string> = {
   questions: 'what is it? ',
 }
 const SIZES = { row: 4_000, text: 12_000 }
-/** In milliseconds of processor time: below this nothing is measured but chance. */
+/** Milliseconds of processor time below which a measurement is noise. */
 const CHANCE = 100
-/** Four times the text may take three times as long again as it should: a square takes sixteen times. */
+/**
+ * Four times the text may take three times longer than linear. Quadratic time takes sixteen times.
+ */
 const MOST = 12
 
 const said = (words: string[], channel = 0): Utterance => {
@@ -86,7 +88,7 @@ for (const addOn of addOns) {
   }
 }
 
-/** Milliseconds of processor time. */
+/** Returns milliseconds of processor time. */
 function cost(work: () => unknown): number {
   const before = process.threadCpuUsage()
   work()
@@ -97,7 +99,7 @@ function cost(work: () => unknown): number {
 function assertScales(what: string, work: (size: number) => unknown, size: number): void {
   const large = cost(() => work(4 * size))
   if (large < CHANCE) return
-  // The lesser of two: word lists are read once, and garbage of one run costs the one that comes next.
+  // The lesser of two runs: the first one loads word lists, and garbage of one run slows the next.
   const [again, small] = [cost(() => work(4 * size)), cost(() => work(size))]
   const most = MOST * Math.max(small, CHANCE / MOST)
   assert.ok(Math.min(large, again) < most, `${what}: ${small} ms, four times as much: ${again} ms`)

@@ -2,12 +2,15 @@ import type { Envelope } from './result/envelope.ts'
 
 const NAME = 'subtitles: '
 
-/** What a result warns of when subtitles failed: they have no envelope that could say so. */
+/**
+ * Returns the warnings of a result whose subtitles failed: they have no envelope that could report
+ * it.
+ */
 export function subtitlesWarnings(envelope: Envelope | undefined): string[] {
   return envelope?.error ? [NAME + envelope.error.message] : []
 }
 
-/** The warnings of a result in which subtitles were made again. */
+/** Returns the warnings of a result after a retry of its subtitles. */
 export function renewWarnings(warnings: readonly string[], envelope: Envelope): string[] {
   const others = warnings.filter((warning) => !warning.startsWith(NAME))
   return [...others, ...subtitlesWarnings(envelope)]

@@ -60,7 +60,7 @@ test('without a transform that is required there is no result', () => {
   assert.throws(run({ transforms: [refusing] }), (error) => {
     return error instanceof RequiredStepFailed && error.message === 'it knows en'
   })
-  // That breaks the step down, which then comes back as given.
+  // The error breaks the step down, and then comes back in `given`.
   assert.throws(run({ transforms: [throwing(new TypeError('it quotes'))] }), TypeError)
 })
 

@@ -9,7 +9,7 @@ import { makeNamesConsistent, languages as nameLanguages, writeNameChanges } fro
 import { enhancePunctuation } from './words/punctuation.ts'
 import { type CustomSpellingConfig, createSpelling } from './words/spelling.ts'
 
-/** What may change a transcript before anything is made of it, in this order. */
+/** The steps that may change a transcript before any add-on runs on it, in this order. */
 export const transforms: readonly Transform[] = [
   withConfig<CustomVocabularyConfig>('custom_vocabulary', createVocabulary),
   withConfig<CustomSpellingConfig>('custom_spelling', createSpelling),
@@ -30,7 +30,7 @@ export const transforms: readonly Transform[] = [
     },
   },
   {
-    // The last one: whatever is made of the words is made of those that it leaves.
+    // Redaction comes last, so that everything later sees only the words that it leaves.
     name: 'pii_redaction',
     languages: entityLanguages,
     required: true,
@@ -40,7 +40,10 @@ export const transforms: readonly Transform[] = [
   },
 ]
 
-/** A transform whose configuration lies beside its switch; without one it does nothing. */
+/**
+ * Creates a transform whose configuration lies beside its switch. Without a configuration it does
+ * nothing.
+ */
 function withConfig<C>(name: string, create: (config: C) => Replacing): Transform {
   return {
     name,

@@ -29,17 +29,17 @@ import type { Span, SpanOptions, Tracing } from '../tracing.ts'
 import type { SamplerSettings, TracingSettings } from './settings.ts'
 import { type Exporter, watchExporter } from './watch-exporter.ts'
 
-/** A stop does not wait longer for a collector. */
+/** A stop waits no longer than this for a collector. */
 const CLOSE_MS = 3000
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT }
 
 /**
- * Sends spans over OTLP, in batches, behind the work that they tell of. When the collector cannot keep
- * up or is not there, spans are lost and nothing else: at most 2048 of them wait.
+ * Sends spans over OTLP, in batches, in the background of the work that they measure. If the
+ * collector cannot keep up or is unavailable, only spans are lost: at most 2048 of them wait.
  */
 export async function openOtlp(settings: TracingSettings, log: Log): Promise<Tracing> {
-  const exporter = watchExporter(await createExporter(settings), log.child({ room: 'tracing' }))
+  const exporter = watchExporter(await createExporter(settings), log.child({ module: 'tracing' }))
   const provider = new TracerProvider({
     resource: describeServer(),
     sampler: createSampler(settings.sampler),
@@ -53,7 +53,7 @@ export async function openOtlp(settings: TracingSettings, log: Log): Promise<Tra
     async close() {
       const { promise: late, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, CLOSE_MS)
-      // What could not be sent was logged by then.
+      // Spans that could not be sent have been logged by then.
       await Promise.race([provider.shutdown().catch(() => {}), late])
       clearTimeout(timer)
     },
@@ -68,7 +68,7 @@ async function createExporter({ protocol }: TracingSettings): Promise<Exporter> 
   return new OTLPTraceExporter()
 }
 
-/** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` go before what we know. */
+/** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` take precedence over our values. */
 function describeServer() {
   const detectors = [resourceAttributesEnvDetector, serviceNameEnvDetector]
   return defaultResource()
@@ -113,7 +113,7 @@ function startSpan(tracer: Tracer, { name, attributes, kind, startedAt, parent }
   }
 }
 
-/** Of an error only its code: a message may quote what a trace must not hold. */
+/** Exports only the code of an error: a message may quote what a trace must not hold. */
 function endSpan(span: OtelSpan, error: unknown): void {
   if (error !== undefined) {
     const name = error instanceof Error ? error.name : 'Error'
@@ -123,7 +123,7 @@ function endSpan(span: OtelSpan, error: unknown): void {
   span.end(performance.now())
 }
 
-/** The span of the caller, from a header `traceparent` (W3C Trace Context, section 3.2). */
+/** Returns the span of the caller, from a `traceparent` header (W3C Trace Context, section 3.2). */
 function callerOf({ traceparent = '' }: SpanOptions = {}): Context {
   const form = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-|$)/
   const [, traceId, spanId, flags] = form.exec(traceparent.trim()) ?? []

@@ -4,7 +4,7 @@ import { readTracing } from './settings.ts'
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
 
-/** What is read, which must be without a problem. */
+/** Reads settings that must be valid. */
 function read(env: Record<string, string>) {
   const problems: string[] = []
   const settings = readTracing(env, problems)
@@ -12,7 +12,7 @@ function read(env: Record<string, string>) {
   return settings
 }
 
-/** What is wrong with an environment that names an endpoint. */
+/** Returns the problems of an environment that names an endpoint. */
 function problemsOf(env: Record<string, string>): string {
   const problems: string[] = []
   readTracing({ ...ENDPOINT, ...env }, problems)

@@ -1,10 +1,15 @@
-/** Which traces are made, and in which form they are sent; where to, the exporter reads by itself. */
+/**
+ * Which traces are created, and in which format they are sent; the exporter itself reads where to.
+ */
 export type TracingSettings = {
   protocol: 'http/protobuf' | 'http/json'
   sampler: SamplerSettings
 }
 
-/** `ratio`: the share of traces that is sent, 0 to 1. A parent-based one does as the caller of a request does. */
+/**
+ * `ratio`: the share of traces that is sent, 0 to 1. A parent-based sampler follows the caller's
+ * decision.
+ */
 export type SamplerSettings = { isParentBased: boolean; ratio: number }
 
 type Env = Record<string, string | undefined>
@@ -20,7 +25,8 @@ const samplers: Record<string, { isParentBased: boolean; ratio: 0 | 1 | 'argumen
 
 /**
  * Reads the variables of the OpenTelemetry specification ("OpenTelemetry environment variable
- * specification", "OTLP exporter configuration") that say whether and which traces go out; undefined when none do.
+ * specification", "OTLP exporter configuration") that say whether and which traces are sent;
+ * undefined if none are.
  */
 export function readTracing(env: Env, problems: string[]): TracingSettings | undefined {
   const text = (name: string) => env[name]?.trim() || undefined
@@ -37,14 +43,14 @@ export function readTracing(env: Env, problems: string[]): TracingSettings | und
     found.push('OTEL_TRACES_EXPORTER must be otlp or none')
   }
   for (const name of given) {
-    // The exporter would send to this machine instead, and say nothing.
+    // The exporter would silently send to this machine instead.
     const url = text(name)!
     if (URL.canParse(url) && /^https?:/i.test(url)) continue
     found.push(`${name} must be an absolute http or https URL`)
   }
   const isWanted = exporter === undefined ? given.length > 0 : exporter !== 'none'
   if (!isWanted || isDisabled) return undefined
-  // Variables that are there for other programs must not keep a server from starting that traces nothing.
+  // Variables meant for other programs must not keep a server without tracing from starting.
   problems.push(...found)
   return settings
 }

@@ -1,7 +1,7 @@
 import type { SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Log } from '../log.ts'
 
-/** What hands spans to a collector. */
+/** Sends spans to a collector. */
 export type Exporter = SpanExporter
 
 type Result = Parameters<Parameters<SpanExporter['export']>[1]>[0]
@@ -9,7 +9,9 @@ type Result = Parameters<Parameters<SpanExporter['export']>[1]>[0]
 /** `ExportResultCode.SUCCESS` of the OpenTelemetry SDK. */
 const SUCCESS = 0
 
-/** Logs when spans cannot be handed over, and when they can again: once each, however long that lasts. */
+/**
+ * Logs when spans cannot be exported, and when they can again: once each, however long that lasts.
+ */
 export function watchExporter(exporter: Exporter, log: Log): Exporter {
   let isFailing = false
 
@@ -17,7 +19,7 @@ export function watchExporter(exporter: Exporter, log: Log): Exporter {
     const fails = code !== SUCCESS
     if (fails === isFailing) return
     isFailing = fails
-    // Neither the body of an answer nor our headers, which may hold a key.
+    // Logs neither the body of an answer nor our headers, which may hold a key.
     if (fails) log.warn({ reason: error?.message }, 'traces cannot be sent, they are dropped')
     else log.info('traces are sent again')
   }

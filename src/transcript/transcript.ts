@@ -1,23 +1,29 @@
-/** One recognised word. Times are seconds from the start of the recording; `text` has no blanks around it. */
+/**
+ * One recognized word. Times are seconds from the start of the recording; `text` has no surrounding
+ * blanks.
+ */
 export type Word = { text: string; start: number; end: number; confidence: number }
 
-/** What one speaker says in one breath: words between two pauses, on one channel. */
+/** What one speaker says without a pause: words between two pauses, on one channel. */
 export type Utterance = {
   channel: number
   language: string
   words: Word[]
   /** From diarization, numbered from 0 by first appearance; absent without it. */
   speaker?: number
-  /** From 0 to 1, how sure the speaker is; only where that was asked for. */
+  /** The confidence in the speaker, 0 to 1; only where it was requested. */
   speakerConfidence?: number
 }
 
-/** What was redacted: its type by the name of the API, and what is written in its place. Seconds. */
+/**
+ * A redacted entity: its type by the name of the API, and the text that replaces it. Times in
+ * seconds.
+ */
 export type HiddenEntity = { type: string; text: string; start: number; end: number }
 
 /** A recording as text: utterances of all channels by start, then channel. */
 export type Transcript = {
   utterances: Utterance[]
-  /** Of a redacted transcript: what is no longer to be read in it. */
+  /** The entities removed from a redacted transcript. */
   hidden?: HiddenEntity[]
 }

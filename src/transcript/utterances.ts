@@ -2,14 +2,16 @@ import type { Utterance, Word } from './transcript.ts'
 
 /** A pause that ends an utterance, in seconds. */
 const PAUSE = 0.8
-/** A pause that ends an utterance when the last word closed a sentence. */
+/** A pause that ends an utterance when the last word ended a sentence. */
 const SENTENCE_PAUSE = 0.35
-/** An utterance longer than this is cut at its best pause: what a reader takes in at one glance. */
+/**
+ * An utterance longer than this is cut at its best pause: as much as a reader takes in at a glance.
+ */
 const MAX_SECONDS = 15
 const MAX_WORDS = 40
 
 /**
- * Cuts the words of one channel into utterances at pauses, and again where one would run longer than
+ * Cuts the words of one channel into utterances at pauses, and again where one would be longer than
  * a reader wants. Words must ascend; none is lost or changed.
  */
 export function cutUtterances(
@@ -34,7 +36,7 @@ function splitAtPauses(words: readonly Word[]): Word[][] {
   return runs
 }
 
-/** Halves a run until each part is short enough, at the pause that reads best. */
+/** Splits a run in two until each part is short enough, at the pause that reads best. */
 function splitLong(words: Word[]): Word[][] {
   const seconds = words.at(-1)!.end - words[0]!.start
   if (words.length < 2 || (seconds <= MAX_SECONDS && words.length <= MAX_WORDS)) return [words]
@@ -42,7 +44,10 @@ function splitLong(words: Word[]): Word[][] {
   return [...splitLong(words.slice(0, cut)), ...splitLong(words.slice(cut))]
 }
 
-/** Index of the word that opens the second part: sentence ends first, then commas, then long pauses, near the middle. */
+/**
+ * Returns the index of the word that begins the second part: sentence ends first, then commas, then
+ * long pauses, near the middle.
+ */
 function bestCut(words: readonly Word[]): number {
   const middle = (words[0]!.start + words.at(-1)!.end) / 2
   const half = Math.max(middle - words[0]!.start, 1e-3)

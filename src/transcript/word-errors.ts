@@ -16,8 +16,8 @@ const NUMBERS = [
 ]
 
 /**
- * Words as they are compared: lower case, without punctuation and fillers, numbers to ten as digits,
- * digit strings digit by digit. English only in its fillers and numbers.
+ * Normalizes words for comparison: lower case, without punctuation and fillers, numbers to ten as
+ * digits, digit strings digit by digit. Fillers and numbers are English only.
  */
 export function comparableWords(text: string): string[] {
   const spelled = text
@@ -33,7 +33,7 @@ export function comparableWords(text: string): string[] {
   })
 }
 
-/** Counts word errors by the fewest substitutions, deletions and insertions. */
+/** Counts word errors: the fewest substitutions, deletions and insertions. */
 export function wordErrors(reference: string, hypothesis: string): WordErrors {
   const wanted = comparableWords(reference)
   const pairs = alignWords(wanted, comparableWords(hypothesis))
@@ -44,8 +44,8 @@ export function wordErrors(reference: string, hypothesis: string): WordErrors {
 type Place = { index: number; same: boolean }
 
 /**
- * Pairs the words of two lists so that the fewest differ: `[reference, hypothesis]`, either missing
- * where a word was deleted or inserted.
+ * Aligns the words of two lists so that the fewest differ: `[reference, hypothesis]`, either
+ * missing where a word was deleted or inserted.
  */
 export function alignWords(
   reference: readonly string[],

@@ -49,7 +49,7 @@ test('a job is found in the log from its creation on', async (t) => {
   const { jobId, requestId } = told('job created')
   assert.deepEqual([jobId, requestId], [created.body.id, created.headers.get('x-request-id')])
   assert.equal(told('job done').jobId, jobId)
-  assert.ok(lines.filter(({ room }) => room === 'jobs').every((line) => line.jobId === jobId))
+  assert.ok(lines.filter(({ module }) => module === 'jobs').every((line) => line.jobId === jobId))
 })
 
 test('a job that fails is found in the log', async (t) => {
@@ -80,7 +80,7 @@ test('a live session is found in the log, with the request of each client', asyn
   const refused = told('client refused')
   assert.equal(refused.code, 4410)
   assert.match(String(refused.requestId), /^G-[0-9a-f]{8}$/)
-  assert.ok(lines.filter(({ room }) => room === 'live').every((line) => line.sessionId === id))
+  assert.ok(lines.filter(({ module }) => module === 'live').every((line) => line.sessionId === id))
   const all = JSON.stringify(lines)
   for (const secret of [new URL(url).searchParams.get('token')!, server.key, 'hello']) {
     assert.ok(!all.includes(secret), secret)

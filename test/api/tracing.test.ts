@@ -220,7 +220,7 @@ test('a collector that is not there harms nothing and is logged once, without ou
   const server = await startServer({ env, log })
   assert.equal((await call(server, '/health')).status, 200)
   await server.close()
-  const told = lines.filter(({ room }) => room === 'tracing')
+  const told = lines.filter(({ module }) => module === 'tracing')
   assert.equal(told.length, 1)
   assert.equal(told[0]?.msg, 'traces cannot be sent, they are dropped')
   assert.ok(!JSON.stringify(lines).includes('abc'))

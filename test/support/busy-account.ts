@@ -9,22 +9,25 @@ import { hum } from './recordings.ts'
 import { type SlowClosingClient, startSlowClosingClient } from './slow-closing-client.ts'
 import type { UnreliableReceiver } from './unreliable-receiver.ts'
 
-/** What was asked for by the n-th creation. */
+/** The request of the n-th creation. */
 export type Wish = { kind: 'pre-recorded' | 'live'; method: 'POST' | 'PUT'; receiver: number }
 
-/** Who makes jobs and sessions that want to be called back, and deletes some of them. */
+/** A client that creates jobs and sessions with callbacks, and deletes some of them. */
 export type BusyAccount = {
-  /** All that was asked for, by its number in the metadata; the answer may have been lost. */
+  /** All requests, by the number in their metadata; the answer may have been lost. */
   wishes: Wish[]
-  /** Ids of what was answered 201, with their numbers. */
+  /** Ids of jobs whose creation was answered with 201, with their numbers. */
   accepted: Map<string, number>
-  /** Ids of what a deletion was asked for. */
+  /** Ids of jobs for which a deletion was requested. */
   asked: Set<string>
-  /** What was answered 202: from which place of each receiver on it must not hear of it. */
+  /**
+   * Ids of deletions answered with 202, with the place in each receiver's log after which it must
+   * get no event of the job.
+   */
   deleted: Map<string, number[]>
   /** The clients of all sessions. */
   clients: SlowClosingClient[]
-  /** Does one thing, whatever comes to its mind; rejects when the server does not answer. */
+  /** Performs one random action; rejects when the server does not answer. */
   act(server: ChildServer): Promise<void>
 }
 
@@ -50,7 +53,7 @@ const flags = [
 ]
 const everything = Object.fromEntries(flags.map((flag) => [`receive_${flag}`, true]))
 
-/** Makes one that has not done anything yet. */
+/** Creates an account without any actions yet. */
 export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
   const { receivers, random, maxSessions } = options
   const wishes: Wish[] = []
@@ -59,7 +62,7 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
   const deleted = new Map<string, number[]>()
   const clients: SlowClosingClient[] = []
 
-  /** Counted before it is sent: one whose answer is lost may be there. */
+  /** Counts a request before it is sent: a creation whose answer is lost may exist. */
   function wish(kind: Wish['kind']) {
     const n = wishes.length
     const receiver = Math.floor(random() * receivers.length)
@@ -91,7 +94,10 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
     clients.push(startSlowClosingClient({ url: body.url, stream: streamOf(sound), ...manner }))
   }
 
-  /** Something of late, as soon as it has ended: there is still a lot to be told of it. */
+  /**
+   * Deletes a recent job as soon as it has ended, while many of its events are still to be
+   * delivered.
+   */
   async function remove(server: ChildServer): Promise<void> {
     const late = [...accepted.keys()].filter((id) => !asked.has(id)).slice(-5)
     const id = late[Math.floor(random() * late.length)]

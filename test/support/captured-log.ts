@@ -2,10 +2,10 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import type { Log } from '../../src/log.ts'
 
-/** A line of a log, parsed. */
+/** A parsed log line. */
 export type LogLine = { msg: string; room?: string; [field: string]: unknown }
 
-/** A log that writes into an array. */
+/** Creates a log that writes into an array. */
 export function captureLog(): { log: Log; lines: LogLine[] } {
   const lines: LogLine[] = []
   const stream = new Writable({

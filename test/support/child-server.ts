@@ -16,13 +16,16 @@ const KEY = 'child-key'
 
 type Options = {
   env?: Record<string, string>
-  /** Milliseconds until it is killed unless it listens by then. */
+  /** Milliseconds after which it is killed unless it listens by then. */
   startMs?: number | undefined
-  /** Its log is to be read from the process, not shown. */
+  /** Whether its log is to be read from the process, not shown. */
   silent?: boolean
 }
 
-/** Starts a server on `folder`; undefined when it was killed before it listened. Gone with the test at the latest. */
+/**
+ * Starts a server on `folder`; undefined when it was killed before it listened. It ends with the
+ * test at the latest.
+ */
 export async function startChild(
   t: TestContext,
   folder: string,
@@ -49,7 +52,7 @@ export async function startChild(
   return { url: (first[0] as { url: string }).url, key: KEY, process: child, ended }
 }
 
-/** Ends a server as a loss of power would. */
+/** Ends a server as a power loss would. */
 export async function kill({ process, ended }: ChildServer): Promise<void> {
   process.kill('SIGKILL')
   await ended

@@ -3,10 +3,10 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TestServer } from './start-server.ts'
 
-/** A request that was made, and what came back. */
+/** A request and its response. */
 export type Exchange = {
   method: string
-  /** With its query; without the address of the server. */
+  /** With its query, without the address of the server. */
   path: string
   status: number
   headers: Headers
@@ -23,17 +23,20 @@ type Document = {
 
 const ERROR = '#/components/schemas/Error'
 
-/** Throws when an answer is not as the published description of the server says. */
+/** Throws when a response does not conform to the published description of the server. */
 export type CheckExchange = (exchange: Exchange) => void
 
 const checks = new Map<string, Promise<CheckExchange>>()
 
-/** The check for a server, made of the description that it publishes itself; it is fetched once. */
+/**
+ * Returns the check for a server, built from the description that the server publishes itself,
+ * which is fetched once.
+ */
 export function conformanceOf({ url }: Pick<TestServer, 'url'>): Promise<CheckExchange> {
   const known = checks.get(url)
   if (known) return known
   const made = fetch(`${url}/openapi.json`).then(async (response) => {
-    // A server that is stopping describes nothing.
+    // A server that is stopping does not serve its description.
     return response.status === 200 ? createCheck((await response.json()) as Document) : () => {}
   })
   checks.set(url, made)
@@ -41,8 +44,8 @@ export function conformanceOf({ url }: Pick<TestServer, 'url'>): Promise<CheckEx
 }
 
 /**
- * Checks status, content type, headers and body. An object that names its fields must hold no others:
- * published schemas leave room for later ones, but none may come unannounced.
+ * Creates a check of status, content type, headers and body. An object that names its fields must
+ * have no others: published schemas allow later additions, but no field may appear undocumented.
  */
 export function createCheck(document: Document): CheckExchange {
   const { schemas } = document.components
@@ -85,12 +88,12 @@ export function createCheck(document: Document): CheckExchange {
   }
 }
 
-/** The answer in the description; for what is no operation, the error that stands for all. */
+/** Returns the described response; for an unknown operation, the error that stands for all. */
 function answerOf(
   { paths, components }: Document,
   { method, path, status }: Pick<Exchange, 'method' | 'path' | 'status'>,
 ): Answer | undefined {
-  // A path that is spelt out goes before one with a parameter.
+  // A literal path goes before one with a parameter.
   const spelt = paths[path.split('?', 1)[0]!]
   const item = spelt ?? Object.entries(paths).find(([template]) => matchesPath(template, path))?.[1]
   const operation = item?.[method === 'HEAD' ? 'get' : method.toLowerCase()]
@@ -111,7 +114,7 @@ function matchesMedia(range: string, type: string): boolean {
   return range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)))
 }
 
-/** Refuses further fields in every object that names some. */
+/** Forbids further fields in every object that names some. */
 function close(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(close)
   if (typeof value !== 'object' || value === null) return value

@@ -4,27 +4,29 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 /** `up` is from the client to the server. */
 export type Direction = 'up' | 'down'
 
-/** A TCP proxy in front of a server that does what networks do to connections. */
+/** A TCP proxy in front of a server that disturbs connections as networks do. */
 export type CuttingProxy = {
   readonly port: number
-  /** The address that leads to the same place through the proxy. */
+  /** Returns the address of the same resource through the proxy. */
   through(url: string): string
-  /** Sends connections to come to another server. */
+  /** Sends future connections to another server. */
   retarget(url: string): void
-  /** Ends all connections now. New ones are taken. */
+  /** Ends all connections now. New ones are accepted. */
   cut(): void
   /**
-   * Ends all connections once exactly so many more bytes have passed in one direction, over all of them
-   * together; resolves then.
+   * Ends all connections once exactly this many more bytes have passed in one direction, summed
+   * over all of them. Then resolves.
    */
   cutAfter(bytes: number, direction: Direction): Promise<void>
-  /** From now on nothing passes, and nobody is told: also on new connections, until `restore`. */
+  /**
+   * From now on nothing passes, and no peer is notified, also on new connections, until `restore`.
+   */
   blackHole(): void
-  /** New connections end at once, until `restore`: as if the server were not there. */
+  /** Ends new connections at once, until `restore`, as if the server did not exist. */
   refuse(): void
-  /** New connections pass again; those in a black hole stay there. */
+  /** Lets new connections pass again; those in a black hole stay there. */
   restore(): void
-  /** Connections that were opened so far. */
+  /** The number of connections opened so far. */
   readonly opened: number
   close(): Promise<void>
 }
@@ -68,7 +70,7 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
         const { left, done } = cutting
         cutting = undefined
         pair.isDead = true
-        // Ended, not destroyed: a reset would take bytes away that have not been read over there.
+        // Ended, not destroyed: a reset would discard bytes that the other side has not read.
         to.resume()
         to.end(bytes.subarray(0, left), () => {
           pairs.delete(pair)
@@ -90,7 +92,9 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
     })
   }
 
-  /** Neither side hears anything any more; their connections stay open. */
+  /**
+   * Stops both directions: neither side receives anything any more; their connections stay open.
+   */
   function kill(pair: Pair): void {
     pair.isDead = true
     pair.client.pause()

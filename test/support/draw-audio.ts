@@ -1,12 +1,13 @@
-/** How a sound is drawn; what is not named is as sessions have it by default. */
+/** The format of drawn audio; the defaults are those of sessions. */
 export type DrawOptions = { sampleRate?: number; bitDepth?: 8 | 16 | 24 | 32; seed?: number }
 
-/** Parts of a character's tenth of a second. */
+/** The duration of a character. */
 const SECONDS = 0.1
 
 /**
- * Draws raw samples of one channel, a character per 0.1 s: `#` is a hum that a fake engine takes for
- * speech, anything else is silence. No two tenths of a hum are alike, so that repeats can be told.
+ * Draws raw samples of one channel, a character per 0.1 s: `#` is a hum that a fake engine takes
+ * for speech, anything else is silence. No two tenths of a hum are alike, so that tests can detect
+ * repeats.
  */
 export function draw(sound: string, options: DrawOptions = {}): Buffer<ArrayBuffer> {
   const { sampleRate = 16_000, bitDepth = 16, seed = 0 } = options

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import type { Arrival } from './unreliable-receiver.ts'
 
-/** Where account webhooks go at each receiver; all other paths are callbacks. */
+/** The path of account webhooks at each receiver; all other paths are callbacks. */
 export const WEBHOOK_PATH = '/webhook'
 
-/** An event as its receiver heard of it, however often it came. */
+/** An event as its receiver got it, however often it arrived. */
 export type ReceivedEvent = Pick<Arrival, 'id' | 'method' | 'path' | 'body'> & {
   isTaken: boolean
   arrivals: Arrival[]
 }
 
-/** All that one receiver heard of one job, by callback or by webhook. */
+/** All events of one job at one receiver, by callback or by webhook. */
 export type ReceivedLane = { jobId: string; isWebhook: boolean; events: ReceivedEvent[] }
 
-/** Sorts what came by what one thing after the other was to be told, and checks that it was. */
+/** Sorts arrivals into lanes, whose events must arrive in order, and checks that they did. */
 export function readLanes(arrivals: readonly Arrival[]): ReceivedLane[] {
   const lanes = new Map<string, ReceivedLane>()
   for (const arrival of arrivals.toSorted((a, b) => a.begun - b.begun)) {
@@ -47,7 +47,7 @@ function add({ jobId, events }: ReceivedLane, arrival: Arrival): void {
   events.push({ id, method, path, body, isTaken: taken !== undefined, arrivals: [arrival] })
 }
 
-/** A job, or session, as it is answered. */
+/** A job, or session, in the form of the API. */
 export type ReceivedJob = {
   id: string
   kind: 'pre-recorded' | 'live'
@@ -59,7 +59,10 @@ export type ReceivedJob = {
   result: { messages?: string[] } | null
 }
 
-/** The bodies that the callback of a job has to have, in order; a session's are all it says. */
+/**
+ * Returns the bodies that the callback of a job must have, in order. Those of a session are all its
+ * messages.
+ */
 export function callbackBodies(job: ReceivedJob): string[] {
   const { id, kind, status, custom_metadata, result } = job
   if (kind === 'live') {
@@ -76,7 +79,7 @@ export function callbackBodies(job: ReceivedJob): string[] {
   return [JSON.stringify({ id, event: 'transcription.error', error, custom_metadata })]
 }
 
-/** The bodies that an account webhook has to have of a job, in order. */
+/** Returns the bodies that an account webhook must have for a job, in order. */
 export function webhookBodies({ id, kind, status }: ReceivedJob): string[] {
   const end = status === 'done' ? 'success' : 'error'
   const events =

@@ -2,7 +2,7 @@ import { findJob } from '../../src/storage/jobs/jobs.ts'
 import { readResult, replaceResult } from '../../src/storage/jobs/results.ts'
 import type { TestServer } from './start-server.ts'
 
-/** What stands in a result for an add-on that broke down. */
+/** The part of a result for an add-on that broke down. */
 export const failure = {
   success: false,
   is_empty: true,
@@ -13,7 +13,7 @@ export const failure = {
 
 type Result = Record<string, unknown> & { transcription: Record<string, unknown> }
 
-/** Has add-ons of a job that is done look as if they had failed. */
+/** Changes the result of a finished job as if add-ons of it had failed. */
 export async function failAddOns(
   { app }: Pick<TestServer, 'app'>,
   { id, names }: { id: string; names: readonly string[] },

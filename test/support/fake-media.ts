@@ -6,21 +6,21 @@ import type { MediaTools } from '../../src/jobs/pipeline.ts'
 export type FakeRecording = {
   seconds: number
   channels?: number
-  /** Channels that sound like an earlier one: `{ 1: 0 }`. */
+  /** Channels whose audio equals an earlier one: `{ 1: 0 }`. */
   same?: Record<number, number>
 }
 
-/** A recording that the fake media tools understand: its own description, in JSON. */
+/** Returns a recording that the fake media tools understand: its own description, in JSON. */
 export function fakeRecording(recording: FakeRecording): AsyncIterable<Uint8Array> {
   return oneChunk(Buffer.from(JSON.stringify(recording)))
 }
 
-/** The bytes as a stream of a single chunk. */
+/** Yields the bytes as a single chunk. */
 export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** Media tools that need no decoder; `onDecode` may fail or hold a decoding. */
+/** Creates media tools that need no decoder; `onDecode` may fail or delay a decoding. */
 export function createFakeMedia(
   onDecode: (folder: string) => Promise<void> | void = () => {},
 ): MediaTools {

@@ -1,7 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The files below `folder` that hold one of these byte strings, by their paths; those that go meanwhile hold none. */
+/**
+ * Returns the paths of the files below `folder` that contain one of these byte strings. Files that
+ * disappear during the search contain none.
+ */
 export async function filesHolding(folder: string, needles: readonly Buffer[]): Promise<string[]> {
   const found: string[] = []
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })

@@ -1,10 +1,10 @@
-/** Ways to write an address that no fetch may connect to; `PORT` is where something listens. */
+/** Ways to write an address that no fetch may connect to; something listens on `PORT`. */
 export const privateHosts: readonly string[] = [
   // Loopback, in every form that the URL standard reads as IPv4.
   ...['127.0.0.1', '127.1', '127.0.1', '127.255.255.254', '2130706433', '0x7f000001', '0x7f.1'],
   ...['017700000001', '0177.0.0.1', '0177.1', '127.0.0.1.', '0x7f.0x0.0x0.0x1', '127.0.0.0x1'],
   ...['%31%32%37.0.0.1', '１２７.0.0.1', '127。0。0。1', '①②⑦.0.0.1'],
-  // Names that every machine knows for itself.
+  // Names that every machine resolves to itself.
   ...['localhost', 'localhost.', 'LOCALHOST', 'LocalHost.', 'loc%61lhost'],
   // Unspecified, which connects to this machine on Linux.
   ...['0.0.0.0', '0', '0x0', '00000', '0.1.2.3', '[::]', '[0:0:0:0:0:0:0:0]'],
@@ -46,7 +46,7 @@ export const privateHosts: readonly string[] = [
   ],
 ]
 
-/** Addresses that are no place of an audio file, whatever they lead to. */
+/** Addresses that cannot be an audio file, wherever they lead. */
 export const unreadableUrls: readonly string[] = [
   ...[
     'http://[fe80::1%25lo]/',

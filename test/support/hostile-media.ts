@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib'
 
-/** Small files that ask a decoder for much. */
+/** Small files that cost a decoder much. */
 
 function bytes(...parts: (Uint8Array | string)[]): Buffer {
   return Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1')))
@@ -10,7 +10,7 @@ function repeated(part: Buffer, times: number): Buffer {
   return Buffer.alloc(part.length * times, part)
 }
 
-/** Numbers of 32 bits, the highest byte first. */
+/** Encodes numbers in 32 bits, big-endian. */
 function words(...numbers: number[]): Buffer {
   const buffer = Buffer.alloc(4 * numbers.length)
   for (const [i, number] of numbers.entries()) buffer.writeUInt32BE(number >>> 0, 4 * i)
@@ -22,7 +22,7 @@ function box(type: string, ...content: (Uint8Array | string)[]): Buffer {
   return bytes(words(inner.length + 8), type, inner)
 }
 
-/** What the tables of a track declare; a table that is given takes the place of the usual one. */
+/** The declarations in the tables of a track; a given table replaces the usual one. */
 export type TrackTables = { samples?: number; delta?: number; tables?: Record<string, Buffer> }
 
 function track({ samples = 0, delta = 160, tables = {} }: TrackTables): Buffer {
@@ -50,7 +50,7 @@ function track({ samples = 0, delta = 160, tables = {} }: TrackTables): Buffer {
   return box('trak', header, ...edits, media)
 }
 
-/** An MP4 file of a kilobyte of sound and an index of tracks. */
+/** Builds an MP4 file of a kilobyte of audio and an index of tracks. */
 export function mp4(tracks: readonly TrackTables[], { packed = false } = {}): Buffer {
   const index = box('moov', box('mvhd', words(0, 0, 0, 1000, 1000)), ...tracks.map(track))
   const written = packed
@@ -66,7 +66,7 @@ export function mp4(tracks: readonly TrackTables[], { packed = false } = {}): Bu
   )
 }
 
-/** The same with fragments whose runs declare `samples` of no bytes each. */
+/** Builds the same with fragments whose runs declare `samples` of no bytes each. */
 export function fragmentedMp4(samples: number): Buffer {
   const run = box('trun', words(0, samples))
   const extends_ = box('mvex', box('trex', words(0, 1, 1, 160, 1, 0)))
@@ -75,14 +75,17 @@ export function fragmentedMp4(samples: number): Buffer {
   return bytes(box('ftyp', 'M4A ', words(0), 'M4A isom'), index, fragment, box('mdat', 'x'))
 }
 
-/** The index of `mp4`, at the bottom of many boxes. */
+/** Builds the index of `mp4`, nested in many boxes. */
 export function nestedMp4(depth: number): Buffer {
   let inner = box('moov', track({ samples: 1e6 }))
   for (let i = 0; i < depth; i++) inner = box('udta', inner)
   return bytes(box('ftyp', 'M4A ', words(0), 'M4A isom'), inner)
 }
 
-/** An FLV file of `tags` sound tags of three bytes, all of one moment: it holds no time at all. */
+/**
+ * Builds an FLV file of `tags` audio tags of three bytes, all at one moment: it has no duration at
+ * all.
+ */
 export function flv(tags: number): Buffer {
   const tag = Buffer.alloc(18)
   tag.writeUInt8(8, 0)
@@ -92,18 +95,18 @@ export function flv(tags: number): Buffer {
   return bytes('FLV\x01\x04', words(9, 0), repeated(tag, tags))
 }
 
-/** An AMR file of frames of one byte, each of which lasts 20 ms. */
+/** Builds an AMR file of frames of one byte, each of which lasts 20 ms. */
 export function amr(frames: number): Buffer {
   return bytes('#!AMR\n', Buffer.alloc(frames, 0x7c))
 }
 
-/** AAC frames of 8 bytes, which hold nothing. */
+/** Builds AAC frames of 8 bytes without content. */
 export function adts(frames: number): Buffer {
   const frame = Buffer.from([0xff, 0xf1, 0x60, 0x40, 0x01, 0x1f, 0xfc, 0x00])
   return repeated(frame, frames)
 }
 
-/** An ID3 tag whose frame is said to inflate to 256 MB. */
+/** Builds an ID3 tag with a frame that claims to inflate to 256 MB. */
 export function id3(): Buffer {
   const inflated = deflateSync(Buffer.alloc(30_000_000))
   const size = (n: number) => Buffer.from([n >> 21, n >> 14, n >> 7, n].map((part) => part & 127))
@@ -111,7 +114,7 @@ export function id3(): Buffer {
   return bytes('ID3\x04\x00\x00', size(frame.length), frame, adts(100))
 }
 
-/** An Ogg stream whose comment packet goes on for `pages` pages of 65 kB, and never ends. */
+/** Builds an Ogg stream whose comment packet goes on for `pages` pages of 65 kB, and never ends. */
 export function ogg(pages: number): Buffer {
   const page = (index: number, flags: number, content: Buffer, lacing: Buffer) => {
     const header = bytes('OggS\0', Buffer.from([flags]), Buffer.alloc(8), 'abcd', Buffer.alloc(8))
@@ -125,7 +128,7 @@ export function ogg(pages: number): Buffer {
   return bytes(first, long, repeated(more, pages))
 }
 
-/** An EBML element; its size in eight bytes. */
+/** Builds an EBML element with its size in eight bytes. */
 function element(id: number[], ...content: (Uint8Array | string)[]): Buffer {
   const inner = bytes(...content)
   const size = Buffer.alloc(8)
@@ -133,7 +136,7 @@ function element(id: number[], ...content: (Uint8Array | string)[]): Buffer {
   return bytes(Buffer.from(id), size, inner)
 }
 
-/** A Matroska file of so many tracks, with a block that inflates to 30 MB. */
+/** Builds a Matroska file of this many tracks, with a block that inflates to 30 MB. */
 export function matroska({ tracks, blocks }: { tracks: number; blocks: number }): Buffer {
   const number = (id: number[], value: number) => element(id, words(value))
   const zlib = element(
@@ -161,7 +164,10 @@ export function matroska({ tracks, blocks }: { tracks: number; blocks: number })
   )
 }
 
-/** A Matroska file of stored sound, one sample of 8 bits in each of its blocks, and no length. */
+/**
+ * Builds a Matroska file of uncompressed audio, one sample of 8 bits in each of its blocks, and no
+ * length.
+ */
 export function crumbs(blocks: number): Buffer {
   const number = (id: number[], value: number) => element(id, words(value))
   const rate = element([0xb5], words(0x467a0000)) // 16000 as a float

@@ -3,17 +3,17 @@ import { type ErrorCode, statusOf } from '../../src/errors.ts'
 import { type ErrorBody, sendRaw } from './http-client.ts'
 import type { TestServer } from './start-server.ts'
 
-/** An answer as it came over the wire. */
+/** A raw response. */
 export type RawAnswer = { status: number; headers: Headers; content: string }
 
-/** The headers of a request with the server's key on a connection of its own. */
+/** Returns the headers of a request with the server's key on a connection of its own. */
 export function ownHeaders({ key }: Pick<TestServer, 'key'>): string {
   return `host: a\r\nx-service-key: ${key}\r\nconnection: close\r\n`
 }
 
 /**
- * Writes a request that no HTTP client would write, one byte per character, and reads the first answer.
- * Whatever is no success must have the body of every error (contract 1.9).
+ * Writes a request that no HTTP client would write, one byte per character, and reads the first
+ * response. Every response that is no success must have the standard error body (contract 1.9).
  */
 export async function askRaw(server: Pick<TestServer, 'url'>, request: string): Promise<RawAnswer> {
   const answer = await sendRaw(server, request)

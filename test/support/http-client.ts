@@ -6,12 +6,12 @@ import type { TestServer } from './start-server.ts'
 
 type Json = Record<string, unknown>
 
-/** An answer whose body is parsed when it is JSON. */
+/** A response whose body is parsed when it is JSON. */
 export type Answer<T> = { status: number; headers: Headers; body: T }
 
 /**
- * A request with the server's key; `json` becomes the body. What is answered must be as the server
- * describes it.
+ * Sends a request with the server's key; `json` becomes the body. The response must conform to the
+ * server's description.
  */
 export async function call<T = Json>(
   { url, key }: Pick<TestServer, 'url' | 'key'>,
@@ -52,7 +52,7 @@ export type ErrorBody = {
   validation_errors?: string[]
 }
 
-/** Writes bytes as they are to the server and resolves to everything it answers until it closes. */
+/** Writes bytes to the server unchanged and resolves to everything it answers until it closes. */
 export async function sendRaw({ url }: Pick<TestServer, 'url'>, request: string): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -60,7 +60,7 @@ export async function sendRaw({ url }: Pick<TestServer, 'url'>, request: string)
   return text(socket)
 }
 
-/** A form with one file in the part `audio`. */
+/** Builds a form with one file in the part `audio`. */
 export function audioForm(bytes: Uint8Array<ArrayBuffer>, filename = 'talk.wav'): FormData {
   const form = new FormData()
   form.set('audio', new Blob([bytes]), filename)

@@ -3,7 +3,7 @@ import type { SampleEncoding } from '../../src/audio/pcm.ts'
 import { bytesPerSample } from '../../src/audio/pcm.ts'
 import { wavHeader } from '../../src/audio/wav-header.ts'
 
-/** Sound for a live session, and the parameters that ask for a session that takes it. */
+/** Audio for a live session, and the parameters of a session that accepts it. */
 export type LiveSound = {
   params: { encoding: string; bit_depth: number; sample_rate: number; channels: number }
   format: AudioFormat
@@ -25,9 +25,10 @@ const formats: [SampleEncoding, string, number][] = [
 const rates = [8000, 16_000, 16_000, 16_000, 32_000, 44_100, 48_000]
 
 /**
- * Bursts of noise between pauses, on one to three channels, in any format. The pauses hold a noise of
- * their own, far below what counts as speech: no stretch is like another, so that what is stored twice
- * or not at all shows, and none is digital silence, which a server cannot tell from any other.
+ * Generates bursts of noise between pauses, on one to three channels, in any format. The pauses
+ * hold faint noise, far below the level of speech: no two stretches are alike, so that audio stored
+ * twice or not at all shows, and none is digital silence, which a server could not distinguish from
+ * any other.
  */
 export function makeLiveSound(random: Random, { seconds }: { seconds: number }): LiveSound {
   const [encoding, name, depth] = formats[Math.floor(random() * formats.length)]!
@@ -58,7 +59,7 @@ export function makeLiveSound(random: Random, { seconds }: { seconds: number }):
   }
 }
 
-/** Seconds; some are longer than an utterance may be. */
+/** Returns seconds; some bursts are longer than an utterance may be. */
 function burst(random: Random): number {
   return random() < 0.1 ? 5 + 3 * random() : 0.1 + 1.4 * random()
 }
@@ -84,19 +85,19 @@ function writeSample(
       to.writeInt16LE(Math.floor(noise * level * 2 ** 15), at)
       break
     default: {
-      // Sign, and a logarithm of what it stands for: inverted as a whole, or every other bit.
+      // The sign, and a logarithm of the magnitude: inverted as a whole, or every other bit.
       const magnitude = (isLoud ? 64 : 0) + Math.floor(Math.abs(noise) * (isLoud ? 40 : 12))
       to.writeUInt8((magnitude | (noise < 0 ? 128 : 0)) ^ (encoding === 'alaw' ? 0x55 : 0xff), at)
     }
   }
 }
 
-/** What a client sends: the sound, behind a header if it sends one. */
+/** Returns the bytes that a client sends: the audio, behind a header if it sends one. */
 export function streamOf({ format, sound, hasHeader }: LiveSound): Buffer {
   return hasHeader ? Buffer.concat([wavHeader(format, sound.length), sound]) : sound
 }
 
-/** What the recording of the session must be. */
+/** Returns the expected recording of the session. */
 export function recordingOf({ format, sound }: LiveSound): Buffer {
   const pad = Buffer.alloc(sound.length % 2)
   return Buffer.concat([wavHeader(format, sound.length), sound, pad])

@@ -3,7 +3,7 @@ import type { SlowClosingOptions } from './slow-closing-client.ts'
 
 type Random = () => number
 
-/** What a session is asked for, besides its format. */
+/** Returns random parameters of a session, besides its format. */
 export function randomParams(random: Random): Record<string, unknown> {
   return {
     endpointing: random() < 0.5 ? 0.05 : 0.05 + random(),
@@ -21,8 +21,8 @@ export function randomParams(random: Random): Record<string, unknown> {
 }
 
 /**
- * How a client sends and comes back: some hundred chunks make a stream, and none is more than a frame
- * may hold, in base64.
+ * Returns how a client sends and reconnects: a stream has some hundred chunks, and none is larger
+ * than a frame may be, in base64.
  */
 export function randomManner(
   random: Random,
@@ -38,13 +38,13 @@ export function randomManner(
     resend,
     chunkBytes,
     deafs: Math.floor(4 * random()),
-    // Less than a header, so that it comes in pieces.
+    // Less than a header, so that it arrives in pieces.
     ...(hasHeader && random() < 0.6 && { first: [5 + random() * 9, 12, 9].map(Math.floor) }),
     ...(random() < 0.4 && { window: Math.ceil(1 + usual * 10 * random()) }),
   }
 }
 
-/** Fails when `promise` takes longer. */
+/** Rejects when `promise` takes longer. */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(

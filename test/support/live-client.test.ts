@@ -10,13 +10,13 @@ import { connectSdkLike, connectSingleFrame } from './live-clients.ts'
 import { ackedRanges } from './live-messages.ts'
 import { createRandom } from './random.ts'
 
-/** Bytes that tell where they stand, as good as audio for these tests. */
+/** Returns bytes that identify their own position, and are as good as audio for these tests. */
 function audio(bytes: number): Buffer {
   const random = createRandom(bytes)
   return Buffer.from(Array.from({ length: bytes }, () => random() * 256))
 }
 
-/** A socket server that stores nothing and acknowledges on demand. */
+/** Starts a socket server that stores nothing and acknowledges on demand. */
 async function startToy(t: TestContext) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', maxPayload: 64 * 2 ** 20 })
   await once(server, 'listening')
@@ -27,7 +27,7 @@ async function startToy(t: TestContext) {
   const { port } = server.address() as AddressInfo
   return {
     url: `ws://127.0.0.1:${port}/v2/live?token=x`,
-    /** The next connection, and its frames from the first on. */
+    /** Waits for the next connection, and collects its frames from the first on. */
     async next() {
       const [socket] = (await once(server, 'connection')) as [WebSocket]
       const frames: { bytes: Buffer; isBinary: boolean }[] = []

@@ -4,21 +4,21 @@ import { call } from './http-client.ts'
 import type { LiveMessage, LiveType, MessageOf } from './live-messages.ts'
 import type { TestServer } from './start-server.ts'
 
-/** What `POST /v2/live` answers. */
+/** The response of `POST /v2/live`. */
 export type OpenedSession = { id: string; created_at: string; url: string }
 
 /** How a connection ended: code 1006 when it was cut without a close frame. */
 export type Closed = { code: number; reason: string }
 
-/** One WebSocket connection to a live session, as a test holds it. */
+/** One WebSocket connection to a live session, for a test. */
 export type LiveClient = {
   /** All messages so far, in order. */
   readonly messages: readonly LiveMessage[]
-  /** The same as the texts they came in. */
+  /** The same messages as raw texts. */
   readonly texts: readonly string[]
-  /** When each came, on the clock of `performance.now()`. */
+  /** The arrival time of each, on the clock of `performance.now()`. */
   readonly arrivals: readonly number[]
-  /** For what the other methods do not offer: pausing, pinging, raw frames. */
+  /** For operations that the other methods lack: pausing, pinging, raw frames. */
   readonly socket: WebSocket
   /** Sends audio as a binary frame. */
   send(bytes: Uint8Array): void
@@ -27,23 +27,29 @@ export type LiveClient = {
   sendJson(value: unknown): void
   /** Sends `stop_recording`. */
   stop(): void
-  /** The first message, come or coming, for which it holds; rejects when the connection ends without one. */
+  /**
+   * Resolves to the first past or future message that matches; rejects when the connection ends
+   * without one.
+   */
   waitFor(predicate: (message: LiveMessage) => boolean): Promise<LiveMessage>
-  /** The same among the messages of one type. */
+  /** Does the same among the messages of one type. */
   waitForType<T extends LiveType>(
     type: T,
     predicate?: (message: MessageOf<T>) => boolean,
   ): Promise<MessageOf<T>>
-  /** Until it holds; looked at now, after each message and at the end, where it rejects. */
+  /**
+   * Resolves once the condition holds. It is checked now, after each message and at the end, where
+   * it rejects.
+   */
   until(condition: () => boolean): Promise<void>
-  /** Resolves when the connection has ended, however it did. */
+  /** Resolves when the connection has ended, for whatever reason. */
   readonly closed: Promise<Closed>
   close(code?: number, reason?: string): void
   /** Cuts the TCP connection, without a close frame. */
   terminate(): void
 }
 
-/** Creates a live session and checks that the answer is 201. */
+/** Creates a live session and checks that the response is 201. */
 export async function openSession(
   server: Pick<TestServer, 'url' | 'key'>,
   params: Record<string, unknown> = {},
@@ -53,7 +59,10 @@ export async function openSession(
   return body
 }
 
-/** What a connection starts with; `autoPong: false` makes a client that is there and does not answer pings. */
+/**
+ * The options of a connection; `autoPong: false` makes a client that stays connected and does not
+ * answer pings.
+ */
 export type ConnectOptions = { offset?: number; autoPong?: boolean }
 
 /** Connects to the `url` of a session; rejects when the handshake fails. */
@@ -96,20 +105,20 @@ function createLiveClient(socket: WebSocket): LiveClient {
   }
 }
 
-/** Audio as the contract's JSON frame. */
+/** Returns audio in the JSON frame of the contract. */
 export function audioChunk(bytes: Uint8Array): { type: 'audio_chunk'; data: { chunk: string } } {
   return { type: 'audio_chunk', data: { chunk: Buffer.from(bytes).toString('base64') } }
 }
 
-/** What has been received, over one connection or several, and those who wait for more. */
+/** The received messages, over one connection or several, and the waiters for more. */
 export type Inbox = {
   add(text: string): void
-  /** Nothing more comes: whoever waits is told why in vain. */
+  /** Ends the inbox: rejects all waiters with the reason. */
   end(reason: string): void
   reader: Pick<LiveClient, 'messages' | 'texts' | 'arrivals' | 'waitFor' | 'waitForType' | 'until'>
 }
 
-/** Makes an empty inbox; `onMessage` is called before those who wait look. */
+/** Creates an empty inbox; `onMessage` is called before the waiters check. */
 export function createInbox(onMessage?: (message: LiveMessage) => void): Inbox {
   const messages: LiveMessage[] = []
   const texts: string[] = []
@@ -172,7 +181,7 @@ export function createInbox(onMessage?: (message: LiveMessage) => void): Inbox {
   return { add, end, reader: { messages, texts, arrivals, waitFor, waitForType, until } }
 }
 
-/** The types of the last messages, for the text of a failure. */
+/** Returns the types of the last messages, for a failure text. */
 function summary(messages: readonly LiveMessage[]): string {
   const last = messages.slice(-12).map(({ type }) => type)
   return `${messages.length} messages, at last ${last.join(', ')}`

@@ -3,20 +3,20 @@ import { WebSocket } from 'ws'
 import { audioChunk, type Closed, createInbox, type LiveClient } from './live-client.ts'
 import type { LiveMessage } from './live-messages.ts'
 
-/** The most that an SDK puts into one frame when it sends again. */
+/** The largest frame in which an SDK resends audio. */
 const RESEND_FRAME_BYTES = 512 * 1024
 
-/** Seconds before each further attempt when a handshake failed; then the client gives up. */
+/** Seconds before each further attempt after a failed handshake; then the client gives up. */
 const HANDSHAKE_RETRIES = [0.3, 0.6, 1.2, 2]
 
-/** A client that keeps what is not acknowledged and comes back when its connection is lost. */
+/** A client that keeps unacknowledged audio and reconnects when its connection is lost. */
 export type ResumingClient = Pick<
   LiveClient,
   'messages' | 'texts' | 'arrivals' | 'waitFor' | 'waitForType' | 'until' | 'stop'
 > & {
   /** Sends audio, now or with the next connection. */
   send(bytes: Uint8Array): void
-  /** Cuts the connection in hand, as a lost network does; the client comes back at once. */
+  /** Cuts the current connection, as a lost network does; the client reconnects at once. */
   cut(): void
   /** Ends with a close frame of its own, for good when the code is 1000. */
   close(code?: number): void
@@ -24,17 +24,17 @@ export type ResumingClient = Pick<
   readonly closes: readonly Closed[]
   /** Bytes of audio kept because no ack covers them. */
   readonly kept: number
-  /** End of the range that was acknowledged last. */
+  /** End of the last acknowledged range. */
   readonly acked: number
-  /** Resolves when the client has given up or was told not to come back. */
+  /** Resolves when the client has given up or must not reconnect. */
   readonly ended: Promise<Closed>
 }
 
 /**
- * Behaves as the SDKs of the public service do: every byte is kept until an ack covers it; on a close
- * with 1002..4399, 4500..9999 or 1006 it connects again at once and sends all it keeps, in frames of at
- * most 512 KiB, before it reads anything. It ends on 1000, 1001 and 4400..4499. (An SDK forces
- * `receive_acknowledgments`, which is also the server's default: leave it on.)
+ * Behaves like the SDKs of the public service: it keeps every byte until an ack covers it; on a
+ * close with 1002..4399, 4500..9999 or 1006 it reconnects at once and sends all that it keeps, in
+ * frames of at most 512 KiB, before it reads anything. It ends on 1000, 1001 and 4400..4499. (An
+ * SDK forces `receive_acknowledgments`, which is also the server's default: leave it on.)
  */
 export function connectSdkLike(url: string): Promise<ResumingClient> {
   return connectResuming(url, {
@@ -48,8 +48,8 @@ export function connectSdkLike(url: string): Promise<ResumingClient> {
 }
 
 /**
- * Behaves as a widely used voice-agent client does: audio is base64 in JSON frames, and after a
- * reconnection everything it keeps is one such frame, of many megabytes if need be.
+ * Behaves like a widely used voice-agent client: audio is base64 in JSON frames, and after a
+ * reconnection everything that it keeps is one such frame, of many megabytes if need be.
  */
 export function connectSingleFrame(url: string): Promise<ResumingClient> {
   const send = (socket: WebSocket, bytes: Uint8Array) => {
@@ -65,7 +65,7 @@ export function connectSingleFrame(url: string): Promise<ResumingClient> {
 
 type Manner = {
   send(socket: WebSocket, bytes: Uint8Array): void
-  /** Sends what a lost connection may have lost, as soon as the next one is open. */
+  /** Resends the audio that a lost connection may have lost, as soon as the next one is open. */
   resend(socket: WebSocket, kept: Buffer): void
 }
 
@@ -78,7 +78,7 @@ async function connectResuming(url: string, manner: Manner): Promise<ResumingCli
   let isStopped = false
   let socket: WebSocket
 
-  /** Resolves once the connection is open; its end is dealt with by itself. */
+  /** Resolves once the connection is open; its end is handled separately. */
   function open(): Promise<void> {
     socket = new WebSocket(url, { perMessageDeflate: false })
     const own = socket
@@ -152,7 +152,7 @@ async function connectResuming(url: string, manner: Manner): Promise<ResumingCli
   }
 }
 
-/** Codes after which the SDKs do not come back. 1005 is a close frame without a code. */
+/** Returns whether the SDKs do not reconnect after a code. 1005 is a close frame without a code. */
 function isFinal(code: number): boolean {
   return code === 1000 || code === 1001 || (code >= 4400 && code < 4500)
 }

@@ -16,16 +16,19 @@ type Result = {
 type Envelope = { exec_time: number }
 type Job = { status: string; error_code: number | null; result: Result | null }
 
-/** What is the same however often a session was disturbed. */
+/** The parts of a session that are the same however often it was disturbed. */
 export type Transcript = {
-  /** Finals, speech events and what was found in finals, of each channel. */
+  /** Finals, speech events and add-on results of finals, of each channel. */
   channels: { finals: unknown[]; events: unknown[]; found: unknown[] }[]
   transcription: unknown
   addOns: unknown
   metadata: Record<string, number>
 }
 
-/** What a session tells that nobody disturbs: its client sends all at once and stays to the end. */
+/**
+ * Returns the transcript of an undisturbed session: its client sends everything at once and stays
+ * to the end.
+ */
 export async function undisturbed(
   server: Server,
   sound: LiveSound,
@@ -48,7 +51,7 @@ export async function undisturbed(
   }
 }
 
-/** The job of a session. */
+/** Returns the job of a session. */
 export async function jobOf(server: Server, id: string): Promise<Job> {
   const { status, body } = await call<Job>(server, `/v2/live/${id}`)
   assert.equal(status, 200)
@@ -57,7 +60,7 @@ export async function jobOf(server: Server, id: string): Promise<Job> {
 
 type Session = { id: string; sound: LiveSound; expected: Transcript }
 
-/** Checks what a session has left against one that nobody disturbed; returns its messages. */
+/** Checks a disturbed session against an undisturbed one; returns its messages. */
 export async function assertSame(
   server: Server,
   { id, sound, expected }: Session,
@@ -82,12 +85,12 @@ export async function assertSame(
 }
 
 /**
- * Checks what the client of a session heard against the messages of its result; returns how many it
- * got more than once, which is allowed for those that it had not confirmed when it was cut off.
+ * Checks the messages that the client of a session received against those of its result. Returns
+ * how many arrived more than once, which is allowed for those not confirmed before a cut.
  */
 export function assertRecognized(heard: ReceivedMessages, texts: readonly string[]): number {
   assert.deepEqual(heard.gaps, [], 'acks go on where the one before ended')
-  // Refusals may come when the result is made already.
+  // Refusals may come when the result already exists.
   const known = new Set(texts)
   const isRefusal = (text: string) => text.includes('"acknowledged":false')
   const foreign = heard.texts.filter((text) => !known.has(text) && !isRefusal(text))
@@ -101,19 +104,21 @@ export function assertRecognized(heard: ReceivedMessages, texts: readonly string
   return heard.texts.length - new Set(heard.texts).size - equalAcks(heard.texts)
 }
 
-/** Two keep-alives at the same millisecond have the same ack. */
+/** Counts repeated acks: two keep-alives in the same millisecond have the same ack. */
 function equalAcks(texts: readonly string[]): number {
   const acks = texts.filter((text) => text.includes('"type":"audio_chunk"'))
   return acks.length - new Set(acks).size
 }
 
-/** Messages that a client gets though it was away when they were sent. */
+/**
+ * Returns whether a client gets a message even if it was disconnected when the message was sent.
+ */
 function isLasting(message: LiveMessage): boolean {
   if (message.type === 'transcript') return message.data.is_final
   return message.type !== 'audio_chunk' && message.type !== 'stop_recording'
 }
 
-/** A partial never follows its final. */
+/** Checks that a partial never follows its final. */
 function assertPartials(messages: readonly LiveMessage[]): void {
   const ended = new Set<string>()
   for (const { data } of ofType(messages, 'transcript')) {
@@ -122,7 +127,7 @@ function assertPartials(messages: readonly LiveMessage[]): void {
   }
 }
 
-/** The order of contract 5.9, and that what is told at the end is the result. */
+/** Checks the order of contract 5.9, and that the messages at the end equal the result. */
 function assertOrder(messages: readonly LiveMessage[], result: Result): void {
   const once = messages.filter((message) => {
     const isOften = message.type === 'transcript' || message.type.startsWith('speech')
@@ -154,7 +159,7 @@ function byChannel(messages: readonly LiveMessage[], channels: number): Transcri
       const { utterance_id, utterance, results } = data as Found
       return utterance.channel === channel ? [{ utterance_id, type, results }] : []
     })
-    // In which order add-ons answer is left to them.
+    // Add-ons may answer in any order.
     found.sort((a, b) => (a.utterance_id + a.type < b.utterance_id + b.type ? -1 : 1))
     return { finals, events, found }
   })
@@ -167,13 +172,13 @@ function isFinding(message: LiveMessage): message is Finding {
   return message.type === 'named_entity_recognition' || message.type === 'sentiment_analysis'
 }
 
-/** What was found in a session, but for the time that it took. */
+/** Returns the add-on results of a session, without their execution times. */
 function addOnsOf({ named_entity_recognition, sentiment_analysis }: Result) {
   const all = [named_entity_recognition, sentiment_analysis]
   return all.map((envelope) => envelope && { ...envelope, exec_time: 0 })
 }
 
-/** What was measured differs from run to run. */
+/** Removes measured times, which differ from run to run. */
 function timeless({ transcription_time: _, ...metadata }: Record<string, number>) {
   return metadata
 }

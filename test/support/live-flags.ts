@@ -1,4 +1,4 @@
-/** What a session may select for its socket or its callback: everything. */
+/** Every message type that a session may select for its socket or its callback. */
 export const allFlags = {
   receive_partial_transcripts: true,
   receive_final_transcripts: true,

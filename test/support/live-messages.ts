@@ -1,4 +1,4 @@
-/** A word or utterance as a live session tells it. */
+/** A word in the messages of a live session. */
 export type LiveWord = { word: string; start: number; end: number; confidence: number }
 export type LiveUtterance = {
   start: number
@@ -10,7 +10,7 @@ export type LiveUtterance = {
   words: LiveWord[]
 }
 
-/** What a message says went wrong. */
+/** The error in a message. */
 export type LiveError = { status_code: number; exception: string; message: string }
 
 type Bodies = {
@@ -50,15 +50,15 @@ type AddonMessage = { data: Record<string, unknown> | null; error: LiveError | n
 /** The `type` of a message. */
 export type LiveType = keyof Bodies
 
-/** A message of one type, as the contract writes it. */
+/** A message of one type, as the contract defines it. */
 export type MessageOf<T extends LiveType> = {
   [K in T]: { type: K; session_id: string; created_at: string } & Bodies[K]
 }[T]
 
-/** Everything that a server says over the socket of a live session. */
+/** Every message of a server over the socket of a live session. */
 export type LiveMessage = MessageOf<LiveType>
 
-/** The messages of one type, in order. */
+/** Returns the messages of one type, in order. */
 export function ofType<T extends LiveType>(
   messages: readonly LiveMessage[],
   type: T,
@@ -66,12 +66,12 @@ export function ofType<T extends LiveType>(
   return messages.filter((message) => message.type === type) as MessageOf<T>[]
 }
 
-/** The final transcripts, in order. */
+/** Returns the final transcripts, in order. */
 export function finalsOf(messages: readonly LiveMessage[]): MessageOf<'transcript'>[] {
   return ofType(messages, 'transcript').filter((message) => message.data.is_final)
 }
 
-/** The acknowledged ranges of audio bytes, in order. */
+/** Returns the acknowledged ranges of audio bytes, in order. */
 export function ackedRanges(messages: readonly LiveMessage[]): [number, number][] {
   return ofType(messages, 'audio_chunk').flatMap(({ data }) => (data ? [data.byte_range] : []))
 }

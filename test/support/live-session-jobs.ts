@@ -3,7 +3,7 @@ import { draw } from './draw-audio.ts'
 import { call } from './http-client.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
-/** What tests look at of a session. */
+/** The fields of a session that tests check. */
 export type SessionJob = {
   status: string
   error_code: number | null
@@ -13,12 +13,12 @@ export type SessionJob = {
 /** Two utterances with a pause. */
 export const speech = draw('....##########.....########.....')
 
-/** The job of a session. */
+/** Returns the job of a session. */
 export async function jobOf(id: string, of: TestServer): Promise<SessionJob> {
   return (await call<SessionJob>(of, `/v2/live/${id}`)).body
 }
 
-/** Asks again and again until the job is as expected. */
+/** Polls until the job is as expected. */
 export async function jobThat(
   id: string,
   is: (job: SessionJob) => boolean,
@@ -31,7 +31,7 @@ export async function jobThat(
   }
 }
 
-/** A server with other settings, for one test. */
+/** Starts a server with other settings, for one test. */
 export async function withServer(
   env: Record<string, string>,
   work: (server: TestServer) => Promise<void>,

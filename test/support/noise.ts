@@ -1,12 +1,12 @@
 import { createRandom } from './random.ts'
 
-/** Samples that are like no others: no stretch of them comes twice. */
+/** Generates unique samples: no stretch of them occurs twice. */
 export function noise(seconds: number, seed: number): Int16Array<ArrayBuffer> {
   const random = createRandom(seed)
   return Int16Array.from({ length: seconds * 16_000 }, () => Math.round((random() - 0.5) * 16_000))
 }
 
-/** A WAVE file of channels that are as long as each other; 16 bits at 16 kHz. */
+/** Builds a WAVE file of channels of equal length; 16 bits at 16 kHz. */
 export function waveOf(channels: readonly Int16Array[]): Uint8Array<ArrayBuffer> {
   const count = channels.length
   const size = channels[0]!.byteLength * count
@@ -29,7 +29,7 @@ export function waveOf(channels: readonly Int16Array[]): Uint8Array<ArrayBuffer>
   return new Uint8Array(file)
 }
 
-/** The channels of such a file, which must have no other header. */
+/** Returns the channels of such a file, which must have no other header. */
 export function channelsOf(wave: Uint8Array): Int16Array[] {
   const file = Buffer.from(wave)
   const count = file.readUInt16LE(22)

@@ -1,15 +1,15 @@
-/** One value of a metric, under the name and labels that it was sent with. */
+/** One value of a metric, with its name and labels as sent. */
 export type Sample = { name: string; labels: Record<string, string>; value: number }
 
-/** A metric: all samples that stand under its `TYPE`. */
+/** A metric: all samples under its `TYPE`. */
 export type Family = { type: string; help: string; samples: Sample[] }
 
-/** Endings of the samples of a histogram or summary, besides the name itself. */
+/** Suffixes of the samples of a histogram or summary, besides the name itself. */
 const suffixes = ['', '_bucket', '_sum', '_count']
 
 /**
- * Reads metrics in the text format of Prometheus (version 0.0.4), by name. Throws at whatever breaks the
- * format, names a sample twice, or is no number.
+ * Reads metrics in the text format of Prometheus (version 0.0.4), by name. Throws on any violation
+ * of the format, a duplicate sample, or an invalid number.
  */
 export function parseMetrics(text: string): Map<string, Family> {
   const families = new Map<string, Family>()

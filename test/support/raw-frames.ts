@@ -4,7 +4,7 @@ import { connect as connectSocket, type Socket } from 'node:net'
 /** The opcodes of RFC 6455. */
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 }
 
-/** A frame of up to 125 bytes as a client writes it. */
+/** Encodes a frame of up to 125 bytes as a client writes it. */
 export function rawFrame(
   opcode: keyof typeof opcodes,
   payload: Uint8Array | string = '',
@@ -16,8 +16,8 @@ export function rawFrame(
 }
 
 /**
- * Opens a WebSocket as far as the handshake, and hands over what is under it: frames can be written as
- * fast as the network takes them. What the server sends is read and thrown away.
+ * Opens a WebSocket up to the handshake, and returns the socket below it, so that a test can write
+ * frames as fast as the network accepts them. The data of the server are read and discarded.
  */
 export async function openRaw(url: string): Promise<Socket> {
   const { hostname, port, pathname, search } = new URL(url)

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** What a receiver was sent. */
+/** A request to a receiver. */
 export type Received = {
   method: string
   /** With its query. */
@@ -16,19 +16,19 @@ export type Received = {
 export type Receiver = {
   /** Without a slash at its end. */
   url: string
-  /** In the order in which they came. */
+  /** In the order in which they arrived. */
   received: Received[]
-  /** Those to one path. */
+  /** Returns those to one path. */
   at(path: string): Received[]
-  /** Resolves when so many have come to a path. */
+  /** Resolves when this many have arrived at a path. */
   until(path: string, count: number): Promise<void>
   close(): Promise<void>
 }
 
-/** Ends an answer; those that it ends itself need no status. */
+/** Answers a request. If it ends the response itself, it needs to return no status. */
 export type Answer = (received: Received, response: ServerResponse) => number | undefined
 
-/** Opens a receiver, which answers 200 unless `answer` says otherwise. */
+/** Opens a receiver, which answers 200 unless `answer` returns another status. */
 export async function openReceiver(answer: Answer = () => 200): Promise<Receiver> {
   const received: Received[] = []
   const at = (path: string) => received.filter((one) => one.path === path)

@@ -1,7 +1,7 @@
 /** Samples per second of the recordings below. */
 const RATE = 8000
 
-/** A WAVE file that hums in each channel at a pitch of its own; 16 bits at 8 kHz. */
+/** Builds a WAVE file that hums in each channel at a pitch of its own; 16 bits at 8 kHz. */
 export function hum(seconds: number, channels = 1): Uint8Array<ArrayBuffer> {
   const frames = Math.round(seconds * RATE)
   const size = frames * channels * 2

@@ -8,25 +8,25 @@ import { hum } from './recordings.ts'
 import { createSkippingClock } from './skipping-clock.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
-/** A server, and who is told of its jobs. */
+/** A server, and the receiver of its notifications. */
 export type ReportingServer = TestServer & {
   receiver: Receiver
-  /** How the receiver answers, by path; 200 where nothing is said. */
+  /** The receiver's answers by path; 200 for all other paths. */
   answers: Map<string, Answer>
   /** An upload of half a second. */
   audioUrl: string
-  /** Creates a job, and waits until it has ended and nobody is to be told anything now. */
+  /** Creates a job, and waits until it has ended and no delivery is due. */
   run(fields?: Record<string, unknown>): Promise<JobView>
-  /** The same of a job that wants to be called back at a path of the receiver. */
+  /** Does the same for a job with a callback to a path of the receiver. */
   callBack(path: string, fields?: Record<string, unknown>): Promise<JobView>
-  /** Lets time pass for deliveries, and waits for those that became due. */
+  /** Advances the clock for deliveries, and waits for those that became due. */
   skip(ms: number): Promise<void>
 }
 
-/** An address on loopback at which nobody listens: the job that names it fails at once. */
+/** An address on loopback at which nothing listens: a job with it fails at once. */
 export const NOWHERE = 'http://127.0.0.1:1/talk.wav'
 
-/** Starts a server beside a receiver that it may reach; it reaches nothing else that is private. */
+/** Starts a server beside a receiver, the only private address that it may reach. */
 export async function startReportingServer(
   envOf: (receiverUrl: string) => Record<string, string> = () => ({}),
 ): Promise<ReportingServer> {
@@ -76,20 +76,20 @@ export type DeliveryList = {
 
 type Caller = Pick<TestServer, 'url' | 'key'>
 
-/** The deliveries that a query asks for, the newest first. */
+/** Returns the deliveries that match a query, the newest first. */
 export async function listDeliveries(server: Caller, query = ''): Promise<DeliveryView[]> {
   const { status, body } = await call<DeliveryList>(server, `/v2/deliveries?${query}`)
   assert.equal(status, 200, JSON.stringify(body))
   return body.items
 }
 
-/** What the log says of the callback of a job. */
+/** Returns the log entry of a job's callback. */
 export async function callbackOf(server: Caller, { id }: { id: string }): Promise<DeliveryView> {
   const told = await listDeliveries(server, `job_id=${id}`)
   return told.find(({ kind }) => kind === 'callback')!
 }
 
-/** All endpoints of the account. */
+/** Returns all endpoints of the account. */
 export async function listEndpoints(server: Caller): Promise<EndpointView[]> {
   return (await call<{ items: EndpointView[] }>(server, '/v2/endpoints')).body.items
 }

@@ -23,7 +23,7 @@ export function startSteno(args: readonly string[], { env, cwd, ipc }: Options =
   }) as unknown as Steno
 }
 
-/** Runs `steno …args` to its end; `input` is what it finds on standard input. */
+/** Runs `steno …args` to its end; `input` is its standard input. */
 export async function runSteno(
   args: readonly string[],
   { input, ...options }: Options & { input?: Uint8Array } = {},

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** As much of JSON Schema as our published schemas use. */
+/** The part of JSON Schema that our published schemas use. */
 export type JsonSchema = {
   $ref?: string
   type?: string
@@ -20,13 +20,13 @@ export type JsonSchema = {
 }
 
 export type ValueOptions = {
-  /** What references lead to. */
+  /** The schemas that references point to. */
   schemas?: Record<string, JsonSchema>
-  /** Stands here and there in place of a value that fits. */
+  /** Sometimes replaces a valid value. */
   junk?: fc.Arbitrary<unknown>
 }
 
-/** Values that a schema takes, short ones. */
+/** Generates short values that a schema accepts. */
 export function valuesOf(schema: JsonSchema, options: ValueOptions = {}): fc.Arbitrary<unknown> {
   const fitting = fittingValues(schema, options)
   return options.junk

@@ -1,7 +1,7 @@
-// A whole server in a process of its own, for tests that stop or kill it: all of `steno serve`, but with a
-// fake engine that takes a moment for each batch. Reads STENO_* and FAKE_*; sends its address when it
-// listens, and ends by itself when nothing keeps it running any more. Live, what it hears is a hash of the
-// sound.
+// A whole server in a process of its own, for tests that stop or kill it: all of `steno serve`, but
+// with a fake engine that takes a moment for each batch. Reads STENO_* and FAKE_*; sends its
+// address when it listens, and ends by itself when nothing keeps it running any more. In live
+// sessions it recognizes a hash of the audio.
 import { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
@@ -23,7 +23,7 @@ const stdout = new Writable({
     done()
   },
 })
-// What a mistake in the program would be: an error in a promise that nobody waits for.
+// Simulates a bug in the program: an error in a promise that nobody awaits.
 process.on('message', (text) => void Promise.reject(new Error(String(text))))
 const signal = interruptOnSignals()
 const limits = { graceMs: Number(FAKE_GRACE_MS), drainMs: Number(FAKE_DRAIN_MS) }

@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from '../../src/delivery/clock.ts'
 
-/** The computer's clock, which a test can set forward; who sleeps has to be woken to notice. */
+/** The computer's clock, which a test can advance. A sleeper must be woken to notice it. */
 export type SkippingClock = Clock & { skip(ms: number): void }
 
-/** Makes a clock for deliveries, so that nobody has to wait for their next attempt. */
+/** Creates a clock for deliveries, so that no test has to wait for the next attempt. */
 export function createSkippingClock(): SkippingClock {
   let ahead = 0
   return {

@@ -2,54 +2,58 @@ import { WebSocket } from 'ws'
 import { audioChunk, type Closed } from './live-client.ts'
 import type { LiveMessage } from './live-messages.ts'
 
-/** A pause before another attempt when a handshake failed: the server may be starting. */
+/** A pause before another attempt after a failed handshake: the server may be starting. */
 const RETRY_MS = 20
 
 export type SlowClosingOptions = {
   url: string
-  /** All that it has to send. */
+  /** All bytes that it has to send. */
   stream: Buffer
   random: () => number
   /**
-   * What comes again after a reconnection: all that no ack covers, at once and before anything is read,
-   * in frames of so many bytes as the SDK of the public service does it (512 KiB there), or in one.
+   * The size of the frames in which it resends all unacknowledged audio after a reconnection, at
+   * once and before it reads anything: a number of bytes, as the SDK of the public service does it
+   * (512 KiB there), or a single frame.
    */
   resend: number | 'one frame'
-  /** Bytes of each chunk, beginning with `first`. */
+  /** Returns the bytes of each chunk; the first chunks have the sizes of `first`. */
   chunkBytes: () => number
   first?: readonly number[]
-  /** Bytes that it lets go without an ack; a client that does not look at them has no end of them. */
+  /** The most bytes that it sends without an ack; unlimited for a client that ignores acks. */
   window?: number
-  /** So many of its first connections are lost together with all that the server says on them after a while. */
+  /**
+   * How many of its first connections are lost after a while, together with all messages of the
+   * server on them.
+   */
   deafs?: number
-  /** Sends `stop_recording` at the end, unless it is to be left open. */
+  /** Whether it sends `stop_recording` at the end. */
   stops?: boolean
-  /** After each message, of which nobody else knows yet. */
+  /** Called after each message, before any other code knows it. */
   onMessage?: (message: LiveMessage, count: number) => void
 }
 
-/** What such a client has heard, over all its connections. */
+/** The messages that such a client received, over all its connections. */
 export type ReceivedMessages = {
   texts: string[]
   messages: LiveMessage[]
-  /** Where acks did not go on at the byte and the second at which the one before had ended. */
+  /** Where an ack did not continue at the byte and the second at which the one before had ended. */
   gaps: string[]
   /** How its connections ended, in order. */
   closes: Closed[]
-  /** Bytes that were acknowledged. */
+  /** The number of acknowledged bytes. */
   acked: number
 }
 
 export type SlowClosingClient = ReceivedMessages & {
-  /** Resolves when it was told not to come back. */
+  /** Resolves when it must not reconnect. */
   ended: Promise<ReceivedMessages>
-  /** It gives up without a word. */
+  /** Gives up silently. */
   leave(): void
 }
 
 /**
- * Sends a whole stream to a session, mixing both forms of audio and empty chunks, and comes back for as
- * long as it is not told that the session has ended. Acknowledged bytes it forgets.
+ * Sends a whole stream to a session, mixing both forms of audio and empty chunks, and reconnects
+ * until it is notified that the session has ended. It drops acknowledged bytes.
  */
 export function startSlowClosingClient(options: SlowClosingOptions): SlowClosingClient {
   const { url, stream, random, resend, chunkBytes, window = Number.POSITIVE_INFINITY } = options
@@ -74,7 +78,7 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
 
     function pump(): void {
       if (socket.readyState !== WebSocket.OPEN) return
-      // A few at a time: connections are to be cut between chunks, too.
+      // A few at a time, so that connections are also cut between chunks.
       for (let i = 0; i < 8 && sent < stream.length && sent - heard.acked < window; i++) {
         if (random() < 0.03) send(socket, Buffer.alloc(0))
         const bytes = Math.min(first.shift() ?? chunkBytes(), stream.length - sent)

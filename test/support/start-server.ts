@@ -24,7 +24,8 @@ const KEY = 'test-key'
 
 /**
  * Starts the real server in this process, on a free port and with a data folder of its own, which
- * `close` removes. It hears "hello world" in every five seconds unless `speech` says otherwise.
+ * `close` removes. It recognizes "hello world" in every five seconds unless `speech` replaces the
+ * engine.
  */
 export async function startServer(
   options: { speech?: SpeechEngine; log?: Log; clock?: Clock; env?: Record<string, string> } = {},

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** Every value of every row of a data folder's database, as one text. */
+/** Returns every value of every row of a data folder's database, as one text. */
 export function readDatabase(folder: string): string {
   const database = new DatabaseSync(join(folder, 'steno.sqlite'), { readOnly: true })
   try {

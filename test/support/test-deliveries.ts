@@ -11,12 +11,12 @@ import type { JobResult } from '../../src/storage/jobs/results.ts'
 import type { EndpointRow } from '../../src/storage/tables.ts'
 import { addJob, claim, type TestJob } from './test-jobs.ts'
 
-/** The parameters of a job that wants to be called at `url`. */
+/** Returns the parameters of a job with a callback to `url`. */
 export function callbackTo(url: string, method = 'POST'): Record<string, unknown> {
   return { callback: true, callback_config: { url, method } }
 }
 
-/** Makes a webhook of an account known; returns its id. */
+/** Adds a webhook of an account; returns its id. */
 export async function addWebhook(
   db: Db,
   given: Partial<Pick<EndpointRow, 'account' | 'url' | 'events'>> = {},
@@ -31,7 +31,7 @@ export async function addWebhook(
   return id
 }
 
-/** Has something due for an endpoint of its own. */
+/** Adds a due delivery for an endpoint of its own. */
 export async function addDue(
   db: Pick<Db, 'sql'>,
   { account = 'acme', endpoint, nextAt }: { account?: string; endpoint: string; nextAt: number },
@@ -58,7 +58,7 @@ export async function endNewJob(
   return id
 }
 
-/** All deliveries that may go out at `now`, by endpoint and moment. */
+/** Takes all deliveries that are due at `now`, by endpoint and moment. */
 export async function takeAll(db: Db, now = 10_000): Promise<Delivery[]> {
   const due: Delivery[] = []
   for (const { endpointId } of await findDueEndpoints(db, { until: now })) {
@@ -67,7 +67,7 @@ export async function takeAll(db: Db, now = 10_000): Promise<Delivery[]> {
   return due
 }
 
-/** An attempt that began at `at` and was answered so. */
+/** Returns an attempt that began at `at` and was answered with `status`. */
 export function attemptAt(at: number, status: number | null = 200): AttemptRecord {
   return {
     ...{ at, ms: 5, status, error: status === null ? 'nothing listens at the address' : null },
@@ -77,7 +77,7 @@ export function attemptAt(at: number, status: number | null = 200): AttemptRecor
   }
 }
 
-/** Has deliveries fail for good, at attempts that were answered 500. */
+/** Fails deliveries for good, with attempts that were answered 500. */
 export async function failAll(db: Db, deliveries: readonly Delivery[], at = 11_000): Promise<void> {
   const reason = 'it answered 500'
   await settleDeliveries(

@@ -22,7 +22,7 @@ export type TestJob = {
   metadata?: Record<string, unknown>
 }
 
-/** Queues a job that is fit to be claimed; undefined when the queue refuses it. */
+/** Queues a job that is ready to be claimed; undefined when the queue refuses it. */
 export async function addJob(db: Db, given: TestJob = {}): Promise<string | undefined> {
   const { account = 'acme', createdAt = 1000, runAfter = 0, fileId, maxQueued = 300 } = given
   const customMetadata = given.metadata ?? null
@@ -42,7 +42,7 @@ export async function addJob(db: Db, given: TestJob = {}): Promise<string | unde
   return queued ? id : undefined
 }
 
-/** Makes an upload of one second known, without its bytes. */
+/** Adds an upload of one second, without its bytes. */
 export async function addFile(db: Db, given: { account?: string; createdAt?: number } = {}) {
   const { account = 'acme', createdAt = 1000 } = given
   const id = randomUUID()
@@ -51,7 +51,7 @@ export async function addFile(db: Db, given: { account?: string; createdAt?: num
   return id
 }
 
-/** Claims as a server would whose clock stands at `now`. */
+/** Claims a job as a server would whose clock is at `now`. */
 export function claim(db: Db, given: Partial<ClaimOptions> = {}): Promise<ClaimedJob | undefined> {
   const now = given.now ?? 5000
   const usual = {
@@ -64,7 +64,7 @@ export function claim(db: Db, given: Partial<ClaimOptions> = {}): Promise<Claime
   return claimJob(db, { ...usual, ...given })
 }
 
-/** The result of a job, parsed. */
+/** Returns the result of a job, parsed. */
 export async function resultOf(db: Db, { result }: Pick<Job, 'result'>): Promise<JobResult | null> {
   const text = result && (await readResult(db, result))
   return text ? (JSON.parse(text) as JobResult) : null

@@ -5,7 +5,7 @@ import { createJobWriter } from '../../src/storage/jobs/create-job.ts'
 import type { NewLiveJob } from '../../src/storage/jobs/queue.ts'
 import { beginLiveJob } from '../../src/storage/live/live-jobs.ts'
 
-/** A live job as a client could have asked for it; its token is made of its id. */
+/** Returns a live job as a client could have requested it; its token is derived from its id. */
 export function newLiveJob(given: Partial<NewLiveJob> = {}): NewLiveJob {
   const id = given.id ?? randomUUID()
   return {

@@ -44,7 +44,10 @@ export type EndedJob = Omit<Job, keyof Parsed> & Parsed
 
 export const ACCOUNT = 'acme'
 
-/** A service without HTTP: the real store, queue and pipeline over fake media and a fake engine. */
+/**
+ * Opens a service without HTTP: the real store, queue and pipeline over fake media and a fake
+ * engine.
+ */
 export async function openService(
   t: TestContext,
   {

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { createLog } from '../../src/log.ts'
 import { openStorage, type Storage } from '../../src/storage/storage.ts'
 
-/** Makes an empty folder that is removed with the test. */
+/** Creates an empty folder that is removed with the test. */
 export async function makeFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   // The hooks run in order, so a store in the folder may still be writing.
@@ -13,7 +13,7 @@ export async function makeFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-/** Opens a store in a folder of its own; both are gone with the test. */
+/** Opens a store in a folder of its own; both are removed with the test. */
 export async function openTestStorage(t: TestContext): Promise<Storage & { folder: string }> {
   const folder = await makeFolder(t)
   const storage = await openStorage({ folder, log: createLog('silent') })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import protobuf from 'protobufjs'
 
-/** What a test looks at of a span; ids in hexadecimal, `parent` empty for a root. */
+/** The fields of a span that tests check; ids in hexadecimal, `parent` empty for a root. */
 export type CollectedSpan = {
   name: string
   trace: string
@@ -16,7 +16,7 @@ export type CollectedSpan = {
   attributes: Record<string, unknown>
 }
 
-/** A collector of traces on this machine, and what has come so far. */
+/** A trace collector on this machine, and the spans received so far. */
 export type TraceCollector = {
   url: string
   spans: CollectedSpan[]
@@ -59,7 +59,7 @@ type Request = {
   resourceSpans: { resource: { attributes: KeyValue[] }; scopeSpans: { spans: WireSpan[] }[] }[]
 }
 
-/** Starts a collector that takes OTLP over HTTP, as protobuf and as JSON. */
+/** Starts a collector that accepts OTLP over HTTP, as protobuf and as JSON. */
 export async function startTraceCollector(): Promise<TraceCollector> {
   const server = createServer(async (request, response) => {
     const body = await buffer(request)
@@ -89,7 +89,7 @@ export async function startTraceCollector(): Promise<TraceCollector> {
   return collector
 }
 
-/** As the JSON form has it: ids in hexadecimal. */
+/** Decodes protobuf into the JSON form: ids in hexadecimal. */
 function decode(body: Buffer): Request {
   const type = root.lookupType('Request')
   const options = { longs: String, bytes: Array, defaults: false }

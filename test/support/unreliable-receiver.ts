@@ -5,48 +5,54 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 
-/** A delivery that came whole and was signed as it should be. */
+/** A delivery that arrived completely, with a valid signature. */
 export type Arrival = {
   /** Its `webhook-id`. */
   id: string
   method: string
   path: string
   body: string
-  /** Place of its first byte among all that the receiver did. */
+  /** Place of its first byte in the receiver's order of events. */
   begun: number
-  /** Place of the answer 204, likewise; undefined when it was answered otherwise, or not at all. */
+  /**
+   * Place of the answer 204 in the same order; undefined when the answer was another one, or
+   * missing.
+   */
   taken: number | undefined
-  /** What was answered; undefined when the connection was dropped. */
+  /** The status of the answer; undefined when the connection was dropped. */
   status: number | undefined
 }
 
-/** A receiver on loopback that answers 500, forgets to answer and drops connections, and is away for a while. */
+/**
+ * A receiver on loopback that answers 500, omits answers and drops connections, and is away for a
+ * while.
+ */
 export type UnreliableReceiver = {
   /** Without a slash at its end. */
   url: string
   /** In the order of their last bytes. */
   readonly arrivals: readonly Arrival[]
-  /** Requests that were not signed as they should be. */
+  /** Requests without a valid signature. */
   readonly foreign: readonly string[]
-  /** Cuts all connections, and the next so many at once when they are made. */
+  /** Cuts all connections, and the next so many as soon as they are made. */
   leave(connections: number): void
-  /** Place from which on nothing can begin that was sent before the call. */
+  /** Returns a place from which on nothing sent before the call can begin. */
   place(): Promise<number>
   close(): Promise<void>
 }
 
 export type UnreliableOptions = {
-  /** Of the signatures. */
+  /** The secret of the signatures. */
   secret: string
   random: () => number
-  /** After each arrival, before it is answered. */
+  /** Called after each arrival, before it is answered. */
   onArrival?: () => void
 }
 
-/** So long an answer may take: long enough for a kill to come between. */
+/** The longest delay of an answer: long enough for a kill to come between. */
 const MAX_ANSWER_MS = 30
 
-/** Opens one on a free port. */
+/** Opens a receiver on a free port. */
 export async function openUnreliable(options: UnreliableOptions): Promise<UnreliableReceiver> {
   const { secret, random, onArrival } = options
   const webhook = new Webhook(secret)
@@ -100,7 +106,7 @@ export async function openUnreliable(options: UnreliableOptions): Promise<Unreli
       server.closeAllConnections()
     },
     async place() {
-      // Over a connection of its own: those that were made before are read before.
+      // Over a connection of its own: connections made before it are read before it.
       for (;;) {
         const asked = get(`${url}/place`, { agent: false })
         const [answer] = await once(asked, 'response').catch(() => [])

@@ -2,9 +2,9 @@
 export type ByteRange = { start: number; end: number }
 
 /**
- * Reads a `Range` header for a body of `size` bytes (RFC 9110, 14.2): the range, `unsatisfiable`, or
- * undefined when the whole body is to be sent, which is also the answer to several ranges and to a
- * header that cannot be read.
+ * Parses a `Range` header for a body of `size` bytes (RFC 9110, 14.2): the range, `unsatisfiable`,
+ * or undefined when the whole body is to be sent, which also applies to several ranges and to an
+ * unreadable header.
  */
 export function parseByteRange(
   header: string | undefined,

@@ -14,7 +14,7 @@ import type { DeliveryView } from '../schemas/delivery.ts'
 
 const kinds = { callback: 'callback', live: 'live_callback', webhook: 'webhook' } as const
 
-/** A delivery with its attempts as it is answered. */
+/** Returns the response view of a delivery with its attempts. */
 export function toDeliveryView(
   delivery: LoggedDelivery,
   attempts: readonly Attempt[],
@@ -47,7 +47,7 @@ export function toDeliveryView(
   }
 }
 
-/** A delivery of an account as it is answered; throws `delivery_not_found`. */
+/** Returns the response view of an account's delivery; throws `delivery_not_found`. */
 export async function findDeliveryView(db: Db, asked: DeliveryId): Promise<DeliveryView> {
   const delivery = await findDelivery(db, asked)
   if (!delivery) throw new AppError('delivery_not_found', asked.id)

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../storage/deliveries/endpoints.ts'
 import { toDateTime } from '../lists/moments.ts'
 import type { EndpointView } from '../schemas/endpoint.ts'
 
-/** An endpoint as it is answered. */
+/** Returns the response view of an endpoint. */
 export function toEndpointView(endpoint: Endpoint): EndpointView {
   const { events, createdAt } = endpoint
   return {

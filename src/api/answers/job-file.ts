@@ -5,10 +5,13 @@ import type { Job } from '../../storage/jobs/jobs.ts'
 import { findFile } from '../../storage/objects/files.ts'
 import type { SentFile } from './send-file.ts'
 
-/** Which recording of a job is wanted. */
+/** Which recording of a job is requested. */
 export type JobFileOptions = { db: Db; redacted: boolean }
 
-/** The recording of a job: the original, or the one in which redacted words are beeped out. 404 without it. */
+/**
+ * Finds the recording of a job: the original, or the one in which redacted words are beeped out.
+ * 404 without it.
+ */
 export function findJobFile(job: Job, { db, redacted }: JobFileOptions): Promise<SentFile> {
   return redacted ? findRedacted(job) : findOriginal(job, db)
 }

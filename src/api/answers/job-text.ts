@@ -6,12 +6,12 @@ import type { Storage } from '../../storage/storage.ts'
 import { toDateTime } from '../lists/moments.ts'
 import { removeMessages, removeMessagesFromChunks } from './omit-messages.ts'
 
-/** JSON text: whole, or around a long result that is open for reading, with the length of it all. */
+/** JSON text: whole, or around a long result that is open for reading, with the total length. */
 export type JobText = string | LongText
 
-/** Whoever gets it reads `body` to its end or destroys it. */
+/** The receiver reads `body` to its end or destroys it. */
 export type LongText = {
-  /** Of all of it, with the messages. */
+  /** Total size, with the messages. */
   bytes: number
   head: string
   body: Readable
@@ -20,16 +20,16 @@ export type LongText = {
   omitsMessages: boolean
 }
 
-/** How a job is told. */
+/** Options for the view of a job. */
 export type JobTextOptions = {
-  /** Leaves the messages of a live session out. */
+  /** Leaves out the messages of a live session. */
   omitMessages?: boolean
 }
 
 /**
- * A job as JSON text. Its result, which may be megabytes, passes as it is stored: nothing is parsed
- * and written again. Undefined for a job whose long result is gone, as that of a deleted job is; one that was
- * replaced after its row was read is looked up once more.
+ * Returns a job as JSON text. Its result, which may be megabytes, is passed on as it is stored:
+ * nothing is parsed and serialized again. Undefined for a job whose long result is gone, as that of
+ * a deleted job is; a result that was replaced after its row was read is looked up once more.
  */
 export async function toJobText(
   job: Job,
@@ -59,7 +59,7 @@ export async function toJobText(
   }
 }
 
-/** Writes a text in pieces; its result is closed when the reader leaves early. */
+/** Yields a text in chunks; closes its result when the reader stops early. */
 export async function* writeText({
   head,
   body,
@@ -83,7 +83,10 @@ function ignoreMissing(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === 'file_not_found')) throw error
 }
 
-/** In the words of the contract (3.1), open at its end: every key there, null while it has no value. */
+/**
+ * Returns the view of contract 3.1, without its closing brace: every key is present, and null while
+ * it has no value.
+ */
 function viewWithoutResult(job: Job): string {
   const { file, customMetadata } = job
   const given = JSON.stringify({

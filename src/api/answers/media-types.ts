@@ -21,7 +21,7 @@ const types: Record<string, string> = {
   wmv: 'video/x-ms-wmv',
 }
 
-/** The content type of a detected container; never one that a browser would run. */
+/** Returns the content type of a detected container; never one that a browser would execute. */
 export function mediaTypeOf(extension: string): string {
   return types[extension] ?? 'application/octet-stream'
 }

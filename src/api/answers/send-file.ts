@@ -5,23 +5,24 @@ import type { StoredFile } from '../../storage/objects/files.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { parseByteRange } from './byte-range.ts'
 
-/** What has to be known of a file to send it; without a name it goes by its id. */
+/** The properties of a file that are needed to send it; without a name it goes by its id. */
 export type SentFile = Pick<StoredFile, 'id' | 'size' | 'filename' | 'extension'>
 
-/** Which bytes to send, and as what. */
+/** Which bytes to send, and with which content type. */
 export type SendOptions = {
   file: SentFile
   contentType: string
   objects: Storage['objects']
 }
 
-/** Answers with the bytes of a stored file, or with the one range of them that was asked for. */
+/** Sends the bytes of a stored file, or the one requested range of them. */
 export async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
   { file, contentType, objects }: SendOptions,
 ): Promise<FastifyReply> {
-  // Of GET alone (RFC 9110, 14.2). If-Range asks for it only while a validator still matches; we give out none.
+  // GET only (RFC 9110, 14.2). If-Range applies the range only while a validator still matches;
+  // this server issues none.
   const isRanged = request.method === 'GET' && !request.headers['if-range']
   const wanted = isRanged ? request.headers.range : undefined
   const range = parseByteRange(wanted, file.size)
@@ -37,7 +38,7 @@ export async function sendFile(
     .header('content-length', end - start + 1)
     .header('content-disposition', attachment(fileNameOf(file)))
     .header('accept-ranges', 'bytes')
-    // The bytes are a stranger's: no browser may take them for a page of ours.
+    // The bytes are untrusted: no browser may treat them as a page of this server.
     .header('x-content-type-options', 'nosniff')
   if (request.method !== 'HEAD') return reply.send(body)
   body.destroy()
@@ -45,15 +46,20 @@ export async function sendFile(
   return reply.send(Readable.from([]))
 }
 
-/** The name a file is known by; one that came without gets its id. */
+/** Returns the name of a file; one that was uploaded without a name gets its id. */
 export function fileNameOf({ id, filename, extension }: Omit<SentFile, 'size'>): string {
   return filename ?? `${id}.${extension}`
 }
 
-/** What file systems take; a longer name, as an address may end in, would burst the headers. */
+/**
+ * Limit of file systems; a longer name, such as the end of a URL, would exceed the header limit.
+ */
 const MAX_FILENAME = 255
 
-/** `Content-Disposition` with a name for old clients and, where that loses something, the exact one (RFC 6266). */
+/**
+ * Returns a `Content-Disposition` with a name for old clients and, where that loses something, the
+ * exact one (RFC 6266).
+ */
 export function attachment(name: string): string {
   const filename = name.slice(-MAX_FILENAME)
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/gu, '_')

@@ -2,18 +2,21 @@ import type { IncomingMessage } from 'node:http'
 import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 
-/** Settings from which returned addresses are built. */
+/** Settings from which returned URLs are built. */
 export type UrlSettings = Pick<Config['http'], 'publicBaseUrl' | 'trustProxy'>
 
-/** A name has 253 characters at most (RFC 1035), a port six with its colon. */
+/** A host name has at most 253 characters (RFC 1035), a port six with its colon. */
 const MAX_HOST = 259
 
-/** The absolute base, without a slash at its end, of every URL in the answer to `request` (contract 1.1). */
+/**
+ * Returns the absolute base, without a trailing slash, of every URL in the response to `request`
+ * (contract 1.1).
+ */
 export function baseUrlOf(request: IncomingMessage, settings: UrlSettings): string {
   return settings.publicBaseUrl ?? originOf(request, settings)
 }
 
-/** Scheme and authority that the client used, as far as this server can know. */
+/** Returns scheme and authority that the client used, as far as this server can know. */
 export function originOf(request: IncomingMessage, { trustProxy }: UrlSettings): string {
   const forwarded = (name: string) => (trustProxy ? firstOf(request.headers[name]) : undefined)
   const protocol = forwarded('x-forwarded-proto')
@@ -24,8 +27,8 @@ export function originOf(request: IncomingMessage, { trustProxy }: UrlSettings):
 }
 
 /**
- * Throws `request_unreadable` unless the hosts that a request names are hosts, and `host_refused` unless
- * the one that its answer would point at is among `allowedHosts`.
+ * Throws `request_unreadable` unless the hosts that a request names are valid hosts, and
+ * `host_refused` unless the host of the URLs in its response is among `allowedHosts`.
  */
 export function requireHost(
   { headers, headersDistinct, httpVersion }: IncomingMessage,
@@ -46,28 +49,33 @@ export function requireHost(
   throw new AppError('host_refused', `${host} is not among STENO_ALLOWED_HOSTS`)
 }
 
-/** Tells a host with an optional port from everything else that a client may put into a header. */
+/**
+ * Returns whether a text is a host with an optional port: a client may put anything into a header.
+ */
 export function isHost(text: string): boolean {
   if (text.length > MAX_HOST || !/^[\w.:[\]-]+$/.test(text)) return false
   return URL.canParse(`http://${text}`)
 }
 
-/** Through several proxies the header is a list, and the one next to the client comes first. */
+/**
+ * With several proxies the header is a list, whose first entry is from the proxy next to the
+ * client.
+ */
 function firstOf(header: string | string[] | undefined): string | undefined {
   return String(header ?? '')
     .split(',', 1)[0]
     ?.trim()
 }
 
-/** HTTP/1.0 knows no Host header; the address that was reached is the best guess. */
+/** HTTP/1.0 has no Host header; the local address of the connection is the best guess. */
 function localHost({ socket }: IncomingMessage): string {
   const { localAddress = '127.0.0.1', localPort } = socket
   return `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
 }
 
 /**
- * The address of a live session's socket below the base of all others: its scheme, host and port are
- * those that were configured for sockets, or else the same as everywhere.
+ * Returns the URL of a live session's socket. Scheme, host and port are those configured for
+ * sockets, or else those of `base`, the base of all other URLs.
  */
 export function liveUrl(
   base: string,
@@ -80,24 +88,27 @@ export function liveUrl(
 function socketBase(base: string, configured: string | undefined): string {
   if (configured === undefined) return base.replace(/^http/, 'ws')
   const hasPath = new URL(configured).pathname !== '/'
-  // A proxy that cuts a prefix off cuts it off everywhere, unless the operator says which.
+  // A proxy that strips a prefix strips it everywhere, unless the operator configures a path.
   return hasPath ? configured : configured + new URL(base).pathname.replace(/\/$/, '')
 }
 
-/** Turns the id of an upload into its `audio_url`. */
+/** Returns the `audio_url` of an uploaded file. */
 export function fileUrl(base: string, id: string): string {
   return `${base}/file/${id}`
 }
 
-/** The id at the end of an address such as an upload has, on whatever host: a server may have several names. */
+/**
+ * Returns the id at the end of a URL that has the form of an upload's, on any host: a server may
+ * have several names.
+ */
 export function uploadIdIn(audioUrl: string): string | undefined {
   const { pathname } = new URL(audioUrl)
   return /\/file\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/.exec(pathname)?.[1]
 }
 
 /**
- * The id in an `audio_url` that points at a file of this server, under any of `bases`; undefined for
- * any other address. What it returns need not be an id that exists, nor even a UUID.
+ * Returns the id in an `audio_url` that points at a file of this server, under any of `bases`;
+ * undefined for any other URL. The returned id need not exist, nor even be a UUID.
  */
 export function fileIdOf(audioUrl: string, bases: readonly string[]): string | undefined {
   const { origin, pathname } = new URL(audioUrl)

@@ -5,15 +5,16 @@ import { createAuthenticate, type Key, sha256 } from './auth.ts'
 import { clientAddressOf, networkOf } from './client-address.ts'
 import { createRateLimit } from './rate-limit.ts'
 
-/** Lets a request in by its key, or rejects. */
+/** Admits a request by its key, or rejects. */
 export type Admit = (request: FastifyRequest) => Promise<Key>
 
 type Parts = Pick<App, 'config' | 'storage' | 'log' | 'metrics'>
 
 /**
- * Finds the key of each request and counts it against the limit of that key. Wrong keys are counted
- * against a limit of the address they come from: whoever tries many is told to wait, while right keys
- * from there, as from an office behind one address, go on. A missing key is no try, so it does not count.
+ * Creates a function that finds the key of each request and counts the request against the limit of
+ * that key. Wrong keys count against a limit of the client address: a client that tries many has to
+ * wait, while right keys from the same address, such as an office, still work. A missing key is not
+ * an attempt, so it does not count.
  */
 export function createAdmission(app: Parts): Admit {
   const { http, keys } = app.config

@@ -11,10 +11,13 @@ import { createAuthenticate, sha256 } from './auth.ts'
 
 const HASH = sha256('stored').toString('hex')
 const START = 1_000_000
-/** A write takes milliseconds; one that is not there after this long will not come. */
+/** A write takes milliseconds; one that is not there after this long will not happen. */
 const TIMEOUT_MS = 10_000
 
-/** A store with one key, a clock that stands until it is set, and what is asked of both. */
+/**
+ * Opens a store with one key, a clock that stands still until it is set, and functions to query
+ * both.
+ */
 async function startAuth(t: TestContext, key: Partial<NewKey> = {}) {
   const storage = await openTestStorage(t)
   const { db, folder } = storage
@@ -35,7 +38,7 @@ async function startAuth(t: TestContext, key: Partial<NewKey> = {}) {
     restart() {
       authenticate = create()
     },
-    /** Waits for the note that a use leaves. */
+    /** Waits until a use is recorded. */
     async untilNoted(at: number): Promise<void> {
       const limit = performance.now() + TIMEOUT_MS
       while ((await lastUsed()) !== at) {

@@ -5,17 +5,20 @@ import { AppError } from '../../errors.ts'
 import { findKeyByHash, type StoredKey, scopes } from '../../storage/keys.ts'
 import { createKeyUse } from './key-use.ts'
 
-/** What a request may do, and on whose account. Its `hash` tells keys apart without being one. */
+/**
+ * What a request may do, and in which account. Its `hash` identifies a key without revealing it.
+ */
 export type Key = Pick<StoredKey, 'hash' | 'account' | 'scopes'> &
   Partial<Pick<StoredKey, 'prefix'>>
 
-/** Finds the key that is in `headers`; rejects with `key_missing`, `key_unknown` or `key_expired`. */
+/** Finds the key in `headers`; rejects with `key_missing`, `key_unknown` or `key_expired`. */
 export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Key>
 
 /**
- * Keys come from the configuration and from the store, which holds only hashes. What is compared is
- * always hashes, so neither the time of the comparison nor that of the look-up tells about a key. The
- * store is asked each time: a key that was revoked there is unknown at once.
+ * Creates the function that authenticates requests. Keys come from the configuration and from the
+ * store, which holds only hashes. Only hashes are compared, so neither the time of the comparison
+ * nor that of the lookup reveals anything about a key. The store is queried each time: a key that
+ * was revoked there is rejected at once.
  */
 export function createAuthenticate(
   { config, storage: { db }, log }: Pick<App, 'config' | 'storage' | 'log'>,
@@ -23,7 +26,7 @@ export function createAuthenticate(
 ): Authenticate {
   const configured = config.keys.map(({ account, key }) => ({ account, hash: sha256(key) }))
   const names = config.http.authHeaderNames
-  const noteUse = createKeyUse({ db, log: log.child({ room: 'api' }) })
+  const noteUse = createKeyUse({ db, log: log.child({ module: 'api' }) })
   return async (headers) => {
     const name = names.find((one) => headers[one] !== undefined)
     if (name === undefined) {
@@ -46,7 +49,7 @@ export function createAuthenticate(
   }
 }
 
-/** The hash under which a key is stored and looked up. */
+/** Returns the hash under which a key is stored and looked up. */
 export function sha256(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }

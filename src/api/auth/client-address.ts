@@ -3,8 +3,9 @@ import { isIP } from 'node:net'
 import type { Config } from '../../config.ts'
 
 /**
- * The address from which a request came: of the connection, or behind a trusted proxy the last one in
- * `X-Forwarded-For`, which is what that proxy saw. What stands before it is what the client said.
+ * Returns the address from which a request came: that of the connection or, behind a trusted proxy,
+ * the last one in `X-Forwarded-For`, which is what that proxy saw. The client controls the entries
+ * before it.
  */
 export function clientAddressOf(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
@@ -18,7 +19,7 @@ export function clientAddressOf(
   return readAddress(last!) ?? plainAddress(socket.remoteAddress ?? 'unknown')
 }
 
-/** Some proxies add a port, and brackets to version 6. */
+/** Some proxies add a port, and brackets to IPv6. */
 function readAddress(text: string): string | undefined {
   const given = text.trim()
   const [, inBrackets] = /^\[([^\]]*)\](?::\d+)?$/.exec(given) ?? []
@@ -27,13 +28,15 @@ function readAddress(text: string): string | undefined {
   return isIP(address) ? plainAddress(address) : undefined
 }
 
-/** A socket that listens on version 6 shows version 4 as `::ffff:192.0.2.1`. */
+/** A socket that listens on IPv6 shows IPv4 as `::ffff:192.0.2.1`. */
 function plainAddress(address: string): string {
   const inner = address.replace(/^::ffff:/i, '')
   return isIP(inner) === 4 ? inner : address
 }
 
-/** Who may be taken for one client: a version 6 network of 64 bits is given to one subscriber. */
+/**
+ * Returns the network that counts as one client: one subscriber gets an IPv6 network of 64 bits.
+ */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail] = address.split('%', 1)[0]!.toLowerCase().split('::')

@@ -3,7 +3,10 @@ import test from 'node:test'
 import { AppError } from '../../errors.ts'
 import { createRateLimit } from './rate-limit.ts'
 
-/** A limit whose clock stands until it is set, and how a request of a key fares: ok, or the seconds to wait. */
+/**
+ * Creates a limit whose clock stands still until it is set, and reports the outcome of a key's
+ * request: ok, or the seconds to wait.
+ */
 function startLimit(perMinute: number, burst: number) {
   const clock = { ms: 5000 }
   const fullAt = new Map<string, number>()

@@ -4,9 +4,9 @@ import { AppError } from '../../errors.ts'
 /** Takes a token from the bucket of a key; throws `rate_limited` when there is none. */
 export type TakeToken = (key: string) => void
 
-/** So many keys or addresses are kept; beyond, those that came first are forgotten. */
+/** Maximum number of keys or addresses; beyond it, the oldest are dropped. */
 const MAX_BUCKETS = 10_000
-/** Moments are sums of fractions: what is early by this little is not early. */
+/** Times are sums of fractions: a difference this small does not count as early. */
 const ROUNDING_MS = 0.01
 
 /** `of` names in messages what is limited. */
@@ -17,9 +17,9 @@ export type RateLimitOptions = {
 }
 
 /**
- * A bucket of `burst` tokens for each key, into which `perMinute` drop each minute. Of a bucket only
- * the moment is kept at which it will be full; full ones are forgotten, so what is kept are the keys
- * of the last moments. `now` counts milliseconds and never goes back.
+ * Creates a bucket of `burst` tokens for each key, refilled with `perMinute` tokens a minute. Only
+ * the time at which a bucket will be full is stored; full ones are dropped, so only recently used
+ * keys remain. `now` counts milliseconds and never goes back.
  */
 export function createRateLimit(
   { perMinute, burst }: Rate,

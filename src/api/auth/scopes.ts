@@ -1,7 +1,10 @@
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../../storage/keys.ts'
 
-/** Throws `scope_missing` unless `scopes` hold what a request with this method to this route needs. */
+/**
+ * Throws `scope_missing` unless `scopes` include what a request with this method to this route
+ * needs.
+ */
 export function requireScope(
   scopes: readonly Scope[],
   { method, route }: { method: string; route: string },

@@ -8,7 +8,10 @@ const sourceCodes: ReadonlySet<ErrorCode> = new Set([
   'source_unreachable',
 ] as const)
 
-/** A job shows why its source failed as a status; here that is a fault of the field (contract D20). */
+/**
+ * Converts the error of a source: a job reports it as a status; here it is a problem of the field
+ * (contract D20).
+ */
 export function asFieldError(error: unknown): unknown {
   if (!(error instanceof AppError && sourceCodes.has(error.code))) return error
   const { message } = error

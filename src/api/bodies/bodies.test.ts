@@ -10,13 +10,13 @@ function open(t: TestContext) {
   return (account: string, body: unknown) => bodies.read('pre-recorded', { account, body })
 }
 
-/** A body of some length; the longer one has as much in an unknown field. */
+/** Returns a body of the given length, padded in an unknown field. */
 function bodyOf(bytes: number): Buffer {
   const start = '{"audio_url":"https://a.example/","x":"'
   return Buffer.from(`${start}${'x'.repeat(bytes - start.length - 2)}"}`)
 }
 
-/** Counts what this thread parses while `work` goes on. */
+/** Counts what this thread parses during `work`. */
 async function parsedHere(t: TestContext, work: () => Promise<unknown>): Promise<number> {
   const { mock } = t.mock.method(JSON, 'parse')
   await work()

@@ -6,22 +6,25 @@ import { serializeByKey } from '../serialize-by-key.ts'
 import { BodyThread } from './body-thread.ts'
 import { type BodyKind, type BodyOutcomes, type BodyTask, createBodyReader } from './read-body.ts'
 
-/** To parse and judge what is shorter takes a millisecond at most; nearly all bodies are. */
+/** Shorter bodies, nearly all, take a millisecond at most to parse and validate. */
 export const SHORT_BYTES = 16 * 1024
 
-/** Long bodies of an account that may wait: more than a key can send at once, and 128 MB at most. */
+/**
+ * Maximum of waiting long bodies per account: more than a key can send at once, and 128 MB at most.
+ */
 const MAX_WAITING = 128
 
-/** What bodies are read with. */
+/** Options of the body reader. */
 export type BodiesOptions = { config: Pick<Config, 'models' | 'requests'>; log: Log }
 
-/** Whose body it is, and its bytes, as `acceptJson` leaves them. */
+/** The account of a body, and its bytes, as `acceptJson` leaves them. */
 export type BodyRequest = Pick<FastifyRequest, 'account'> & { body: unknown }
 
 /**
- * Reads the bodies of requests: short ones at once, long ones in a thread, since a megabyte of JSON takes a tenth of a
- * second and the loop that serves everybody must not. One long body of each account is in hand or waits for the thread
- * at a time, so that nobody waits for more than one of each other account.
+ * Reads the bodies of requests: short ones at once, long ones in a thread, since a megabyte of JSON
+ * takes a tenth of a second, for which the event loop must not block. Only one long body of each
+ * account is in the thread, or in its queue, at a time, so that each request waits for at most one
+ * body of every other account.
  */
 export class Bodies {
   readonly #read: ReturnType<typeof createBodyReader>
@@ -31,12 +34,13 @@ export class Bodies {
 
   constructor({ config, log }: BodiesOptions) {
     this.#read = createBodyReader(config)
-    this.#thread = new BodyThread({ settings: config, log: log.child({ room: 'api' }) })
+    this.#thread = new BodyThread({ settings: config, log: log.child({ module: 'api' }) })
   }
 
   /**
-   * Makes of a request's body what its kind is; rejects with `content_type_unsupported` when there is none, with
-   * `body_unreadable` or `request_invalid`, and with `rate_limited` when too many long ones of the account wait.
+   * Reads a request's body as the given kind; rejects with `content_type_unsupported` when there is
+   * none, with `body_unreadable` or `request_invalid`, and with `rate_limited` when too many long
+   * ones of the account wait.
    */
   async read<K extends BodyKind>(
     kind: K,

@@ -1,4 +1,7 @@
-/** A thread of bodies that hangs with a body of `h`, breaks down with one of `b`, and answers with all others' bytes. */
+/**
+ * A body thread that hangs on a body of `h`, crashes on one of `b`, and returns the bytes of all
+ * others.
+ */
 import { parentPort } from 'node:worker_threads'
 import type { BodyTask } from './read-body.ts'
 

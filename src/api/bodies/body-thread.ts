@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts'
 import type { BodyKind, BodyOutcomes, BodySettings, BodyTask } from './read-body.ts'
 import type { FromThread } from './thread.ts'
 
-/** What a thread is made from. */
+/** Options of a body thread. */
 export type BodyThreadOptions = {
   settings: BodySettings
   log: Log
@@ -13,7 +13,10 @@ export type BodyThreadOptions = {
   timeoutMs?: number
 }
 
-/** The largest body takes a tenth of a second, the start of the thread one: what takes this long hangs. */
+/**
+ * The largest body takes a tenth of a second, the start of the thread one second: a longer call
+ * hangs.
+ */
 const TIMEOUT_MS = 15_000
 /** A megabyte of JSON may become a hundred megabytes of small values. */
 const MAX_HEAP_MB = 256
@@ -21,8 +24,9 @@ const MAX_HEAP_MB = 256
 type Waiting = { task: BodyTask; outcome: PromiseWithResolvers<unknown> }
 
 /**
- * A thread that reads one body at a time, in the order in which they come; started with the first one. A body that
- * breaks it down or takes too long is refused, and costs the others nothing: another thread takes its place.
+ * A thread that reads one body at a time, in order of arrival; it starts with the first one. A body
+ * that crashes it or takes too long is refused without an effect on the others: another thread
+ * replaces it.
  */
 export class BodyThread {
   readonly #options: BodyThreadOptions
@@ -35,7 +39,7 @@ export class BodyThread {
     this.#options = options
   }
 
-  /** Reads a body, whose bytes are taken away; rejects as the reader of bodies does. */
+  /** Reads a body, whose bytes are transferred; rejects as the body reader does. */
   read<K extends BodyKind>(task: BodyTask<K>): Promise<BodyOutcomes[K]> {
     const outcome = Promise.withResolvers<unknown>()
     this.#waiting.push({ task, outcome })
@@ -43,7 +47,10 @@ export class BodyThread {
     return outcome.promise as Promise<BodyOutcomes[K]>
   }
 
-  /** Ends the thread, and refuses what it was at and what waits; a further body starts another one. */
+  /**
+   * Ends the thread, and refuses the current and the waiting bodies; a further body starts another
+   * thread.
+   */
   async close(): Promise<void> {
     const left = this.#waiting.splice(0)
     if (this.#current) left.unshift(this.#current)
@@ -78,7 +85,7 @@ export class BodyThread {
     this.#advance()
   }
 
-  /** The thread is of no more use, and neither is what it was at. */
+  /** The thread is unusable, and its current body is refused. */
   #lose(worker: Worker): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
@@ -100,14 +107,14 @@ export class BodyThread {
     worker.on('message', (answer: FromThread) => {
       if (this.#worker === worker) this.#end(answer)
     })
-    // Its words may quote the body.
+    // Its message may quote the body.
     worker.on('error', ({ name }) => log.error({ name }, 'the thread of bodies broke down'))
     worker.once('exit', () => this.#lose(worker))
     return worker
   }
 }
 
-/** Small buffers are parts of a shared one, which must not be taken away. */
+/** Small buffers are parts of a shared one, which must not be transferred. */
 function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
   return bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
 }

@@ -1,15 +1,19 @@
 import { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** The pieces that any body may come in: small ones are sent byte by byte by some clients. */
+/** The number of chunks allowed for any body: some clients send small ones byte by byte. */
 const FREE_PIECES = 1000
 
-/** What further pieces must hold on average, in bytes: each costs as much as a kilobyte of a large one. */
+/**
+ * The average size in bytes that further chunks must have: each costs as much as a kilobyte of a
+ * large one.
+ */
 const MIN_PIECE_BYTES = 64
 
 /**
- * The class of requests whose bodies must not come in too small pieces: a megabyte sent in chunks of one byte holds the
- * loop for a second, before anybody could look at it. `refuse` answers on the socket, whose connection then ends.
+ * Returns a request class that refuses bodies in too many small chunks: a megabyte in chunks of one
+ * byte blocks the event loop for a second, before any handler could see it. `refuse` responds on
+ * the socket, whose connection then ends.
  */
 export function countedRequests(refuse: (socket: Socket) => void): typeof IncomingMessage {
   return class CountedRequest extends IncomingMessage {

@@ -8,7 +8,10 @@ import type { Problem } from './validation.ts'
 
 type MetadataLimit = Pick<Config['requests'], 'maxMetadataChars'>
 
-/** What is wrong although each field alone is right: a switch without its configuration, metadata too long. */
+/**
+ * Finds problems that no single field shows: a switch without its configuration, metadata that is
+ * too long.
+ */
 export function findMissing(request: PreRecordedRequest, limit: MetadataLimit): Problem[] {
   const problems = missingConfigs(request)
   if (request.audio_to_llm && !request.audio_to_llm_config) {
@@ -20,7 +23,7 @@ export function findMissing(request: PreRecordedRequest, limit: MetadataLimit): 
   return [...problems, ...tooLong(request, limit)]
 }
 
-/** The same of a live session, whose features lie deeper. */
+/** Does the same for a live session, whose features are nested deeper. */
 export function findMissingLive(request: LiveRequest, limit: MetadataLimit): Problem[] {
   const missing = missingConfigs(request.realtime_processing ?? {})
   const problems = missing.map(({ path, rule }): Problem => {
@@ -32,7 +35,7 @@ export function findMissingLive(request: LiveRequest, limit: MetadataLimit): Pro
   return [...problems, ...tooLong(request, limit)]
 }
 
-/** Adds what is missing, except where something is wrong with the field itself, or with what it lies in. */
+/** Adds the missing fields, except where the field itself, or its parent, already has a problem. */
 export function addMissing(problems: readonly Problem[], missing: readonly Problem[]): Problem[] {
   const noted = problems.map(({ path }) => `${path.join('.')}.`)
   const isNoted = ({ path }: Problem) => noted.some((one) => `${path.join('.')}.`.startsWith(one))
@@ -73,7 +76,7 @@ function missingConfigs(features: Features): Problem[] {
   return [...problems, ...tooManyInAll(features)]
 }
 
-/** Lists of lists have a bound each, and one on all of what they hold. */
+/** Lists of lists have a limit each, and one on their total size. */
 function tooManyInAll({
   custom_vocabulary,
   custom_vocabulary_config,
@@ -89,7 +92,7 @@ function tooManyInAll({
       problems.push({ path, rule: `must not hold more than ${most} ${name} in all` })
   }
   const pronunciationsOf = (vocabulary: unknown) => {
-    // Where something is wrong with an entry, there is none.
+    // An entry with a problem is absent.
     if (!Array.isArray(vocabulary)) return []
     return vocabulary.map((entry?: { pronunciations?: unknown }) => entry?.pronunciations)
   }
@@ -112,10 +115,10 @@ function tooLong(
   return [{ path: ['custom_metadata'], rule }]
 }
 
-/** Seconds that a caption lasts at most where nothing else was asked for (contract 4.8). */
+/** Default maximum duration of a caption in seconds (contract 4.8). */
 const MAX_CAPTION = 7
 
-/** Fields that contradict each other (the 422 cases of contract 2.3.1). */
+/** Finds fields that contradict each other (the 422 cases of contract 2.3.1). */
 export function findContradictions(
   request: PreRecordedRequest,
   { aliases }: Pick<Config['models'], 'aliases'>,
@@ -134,7 +137,7 @@ export function findContradictions(
   return problems
 }
 
-/** The same of a live session: how many speakers there are said to be. */
+/** Does the same for a live session: its number of speakers. */
 export function findLiveContradictions({ realtime_processing }: LiveRequest): Problem[] {
   return contradictingSpeakers(realtime_processing).map(({ path, rule }) => {
     return { path: ['realtime_processing', ...path], rule }

@@ -1,14 +1,17 @@
 import type { Readable } from 'node:stream'
 
-/** Many clients listen only after they have sent everything; this much of it is worth an answer that arrives. */
+/**
+ * Many clients read only after they have sent everything; reading this much is worth it so that the
+ * response arrives.
+ */
 const MAX_DROPPED_BYTES = 64 * 1024 * 1024
-/** A client that has sent nothing for this long is waiting for its answer. */
+/** A client that has sent nothing for this long is waiting for its response. */
 const PAUSE_MS = 500
 
 /**
- * Reads and drops what is left of a refused body, within limits. A connection that closes while
- * bytes are still coming is reset, and the client would never see why it was refused. `maxMs` bounds how
- * long this takes; bodies of clients with a key have a limit of their own, see `slow-bodies.ts`.
+ * Reads and discards the rest of a refused body, within limits. A connection that closes while
+ * bytes still arrive is reset, and the client would never see why it was refused. `maxMs` limits
+ * the duration; bodies of clients with a key have their own limit, see `slow-bodies.ts`.
  */
 export function drainBody(body: Readable, { maxMs }: { maxMs?: number } = {}): Promise<void> {
   if (body.readableEnded || body.destroyed) return Promise.resolve()

@@ -4,15 +4,15 @@ import type { Problem } from './validation.ts'
 type Fields = { properties?: Record<string, Fields> }
 
 /**
- * Problems that were found one kind after the other, in the order of the schema's fields at every
- * depth (contract 1.9); those of one field stay as they are, unknown fields come last.
+ * Sorts problems in the order of the schema's fields at every depth (contract 1.9); those of one
+ * field keep their order, unknown fields come last.
  */
 export function inFieldOrder(schema: TSchema, problems: readonly Problem[]): Problem[] {
   const placed = problems.map((problem) => ({ problem, places: placesOf(schema, problem.path) }))
   return placed.sort((a, b) => compare(a.places, b.places)).map(({ problem }) => problem)
 }
 
-/** Where each part of a path stands, as far as the schema names fields. */
+/** Returns the position of each part of a path, as far as the schema names fields. */
 function placesOf(schema: Fields, path: readonly string[]): number[] {
   const places: number[] = []
   let { properties } = schema

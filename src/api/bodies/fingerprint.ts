@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { isObject } from './validation.ts'
 
-/** What stands for all that a creation asked for (contract 1.8). The order of the fields does not count. */
+/**
+ * Returns a hash of everything that a creation requests (contract 1.8). The order of the fields
+ * does not matter.
+ */
 export function fingerprintOf(kind: string, body: unknown): string {
   return createHash('sha256')
     .update(`${kind} ${JSON.stringify(inOrder(body))}`)
@@ -11,7 +14,7 @@ export function fingerprintOf(kind: string, body: unknown): string {
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder)
   if (!isObject(value)) return value
-  // As pairs: an object would put keys that look like numbers first, and lose none that is special.
+  // As pairs: an object would put keys that look like numbers first, and could lose special keys.
   return {
     keys: Object.keys(value)
       .sort()

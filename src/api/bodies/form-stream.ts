@@ -4,38 +4,44 @@ import type { FastifyMultipartBaseOptions, MultipartFile } from '@fastify/multip
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
 
-/** Browsers and SDKs send a handful of fields beside the file; each costs as much as a small request. */
+/**
+ * Browsers and SDKs send a handful of fields with the file; each costs as much as a small request.
+ */
 export const MAX_PARTS = 500
 
-/** Parts that the parser of forms is given at once: it takes a tenth of a millisecond for each. */
+/** Parts passed to the form parser at once: it takes a tenth of a millisecond for each. */
 const PARTS_AT_ONCE = 20
 
-/** A part names its field, its file and a type; further lines, and what is longer, are left out. */
+/** A part names its field, its file and a type; further lines, and longer ones, are dropped. */
 const MAX_HEADER_LINES = 50
 const MAX_HEADER_BYTES = 16 * 1024
 
-/** How forms are parsed: the store counts the bytes of the file; whatever else is there is read as a file too. */
+/**
+ * How forms are parsed: the store counts the bytes of the file; every other part is read as a file
+ * too.
+ */
 export const formOptions: FastifyMultipartBaseOptions = {
   limits: {
     fileSize: Number.POSITIVE_INFINITY,
     parts: MAX_PARTS,
     headerPairs: MAX_HEADER_LINES,
-    // Not among the declared ones.
+    // Not among the declared options.
     ...{ headerSize: MAX_HEADER_BYTES },
   },
   isPartAFile: () => true,
 }
 
-/** The parts of a form, as they arrive. */
+/** Yields the parts of a form, as they arrive. */
 export function readParts(request: FastifyRequest): AsyncIterable<MultipartFile> {
   const raw = { value: openFormStream(request.raw) }
   return (Object.create(request, { raw }) as FastifyRequest).files()
 }
 
 /**
- * The body of a form on its way to the parser, which works through whatever it is given without a pause: a chunk of
- * 64 KB may hold a thousand parts. It arrives in slices of a few parts, with turns for others between them, and fails
- * with `body_too_large` when it has too many. Ends early when `request` does.
+ * Opens the body of a form for the parser, which processes any chunk without a pause: a chunk of 64
+ * KB may hold a thousand parts. The stream delivers slices of a few parts, yields to the event loop
+ * between them, and fails with `body_too_large` when there are too many. Ends early when `request`
+ * does.
  */
 function openFormStream(request: IncomingMessage): FormStream {
   const form = new FormStream(request.headers['content-type'] ?? '')
@@ -47,7 +53,7 @@ function openFormStream(request: IncomingMessage): FormStream {
 
 /** Counts the lines that begin parts. */
 export class FormStream extends Transform {
-  /** All that the parser has to know: it writes them into the log at level `trace`. */
+  /** The parser needs only this header: it logs all headers at level `trace`. */
   readonly headers: { 'content-type': string }
   readonly #delimiter: Buffer | undefined
   #parts = 0
@@ -57,7 +63,7 @@ export class FormStream extends Transform {
     this.headers = { 'content-type': contentType }
     const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType) ?? []
     const boundary = quoted ?? plain
-    // A form without one is refused by the parser.
+    // The parser refuses a form without a boundary.
     this.#delimiter = boundary === undefined ? undefined : Buffer.from(`--${boundary}`, 'latin1')
   }
 
@@ -73,7 +79,7 @@ export class FormStream extends Transform {
     }
   }
 
-  /** Where a slice of a few parts ends; undefined when the form has too many. */
+  /** Returns the end of a slice of a few parts; undefined when the form has too many. */
   #findEnd(chunk: Buffer): number | undefined {
     const delimiter = this.#delimiter
     let at = delimiter ? chunk.indexOf(delimiter) : -1

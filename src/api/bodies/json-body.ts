@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
 
 /**
- * Makes `http` take JSON bodies of at most `maxBytes`, and no other kind of body. A request's body is then the bytes:
- * `Bodies` parses and judges them.
+ * Makes `http` accept JSON bodies of at most `maxBytes`, and no other kind of body. A request's
+ * body is then its bytes: `Bodies` parses and validates them.
  */
 export function acceptJson(http: FastifyInstance, { maxBytes }: { maxBytes: number }): void {
   http.removeAllContentTypeParsers()
@@ -21,19 +21,22 @@ export function acceptJson(http: FastifyInstance, { maxBytes }: { maxBytes: numb
   })
 }
 
-/** Makes `http` take requests with any body or none, and read no body: what a client sends along is its own affair. */
+/**
+ * Makes `http` accept requests with any body or none, without reading the body: its content does
+ * not matter.
+ */
 export function ignoreBodies(http: FastifyInstance): void {
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('*', (_request, _body, done) => done(null))
 }
 
-/** Whether a content type names no charset, or only that of JSON itself (RFC 8259). */
+/** Returns whether a content type names no charset, or only that of JSON itself (RFC 8259). */
 function isUtf8(type: string): boolean {
   const charsets = type.matchAll(/;\s*charset\s*=\s*("?)([^";\s]*)\1/gi)
   return [...charsets].every(([, , name]) => /^utf-?8$/i.test(name!))
 }
 
-/** Reads a body; one of more than `maxBytes` is refused. */
+/** Reads a body; refuses one of more than `maxBytes`. */
 async function readBytes(stream: Readable, { maxBytes }: { maxBytes: number }): Promise<Buffer> {
   const parts: Buffer[] = []
   let size = 0

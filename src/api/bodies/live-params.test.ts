@@ -11,7 +11,7 @@ const config = readConfig({
   STENO_DEFAULT_MODEL_LABEL: 'usual',
 })
 
-/** What is made of a body; throws when it is refused. */
+/** Returns the submission of a body; throws when it is refused. */
 function submission(body: unknown, settings: BodySettings = config) {
   const bytes = Buffer.from(JSON.stringify(body))
   const read = createBodyReader(settings)
@@ -22,7 +22,7 @@ function params(body: unknown): Record<string, unknown> {
   return submission(body).params
 }
 
-/** What a request is refused with, line by line. */
+/** Returns the lines with which a request is refused. */
 function lines(body: unknown, env: Record<string, string> = {}): readonly string[] {
   const settings = { ...config, ...(env.STENO_UNKNOWN_FIELDS && readConfig(env)) }
   try {
@@ -33,10 +33,10 @@ function lines(body: unknown, env: Record<string, string> = {}): readonly string
   return []
 }
 
-/** What shows for a request that gives nothing; the model has the name of the settings. */
+/** The parameters of a request without fields; the model has the configured name. */
 const defaults = { ...defaultLiveParams, model: 'usual' }
 
-/** The flags of a callback that says nothing of them. */
+/** The default flags of a callback. */
 const callbackFlags = {
   receive_partial_transcripts: false,
   receive_final_transcripts: true,

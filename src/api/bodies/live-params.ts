@@ -10,8 +10,8 @@ import {
 } from './request-params.ts'
 
 /**
- * What a session uses, as `request_params` shows it (contract 3.1): every field with its default, and
- * of the configurations those that the client gave.
+ * Returns the parameters of a session, as `request_params` shows them (contract 3.1): every field
+ * with its default, and those configurations that the client gave.
  */
 export function toLiveParams(
   request: LiveRequest,
@@ -35,7 +35,7 @@ export function toLiveParams(
   })
 }
 
-/** Samples of A-law and µ-law have 8 bits, though clients always say 16 (contract 5.1). */
+/** Samples of A-law and µ-law have 8 bits, though clients always state 16 (contract 5.1). */
 function bitDepthOf({ encoding, bit_depth }: LiveRequest): number {
   return encoding === 'wav/pcm' ? bit_depth : 8
 }
@@ -55,7 +55,7 @@ function postProcessingOf({ post_processing }: LiveRequest) {
   return used
 }
 
-/** The older `callback_url` supplies only what is not given otherwise. */
+/** The older `callback_url` applies only where nothing newer is given. */
 function callbackConfigOf({ callback_config, callback_url }: LiveRequest) {
   if (callback_url === undefined) return callback_config
   return { url: callback_url, ...(callback_config ?? flagDefaults('callback')) }

@@ -4,16 +4,16 @@ import { AppError } from '../../errors.ts'
 import { cleanFileName } from '../../jobs/file-name.ts'
 import { MAX_PARTS } from './form-stream.ts'
 
-/** Parts beside the file are ignored, whatever they are, but somebody has to receive them. */
+/** Other parts are ignored, whatever they are, but they still have to be received. */
 export const MAX_IGNORED_BYTES = 64 * 1024 * 1024
 
 /** The part `audio` of a form, as it arrives. */
 export type AudioPart = { filename: string | null; body: AsyncIterable<Uint8Array> }
 
 /**
- * Finds the part `audio`. Its `body` goes on to the end of the form and fails with `upload_invalid`
- * when the form breaks off or holds a second such part, so that whoever stores the body stores all of
- * a right form or nothing.
+ * Finds the part `audio`. Its `body` continues to the end of the form and fails with
+ * `upload_invalid` when the form breaks off or holds a second such part, so that its consumer
+ * stores all of a valid form or nothing.
  */
 export async function readAudioPart(form: AsyncIterable<MultipartFile>): Promise<AudioPart> {
   const parts = form[Symbol.asyncIterator]()

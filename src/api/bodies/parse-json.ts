@@ -1,14 +1,15 @@
 import { AppError } from '../../errors.ts'
 
-/** Nothing we are asked for nests deeper than six levels; far deeper values only hurt whoever walks them. */
+/** No valid request nests deeper than six levels; far deeper values only hurt recursive code. */
 const MAX_JSON_DEPTH = 64
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * Parses the bytes of a JSON body; rejects with `body_unreadable`. Keys such as `__proto__` are fields like any other
- * here, the value's own; no reader of ours copies fields by assignment, which alone would let them reach a prototype.
+ * Parses the bytes of a JSON body; rejects with `body_unreadable`. Keys such as `__proto__` are own
+ * fields of the value like any other; no reader here copies fields by assignment, the only way in
+ * which they could reach a prototype.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (nestsTooDeep(bytes)) {
@@ -25,7 +26,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 
 function decode(bytes: Uint8Array): string {
   try {
-    // A byte order mark at the start is dropped: some clients cannot help writing it.
+    // Drops a leading byte order mark: some clients cannot avoid writing it.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
     throw new AppError('body_unreadable', 'it is not UTF-8', { cause })

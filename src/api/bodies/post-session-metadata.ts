@@ -2,10 +2,10 @@ import { AppError } from '../../errors.ts'
 import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../schemas/limits.ts'
 import { isObject, problemsError } from './validation.ts'
 
-/** What a client tells about a session, as JSON text (contract 2.11). */
+/** What a client states about a session, as JSON text (contract 2.11). */
 export type PostSessionMetadata = { text: string }
 
-/** The field when there is one, else the body as a whole; null is the same as absent here too. */
+/** Returns the field when present, else the whole body; null counts as absent here too. */
 export function readMetadata(body: unknown): PostSessionMetadata {
   if (!isObject(body)) throw new AppError('body_unreadable', 'it must be a JSON object')
   const { post_session_metadata: given, ...rest } = body

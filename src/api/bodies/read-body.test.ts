@@ -12,7 +12,7 @@ function read(body: unknown, wantsFingerprint = false) {
   return readBody({ kind: 'pre-recorded', bytes, wantsFingerprint })
 }
 
-/** What is wrong with a body. */
+/** Returns the problems of a body. */
 function lines(fields: Record<string, unknown>): string[] {
   return read({ audio_url, ...fields }).problems.lines
 }

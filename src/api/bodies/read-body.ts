@@ -27,27 +27,30 @@ import {
   readFields,
 } from './validation.ts'
 
-/** The settings that say what a body may hold. */
+/** The settings that determine what a body may hold. */
 export type BodySettings = Pick<Config, 'models' | 'requests'>
 
-/** A creation as its body says it. Plain values, few and short ones: they may come from another thread. */
+/**
+ * A creation as its body states it. Plain values, few and short ones: they may come from another
+ * thread.
+ */
 export type Creation = {
-  /** What is wrong with single fields, and with what is missing; without any the rest is complete. */
+  /** Problems with single fields, and missing ones; the rest is complete only without any. */
   problems: ProblemLines
   /** Fields that contradict each other. */
   contradictions: string[]
-  /** The address of the recording, when nothing is wrong with it. */
+  /** The URL of the recording, when it has no problem. */
   audioUrl: string | undefined
   /** `request_params`, with the first entries of long lists only. */
   params: Record<string, unknown>
   /** All of them, as they are stored. */
   paramsText: string
   customMetadata: Record<string, unknown> | null
-  /** Of the body, where it was asked for. */
+  /** Of the body, if requested. */
   fingerprint: string | undefined
 }
 
-/** What is made of the bodies of each kind. */
+/** The outcome of reading a body, by kind. */
 export type BodyOutcomes = {
   'pre-recorded': Creation
   live: Creation
@@ -56,23 +59,28 @@ export type BodyOutcomes = {
   'post-session-metadata': PostSessionMetadata
 }
 
-/** Kinds of bodies, by what reads them. */
+/** Kinds of bodies, by their reader. */
 export type BodyKind = keyof BodyOutcomes
 
-/** What is to be read. */
+/** A body to be read. */
 export type BodyTask<K extends BodyKind = BodyKind> = {
   kind: K
   bytes: Uint8Array
-  /** Whether the fingerprint is needed: it takes as long as all the rest. */
+  /** Whether the fingerprint is needed: it takes as long as everything else. */
   wantsFingerprint: boolean
 }
 
-/** Reads a body from its bytes to what is asked for; rejects with `body_unreadable` or `request_invalid`. */
+/**
+ * Reads a body from its bytes into a request; rejects with `body_unreadable` or `request_invalid`.
+ */
 export type ReadBody = <K extends BodyKind>(task: BodyTask<K>) => BodyOutcomes[K]
 
 type Reader = (body: unknown, task: BodyTask) => BodyOutcomes[BodyKind]
 
-/** Makes what reads bodies by these settings: the same on the server's loop and in the thread beside it. */
+/**
+ * Creates the function that reads bodies with these settings: the same for the server's event loop
+ * and for the thread.
+ */
 export function createBodyReader(settings: BodySettings): ReadBody {
   const preRecorded = preRecordedRequest(settings)
   const live = liveRequest(settings)
@@ -122,7 +130,7 @@ type Judged = {
   customMetadata: Record<string, unknown> | undefined
 }
 
-/** With problems, there is nothing more to be made of it. */
+/** With problems, nothing more can be built from it. */
 function finish({ kind, wantsFingerprint }: BodyTask, body: unknown, judged: Judged): Creation {
   const { problems, contradictions, audioUrl, params, customMetadata = null } = judged
   const fingerprint = wantsFingerprint ? fingerprintOf(kind, body) : undefined

@@ -4,13 +4,14 @@ import type { AppError } from '../../errors.ts'
 import { sendError } from '../errors.ts'
 import { drainBody } from './drain-body.ts'
 
-/** A client that listens only after it has sent everything gets this long; it has no key. */
+/** A client without a key that reads only after it has sent everything gets this long. */
 const MAX_DRAIN_MS = 5000
 
 /**
- * Answers a request without a right key before its body has come, and ends the connection. The answer
- * goes out whole at once; it ends when the rest of the body has come, or at a limit, because
- * a connection that closes while bytes arrive is reset, and some clients would never see the answer.
+ * Responds to a request without a valid key before its body has arrived, and ends the connection.
+ * The response is sent whole at once; the connection ends when the rest of the body has arrived, or
+ * at a limit, because a connection that closes while bytes arrive is reset, and some clients would
+ * never see the response.
  */
 export function refuseUnread(
   error: FastifyError | AppError,

@@ -15,7 +15,7 @@ function params(fields: Record<string, unknown>): Record<string, unknown> {
   return toRequestParams(value, config.models)
 }
 
-/** What shows for a request that gives nothing but its audio. */
+/** The parameters of a request with nothing but its audio. */
 const defaults = {
   audio_url,
   model: 'stt-1',

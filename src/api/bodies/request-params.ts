@@ -2,8 +2,8 @@ import type { Config } from '../../config.ts'
 import type { PreRecordedRequest } from '../schemas/pre-recorded-request.ts'
 
 /**
- * What a job uses, as `request_params` shows it (contract 3.1): older fields in their modern form,
- * every switch, and of the configurations those that the client gave.
+ * Returns the parameters of a job, as `request_params` shows them (contract 3.1): older fields in
+ * their modern form, every switch, and those configurations that the client gave.
  */
 export function toRequestParams(
   request: PreRecordedRequest,
@@ -35,7 +35,7 @@ export function toRequestParams(
     pii_redaction_config: request.pii_redaction_config,
     callback: wantsCallback(request),
     callback_config: callbackConfigOf(request),
-    // Not among the fields that the contract lists, so they show only where they are used.
+    // The contract does not list these fields, so they appear only where they are used.
     moderation: request.moderation || undefined,
     name_consistency: request.name_consistency || undefined,
     structured_data_extraction: request.structured_data_extraction || undefined,
@@ -53,7 +53,7 @@ type Languages = Pick<
   | 'code_switching_config'
 >
 
-/** `language_config` wins over its older names, field by field (contract 9). */
+/** `language_config` takes precedence over its older names, field by field (contract 9). */
 export function languageConfigOf(request: Languages) {
   const { language_config, language, detect_language } = request
   const switching = request.code_switching_config?.languages ?? []
@@ -65,7 +65,10 @@ export function languageConfigOf(request: Languages) {
   }
 }
 
-/** A list given as `custom_vocabulary` itself is the vocabulary; the configuration supplies the rest. */
+/**
+ * A list given as `custom_vocabulary` itself is the vocabulary; the configuration supplies the
+ * rest.
+ */
 export function vocabularyConfigOf({
   custom_vocabulary,
   custom_vocabulary_config,
@@ -74,7 +77,7 @@ export function vocabularyConfigOf({
   return { default_intensity: 0.5, ...custom_vocabulary_config, vocabulary: custom_vocabulary }
 }
 
-/** The configuration of speakers, as far as it is used. */
+/** Returns the diarization configuration, as far as it is used. */
 export function diarizationConfigOf({
   diarization_config,
 }: Pick<PreRecordedRequest, 'diarization_config'>) {
@@ -83,7 +86,7 @@ export function diarizationConfigOf({
   return used
 }
 
-/** `callback_url` is the older way to ask for a callback. */
+/** `callback_url` is the older way to request a callback. */
 export function wantsCallback({
   callback,
   callback_url,
@@ -96,7 +99,7 @@ function callbackConfigOf({ callback_config, callback_url }: PreRecordedRequest)
   return { url: callback_url, method: 'POST' }
 }
 
-/** The fields that have a value. */
+/** Returns the fields that have a value. */
 export function dropAbsent(params: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined))
 }

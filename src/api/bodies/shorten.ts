@@ -1,7 +1,7 @@
-/** Enough of a list for whoever decides by it: a vocabulary is large from 500 entries. */
+/** Enough of a list for decisions that depend on it: a vocabulary is large from 500 entries. */
 const MAX_KEPT = 1000
 
-/** A copy of a JSON value with the first entries only of its long lists and maps. */
+/** Returns a copy of a JSON value with only the first entries of its long lists and maps. */
 export function shorten(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.slice(0, MAX_KEPT).map(shorten)

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createBodyWatch } from './slow-bodies.ts'
 
-/** Seconds until a body is given up that brings `perSecond` bytes in each second; 4000 when it is not. */
+/**
+ * Returns the seconds until a body of `perSecond` bytes in each second is cut off; 4000 when it is
+ * not.
+ */
 function secondsOf(
   perSecond: (second: number) => number,
   { isKnown = true, isFull = false } = {},

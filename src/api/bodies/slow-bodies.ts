@@ -7,28 +7,30 @@ export type SlowBody = Pick<IncomingMessage, 'complete' | 'destroyed'> & {
   readonly socket: { readonly bytesRead: number; readonly destroyed: boolean }
 }
 
-/** A telephone at the edge of its network sends more; 1 GB within the hour needs a hundred times this. */
+/**
+ * A phone at the edge of its network sends more; 1 GB within the hour needs a hundred times this.
+ */
 const MIN_BYTES_PER_SECOND = 2000
-/** So long a client with a key may send nothing: a tunnel, a change of network. */
+/** How long a client with a key may send nothing: a tunnel, a change of network. */
 const TIMEOUT = 120
-/** The same without a key: such bodies are dropped, whatever they are. */
+/** The same without a key: such bodies are discarded, whatever they are. */
 const STRANGER_TIMEOUT = 10
 const TICK_MS = 1000
 
 /** Watches the bodies of requests, a second at a time. */
 export type BodyWatch<T extends SlowBody = IncomingMessage> = {
-  /** `isKnown` is asked each time: a request has its key looked up while its body arrives. */
+  /** `isKnown` is called each time: the key of a request is looked up while its body arrives. */
   add(body: T, isKnown: () => boolean): void
-  /** A second has passed. */
+  /** Reports that a second has passed. */
   tick(): void
 }
 
 type Watched = { isKnown: () => boolean; bytes: number; waited: number }
 
 /**
- * Makes what gives up bodies that come too slowly. Each has some seconds of patience, which pass while
- * nothing comes and return with each 2,000 bytes. Seconds in which the server does not read, because it has
- * yet to store what came, do not count.
+ * Creates a watch that cuts off bodies which arrive too slowly. Each has a timeout in seconds,
+ * which runs while nothing arrives and recovers a second with each 2,000 bytes. Seconds in which
+ * the server does not read, because it has yet to store what arrived, do not count.
  */
 export function createBodyWatch<T extends SlowBody>(giveUp: (body: T) => void): BodyWatch<T> {
   const watched = new Map<T, Watched>()
@@ -39,7 +41,7 @@ export function createBodyWatch<T extends SlowBody>(giveUp: (body: T) => void): 
     state.bytes = bytesRead
     if (body.readableLength >= body.readableHighWaterMark) return true
     const timeout = state.isKnown() ? TIMEOUT : STRANGER_TIMEOUT
-    // A fast start is no reason to wait longer afterwards.
+    // A fast start does not earn a longer wait afterwards.
     state.waited = Math.max(0, state.waited + 1 - earned)
     return state.waited <= timeout
   }
@@ -60,7 +62,10 @@ export function createBodyWatch<T extends SlowBody>(giveUp: (body: T) => void): 
   }
 }
 
-/** Watches all bodies that `server` receives; whoever is too slow is answered 408 and cut off. */
+/**
+ * Watches all bodies that `server` receives; answers 408 to clients that are too slow, and cuts
+ * them off.
+ */
 export function watchBodies(server: Server): Pick<BodyWatch, 'add'> {
   const watch = createBodyWatch<IncomingMessage>(({ socket }) => {
     const error = new Error('the body comes too slowly')

@@ -7,16 +7,16 @@ import { fileIdOf, uploadIdIn } from '../answers/urls.ts'
 import type { Creation } from './read-body.ts'
 import { formatProblem, linesError, type Problem } from './validation.ts'
 
-/** Who asks, and under which addresses. */
+/** The account that submits, and the base URLs. */
 export type Submitter = {
   account: string
-  /** Addresses under which uploads of this server may be named. */
+  /** Base URLs under which uploads of this server may be named. */
   bases: readonly string[]
 }
 
 /**
- * Takes a creation whose body was read: what is wrong with it and with the upload that it names is reported together;
- * then contradictions.
+ * Turns a creation whose body was read into a submission: reports problems with it and with the
+ * upload that it names together; then contradictions.
  */
 export async function toSubmission(
   creation: Creation,
@@ -25,7 +25,7 @@ export async function toSubmission(
 ): Promise<SubmitRequest> {
   const { audioUrl, problems } = creation
   const audio = audioUrl === undefined ? {} : await findAudio(audioUrl)
-  // The address is the first field of all.
+  // The URL is the first field of all.
   if (audio.problem) problems.lines.unshift(formatProblem(audio.problem))
   const request = toLiveSubmission(creation)
   return { ...request, fileId: audio.fileId ?? null, source: audio.fileId ? null : audioUrl! }
@@ -40,7 +40,7 @@ export async function toSubmission(
   }
 }
 
-/** The same of a live session, which names no recording. */
+/** Does the same for a live session, which names no recording. */
 export function toLiveSubmission({
   problems,
   contradictions,

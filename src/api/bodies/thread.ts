@@ -1,9 +1,9 @@
-/** The thread in which long bodies are parsed and judged. Started by `body-thread.ts`. */
+/** The thread in which long bodies are parsed and validated. Started by `body-thread.ts`. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { AppError, type PlainError, toPlain } from '../../errors.ts'
 import { type BodySettings, type BodyTask, createBodyReader } from './read-body.ts'
 
-/** What the thread answers with: what was made of a body, or why nothing was. */
+/** A message from the thread: the outcome of a body, or the reason why there is none. */
 export type FromThread = { kind: 'read'; outcome: unknown } | { kind: 'refused'; error: PlainError }
 
 const readBody = createBodyReader(workerData as BodySettings)
@@ -14,7 +14,7 @@ function answer(task: BodyTask): FromThread {
   try {
     return { kind: 'read', outcome: readBody(task) }
   } catch (error) {
-    // The words of what nobody foresaw may quote the body.
+    // The message of an unexpected error may quote the body.
     const known = error instanceof AppError ? error : new AppError('internal')
     return { kind: 'refused', error: toPlain(known) }
   }

@@ -225,10 +225,10 @@ test('what is no object at all is an unreadable body', () => {
 })
 
 const body = preRecordedRequest(readConfig({}))
-/** TypeBox knows nothing of our formats, so fields that have one stay out. */
+/** TypeBox does not know our formats, so fields that have one are excluded. */
 const plainFields = Object.keys(body.properties).filter((name) => !/url|callback/.test(name))
 
-/** Mostly plausible bodies, some of them wrong somewhere. */
+/** Mostly plausible bodies, some of them invalid somewhere. */
 const bodies = fc.dictionary(
   fc.constantFrom(...plainFields),
   fc.oneof(

@@ -5,13 +5,13 @@ import { isCursor } from '../lists/list-query.ts'
 import { parseMoment } from '../lists/moments.ts'
 import { canonicalLanguage } from '../schemas/language-codes.ts'
 
-/** One thing wrong with a request: the field, as path from the top, and what it must be. */
+/** A problem with a request: the field, as path from the top, and what it must be. */
 export type Problem = { path: readonly string[]; rule: string }
 
-/** What becomes of unknown fields. */
+/** How unknown fields are handled. */
 export type ReadOptions = Pick<Config['requests'], 'unknownFields'>
 
-/** What JSON Schema says about a value, as far as our schemas use it. */
+/** The JSON Schema keywords that our schemas use. */
 type Rules = {
   type?: string
   enum?: readonly (string | number)[]
@@ -34,14 +34,19 @@ type Rules = {
 
 type Reading = ReadOptions & { problems: Problem[] }
 
-/** Where a value stands: a link for each part of its path, which is put together only for a problem. */
+/**
+ * The position of a value: a link for each part of its path, which is joined only for a problem.
+ */
 type Place = { name: string | number; within: Place | undefined }
 
-/** Nobody corrects more at once; the reading of a body with more problems ends there. */
+/** No client fixes more at once; reading a body with more problems stops there. */
 const MAX_LINES = 1000
-/** A line may name a hundred allowed values: a thousand such lines must not make an answer of half a megabyte. */
+/**
+ * A line may name a hundred allowed values: a thousand such lines must not produce a response of
+ * half a megabyte.
+ */
 const MAX_LINE_CHARS = 64 * 1024
-/** A key of the client may be longer than any field name; enough of it to recognise it. */
+/** A client's key may be longer than any field name; this much identifies it. */
 const MAX_SEGMENT = 100
 
 const formats = new Map([
@@ -51,10 +56,10 @@ const formats = new Map([
 ])
 
 /**
- * Reads `value` as `schema` says and notes everything that is wrong, in the order of the schema's
- * fields. One walk does what the contract asks of input (1.3, 1.6): null means absent, defaults are
- * filled in, language aliases are rewritten, nothing is coerced, unknown fields are left out or noted.
- * The value is of the schema's type when no problem was noted.
+ * Reads `value` by `schema` and records every problem, in the order of the schema's fields. One
+ * walk does what the contract requires of input (1.3, 1.6): null means absent, defaults are filled
+ * in, language aliases are rewritten, nothing is coerced, unknown fields are dropped or recorded.
+ * The value has the schema's type when no problem was recorded.
  */
 export function readFields<T extends TSchema>(
   schema: T,
@@ -77,7 +82,7 @@ export function readFields<T extends TSchema>(
 /** Lines for people, and whether there were more. */
 export type ProblemLines = { lines: string[]; cut: boolean }
 
-/** The lines that are shown of some problems: those that fit. */
+/** Returns the lines that are shown of some problems: those that fit. */
 export function linesOf(problems: readonly Problem[]): ProblemLines {
   const lines: string[] = []
   let characters = 0
@@ -90,19 +95,19 @@ export function linesOf(problems: readonly Problem[]): ProblemLines {
   return { lines, cut: lines.length < problems.length }
 }
 
-/** The 400 that lists problems, or nothing when there are none. */
+/** Returns the 400 that lists problems, or undefined when there are none. */
 export function linesError({ lines, cut }: ProblemLines): AppError | undefined {
   if (lines.length === 0) return undefined
   const detail = cut ? `the first ${lines.length} problems are listed` : undefined
   return new AppError('request_invalid', detail, { validationErrors: lines })
 }
 
-/** The same of problems that are not lines yet. */
+/** Does the same for problems that are not lines yet. */
 export function problemsError(problems: readonly Problem[]): AppError | undefined {
   return linesError(linesOf(problems))
 }
 
-/** A line of the documented grammar: letters, digits, `_` and `.`; a blank; the rule. */
+/** Returns a line of the documented grammar: letters, digits, `_` and `.`; a space; the rule. */
 export function formatProblem({ path, rule }: Problem): string {
   const name = path.map((segment) => segment.slice(0, MAX_SEGMENT).replace(/\W/g, '_')).join('.')
   return `${name} ${rule}`
@@ -128,7 +133,9 @@ type Note = (rule: string) => undefined
 /** Thrown where a walk ends early. */
 const enough = Symbol('enough problems')
 
-/** What is beyond the cap is never shown; one more tells that there is some, and ends the walk. */
+/**
+ * Problems beyond the limit are never shown; one more proves that they exist, and ends the walk.
+ */
 function noteProblem({ problems }: Reading, at: Place | undefined, rule: string): undefined {
   problems.push({ path: pathOf(at), rule })
   if (problems.length > MAX_LINES) throw enough
@@ -172,7 +179,7 @@ function readArray(
   return items ? value.map((item, i) => walk(items, item, { name: i, within: at }, reading)) : value
 }
 
-/** Reads an object whose keys are not ours to name. Their number is judged before any of them is looked at. */
+/** Reads an object with arbitrary keys. Their number is checked before any of them is read. */
 function readRecord(
   { patternProperties, maxProperties = Number.POSITIVE_INFINITY, propertyNames = {} }: Rules,
   value: Record<string, unknown>,
@@ -228,7 +235,7 @@ function typeOf(rules: Rules): string | undefined {
   return rules.enum ? typeof rules.enum[0] : rules.type
 }
 
-/** Texts that list what an enumeration allows; each is put together once, however often it is shown. */
+/** Texts that list the values of an enumeration; each is built once, however often it is shown. */
 const choices = new WeakMap<object, string>()
 
 function mustBe(rules: Rules): string {
@@ -253,7 +260,7 @@ function isOfType(value: unknown, type: string | undefined): boolean {
   return typeof value === type
 }
 
-/** Tells a JSON object from everything else that JSON can hold. */
+/** Returns whether a JSON value is an object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -262,7 +269,10 @@ function isMoment(text: string): boolean {
   return parseMoment(text) !== undefined
 }
 
-/** URL parsers drop or replace blanks, control characters and lone surrogates; what is stored and fetched must be what was sent. */
+/**
+ * URL parsers drop or replace whitespace, control characters and lone surrogates; what is stored
+ * and fetched must be what was sent.
+ */
 function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/iu.test(text) && URL.canParse(text)
 }

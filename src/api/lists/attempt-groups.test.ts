@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { groupByAttempts } from './attempt-groups.ts'
 
-/** How many attempts the deliveries of each group have. */
+/** Returns the number of attempts of the deliveries in each group. */
 function groupsOf(...attempts: number[]): number[][] {
   const groups = [...groupByAttempts(attempts.map((count) => ({ attempts: count })))]
   return groups.map((group) => group.map((delivery) => delivery.attempts))

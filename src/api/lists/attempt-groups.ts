@@ -2,8 +2,9 @@ import { KEPT_ATTEMPTS } from '../../storage/deliveries/deliveries.ts'
 import type { LoggedDelivery } from '../../storage/deliveries/delivery-log.ts'
 
 /**
- * Deliveries in groups whose attempts are loaded together: as many in all as one delivery can have, which
- * come to half a megabyte, most of it headers of receivers. Those that arrived at once go fifty at a time.
+ * Groups deliveries whose attempts are loaded together: in total as many as one delivery can have,
+ * which come to half a megabyte, most of it headers of receivers. Deliveries that succeeded at once
+ * are loaded fifty at a time.
  */
 export function* groupByAttempts<T extends Pick<LoggedDelivery, 'attempts'>>(
   deliveries: readonly T[],
@@ -11,7 +12,7 @@ export function* groupByAttempts<T extends Pick<LoggedDelivery, 'attempts'>>(
   let group: T[] = []
   let load = 0
   for (const delivery of deliveries) {
-    // One that was never tried counts too: it may have been meanwhile.
+    // A delivery without an attempt counts too: it may have one meanwhile.
     const own = Math.max(1, Math.min(delivery.attempts, KEPT_ATTEMPTS))
     if (load + own > KEPT_ATTEMPTS) {
       yield group

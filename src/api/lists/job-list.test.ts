@@ -15,7 +15,7 @@ const readQuery = compileQueryReader({
   httpPart: 'querystring',
 })
 
-/** The query as a route gets it, or the lines of what is wrong with it. */
+/** Returns the query as a route receives it, or the lines of its problems. */
 function read(text: string): ListQuery | readonly string[] {
   const { value, error } = readQuery(parseQuery(text)) as unknown as {
     value: ListQuery

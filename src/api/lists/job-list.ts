@@ -2,12 +2,12 @@ import type { Place } from '../../storage/jobs/job-lists.ts'
 import { type JobText, writeText } from '../answers/job-text.ts'
 import { filterParams, formatCursor, type PageQuery } from './list-query.ts'
 
-/** Whether more follows a page, and the places of what is on it, where a list knows them. */
+/** Whether more follows a page, and the positions of its items, where a list knows them. */
 type Page = { more: boolean; places?: readonly Place[] }
 
 /**
- * The addresses of the first, this and the next page of a list; there is no next one after the last.
- * All carry the filters; the next one also says where this page ended, if that is known.
+ * Returns the URLs of the first, the current and the next page of a list; the last page has no next
+ * one. All carry the filters; the next one also states where this page ended, if known.
  */
 export function pageUrls(
   url: string,
@@ -30,16 +30,19 @@ export function pageUrls(
   }
 }
 
-/** Addresses of the pages of a list. */
+/** URLs of the pages of a list. */
 export type PageUrls = ReturnType<typeof pageUrls>
 
-/** Pieces of about this length are few enough for a thousand small jobs, and small enough for long ones. */
+/**
+ * Chunks of about this length are few enough for a thousand small jobs, and small enough for long
+ * ones.
+ */
 const PIECE_LENGTH = 64 * 1024
 
-/** An item that is opened when its turn has come; undefined when it is gone by then. */
+/** An item that is loaded in its turn; undefined when it has been deleted by then. */
 export type LazyText = () => Promise<JobText | undefined>
 
-/** Writes a list as JSON while its items are loaded. */
+/** Yields a list as JSON while its items are loaded. */
 export async function* writeList(
   urls: PageUrls,
   items: AsyncIterable<LazyText>,

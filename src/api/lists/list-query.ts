@@ -5,7 +5,7 @@ import type { JobKind } from '../../storage/jobs/jobs.ts'
 import type { ListQuery } from '../schemas/list-query.ts'
 import { DAY_MS, parseMoment } from './moments.ts'
 
-/** The filter that a query asks for, without the account and the kind that its route implies. */
+/** Returns the filter of a query, without the account and the kind that its route implies. */
 export function toFilter(query: ListQuery): Omit<JobFilter, 'account'> {
   const { status, kind, custom_metadata } = query
   return {
@@ -16,7 +16,7 @@ export function toFilter(query: ListQuery): Omit<JobFilter, 'account'> {
   }
 }
 
-/** The moments, in milliseconds since 1970, from and before which things are asked for. */
+/** Returns the start and the end of the requested period, in milliseconds since 1970. */
 export function periodOf({
   date,
   before_date,
@@ -31,7 +31,7 @@ export function periodOf({
   }
 }
 
-/** Refuses metadata that no job could have; searching for it would cost all the same. */
+/** Rejects metadata that no job could have; a search for it would cost as much as any other. */
 export function checkMetadataLength(
   { custom_metadata = {} }: ListQuery,
   { maxMetadataChars }: Pick<Config['requests'], 'maxMetadataChars'>,
@@ -42,22 +42,25 @@ export function checkMetadataLength(
   throw new AppError('request_invalid', undefined, { validationErrors })
 }
 
-/** The part of the list: where the page before ended, when the query says so, else by counting. */
+/**
+ * Returns the requested part of the list: from where the previous page ended, if the query states
+ * it, else by counting.
+ */
 export function toPart({ cursor, offset }: ListQuery, limit: number): Part {
   const place = cursor === undefined ? undefined : parseCursor(cursor)
-  // Somebody who changes the offset of a page's address wants that offset.
+  // A client that changes the offset in a page's URL wants that offset.
   return { offset, limit, after: place?.offset === offset ? place : undefined }
 }
 
 /**
- * Where a page ended, for the address of the next one: jobs that arrive meanwhile then move nothing.
- * It holds for one offset, which stands beside it for people and for clients that count.
+ * Returns the end of a page, for the URL of the next one: jobs that arrive meanwhile then shift
+ * nothing. It is valid for one offset, which is included for people and for clients that count.
  */
 export function formatCursor({ createdAt, id }: Place, offset: number): string {
   return `${offset}.${createdAt}.${id}`
 }
 
-/** Tells a cursor of ours from anything else. */
+/** Returns whether a text is a cursor of this server. */
 export function isCursor(text: string): boolean {
   return parseCursor(text) !== undefined
 }
@@ -68,10 +71,13 @@ function parseCursor(text: string): (Place & { offset: number }) | undefined {
   return { offset: Number(offset), createdAt: Number(createdAt), id }
 }
 
-/** What any list is asked with. */
+/** The query of any list. */
 export type PageQuery = Pick<ListQuery, 'offset' | 'limit' | 'cursor'> & Record<string, unknown>
 
-/** What a page's address repeats of the query: the filters, lists as repeated parameters, metadata as JSON. */
+/**
+ * Returns the part of the query that a page's URL repeats: the filters, lists as repeated
+ * parameters, metadata as JSON.
+ */
 export function filterParams(query: PageQuery): URLSearchParams {
   const { offset: _, limit: __, cursor: ___, ...filters } = query
   const params = new URLSearchParams()

@@ -1,21 +1,21 @@
 const DAY = /^(\d{4})-(\d\d)-(\d\d)/
 const TIME = /^[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?/i
-/** A plus sign that a client did not encode arrives as a blank. */
+/** A plus sign that a client did not encode arrives as a space. */
 const ZONE = /^(?:z|([+ -])(\d\d):?(\d\d)?)$/i
 
 /** The length of a day, in milliseconds. */
 export const DAY_MS = 86_400_000
 
 /**
- * Reads an ISO 8601 date or date-time: milliseconds since 1970, or undefined when it is neither. A date
- * stands for its midnight, and what names no zone is meant in UTC (contract 2.4).
+ * Parses an ISO 8601 date or date-time: milliseconds since 1970, or undefined when it is neither. A
+ * date means its midnight; without a time zone, UTC applies (contract 2.4).
  */
 export function parseMoment(text: string): number | undefined {
   const day = DAY.exec(text)
   if (!day) return undefined
   const [, year, month, date] = day.map(Number)
   const midnight = Date.UTC(year!, month! - 1, date)
-  // Date.UTC takes the 31st of February for the 3rd of March, and years below 100 for others.
+  // Date.UTC takes February 31 for March 3, and years below 100 for others.
   if (!new Date(midnight).toISOString().startsWith(day[0])) return undefined
   const rest = text.slice(day[0].length)
   if (rest === '') return midnight
@@ -29,14 +29,14 @@ export function parseMoment(text: string): number | undefined {
   return midnight + ((hours! * 60 + minutes! - offset) * 60 + seconds) * 1000 + milliseconds
 }
 
-/** A moment as it is answered: ISO 8601, UTC, with milliseconds; null where there is none. */
+/** Formats a time for a response: ISO 8601, UTC, with milliseconds; null stays null. */
 export function toDateTime(milliseconds: number): string
 export function toDateTime(milliseconds: number | null): string | null
 export function toDateTime(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString()
 }
 
-/** Minutes east of Greenwich. */
+/** Returns minutes east of Greenwich. */
 function parseZone(text: string): number | undefined {
   if (text === '') return 0
   const zone = ZONE.exec(text)

@@ -1,13 +1,13 @@
-/** What a query parameter can hold: text, several texts, or what brackets build. */
+/** The value of a query parameter: text, several texts, or what brackets build. */
 export type QueryValue = string | QueryValue[] | { [key: string]: QueryValue }
 
-/** Nobody asks for more; each level is a step of recursion. */
+/** No client needs more; each level is a step of recursion. */
 const MAX_DEPTH = 20
 
 /**
- * Parses a query string with the bracket spellings that clients use: `a=1&a=2` and `a[]=1&a[]=2` are
- * lists, `a[b][c]=1` nests, and below the top `a[b][0]=1&a[b][1]=2` is a list too. What is deeper than `MAX_DEPTH` stays a
- * plain name. Objects have no prototype that a key could reach.
+ * Parses a query string with the bracket notations that clients use: `a=1&a=2` and `a[]=1&a[]=2`
+ * are lists, `a[b][c]=1` nests, and below the top level `a[b][0]=1&a[b][1]=2` is a list too. A name
+ * deeper than `MAX_DEPTH` stays a plain name. Objects have no prototype that a key could reach.
  */
 export function parseQuery(text: string): Record<string, QueryValue> {
   const query = createObject()
@@ -29,7 +29,7 @@ function createObject(): QueryObject {
   return Object.create(null) as QueryObject
 }
 
-/** A further value for a key makes a list of both. */
+/** A second value for a key makes a list of both. */
 function put(target: QueryObject, key: string, value: QueryValue): void {
   const known = target[key]
   if (known === undefined) target[key] = value

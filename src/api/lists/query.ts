@@ -6,8 +6,8 @@ import type { QueryValue } from './parse-query.ts'
 type QuerySchema = { properties: Record<string, { type?: string }> }
 
 /**
- * Makes the framework read query parameters by their schema; paths and bodies pass, since whoever
- * looks an id up or reads a body judges them. Parameters that no schema names are ignored.
+ * Makes the framework read query parameters by their schema. Paths and bodies pass: the code that
+ * looks up an id or reads a body validates them. Parameters that no schema names are ignored.
  */
 export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   if (httpPart !== 'querystring') return () => true
@@ -24,7 +24,10 @@ export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, htt
   }
 }
 
-/** One problem for each parameter, by its name alone: its values may have been spelled without places. */
+/**
+ * Returns one problem for each parameter, by its name alone: its values may have been given without
+ * indexes.
+ */
 function parameterProblems(problems: readonly Problem[]): Problem[] {
   const firsts = new Map<string, Problem>()
   for (const { path, rule } of problems) {
@@ -35,8 +38,8 @@ function parameterProblems(problems: readonly Problem[]): Problem[] {
 }
 
 /**
- * Parses what a parameter holds into a value of its type. An empty one counts as not given; what
- * cannot be parsed stays as it is, for the reader to refuse.
+ * Parses the text of a parameter into a value of its type. An empty value counts as absent; what
+ * cannot be parsed stays as it is, for the reader to reject.
  */
 function fromText(value: QueryValue, type: string | undefined): unknown {
   if (type === 'array') return toList(value)
@@ -47,13 +50,13 @@ function fromText(value: QueryValue, type: string | undefined): unknown {
   return value
 }
 
-/** What is larger than any list is as good as the largest number that counts exactly. */
+/** A number larger than any list is as good as the largest exact integer. */
 function toInteger(digits: string): number {
   const { MAX_SAFE_INTEGER, MIN_SAFE_INTEGER } = Number
   return Math.max(MIN_SAFE_INTEGER, Math.min(Number(digits), MAX_SAFE_INTEGER))
 }
 
-/** A list is spelled by repetition, with brackets or with commas. */
+/** A list is given by repetition, with brackets or with commas. */
 function toList(value: QueryValue): unknown {
   if (typeof value === 'object' && !Array.isArray(value)) {
     // `status[0]=done&status[1]=error`
@@ -68,7 +71,7 @@ function toList(value: QueryValue): unknown {
 
 function parseJson(text: string): unknown {
   try {
-    // A null would count as not given.
+    // A null would count as absent.
     return JSON.parse(text) ?? text
   } catch {
     return text

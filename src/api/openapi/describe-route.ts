@@ -6,7 +6,7 @@ import { publishSchema } from './publish-schema.ts'
 
 type Schema = Record<string, unknown>
 
-/** An answer as the description shows it. */
+/** A response in the API description. */
 type Answer = { type?: string; description?: string; headers?: Schema; content?: Schema }
 
 const text = (description: string) => ({ type: 'string', description })
@@ -21,11 +21,11 @@ const retryAfter = {
   },
 }
 
-/** Errors that any route can give, and those that stand before every route with a key. */
+/** Errors that any route can return, and those that precede every route with a key. */
 const always: readonly ErrorStatus[] = [400, 500, 503]
 const withKey: readonly ErrorStatus[] = [401, 403, 429]
 
-/** Headers of the answers with errors of some statuses. */
+/** Headers of error responses with some statuses. */
 const errorHeaders: Partial<Record<string, Schema>> = {
   416: { 'Content-Range': text('How many bytes there are') },
   429: retryAfter,
@@ -33,8 +33,8 @@ const errorHeaders: Partial<Record<string, Schema>> = {
 }
 
 /**
- * Completes the schema of a route for the description: errors that need not be named by each route,
- * headers, and all schemas in the form in which they are published.
+ * Completes the schema of a route for the description: errors that routes need not name themselves,
+ * headers, and all schemas in their published form.
  */
 export function describeRoute(
   schema: FastifySchema & { security?: unknown },
@@ -63,7 +63,7 @@ export function describeRoute(
   }
 }
 
-/** A parameter that is an object is given as JSON: no other spelling of OpenAPI can nest. */
+/** A parameter that is an object is given as JSON: no other OpenAPI style can nest. */
 function describeQuery(schema: object): Schema {
   const published = publishSchema(schema, { closed: false })
   for (const parameter of Object.values(published.properties as Record<string, Schema>)) {
@@ -72,7 +72,7 @@ function describeQuery(schema: object): Schema {
   return published
 }
 
-/** What the parser of HTTP refuses before there is a route. */
+/** What the HTTP parser refuses before there is a route. */
 const otherErrors = describeAnswer(
   {
     description: 'Any other error, such as 408 or 431 for a request that cannot be read.',

@@ -6,7 +6,7 @@ import { describeRoute } from './describe-route.ts'
 import { hoistComponents } from './hoist-components.ts'
 import { describeWebhooks } from './webhooks.ts'
 
-/** What of the settings clients can notice. */
+/** The settings that clients can notice. */
 export type DescribedSettings = Pick<Config, 'http' | 'requests' | 'storage' | 'media'>
 
 const tags = [
@@ -18,7 +18,10 @@ const tags = [
   { name: 'Server', description: 'The state of the server, and this description' },
 ]
 
-/** Collects the schemas of all routes that are added afterwards; `http.swagger()` is the document. */
+/**
+ * Collects the schemas of all routes that are added afterwards; `http.swagger()` returns the
+ * document.
+ */
 export async function describeApi(http: FastifyInstance, config: DescribedSettings): Promise<void> {
   const { authHeaderNames, publicBaseUrl } = config.http
   const [headerName = ''] = authHeaderNames
@@ -32,7 +35,7 @@ export async function describeApi(http: FastifyInstance, config: DescribedSettin
         summary: 'Self-hosted speech-to-text',
         description: introduction(config),
       },
-      // Relative to where the document lies, unless the operator says what clients see.
+      // Relative to the location of the document, unless the operator configures what clients see.
       servers: [{ url: publicBaseUrl ?? '/' }],
       tags,
       security: [{ key: [] }],
@@ -62,7 +65,7 @@ export async function describeApi(http: FastifyInstance, config: DescribedSettin
   })
 }
 
-/** No operation has this answer: it is given where there is none. */
+/** No operation has this response: it is sent where there is none. */
 function methodNotAllowed() {
   const allow = {
     description: 'Methods that the path has',

@@ -1,8 +1,7 @@
 /**
- * Moves every schema with a title out of `parts` of the description into a component of that name, and
- * leaves references.
- * The schemas of a route can thus be plain values that contain one another. Two different schemas of
- * one name are a mistake.
+ * Moves every schema with a title from `parts` of the description into a component of that name,
+ * and leaves references. The schemas of a route can thus be plain values that contain one another.
+ * Two different schemas with one name are an error.
  */
 export function hoistComponents<T extends Record<string, unknown>>(
   parts: T,

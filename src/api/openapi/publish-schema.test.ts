@@ -71,7 +71,7 @@ test('keys that are not ours to name stay free, also where unknown fields are re
 
 const body = preRecordedRequest(readConfig({ STENO_EXTRA_LANGUAGE_CODES: 'yue' }))
 
-/** Wrong values of every type. Null is not among them: for a field it means that it is absent. */
+/** Invalid values of every type. Null is not among them: for a field it means absent. */
 const junk = fc.oneof(
   fc.constantFrom<unknown>('', 'xx', '/file/1', 'ftp://a.example/b', 'true', '16'),
   fc.constantFrom<unknown>(true, 0, -1, 0.5, 31, 1e300, 2 ** 53),

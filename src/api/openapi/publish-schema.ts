@@ -9,16 +9,16 @@ type Schema = Record<string, unknown>
 /** Formats of JSON Schema and of OpenAPI that our schemas use; any other is our own. */
 const standardFormats = new Set(['binary', 'date', 'date-time', 'uri', 'uuid'])
 
-/** What stands for a format of our own; one that is not here is left out. */
+/** Replacements for our own formats; one without a replacement is dropped. */
 const ownFormats: Record<string, Schema> = {
   moment: { anyOf: [{ format: 'date' }, { format: 'date-time' }] },
   'http-url': { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]' },
 }
 
 /**
- * Rewrites a schema of ours as the plain JSON Schema that clients read. Inside, a field with a default
- * is required, since it is there after reading; outside, nobody has to send it. Integers are those
- * that JSON carries exactly.
+ * Rewrites one of our schemas as the plain JSON Schema that clients read. Internally, a field with
+ * a default is required, since it is present after reading; for clients, it is optional. Integers
+ * are those that JSON carries exactly.
  */
 export function publishSchema(schema: object, options: PublishOptions): Schema {
   const { format, patternProperties, properties, required, ...rest } = schema as Schema
@@ -49,7 +49,7 @@ export function publishSchema(schema: object, options: PublishOptions): Schema {
   return published
 }
 
-/** Schemas stand in schemas one by one (`items`) or in lists (`anyOf`); a default is no schema. */
+/** Schemas occur in schemas singly (`items`) or in lists (`anyOf`); a default is not a schema. */
 function publishValue(key: string, value: unknown, options: PublishOptions): unknown {
   if (key === 'default' || typeof value !== 'object' || value === null) return value
   if (!Array.isArray(value)) return publishSchema(value, options)

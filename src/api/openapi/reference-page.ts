@@ -1,9 +1,9 @@
-/** Where the page finds what it is made of. */
+/** The URLs that the page loads. */
 export type PageAddresses = { document: string; script: string }
 
 /**
- * The viewer shows what the document says and sends requests to its server. Everything in it that would
- * talk to its maker or anybody else is off: fonts, proxy, accounts, assistants, reports of use.
+ * The viewer shows the document and sends requests to its server. Everything in it that would
+ * contact its vendor or any other party is off: fonts, proxy, accounts, assistants, telemetry.
  */
 const options = {
   withDefaultFonts: false,
@@ -18,7 +18,10 @@ const options = {
   orderSchemaPropertiesBy: 'preserve',
 }
 
-/** The reference page, as HTML. Its script reads the attributes of the element `api-reference`. */
+/**
+ * Returns the reference page, as HTML. Its script reads the attributes of the element
+ * `api-reference`.
+ */
 export function referencePage({ document, script }: PageAddresses): string {
   return `<!doctype html>
 <html lang="en">
@@ -38,8 +41,8 @@ export function referencePage({ document, script }: PageAddresses): string {
 }
 
 /**
- * What the page may load: itself, from here. Styles are written into the page by its script, which no
- * policy can tell from others.
+ * Returns the policy for what the page may load: only content of this server. Its script writes
+ * styles into the page, which no policy can distinguish from others.
  */
 export function pagePolicy(publicBaseUrl: string | undefined): string {
   const api = publicBaseUrl === undefined ? '' : ` ${new URL(publicBaseUrl).origin}`

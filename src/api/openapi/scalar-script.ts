@@ -3,7 +3,10 @@ import { Worker } from 'node:worker_threads'
 
 let script: Promise<Buffer> | undefined
 
-/** The script of the reference page, compressed with gzip; it is the same for every server, and loaded once. */
+/**
+ * Loads the script of the reference page, compressed with gzip; it is the same for every server,
+ * and loaded once.
+ */
 export function loadScalarScript(): Promise<Buffer> {
   script ??= loadInThread().catch((error) => {
     script = undefined

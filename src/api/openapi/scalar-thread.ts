@@ -4,8 +4,9 @@ import scalar from '@scalar/fastify-api-reference'
 import Fastify from 'fastify'
 
 /**
- * The thread that fetches the reference page's script. Its package holds it as a text of four megabytes
- * inside a plugin; reading it in the server would stop all else for a moment and keep the text for good.
+ * The thread that loads the reference page's script. Its package holds it as a text of four
+ * megabytes inside a plugin; reading it in the server would block everything else for a moment and
+ * keep the text in memory forever.
  */
 const http = Fastify()
 await http.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } })

@@ -2,7 +2,10 @@ import type { TSchema } from 'typebox'
 import { CallbackEvent, LiveCallbackEvent, WebhookEvent } from '../schemas/events.ts'
 import { publishSchema } from './publish-schema.ts'
 
-/** What receivers of callbacks and webhooks are sent: the section `webhooks` of the description. */
+/**
+ * Describes what receivers of callbacks and webhooks get: the section `webhooks` of the
+ * description.
+ */
 export function describeWebhooks(): Record<string, unknown> {
   const callback = 'The end of the job of a recording, sent to its `callback_config.url`'
   const message = 'A message of a live session, sent to its `callback_config.url`'

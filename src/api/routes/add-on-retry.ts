@@ -6,13 +6,13 @@ import { errorAnswers } from '../schemas/error.ts'
 import { AddOnAnswer } from '../schemas/job-results.ts'
 import { serializeByKey } from '../serialize-by-key.ts'
 
-/** Any text is accepted here: what is not an id or an add-on is simply not found. */
+/** Accepts any text: what is not an id or an add-on is simply not found. */
 const AddOnParams = Type.Object({
   id: Type.String(),
   name: Type.String({ description: 'The switch that asks for the add-on, such as `subtitles`' }),
 })
 
-/** Makes a failed add-on of a recorded job again, without recognition. Our extension of the API. */
+/** Retries a failed add-on of a recorded job, without recognition. Our extension of the API. */
 export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsyncTypebox {
   const inTurn = serializeByKey()
   return async (http) => {
@@ -37,7 +37,8 @@ export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsync
         },
       },
       async ({ account, params: { id, name } }, reply) => {
-        // One after the other: all add-ons of an account at once would keep the jobs of the others waiting.
+        // One after the other: all add-ons of an account at once would delay the jobs of other
+        // accounts.
         const addOn = { id, account, kind: 'pre-recorded', name } as const
         const answer = await inTurn(account, () => jobs.retryAddOn(addOn))
         return reply.type('application/json; charset=utf-8').send(answer)

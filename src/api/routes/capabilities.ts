@@ -5,7 +5,7 @@ import { Capabilities } from '../schemas/capabilities.ts'
 import { liveModelNames, modelNames } from '../schemas/model-names.ts'
 import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
 
-/** What this server can do, as its own parts tell it. Our extension of the API. */
+/** Reports what this server can do, as its modules state it. Our extension of the API. */
 export function capabilityRoutes({
   config,
   speech,
@@ -50,7 +50,7 @@ export function capabilityRoutes({
   }
 }
 
-/** The published schema of what configures an add-on; null for those without options. */
+/** Returns the published schema of an add-on's configuration; null for those without options. */
 function configSchemas({ requests, models }: App['config']) {
   const fields: Record<string, object> = preRecordedRequest({ requests, models }).properties
   return (name: string) => {

@@ -9,7 +9,7 @@ import { CreatedJob } from '../schemas/job.ts'
 import { CreationHeaders, creationOperation } from '../schemas/operations.ts'
 import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
 
-/** Creation of a pre-recorded job, answered as soon as the job is stored (contract 2.3). */
+/** Creates a pre-recorded job, and responds as soon as the job is stored (contract 2.3). */
 export function createRoute(
   app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
   { path }: { path: string },
@@ -37,7 +37,7 @@ export function createRoute(
         const creation = await app.bodies.read('pre-recorded', request, { wantsFingerprint })
         const { fingerprint = '' } = creation
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
-        // Before anything else is judged: what was right then may not be right any more.
+        // Before any other check: what was valid then may not be valid any more.
         const repeated = idempotency && (await app.jobs.findRepeated(idempotency))
         if (repeated) return answer(repeated)
         const bases = [base, originOf(raw, app.config.http)]

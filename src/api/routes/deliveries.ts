@@ -20,13 +20,13 @@ import { serializeByKey } from '../serialize-by-key.ts'
 
 const path = '/v2/deliveries'
 
-/** What receivers of callbacks and webhooks were told: the list, and one of it. */
+/** Lists deliveries of callbacks and webhooks, and returns single ones. */
 export function deliveryRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
   const inTurn = serializeByKey()
-  // It is sent as text while the attempts are loaded.
+  // The list is sent as text while the attempts are loaded.
   const Streamed = Type.Unsafe<Readable>(DeliveryList)
   return async (http) => {
     http.get(
@@ -52,7 +52,7 @@ export function deliveryRoutes({
         const page = await inTurn(account, () => listDeliveries(db, filter, part))
         const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
         reply.type('application/json; charset=utf-8')
-        // The framework would read what it drops for HEAD.
+        // The framework would read what it discards for HEAD.
         const deliveries = method === 'HEAD' ? [] : page.deliveries
         return reply.send(Readable.from(writeList(urls, describe(deliveries))))
       },

@@ -13,7 +13,10 @@ const SCRIPT_MAX_AGE = 86_400
 
 const open = { tags: ['Server'], security: [] }
 
-/** The description of this interface, for programs and for people. Neither needs a key, and neither holds a secret. */
+/**
+ * Serves the description of this API, for programs and for people. Neither needs a key, and neither
+ * holds a secret.
+ */
 export function descriptionRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsyncTypebox {
   const { publicBaseUrl } = config.http
   const prefix = publicBaseUrl ? new URL(publicBaseUrl).pathname.replace(/\/$/, '') : ''
@@ -82,7 +85,7 @@ function text(mediaType: string) {
   return { description: 'OK', content: { [mediaType]: { schema: Type.String() } } }
 }
 
-/** Sends `body` with a tag made of `content`, or 304 when the client has it already. */
+/** Sends `body` with an ETag made of `content`, or 304 when the client already has it. */
 function sendTagged(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -22,7 +22,7 @@ import { serializeByKey } from '../serialize-by-key.ts'
 
 const path = '/v2/endpoints'
 
-/** Who is told of an account's jobs, and whether anything is sent there. */
+/** Lists the endpoints that are notified of an account's jobs, and enables or disables them. */
 export function endpointRoutes({
   config,
   storage: { db },
@@ -75,7 +75,8 @@ export function endpointRoutes({
         const at = Date.now()
         await disableEndpoint(db, id, { reason: 'by the account', at })
         const endpoint = await requireEndpoint({ id, account })
-        // Again, if it was disabled already: whoever did so may have been stopped before this.
+        // Repeated even for a disabled endpoint: an earlier attempt may have been interrupted
+        // before this.
         const reason = disabledReason(endpoint.disabledReason)
         await failEndpointDeliveries(db, id, { reason, at })
         return toEndpointView(endpoint)

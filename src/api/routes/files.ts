@@ -7,7 +7,7 @@ import { sendFile } from '../answers/send-file.ts'
 import { IdParams } from '../schemas/job.ts'
 import { downloadAnswers, RangeHeaders } from '../schemas/operations.ts'
 
-/** Gives an upload back (contract 2.2). */
+/** Returns an uploaded file (contract 2.2). */
 export function fileRoutes({ storage }: Pick<App, 'storage'>): FastifyPluginAsyncTypebox {
   return async (http) => {
     const schema = {

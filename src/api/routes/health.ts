@@ -6,12 +6,15 @@ import { OneOf } from '../schemas/values.ts'
 
 const Health = Type.Object({ status: OneOf('ok') }, { title: 'Health' })
 
-/** An answer this old is still good: polling must not load the machine. */
+/** A response this old is still valid: polling must not load the machine. */
 const READY_FOR_MS = 5000
 /** A second of audio takes a fraction of a second; an engine that needs this long is stuck. */
 const READY_TIMEOUT_MS = 15_000
 
-/** Whether the process lives, and whether it takes work: has space and can recognise speech. Neither needs a key. */
+/**
+ * Reports whether the process is alive, and whether it accepts work: has disk space and can
+ * recognize speech. Neither route needs a key.
+ */
 export function healthRoutes({
   speech,
   storage: { space },
@@ -41,7 +44,10 @@ export function healthRoutes({
   }
 }
 
-/** Asks the engine at most once at a time, and not again while its last answer is fresh. */
+/**
+ * Creates a check that runs at most one engine check at a time, and none while its last result is
+ * fresh.
+ */
 export function createReadiness(speech: Pick<App['speech'], 'checkReady'>): () => Promise<void> {
   let answer: Promise<void> | undefined
   return () => {

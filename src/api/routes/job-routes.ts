@@ -26,13 +26,16 @@ import { serializeByKey } from '../serialize-by-key.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** A row with its result is at most some hundred kilobytes; these many at a time stay a few megabytes. */
+/**
+ * A row with its result is at most some hundred kilobytes; this many at a time stay within a few
+ * megabytes.
+ */
 const LOADED_AT_ONCE = 20
 
-/** Where the routes lie, and which jobs they know. */
+/** The path of the routes, and the jobs that they serve. */
 export type JobRouteOptions = {
   path: string
-  /** The only kind that these routes know; both when absent. */
+  /** The only kind that these routes serve; both when absent. */
   kind?: JobKind
 }
 
@@ -67,7 +70,7 @@ export function jobRoutes(
         const page = await inTurn(account, () => listJobs(storage.db, filter, part))
         const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
         reply.type(JSON_TYPE)
-        // The framework would read what it drops for HEAD.
+        // The framework would read what it discards for HEAD.
         const places = method === 'HEAD' ? [] : page.places
         return reply.send(Readable.from(writeList(urls, loadJobs(places, account))))
       },
@@ -90,12 +93,13 @@ export function jobRoutes(
         reply.header('content-length', text.bytes)
         if (method !== 'HEAD') {
           const stream = Readable.from(writeText(text))
-          // A client that leaves at once leaves a generator that never begins, nor cleans up.
+          // If a client disconnects at once, the generator never starts, and so never cleans up.
           stream.once('close', () => text.body.destroy())
           return reply.send(stream)
         }
         text.body.destroy()
-        // A stream that ends at once: the framework would set the length of any other empty body to 0.
+        // A stream that ends at once: the framework would set the length of any other empty body to
+        // 0.
         return reply.send(Readable.from([]))
       },
     )
@@ -104,7 +108,7 @@ export function jobRoutes(
       `${path}/:id`,
       { schema: { ...operations.remove, params: IdParams, response: deletionAnswers } },
       async ({ account, scopes, params: { id } }, reply) => {
-        // Routes of both kinds must not lead around the scope of one.
+        // Routes of both kinds must not bypass the scope of one.
         const deletable = kind ?? (scopes.includes('live') ? undefined : 'pre-recorded')
         await jobs.remove({ id, account, kind: deletable })
         return reply.code(202).send()
@@ -127,7 +131,10 @@ export function jobRoutes(
     })
   }
 
-  /** Some jobs at a time: a page may hold a thousand results of a megabyte. One that was deleted meanwhile is left out. */
+  /**
+   * Loads some jobs at a time: a page may hold a thousand results of a megabyte. Omits jobs that
+   * were deleted meanwhile.
+   */
   async function* loadJobs(places: readonly Place[], account: string): AsyncGenerator<LazyText> {
     for (let i = 0; i < places.length; i += LOADED_AT_ONCE) {
       const ids = places.slice(i, i + LOADED_AT_ONCE).map(({ id }) => id)

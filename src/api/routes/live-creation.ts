@@ -11,7 +11,7 @@ import { liveCreationOperation } from '../schemas/live-operations.ts'
 import { liveRequest } from '../schemas/live-request.ts'
 import { CreationHeaders } from '../schemas/operations.ts'
 
-/** Creation of a live session, answered as soon as its job is stored (contract 5.1). */
+/** Creates a live session, and responds as soon as its job is stored (contract 5.1). */
 export function liveCreation({
   config,
   live,
@@ -40,7 +40,7 @@ export function liveCreation({
         const creation = await bodies.read('live', request, { wantsFingerprint: key !== undefined })
         const { fingerprint = '' } = creation
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
-        // Before anything else is judged: what was right then may not be right any more.
+        // Before any other check: what was valid then may not be valid any more.
         const repeated = idempotency && (await live.findRepeated(idempotency))
         if (repeated) return answer(repeated)
         const submission = toLiveSubmission(creation)

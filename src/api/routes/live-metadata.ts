@@ -20,7 +20,7 @@ const Metadata = Type.Object(
   { title: 'PostSessionMetadata', additionalProperties: true, ...bounds },
 )
 
-/** What a client tells about a session, also after it has ended (contract 2.11). */
+/** Stores what a client states about a session, even after it has ended (contract 2.11). */
 export function liveMetadata({
   config,
   storage,
@@ -46,7 +46,7 @@ export function liveMetadata({
         const { id } = params
         const { text: metadata } = await bodies.read('post-session-metadata', request)
         const { maxPatchBytes } = config.http
-        // A number is written out: 1e20 has four characters when it comes, and 21 when it is stored.
+        // Numbers are expanded: 1e20 has four characters on arrival, and 21 when it is stored.
         if (Buffer.byteLength(metadata) > maxPatchBytes) {
           throw new AppError('body_too_large', `more than ${maxPatchBytes} bytes of JSON`)
         }

@@ -5,7 +5,7 @@ import { jobRoutes } from './job-routes.ts'
 import { liveCreation } from './live-creation.ts'
 import { liveMetadata } from './live-metadata.ts'
 
-/** Live sessions, but for their sockets. */
+/** Serves live sessions, except for their sockets. */
 export function liveRoutes(
   app: Pick<App, 'config' | 'storage' | 'jobs' | 'live'> & { bodies: Bodies },
 ): FastifyPluginAsyncTypebox {

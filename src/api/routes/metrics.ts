@@ -7,7 +7,10 @@ import { sha256 } from '../auth/auth.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { createScrape, type ScrapeParts } from '../scrape.ts'
 
-/** The metrics of this server, for Prometheus. They need no key of the service, but may need a token of their own. */
+/**
+ * Serves the metrics of this server, for Prometheus. They need no key of the service, but may need
+ * a token of their own.
+ */
 export function metricsRoutes({
   config,
   ...parts
@@ -38,7 +41,7 @@ export function metricsRoutes({
   }
 }
 
-/** Compares hashes: the time that takes tells nothing about the token. */
+/** Compares hashes: the duration reveals nothing about the token. */
 function requireToken(authorization: string | undefined, expected: Buffer): void {
   if (authorization === undefined) {
     throw new AppError('key_missing', 'the token of the metrics is missing')

@@ -11,7 +11,7 @@ import { jobRoutes } from './job-routes.ts'
 
 const path = '/v2/pre-recorded'
 
-/** Jobs of recorded audio, and how far each one is. */
+/** Serves jobs of recorded audio, and their progress. */
 export function preRecordedRoutes(
   app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
 ): FastifyPluginAsyncTypebox {

@@ -16,7 +16,7 @@ import { serializeByKey } from '../serialize-by-key.ts'
 
 type Parts = Pick<App, 'storage' | 'delivery'> & { bodies: Bodies }
 
-/** Has receivers told again: of one event, or of all that they missed. */
+/** Notifies receivers again: of one event, or of all that they missed. */
 export function resendingRoutes(app: Parts): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(resendFailedRoute(app))

@@ -6,12 +6,15 @@ import { jobRoutes } from './job-routes.ts'
 
 const path = '/v2/transcription'
 
-/** The deprecated twins (contract 9): creation as for recorded audio, everything else for both kinds. */
+/**
+ * Serves the deprecated twin routes (contract 9): creation as for recorded audio, everything else
+ * for both kinds.
+ */
 export function transcriptionRoutes(
   app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
-    // Also on what is refused before it gets here, such as a request without a key.
+    // Includes requests that are refused before they get here, such as one without a key.
     http.addHook('onSend', async (_request, reply) => {
       reply.header('deprecation', 'true')
     })

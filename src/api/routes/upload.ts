@@ -67,7 +67,7 @@ export function uploadRoutes({
   async function fetchUpload(request: FastifyRequest, signal: AbortSignal): Promise<StoredFile> {
     const { account, raw } = request
     const { audio_url: source } = await bodies.read('upload-address', request)
-    // The client waits in silence while we fetch, which has limits of its own.
+    // The client waits in silence during the download, which has limits of its own.
     raw.socket.setTimeout(0)
     try {
       return await jobs.uploadFrom(account, { source, signal })
@@ -77,7 +77,7 @@ export function uploadRoutes({
   }
 }
 
-/** Aborts when the client is gone before it was answered. */
+/** Returns a signal that aborts when the client disconnects before its response. */
 function leaving({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
   raw.once('close', () => {

@@ -17,34 +17,34 @@ import {
 } from './limits.ts'
 import { piiTypes } from './pii-types.ts'
 
-/** A switch that is off until it is asked for. */
+/** Defines a switch that is off by default. */
 export function Switch(options: { deprecated?: boolean; description?: string } = {}) {
   return Type.Boolean({ default: false, ...options })
 }
 
 type Named = readonly [string, ...string[]]
 
-/** One of a few names; the first is taken when none is given. */
+/** Defines a choice of a few names; the first is the default. */
 function Choice<T extends Named>(...names: T) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: names, default: names[0] })
 }
 
-/** The address of a recording, or one where somebody is called back. */
+/** The URL of a recording, or of a callback. */
 export const HttpUrl = Type.String({ format: 'http-url', maxLength: MAX_URL_CHARS })
 
 /** A word or a short phrase of a vocabulary. */
 const Term = Type.String({ minLength: 1, maxLength: MAX_TERM_CHARS })
-/** The same where nothing is wrong with none. */
+/** The same, where an empty one is valid. */
 const AnyTerm = Type.String({ maxLength: MAX_TERM_CHARS })
 
-/** The codes of languages that can be transcribed: the known ones and the operator's own. */
+/** Defines a list of transcription languages: the known codes and the operator's own. */
 export function LanguageList(Language: ReturnType<typeof LanguageCode>) {
   return Type.Array(Language, { maxItems: Math.max(MAX_LANGUAGES, Language.enum.length) })
 }
 
 /**
- * Configuration objects of the add-ons (contract 2.3.1). Bounds are inclusive. A field with a default is
- * always there after reading, although no client has to send it.
+ * Defines the configuration objects of the add-ons (contract 2.3.1). Bounds are inclusive. A field
+ * with a default is always present after reading, although clients may omit it.
  */
 export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requests'>) {
   const Language = LanguageCode([...transcriptionCodes, ...models.extraLanguageCodes])
@@ -73,7 +73,8 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
     ),
     CustomVocabularyConfig: Type.Object(
       {
-        // Required as well, unless the list came as `custom_vocabulary` itself, as older clients send it.
+        // Required as well, unless the list was given as `custom_vocabulary` itself, as older
+        // clients do.
         vocabulary: Type.Optional(Vocabulary),
         default_intensity: Type.Number({ minimum: 0, maximum: 1, default: 0.5 }),
       },
@@ -173,7 +174,10 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
   }
 }
 
-/** A field that clients still send and nothing reads any more; never a problem, never an unknown field. */
+/**
+ * Defines a field that clients still send and that is no longer read; never a problem, never an
+ * unknown field.
+ */
 export function Ignored() {
   return Type.Optional(
     Type.Unknown({ deprecated: true, description: 'Accepted and ignored' }) as TSchema,

@@ -11,7 +11,10 @@ export const AddOnError = Type.Object(
   { title: 'AddOnError' },
 )
 
-/** The wrapper in which every add-on answers (contract 4.5); it becomes the component `nameResult`. */
+/**
+ * Defines the envelope of every add-on result (contract 4.5); it becomes the component
+ * `nameResult`.
+ */
 export function addOnResult<T extends TSchema>(name: string, results: T) {
   return Type.Object(
     {

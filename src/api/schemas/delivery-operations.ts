@@ -4,7 +4,7 @@ function operation(operationId: string, summary: string, description: string): O
   return { tags: ['Deliveries'], operationId, summary, description }
 }
 
-/** Routes on what receivers of callbacks and webhooks were told. */
+/** Routes on deliveries of callbacks and webhooks. */
 export const deliveryOperations = {
   list: operation(
     'listDeliveries',

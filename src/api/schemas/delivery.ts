@@ -4,7 +4,7 @@ import { MAX_NAME_CHARS, MAX_QUERY_VALUES } from './limits.ts'
 import { AnyOf, Moment, pageFields, pageOf } from './list-query.ts'
 import { DateTime, Nullable, OneOf } from './values.ts'
 
-/** How a delivery stands. */
+/** The statuses of a delivery. */
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
 
 const Headers = Type.Record(Type.String(), Type.String())
@@ -28,7 +28,7 @@ const AttemptView = Type.Object(
   },
 )
 
-/** What a receiver is told of one event, and what became of it. */
+/** The delivery of one event to a receiver, and its outcome. */
 export const DeliveryView = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'The `webhook-id` of every attempt' }),
@@ -54,13 +54,13 @@ export const DeliveryView = Type.Object(
   { title: 'Delivery' },
 )
 
-/** A delivery as it is answered. */
+/** A delivery in a response. */
 export type DeliveryView = Static<typeof DeliveryView>
 
 /** One page of deliveries. */
 export const DeliveryList = pageOf(DeliveryView, 'DeliveryList')
 
-/** Which deliveries are asked for, and which part of their list. */
+/** Filters of deliveries, and the part of their list. */
 export const DeliveryQuery = Type.Object({
   ...pageFields('Deliveries'),
   date: Moment('Deliveries queued on this UTC day'),
@@ -81,5 +81,5 @@ export const DeliveryQuery = Type.Object({
   ),
 })
 
-/** What a list of deliveries is asked with. */
+/** The query of a list of deliveries. */
 export type DeliveryQuery = Static<typeof DeliveryQuery>

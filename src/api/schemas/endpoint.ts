@@ -6,7 +6,7 @@ import { DateTime, Nullable, OneOf } from './values.ts'
 const endpointKinds = ['callback', 'webhook'] as const
 const endpointStatuses = ['enabled', 'failing', 'disabled'] as const
 
-/** A receiver of an account, and how it fares. */
+/** A receiver of an account, and its state. */
 export const EndpointView = Type.Object(
   {
     id: Type.String({ description: '`endpoint_id` of its deliveries' }),
@@ -43,13 +43,13 @@ export const EndpointView = Type.Object(
   { title: 'Endpoint' },
 )
 
-/** An endpoint as it is answered. */
+/** An endpoint in a response. */
 export type EndpointView = Static<typeof EndpointView>
 
 /** One page of endpoints. */
 export const EndpointList = pageOf(EndpointView, 'EndpointList')
 
-/** Which endpoints are asked for, and which part of their list. */
+/** Filters of endpoints, and the part of their list. */
 export const EndpointQuery = Type.Object({
   ...pageFields('Endpoints'),
   kind: AnyOf(endpointKinds, 'Endpoints of any of these kinds'),

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { DateTime } from './values.ts'
 
-/** The body of every answer that is not a success (contract 1.9). */
+/** The body of every unsuccessful response (contract 1.9). */
 export const ErrorView = Type.Object(
   {
     timestamp: DateTime,
@@ -34,10 +34,10 @@ const reasons = {
   503: 'The server is stopping, no recognizer works, or the disk is nearly full.',
 } as const
 
-/** A status that errors are answered with. */
+/** A status of error responses. */
 export type ErrorStatus = keyof typeof reasons
 
-/** The answer with an error, as the description shows it. */
+/** Returns the description of an error response. */
 export function errorAnswer(status: ErrorStatus) {
   return {
     description: reasons[status],
@@ -45,7 +45,10 @@ export function errorAnswer(status: ErrorStatus) {
   }
 }
 
-/** Answers with errors for the schema of a route; those that any route can give need not be named. */
+/**
+ * Returns error responses for the schema of a route; routes need not name those that any route can
+ * return.
+ */
 export function errorAnswers<S extends ErrorStatus>(
   ...statuses: readonly S[]
 ): Record<S, ReturnType<typeof errorAnswer>> {

@@ -22,10 +22,10 @@ const Failure = Type.Object(
   { title: 'CallbackFailure' },
 )
 
-/** What the callback of a recording is sent (contract 6.1). */
+/** The event that the callback of a recording receives (contract 6.1). */
 export const CallbackEvent = Type.Union([Success, Failure], { title: 'CallbackEvent' })
 
-/** What the callback of a live session is sent (contract 6.2). */
+/** The event that the callback of a live session receives (contract 6.2). */
 export const LiveCallbackEvent = Type.Object(
   {
     id: Uuid,
@@ -38,7 +38,7 @@ export const LiveCallbackEvent = Type.Object(
   { title: 'LiveCallbackEvent' },
 )
 
-/** What an account webhook is sent (contract 6.3). */
+/** The event that an account webhook receives (contract 6.3). */
 export const WebhookEvent = Type.Object(
   {
     event: OneOf(...webhookEvents, 'webhook.test'),

@@ -61,7 +61,7 @@ const PromptAnswer = Type.Object(
   { title: 'PromptAnswer', description: 'A prompt, and what the language model answered' },
 )
 
-/** The add-ons of both kinds of jobs; each is there only if it was asked for. */
+/** The add-ons of both kinds of jobs; each is present only if it was requested. */
 const sharedAddOns = {
   translation: Type.Optional(addOnResult('Translation', Nullable(Type.Array(Translation)))),
   summarization: Type.Optional(addOnResult('Summarization', Text)),
@@ -85,7 +85,7 @@ const sharedAddOns = {
   ),
 }
 
-/** What a pre-recorded job found (contract 4.1). */
+/** The result of a pre-recorded job (contract 4.1). */
 export const PreRecordedResult = Type.Object(
   {
     metadata: Metadata,
@@ -122,7 +122,10 @@ const {
   ...repeatable
 } = PreRecordedResult.properties
 
-/** What stands in a result for one add-on: its wrapper, or the files of `subtitles`, none when they failed. */
+/**
+ * The entry of a result for one add-on: its envelope, or the files of `subtitles`, none when they
+ * failed.
+ */
 export const AddOnAnswer = Type.Union(
   [
     ...(Object.values(repeatable) as TSchema[]),
@@ -132,7 +135,7 @@ export const AddOnAnswer = Type.Union(
   { title: 'AddOnAnswer' },
 )
 
-/** What a live session found. */
+/** The result of a live session. */
 export const LiveResult = Type.Object(
   {
     metadata: Metadata,

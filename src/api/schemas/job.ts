@@ -39,7 +39,7 @@ const fields = {
 }
 const file = Nullable(FileView)
 
-/** Params and result are stored as they are answered; only the description looks inside. */
+/** Params and result are stored as they are sent; only the description covers their content. */
 const stored = (schema: TSchema) => Nullable(Type.Unsafe<Record<string, unknown>>(schema))
 
 /** A job of recorded audio. */
@@ -66,7 +66,7 @@ export const LiveJob = Type.Object(
   { title: 'LiveJob' },
 )
 
-/** A job as every endpoint answers it (contract 3.1). */
+/** A job in the response of every endpoint (contract 3.1). */
 export const JobView = Type.Unsafe<JobView>(
   Type.Union([PreRecordedJob, LiveJob], {
     title: 'Job',
@@ -80,22 +80,22 @@ export const JobView = Type.Unsafe<JobView>(
   }),
 )
 
-/** A job of either kind, as it is answered. */
+/** A job of either kind, in a response. */
 export type JobView = Static<typeof PreRecordedJob> | Static<typeof LiveJob>
 
-/** A job as the routes of one kind answer it, or those of both. */
+/** Returns the job schema of the routes of one kind, or of both. */
 export function jobViewOf(kind: JobView['kind'] | undefined) {
   const schemas = { 'pre-recorded': PreRecordedJob, live: LiveJob }
   return Type.Unsafe<JobView>(kind ? schemas[kind] : JobView)
 }
 
-/** One page of a list. */
+/** Returns the schema of one page of a list. */
 export function jobListOf(kind: JobView['kind'] | undefined) {
   const names = { 'pre-recorded': 'PreRecordedJobList', live: 'LiveJobList' }
   return pageOf(jobViewOf(kind), kind ? names[kind] : 'JobList')
 }
 
-/** The answer to a creation. */
+/** The response to a creation. */
 export const CreatedJob = Type.Object(
   {
     id: Uuid,
@@ -104,7 +104,7 @@ export const CreatedJob = Type.Object(
   { title: 'CreatedJob' },
 )
 
-/** The answer to the creation of a live session. */
+/** The response to the creation of a live session. */
 export const CreatedSession = Type.Object(
   {
     id: Uuid,
@@ -117,7 +117,7 @@ export const CreatedSession = Type.Object(
   { title: 'CreatedSession' },
 )
 
-/** How far a job is: for people who wait for it. */
+/** The progress of a job: for people who wait for it. */
 export const JobProgressView = Type.Object(
   {
     status: Status,
@@ -128,5 +128,5 @@ export const JobProgressView = Type.Object(
   { title: 'JobProgress' },
 )
 
-/** The id in a path. Any text is accepted here: what is not an id is simply not found. */
+/** The id in a path. Accepts any text: what is not an id is simply not found. */
 export const IdParams = Type.Object({ id: Type.String() })

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 
-/** Codes of languages that speech can be transcribed in (contract 1.6). */
+/** Codes of languages in which speech can be transcribed (contract 1.6). */
 export const transcriptionCodes: readonly string[] = [
   ...['af', 'am', 'ar', 'as', 'az', 'ba', 'be', 'bg', 'bn', 'bo', 'br', 'bs', 'ca', 'cs', 'cy'],
   ...['da', 'de', 'el', 'en', 'es', 'et', 'eu', 'fa', 'fi', 'fo', 'fr', 'gl', 'gu', 'ha', 'haw'],
@@ -11,7 +11,7 @@ export const transcriptionCodes: readonly string[] = [
   ...['tr', 'tt', 'uk', 'ur', 'uz', 'vi', 'yi', 'yo', 'zh'],
 ]
 
-/** Codes of languages that text can be translated into. */
+/** Codes of languages into which text can be translated. */
 export const translationCodes: readonly string[] = [...transcriptionCodes, 'wo']
 
 /** Names that older clients still send. */
@@ -21,13 +21,18 @@ const aliases = new Map([
   ['jp', 'ja'],
 ])
 
-/** The schema of one language code; its format makes readers rewrite aliases before they check. */
+/**
+ * Returns the schema of one language code; its format makes readers rewrite aliases before they
+ * check.
+ */
 export function LanguageCode(codes: readonly string[]) {
   const schema = { type: 'string', format: 'language-code', enum: [...codes] }
   return { ...Type.Unsafe<string>(schema), enum: schema.enum }
 }
 
-/** Rewrites an alias and cuts a region subtag (`en-US` → `en`); whatever is in `codes` stays as it is. */
+/**
+ * Rewrites an alias and removes a region subtag (`en-US` → `en`); a text in `codes` stays as it is.
+ */
 export function canonicalLanguage(text: string, codes: readonly string[]): string {
   if (codes.includes(text)) return text
   const [language = ''] = text.split('-', 1)

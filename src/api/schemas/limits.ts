@@ -1,39 +1,42 @@
 /**
- * Bounds on what a request may hold (contract 8): generous for people, small for machines. Texts are counted in
- * UTF-16 code units. Those that an operator can set are in `config.ts`.
+ * Limits of requests (contract 8): generous for people, small for machines. Texts are counted in
+ * UTF-16 code units. Limits that an operator can set are in `config.ts`.
  */
 
-/** A word, a name or a short phrase; it is compared with everything that is said, and stands in results. */
+/**
+ * A word, a name or a short phrase; it is compared with the whole transcript, and occurs in
+ * results.
+ */
 export const MAX_TERM_CHARS = 300
 
-/** Ways to say one entry of a vocabulary; each is compared on its own. */
+/** Pronunciations of one entry of a vocabulary; each is compared on its own. */
 export const MAX_PRONUNCIATIONS = 20
 
 /** Pronunciations of all entries of a vocabulary: two for each entry of the largest one. */
 export const MAX_ALL_PRONUNCIATIONS = 20_000
 
-/** Words that a spelling dictionary writes; as many as a vocabulary may have entries. */
+/** Words of a spelling dictionary; as many as a vocabulary may have entries. */
 export const MAX_SPELLINGS = 10_000
 
-/** Ways to hear one word of a spelling dictionary. */
+/** Recognized variants of one word of a spelling dictionary. */
 export const MAX_VARIANTS = 100
 
-/** The same of a whole spelling dictionary: two for each word of the largest one. */
+/** Variants in a whole spelling dictionary: two for each word of the largest one. */
 export const MAX_ALL_VARIANTS = 20_000
 
-/** Some ten pages: a prompt, a part of one, or what a translation has to know. */
+/** Some ten pages: a prompt, a part of one, or the context of a translation. */
 export const MAX_PROMPT_CHARS = 20_000
 
 /** Parts of one prompt. */
 export const MAX_PROMPT_PARTS = 50
 
-/** Every language there is, with some of them named by several regions. */
+/** Every language there is, some of them with several regions. */
 export const MAX_LANGUAGES = 200
 
-/** Every type of personal data and every group of them fits. */
+/** Fits every type of personal data and every group of them. */
 export const MAX_ENTITY_TYPES = 100
 
-/** There are two formats; some clients name one several times. */
+/** There are two formats; some clients repeat one several times. */
 export const MAX_FORMATS = 10
 
 /** Kinds of facts to extract. */
@@ -42,20 +45,23 @@ export const MAX_CLASSES = 100
 /** The name of a model, of an event or an id. */
 export const MAX_NAME_CHARS = 200
 
-/** Servers refuse longer addresses; a callback's stands beside each of thousands of messages of a live session. */
+/**
+ * Servers refuse longer URLs; the URL of a callback is stored with each of thousands of messages of
+ * a live session.
+ */
 export const MAX_URL_CHARS = 8192
 
-/** A date with a time, fractions and a zone has 35. */
+/** A date with a time, fractions and a time zone has 35. */
 export const MAX_MOMENT_CHARS = 64
 
-/** Values of one query parameter; the words that lists are filtered by are fewer. */
+/** Values of one query parameter; lists have fewer filter words. */
 export const MAX_QUERY_VALUES = 100
 
-/** Keys of metadata that is attached to a session; what they hold is bounded in bytes. */
+/** Keys of metadata that is attached to a session; their content is limited in bytes. */
 export const MAX_METADATA_KEYS = 10_000
 
 /** A key of metadata is a name, not a text. */
 export const MAX_METADATA_KEY_CHARS = 1000
 
-/** What Idempotency-Key may hold; a UUID has 36. */
+/** Length of Idempotency-Key; a UUID has 36. */
 export const MAX_IDEMPOTENCY_KEY_CHARS = 255

@@ -8,18 +8,18 @@ import {
 } from './limits.ts'
 import { FreeObject, Nullable, Uri } from './values.ts'
 
-/** A parameter that holds a date or a date-time. */
+/** Defines a parameter that holds a date or a date-time. */
 export function Moment(description: string) {
   return Type.Optional(Type.String({ format: 'moment', maxLength: MAX_MOMENT_CHARS, description }))
 }
 
-/** A parameter that lists some of a few words. */
+/** Defines a parameter that lists some of a few words. */
 export function AnyOf<T extends string>(names: readonly T[], description: string) {
   const Name = Type.Unsafe<T>({ type: 'string', enum: names })
   return Type.Optional(Type.Array(Name, { maxItems: MAX_QUERY_VALUES, description }))
 }
 
-/** Which part of a list of `things` is asked for. */
+/** Defines the parameters that select a part of a list of `things`. */
 export function pageFields(things: string) {
   return {
     offset: Type.Integer({ minimum: 0, default: 0, description: `${things} to skip` }),
@@ -31,7 +31,7 @@ export function pageFields(things: string) {
   }
 }
 
-/** One page of a list: its items, and the addresses of the pages. */
+/** Defines one page of a list: its items, and the URLs of the pages. */
 export function pageOf<T extends TSchema>(Item: T, title: string) {
   return Type.Object(
     {
@@ -44,7 +44,7 @@ export function pageOf<T extends TSchema>(Item: T, title: string) {
   )
 }
 
-/** Which jobs are asked for, and which part of their list (contract 2.4). */
+/** Filters of jobs, and the part of their list (contract 2.4). */
 const Query = Type.Object({
   ...pageFields('Jobs'),
   date: Moment('Jobs created on this UTC day'),
@@ -72,10 +72,10 @@ const TwinQuery = Type.Object({
   kind: AnyOf(['pre-recorded', 'live'], 'Jobs of any of these kinds'),
 })
 
-/** What a list is asked with; `kind` only where both are listed. */
+/** The query of a list; `kind` only where both are listed. */
 export type ListQuery = Static<typeof TwinQuery>
 
-/** The query of the routes of one kind, or of those of both. */
+/** Returns the query schema of the routes of one kind, or of both. */
 export function listQueryOf(kind: 'pre-recorded' | 'live' | undefined) {
   return Type.Unsafe<ListQuery>(kind ? Query : TwinQuery)
 }

@@ -20,7 +20,10 @@ Closes: 1000 the end, 1009 message too large, 1011 internal error, 1012 the serv
 4401 token unknown or expired, 4408 time limit, 4409 replaced, 4410 ended or deleted, 4500 failed. After 1009 to 1013
 connect again; after 44xx do not.`
 
-/** Creation of a live session, with what its socket speaks: OpenAPI has no place of its own for that. */
+/**
+ * Creation of a live session, with the protocol of its socket: OpenAPI has no place of its own for
+ * that.
+ */
 export const liveCreationOperation: Operation = {
   tags: ['Live'],
   operationId: 'createLive',

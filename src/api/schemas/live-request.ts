@@ -13,12 +13,12 @@ const example = {
   messages_config: { receive_partial_transcripts: true },
 }
 
-/** One of a few numbers; the first is taken when none is given. */
+/** Defines a choice of a few numbers with a default. */
 function NumberOf<const T extends readonly number[]>(choices: T, options: { default: T[number] }) {
   return Type.Unsafe<T[number]>({ type: 'integer', enum: choices, ...options })
 }
 
-/** An object that is there with its defaults also when it was not given. */
+/** Defines an object that is present with its defaults even when the client omits it. */
 function Filled<T extends TProperties>(title: string, fields: T) {
   const filled = Object.entries(fields).flatMap(([name, field]) => {
     return 'default' in field ? [[name, field.default]] : []
@@ -26,7 +26,7 @@ function Filled<T extends TProperties>(title: string, fields: T) {
   return Type.Object(fields, { title, default: Object.fromEntries(filled) })
 }
 
-/** The body of `POST /v2/live` with every field of contract 5.1 and section 9. */
+/** Defines the body of `POST /v2/live` with every field of contract 5.1 and section 9. */
 export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
   const configs = addOnConfigs(config)
   const models = liveModelNames(config.models)
@@ -70,7 +70,7 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
       translation_config: Type.Optional(configs.TranslationConfig),
       named_entity_recognition: Switch(),
       sentiment_analysis: Switch(),
-      // No default: sessions that do not ask for it show what the contract lists.
+      // No default: sessions that do not request it show what the contract lists.
       diarization: Type.Optional(
         Type.Boolean({
           description: 'Beyond the contract: finals tell who speaks, as far as known by then',
@@ -90,7 +90,7 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
     callback_config: Type.Optional(
       Type.Object(
         {
-          // Required as well where there is to be a callback.
+          // Required as well where a callback is requested.
           url: Type.Optional(HttpUrl),
           ...messageFlags('callback'),
         },

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 
-/** Which kinds of messages are sent when a client says nothing: on its socket, and to its callback. */
+/** The default of each kind of messages: on the socket, and to the callback. */
 const defaults = {
   receive_partial_transcripts: { socket: false, callback: false },
   receive_final_transcripts: { socket: true, callback: true },
@@ -28,16 +28,16 @@ const descriptions: Record<keyof typeof defaults, string> = {
     '`start_recording`, `end_recording`, `end_session`; to a callback also `start_session`',
 }
 
-/** Who gets messages: the client on its socket, or the address that it wants called. */
+/** Who receives messages: the client on its socket, or its callback URL. */
 export type Receiver = 'socket' | 'callback'
 
-/** What of each kind of messages is sent when the client says nothing. */
+/** Returns the default of each flag for a receiver. */
 export function flagDefaults(receiver: Receiver): Record<string, boolean> {
   const flags = Object.entries(defaults).map(([name, flag]) => [name, flag[receiver]] as const)
   return Object.fromEntries(flags)
 }
 
-/** A switch for each kind of messages (contract 5.1). */
+/** Defines a switch for each kind of messages (contract 5.1). */
 export function messageFlags(receiver: Receiver) {
   const names = Object.keys(defaults) as (keyof typeof defaults)[]
   const flags = names.map((name) => {

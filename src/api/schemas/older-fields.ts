@@ -6,7 +6,7 @@ function older(instead: string) {
   return { deprecated: true, description: `Use ${instead}` }
 }
 
-/** Older names of `language_config` (contract 9). */
+/** Defines the older names of `language_config` (contract 9). */
 export function olderLanguageFields({
   Language,
 }: Pick<ReturnType<typeof addOnConfigs>, 'Language'>) {
@@ -25,7 +25,7 @@ export function olderLanguageFields({
   }
 }
 
-/** The older way to ask for a callback. */
+/** Defines the older way to request a callback. */
 export function OlderCallbackUrl() {
   return Type.Optional(
     Type.Unsafe<string>({ ...HttpUrl, ...older('`callback` with `callback_config.url`') }),

@@ -3,7 +3,7 @@ import type { JobKind } from '../../storage/jobs/jobs.ts'
 import { errorAnswers } from './error.ts'
 import { MAX_IDEMPOTENCY_KEY_CHARS, MAX_NAME_CHARS } from './limits.ts'
 
-/** What the description says about one route: its heading, its text, its name in generated clients. */
+/** The description of one route: its heading, its text, its name in generated clients. */
 export type Operation = {
   tags: [string]
   operationId: string
@@ -30,7 +30,7 @@ const recordings = {
   both: `${asTheyCame} Of a live session: ${asWave}`,
 }
 
-/** The routes that every kind of job has. */
+/** Describes the routes that every kind of job has. */
 export function jobOperations(kind: JobKind | undefined) {
   const { tag, name, one, many } = kinds[kind ?? 'both']
   const operation = (verb: string, summary: string, description: string): Operation => ({
@@ -63,7 +63,7 @@ export function jobOperations(kind: JobKind | undefined) {
   }
 }
 
-/** Creation of a pre-recorded job, by the path that was used. */
+/** Describes the creation of a pre-recorded job, by the path of the request. */
 export function creationOperation(path: string): Operation {
   const { tag, name } = kinds[path === '/v2/pre-recorded' ? 'pre-recorded' : 'both']
   return {
@@ -76,7 +76,7 @@ export function creationOperation(path: string): Operation {
   }
 }
 
-/** Creations may carry a name of their own, so that sending one twice makes one job. */
+/** Creations may carry an idempotency key, so that a repeated request creates only one job. */
 export const CreationHeaders = Type.Object({
   'Idempotency-Key': Type.Optional(
     Type.String({
@@ -88,13 +88,13 @@ export const CreationHeaders = Type.Object({
   ),
 })
 
-/** Answers to a deletion. */
+/** Responses to a deletion. */
 export const deletionAnswers = {
   202: Type.Unsafe<undefined>(Type.Null({ description: 'It is gone' })),
   ...errorAnswers(403, 404),
 }
 
-/** Which recording of a job is wanted; beyond the contract. */
+/** Which recording of a job is requested; beyond the contract. */
 export const JobFileQuery = Type.Object({
   redacted: Type.Optional(
     Type.Boolean({
@@ -104,7 +104,7 @@ export const JobFileQuery = Type.Object({
   ),
 })
 
-/** Downloads take a range. */
+/** Downloads accept a range. */
 export const RangeHeaders = Type.Object({
   Range: Type.Optional(
     Type.String({ maxLength: MAX_NAME_CHARS, description: 'One range, such as `bytes=0-1023`' }),
@@ -113,7 +113,7 @@ export const RangeHeaders = Type.Object({
 
 const ContentRange = Type.String({ description: 'Which bytes these are, and of how many' })
 
-/** Answers to a download, of whatever media type. */
+/** Returns the responses to a download, of whatever media type. */
 export function downloadAnswers(mediaTypes: readonly string[]) {
   const content = Object.fromEntries(mediaTypes.map((type) => [type, { schema: {} }]))
   const headers = {

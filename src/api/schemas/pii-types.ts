@@ -1,11 +1,11 @@
-/** Names that stand for several types of personal data; contract 4.9 says which. */
+/** Names of groups of personal data types; contract 4.9 lists their members. */
 const piiGroups: readonly string[] = [
   ...['APPI', 'APPI_SENSITIVE', 'CCI', 'CORE_ENTITIES', 'CPRA', 'GDPR', 'GDPR_SENSITIVE'],
   ...['HEALTH_INFORMATION', 'HIPAA_SAFE_HARBOR', 'LIDI', 'NUMERICAL_EXCL_PCI', 'PCI'],
   'QUEBEC_PRIVACY_ACT',
 ]
 
-/** Every single type of personal data that can be named in a request or a result. */
+/** Every single type of personal data that a request or a result can name. */
 export const piiSingleTypes: readonly string[] = [
   ...['ACCOUNT_NUMBER', 'AGE', 'DATE', 'DATE_INTERVAL', 'DOB', 'DRIVER_LICENSE', 'DURATION'],
   ...['EMAIL_ADDRESS', 'EVENT', 'FILENAME', 'GENDER', 'HEALTHCARE_NUMBER', 'IP_ADDRESS'],
@@ -21,5 +21,5 @@ export const piiSingleTypes: readonly string[] = [
   ...['ORGANIZATION_ID', 'PRODUCT', 'PROJECT', 'TREND', 'YEAR'],
 ]
 
-/** What `entity_types` accepts. */
+/** The values of `entity_types`. */
 export const piiTypes: readonly string[] = [...piiGroups, ...piiSingleTypes]

@@ -13,7 +13,7 @@ const example = {
   custom_metadata: { team: 'red' },
 }
 
-/** The body of `POST /v2/pre-recorded` with every field of contract 2.3.1 and section 9. */
+/** Defines the body of `POST /v2/pre-recorded` with every field of contract 2.3.1 and section 9. */
 export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) {
   const configs = addOnConfigs(config)
   const fields = {

@@ -5,15 +5,15 @@ import { liveRequest } from './live-request.ts'
 import { preRecordedRequest } from './pre-recorded-request.ts'
 import { Language } from './values.ts'
 
-/** As the client gave it, which need not be as a URI is written. */
+/** As the client gave it, which need not be a valid URI. */
 const Address = Type.String()
 
-/** What depends on settings, or on the version that took the request. */
+/** Keywords that depend on settings, or on the version that accepted the request. */
 const ofSettings = new Set([
   ...['default', 'title', 'maxItems', 'maxLength', 'maxProperties', 'propertyNames'],
 ])
 
-// Any settings do: what depends on them is left out again.
+// Any settings will do: what depends on them is removed again.
 const settings = readConfig({})
 const configs = addOnConfigs(settings)
 const request = preRecordedRequest(settings).properties
@@ -92,8 +92,9 @@ export const LiveParams = echoed(
 )
 
 /**
- * The form in which a request is shown again: all that has a default is there, nothing that is ignored
- * is, and what depends on settings is not promised, since a job may be older than the settings.
+ * Returns the schema of an echoed request: fields with a default are always present, ignored fields
+ * never, and nothing that depends on settings is guaranteed, since a job may be older than the
+ * settings.
  */
 function echoed<T extends TSchema>(schema: T): T {
   return { ...(echo(schema) as T), title: (schema as { title?: string }).title }

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { MAX_MOMENT_CHARS, MAX_NAME_CHARS } from './limits.ts'
 
-/** Which failed deliveries are to be sent again. */
+/** Which failed deliveries to resend. */
 export const ResendRequest = Type.Object(
   {
     since: Type.String({
@@ -19,5 +19,5 @@ export const ResendRequest = Type.Object(
   { title: 'ResendRequest', examples: [{ since: '2026-03-04T05:00:00Z' }] },
 )
 
-/** How many are sent again. */
+/** The number of resent deliveries. */
 export const Resent = Type.Object({ resent: Type.Integer({ minimum: 0 }) }, { title: 'Resent' })

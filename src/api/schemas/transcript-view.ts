@@ -14,7 +14,7 @@ const WordView = Type.Object(
   { title: 'Word' },
 )
 
-/** What one speaker says in one breath (contract 4.4). */
+/** An uninterrupted stretch of speech of one speaker (contract 4.4). */
 export const UtteranceView = Type.Object(
   {
     start: Seconds,
@@ -78,5 +78,5 @@ export const textFields = {
   ),
 }
 
-/** What was said (contract 4.3). */
+/** The transcription (contract 4.3). */
 export const TranscriptionView = Type.Object(textFields, { title: 'Transcription' })

@@ -2,10 +2,13 @@ import Type from 'typebox'
 import { HttpUrl } from './add-on-configs.ts'
 import { Seconds, Uri, Uuid } from './values.ts'
 
-/** The body of an upload by address (contract 2.1, form 2). */
+/** The body of an upload by URL (contract 2.1, form 2). */
 export const UploadRequest = Type.Object({ audio_url: HttpUrl }, { title: 'UploadAddress' })
 
-/** The form of an upload (contract 2.1, form 1). Only for the description: a form is read as it arrives. */
+/**
+ * The form of an upload (contract 2.1, form 1). Only for the description: a form is read as it
+ * arrives.
+ */
 export const UploadForm = Type.Object(
   {
     audio: Type.Unsafe({
@@ -16,7 +19,7 @@ export const UploadForm = Type.Object(
   { title: 'UploadForm', additionalProperties: true },
 )
 
-/** The answer to an upload (contract 2.1). */
+/** The response to an upload (contract 2.1). */
 export const UploadView = Type.Object(
   {
     audio_url: Uri,

@@ -1,20 +1,20 @@
 import Type, { type TSchema } from 'typebox'
 
-/** An object whose keys are not ours to name. */
+/** Defines an object with arbitrary keys. */
 export function FreeObject(description?: string, bounds: RecordBounds = {}) {
   const text = description === undefined ? {} : { description }
   return Type.Record(Type.String(), Type.Unknown(), { ...text, ...bounds })
 }
 
-/** How many keys an object may have, and how long they may be; what they hold is bounded elsewhere. */
+/** Limits on the number and length of an object's keys; their content is limited elsewhere. */
 export type RecordBounds = { maxProperties?: number; propertyNames?: { maxLength: number } }
 
-/** A value that is always there, null while it is not known. */
+/** Defines a value that is always present, and null while it is unknown. */
 export function Nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** One of a few words. */
+/** Defines a choice of a few words. */
 export function OneOf<const T extends readonly string[]>(...words: T) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: words })
 }
@@ -22,10 +22,10 @@ export function OneOf<const T extends readonly string[]>(...words: T) {
 /** A lower-case UUID of version 4. */
 export const Uuid = Type.String({ format: 'uuid' })
 
-/** An absolute address. */
+/** An absolute URL. */
 export const Uri = Type.String({ format: 'uri' })
 
-/** A moment of the wall clock. */
+/** A wall-clock time. */
 export const DateTime = Type.String({
   format: 'date-time',
   description: 'ISO 8601, UTC, with milliseconds',
@@ -34,5 +34,8 @@ export const DateTime = Type.String({
 /** A time or a duration. */
 export const Seconds = Type.Number({ minimum: 0, description: 'Seconds' })
 
-/** A code of contract 1.6. Not enumerated in answers: older jobs may hold codes that are no longer configured. */
+/**
+ * A code of contract 1.6. Not enumerated in responses: older jobs may hold codes that are no longer
+ * configured.
+ */
 export const Language = Type.String({ description: 'A language code, such as `en`' })

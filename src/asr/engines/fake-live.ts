@@ -14,13 +14,13 @@ import { readSamples } from '../pcm.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { VAD_FRAME } from '../vad.ts'
 
-/** How the stand-in of live recognition behaves. */
+/** How the fake live recognizer behaves. */
 export type FakeLiveOptions = {
-  /** Instead of the text, a word that is a hash of the samples: for tests that compare runs. */
+  /** Emits one word, a hash of the samples, instead of the text: for tests that compare runs. */
   fingerprint?: boolean
   /**
-   * Called before each call is answered; a rejection fails the call, a pending promise holds it. Of a `voice`, which is part
-   * of a final, it fails the voice alone.
+   * Called before each call is answered: a rejection fails the call, a pending promise delays it.
+   * For `voice`, which is part of a final, it fails the speaker embedding only.
    */
   onLive?: (
     kind: 'listen' | 'final' | 'partial' | 'voice',
@@ -29,12 +29,15 @@ export type FakeLiveOptions = {
   capacity?: number
 }
 
-/** Sound louder than this (root mean square, 1 = full scale) is speech. */
+/** Audio louder than this (root mean square, 1 = full scale) is speech. */
 const SPEECH = 0.01
-/** Seconds of each word of a partial. */
+/** Duration of each word of a partial, in seconds. */
 const PARTIAL_WORD = 0.3
 
-/** Live recognition for tests: takes for speech what is not silent, and hears `words` in it. */
+/**
+ * Live recognition for tests: treats all audio that is not silent as speech, and recognizes `words`
+ * in it.
+ */
 export function createFakeLiveRecognizer(
   words: readonly string[],
   options: FakeLiveOptions,
@@ -101,11 +104,14 @@ type HeardSound = {
   peak: number
 }
 
-/** Voices that are told apart: every so many decibels of loudness is another, or by a hash one of so many. */
+/**
+ * The fake distinguishes so many speakers: every 6 dB of loudness is another one; with
+ * `fingerprint` the hash decides.
+ */
 const VOICES = 4
 const VOICE_DECIBELS = 6
 
-/** Who is louder is another; of a fingerprint the hash decides. */
+/** Embeds the speaker by loudness; with `fingerprint` the hash decides. */
 async function hearVoice(
   { hash, peak, start, end }: HeardSound,
   { onLive, fingerprint }: FakeLiveOptions,
@@ -124,7 +130,7 @@ async function hearVoice(
   return { voice: { embedding, seconds: end - start } }
 }
 
-/** Seconds between which an utterance is not silent. */
+/** Reads an utterance and finds the seconds between which it is not silent. */
 function readUtterance({ path, segment }: LiveUtterance): HeardSound {
   const floats = readSamples(path, segment.start, segment.end)
   const samples = Int16Array.from(floats, (sample) => sample * 32_768)

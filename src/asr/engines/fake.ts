@@ -2,19 +2,24 @@ import type { RecognizedSegment, Segment, SpeechEngine } from '../speech-engine.
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { createFakeLiveRecognizer, type FakeLiveOptions } from './fake-live.ts'
 
-/** How the stand-in behaves. */
+/** How the fake engine behaves. */
 export type FakeOptions = FakeLiveOptions & {
-  /** Called before each batch is answered; a rejection fails the batch, a pending promise holds it. */
+  /**
+   * Called before each batch is answered: a rejection fails the batch, a pending promise delays it.
+   */
   onBatch?: (batch: readonly Segment[], signal: AbortSignal) => Promise<void> | void
-  /** Called before the voices of a stretch are heard, with the file that is to keep them. */
+  /**
+   * Called before the speakers of a region are embedded, with the path of the file for the
+   * embeddings.
+   */
   onVoices?: (to: string) => Promise<void> | void
   languages?: readonly string[]
 }
 
 /**
- * A speech engine for tests of other rooms: it takes every five seconds of a recording for one
- * segment and hears `text` in each, its words spread evenly. Live, it hears `text` wherever there is
- * sound.
+ * A speech engine for tests of other modules: it makes each five seconds of a recording one segment
+ * and recognizes `text` in each, its words spread evenly. Live, it recognizes `text` wherever the
+ * audio is not silent.
  */
 export function createFakeSpeechEngine(text: string, options: FakeOptions = {}): SpeechEngine {
   const words = text.split(' ').filter((word) => word !== '')
@@ -31,7 +36,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
         return { start: i * segmentSamples, end: Math.min(samples, (i + 1) * segmentSamples) }
       })
     },
-    // Like the real one, in no order of time.
+    // Like the real engine, not in order of time.
     planBatches: (segments) =>
       [0, 1].flatMap((odd) => segments.filter((_, i) => i % 2 === odd).map((s) => [s])),
     async recognize(_pcm, batch, { signal, language = 'en' }) {
@@ -45,7 +50,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
       await options.onVoices?.(to)
       signal.throwIfAborted()
     },
-    // Whoever comes first speaks first, and each utterance is somebody else's turn.
+    // Speakers take turns, one utterance each, in order.
     async findSpeakers({ transcript, counts }) {
       const speakers = counts.exact || 2
       return transcript.utterances.map((utterance, i) => {

@@ -11,11 +11,13 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /** Seconds of audio per encoder frame (384 samples). */
 const FRAME = 0.024
-/** The model was trained to write no more: faster text is a loop. */
+/** The model was trained to write no more than this: faster text is a loop. */
 const TOKENS_PER_SECOND = 6.5
 /** Very short words need a few tokens more than their length allows. */
 const SPARE_TOKENS = 3
-/** The encoder fails under 0.08 s and hears badly under half a second: shorter audio is padded. */
+/**
+ * The encoder fails below 0.08 s and is inaccurate below half a second: shorter audio is padded.
+ */
 const MIN_SAMPLES = SAMPLE_RATE / 2
 
 /** Sizes of the published models. */
@@ -24,7 +26,10 @@ export const moonshineShapes = {
   tiny: { layers: 6, heads: 8, headSize: 36, hidden: 288, alignmentHeads: 6 },
 } as const satisfies Record<string, MoonshineShape>
 
-/** Loads a Moonshine model (English, MIT, https://arxiv.org/abs/2410.15608) from its installed folder. */
+/**
+ * Loads a Moonshine model (English, MIT, https://arxiv.org/abs/2410.15608) from its installed
+ * folder.
+ */
 export async function createMoonshine(
   folder: string,
   size: keyof typeof moonshineShapes,
@@ -57,7 +62,7 @@ export async function createMoonshine(
   }
 }
 
-/** Too few tokens for the decoder to loop, enough to tell what one costs. */
+/** Too few tokens for the decoder to loop, enough to measure the cost of one. */
 const REHEARSED_TOKENS = 6
 
 async function measureCost(
@@ -78,7 +83,7 @@ async function measureCost(
     await model.decodeDraft({ states, bounds, tokens }, signal)
     return cpuSeconds() - from
   }
-  await write(REHEARSED_TOKENS) // The first call of a session lays out its memory.
+  await write(REHEARSED_TOKENS) // The first call of a session allocates its memory.
   const begin = await write(1)
   const all = await write(REHEARSED_TOKENS)
   return { begin, token: Math.max(0, all - begin) / (REHEARSED_TOKENS - 1) }
@@ -115,7 +120,10 @@ function toRecognition(
 
 type OpenPiece = { audio: Float32Array; draft: readonly number[]; shape: MoonshineShape }
 
-/** Times by the frame that each token looks at most: a tenth of the cost of an alignment, and good to a syllable. */
+/**
+ * Times words by the frame that each token attends to most: a tenth of the cost of an alignment,
+ * and accurate to a syllable.
+ */
 function toOpenRecognition(
   decoding: Decoding,
   { audio, draft, shape }: OpenPiece,
@@ -144,7 +152,7 @@ function toOpenRecognition(
   return { words, agreed, language: 'en', logProbability, tokens }
 }
 
-/** The frame to which most attention of all heads goes. */
+/** Returns the frame that gets the most attention, summed over all heads. */
 function loudestFrame(row: Float32Array, heads: number, frames: number): number {
   let best = 0
   let most = 0
@@ -163,7 +171,7 @@ function timedWords(
 ): Word[] {
   const seconds = audio.length / SAMPLE_RATE
   const starts = frames.map((frame) => Math.min(frame * FRAME, seconds))
-  // A decoding that was cut has no end token: its last word runs to the end of the audio.
+  // A decoding that was cut off has no end token: its last word runs to the end of the audio.
   if (starts.length === tokens.length) starts.push(seconds)
   const rough = wordsOf(tokens, starts)
   const spans = alignToEnergy(rough, loudness(audio))

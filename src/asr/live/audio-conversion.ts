@@ -5,25 +5,25 @@ import { createResampler } from '../../audio/resample.ts'
 import { AppError } from '../../errors.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
-/** Where raw sound lies, and how much of it there is. */
+/** The location and the amount of raw audio. */
 export type RawAudio = {
   path: string
   start: number
   format: AudioFormat
-  /** Frames of `format` that `path` holds, and whether no more will follow. */
+  /** Frames of `format` that `path` holds, and whether no more follow. */
   frames: number
   isEnd: boolean
 }
 
 /**
- * Frames read before and behind what is asked for: more than half a filter of the resampler at any
- * rate, so that a piece comes out like the same place of the whole.
+ * Extra frames read before and after the range: more than half a filter of the resampler at any
+ * rate, so that a chunk equals the same range of the whole.
  */
 const MARGIN = 1024
 
 /**
- * Samples `from` to `to` of every channel at 16 kHz, in [-1, 1]; fewer when the sound has not come
- * yet. A function of sound and position: pieces put together equal the whole, bit for bit.
+ * Returns samples `from` to `to` of every channel at 16 kHz, in [-1, 1]; fewer when the audio has
+ * not arrived yet. Depends on audio and position alone: joined chunks equal the whole, bit for bit.
  */
 export function convertAudio(
   { path, start, format, frames, isEnd }: RawAudio,
@@ -31,7 +31,7 @@ export function convertAudio(
 ): Planes {
   const divisor = gcd(format.sampleRate, SAMPLE_RATE)
   const [ratioIn, ratioOut] = [format.sampleRate / divisor, SAMPLE_RATE / divisor]
-  // The resampler has the same state at every frame that falls together with a sample at 16 kHz.
+  // The resampler has the same state at every frame that coincides with a sample at 16 kHz.
   const firstUnit = Math.max(0, Math.floor(from / ratioOut - MARGIN / ratioIn))
   const first = firstUnit * ratioIn
   const last = Math.min(frames, Math.ceil((to * ratioIn) / ratioOut) + MARGIN)
@@ -48,7 +48,10 @@ export function convertAudio(
   })
 }
 
-/** Writes samples as 16 bits at the place `at` (in samples) of a channel's file, which is made if need be. */
+/**
+ * Writes 16-bit samples at position `at` (in samples) of a channel's file; creates the file if
+ * needed.
+ */
 export function writeChannel(path: string, at: number, samples: Int16Array): void {
   try {
     const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
@@ -69,24 +72,24 @@ export function writeChannel(path: string, at: number, samples: Int16Array): voi
   }
 }
 
-/** 16-bit samples, filled up with silence to whole frames of `frame` samples. */
+/** Rounds to 16-bit samples, padded with silence to whole frames of `frame` samples. */
 export function roundedFrames(plane: Float32Array, frame: number): Int16Array<ArrayBuffer> {
   const padded = new Int16Array(Math.ceil(plane.length / frame) * frame)
   padded.set(toInt16(plane))
   return padded
 }
 
-/** Loudness of 16-bit samples as a root mean square, 0 to 1. */
+/** Returns the loudness of 16-bit samples as a root mean square, 0 to 1. */
 export function loudnessOf(samples: Int16Array): number {
   let sum = 0
   for (const sample of samples) sum += sample * sample
   return Math.sqrt(sum / Math.max(1, samples.length)) / 32_768
 }
 
-/** The least level that is told: digital silence has no logarithm. */
+/** The lowest level reported: digital silence has no logarithm. */
 const SILENCE = -100
 
-/** Decibels below full scale. */
+/** Converts a loudness to decibels below full scale. */
 export function decibels(loudness: number): number {
   return loudness === 0 ? SILENCE : Math.max(SILENCE, 20 * Math.log10(loudness))
 }

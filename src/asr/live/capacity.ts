@@ -4,21 +4,21 @@ import type { Recognizer } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { CONTEXT, type VoiceDetector } from '../vad.ts'
 
-/** Seconds of processor time that a session takes for each second in which somebody speaks. */
+/** Processor seconds that a session takes per second of speech. */
 export type LiveCosts = { listening: number; finals: number; partials: number }
 
-/** An utterance of usual length, and how long it is on average while it is open; seconds. */
+/** Length of a typical utterance, and its mean length while it is open; in seconds. */
 const UTTERANCE = 4
 const OPEN_UTTERANCE = 2
-/** Tokens that speech takes per second, and how many a partial changes. */
+/** Tokens per second of speech, and how many of them a partial changes. */
 const TOKENS = 3.5
 const NEW_TOKENS = 3
-/** Utterances are heard together with some of the sound around them. */
+/** Utterances are recognized together with some of the audio around them. */
 const CONTEXT_SHARE = 1.27
-/** The rest is for the server itself, for what is uneven, and for batches to go on. */
+/** The rest is for the server itself, for uneven load, and for batches to make progress. */
 const SHARE = 0.75
 
-/** What measures a session: the models of a live worker. */
+/** The models of a live worker that are measured. */
 export type LiveModels = {
   detector: Pick<VoiceDetector, 'stream'>
   recognizer: Pick<Recognizer, 'measureCost'>
@@ -26,8 +26,9 @@ export type LiveModels = {
 }
 
 /**
- * Measures what a session costs, on noise: the cost of a call depends on the length of sound and text,
- * not on what is said. Processor time is counted, so that other work of the machine does not disturb it.
+ * Measures what a session costs, on noise: the cost of a call depends on the length of audio and
+ * text, not on the words. Counts processor time, so that other work on the machine does not distort
+ * it.
  */
 export async function measureCosts(
   { detector, recognizer, partials }: LiveModels,
@@ -55,8 +56,9 @@ async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promis
 }
 
 /**
- * Sessions that so many cores carry when all speak all the time: with partials at their usual pace, and
- * at the most, when partials come late or not at all and finals still in time.
+ * Returns how many sessions with continuous speech so many cores can serve: `comfortable` with
+ * partials at their usual pace, `most` when partials come late or not at all and finals are still
+ * in time.
  */
 export function capacityOf(
   { listening, finals, partials }: LiveCosts,

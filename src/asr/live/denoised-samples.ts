@@ -7,25 +7,25 @@ import { loadNoiseFilter } from './rnnoise.ts'
 import type { SampleSource } from './sample-source.ts'
 
 /**
- * The filter adapts to what it hears. So that its answer depends on sound and position alone, it starts
- * anew every 16 s, and has listened for two seconds when its answer begins to count.
+ * The filter adapts to its input. It restarts every 16 s and gets two seconds of lead-in before its
+ * output counts, so that the output depends on audio and position alone.
  */
 const BLOCK = 16 * SAMPLE_RATE
 const LEAD = 2 * SAMPLE_RATE
-/** Samples that are cleaned at a time. */
+/** Samples that are denoised at a time. */
 const PIECE = 4000
 
-/** Cleaners of all channels on their way through one block. */
+/** The denoisers of all channels in one pass through one block. */
 type Pass = {
   block: number
   cleaners: Denoiser[]
-  /** Sample that is read next, and the one that comes out next. */
+  /** The next sample to read, and the next one to come out. */
   input: number
   output: number
   isFlushed: boolean
 }
 
-/** Opens the samples of a sound from `from` on, with its noise cleaned away. */
+/** Opens the denoised samples of a session's audio, starting at `from`. */
 export async function openDenoisedSamples(sound: LiveAudio, from: number): Promise<SampleSource> {
   const openFilter = await loadNoiseFilter()
   const ready: number[][] = sound.channels.map(() => [])
@@ -46,7 +46,7 @@ export async function openDenoisedSamples(sound: LiveAudio, from: number): Promi
     pass = undefined
   }
 
-  /** Cleans one piece more; false when there is no more sound yet. */
+  /** Denoises one more chunk; returns false when there is no more audio yet. */
   function extend(request: DetectRequest): boolean {
     const next = readyFrom + ready[0]!.length
     const current = passThrough(Math.floor(next / BLOCK))
@@ -73,7 +73,7 @@ export async function openDenoisedSamples(sound: LiveAudio, from: number): Promi
   }
 }
 
-/** What the cleaners give for the next piece of sound; undefined when nothing is left to give them. */
+/** Returns the denoisers' output for the next chunk of audio; undefined when no input is left. */
 function cleanPiece(sound: LiveAudio, request: DetectRequest, pass: Pass): Planes | undefined {
   const piece = { from: pass.input, to: pass.input + PIECE }
   const planes = convertAudio({ ...sound, ...request }, piece)

@@ -21,7 +21,7 @@ const { channels } = await decodeMedia(fixture, join(folder, 'jfk'), { signal, m
 const jfk = readFileSync(channels[0]!.path)
 const speech = new Int16Array(jfk.buffer, jfk.byteOffset, jfk.length / 2)
 
-/** A sound whose channels are these 16-bit samples at 16 kHz. */
+/** Live audio whose channels are these 16-bit samples at 16 kHz. */
 function soundOf(name: string, planes: Int16Array[], { isEnhanced = false } = {}) {
   const interleaved = new Int16Array(planes[0]!.length * planes.length)
   for (const [channel, plane] of planes.entries()) {
@@ -39,7 +39,10 @@ function soundOf(name: string, planes: Int16Array[], { isEnhanced = false } = {}
   return { sound, frames: planes[0]!.length }
 }
 
-/** Hears a sound as it comes in steps of `step` frames; every `restart`th request is made to a fresh listener. */
+/**
+ * Detects speech in audio that arrives in steps of `step` frames; every `restart`th request goes to
+ * a fresh VAD.
+ */
 async function hear(
   { sound, frames }: ReturnType<typeof soundOf>,
   { step = frames, restart = Number.POSITIVE_INFINITY } = {},

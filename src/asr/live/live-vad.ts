@@ -7,39 +7,46 @@ import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conve
 import { openSamples, type SampleSource } from './sample-source.ts'
 
 /**
- * Every so many frames (16 s) the detector forgets what it heard, but for `WARM_UP` frames: what it
- * tells is a function of sound and position, so that a restart in between changes nothing.
+ * The detector resets every so many frames (16 s), except for `WARM_UP` frames of lead-in: its
+ * output depends on audio and position alone, so that a restart in between changes nothing.
  */
 const GRID = 500
-/** Sounds whose state is kept; one that comes back later is heard again from its grid. */
+/**
+ * Number of audio streams whose state is kept; one that returns after eviction is processed again
+ * from its grid point.
+ */
 const MAX_KEPT = 128
 
-/** Hears many sounds in turn, each from where it stopped, or from any other place. */
+/**
+ * Detects speech in many audio streams in turn, each from where it stopped or from any other
+ * position.
+ */
 export type LiveVad = {
   listen(sound: LiveAudio, request: DetectRequest): Promise<SpeechFrames>
 }
 
-/** All that is remembered of a sound between two requests. */
+/** The state of an audio stream between two requests. */
 type Kept = { frame: number; samples: SampleSource; channels: Channel[] }
 
 type Channel = {
   stream: VoiceStream
-  /** Samples before the next frame, which the detector sees with it. */
+  /** Samples before the next frame, which the detector gets with it. */
   context: Float32Array
-  /** What the detector was given for the last `WARM_UP` frames. */
+  /** The detector's input for the last `WARM_UP` frames. */
   inputs: Float32Array[]
   /** Peaks of the last `LEVEL_FRAMES` frames. */
   peaks: number[]
 }
 
-/** Makes a listener; what it keeps is lost with the process, and of no influence but on speed. */
+/** Creates a live VAD; its state is lost with the process, which affects only speed. */
 export function createLiveVad(detector: Pick<VoiceDetector, 'stream'>): LiveVad {
   const kept = new Map<string, Kept>()
   return {
     async listen(sound, request) {
       const key = JSON.stringify(sound)
       const known = kept.get(key)
-      // Out of the map while in use: a request that fails half-way must not leave half a step behind.
+      // Not in the map while in use: a request that fails must not leave a half-finished step
+      // behind.
       kept.delete(key)
       const isNext = known?.frame === request.from
       if (!isNext) known?.samples.close()
@@ -89,8 +96,9 @@ function gridBefore(frame: number): number {
 }
 
 /**
- * Brings a fresh state to `request.from`, as if all had been heard in order. It takes what lies before
- * the grid point (warm-up, and the loudness before that), and writes the samples it passes once more.
+ * Brings a fresh state to `request.from`, as if all frames had been processed in order. It reads
+ * what precedes the grid point (warm-up, and the loudness before that), and writes the samples it
+ * passes again.
  */
 async function rebuild(detector: Pick<VoiceDetector, 'stream'>, step: Step): Promise<void> {
   const { request, state } = step
@@ -107,11 +115,11 @@ type Step = {
   request: DetectRequest
   state: Kept
   limit?: number
-  /** Frames before this one are only prepared for the detector. */
+  /** Frames before this one are prepared for the detector, but not run through it. */
   hearFrom?: number
 }
 
-/** Hears up to `limit` further frames of all channels. */
+/** Processes up to `limit` further frames of all channels. */
 async function advance(
   detector: Pick<VoiceDetector, 'stream'>,
   { sound, request, state, limit = MAX_DETECT_FRAMES, hearFrom = 0 }: Step,
@@ -145,7 +153,10 @@ async function advance(
   return heard
 }
 
-/** What the detector gets for a frame: the samples before it and its own, raised when all is quiet. */
+/**
+ * Builds the detector's input for a frame: the samples before it and its own, amplified when the
+ * audio is quiet.
+ */
 function prepare(channel: Channel, samples: Int16Array): Float32Array {
   const { context, peaks } = channel
   let peak = 0

@@ -6,7 +6,10 @@ import { type TestContext, test } from 'node:test'
 import type { Recognizer } from '../recognizer.ts'
 import { recognizePartial, settledWords } from './recognize-utterance.ts'
 
-/** Words of 0.4 s with a confidence each, heard in `seconds` of sound; the first `agreed` were heard before. */
+/**
+ * Words of 0.4 s with a confidence each, recognized in `seconds` of audio; the first `agreed` match
+ * the draft.
+ */
 function settled(
   confidences: number[],
   { seconds, agreed = 0 }: { seconds: number; agreed?: number },
@@ -32,7 +35,7 @@ test('a partial stops at a late word that the model is not sure of', () => {
   assert.deepEqual(settled([0.9, 0.2, 0.9], { seconds: 2.5 }), ['w0', 'w1', 'w2'])
 })
 
-/** A stand-in for the small model that hears nothing unless it must, and what is heard with it. */
+/** A stub of the small model that returns nothing unless it is forced to, and its partial. */
 async function partialOf(t: TestContext, { isFirst }: { isFirst: boolean }) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   t.after(() => rm(folder, { recursive: true }))

@@ -7,10 +7,10 @@ import type { OpenRecognition, Recognizer } from '../recognizer.ts'
 import { cutSegments, fileSegments } from '../segments.ts'
 import { SAMPLE_RATE, type Segment } from '../speech-engine.ts'
 
-/** A longer utterance is cut at pauses first, like a recording. */
+/** A longer utterance is first cut at pauses, like a recording. */
 const LONGEST = fileSegments.maxSeconds * SAMPLE_RATE
 
-/** Hears an utterance that has ended, as a recording of its own. */
+/** Recognizes an utterance that has ended, like a recording of its own. */
 export async function recognizeFinal(
   ears: RecognitionModels,
   { path, segment, context = segment }: LiveUtterance,
@@ -42,12 +42,15 @@ async function cutLong(ears: RecognitionModels, audio: Float32Array): Promise<Se
   return cutSegments(await ears.detector.detect(audio), audio.length, fileSegments)
 }
 
-/** Text that the model is less sure of is not worth showing (mean log probability per token). */
+/** Text below this confidence is not worth showing (mean log probability per token). */
 const SURE = -1
-/** What is further back than this is not heard again for a partial, in samples: the model takes no more. */
+/** A partial covers no more than this, in samples: the model takes no more. */
 const PARTIAL_LIMIT = 20 * SAMPLE_RATE
 
-/** What is to be heard: `draft` of the partial before, and whether nothing was shown of the utterance yet. */
+/**
+ * The utterance to recognize, the `draft` of the partial before, and whether nothing of it was
+ * shown yet.
+ */
 export type OpenUtterance = {
   utterance: LiveUtterance
   draft: readonly number[]
@@ -55,9 +58,10 @@ export type OpenUtterance = {
 }
 
 /**
- * Hears what is there of an utterance that is still open. The first time something is shown at any price:
- * somebody waits for a sign that he is heard. On 54 beginnings of read and spoken sentences a first word
- * that is sure came up to a second after the voice, the first guess within 0.4 s, right in two of three.
+ * Recognizes an utterance that is still open. The first partial shows something in any case: the
+ * speaker waits for a sign that recognition works. On 54 beginnings of read and spoken sentences a
+ * confident first word came up to a second after speech began, the first guess within 0.4 s and
+ * right in two of three cases.
  */
 export async function recognizePartial(
   recognizer: Pick<Recognizer, 'recognizeOpen'>,
@@ -81,16 +85,18 @@ export async function recognizePartial(
   return { words: moved(first, segment.start), language, draft: guess.tokens }
 }
 
-/** A word that was not heard before must begin and end so long before the end of the sound, in seconds. */
+/**
+ * A word that the draft lacks must begin and end so long before the end of the audio, in seconds.
+ */
 const BEGUN = 0.25
 const ENDED = 0.05
-/** And it must be so likely, unless it lies this far back. */
+/** It must also be this likely, unless it lies this far back. */
 const LIKELY = 0.5
 const FAR_BACK = 1
 
 /**
- * The words that will hardly change: at the end of the sound the model finishes what it has not heard
- * yet. On 75 partials of six recordings 40 words were taken back, 65 without this.
+ * Returns the words that will hardly change: at the end of the audio the model completes speech
+ * that is not there yet. On 75 partials of six recordings 40 words were retracted, 65 without this.
  */
 export function settledWords({ words, agreed }: OpenRecognition, seconds: number): Word[] {
   const isSettled = ({ start, end, confidence }: Word, i: number) => {

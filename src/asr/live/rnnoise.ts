@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-/** Samples at 48 kHz that RNNoise takes at once. */
+/** Samples at 48 kHz that RNNoise processes at a time. */
 export const RNNOISE_FRAME = 480
 
-/** A pass of RNNoise over one channel at 48 kHz. Each frame of the answer is that of the call before. */
+/**
+ * A pass of RNNoise over one channel at 48 kHz. Each output frame belongs to the input of the call
+ * before.
+ */
 export type NoiseFilter = {
-  /** Cleans `RNNOISE_FRAME` samples (-1 to 1). */
+  /** Denoises `RNNOISE_FRAME` samples (-1 to 1). */
   clean(frame: Float32Array): Float32Array
   close(): void
 }
@@ -16,7 +19,7 @@ const FULL_SCALE = 32_768
 const PAGE = 65_536
 const FLOAT = 4
 
-/** The part of the global object that is used; its types come with browsers only. */
+/** The part of the global object that is used; only browser libraries have its types. */
 declare const WebAssembly: {
   instantiate(
     bytes: Uint8Array,
@@ -26,7 +29,7 @@ declare const WebAssembly: {
 
 type Memory = { readonly buffer: ArrayBuffer; grow(pages: number): number }
 
-/** What rnnoise.wasm of the pinned package exports, by the names that its build gave them. */
+/** The exports of rnnoise.wasm in the pinned package, under the names that its build gave them. */
 type Exports = {
   c: Memory
   /** Runs the constructors. */
@@ -42,8 +45,9 @@ type Exports = {
 let loading: Promise<Exports> | undefined
 
 /**
- * Gives what starts passes of RNNoise (BSD, https://jmvalin.ca/demo/rnnoise/). The package's own loader
- * expects a browser, so the module is started without it; it is loaded when first needed.
+ * Returns a function that starts passes of RNNoise (BSD, https://jmvalin.ca/demo/rnnoise/). The
+ * package's own loader expects a browser, so the module is instantiated without it, when it is
+ * first needed.
  */
 export async function loadNoiseFilter(): Promise<() => NoiseFilter> {
   loading ??= load()
@@ -73,7 +77,7 @@ async function load(): Promise<Exports> {
   let memory: Memory | undefined
   const imports = {
     a: {
-      /** Asks for more memory. */
+      /** Requests more memory. */
       a(bytes = 0) {
         const missing = (bytes >>> 0) - memory!.buffer.byteLength
         memory!.grow(Math.ceil(Math.max(0, missing) / PAGE))

@@ -4,14 +4,17 @@ import { openDenoisedSamples } from './denoised-samples.ts'
 
 type Planes = Float32Array<ArrayBuffer>[]
 
-/** Samples of a live sound at 16 kHz, to be read in order. */
+/** Samples of live audio at 16 kHz, read in order. */
 export type SampleSource = {
-  /** Samples `from` to `to` of each channel, or as many of these as there are yet; `from` is where the last piece ended. */
+  /**
+   * Returns samples `from` to `to` of each channel, or as many as there are yet; `from` is where
+   * the last read ended.
+   */
   read(request: DetectRequest, range: { from: number; to: number }): Planes
   close(): void
 }
 
-/** Opens the samples from `from` (of the whole sound) on. */
+/** Opens the samples from `from` (counted in the whole session) on. */
 export async function openSamples(sound: LiveAudio, from: number): Promise<SampleSource> {
   if (sound.isEnhanced) return openDenoisedSamples(sound, from)
   return { read: (request, range) => convertAudio({ ...sound, ...request }, range), close() {} }

@@ -11,8 +11,9 @@ function open({ counts = {}, channels = 1 }: Options = {}): SessionSpeakers {
 }
 
 /**
- * Who speaks: each letter is an utterance of the voice of that name, two seconds long, or half a second where it is a
- * capital; `-` is one whose voice is not known, `|` goes on to the next channel and back.
+ * The speakers of a script: each letter is an utterance of the speaker of that name, two seconds
+ * long, or half a second for a capital; `-` is an utterance without an embedding, `|` switches to
+ * the next channel and back.
  */
 function speakers(said: string, { voices, ...options }: Options = {}): (number | undefined)[] {
   const own = voices ?? open(options)

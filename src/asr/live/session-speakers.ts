@@ -2,42 +2,51 @@ import type { SpeakerEmbedding } from '../live-recognizer.ts'
 import { dot, meanVector } from '../speakers/clustering/vectors.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
 
-/** Less speech than this says too little to be taken for somebody new, in seconds. */
+/** Less speech than this, in seconds, is not enough evidence for a new speaker. */
 const SURE_SECONDS = 1
 /**
- * An utterance less alike than this to the voices so far is somebody new (cosine): as much as groups of windows must
- * share to be merged when a recording is told apart; two strangers share about 0.2.
+ * An utterance less similar than this to all speakers so far belongs to a new one (cosine): the
+ * similarity at which groups of windows are merged when a recording is diarized. Two strangers have
+ * about 0.2.
  */
 const ALIKE = 0.35
-/** A voice that is known by less than a second only says so much. */
+/** The threshold for a speaker known from less than a second only. */
 const ALIKE_TO_THIN = 0.25
-/** Most voices of a session, where nobody says how many there are. */
+/** Maximum number of speakers of a session, unless the counts give one. */
 const MOST_VOICES = 20
 
-/** A voice of a session: the sum of its embeddings by their seconds. */
+/** A speaker of a session: the sum of its embeddings, weighted by their seconds. */
 type Voice = { channel: number; seconds: number; sum: Float32Array }
 
-/** The voices of a session as plain data; `sum` is base64. The speaker is the place in the list. */
+/**
+ * The speakers of a session as plain data; `sum` is base64. The speaker number is the index in the
+ * list.
+ */
 export type SpeakersState = {
   voices: { channel: number; seconds: number; sum: string }[]
-  /** Who spoke last on each channel. */
+  /** The last speaker on each channel. */
   last: (number | null)[]
 }
 
 /**
- * Tells who speaks while a session goes on, each utterance once and for good: nearest voice of its channel, or
- * a new one (leader clustering). What it tells depends on the utterances so far and their order alone.
+ * Assigns speakers while a session is running, to each utterance once and for good: the nearest
+ * speaker of its channel, or a new one (leader clustering). The result depends on the utterances so
+ * far and their order alone.
  */
 export type SessionSpeakers = {
-  /** The speaker, from 0 by first appearance; undefined when nothing is known of the voice nor of one before. */
+  /**
+   * Returns the speaker, numbered from 0 by first appearance; undefined when there is neither an
+   * embedding nor an earlier speaker on the channel.
+   */
   speakerOf(channel: number, voice: SpeakerEmbedding | undefined): number | undefined
-  /** From which another process goes on. */
+  /** Another process can resume from it. */
   readonly state: SpeakersState
 }
 
 /**
- * No speaker is on two channels, and each channel has one. One channel has as many as are heard, within the counts;
- * of several each has one, as the sides of a call do, unless the counts ask for more.
+ * No speaker is on two channels, and each channel has one. A single channel has as many as are
+ * detected, within the counts; of several channels each has one, like the sides of a call, unless
+ * the counts ask for more.
  */
 export function createSessionSpeakers(
   { channels, counts }: { channels: number; counts: SpeakerCounts },
@@ -47,7 +56,10 @@ export function createSessionSpeakers(
   const voices = (from?.voices ?? []).map(readVoice)
   const last = [...(from?.last ?? Array<null>(channels).fill(null))]
 
-  /** Whether there may be one more, and still one for each channel that was not heard yet. */
+  /**
+   * Whether one more speaker is allowed, with one still reserved for each channel without speech so
+   * far.
+   */
   function hasRoom(): boolean {
     const heard = new Set(voices.map(({ channel }) => channel)).size
     return voices.length + channels - heard < most
@@ -104,7 +116,7 @@ function begin(embedding: Float32Array, seconds: number): Omit<Voice, 'channel'>
 
 function learn(voice: Voice, embedding: Float32Array, seconds: number): void {
   voice.seconds += seconds
-  // In single precision, as it is written down: what comes out must not depend on how often that was.
+  // In single precision, as it is stored: the result must not depend on how often it was stored.
   for (let i = 0; i < voice.sum.length; i++) voice.sum[i]! += seconds * embedding[i]!
 }
 
@@ -114,6 +126,6 @@ function writeVoice({ sum, ...voice }: Voice): SpeakersState['voices'][number] {
 }
 
 function readVoice({ sum, ...voice }: SpeakersState['voices'][number]): Voice {
-  const bytes = new Uint8Array(Buffer.from(sum, 'base64')) // A copy, so that it begins where floats may.
+  const bytes = new Uint8Array(Buffer.from(sum, 'base64')) // Copied for alignment.
   return { ...voice, sum: new Float32Array(bytes.buffer) }
 }

@@ -23,14 +23,14 @@ async function makeFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-/** Words of a quarter of a second, one behind the other. */
+/** Words of a quarter of a second, one after the other. */
 function wordsBetween(start: number, end: number): Word[] {
   return Array.from({ length: Math.round((end - start) * 4) }, (_, i) => {
     return { text: 'a', start: start + i / 4, end: start + (i + 1) / 4, confidence: 1 }
   })
 }
 
-/** An embedder that notes where it listens, and hears a voice that changes from window to window. */
+/** A stub that notes the regions it gets, and whose embedding changes from window to window. */
 function stubEmbedder({ windows = 2 } = {}) {
   const heard: { regions: readonly Region[]; samples: number }[] = []
   const embedder: SpeakerEmbedder = {
@@ -98,7 +98,7 @@ test('a model that cannot be loaded is an error that is told, and is tried again
   await assert.rejects(hear(utterance, wordsBetween(0, 1), stop.signal), /left/)
 })
 
-/** The same sound played faster, which makes another voice of it. */
+/** The same audio played faster, which makes it another speaker. */
 function faster(samples: Float32Array, factor: number): Int16Array {
   return Int16Array.from({ length: Math.floor(samples.length / factor) }, (_, i) => {
     return 32_767 * samples[Math.floor(i * factor)]!

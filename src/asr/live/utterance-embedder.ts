@@ -7,22 +7,25 @@ import { speechRegions } from '../speakers/embedding/regions.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /**
- * So much of an utterance is listened to, in samples: of two stretches of four seconds the model says for 99.6 % whether
- * they are of one voice, and it takes some 10 ms for each second.
+ * Samples of an utterance that are embedded at most: for two stretches of four seconds the model
+ * decides correctly for 99.6 % whether they are of one speaker, and it takes some 10 ms per second.
  */
 const MOST = 4 * SAMPLE_RATE
 
-/** What is known of the voice of an utterance, to be told with its final text. */
+/** The speaker embedding of an utterance, sent with its final text. */
 export type FinalEmbedding = Pick<Final, 'voice' | 'speakerError'>
 
-/** Hears what the voice in an utterance sounds like, where its words are; never rejects unless it is aborted. */
+/**
+ * Embeds the speaker of an utterance, from the regions of its words; never rejects unless it is
+ * aborted.
+ */
 export type UtteranceEmbedder = (
   utterance: LiveUtterance,
   words: readonly Word[],
   signal: AbortSignal,
 ) => Promise<FinalEmbedding>
 
-/** The model is loaded with the first voice that is asked for: most sessions ask for none. */
+/** Loads the model with the first embedding that is requested: most sessions request none. */
 export function createUtteranceEmbedder(open: () => Promise<SpeakerEmbedder>): UtteranceEmbedder {
   let opened: Promise<SpeakerEmbedder> | undefined
 
@@ -39,13 +42,13 @@ export function createUtteranceEmbedder(open: () => Promise<SpeakerEmbedder>): U
       return await hearVoice(await load(), regionsOf(utterance, words), { ...utterance, signal })
     } catch (error) {
       signal.throwIfAborted()
-      // The text is there: it does not wait for what may never be known.
+      // The text is ready: it does not wait for an embedding that may never come.
       return { speakerError: error instanceof Error ? error.message : String(error) }
     }
   }
 }
 
-/** Where the first words of an utterance are, `MOST` samples of them. */
+/** Returns the regions of the first words of an utterance, `MOST` samples of them. */
 function regionsOf({ segment, context = segment }: LiveUtterance, words: readonly Word[]) {
   const regions: Region[] = []
   let left = MOST

@@ -129,7 +129,7 @@ test('partials grow with the speech, and what was heard before changes nothing i
   assert.ok(lengths[0]! < lengths.at(-1)! && Math.max(...lengths) >= 5, `${lengths} words`)
 })
 
-/** Hears all of a recording as a live sound; its samples go to `name`. */
+/** Runs VAD over a whole recording as live audio; its samples go to `name`. */
 async function listenToAll(
   pcm: PcmFile,
   name: string,
@@ -173,7 +173,7 @@ test('music gives no words, final or partial', async () => {
   }
 })
 
-/** Ids of the worker processes of this test that have a role. */
+/** Returns the ids of the worker processes of this test that have a role. */
 function workersWith(role: string): number[] {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
   return table.split('\n').flatMap((line) => {

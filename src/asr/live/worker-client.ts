@@ -6,14 +6,17 @@ import type { WorkerPool } from '../workers/pool.ts'
 import type { WorkerRole } from '../workers/protocol.ts'
 import { capacityOf } from './capacity.ts'
 
-/** Seconds after which a process that has not answered is taken for hung; a busy machine is slower than a fast core. */
+/**
+ * Seconds after which a process that has not answered is considered hung; a busy machine is slower
+ * than a fast core.
+ */
 const LISTEN_TIMEOUT = 60
 const RECOGNIZE_TIMEOUT = 60
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 
 /**
- * Lower goes first: what was said must be told, a first sign that somebody is heard comes before more of
- * the same, and measuring is for idle times.
+ * Lower runs first: finals must be sent, the first partial of an utterance comes before further
+ * ones, and measuring is for idle times.
  */
 const priority = {
   check: -1,
@@ -25,27 +28,27 @@ const priority = {
   measure: 5,
 }
 
-/** What the live processes need. */
+/** Dependencies of the live processes. */
 export type LiveRecognizerOptions = {
   start(role: WorkerRole, workers: number): WorkerPool
   workers: number
   /** Seconds between two partials of an utterance. */
   partialInterval: number
-  /** Called when the first session is listened to. */
+  /** Called when the first session sends audio. */
   onUsed(): void
   log: Log
 }
 
-/** Live recognition, and what its maker does with it. */
+/** Live recognition, and what its owner controls. */
 export type LiveRecognizerClient = LiveRecognizer & {
   checkReady(options: { signal: AbortSignal; timeout: number }): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Starts the processes of live sessions: `workers` that recognise, and one that converts sound and
- * finds speech in it. Batches have processes of their own, to which the operating system prefers these once
- * they are used: a batch holds its worker for longer than a live session may wait.
+ * Starts the processes of live sessions: `workers` that recognize, and one that converts audio and
+ * detects speech. Batches have processes of their own, and the operating system prefers the live
+ * ones once they are used: a batch holds its worker for longer than a live session may wait.
  */
 export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecognizerClient {
   const { workers, partialInterval, log } = options

@@ -16,7 +16,7 @@ const ZERO_POINT = 120
 /** Weights between -2.4 and 2.7, as bytes. */
 const weights = Uint8Array.from({ length: ROWS * COLUMNS }, (_, i) => (i * 37) % 256)
 
-/** x [batch, 64] → y [batch, 8] in the form that dynamic quantisation writes. */
+/** x [batch, 64] → y [batch, 8] in the form that dynamic quantization writes. */
 function quantizedProduct(): OnnxModel {
   const shape = (columns: number) => ({ dim: [{ dim_param: 'batch' }, { dim_value: columns }] })
   const value = (name: string, columns: number) => {

@@ -8,10 +8,10 @@ const BYTE_ACTIVATIONS = 4
 const CONTRIB_DOMAIN = 'com.microsoft'
 
 /**
- * Rewrites each quantised product (DynamicQuantizeLinear → MatMulInteger → Cast → Mul) as one
- * MatMulNBits with the very same weight bytes. The first form rounds the activations of a whole batch
- * with one scale, so that a segment's text depends on its neighbours; the second rounds every 32
- * values of every row by themselves, at the same speed.
+ * Rewrites each quantized product (DynamicQuantizeLinear → MatMulInteger → Cast → Mul) as one
+ * MatMulNBits with exactly the same weight bytes. The first form rounds the activations of a whole
+ * batch with one scale, so a segment's text depends on its neighbors; the second rounds every 32
+ * values of every row separately, at the same speed.
  */
 export function blockQuantize(model: OnnxModel): OnnxModel {
   const graph = { ...model.graph, initializer: [...model.graph.initializer] }
@@ -52,7 +52,10 @@ export function blockQuantize(model: OnnxModel): OnnxModel {
   return { ...model, opset_import, graph: pruneGraph(graph) }
 }
 
-/** Weights as [columns, blocks, BLOCK] bytes, and the one scale and zero point repeated per block. */
+/**
+ * Returns the weights as [columns, blocks, BLOCK] bytes, with the single scale and zero point
+ * repeated per block.
+ */
 function blockConstants(
   weight: OnnxTensor,
   { scale, zeroPoint }: { scale: number; zeroPoint: number },

@@ -1,7 +1,10 @@
 import { floats, loadModel } from '../onnx-runtime.ts'
 import { type OnnxModel, readModel } from './onnx.ts'
 
-/** What the pipeline of sherpa-onnx reads out of the file; without one of them it ends its process. */
+/**
+ * The metadata that the pipeline of sherpa-onnx reads from the file; it ends its process if one of
+ * them is missing.
+ */
 const METADATA = [
   'sample_rate',
   'window_size',
@@ -13,8 +16,9 @@ const METADATA = [
 ]
 
 /**
- * Runs a segmentation model on a window of silence. Rejects with `Error` unless it is one of the
- * form of pyannote segmentation-3.0, exported for sherpa-onnx: f32 [1, 1, samples] at 16 kHz to [1, frames, classes].
+ * Runs a segmentation model on a window of silence. Rejects with `Error` unless it has the form of
+ * pyannote segmentation-3.0, exported for sherpa-onnx: f32 [1, 1, samples] at 16 kHz to [1, frames,
+ * classes].
  */
 export async function checkSegmentation(path: string): Promise<void> {
   const session = await loadModel(path)

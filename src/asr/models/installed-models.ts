@@ -3,16 +3,16 @@ import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
-/** Kinds of models that an operator may add; there is one of each at most. */
+/** Kinds of models that an operator may install; at most one of each. */
 export const modelKinds = ['speaker-embedding', 'speaker-segmentation'] as const
 
 /** One of `modelKinds`. */
 export type ModelKind = (typeof modelKinds)[number]
 
-/** A model that was added: the file that holds it, and what is on record of it. */
+/** An installed model: its file, and the contents of its record. */
 export type InstalledModel = {
   kind: ModelKind
-  /** What the operator calls it, and the name of the file that it came from. */
+  /** The name that the operator gave it, and the name of its source file. */
   name: string
   origin: string
   path: string
@@ -20,20 +20,28 @@ export type InstalledModel = {
   sha256: string
 }
 
-/** What stands in the record of an added model; `file` lies beside it. */
+/** The record of an installed model; `file` is in the same folder. */
 export type InstalledRecord = Omit<InstalledModel, 'kind' | 'path'> & { file: string }
 
-/** Where added models lie inside the models folder, apart from the embedded ones. */
+/**
+ * Returns the folder of installed models inside the models folder, separate from the embedded ones.
+ */
 export function installedFolder(folder: string): string {
   return join(folder, 'added')
 }
 
-/** The record of the model of a kind: written last and removed first, so that it tells what there is. */
+/**
+ * Returns the path of the record of the model of a kind: written last and removed first, so that it
+ * reflects what is there.
+ */
 export function recordFile(folder: string, kind: ModelKind): string {
   return join(installedFolder(folder), `${kind}.json`)
 }
 
-/** The added model of a kind, if there is one. Blocks; throws `Error` when its record cannot be read. */
+/**
+ * Returns the installed model of a kind, if there is one. Blocks; throws `Error` when its record
+ * cannot be read.
+ */
 export function readInstalledModel(folder: string, kind: ModelKind): InstalledModel | undefined {
   let text: string
   try {
@@ -46,10 +54,12 @@ export function readInstalledModel(folder: string, kind: ModelKind): InstalledMo
   return { kind, ...record, path: join(installedFolder(folder), file) }
 }
 
-/** What may be wrong with the file of a model. */
+/** How the file of a model may be damaged. */
 export type FileDamage = 'damaged' | 'missing'
 
-/** Tells what is wrong with the file of a model, whose every byte is read; undefined when it is whole. */
+/**
+ * Reads the whole file of a model and returns what is wrong with it; undefined when it is intact.
+ */
 export async function checkFile({
   path,
   sha256,
@@ -62,7 +72,7 @@ export async function checkFile({
   }
 }
 
-/** SHA-256 of a file in hex, read piece by piece. Rejects when it cannot be read. */
+/** Returns the SHA-256 of a file in hex; reads it in chunks. Rejects when it cannot be read. */
 export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)

@@ -1,4 +1,7 @@
-/** The process behind `tryModels`: runs the models named in its argument once, tells what came of it, and ends. */
+/**
+ * The process behind `checkModels`: runs the models named in its argument once, reports the result,
+ * and ends.
+ */
 
 import { openDiarizationPipeline } from '../speakers/embedding/diarization-pipeline.ts'
 import { openFbankEmbedder } from '../speakers/embedding/fbank-embedder.ts'
@@ -8,7 +11,10 @@ import type { ModelCheckResult, SpeakerModelFiles } from './model-check.ts'
 
 const { embedding, segmentation } = JSON.parse(process.argv[2] ?? '{}') as SpeakerModelFiles
 
-/** Twelve seconds that rise and fall like speech: more than a window of the segmentation. */
+/**
+ * Returns twelve seconds of audio that rise and fall like speech: more than a window of the
+ * segmentation.
+ */
 function sound(): Float32Array {
   return Float32Array.from({ length: 12 * SAMPLE_RATE }, (_, i) => {
     return 0.3 * Math.sin(i * i * 1e-4) * Math.sin(i / 2000)
@@ -26,7 +32,7 @@ async function tryAll(): Promise<void> {
   }
 }
 
-/** Errors say more in their causes. */
+/** Joins the messages of an error and its causes, which say more. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined ? error.message : `${error.message}: ${explain(error.cause)}`

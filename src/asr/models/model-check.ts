@@ -1,19 +1,19 @@
 import { fork } from 'node:child_process'
 
-/** Paths of models for speakers that are to work together. */
+/** Paths of speaker models that are to work together. */
 export type SpeakerModelFiles = { embedding?: string; segmentation?: string }
 
-/** What the process that tries them answers; none when it ended in the middle. */
+/** The message of the check process; none when it ended early. */
 export type ModelCheckResult = { problem?: string }
 
-/** Loading and running them takes seconds; a process that takes longer hangs. */
+/** Loading and running the models takes seconds; a process that takes longer hangs. */
 const TRIAL_TIMEOUT_MS = 120_000
-/** What is kept of the errors of a process, of which the last lines are told. */
+/** How much of a process's error output is kept; its last lines are reported. */
 const MAX_ERRORS = 10_000
 
 /**
- * Loads speaker models as the workers do and runs them once, in a process of its own, which a file that
- * is none may end. Rejects with `Error` that says what is wrong with them.
+ * Loads speaker models as the workers do and runs them once, in a separate process, which an
+ * invalid file may end. Rejects with an `Error` that says what is wrong with them.
  */
 export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
@@ -44,7 +44,10 @@ export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal)
   }
 }
 
-/** What a native library said before it ended its process, without the places in its source. */
+/**
+ * Returns the last lines that a native library wrote before it ended its process, without source
+ * locations.
+ */
 function lastWords(errors: string): string {
   const lines = errors.split('\n').map((line) => line.replace(/^\/\S+:\w+:\d+ /, '').trim())
   const said = lines.filter((line) => line !== '').slice(-2)

@@ -3,8 +3,8 @@ import protobuf from 'protobufjs'
 
 /**
  * The part of the ONNX model format that the embedded models use. Field numbers are those of
- * onnx.proto (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), IR version 8; a field that is
- * not listed here is lost, so this serves the pinned models and no others.
+ * onnx.proto (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), IR version 8; a field that
+ * is not listed here is lost, so this serves the pinned models and no others.
  */
 const schema = protobuf.parse(
   `
@@ -55,7 +55,7 @@ const Model = schema.lookupType('Model')
 /** Element types of ONNX tensors, by their number in the format. */
 export const elementType = { float: 1, uint8: 2, int32: 6, int64: 7, bool: 9 } as const
 
-/** Constant numbers; small ones are listed, large ones are raw bytes. */
+/** Constants; small ones are listed, large ones are raw bytes. */
 export type OnnxTensor = {
   name: string
   dims: number[]
@@ -64,7 +64,7 @@ export type OnnxTensor = {
   float_data?: number[]
   int32_data?: number[]
 }
-/** A named setting of a node; `type` says which of the values counts. */
+/** A named setting of a node; `type` says which of the values applies. */
 export type OnnxAttribute = {
   name: string
   type?: number
@@ -83,7 +83,7 @@ export type OnnxNode = {
   output: string[]
   attribute: OnnxAttribute[]
 }
-/** A size that is fixed, or a name for one that is not. */
+/** A fixed size, or the name of a variable one. */
 export type OnnxDimension = { dim_value?: number; dim_param?: string }
 /** An input or output of a graph with its shape. */
 export type OnnxValue = {
@@ -105,7 +105,7 @@ export type OnnxModel = {
   graph: OnnxGraph
 }
 
-/** Reads an .onnx file whole. */
+/** Reads a whole .onnx file. */
 export function readModel(file: string): OnnxModel {
   const plain = Model.toObject(Model.decode(readFileSync(file)), { longs: Number, arrays: true })
   return plain as OnnxModel
@@ -116,7 +116,7 @@ export function writeModel(file: string, model: OnnxModel): void {
   writeFileSync(file, Model.encode(Model.fromObject(model)).finish())
 }
 
-/** Keeps what leads to an output, in an order in which each node follows its inputs. */
+/** Keeps the nodes that lead to an output, in an order in which each node follows its inputs. */
 export function pruneGraph(graph: OnnxGraph): OnnxGraph {
   const producers = new Map(graph.node.flatMap((n) => n.output.map((name) => [name, n] as const)))
   const ordered = new Set<OnnxNode>()

@@ -11,19 +11,21 @@ import { elementType, pruneGraph } from './onnx.ts'
 /** Attention heads whose rows follow the audio, by [layer, head]: they give the word times. */
 export type AlignmentHeads = readonly (readonly [layer: number, head: number])[]
 
-/** A decoder taken apart: `init` reads the first tokens, `step` every further one. */
+/** A split decoder: `init` reads the first tokens, `step` every further one. */
 export type SplitDecoder = { init: OnnxModel; step: OnnxModel }
 
 /**
- * Takes the shipped Moonshine decoder apart and makes it about twice as fast with the same text. As
- * shipped it is one `If` node that carries both graphs and turns the whole embedding into floats at
- * each step. Both results have
+ * Splits the shipped Moonshine decoder and makes it about twice as fast with the same text. As
+ * shipped it is one `If` node that contains both graphs and converts the whole embedding to floats
+ * at each step. Both results have:
+ *
  * - one graph without the switch, its dead nodes dropped;
- * - an output head that multiplies bytes (dynamic quantisation) instead of 32768 × hidden floats;
+ * - an output head that multiplies bytes (dynamic quantization) instead of 32768 × hidden floats;
  * - an input `encoder_mask` f32 [batch, 1, 1, frames], added to the cross-attention scores, so that
- *   recordings of different length can be decoded together (0 = hear, very negative = padding);
+ *   recordings of different length can be decoded together (0 = audio, very negative = padding);
  * - an output `attention` f32 [batch, heads, tokens, frames] with the rows of `heads` only;
  * - an output `log_sum_exp` f32 [batch, tokens] over the logits, for token probabilities.
+ *
  * `step` takes one token per call, so it needs no causal mask.
  */
 export function splitDecoder(merged: OnnxModel, heads: AlignmentHeads): SplitDecoder {
@@ -87,7 +89,7 @@ function exposeAttention(graph: OnnxGraph, heads: AlignmentHeads): void {
   graph.output.push(value('attention', dims))
 }
 
-/** Logits from bytes: DynamicQuantizeLinear → MatMulInteger → scale. */
+/** Computes the logits from bytes: DynamicQuantizeLinear → MatMulInteger → scale. */
 function quantizeHead(graph: OnnxGraph): void {
   const dequantize = graph.node.find(
     (n) => n.op_type === 'DequantizeLinear' && n.name.includes('transposed'),
@@ -120,7 +122,7 @@ function quantizeHead(graph: OnnxGraph): void {
   graph.output.push(value('log_sum_exp', ['batch_size', 'decoder_sequence_length']))
 }
 
-/** One query token sees everything before it, so the mask that is added to its scores is all zero. */
+/** A single query token sees everything before it, so the mask added to its scores is all zero. */
 function dropCausalMask(graph: OnnxGraph): void {
   for (const softmax of graph.node.filter((n) => isAttention(n, 'self_attn'))) {
     const add = graph.node.find((n) => n.output[0] === softmax.input[0])

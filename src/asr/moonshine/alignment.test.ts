@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { alignTokens } from './alignment.ts'
 
-/** Rows of one head from a drawing: `#` is where a token looks. */
+/** Rows of one head from a drawing: `#` is where a token attends. */
 function rowsOf(...drawing: string[]): Float32Array[] {
   return drawing.map((line) => Float32Array.from(line, (c) => (c === '#' ? 1 : 0.01)))
 }

@@ -1,10 +1,10 @@
 /**
- * Finds where each token was heard: the rows of a few cross-attention heads that follow the audio are
- * normalised, smoothed and summed, and dynamic time warping draws the best monotonic path through
- * them (the method of openai/whisper `timing.py`).
+ * Finds the position of each token in the audio: the rows of a few cross-attention heads that
+ * follow the audio are normalized, smoothed and summed, and dynamic time warping finds the best
+ * monotonic path through them (the method of openai/whisper `timing.py`).
  *
- * `rows` holds one row per token, each `heads` × `frames` long. Returns the first frame of each token;
- * the numbers ascend.
+ * `rows` holds one row per token, each `heads` × `frames` long. Returns the first frame of each
+ * token; the numbers ascend.
  */
 export function alignTokens(
   rows: readonly Float32Array[],
@@ -47,7 +47,10 @@ function median(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
 }
 
-/** Best path from the first token and frame to the last ones; moves: next frame, next token, both. */
+/**
+ * Finds the best path from the first token and frame to the last ones; moves: next frame, next
+ * token, both.
+ */
 function warp(score: Float32Array, tokens: number, frames: number): number[] {
   const total = new Float32Array(tokens * frames)
   for (let token = 0; token < tokens; token++) {

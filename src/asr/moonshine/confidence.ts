@@ -1,15 +1,16 @@
 /**
  * Weights of the calibration: fitted by logistic regression (Platt 1999) on 2181 words of English
- * recordings with references; half of the speakers fitted, the other half tested gave the curve in
- * docs/benchmarks.md.
+ * recordings with reference transcripts. Half of the speakers were used for the fit; the other
+ * half, the test set, gave the curve in docs/benchmarks.md.
  */
 const WORD_WEIGHT = 0.742
 const SEGMENT_WEIGHT = 4.438
 const BIAS = 1.485
 
 /**
- * Probability that a word is right, 0 to 1: from the probability of its tokens (`logProbs`) and the
- * mean log probability of the whole segment, since a decoder that is lost is sure of single words.
+ * Returns the probability that a word is right, 0 to 1: from the probability of its tokens
+ * (`logProbs`) and the mean log probability of the whole segment, since a decoder that is lost is
+ * still confident in single words.
  */
 export function wordConfidence(logProbs: readonly number[], segmentLogProbability: number): number {
   const probability = Math.exp(logProbs.reduce((sum, p) => sum + p, 0))

@@ -13,44 +13,52 @@ export type MoonshineShape = {
   alignmentHeads: number
 }
 
-/** What the decoder wrote for one piece of audio. */
+/** The decoder's output for one piece of audio. */
 export type Decoding = {
   tokens: number[]
-  /** Natural logarithm of each token's probability, the end token's included. */
+  /** Natural logarithm of each token's probability, including the end token's. */
   logProbs: number[]
-  /** One row per token, the end token's included: attention of each alignment head over the frames. */
+  /**
+   * One row per token, including the end token: attention of each alignment head over the frames.
+   */
   attention: Float32Array[]
   /** 24 ms frames of the piece. */
   frames: number
-  /** Why the decoder stopped: the model said so, the text grew too long for the audio, or it looped. */
+  /**
+   * Why the decoder stopped: the model ended the text, the text grew too long for the audio, or it
+   * looped.
+   */
   stopped: 'end' | 'cap' | 'loop'
 }
 
 /** Bounds of one piece: `maxTokens` is the cap, `minTokens` forbids an earlier end. */
 export type DecodeBounds = { maxTokens: number; minTokens: number }
 
-/** An encoded piece that is written alone, with a guess of how its text begins. */
+/** An encoded piece to decode alone, with a guess of how its text begins. */
 export type Draft = { states: Float32Array; bounds: DecodeBounds; tokens: readonly number[] }
 
 const VOCABULARY = 32_768
-/** Tokens that are never text (32000 and up) take no part in the choice. */
+/** Tokens that are never text (32000 and up) are excluded from the choice. */
 const PRINTABLE = 32_000
 /** Added to the scores of padding: its weight becomes exactly 0. */
 const PADDING = -1e9
 
-/** The three graphs of a model, loaded. */
+/** The three loaded graphs of a model. */
 export type MoonshineDecoder = {
-  /** Hears `audio` (16 kHz, -1 to 1) and returns one 24 ms frame of `hidden` floats per 384 samples. */
+  /**
+   * Encodes `audio` (16 kHz, -1 to 1) and returns one 24 ms frame of `hidden` floats per 384
+   * samples.
+   */
   encode(audio: Float32Array): Promise<Float32Array>
-  /** Writes the text of several encoded pieces at once; the pieces do not see each other. */
+  /** Decodes several encoded pieces at once; the pieces do not affect each other. */
   decode(
     encoded: readonly Float32Array[],
     bounds: readonly DecodeBounds[],
     signal: AbortSignal,
   ): Promise<Decoding[]>
   /**
-   * Writes the text of one piece. The tokens of the draft are read in one call; those that the model
-   * would have written itself are kept, so the text is that of `decode` at less cost.
+   * Decodes one piece. Reads the tokens of the draft in one call and keeps those that the model
+   * would have written itself, so the text is that of `decode` at less cost.
    */
   decodeDraft(draft: Draft, signal: AbortSignal): Promise<Decoding>
   close(): Promise<void>
@@ -89,7 +97,7 @@ export async function loadMoonshine(
   }
 }
 
-/** One piece while it is being written. `caches` are tensors of batch 1, as `init` gave them. */
+/** One piece during decoding. `caches` are tensors of batch 1, as returned by `init`. */
 type Row = { decoding: Decoding; bounds: DecodeBounds; caches: Tensors; open: boolean }
 
 function isOpen(row: Row): boolean {
@@ -97,8 +105,8 @@ function isOpen(row: Row): boolean {
 }
 
 /**
- * Reads the start token, alone but for a draft of its own piece: the attention keys of a piece do not
- * depend on its neighbours.
+ * Reads the start token, followed only by the draft of the same piece: the attention keys of a
+ * piece do not depend on its neighbors.
  */
 async function openRow(
   init: Session,
@@ -122,7 +130,7 @@ async function openRow(
   return row
 }
 
-/** Writes all rows on, one token per call for all of them, until the last has ended. */
+/** Continues all rows, one token per call for all of them, until the last has ended. */
 async function decodeTogether(
   step: Session,
   shape: MoonshineShape,
@@ -150,7 +158,7 @@ async function decodeTogether(
       if (name.startsWith('present.'))
         caches[name.replace('present.', 'past_key_values.')] = outputs[name]!
     }
-    // Ended rows ride along until half the batch has ended: copying the caches costs about a step.
+    // Ended rows stay until half the batch has ended: copying the caches costs about a step.
     const open = rows.filter(isOpen)
     if (open.length <= rows.length / 2) {
       const kept = rows.flatMap((row, i) => (row.open ? [i] : []))
@@ -161,7 +169,10 @@ async function decodeTogether(
   }
 }
 
-/** Takes the likeliest token of output `i` (row of a batch, or token of a draft) and closes the row when it has ended. */
+/**
+ * Takes the likeliest token of output `i` (row of a batch, or token of a draft) and closes the row
+ * when it has ended.
+ */
 function choose(row: Row, outputs: Tensors, i: number, size: AttentionSize): void {
   const { decoding, bounds } = row
   const logits = floatsOf(outputs.logits).subarray(i * VOCABULARY, i * VOCABULARY + PRINTABLE)
@@ -197,7 +208,9 @@ function likeliest(logits: Float32Array, forbidEnd: boolean): number {
   return best
 }
 
-/** How wide the rows of an attention output are, and how many tokens each row of its batch holds. */
+/**
+ * The width of the rows of an attention output, and the number of tokens in each row of its batch.
+ */
 type AttentionSize = { width: number; heads: number; tokens: number }
 
 function attentionRow(
@@ -242,7 +255,10 @@ function stackEncoderCaches(
   return stacked
 }
 
-/** Keys and values of what every row has read: the start token, and of a row alone its draft as far as it was right. */
+/**
+ * Stacks the keys and values of what every row has read: the start token, and for a single row its
+ * draft as far as it was right.
+ */
 function stackDecoderCaches(
   rows: readonly Row[],
   { layers, heads, headSize }: MoonshineShape,

@@ -1,13 +1,14 @@
 /**
- * How often a phrase of 1, 2, 3, … tokens must come in a row to be a decoder that has lost its place.
- * Short ones may come oftener: "no, no, no", the digits of "zero, zero, zero", the zeros of a million.
+ * How many times in a row a phrase of 1, 2, 3, … tokens must occur to indicate a decoder that is
+ * lost. Short phrases may occur more often: "no, no, no", the digits of "zero, zero, zero", the
+ * zeros of a million.
  */
 const REPEATS = [8, 6, 4, 3, 3, 3, 3, 3]
 
 /**
- * Encoder-decoders can fall into a loop ("a 10-page 10-page 10-page …"), mostly on audio cut within
- * speech. Returns how many tokens to keep when the end of `tokens` repeats itself, so that the phrase
- * stays once; undefined while there is no loop.
+ * Detects a loop of an encoder-decoder ("a 10-page 10-page 10-page …"), which occurs mostly on
+ * audio cut within speech. Returns how many tokens to keep when the end of `tokens` repeats itself,
+ * so that the phrase stays once; undefined while there is no loop.
  */
 export function findRepetition(tokens: readonly number[]): number | undefined {
   for (let phrase = 1; phrase <= REPEATS.length; phrase++) {

@@ -1,11 +1,11 @@
 import llamaTokenizer from 'llama-tokenizer-js'
 
-/** Id that opens every decoding, and the one that ends it. */
+/** The id that begins every decoding, and the one that ends it. */
 export const START_TOKEN = 1
 export const END_TOKEN = 2
 /** Ids from here on are special and never printed; the vocabulary below is that of Llama. */
 const FIRST_SPECIAL_TOKEN = 32_000
-/** Ids 3 to 258 stand for the bytes 0 to 255. */
+/** Ids 3 to 258 represent the bytes 0 to 255. */
 const FIRST_BYTE_TOKEN = 3
 const FIRST_PIECE_TOKEN = 259
 /** SentencePiece writes a blank as this character. */
@@ -14,18 +14,18 @@ const BLANK = '\u2581'
 const pieces = llamaTokenizer.vocabById
 const encoder = new TextEncoder()
 
-/** True when `token` opens a new word: its piece begins with a blank. */
+/** Returns true when `token` begins a new word: its piece begins with a blank. */
 export function opensWord(token: number): boolean {
   return isPiece(token) && pieces[token]!.startsWith(BLANK)
 }
 
-/** True when `token` prints letters or digits, not only punctuation or blanks. */
+/** Returns true when `token` prints letters or digits, not only punctuation or blanks. */
 export function isSpoken(token: number): boolean {
   if (token >= FIRST_BYTE_TOKEN && token < FIRST_PIECE_TOKEN) return true
   return isPiece(token) && /[\p{L}\p{N}]/u.test(pieces[token]!)
 }
 
-/** Text of some tokens, trimmed; bytes that form no character are dropped. */
+/** Returns the text of some tokens, trimmed; drops bytes that form no character. */
 export function textOf(tokens: readonly number[]): string {
   const bytes = tokens.flatMap((token) => {
     if (token >= FIRST_BYTE_TOKEN && token < FIRST_PIECE_TOKEN) return [token - FIRST_BYTE_TOKEN]

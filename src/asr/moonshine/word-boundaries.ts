@@ -1,23 +1,25 @@
 /** Seconds per loudness value. */
 const HOP = 0.01
-/** Loudness above the quietest twentieth that counts as sound, in decibels. */
+/** Loudness above the quietest twentieth that counts as non-silent, in decibels. */
 const ABOVE_FLOOR = 8
 /** Loudness below the peak of the word that still counts, in decibels. */
 const BELOW_PEAK = 33
 /** A silence this long within a word is a pause that attention missed. */
 const PAUSE = 0.12
-/** Attention finds the start of a word about this late; sound begins a little before it is loud. */
+/**
+ * Attention finds the start of a word about this late; a word begins a little before it is loud.
+ */
 const LATE = 0.02
 const ONSET = 0.02
-/** A last burst of sound shorter than this share of the longest belongs to the next word. */
+/** A last burst shorter than this share of the longest belongs to the next word. */
 const STRAY = 0.3
 /** No word is shorter; consecutive starts keep this distance. */
 const SHORTEST = 0.02
 
-/** A stretch of time, in seconds. */
+/** A time span, in seconds. */
 export type Span = { start: number; end: number }
 
-/** Loudness of 16 kHz audio in decibels, one value per 10 ms. */
+/** Returns the loudness of 16 kHz audio in decibels, one value per 10 ms. */
 export function loudness(audio: Float32Array): Float32Array {
   const hop = Math.round(HOP * 16_000)
   const values = new Float32Array(Math.ceil(audio.length / hop))
@@ -31,9 +33,9 @@ export function loudness(audio: Float32Array): Float32Array {
 }
 
 /**
- * Draws the edges of words to where sound begins and ends: attention is good to a few 24 ms frames but
- * puts silences into words. `spans` ascend, in seconds; so do the results, and they never overlap.
- * The constants were chosen on forced-aligned read speech.
+ * Moves the edges of words to where the energy rises and falls: attention is accurate to a few 24
+ * ms frames but includes silence in words. `spans` ascend, in seconds; so do the results, and they
+ * never overlap. The constants were tuned on forced-aligned read speech.
  */
 export function alignToEnergy(spans: readonly Span[], db: Float32Array): Span[] {
   const floor = quantile(db, 0.05) + ABOVE_FLOOR
@@ -63,7 +65,7 @@ function snap({ start, end }: Span, db: Float32Array, floor: number): Span {
 
 type Burst = { from: number; to: number }
 
-/** Stretches of sound in a word, parted by silences longer than `PAUSE`. */
+/** Finds the bursts of energy in a word, separated by silences longer than `PAUSE`. */
 function findBursts(db: Float32Array, { from, to }: Burst, threshold: number): Burst[] {
   const bursts: Burst[] = []
   for (let i = from; i < to; i++) {
@@ -75,7 +77,10 @@ function findBursts(db: Float32Array, { from, to }: Burst, threshold: number): B
   return bursts
 }
 
-/** The last burst is the word, the ones before it the tail of the previous word; unless it is a stray bit. */
+/**
+ * Returns the last burst, which is the word, while those before it are the tail of the previous
+ * word; unless the last one is a stray bit.
+ */
 function chooseBurst(bursts: readonly Burst[]): Burst | undefined {
   const last = bursts.at(-1)
   if (!last) return undefined

@@ -1,6 +1,8 @@
 import { isSpoken, opensWord, textOf } from './tokens.ts'
 
-/** A word before its times are refined: which tokens wrote it and between which seconds. */
+/**
+ * A word before its times are refined: the tokens that form it, and its start and end in seconds.
+ */
 export type RoughWord = {
   text: string
   start: number
@@ -9,9 +11,9 @@ export type RoughWord = {
 }
 
 /**
- * Joins tokens into words. `starts` holds the second of each token and of the end token. A word starts
- * with its first spoken piece and ends where the token after its last spoken piece starts: the pause
- * behind a comma belongs to nobody. Lone punctuation joins the word before it.
+ * Joins tokens into words. `starts` holds the start of each token and of the end token, in seconds.
+ * A word starts with its first spoken piece and ends where the token after its last spoken piece
+ * starts: the pause after a comma belongs to no word. Lone punctuation joins the word before it.
  */
 export function wordsOf(tokens: readonly number[], starts: readonly number[]): RoughWord[] {
   const words: RoughWord[] = []

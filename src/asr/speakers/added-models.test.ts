@@ -1,4 +1,4 @@
-/** Added models in the worker processes of a real engine; the models are stand-ins of our own. */
+/** Installed models in the worker processes of a real engine; the models are stubs of our own. */
 import assert from 'node:assert/strict'
 import { appendFileSync, symlinkSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -24,7 +24,7 @@ import {
 
 const { signal } = new AbortController()
 
-/** A models folder with the embedded models, in which stand-ins can be added. */
+/** A models folder with the embedded models, in which stubs can be installed. */
 async function makeModels(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-speakers-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -46,7 +46,10 @@ function startEngine(t: TestContext, folder: string): SpeechEngine {
   return engine
 }
 
-/** Six turns of four seconds, low and high by turns, each a word every half second; both rise and fall 7 times a second. */
+/**
+ * Six turns of four seconds, alternately low and high, with a word every half second; both rise and
+ * fall 7 times a second.
+ */
 async function makeTalk(folder: string): Promise<{ pcm: PcmFile; transcript: Transcript }> {
   const samples = new Int16Array(24 * SAMPLE_RATE)
   for (let i = 0; i < samples.length; i++) {
@@ -66,7 +69,7 @@ async function makeTalk(folder: string): Promise<{ pcm: PcmFile; transcript: Tra
   return { pcm: { path, samples: samples.length }, transcript: { utterances: [utterance] } }
 }
 
-/** Who said what of the talk, as `0:w0…w6`, and what was kept on the way. */
+/** The speakers of the talk, as `0:w0…w6`, and the files written on the way. */
 async function tellApart(engine: SpeechEngine, folder: string, counts: SpeakerCounts = {}) {
   const { pcm, transcript } = await makeTalk(folder)
   const groups = engine.planEmbeddings(transcript.utterances[0]!.words, pcm)

@@ -14,7 +14,7 @@ function diarizeTalks(talks: readonly Talk[], counts: SpeakerCounts = {}) {
   return diarize({ utterances }, { voices, counts })
 }
 
-/** The speaker of each word, by digits, words in order of time. */
+/** The speaker of each word, as digits, words in order of time. */
 function digits(utterances: ReturnType<typeof diarizeTalks>): string {
   return utterances.map(({ words, speaker }) => String(speaker).repeat(words.length)).join('')
 }
@@ -40,7 +40,7 @@ test('windows may come in any order', () => {
   )
 })
 
-/** A third voice of a second and a half, too short to be counted as one. */
+/** A third speaker of a second and a half, too short to count as one. */
 const short = `${dialogue} cccc. aaaaaaaaaa`
 
 test('counts are met as far as there are voices', () => {
@@ -71,7 +71,7 @@ test('a count splits the side of a call where two speak', () => {
   assert.equal([...speakers].filter((speaker) => speaker.startsWith('1')).length, 2)
 })
 
-/** Both speakers on one channel each, and both on a second with a sound of its own. */
+/** Both speakers on one channel, and both on a second with different noise. */
 const room = [talk(dialogue), talk(dialogue, { seed: 1 })]
 
 test('microphones of one room hear the same speakers', () => {
@@ -100,7 +100,8 @@ test('who is near one microphone of a room alone is one speaker more, and counts
 })
 
 test('channels of a room are heard one behind the other, not between each other', () => {
-  // Windows that alternate between the channels would be thinned as neighbours, and one channel go unheard.
+  // Windows that alternate between the channels would be thinned as neighbors, and one channel
+  // would drop out.
   const [near, far] = [talk('aaaaaaaaaaaaaaaaaaaa'), talk('bbbbbbbbbbbbbbbbbbbb', { seed: 1 })]
   const same = far.words.map((word, i) => ({ ...word, text: near.words[i]!.text }))
   const spoken = diarizeTalks([near, { ...far, words: same }])

@@ -7,19 +7,20 @@ import { findSpeakers } from './clustering/find-speakers.ts'
 import { chooseSpeakerCounts } from './clustering/speaker-counts.ts'
 import type { EmbeddedWindow } from './embedding/embedder.ts'
 
-/** The windows of one channel that its embedder listened to, by `speechRegions` and `diarizationGrid`. */
+/** The embedded windows of one channel, by `speechRegions` and `diarizationGrid`. */
 export type ChannelWindows = { channel: number; windows: readonly EmbeddedWindow[] }
 
-/** A word with what is known of it; `voice` counts within its channel. */
+/** A word with its speaker; `voice` is numbered within the channel. */
 type SpokenWord = { word: Word; language: string; voice: number; margin: number }
 /** The words of one channel, in order of time. */
 export type ChannelWords = { channel: number; spoken: SpokenWord[] }
 
 /**
- * Tells who said each word: utterances are cut anew so that each has one speaker, and speakers are numbered
- * from 0 by first appearance over all channels. Sides of a call have speakers of their own, one each
- * unless a count asks for more; microphones of one room hear the same speakers. Counts are met as
- * far as there are voices. No word is lost or changed; equal input gives equal output.
+ * Assigns a speaker to each word: utterances are cut again so that each has one speaker, and
+ * speakers are numbered from 0 by first appearance over all channels. Sides of a call have separate
+ * speakers, one each unless a count asks for more; microphones in one room share their speakers.
+ * Counts are met as far as there are speakers. No word is lost or changed; equal input gives equal
+ * output.
  */
 export function diarize(
   transcript: Transcript,
@@ -42,7 +43,7 @@ export function diarize(
 
 type ChannelVoices = readonly Float32Array[][]
 
-/** The voices of each channel, which are others on each. */
+/** Finds the speakers of each channel, which are different on each. */
 function hearApart(
   channels: readonly (readonly EmbeddedWindow[])[],
   counts: SpeakerCounts,
@@ -54,7 +55,7 @@ function hearApart(
   return found.map(({ directions }, i) => directions(chosen[i]!))
 }
 
-/** The voices of a room, the same on each channel: found in all of them together. */
+/** Finds the speakers of a room, the same on each channel: in all channels together. */
 function hearRoom(
   channels: readonly (readonly EmbeddedWindow[])[],
   counts: SpeakerCounts,
@@ -64,7 +65,10 @@ function hearRoom(
   return channels.map(() => found.directions(count!))
 }
 
-/** Windows of all channels as if one were heard behind the other, so that none are taken for neighbours. */
+/**
+ * Returns the windows of all channels as if they were played one after the other, so that none
+ * count as neighbors.
+ */
 function layBehind(channels: readonly (readonly EmbeddedWindow[])[]): EmbeddedWindow[] {
   let late = 0
   return channels.flatMap((windows) => {
@@ -76,7 +80,7 @@ function layBehind(channels: readonly (readonly EmbeddedWindow[])[]): EmbeddedWi
   })
 }
 
-/** The words of each channel, in order of time. */
+/** Returns the words of each channel, in order of time. */
 export function splitChannels({ utterances }: Transcript): ChannelWords[] {
   const channels = new Map<number, ChannelWords>()
   for (const { channel, language, words } of utterances) {
@@ -92,10 +96,10 @@ function windowsOf(voices: readonly ChannelWindows[], channel: number): Embedded
   return own.toSorted((a, b) => a.start - b.start || a.end - b.end)
 }
 
-/** What one voice of a channel said in one breath. */
+/** What one speaker of a channel says without a pause. */
 export type Turn = { utterance: Utterance; voice: number; confidence: number }
 
-/** Utterances of one channel: runs of words of one voice and language, cut at pauses. */
+/** Cuts the utterances of one channel: runs of words of one speaker and language, cut at pauses. */
 export function cutTurns({ channel, spoken }: ChannelWords): Turn[] {
   const runs: SpokenWord[][] = []
   for (const word of spoken) {
@@ -114,15 +118,16 @@ export function cutTurns({ channel, spoken }: ChannelWords): Turn[] {
 }
 
 /**
- * The margin at which a confidence is a half, and how fast it changes: fitted to how often utterances of joined read
- * speech had the right speaker (logistic regression). Two who speak at once are about as likely, hence a low one.
+ * The margin at which the confidence is one half, and the scale of the logistic curve: fitted to
+ * how often utterances of joined read speech had the right speaker (logistic regression). When two
+ * speak at once, both are about equally likely, hence a low confidence.
  */
 const EVEN_MARGIN = 0.05
 const MARGIN_SCALE = 0.1
 /** A word counts for at least this long, in seconds. */
 const SHORTEST_WORD = 0.1
 
-/** The mean margin of the words, longer ones counting more, as a confidence. */
+/** Returns the confidence for the mean margin of the words, longer words counting more. */
 function confidenceIn(words: readonly Word[], margins: ReadonlyMap<Word, number>): number {
   let [sum, total] = [0, 0]
   for (const word of words) {
@@ -133,7 +138,10 @@ function confidenceIn(words: readonly Word[], margins: ReadonlyMap<Word, number>
   return 1 / (1 + Math.exp((EVEN_MARGIN - sum / total) / MARGIN_SCALE))
 }
 
-/** Gives each voice the number of its first appearance; on another channel it is another, unless told otherwise. */
+/**
+ * Numbers the speakers by first appearance; the same `voice` on another channel is another speaker,
+ * unless `acrossChannels` is set.
+ */
 export function numberSpeakers(
   turns: readonly Turn[],
   { acrossChannels = false }: { acrossChannels?: boolean } = {},

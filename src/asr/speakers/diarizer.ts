@@ -10,23 +10,25 @@ import {
 import { openSpeakerModel, type SpeakerModel } from './embedding/open-speaker-model.ts'
 import type { SpeakerModelSpec } from './embedding/speaker-model.ts'
 
-/** Voices of a channel to be heard by a model, and the file that is to hold them. */
+/** Regions of a channel whose speakers a model embeds, and the file for the result. */
 export type EmbedTask = {
   path: string
   regions: readonly Segment[]
   to: string
   model: SpeakerModelSpec
-  /** Of this channel, where they are known: a model that tells voices apart as it hears them needs them here. */
+  /**
+   * Of this channel, where they are known: a model that clusters speakers itself needs them here.
+   */
   counts: SpeakerCounts
 }
 
-/** Hears voices and tells them apart, for one task of the worker after the other. */
+/** Embeds and diarizes speakers, for one task of the worker after the other. */
 export type Diarizer = {
   hear(task: EmbedTask, signal: AbortSignal): Promise<null>
   tellApart(task: SpeakerTask): SpeakerUtterance[]
 }
 
-/** The model is loaded with the first task: most jobs need none. */
+/** Loads the model with the first task: most jobs need none. */
 export function createDiarizer(): Diarizer {
   let opened: { id: string; voices: Promise<SpeakerModel> } | undefined
   return {
@@ -62,7 +64,7 @@ export function createDiarizer(): Diarizer {
   }
 }
 
-/** Embeddings of two models have nothing in common: to compare them would be to guess. */
+/** Embeddings of two models are not comparable. */
 function requireOneModel(parts: readonly ChannelEmbeddings[]): void {
   const models = new Set(parts.map(({ model }) => model))
   if (models.size > 1) {

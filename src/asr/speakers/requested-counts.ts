@@ -1,6 +1,6 @@
 import type { SpeakerCounts } from '../speech-engine.ts'
 
-/** `diarization_config` as the API names its fields; a count of 0 binds nothing. */
+/** `diarization_config` with the field names of the API; a count of 0 sets no limit. */
 export type DiarizationConfig = {
   number_of_speakers?: number
   min_speakers?: number
@@ -8,7 +8,7 @@ export type DiarizationConfig = {
   speaker_confidence?: boolean
 }
 
-/** How many speakers there are said to be. */
+/** Returns the requested speaker counts. */
 export function countsOf(config: DiarizationConfig = {}): SpeakerCounts {
   const { number_of_speakers: exact, min_speakers: min, max_speakers: max } = config
   return { ...(exact && { exact }), ...(min && { min }), ...(max && { max }) }

@@ -9,10 +9,12 @@ type Graph = {
   initializer?: OnnxTensor[]
   metadata?: Metadata
 }
-/** What stands beside the graph, as exports for sherpa-onnx have it. */
+/** Metadata next to the graph, as in exports for sherpa-onnx. */
 export type Metadata = Record<string, string | number>
 
-/** A model in the place of the telephone model: the embedding is the mean frame of the window, behind zeros. */
+/**
+ * A fake of the telephone model: the embedding is the mean frame of the window, followed by zeros.
+ */
 export function writeMeanFrameModel(file: string): void {
   const [inputs, rows, taps] = [23, 128, 15]
   const weights = new Float32Array(rows * inputs * taps)
@@ -34,7 +36,7 @@ export function writeMeanFrameModel(file: string): void {
   })
 }
 
-/** A model in the place of one for mel energies: the embedding is the mean square of each band. */
+/** A fake model for mel energies: the embedding is the mean square of each band. */
 export function writeMeanSquareModel(file: string): void {
   writeGraph(file, {
     inputs: { feats: [1, 'frames', 80] },
@@ -43,7 +45,7 @@ export function writeMeanSquareModel(file: string): void {
   })
 }
 
-/** A model in the place of one for mel energies: the embedding is the fiftieth frame, which must be there. */
+/** A fake model for mel energies: the embedding is the fiftieth frame, which must exist. */
 export function writeFiftiethFrameModel(file: string): void {
   const index = new Uint8Array(BigInt64Array.of(49n).buffer)
   writeGraph(file, {
@@ -54,7 +56,7 @@ export function writeFiftiethFrameModel(file: string): void {
   })
 }
 
-/** A model that gives one number per frame and no embedding. */
+/** A model that returns one number per frame and no embedding. */
 export function writeFrameModel(file: string): void {
   writeGraph(file, {
     inputs: { feats: [1, 'frames', 80] },
@@ -63,7 +65,7 @@ export function writeFrameModel(file: string): void {
   })
 }
 
-/** A model that wants a second input. */
+/** A model that requires a second input. */
 export function writeTwoInputModel(file: string): void {
   writeGraph(file, {
     inputs: { feats: [1, 'frames', 80], more: [1, 'frames', 80] },
@@ -72,7 +74,7 @@ export function writeTwoInputModel(file: string): void {
   })
 }
 
-/** What the sherpa-onnx project writes into its exports of CAM++. */
+/** The metadata that the sherpa-onnx project writes into its exports of CAM++. */
 export const embeddingMetadata: Metadata = {
   framework: '3d-speaker',
   language: 'English',
@@ -84,7 +86,9 @@ export const embeddingMetadata: Metadata = {
   feature_normalize_type: '',
 }
 
-/** A model in the place of one for mel energies: the embedding is the mean energy of each band, not its logarithm. */
+/**
+ * A fake model for mel energies: the embedding is the mean energy of each band, not its logarithm.
+ */
 export function writeBandEnergyModel(file: string, metadata = embeddingMetadata): void {
   writeGraph(file, {
     inputs: { feats: ['N', 'frames', 80] },
@@ -94,7 +98,7 @@ export function writeBandEnergyModel(file: string, metadata = embeddingMetadata)
   })
 }
 
-/** The same with the mean logarithm of each band, for which all voices are alike. */
+/** The same with the mean logarithm of each band, for which all speakers are alike. */
 export function writeBandLevelModel(file: string): void {
   writeGraph(file, {
     inputs: { feats: ['N', 'frames', 80] },
@@ -104,7 +108,9 @@ export function writeBandLevelModel(file: string): void {
   })
 }
 
-/** What the sherpa-onnx project writes into its export of pyannote segmentation-3.0. */
+/**
+ * The metadata that the sherpa-onnx project writes into its export of pyannote segmentation-3.0.
+ */
 export const segmentationMetadata: Metadata = {
   sample_rate: 16_000,
   window_size: 160_000,
@@ -116,8 +122,8 @@ export const segmentationMetadata: Metadata = {
 }
 
 /**
- * A model in the place of a segmentation: low sound is the first of three speakers, high sound the second.
- * What is low hardly changes from sample to sample.
+ * A fake segmentation model: low audio is the first of three speakers, high audio the second. Low
+ * audio hardly changes from sample to sample.
  */
 export function writePitchModel(file: string, metadata = segmentationMetadata): void {
   const ints = (name: string, values: number[]) => ({ name, type: 7, ints: values })
@@ -136,7 +142,7 @@ export function writePitchModel(file: string, metadata = segmentationMetadata): 
     ],
     initializer: [
       tensor('change', [2, 1, 2], Float32Array.of(0, 1, -1, 1)),
-      // Silence, low, high, and what never wins; each of the sound and of its change.
+      // Silence, low, high, and classes that never win; each of the audio and of its change.
       tensor('weights', [7, 2, 1], Float32Array.of(-1, 0, 1, -1, 0, 1, ...new Array(8).fill(0))),
       tensor('biases', [7], Float32Array.of(0.04, 0, 0, -1, -1, -1, -1)),
     ],

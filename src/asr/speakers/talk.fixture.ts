@@ -5,10 +5,13 @@ import { diarizationGrid, speechRegions } from './embedding/regions.ts'
 import { layWindows } from './embedding/windows.ts'
 
 const DIMENSION = 128
-/** Parts of an embedding: what all voices share, the voice, and chance; cosines are then about 0.14, 0.5 within a voice. */
+/**
+ * Parts of an embedding: one common to all speakers, one per speaker, and noise; cosines are then
+ * about 0.14, and 0.5 within a speaker.
+ */
 const [COMMON, VOICE, NOISE] = [Math.sqrt(0.14), 0.6, Math.sqrt(0.5)]
 
-/** Numbers of chance that are the same each time, about normal with the variance of a direction. */
+/** Repeatable random numbers, about normal with the variance of a direction. */
 function noise(seed: number): Float64Array {
   let state = seed * 2654435761 + 12345
   const next = () => {
@@ -25,7 +28,9 @@ function directionOf(voice: string): Float64Array {
   return noise(1000 + voice.charCodeAt(0))
 }
 
-/** An embedding of a window in which each voice has its share; equal seeds give equal embeddings. */
+/**
+ * The embedding of a window in which each speaker has a share; equal seeds give equal embeddings.
+ */
 export function embeddingOf(shares: Record<string, number>, seed: number): Float32Array {
   const parts = Object.entries(shares).map(([voice, share]) => ({ share, at: directionOf(voice) }))
   const [common, chance] = [noise(1), noise(10_000 + seed)]
@@ -37,12 +42,13 @@ export function embeddingOf(shares: Record<string, number>, seed: number): Float
   return Float32Array.from(sum, (x) => x / length)
 }
 
-/** Words of one channel, what their voices are, and the windows in which they are heard. */
+/** Words of one channel, their speakers, and their windows. */
 export type Talk = { words: Word[]; said: string; windows: EmbeddedWindow[] }
 
 /**
- * A talk in letters: each is a word of 0.3 s by the voice of that name, with 0.1 s behind it; a blank is a pause of
- * half a second, a point ends the sentence of the word before. `seed` makes it another recording.
+ * A talk in letters: each is a word of 0.3 s by the speaker of that name, followed by 0.1 s; a
+ * blank is a pause of half a second, a period ends the sentence of the word before. `seed` makes it
+ * another recording.
  */
 export function talk(letters: string, { seed = 0 }: { seed?: number } = {}): Talk {
   const words: Word[] = []
@@ -80,7 +86,7 @@ function sharesIn({ start, end }: { start: number; end: number }, words: readonl
   return shares
 }
 
-/** Voices by letters in the order in which they are first heard: 0, 1, 0 becomes `aba`. */
+/** Speakers as letters in order of first appearance: 0, 1, 0 becomes `aba`. */
 export function inLetters(voices: readonly number[]): string {
   const order = [...new Set(voices)]
   return voices.map((voice) => String.fromCharCode(97 + order.indexOf(voice))).join('')

@@ -1,4 +1,4 @@
-/** The worker process of pool.test.ts: a task's path tells it how to behave. */
+/** The worker process of pool.test.ts: the path of a task selects its behavior. */
 import { once } from 'node:events'
 import { AppError, toPlain } from '../../errors.ts'
 import type { FromWorker, ToWorker } from './protocol.ts'

@@ -7,7 +7,7 @@ import { createMetrics } from '../../metrics.ts'
 import { WorkerPool } from './pool.ts'
 import type { Task } from './protocol.ts'
 
-/** What the stand-in worker of pool.fixture.ts does with a task: the path says it. */
+/** A task for the fake worker of pool.fixture.ts: the path selects its behavior. */
 function task(path: string): Task {
   return { kind: 'detect', path, start: 0, end: 0 }
 }

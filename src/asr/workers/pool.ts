@@ -5,31 +5,34 @@ import { AppError, fromPlain } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
 
-/** Which processes to keep. */
+/** The processes of a pool. */
 export type PoolOptions = {
   /** Module that each worker process runs, and its arguments. */
   entry: URL
   args: readonly string[]
   workers: number
   log: Log
-  /** Called when one has ended by itself. */
+  /** Called when a process ends by itself. */
   onLost?: () => void
 }
 
-/** How one task is stopped and ranked. */
+/** How one task is canceled and ranked. */
 export type TaskOptions = {
   signal: AbortSignal
-  /** Seconds after which a worker that has not answered is taken for hung and killed. */
+  /** Seconds after which a worker that has not answered is considered hung and killed. */
   timeout: number
-  /** Lower goes first; equal ones in the order of asking. */
+  /** Lower runs first; equal priorities run in the order of the calls. */
   priority?: number
 }
 
-/** Seconds in which a worker must have loaded its models. */
+/** Seconds within which a worker must load its models. */
 const LOAD_TIMEOUT = 120
-/** Seconds that a cancelled task may still take; it looks for the wish between two steps of its decoder. */
+/**
+ * Seconds that a canceled task may still take; it checks for cancellation between two decoder
+ * steps.
+ */
 const CANCEL_TIMEOUT = 30
-/** A worker that cannot start is tried again after 1, 2, 4 … at most so many seconds. */
+/** A worker that cannot start is restarted after 1, 2, 4 … at most so many seconds. */
 const MAX_PAUSE = 30
 type Waiting = {
   task: Task
@@ -47,10 +50,10 @@ type Worker = {
 }
 
 /**
- * Worker processes that hear, one per core, and the queue before them. A worker is loading until its
- * models are in memory, then idle, and busy while it has a task. When one crashes, hangs past its
- * patience or is told to stop a cancelled task and does not, its task is rejected with
- * `engine_failed` and another process takes its place; the server never notices more.
+ * Worker processes for recognition, one per core, and the queue in front of them. A worker is
+ * loading until its models are in memory, then idle, and busy while it has a task. When one
+ * crashes, exceeds its timeout or does not stop a canceled task, its task is rejected with
+ * `engine_failed` and another process replaces it; the server notices nothing else.
  */
 export class WorkerPool {
   #options: PoolOptions
@@ -88,13 +91,13 @@ export class WorkerPool {
     return settled as Promise<TaskResult[T['kind']]>
   }
 
-  /** Makes the processes nicer to others, for good: what has a higher niceness gets less of a busy core. */
+  /** Raises the niceness of the processes, for good: a higher niceness gets less of a busy core. */
   yieldTo(niceness: number): void {
     this.#niceness = niceness
     for (const worker of this.#workers) lowerPriority(worker.process, niceness)
   }
 
-  /** Ends all workers; what was waiting or running is rejected. */
+  /** Ends all workers; rejects waiting and running tasks. */
   async close(): Promise<void> {
     this.#closed = true
     const error = new AppError('engine_unavailable', 'it is closed')
@@ -164,7 +167,7 @@ export class WorkerPool {
     }
   }
 
-  /** A running task is asked to stop between two steps of its decoder; the watchdog sees that it does. */
+  /** Asks a running task to stop between two decoder steps; the watchdog enforces it. */
   #cancel(waiting: Waiting): void {
     waiting.reject(waiting.options.signal.reason)
     const at = this.#waiting.indexOf(waiting)
@@ -200,7 +203,7 @@ export class WorkerPool {
       this.#spawn()
       return
     }
-    // It never got ready: the next one will hardly do better at once.
+    // It never became ready: an immediate restart is unlikely to do better.
     const pause = Math.min(2 ** this.#failures++, MAX_PAUSE)
     this.#broken ??= new AppError('engine_unavailable', 'its processes end before they are ready')
     if (this.#workers.size === 0) {
@@ -210,7 +213,7 @@ export class WorkerPool {
   }
 }
 
-/** Of the thread that loads and runs the models; later ones inherit it. */
+/** Sets the niceness of the thread that loads and runs the models; later threads inherit it. */
 function lowerPriority({ pid }: ChildProcess, niceness: number): void {
   if (niceness === 0 || pid === undefined) return
   try {

@@ -11,10 +11,15 @@ import type {
 import type { EmbedTask } from '../speakers/diarizer.ts'
 import type { RecognizedSegment, Segment, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
 
-/** What a worker process is for, hence which models it loads. `turns` runs a library that may end its process. */
+/**
+ * What a worker process is for, hence which models it loads. `turns` runs a library that may end
+ * its process.
+ */
 export type WorkerRole = 'batch' | 'live' | 'listen' | 'turns'
 
-/** Work for a worker process. Audio travels as a path: the worker reads just the part it needs. */
+/**
+ * Work for a worker process. Audio is passed as a path: the worker reads only the part it needs.
+ */
 export type Task =
   | { kind: 'detect'; path: string; start: number; end: number }
   | { kind: 'recognize'; path: string; segments: readonly Segment[]; language: string | undefined }
@@ -26,7 +31,7 @@ export type Task =
   | { kind: 'measure'; partialInterval: number }
   | { kind: 'check' }
 
-/** What each kind of task answers. */
+/** The result of each kind of task. */
 export type TaskResult = {
   /** Speech probability per frame of 512 samples. */
   detect: Float32Array
@@ -40,10 +45,10 @@ export type TaskResult = {
   check: null
 }
 
-/** A task, or the wish that one be dropped. */
+/** A task, or the request to cancel one. */
 export type ToWorker = { id: number; task: Task } | { id: number; cancel: true }
 
-/** A worker is ready once its models are loaded; then one answer per task. */
+/** A worker is ready once its models are loaded; then it sends one answer per task. */
 export type FromWorker =
   | { type: 'ready' }
   | { type: 'broken'; error: PlainError }

@@ -2,20 +2,29 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { SAMPLE_RATE, type Segment } from '../speech-engine.ts'
 
 /**
- * A task is given up after this many seconds, plus so many per second of audio: far more than a slow
+ * A task times out after this many seconds, plus so many per second of audio: far more than a slow
  * machine needs, so that only a hung process is killed.
  */
 export const TASK_TIMEOUT_S = 60
-/** Clustering takes 0.001 per second of speech on a fast core, some times that where more voices are wanted than there are. */
+/**
+ * Clustering takes 0.001 s per second of speech on a fast core, several times that when more
+ * speakers are requested than there are.
+ */
 const SPEAKERS_TIMEOUT_PER_SECOND = 0.1
 
-/** Seconds to wait for a task over these segments, at so many per second of them. */
+/**
+ * Returns the timeout in seconds of a task over these segments, at `perSecond` for each second of
+ * them.
+ */
 export function timeoutFor(segments: readonly Segment[], perSecond: number): number {
   const samples = segments.reduce((sum, { start, end }) => sum + end - start, 0)
   return TASK_TIMEOUT_S + (perSecond * samples) / SAMPLE_RATE
 }
 
-/** Seconds to wait until speakers are told apart: the work grows with the speech of all channels together. */
+/**
+ * Returns the timeout in seconds of diarization: the work grows with the speech of all channels
+ * together.
+ */
 export function speakersTimeoutFor({ utterances }: Transcript): number {
   const speech = utterances.reduce((sum, { words }) => {
     return sum + (words.at(-1)?.end ?? 0) - (words[0]?.start ?? 0)

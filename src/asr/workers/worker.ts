@@ -1,6 +1,6 @@
 /**
- * A recognition process: loads the models of its role, then hears one task after the other. It owns nothing but
- * memory, so it may be killed at any time, and it ends with its parent.
+ * A recognition process: loads the models of its role, then runs one task after the other. It holds
+ * nothing but memory, so it may be killed at any time, and it ends with its parent.
  */
 import { AppError, toPlain } from '../../errors.ts'
 import { createMoonshine } from '../engines/moonshine.ts'
@@ -25,7 +25,7 @@ import { loadVoiceDetector, VAD_FRAME, type VoiceDetector, WARM_UP } from '../va
 import type { FromWorker, Task, TaskResult, ToWorker, WorkerRole } from './protocol.ts'
 
 process.on('disconnect', () => process.exit())
-// A Ctrl-C reaches all processes of a terminal; the server alone decides when work ends.
+// Ctrl-C reaches all processes of a terminal; the server alone decides when work ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 const [folder = '', role = 'batch'] = process.argv.slice(2) as [string, WorkerRole]
@@ -33,7 +33,7 @@ const running = new Map<number, AbortController>()
 
 type Perform = (task: Task, signal: AbortSignal) => Promise<TaskResult[Task['kind']]>
 
-/** Loads what the role needs, and gives what does its tasks. */
+/** Loads the models of the role, and returns the function that runs its tasks. */
 async function load(): Promise<Perform> {
   if (role === 'turns') return hearTurns(createDiarizer())
   const files = embeddedModels(folder)
@@ -71,7 +71,8 @@ function hearBatches(ears: RecognitionModels, voices: Diarizer): Perform {
 }
 
 function hearLive(ears: LiveWorkerEars, partials: Recognizer): Perform {
-  // Always the model that is built in: who speaks is told while others wait, by a threshold made for it.
+  // Always the built-in model: live speakers are assigned while others wait, by a threshold tuned
+  // for it.
   const hearVoice = createUtteranceEmbedder(() => {
     return openTelephoneEmbedder({ modelPath: telephoneModelPath })
   })
@@ -117,7 +118,9 @@ async function check(ears: RecognitionModels, signal: AbortSignal): Promise<null
   return null
 }
 
-/** Starts a little earlier, so that a stretch of a long recording is heard like the whole. */
+/**
+ * Starts a little earlier, so that a part of a long recording gives the same result as the whole.
+ */
 async function detect(
   { detector }: RecognitionModels,
   { path, start, end }: DetectTask,

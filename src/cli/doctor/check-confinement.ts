@@ -8,7 +8,10 @@ const texts: Record<Confinement, string> = {
   none: 'decoders have the memory, the network and the files of the server',
 }
 
-/** How far decoders, which meet the bytes of customers, are kept from the rest of the machine. */
+/**
+ * Checks how well decoders, which process customers' bytes, are isolated from the rest of the
+ * machine.
+ */
 export async function checkConfinement(): Promise<Finding> {
   const { findConfinement } = await import('../../audio/decoder-sandbox.ts')
   const confinement = findConfinement()
@@ -19,7 +22,7 @@ export async function checkConfinement(): Promise<Finding> {
   return { state: confinement === 'none' ? 'warn' : 'ok', text, remedy }
 }
 
-/** Whether this is run by a user who may do everything; `userId` is for tests. */
+/** Checks whether the process runs as root; `userId` is for tests. */
 export function checkUser(userId = process.getuid?.()): Finding {
   if (userId !== 0) return { state: 'ok', text: 'run by a user without special rights' }
   const text = 'run as root, which the server does not need'

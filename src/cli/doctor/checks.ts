@@ -10,27 +10,28 @@ import { listenProblem, localUrl, tryListening } from '../server/server-url.ts'
 import { SAMPLE } from '../server/start-message.ts'
 import { findExposures } from './exposure.ts'
 
-/** What a check found; `remedy` says what to do about it. */
+/** The finding of a check; `remedy` says how to fix it. */
 export type Finding = { state: 'ok' | 'warn' | 'fail'; text: string; remedy?: string }
 
-// Parts that may fail to load are imported inside the checks: that is what is being asked.
+// Checks import modules that may fail to load inside the function: whether they load is part of the
+// check.
 
 const REINSTALL = "run 'npm ci' in the project folder"
-/** Under this a recording or two fill the disk. */
+/** Below this a recording or two fill the disk. */
 const LOW_BYTES = 2_000_000_000
-/** Under this not even a job can be noted. */
+/** Below this there is not even space to store a job. */
 const MIN_BYTES = 1_000_000
-/** Loading the models and hearing a second takes a few seconds even on a small machine. */
+/** Loading the models and recognizing one second takes a few seconds even on a small machine. */
 const RECOGNITION_TIMEOUT_MS = 120_000
 
-/** Whether this Node runs TypeScript as it is and has `node:sqlite`. */
+/** Checks whether this Node runs TypeScript directly and has `node:sqlite`. */
 export function checkNode(): Finding {
   const { node } = process.versions
   if (Number.parseInt(node, 10) >= 24) return { state: 'ok', text: `Node ${node}` }
   return { state: 'fail', text: `Node ${node} is too old, 24 is needed`, remedy: REINSTALL }
 }
 
-/** Problems of the settings, one finding each, or that there is none. */
+/** Checks the settings. Returns one finding for each problem, or a single finding without one. */
 export function checkSettings(env: Record<string, string | undefined>): Finding[] {
   const findings: Finding[] = unknownSettings(env).map((name) => {
     const remedy = 'docs/configuration.md lists every setting'
@@ -46,7 +47,7 @@ export function checkSettings(env: Record<string, string | undefined>): Finding[
   return findings.length > 0 ? findings : [{ state: 'ok', text: 'settings' }]
 }
 
-/** Whether every byte of the models is what was installed. */
+/** Checks whether every byte of the models is as installed. */
 export async function checkModelFiles({ models: { folder } }: Config): Promise<Finding> {
   const { findDamage } = await import('../../asr/models/install-embedded.ts')
   const damaged = await findDamage(folder, { hashes: true })
@@ -55,7 +56,7 @@ export async function checkModelFiles({ models: { folder } }: Config): Promise<F
   return { state: 'fail', text, remedy: `run '${INSTALL_MODELS}' in the project folder` }
 }
 
-/** Whether the native runtime of the models loads on this machine. */
+/** Checks whether the native runtime of the models loads on this machine. */
 export async function checkRuntime(): Promise<Finding> {
   try {
     await import('../../asr/onnx-runtime.ts')
@@ -66,7 +67,7 @@ export async function checkRuntime(): Promise<Finding> {
   }
 }
 
-/** Decodes a recording with the decoder that the server would take. */
+/** Decodes a recording with the decoder that the server would use. */
 export async function checkDecoder({ media }: Config, signal: AbortSignal): Promise<Finding> {
   const { decodeMedia } = await import('../../audio/media.ts')
   const folder = await mkdtemp(join(tmpdir(), 'steno-doctor-'))
@@ -82,7 +83,10 @@ export async function checkDecoder({ media }: Config, signal: AbortSignal): Prom
   }
 }
 
-/** Whether the data folder, or what it would be made in, can be written and has room. */
+/**
+ * Checks whether the data folder, or the folder in which it would be created, is writable and has
+ * free space.
+ */
 export async function checkDataFolder({ storage }: Config): Promise<Finding> {
   const { folder } = storage
   const existing = await nearestExisting(folder)
@@ -103,7 +107,7 @@ export async function checkDataFolder({ storage }: Config): Promise<Finding> {
   return { state, text: `${text}; ${refused}`, remedy }
 }
 
-/** Whether others of this machine can open the database or the recordings. */
+/** Checks whether other users of this machine can open the database or the recordings. */
 export async function checkPrivacy({ storage: { folder } }: Config): Promise<Finding> {
   const { findOpenFiles } = await import('../../storage/objects/file-modes.ts')
   const open = await findOpenFiles(folder)
@@ -116,7 +120,7 @@ export async function checkPrivacy({ storage: { folder } }: Config): Promise<Fin
   }
 }
 
-/** Whether the server could open its database. */
+/** Checks whether the server could open its database. */
 export async function checkDatabase({ storage: { folder } }: Config): Promise<Finding> {
   const { examineDatabase } = await import('../../storage/offline-access.ts')
   const texts = {
@@ -140,7 +144,7 @@ async function nearestExisting(path: string): Promise<string> {
   return found || dirname(path) === path ? path : nearestExisting(dirname(path))
 }
 
-/** Whether the server could listen, or does. */
+/** Checks whether the server could listen, or already does. */
 export async function checkPort({ http: { host, port } }: Config): Promise<Finding> {
   const url = localUrl({ host, port })
   const health = await fetch(`${url}/health`).catch(() => undefined)
@@ -153,7 +157,7 @@ export async function checkPort({ http: { host, port } }: Config): Promise<Findi
   }
 }
 
-/** Loads the models in a worker process and has it hear one second. */
+/** Loads the models in a worker process and recognizes one second of audio. */
 export async function checkRecognition(config: Config, signal: AbortSignal): Promise<Finding> {
   const { createSpeechEngine } = await import('../../asr/engine.ts')
   const { folder } = config.models

@@ -25,7 +25,7 @@ folder, database, port, and a second of real recognition. Each line says ok, war
 The exit code is 1 when a check failed.
 `
 
-/** `steno doctor`: what is missing here, and how to get it. */
+/** `steno doctor`: reports what is missing on this machine, and how to get it. */
 export const doctorCommand: Command = {
   help,
   async run(args, { env, stdout, signal }) {
@@ -60,7 +60,10 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   yield await checkRecognition(config, signal)
 }
 
-/** With settings that cannot be read the other checks go on, as far as the defaults lead. */
+/**
+ * Reads the settings. If they are unreadable, the other checks continue, as far as the defaults
+ * allow.
+ */
 function readOrDefault(env: Terminal['env']) {
   try {
     return readConfig(env)

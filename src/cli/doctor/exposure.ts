@@ -1,13 +1,13 @@
 import { isIP } from 'node:net'
 import type { Config } from '../../config.ts'
 
-/** A setting that lets others in more easily than an operator may think. */
+/** A setting that gives others access more easily than an operator may expect. */
 export type Exposure = { text: string; remedy: string }
 
-/** Shorter keys can be tried; those that are made here have 43 letters behind their mark. */
+/** Shorter keys can be guessed; generated ones have 43 letters behind their prefix. */
 const MIN_KEY = 16
 
-/** What a start and `doctor` warn of. No text holds a key. */
+/** Returns the warnings of a start and of `doctor`. No text contains a key. */
 export function findExposures(config: Config): Exposure[] {
   return [...weakKeys(config), ...plainHttp(config)]
 }

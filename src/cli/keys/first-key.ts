@@ -2,10 +2,10 @@ import type { App } from '../../app.ts'
 import { countKeys } from '../../storage/keys.ts'
 import { makeKey } from './make-key.ts'
 
-/** The account of a key for which none is named, such as the one that the first start makes. */
+/** The default account of a new key, such as the one that the first start creates. */
 export const FIRST_ACCOUNT = 'default'
 
-/** Makes a key when there is none at all, neither stored nor configured, and resolves to it. */
+/** Creates a key when there is none at all, neither stored nor configured, and resolves to it. */
 export async function createFirstKey({
   config,
   storage: { db },

@@ -3,10 +3,13 @@ import { UsageError } from '../arguments.ts'
 import { parseDate } from '../terminal/moments.ts'
 
 const DAY_MS = 86_400_000
-/** What fits a line of the list. */
+/** The longest label that fits a line of the list. */
 const MAX_LABEL = 100
 
-/** Reads a name that is shown in a terminal: it must not be able to do anything there. */
+/**
+ * Reads a name for display in a terminal: it must not contain anything that the terminal would
+ * obey.
+ */
 export function readLabel(text: string, { name }: { name: string }): string {
   const label = text.trim()
   if (label !== '' && label.length <= MAX_LABEL && !/\p{C}/u.test(label)) return label
@@ -22,7 +25,7 @@ export function readScopes(text: string | undefined): readonly Scope[] {
   throw new UsageError(`--scopes must be some of ${scopes.join(',')}; not '${unknown}'`)
 }
 
-/** Reads when a key ends: in so many days, or at a date, in UTC unless it says otherwise; null when absent. */
+/** Reads the expiry of a key: a number of days, or a date, in UTC by default; null when absent. */
 export function readExpiry(text: string | undefined, now: number): number | null {
   if (text === undefined) return null
   const days = /^(\d{1,5})d$/.exec(text)?.[1]

@@ -29,7 +29,7 @@ are not listed here and may do everything.
 list shows it. IDs that are not there are reported, and the exit code is then 1.
 `
 
-/** `steno keys`: works on the database itself, as there must be a key before there can be a client. */
+/** `steno keys`: works directly on the database, because a client needs a key first. */
 export const keysCommand: Command = {
   help,
   async run(args, terminal) {

@@ -3,14 +3,14 @@ import { sha256 } from '../../api/auth/auth.ts'
 import type { Db } from '../../storage/db.ts'
 import { insertKey, type NewKey } from '../../storage/keys.ts'
 
-/** Tells people, and programs that look for leaked secrets, what this text is. */
+/** Shows people, and scanners for leaked secrets, what this text is. */
 const MARK = 'steno_'
-/** So many letters that no two keys begin alike; 208 random bits stay unseen. */
+/** Enough letters that no two keys begin alike; 208 random bits stay hidden. */
 const SHOWN_LETTERS = 8
 
 /**
- * Makes a key of 256 random bits, stores its hash, and resolves to the key and its id: the only moment
- * at which the key can be shown.
+ * Creates a key of 256 random bits, stores its hash, and resolves to the key and its id. The key
+ * cannot be shown again later.
  */
 export async function makeKey(
   db: Pick<Db, 'sql'>,

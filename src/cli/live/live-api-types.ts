@@ -1,15 +1,16 @@
-// What the server says over the socket of a live session, as far as the commands read it.
+// The messages of the server on the socket of a live session, with the fields that the commands
+// read.
 import type { ApiJob, ApiResult, ApiUtterance } from '../server/api-types.ts'
 
-/** A session that was created: where its socket is. */
+/** A created session, with the URL of its socket. */
 export type CreatedSession = { id: string; url: string }
 
-/** A session as a job; its result holds the messages that were sent, as texts. */
+/** A session as a job. Its result holds the messages that were sent, as texts. */
 export type ApiLiveSession = Omit<ApiJob, 'result'> & {
   result: (ApiResult & { messages?: string[] }) | null
 }
 
-/** Text of an utterance: all of what is known of it, until `is_final` for good. */
+/** A transcript of an utterance: all of its text so far, and definitive when `is_final` is set. */
 export type TranscriptMessage = {
   type: 'transcript'
   data: { id: string; is_final: boolean; utterance: ApiUtterance }
@@ -29,7 +30,7 @@ export type LiveMessage =
   | { type: 'error'; data: { code: string; message: string } }
   | { type: 'start_recording' | 'end_recording' | 'end_session' | 'post_transcript' }
 
-/** How samples go over the wire; the fields of `POST /v2/live`. */
+/** The wire format of samples; the fields of `POST /v2/live`. */
 export type LiveFormat = {
   encoding: 'wav/pcm' | 'wav/alaw' | 'wav/ulaw'
   bit_depth: 8 | 16 | 24 | 32
@@ -37,7 +38,7 @@ export type LiveFormat = {
   channels: number
 }
 
-/** Bytes of one second of sound. */
+/** Returns the bytes of one second of audio. */
 export function bytesPerSecond({ bit_depth, sample_rate, channels }: LiveFormat): number {
   return (bit_depth / 8) * sample_rate * channels
 }

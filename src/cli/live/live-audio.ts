@@ -10,13 +10,13 @@ import { bytesPerSecond, type LiveFormat } from './live-api-types.ts'
 import { findRecorder, MICROPHONE_FORMAT, record } from './live-recorder.ts'
 import { isWav, readWavStream } from './live-wav.ts'
 
-/** Sound to be streamed. `chunks` ends by itself, or soon after its signal aborts. */
+/** Audio to stream. `chunks` ends by itself, or soon after its signal aborts. */
 export type LiveAudioSource = AsyncDisposable & {
   format: LiveFormat
   chunks(signal: AbortSignal): AsyncIterable<Uint8Array>
 }
 
-/** Where sound comes from. `raw` is what standard input holds when it is no WAV. */
+/** The source of the audio. `raw` is the format of standard input when it is no WAV. */
 export type AudioSource =
   | { kind: 'file'; path: string; isFast: boolean }
   | { kind: 'stdin'; raw: LiveFormat }
@@ -25,10 +25,10 @@ export type AudioSource =
 /** Longer than any session may last. */
 const MAX_SECONDS = 86_400
 
-/** Live sound comes in pieces of this length; a file that need not wait, in longer ones. */
+/** The chunk length of live audio, and the longer one of a file that is sent without pacing. */
 const [CHUNK_SECONDS, FAST_CHUNK_SECONDS] = [0.1, 1]
 
-/** Gets the sound ready, as far as that is possible before the session is there. */
+/** Prepares the audio, as far as that is possible before the session exists. */
 export async function openAudio(
   source: AudioSource,
   { env, stdin, signal }: Pick<Terminal, 'env' | 'stdin' | 'signal'>,
@@ -43,7 +43,7 @@ export async function openAudio(
   }
 }
 
-/** Decodes a file to 16 kHz; its channels are kept, unless all are the same. */
+/** Decodes a file to 16 kHz. Its channels are kept, unless all are the same. */
 async function openFile(
   { path, isFast }: { path: string; isFast: boolean },
   signal: AbortSignal,
@@ -51,7 +51,7 @@ async function openFile(
   await requireFile(path)
   const folder = await mkdtemp(join(tmpdir(), 'steno-'))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
-  // Who leaves at once leaves no sound behind.
+  // Removes the audio even when the process exits at once.
   process.once('exit', removeFolder)
   const remove = async () => {
     process.off('exit', removeFolder)
@@ -93,7 +93,10 @@ function distinctChannels({ channels }: DecodedMedia): string[] {
   return (areSame ? channels.slice(0, 1) : channels).map(({ path }) => path)
 }
 
-/** Reads files of 16-bit samples side by side, so many samples of each at a time. */
+/**
+ * Reads files of 16-bit samples in parallel, the same number of samples of each at a time, and
+ * interleaves them.
+ */
 export async function* interleave(
   paths: readonly string[],
   samples: number,
@@ -117,7 +120,7 @@ export async function* interleave(
   }
 }
 
-/** Holds each piece back until its last sample would have been spoken. */
+/** Delays each chunk until its last sample would have been spoken. */
 async function* atItsPace(
   chunks: AsyncIterable<Uint8Array>,
   { bytesPerSecond, stop }: { bytesPerSecond: number; stop: AbortSignal },
@@ -133,10 +136,10 @@ async function* atItsPace(
   }
 }
 
-/** Recordings that are no samples, by how they begin. */
+/** The first bytes of recordings that do not hold raw samples. */
 const containers = /^(?:fLaC|OggS|ID3|FORM|caff|....ftyp)/s
 
-/** Looks at how standard input begins; what it holds goes out as it comes. */
+/** Inspects the beginning of standard input, which is then sent as it arrives. */
 async function openStream(stdin: Readable, raw: LiveFormat): Promise<LiveAudioSource> {
   const input = stdin.iterator({ destroyOnReturn: false })
   let head: Buffer = Buffer.alloc(0)
@@ -162,14 +165,14 @@ async function openStream(stdin: Readable, raw: LiveFormat): Promise<LiveAudioSo
     for await (const bytes of all()) {
       yield bytes.subarray(0, left)
       left -= bytes.length
-      // Behind the samples a file may hold a title.
+      // A file may hold a title behind the samples.
       if (left <= 0) return
     }
   }
   return { format, chunks: (stop) => until(samples(), stop), async [Symbol.asyncDispose]() {} }
 }
 
-/** Passes values on until the signal aborts, also while the next one is being waited for. */
+/** Forwards values until the signal aborts, even while it waits for the next one. */
 async function* until<T>(values: AsyncGenerator<T>, signal: AbortSignal): AsyncGenerator<T> {
   const aborted = new Promise<undefined>((resolve) => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true })

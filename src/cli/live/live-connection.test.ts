@@ -7,7 +7,9 @@ import { connectLive } from './live-connection.ts'
 
 type Frame = { bytes: Buffer; isBinary: boolean }
 
-/** A server that does what a test says; `frames(n)` waits until a connection has sent so many. */
+/**
+ * Starts a server that a test controls; `frames(n)` waits until a connection has sent `n` of them.
+ */
 async function startToy(t: TestContext) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   await once(server, 'listening')

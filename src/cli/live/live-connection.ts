@@ -2,50 +2,60 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import type { LiveMessage } from './live-api-types.ts'
 
-/** How a session ended: the close code of the server, or 1006 when it could not be reached any more. */
+/**
+ * How a session ended: the close code of the server, or 1006 when the server became unreachable.
+ */
 export type LiveEnd = { code: number; reason: string }
 
-/** What the caller is told: each message with the moment it came, and each loss of the connection. */
+/** Callbacks: each message with its arrival time, and each loss of the connection. */
 export type LiveEvents = {
   onMessage(message: LiveMessage, at: number): void
   onLost(code: number): void
 }
 
-/** A live session over one connection after the other. */
+/** A live session over one or more successive connections. */
 export type LiveConnection = {
-  /** Hands audio over. Resolves when there is room for more: at once, unless much is not acknowledged. */
+  /**
+   * Sends audio. Resolves when there is buffer space for more: at once, unless much is not
+   * acknowledged.
+   */
   send(bytes: Uint8Array): Promise<void>
-  /** No more audio comes. */
+  /** Ends the audio. */
   stop(): void
   readonly ended: Promise<LiveEnd>
-  /** Leaves; a server that was not told to stop ends the session then, with what it has. */
+  /**
+   * Disconnects. A server that has received no `stop` then ends the session with the audio it has.
+   */
   close(): void
 }
 
-/** Frames of the server's limit of 1 MiB would do; half of it is what the SDKs send. */
+/** The server's limit of 1 MiB would also work; the SDKs send half of it. */
 const MAX_FRAME_BYTES = 512 * 1024
 
 /** Four minutes of 16 kHz speech: longer than a server keeps a session that lost its connection. */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024
 
-/** Seconds before each attempt to come back; the last one repeats. */
+/** Seconds before each attempt to reconnect; the last one repeats. */
 const RETRY_AFTER = [0, 0.3, 0.6, 1.2, 2, 4, 8]
 
-/** By then a server has given the session up, unless it was told to keep it longer. */
+/** By then a server has given the session up, unless it is configured to keep it longer. */
 const GIVE_UP_MS = 120_000
 
-/** A server pings every 20 s; without any sign this long the connection is dead, whatever TCP says. */
+/**
+ * A server pings every 20 s. After this long without any sign the connection is dead, whatever TCP
+ * reports.
+ */
 const SILENCE_MS = 45_000
 
-/** A server that has just answered over HTTP and cannot be reached for its socket is set up wrongly. */
+/** A server that has just answered over HTTP but whose socket is unreachable is misconfigured. */
 const FIRST_GIVE_UP_MS = 10_000
 
 const HANDSHAKE_MS = 10_000
 
 /**
- * Connects to a session and keeps what is not acknowledged until it is. A lost connection is followed by
- * another one, which goes on at the byte behind the last ack: the server is told which (`offset`), and
- * skips what had arrived after all.
+ * Connects to a session and keeps audio until it is acknowledged. After a lost connection it
+ * reconnects and resumes at the byte behind the last ack: it sends the server that position
+ * (`offset`), and the server skips what had arrived after all.
  */
 export function connectLive(url: string, { onMessage, onLost }: LiveEvents): LiveConnection {
   const { promise: ended, resolve: finish } = Promise.withResolvers<LiveEnd>()
@@ -73,7 +83,7 @@ export function connectLive(url: string, { onMessage, onLost }: LiveEvents): Liv
     const noteLife = () => {
       signOfLife = performance.now()
     }
-    // What an error means, the close that follows tells.
+    // The close event that follows explains the error.
     own.on('error', (error) => {
       problem = error.message
     })
@@ -167,7 +177,10 @@ export function connectLive(url: string, { onMessage, onLost }: LiveEvents): Liv
   }
 }
 
-/** The server ended the session, well (1000) or not; anything else is a lost connection. */
+/**
+ * Returns whether the server ended the session, well (1000) or not. Any other code is a lost
+ * connection.
+ */
 function isFinal(code: number): boolean {
   return code === 1000 || (code >= 4400 && code <= 4500)
 }

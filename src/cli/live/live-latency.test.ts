@@ -3,7 +3,10 @@ import test from 'node:test'
 import type { LiveMessage } from './live-api-types.ts'
 import { createLatencyWatch, describeLatency, percentile } from './live-latency.ts'
 
-/** A thousand bytes per second, a chunk of 100 ms at its time: byte and moment are the same number. */
+/**
+ * Sends a thousand bytes per second in chunks of 100 ms, on time, so that byte and moment are the
+ * same number.
+ */
 function watchSecond(onsetOf?: (time: number) => number) {
   const watch = createLatencyWatch(1000, onsetOf && { onsetOf })
   for (let end = 100; end <= 3000; end += 100) watch.given(end, end)

@@ -1,37 +1,44 @@
 import type { LiveMessage } from './live-api-types.ts'
 
-/** A share of the values, sorted or not: 0.5 is the median. Undefined when there are none. */
+/**
+ * Returns a percentile of the values, sorted or not: 0.5 is the median. Undefined when there are
+ * none.
+ */
 export function percentile(values: readonly number[], share: number): number | undefined {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
 }
 
-/** How long a session let its user wait, in milliseconds each. */
+/** The latencies of a session, in milliseconds each. */
 export type Latencies = {
-  /** From handing over audio to its ack. */
+  /** From sending audio to its ack. */
   acks: number[]
-  /** From the moment at which the begin of speech was handed over to the first partial that has text. */
+  /** From the moment the begin of speech was sent to the first partial with text. */
   firstPartials: number[]
-  /** From the moment at which the end of speech was handed over to its final. */
+  /** From the moment the end of speech was sent to its final. */
   finals: number[]
 }
 
-/** Watches one session: what was handed over when, and what came back when. */
+/** Measures one session from the times of its sent audio and its received messages. */
 export type LatencyWatch = {
   readonly latencies: Latencies
-  /** Audio was handed over; `end` is the byte of the session behind it. */
+  /** Records sent audio; `end` is the byte of the session behind it. */
   given(end: number, at: number): void
   received(message: LiveMessage, at: number): void
 }
 
-/** A final that belongs to the end of speech holds words up to about there, in seconds. */
+/**
+ * A final belongs to an end of speech if its utterance ends at most this many seconds before it, or
+ * later.
+ */
 const END_TOLERANCE = 1
 
 type Speech = { start: number; isShown: boolean; end: number | undefined }
 
 /**
- * Makes a watch over a session with so many bytes per second of sound; moments are `performance.now()`.
- * `onsetOf` tells when the speech that starts there really began, where that is known better.
+ * Creates the measurement of a session with `bytesPerSecond` of audio; moments are
+ * `performance.now()`. `onsetOf` returns when the speech that starts at a time really began, where
+ * a better value is known.
  */
 export function createLatencyWatch(
   bytesPerSecond: number,
@@ -39,11 +46,14 @@ export function createLatencyWatch(
 ): LatencyWatch {
   const latencies: Latencies = { acks: [], firstPartials: [], finals: [] }
   const moments: { end: number; at: number }[] = []
-  /** What is being said on each channel, or was said last. */
+  /** The current or last speech of each channel. */
   const speeches = new Map<number, Speech>()
   let ackAt = 0
 
-  /** When the sample at `time` was handed over. A later chunk cannot have gone before an earlier one. */
+  /**
+   * Returns when the sample at `time` was sent. A later chunk cannot have been sent before an
+   * earlier one.
+   */
   function handedOver(time: number): number | undefined {
     const byte = Math.round(time * bytesPerSecond)
     let [low, high] = [0, moments.length]
@@ -76,7 +86,7 @@ export function createLatencyWatch(
       speech.isShown = true
       return
     }
-    // A cut by maximum duration has a final too, but no end of speech.
+    // A cut at the maximum duration has a final too, but no end of speech.
     if (speech.end === undefined || utterance.end + END_TOLERANCE < speech.end) return
     since(speech.end, at, latencies.finals)
     speeches.delete(utterance.channel)
@@ -109,7 +119,7 @@ export function createLatencyWatch(
   }
 }
 
-/** `p50 420 ms, p95 510 ms (9)`; undefined when nothing was measured. */
+/** Formats `p50 420 ms, p95 510 ms (9)`; undefined when nothing was measured. */
 export function describeLatency(
   values: readonly number[],
   shares: readonly number[],

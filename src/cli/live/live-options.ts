@@ -6,10 +6,10 @@ import type { LiveFormat } from './live-api-types.ts'
 import type { AudioSource } from './live-audio.ts'
 import { MICROPHONE_FORMAT } from './live-recorder.ts'
 
-/** What `steno live` was asked for. */
+/** The parsed command line of `steno live`. */
 export type LiveOptions = {
   source: AudioSource
-  /** Name of the sound in messages. */
+  /** Name of the audio in messages. */
   name: string
   language: string | undefined
   endpointing: number | undefined

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { LiveFormat } from './live-api-types.ts'
 
-/** What every recorder is asked for. */
+/** The format that every recorder must produce. */
 export const MICROPHONE_FORMAT: LiveFormat = {
   encoding: 'wav/pcm',
   bit_depth: 16,
@@ -13,7 +13,9 @@ export const MICROPHONE_FORMAT: LiveFormat = {
   channels: 1,
 }
 
-/** Programs that write the default microphone to standard output as raw samples, best known first. */
+/**
+ * Programs that write the default microphone to standard output as raw samples, best known first.
+ */
 const recorders: Record<string, string> = {
   arecord: '-q -t raw -f S16_LE -r 16000 -c 1',
   parec: '--raw --format=s16le --rate=16000 --channels=1 --latency-msec=50',
@@ -25,10 +27,13 @@ const recorders: Record<string, string> = {
       : '-loglevel error -f alsa -i default -f s16le -ar 16000 -ac 1 -',
 }
 
-/** A program that records, and how it is called. */
+/** A recording program and its arguments. */
 export type Recorder = { file: string; args: string[] }
 
-/** The first recorder that is installed; without one, says which would do. */
+/**
+ * Returns the first recorder that is installed. Without one, throws an error that lists the
+ * supported ones.
+ */
 export function findRecorder(env: Record<string, string | undefined>): Recorder {
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
   for (const [name, args] of Object.entries(recorders)) {
@@ -50,7 +55,10 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Records until `signal` aborts or the recorder ends; one that fails rejects with its own words. */
+/**
+ * Records until `signal` aborts or the recorder ends. If the recorder fails, rejects with its error
+ * output.
+ */
 export async function* record(
   { file, args }: Recorder,
   signal: AbortSignal,
@@ -69,7 +77,7 @@ export async function* record(
   }
 }
 
-/** What a recorder said when it failed; undefined when it ended well. */
+/** Returns the error output of a recorder that failed; undefined when it ended well. */
 async function endOf(
   child: ChildProcessByStdio<null, Readable, Readable>,
 ): Promise<string | undefined> {

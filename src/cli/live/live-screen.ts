@@ -3,21 +3,22 @@ import { sanitizeLines } from '../terminal/sanitize-terminal.ts'
 import type { Output } from '../terminal/terminal.ts'
 import type { TranscriptMessage } from './live-api-types.ts'
 
-/** Where a person reads along: finals as lines, the open utterance as a line that is written over. */
+/** The display of a session: finals as lines, the open utterance as a line that is overwritten. */
 export type LiveScreen = {
   show(transcript: TranscriptMessage['data']): void
-  /** A line about the session, not of it. */
+  /** Prints a line about the session that is not part of its transcript. */
   say(line: string): void
-  /** Takes the moving line away. */
+  /** Removes the moving line. */
   clear(): void
 }
 
-/** What the screen is: `channels` of the session, and whether finals belong on stdout. */
+/** The options of the screen: `channels` of the session, and whether finals go to stdout. */
 export type ScreenOptions = { channels: number; writesFinals: boolean }
 
 /**
- * Finals go to stdout, where a terminal gets them with their time. Partials go to the terminal that is
- * there, if any: stderr first, so that they are seen while stdout goes to a file.
+ * Creates a screen. Finals go to stdout, with their time if it is a terminal. Partials go to a
+ * terminal, if there is one: preferably stderr, so that they are visible while stdout goes to a
+ * file.
  */
 export function createLiveScreen(
   { stdout, stderr }: { stdout: Output; stderr: Output },
@@ -38,7 +39,7 @@ export function createLiveScreen(
     const last = [...open.values()].at(-1)
     terminal.write('\r\u001b[K')
     if (last === undefined) return
-    // One column is left free: a full row would make the terminal open a new line.
+    // Leaves one column free: a full row would make the terminal open a new line.
     const room = Math.max(20, (terminal.columns || 80) - 1)
     terminal.write(`\u001b[2m${cutStart(last, room)}\u001b[22m`)
   }
@@ -67,7 +68,10 @@ export function createLiveScreen(
   }
 }
 
-/** The newest words matter: what does not fit is left out between the time and them. */
+/**
+ * Drops the text between the time and the newest words when a line does not fit, because those
+ * matter most.
+ */
 function cutStart(line: string, room: number): string {
   const characters = [...line]
   if (characters.length <= room) return line
@@ -75,7 +79,7 @@ function cutStart(line: string, room: number): string {
   return [...head, '…', ...characters.slice(characters.length - room + head.length + 1)].join('')
 }
 
-/** `1:02:07`, `2:07`. */
+/** Formats `1:02:07`, `2:07`. */
 function formatClock(seconds: number): string {
   const whole = Math.floor(seconds)
   const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
@@ -83,7 +87,7 @@ function formatClock(seconds: number): string {
   return h > 0 ? `${h}:${String(m).padStart(2, '0')}:${tail}` : `${m}:${tail}`
 }
 
-/** What some other server sends must not steer the terminal. */
+/** Removes control characters: text from another server must not control the terminal. */
 function printable(text: string): string {
   return text.trim().replace(/\p{Cc}/gu, '?')
 }

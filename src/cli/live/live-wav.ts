@@ -2,7 +2,7 @@ import type { SampleEncoding } from '../../audio/pcm.ts'
 import { readWavLayout } from '../../audio/wav.ts'
 import type { LiveFormat } from './live-api-types.ts'
 
-/** As much as a server looks through before the samples. */
+/** The most that a server searches before the samples. */
 const MAX_HEADER_BYTES = 64 * 1024
 
 const RATES = [8000, 16_000, 32_000, 44_100, 48_000]
@@ -16,18 +16,21 @@ const encodings: Partial<Record<SampleEncoding, Pick<LiveFormat, 'encoding' | 'b
   mulaw: { encoding: 'wav/ulaw', bit_depth: 8 },
 }
 
-/** Whether a stream is a WAV file, as far as its first bytes tell; undefined while they are too few. */
+/**
+ * Returns whether a stream is a WAV file, by its first bytes; undefined while there are too few of
+ * them.
+ */
 export function isWav(head: Buffer): boolean | undefined {
   if (head.length < 12) return 'RIFF'.startsWith(head.toString('latin1', 0, 4)) ? undefined : false
   return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE'
 }
 
-/** Where the samples of a WAV stream lie, and how they are stored. */
+/** The position of the samples in a WAV stream, and their format. */
 export type WavStream = { format: LiveFormat; start: number; length: number }
 
 /**
- * Reads the header of a WAV stream; undefined while not all of it has come. Throws where the samples
- * are of a kind that sessions do not take.
+ * Reads the header of a WAV stream; undefined while it is incomplete. Throws for samples of a kind
+ * that sessions do not accept.
  */
 export function readWavStream(head: Buffer): WavStream | undefined {
   if (!reachesSamples(head)) {
@@ -35,7 +38,7 @@ export function readWavStream(head: Buffer): WavStream | undefined {
     throw new Error('Cannot read the WAV header on standard input: no samples follow it')
   }
   const layout = readWavLayout({
-    // A stream has no end that is known: the header alone tells how long it is, or does not.
+    // A stream has no known end. Only the header may give its length.
     size: Number.MAX_SAFE_INTEGER,
     read: (offset, length) => head.subarray(offset, offset + length),
   })
@@ -51,7 +54,10 @@ export function readWavStream(head: Buffer): WavStream | undefined {
   return { format: { ...samples, sample_rate, channels }, start, length }
 }
 
-/** Whether the header of the `data` chunk is there, behind whatever chunks come before it. */
+/**
+ * Returns whether the header of the `data` chunk has arrived, behind whatever chunks come before
+ * it.
+ */
 function reachesSamples(head: Buffer): boolean {
   for (let at = 12; at + 8 <= head.length; ) {
     if (head.toString('latin1', at, at + 4) === 'data') return true

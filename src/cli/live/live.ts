@@ -46,7 +46,7 @@ them. At the end stderr tells how long the words took. The exit code is 130 when
   arecord -t raw -f S16_LE -r 16000 | steno live - --format srt -o talk.srt
 `
 
-/** `steno live`: a client of live sessions that brings a server along when there is none. */
+/** `steno live`: a client of live sessions that starts a server of its own when there is none. */
 export const liveCommand: Command = {
   help,
   async run(args, terminal) {
@@ -117,11 +117,11 @@ async function stream({ options, sound, server, terminal }: Streaming): Promise<
     summary(watch.latencies, { seconds: sent / bytesPerSecond(sound.format), isAtItsPace }),
   )
   if (problem || !result) return 1
-  // Whoever speaks ends with Ctrl-C; a file that was interrupted is not whole.
+  // A speaker ends with Ctrl-C; an interrupted file is incomplete.
   return terminal.signal.aborted && options.source.kind === 'file' ? 130 : 0
 }
 
-/** Writes the result where it belongs; as text on stdout it stands there already. */
+/** Writes the result to its destination. On stdout the text is already there. */
 async function deliver(
   result: ApiResult,
   { options, screen, terminal }: Pick<Streaming, 'options' | 'terminal'> & { screen: LiveScreen },
@@ -146,7 +146,7 @@ function paramsOf(options: LiveOptions, format: LiveFormat): Record<string, unkn
   }
 }
 
-/** What the session said so far. */
+/** Collects the messages of the session. */
 function createHeard(screen: LiveScreen) {
   const finals = new Set<string>()
   let last: ApiResult | undefined
@@ -154,7 +154,7 @@ function createHeard(screen: LiveScreen) {
   function add(message: LiveMessage): void {
     switch (message.type) {
       case 'transcript':
-        // A final that was under way when the connection was lost may come again.
+        // After a lost connection a final that was on its way may arrive again.
         if (finals.has(message.data.id)) return
         if (message.data.is_final) finals.add(message.data.id)
         screen.show(message.data)
@@ -172,7 +172,10 @@ function createHeard(screen: LiveScreen) {
 
   return {
     add,
-    /** The result; where the connection was lost before it came, `find` has it, and the finals that are missing. */
+    /**
+     * Returns the result. Where the connection was lost before it arrived, `find` fetches it, with
+     * the missing finals.
+     */
     async result(find: () => Promise<ApiLiveSession['result']>): Promise<ApiResult | undefined> {
       if (last) return last
       const found = await find()
@@ -193,7 +196,7 @@ function abortedBy(ended: Promise<LiveEnd>): AbortSignal {
   return controller.signal
 }
 
-/** Close codes that end a session before its time. */
+/** Close codes that end a session early. */
 const problems: Record<number, string> = {
   1006: 'the server cannot be reached any more',
   4408: 'the session has reached its time limit; the sound behind it was not heard',
@@ -201,14 +204,17 @@ const problems: Record<number, string> = {
   4500: 'the session failed',
 }
 
-/** Why the session did not end as it should; undefined when it did. 4410 is an end that was missed. */
+/**
+ * Returns why the session did not end normally; undefined when it did. 4410 means that the end was
+ * missed.
+ */
 function problemOf({ code, reason }: LiveEnd): string | undefined {
   if (code === 1000 || code === 4410) return undefined
   const text = problems[code] ?? `the server closed the session (${code})`
   return reason === '' ? text : `${text}: ${reason}`
 }
 
-/** What a person wants to know of the session at its end. */
+/** Formats the latencies for a person, at the end of the session. */
 function summary(
   { acks, firstPartials, finals }: Latencies,
   { seconds, isAtItsPace }: { seconds: number; isAtItsPace: boolean },
@@ -219,7 +225,7 @@ function summary(
     ['final after speech ends', describeLatency(finals, [0.5, 0.95])],
     ['audio stored', describeLatency(acks, [0.5, 0.99])],
   ]
-  // A file that was sent at once says nothing of how long one would have waited.
+  // A file that was sent at once does not show how long a speaker would have waited.
   const shown = isAtItsPace ? rows : rows.slice(0, 1)
   return shown.flatMap(([label, text]) => (text ? `${label}: ${text}\n` : [])).join('')
 }

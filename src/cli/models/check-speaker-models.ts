@@ -2,9 +2,10 @@ import type { InstalledModel } from '../../asr/models/installed-models.ts'
 import type { Config } from '../../config.ts'
 import type { Finding } from '../doctor/checks.ts'
 
-// Parts that may fail to load are imported inside: that is what is being asked.
+// Modules that may fail to load are imported inside the function: whether they load is part of the
+// check.
 
-/** Whether the models for speakers that were added are whole, and run as the workers would run them. */
+/** Checks whether the added speaker models are intact, and run as they would in the workers. */
 export async function checkSpeakerModels(
   { models: { folder } }: Pick<Config, 'models'>,
   signal: AbortSignal,

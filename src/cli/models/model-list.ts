@@ -11,7 +11,7 @@ import {
 } from '../../asr/models/installed-models.ts'
 import { telephoneModelPath } from '../../asr/speakers/embedding/telephone-embedder.ts'
 
-/** A model with what it is for, and whether its files are what was installed. */
+/** A model with its purpose, and whether its files are as installed. */
 export type ListedModel = {
   name: string
   purpose: string
@@ -30,7 +30,10 @@ const purposes: Record<ModelKind, string> = {
   'speaker-segmentation': 'speaker-segmentation, added',
 }
 
-/** All models that a server with this folder could use: embedded, built in, added. Every byte is read. */
+/**
+ * Lists all models that a server with this folder could use: embedded, built in, added. It reads
+ * every byte.
+ */
 export async function listModels(folder: string): Promise<ListedModel[]> {
   return [...(await listInstalled(folder)), await builtIn(), ...(await listAdded(folder))]
 }
@@ -80,6 +83,6 @@ function readRecord(folder: string, kind: ModelKind) {
   try {
     return readInstalledModel(folder, kind)
   } catch {
-    return 'unreadable' // The list says so, and `steno doctor` what to do about it.
+    return 'unreadable' // The list shows it, and `steno doctor` the remedy.
   }
 }

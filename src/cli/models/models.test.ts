@@ -26,7 +26,7 @@ function models(...args: string[]) {
   return runHere(['models', ...args], env)
 }
 
-/** The lines of the list without their headings, blanks as they come. */
+/** Returns the lines of the list without their headings, blanks unchanged. */
 async function listed(): Promise<{ lines: string[]; code: number }> {
   const { stdout, code } = await models()
   return { lines: stdout.trimEnd().split('\n').slice(1), code }

@@ -34,7 +34,7 @@ an earlier one. Servers take changes up when they are started again. Nothing is 
 The exit code of 'list' is 1 when a model is missing or damaged.
 `
 
-/** `steno models`: what is in the models folder; works on the files themselves. */
+/** `steno models`: lists and changes the models folder; works directly on the files. */
 export const modelsCommand: Command = {
   help,
   async run(args, terminal) {

@@ -1,10 +1,12 @@
 import { findDamage } from '../../asr/models/install-embedded.ts'
 import type { Config } from '../../config.ts'
 
-/** The command that installs the models again; npm runs it on the pinned Node. */
+/** The command that reinstalls the models; npm runs it on the pinned Node. */
 export const INSTALL_MODELS = 'npm run postinstall'
 
-/** Rejects, with the remedy, when the models are not there: better at the start than at the first job. */
+/**
+ * Rejects, with the remedy, when the models are missing: better at the start than at the first job.
+ */
 export async function requireModels({ models: { folder } }: Pick<Config, 'models'>): Promise<void> {
   const damaged = await findDamage(folder, { hashes: false })
   if (damaged.length === 0) return

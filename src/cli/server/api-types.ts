@@ -1,9 +1,9 @@
-// Answers of the HTTP API, as far as the commands read them.
+// Answers of the HTTP API, with the fields that the commands read.
 
-/** One word as served: it carries the blank before it and its punctuation. */
+/** One word in the form of the API: it includes the blank before it and its punctuation. */
 export type ApiWord = { word: string; start: number; end: number; confidence: number }
 
-/** One utterance as served. */
+/** One utterance in the form of the API. */
 export type ApiUtterance = {
   start: number
   end: number
@@ -14,7 +14,7 @@ export type ApiUtterance = {
   language: string
 }
 
-/** What an add-on answers; `results` is empty or null where it failed. */
+/** The answer of an add-on; `results` is empty or null where it failed. */
 export type ApiAddOn<T> = {
   success: boolean
   is_empty: boolean
@@ -22,13 +22,16 @@ export type ApiAddOn<T> = {
   results: T
 }
 
-/** A named entity as served. */
+/** A named entity in the form of the API. */
 export type ApiEntity = { entity_type: string; text: string; start: number; end: number }
 
-/** How a sentence sounds, as served. */
+/** The sentiment of a sentence in the form of the API. */
 export type ApiSentiment = { text: string; sentiment: string; emotion: string; start: number }
 
-/** The result of a job that is done. What a server may send as text or as itself, it is told to by its settings. */
+/**
+ * The result of a finished job. For fields that the server may send as text or natively, its
+ * settings select the form.
+ */
 export type ApiResult = {
   metadata: { audio_duration: number; number_of_distinct_channels: number }
   transcription: {
@@ -42,10 +45,13 @@ export type ApiResult = {
   sentences?: ApiAddOn<(string | { sentence: string })[] | null>
 }
 
-/** What stands in a result for an add-on that was made again: files of subtitles, none when they failed, or its answer. */
+/**
+ * The part of a result that a retried add-on wrote: files of subtitles, none when they failed, or
+ * its answer.
+ */
 export type ApiRetry = ApiAddOn<unknown> | { format: string; subtitles: string }[]
 
-/** One job as served. */
+/** One job in the form of the API. */
 export type ApiJob = {
   id: string
   status: 'queued' | 'processing' | 'done' | 'error'
@@ -59,7 +65,7 @@ export type ApiJob = {
 /** One page of jobs. */
 export type JobList = { items: ApiJob[]; next: string | null }
 
-/** How far a job has come. */
+/** The progress of a job. */
 export type ProgressView = {
   status: ApiJob['status']
   stage: string | null

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { createClient, RequestError } from './client.ts'
 
-/** A client of a server that answers as `listener` does. */
+/** Creates a client of a server that answers as `listener` does. */
 async function clientOf(listener: RequestListener, t: TestContext) {
   const server = createServer(listener).listen(0, '127.0.0.1')
   t.after(() => server.close())

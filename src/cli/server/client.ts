@@ -3,7 +3,10 @@ import type { ApiLiveSession, CreatedSession } from '../live/live-api-types.ts'
 import type { ApiDelivery, DeliveryList } from '../webhooks/delivery-api-types.ts'
 import type { ApiJob, ApiRetry, JobList, ProgressView } from './api-types.ts'
 
-/** A request that failed. `status` is the server's answer, undefined when it could not be reached. */
+/**
+ * A failed request. `status` is that of the server's answer, undefined when the server was
+ * unreachable.
+ */
 export class RequestError extends Error {
   override name = 'RequestError'
   readonly status: number | undefined
@@ -14,13 +17,13 @@ export class RequestError extends Error {
   }
 }
 
-/** Where a server is, and the key to it. `header` is the name of the header that carries the key. */
+/** The address of a server, its key, and the name of the header that carries the key (`header`). */
 export type Server = { url: string; key: string | undefined; header: string }
 
-/** A recording on its way to the server; opened again when it must be sent again. */
+/** A recording to upload, which is reopened for a retry. */
 export type Upload = { filename: string; open(): Promise<AsyncIterable<Uint8Array>> }
 
-/** A page of jobs, and the filters of the API that its jobs pass. */
+/** A page of jobs, and the API filters for it. */
 export type ListQuery = {
   offset: number
   limit: number
@@ -28,7 +31,7 @@ export type ListQuery = {
   custom_metadata?: string
 }
 
-/** A page of deliveries, and the filters of the API that they pass. */
+/** A page of deliveries, and the API filters for it. */
 export type DeliveryQuery = {
   offset: number
   limit: number
@@ -38,31 +41,36 @@ export type DeliveryQuery = {
   event?: string
 }
 
-/** Which failed deliveries are to be sent again: since an ISO date, and of whom. */
+/** The failed deliveries to send again: since an ISO date, and of which endpoint or job. */
 export type ResendQuery = { since: string; endpoint_id?: string; job_id?: string }
 
-/** How long a request is tried again while the server is busy or restarts, in seconds: half a minute in all. */
+/** Seconds before each retry while the server is busy or restarts: half a minute in all. */
 const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
 
-/** Seconds between two looks at a job: quick at first, since short recordings are done in a second. */
+/**
+ * Seconds between two polls of a job: quick at first, since short recordings are done in a second.
+ */
 const POLL_SECONDS = { first: 0.2, most: 1 }
 
-/** Everything the commands ask of a server, over its HTTP API. */
+/** All requests of the commands to a server, over its HTTP API. */
 export type Client = ReturnType<typeof createClient>
 
-/** Makes a client of one server; every call ends when `signal` aborts. */
+/** Creates a client of one server. Every call ends when `signal` aborts. */
 export function createClient(server: Server, signal: AbortSignal) {
   const { json, ask, once } = createTransport(server, signal)
   const jobUrl = (id: string) => `/v2/pre-recorded/${encodeURIComponent(id)}`
   return {
-    /** Whether a server answers there and takes the key; rejects when it is there and does not. */
+    /**
+     * Returns whether a server answers there and accepts the key. Rejects when it answers but does
+     * not accept it.
+     */
     async isRunning(): Promise<boolean> {
       const health = await once('/health', {}).catch(() => undefined)
       if (!health?.ok) return false
       await json('/v2/pre-recorded?limit=1')
       return true
     },
-    /** Stores a recording and resolves to the `audio_url` that a job takes. */
+    /** Stores a recording and resolves to the `audio_url` for a job. */
     async upload({ filename, open }: Upload): Promise<string> {
       const boundary = `steno-${crypto.randomUUID()}`
       const response = await ask('/v2/upload', async () => ({
@@ -81,7 +89,7 @@ export function createClient(server: Server, signal: AbortSignal) {
     },
     list: (query: ListQuery) => json<JobList>(`/v2/pre-recorded?${toParams(query)}`),
     find: (id: string) => json<ApiJob>(jobUrl(id)),
-    /** Creates a live session, whose socket is where its `url` says. */
+    /** Creates a live session; its `url` is the address of its socket. */
     createLive: (params: Record<string, unknown>) => {
       return json<CreatedSession>('/v2/live', jsonPost(params))
     },
@@ -98,7 +106,7 @@ export function createClient(server: Server, signal: AbortSignal) {
     resendFailed: (query: ResendQuery) => {
       return json<{ resent: number }>('/v2/deliveries/resend', jsonPost(query))
     },
-    /** Makes an add-on of a job again that had failed, and resolves to what stands in the result now. */
+    /** Retries a failed add-on of a job, and resolves to its new part of the result. */
     retryAddOn: (id: string, name: string) => {
       const path = `${jobUrl(id)}/addons/${encodeURIComponent(name)}/retry`
       return json<ApiRetry>(path, { method: 'POST' })
@@ -147,8 +155,9 @@ function createTransport({ url, key, header }: Server, signal: AbortSignal) {
   }
 
   /**
-   * A request, repeated while the server says that it is busy: nothing has happened then. A patient
-   * one is repeated while the server cannot be reached, too: a job outlives a restart.
+   * Sends a request, and retries it while the server reports that it is busy, for then nothing has
+   * happened. A patient one is also retried while the server is unreachable: a job outlives a
+   * restart.
    */
   async function ask(path: string, init: () => Promise<Init>, { patient = false }: Timeout = {}) {
     for (const seconds of RETRY_AFTER) {
@@ -177,7 +186,10 @@ async function readJson<T>(response: Response): Promise<T> {
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
-/** The server's own words, with the lines about fields; or, from a stranger, its status. */
+/**
+ * Returns the server's error message, with the lines about fields. For an unknown server, returns
+ * its status.
+ */
 function explain({ status, statusText }: Response, text: string): string {
   try {
     const { message, validation_errors: lines = [] } = JSON.parse(text) as {
@@ -192,7 +204,7 @@ function explain({ status, statusText }: Response, text: string): string {
   return `The server answered ${status} ${statusText}`
 }
 
-/** Why fetch failed: the system's word for it stands in the cause. */
+/** Returns why fetch failed: the cause holds the system's message. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error as {
     cause?: { code?: string; message?: string }
@@ -201,7 +213,7 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? cause?.message ?? message
 }
 
-/** A form with one file, written as it is read: an upload of any size takes no memory. */
+/** Writes a form with one file while it reads the file: an upload of any size takes no memory. */
 async function* writeForm(
   { filename, body }: { filename: string; body: AsyncIterable<Uint8Array> },
   boundary: string,

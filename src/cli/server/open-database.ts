@@ -4,14 +4,14 @@ import type { MigrationProgress } from '../../storage/sqlite/migration-progress.
 import type { Output, Terminal } from '../terminal/terminal.ts'
 import { makeFilesPrivate } from './private-files.ts'
 
-/** The database of a data folder, closed by its user. */
+/** The database of a data folder, which its user closes. */
 export type OpenDatabase = Pick<Db, 'sql'> & AsyncDisposable
 
 type Options = { create: boolean; terminal: Pick<Terminal, 'signal' | 'stderr'> }
 
 /**
- * Opens the database of a data folder, whether or not a server is running on it; `create` makes a missing
- * one. An older one is migrated first, which the terminal shows and can interrupt.
+ * Opens the database of a data folder, whether or not a server is running on it; `create` makes a
+ * missing one. An older one is migrated first, which the terminal shows and can interrupt.
  */
 export async function openDatabase(
   folder: string,

@@ -1,6 +1,7 @@
 /**
- * Makes whatever this process creates from now on readable for its user alone: the data folder holds what
- * people said. Only for commands that write there; what `transcribe` writes is the user's own.
+ * Makes all files that this process creates from now on readable for its user alone: the data
+ * folder holds transcripts and recordings. Only for commands that write there; the output of
+ * `transcribe` belongs to the user.
  */
 export function makeFilesPrivate(): void {
   process.umask(0o077)

@@ -10,12 +10,14 @@ import { readSettings } from '../arguments.ts'
 import { requireModels } from '../models/require-models.ts'
 import type { Server } from './client.ts'
 
-/** A server for one command: on a free port of this machine, with data that are gone afterwards. */
+/**
+ * A server for one command: on a free port of this machine, with data that are deleted afterwards.
+ */
 export type PrivateServer = Server & { close(): Promise<void> }
 
 /**
- * Starts a private server, for live sessions too if they are asked for; what goes wrong in it reaches the
- * user through the jobs, not as a log.
+ * Starts a private server, on request for live sessions too. Its errors reach the user through the
+ * jobs, not as a log.
  */
 export async function startPrivateServer(
   env: Record<string, string | undefined>,
@@ -57,7 +59,7 @@ function privateConfig(config: Config, { folder, key, live }: Own): Config {
     keys: [{ account: 'command', key }],
     storage: { ...config.storage, folder },
     live: live ? config.live : { ...config.live, slots: 0 },
-    // A collector that cannot be reached would keep the command from ending.
+    // An unreachable collector would keep the command from ending.
     tracing: undefined,
   }
 }

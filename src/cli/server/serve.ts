@@ -23,7 +23,7 @@ a second signal ends it at once. What was accepted and not finished goes on at t
 Settings are environment variables, see docs/configuration.md. Logs are JSON lines on stderr.
 `
 
-/** `steno serve`: the server itself, the one command that is no client. */
+/** `steno serve`: the server itself, the only command that is no client. */
 export const serveCommand: Command = {
   help,
   async run(args, terminal) {
@@ -35,7 +35,7 @@ export const serveCommand: Command = {
   },
 }
 
-/** Runs the server until `signal` aborts; parts of it may be given, as tests do. */
+/** Runs the server until `signal` aborts. Callers, such as tests, may supply parts of it. */
 export async function serve(
   { env, stdout, signal }: Pick<Terminal, 'env' | 'stdout' | 'signal'>,
   given: Overrides = {},
@@ -46,18 +46,20 @@ export async function serve(
   for (const name of unknownSettings(env)) log.warn({ name }, 'unknown setting ignored')
   for (const exposure of findExposures(config)) log.warn(exposure, 'this server is easy to enter')
   if (!given.speech) await requireModels(config)
-  // Before the data folder is made: a start that cannot be leaves nothing behind.
+  // Runs before the data folder is created: a failed start leaves nothing behind.
   await tryListening(config.http).catch((error) => refuseAddress(config, error))
   await requireDataFolder(config)
   endOnSurprise(log)
   const app = await createApp(config, { log, signal, ...given }).catch((error) => {
-    // A migration that was told to stop; all other starts go on to their end, which closes what they made.
+    // The signal stopped a migration. All other starts continue to their end, which closes what
+    // they opened.
     if (!signal.aborted) throw error
     log.info('stopped before the start was over')
   })
   if (!app) return
   try {
-    // Not before: a start that fails says why in one line. Not later: to find out takes a moment.
+    // Not before: a failed start reports its reason in one line. Not later: the check takes a
+    // moment.
     logPrivileges(log)
     const url = await listen(app)
     const key = await createFirstKey(app)
@@ -71,8 +73,8 @@ export async function serve(
 }
 
 /**
- * An error that nobody expected leaves the server in a state that nobody knows: it says so and ends.
- * Whoever supervises it starts another, which goes on with what was accepted, as after any crash.
+ * Exits on an unexpected error, which leaves the server in an unknown state: it logs the error and
+ * ends. The supervisor starts another process, which resumes all accepted work, as after any crash.
  */
 function endOnSurprise(log: Log): void {
   process.on('uncaughtException', (error, origin) => {
@@ -81,7 +83,7 @@ function endOnSurprise(log: Log): void {
   })
 }
 
-/** What the operator should know of how much a decoder could reach, were it taken over by a file. */
+/** Logs for the operator how much a decoder could reach if a file took it over. */
 function logPrivileges(log: Log): void {
   const { state, text, remedy } = checkUser()
   if (state === 'warn') log.warn({ remedy }, text)
@@ -96,7 +98,7 @@ async function requireDataFolder(config: Config): Promise<void> {
   if (state === 'fail') throw new Error(`Cannot start: ${text}; ${remedy}`)
 }
 
-/** Opens the door and resolves to the address by which this machine reaches it. */
+/** Starts to listen and resolves to the address by which this machine reaches the server. */
 async function listen({ http, config }: App): Promise<string> {
   const { host, port } = config.http
   await http.listen({ host, port }).catch((error) => refuseAddress(config, error))

@@ -2,13 +2,16 @@ import type { Progress } from '../terminal/progress.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { type Client, createClient, type Server } from './client.ts'
 
-/** A server to talk to. `uninterrupted` goes on when the user has interrupted the command. */
+/** A server to use. `uninterrupted` continues after the user has interrupted the command. */
 export type ServerConnection = AsyncDisposable & { client: Client; uninterrupted: Client }
 
-/** `live`: a private server is to hear live sessions too. */
+/** `live`: a private server must support live sessions too. */
 export type ConnectOptions = { terminal: Terminal; progress: Progress; live?: boolean }
 
-/** The server that was named, else the one of this machine if its key is known, else a private one. */
+/**
+ * Connects to the named server, else to the one of this machine if its key is known, else to a
+ * private one.
+ */
 export async function connectServer(
   server: Server & { given: boolean },
   { terminal, progress, live = false }: ConnectOptions,
@@ -22,12 +25,13 @@ export async function connectServer(
     return { ...named, async [Symbol.asyncDispose]() {} }
   }
   progress.show('steno', { stage: 'loading the models' })
-  // Loaded when needed: a client of another server starts without the server's parts.
+  // Loaded on demand: a client of another server starts without the server's modules.
   const { startPrivateServer } = await import('./private-server.ts')
   const own = await startPrivateServer(terminal.env, { live })
   progress.end('steno')
   async function close(): Promise<void> {
-    // After an interruption nobody waits for jobs to end: they go with the process. Sessions have ended.
+    // After an interruption nobody waits for jobs to end: they end with the process. Sessions have
+    // ended.
     if (live || !terminal.signal.aborted) await own.close()
   }
   return { ...clientsOf(own), [Symbol.asyncDispose]: close }

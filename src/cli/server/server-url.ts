@@ -7,12 +7,14 @@ import type { Server } from './client.ts'
 /** The options by which every client command finds its server. */
 export const serverOptions = { server: { type: 'string' }, key: { type: 'string' } } as const
 
-/** How `--help` explains them. */
+/** Their text in `--help`. */
 export const serverHelp = `  --server URL     the server to use, else STENO_URL, else the one on this machine
   --key KEY        the key to it, else STENO_KEY
 `
 
-/** The server that options and environment name; `given` tells whether they name one at all. */
+/**
+ * Returns the server that options and environment name; `given` says whether they name one at all.
+ */
 export function readServer(
   options: { server?: string | undefined; key?: string | undefined },
   { env }: Pick<Terminal, 'env'>,
@@ -26,7 +28,7 @@ export function readServer(
   return { url, key, header: config.authHeaderName, given: server !== undefined }
 }
 
-/** The address under which this machine reaches a server that listens on `host`. */
+/** Returns the address under which this machine reaches a server that listens on `host`. */
 export function localUrl({ host, port }: { host: string; port: number }): string {
   const reachable = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
@@ -39,7 +41,7 @@ const listenProblems: Record<string, string> = {
   ENOTFOUND: 'this machine has no such address; set STENO_HOST',
 }
 
-/** What stood in the way of listening, and the setting that leads around it. */
+/** Explains why the server cannot listen, and names the setting that avoids the problem. */
 export function listenProblem(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException
   return listenProblems[code] ?? message

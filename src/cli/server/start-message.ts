@@ -6,7 +6,10 @@ export const SAMPLE = fileURLToPath(new URL('../../../test/fixtures/jfk.flac', i
 
 type Welcome = { url: string; key: string | undefined; config: Config }
 
-/** What `steno serve` prints once it listens: the address, the key or how to get one, and a first request. */
+/**
+ * Returns the text that `steno serve` prints once it listens: the address, the key or how to get
+ * one, and a first request.
+ */
 export function startMessage({ url, key, config }: Welcome): string {
   const header = config.http.authHeaderNames[0]!
   return `Steno listens on ${url}
@@ -25,7 +28,10 @@ function describeKey(key: string | undefined, config: Config): string {
   return "The keys were shown when they were made. If all are lost, 'npx steno keys create' makes another."
 }
 
-/** The key as a shell reads it. A configured key is not repeated here: output may end in a log. */
+/**
+ * Returns the key as a shell expression. It does not repeat a configured key: output may end in a
+ * log.
+ */
 function keyExpression(key: string | undefined, config: Config): string {
   if (key !== undefined) return key
   if (config.keys.length > 0) return '$(printf %s "$STENO_API_KEYS" | sed "s/^[^:]*://; s/,.*//")'
@@ -33,7 +39,10 @@ function keyExpression(key: string | undefined, config: Config): string {
   return '${STENO_KEY:?put your key into STENO_KEY}'
 }
 
-/** Upload, create, wait, print: for any POSIX shell with curl and sed, so that it needs no other tool. */
+/**
+ * Uploads, creates, waits, prints: for any POSIX shell with curl and sed, so that it needs no other
+ * tool.
+ */
 function firstRequest({ url, header, key }: { url: string; header: string; key: string }): string {
   const get = (name: string) => `sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`
   return `KEY="${key}"

@@ -1,10 +1,13 @@
 /**
- * A terminal delivers Ctrl-C to every process of the group, and `npm` and `bin/steno.mjs` pass it on
- * once more: signals this close together are one wish to stop.
+ * A terminal delivers Ctrl-C to every process of the group, and `npm` and `bin/steno.mjs` forward
+ * it once more: signals this close together count as one.
  */
 const SAME_SIGNAL_MS = 500
 
-/** Aborts at the first signal that asks this process to end; a second one ends it at once, with code 130. */
+/**
+ * Aborts at the first signal that asks this process to end. A second one ends it at once, with code
+ * 130.
+ */
 export function interruptOnSignals(): AbortSignal {
   const stop = new AbortController()
   let stoppedAt = 0
@@ -20,7 +23,8 @@ export function interruptOnSignals(): AbortSignal {
   }
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
-  // Started by bin/steno.mjs on an older Node: when that process is gone, nobody is left to stop this one.
+  // Started by bin/steno.mjs on an older Node: when that process is gone, no other one can stop
+  // this one.
   process.once('disconnect', interrupt)
   return stop.signal
 }

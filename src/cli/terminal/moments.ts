@@ -2,27 +2,27 @@ import { UsageError } from '../arguments.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A moment to the second; a dash where there is none. */
+/** Formats a moment to the second; a dash where there is none. */
 export function formatMoment(at: number | null): string {
   return at === null ? '-' : `${new Date(at).toISOString().slice(0, 19)}Z`
 }
 
-/** The moment of an ISO date, in UTC unless it says otherwise; not a number when it is none. */
+/** Returns the moment of an ISO date, in UTC by default; NaN when it is invalid. */
 export function parseDate(text: string): number {
   const form = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.exec(text)
   const [, day, zone] = form ?? []
-  // February 30 would otherwise be taken for a day in March.
+  // February 30 would otherwise be read as a day in March.
   if (day === undefined || new Date(day).toJSON()?.slice(0, 10) !== day) return Number.NaN
   return Date.parse(text.includes('T') && zone === undefined ? `${text}Z` : text)
 }
 
-/** The milliseconds of a length of time such as 30m, 24h or 7d; not a number when it is none. */
+/** Returns the milliseconds of a duration such as 30m, 24h or 7d; NaN when it is invalid. */
 export function parseSpan(text: string): number {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
   return unit === undefined ? Number.NaN : Number(count) * UNITS[unit as keyof typeof UNITS]
 }
 
-/** Reads the option `name`: a moment that is past, as an ISO date or so long ago. */
+/** Reads the option `name`: a moment in the past, as an ISO date or a duration ago. */
 export function readPast(text: string, { name, now }: { name: string; now: number }): number {
   const span = parseSpan(text)
   const at = Number.isNaN(span) ? parseDate(text) : now - span
@@ -32,7 +32,7 @@ export function readPast(text: string, { name, now }: { name: string; now: numbe
   )
 }
 
-/** Reads the option `name`: a length of time in milliseconds, `fallback` when absent. */
+/** Reads the option `name`: a duration in milliseconds, `fallback` when absent. */
 export function readSpan(
   text: string | undefined,
   { name, fallback }: { name: string; fallback: string },

@@ -4,7 +4,7 @@ import test from 'node:test'
 import { createProgress, formatSeconds } from './progress.ts'
 import type { Output } from './terminal.ts'
 
-/** An output that remembers what was written; with `columns` it is a terminal. */
+/** Creates an output that records what is written to it; with `columns` it is a terminal. */
 function createScreen(columns?: number) {
   const output: Output & { text(): string } = Object.assign(new PassThrough(), {
     ...(columns === undefined ? {} : { isTTY: true, columns }),

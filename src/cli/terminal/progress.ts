@@ -1,24 +1,24 @@
 import { sanitize, sanitizeLines } from './sanitize-terminal.ts'
 import type { Output } from './terminal.ts'
 
-/** How far one recording is. `fraction` is of the stage named. */
+/** The progress of one recording. `fraction` refers to the named stage. */
 export type Step = { stage: string; fraction?: number | null; secondsLeft?: number | null }
 
-/** Where a person can follow the work: one line that is written over, or plain lines in a log. */
+/** The display of progress for a person: one line that is overwritten, or plain lines in a log. */
 export type Progress = {
   show(name: string, step: Step): void
-  /** The recording needs no more showing. */
+  /** Stops showing the recording. */
   end(name: string): void
-  /** A line that stays; or several of a message, each fit to be printed. */
+  /** Prints a line that stays, or several lines of a message, each safe to print. */
   say(line: string): void
-  /** Takes the moving line away, before something else is written. */
+  /** Removes the moving line, before other output. */
   clear(): void
 }
 
-/** In a log a stage that goes on is worth a line this often. */
+/** How often a log gets a line about a stage that is still running. */
 const PLAIN_LINE_MS = 10_000
 
-/** Shows progress on `stderr`, as suits it. */
+/** Shows progress on `stderr`, in the form that suits it. */
 export function createProgress(stderr: Output): Progress {
   return stderr.isTTY ? createMovingLine(stderr) : createPlainLines(stderr)
 }
@@ -31,7 +31,7 @@ function createMovingLine(stderr: Output): Progress {
     const first = steps.entries().next().value
     if (!first) return
     const others = steps.size > 1 ? ` (and ${steps.size - 1} more)` : ''
-    // One column is left free: a full row would make the terminal open a new line.
+    // Leaves one column free: a full row would make the terminal open a new line.
     const room = Math.max(20, (stderr.columns || 80) - 1)
     stderr.write(`${describe(...first)}${others}`.slice(0, room))
   }
@@ -69,14 +69,14 @@ function createPlainLines(stderr: Output): Progress {
   }
 }
 
-/** `talk.mp3: recognize 43 %, about 1 min 10 s left`. */
+/** Formats `talk.mp3: recognize 43 %, about 1 min 10 s left`. */
 function describe(name: string, { stage, fraction, secondsLeft }: Step): string {
   const percent = typeof fraction === 'number' ? ` ${Math.floor(fraction * 100)} %` : ''
   const left = typeof secondsLeft === 'number' ? `, about ${formatSeconds(secondsLeft)} left` : ''
   return `${sanitize(name)}: ${sanitize(stage)}${percent}${left}`
 }
 
-/** Seconds as a person says them: `8 s`, `2 min 5 s`, `1 h 3 min`. */
+/** Formats seconds for a person: `8 s`, `2 min 5 s`, `1 h 3 min`. */
 export function formatSeconds(seconds: number): string {
   const whole = Math.max(1, Math.round(seconds))
   if (whole < 60) return `${whole} s`

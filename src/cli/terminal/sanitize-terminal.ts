@@ -1,17 +1,23 @@
 /**
- * Text that a stranger may have chosen, fit to be printed: characters that a terminal would obey, or that
- * turn the order of others around, become question marks.
+ * Makes untrusted text safe to print: characters that a terminal would obey, or that change the
+ * direction of text, become question marks.
  */
 export function sanitize(text: string): string {
   return text.replace(/\p{C}/gu, '?')
 }
 
-/** The same of a text whose lines stay lines; names in it have to be harmless already, or they may make some. */
+/**
+ * Does the same for a text whose line ends stay. Names in it must be sanitized before, or they may
+ * add lines.
+ */
 export function sanitizeLines(text: string): string {
   return text.split('\n').map(sanitize).join('\n')
 }
 
-/** A value as indented JSON, fit to be printed: the same characters are escaped, as JSON allows. */
+/**
+ * Formats a value as indented JSON that is safe to print: the same characters are escaped, as JSON
+ * allows.
+ */
 export function sanitizeJson(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(/[^\P{C}\n]/gu, (character) => {
     return Array.from({ length: character.length }, (_, i) => {

@@ -1,6 +1,6 @@
 import { sanitize } from './sanitize-terminal.ts'
 
-/** A line of headings and one for each row, in columns; whatever stands in a cell is harmless. */
+/** Formats a line of headings and one for each row, in columns. Cells must be safe to print. */
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 /** A stream that a person may be watching. */
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 
-/** What a command may touch of the process that runs it. */
+/** The parts of the process that a command may use. */
 export type Terminal = {
   env: Record<string, string | undefined>
   stdin: Readable
@@ -15,7 +15,10 @@ export type Terminal = {
   signal: AbortSignal
 }
 
-/** A verb of the program. Resolves to the exit code; a rejection is shown and ends in 1, a `UsageError` in 2. */
+/**
+ * A command of the program. Resolves to the exit code. A rejection is shown and ends in 1, a
+ * `UsageError` in 2.
+ */
 export type Command = {
   /** The whole text of `steno NAME --help`. */
   help: string

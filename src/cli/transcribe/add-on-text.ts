@@ -1,7 +1,10 @@
 import type { ApiAddOn, ApiResult, ApiSentiment } from '../server/api-types.ts'
 import { formatTable } from '../terminal/table.ts'
 
-/** What add-ons found, to be read below the text: a heading and lines for each one that was asked for. */
+/**
+ * Formats the results of add-ons, to be read below the text: a heading and lines for each requested
+ * one.
+ */
 export function formatAddOns(result: ApiResult): string {
   const { summarization, named_entity_recognition, sentiment_analysis } = result
   return [
@@ -23,7 +26,7 @@ export function formatAddOns(result: ApiResult): string {
   ].join('')
 }
 
-/** Nothing for one that failed: that is told as a failure. */
+/** Returns nothing for an add-on that failed: it is reported as a failure. */
 function section<T>(
   heading: string,
   addOn: ApiAddOn<T> | undefined,
@@ -33,7 +36,7 @@ function section<T>(
   return `\n${heading}:\n${addOn.is_empty ? 'none\n' : format(addOn.results)}`
 }
 
-/** Why add-ons of a result failed, in a sentence for each. */
+/** Returns why add-ons of a result failed, in a sentence for each. */
 export function describeFailures(result: ApiResult): string[] {
   return Object.entries(result).flatMap(([name, part]) => {
     const { success, error } = part as Partial<ApiAddOn<unknown>>
@@ -41,7 +44,7 @@ export function describeFailures(result: ApiResult): string[] {
   })
 }
 
-/** `1:02:03.4`, hours only where there are some. */
+/** Formats `1:02:03.4`, hours only where there are some. */
 function formatTime(seconds: number): string {
   const tenths = Math.round(seconds * 10)
   const minutes = Math.floor(tenths / 600)

@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { ApiResult } from '../server/api-types.ts'
 import { formatResult } from './formats.ts'
 
-/** A result with one utterance per text; each word takes a second. */
+/** Returns a result with one utterance per text; each word takes a second. */
 function result(texts: [channel: number, text: string][]): ApiResult {
   const utterances = texts.map(([channel, text], i) => {
     const words = text.split(' ').map((word, j) => {

@@ -4,9 +4,9 @@ import type { Utterance } from '../../transcript/transcript.ts'
 import type { ApiResult, ApiUtterance } from '../server/api-types.ts'
 import { formatAddOns } from './add-on-text.ts'
 
-/** What `--subtitles` takes. */
+/** The values of `--subtitles`. */
 export const subtitleFormats = ['srt', 'vtt'] as const
-/** What `--format` takes. */
+/** The values of `--format`. */
 export const formats = ['txt', 'json', ...subtitleFormats] as const
 /** One of them. */
 export type Format = (typeof formats)[number]
@@ -18,7 +18,10 @@ export function formatResult(result: ApiResult, format: Format): string {
   return subtitlesOf(result, format)
 }
 
-/** The subtitles that the server made; where it was not asked, as after a live session, they are made here. */
+/**
+ * Returns the subtitles of the server. Where none were requested, as after a live session, it
+ * writes them here.
+ */
 function subtitlesOf({ transcription }: ApiResult, format: SubtitleFormat): string {
   const { utterances, subtitles } = transcription
   if (!subtitles) return formatSubtitles(cutCaptions(utterances.map(toUtterance)), format)
@@ -27,7 +30,7 @@ function subtitlesOf({ transcription }: ApiResult, format: SubtitleFormat): stri
   return made.subtitles
 }
 
-/** One sentence per line where they were asked for, else one utterance. */
+/** Writes one sentence per line where sentences were requested, else one utterance. */
 function formatText({ transcription, sentences }: ApiResult): string {
   const lines = sentences?.results?.map((sentence) => {
     return typeof sentence === 'string' ? sentence : sentence.sentence
@@ -35,7 +38,9 @@ function formatText({ transcription, sentences }: ApiResult): string {
   return (lines ?? linesOf(transcription.utterances)).map((line) => `${line}\n`).join('')
 }
 
-/** The speaker stands before an utterance where one was told, else the channel where there are several. */
+/**
+ * Puts the speaker before an utterance where it has one, else the channel where there are several.
+ */
 function linesOf(utterances: readonly ApiUtterance[]): string[] {
   const several = new Set(utterances.map((utterance) => utterance.channel)).size > 1
   return utterances.map(({ channel, speaker, text }) => {

@@ -5,7 +5,7 @@ import { readRedactTypes } from './redact-types.ts'
 import { readSpellingFile } from './spelling-file.ts'
 import { readVocabularyFile } from './vocabulary-file.ts'
 
-/** The options of `steno transcribe` that ask for more than the text. */
+/** The options of `steno transcribe` that request more than the text. */
 export const addOnOptions = {
   subtitles: { type: 'string', multiple: true },
   'subtitle-style': { type: 'string' },
@@ -21,7 +21,7 @@ export const addOnOptions = {
   'redact-mode': { type: 'string' },
 } as const
 
-/** How `--help` explains them. */
+/** Their text in `--help`. */
 export const addOnHelp = `
 Made of the text besides:
   --subtitles LIST    writes srt, vtt or both (srt,vtt) as files of their own: beside the recording, beside the
@@ -42,10 +42,10 @@ Made of the text besides:
 
 const summaryTypes = ['general', 'bullet_points', 'concise'] as const
 
-/** As many as are heard; so many; or from so many to so many. */
+/** Automatic; an exact number; or a range. */
 const speakerCounts = /^(?:auto|(\d{1,4})(?:-(\d{1,4}))?)$/
 
-/** Options that may stand without a value: what looks like one, and what else is taken for it. */
+/** Options whose value is optional: the pattern of a value, and the default. */
 const optional = new Map([
   [
     '--summary',
@@ -54,7 +54,10 @@ const optional = new Map([
   ['--speakers', { isValue: (text: string) => speakerCounts.test(text), usual: 'auto' }],
 ])
 
-/** `--summary` and `--speakers` may stand without a value, which the parser does not know: they are given the usual one. */
+/**
+ * Completes the arguments: `--summary` and `--speakers` may come without a value, which the parser
+ * does not support, so they get their default here.
+ */
 export function completeOptions(args: readonly string[]): string[] {
   const end = args.indexOf('--')
   const completed: string[] = []
@@ -75,7 +78,7 @@ type ValueOf<T extends { type: string }> = T extends { multiple: true }
     ? boolean
     : string
 
-/** Reads `--subtitles`, which may stand several times: the formats, each once. */
+/** Reads `--subtitles`, which may occur several times: the formats, each once. */
 export function readSubtitleFormats(lists: readonly string[] = []): SubtitleFormat[] {
   const names = lists.flatMap((list) => list.split(','))
   const formats = names.map((name) => {
@@ -84,7 +87,10 @@ export function readSubtitleFormats(lists: readonly string[] = []): SubtitleForm
   return [...new Set(formats)]
 }
 
-/** The fields of a creation that the options ask for; files are read, and whatever is wrong is a `UsageError`. */
+/**
+ * Returns the fields of a job creation that the options request. It reads their files; any problem
+ * throws a `UsageError`.
+ */
 export async function readJobParams(
   values: Values & { language?: string | undefined },
   { format }: { format: Format },

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { UsageError } from '../arguments.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 
-/** Reads a JSON file that an option names; what stands in the way is wrong usage, told with the file's name. */
+/**
+ * Reads a JSON file that an option names. Any problem throws a `UsageError` with the file's name.
+ */
 export async function readJsonFile(path: string): Promise<unknown> {
   const name = sanitize(path)
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
@@ -10,21 +12,21 @@ export async function readJsonFile(path: string): Promise<unknown> {
     throw new UsageError(`Cannot read ${name}: ${reason}`, { cause })
   })
   try {
-    // Editors on Windows write a mark of byte order, which JSON does not know.
+    // Editors on Windows write a byte order mark, which JSON does not allow.
     return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
-    // It quotes the file, which may be a recording named by mistake.
+    // The message quotes the file, which may be a recording named by mistake.
     const problem = sanitize(cause instanceof Error ? cause.message : String(cause))
     throw new UsageError(`Cannot read ${name}: it is not JSON: ${problem}`, { cause })
   }
 }
 
-/** Whether a value is an object with keys, so neither a list nor null. */
+/** Returns whether a value is an object with keys, so neither a list nor null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a value is a list of texts. */
+/** Returns whether a value is a list of texts. */
 export function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((member) => typeof member === 'string')
 }

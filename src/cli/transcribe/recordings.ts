@@ -4,13 +4,13 @@ import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 
-/** What is to be transcribed: a file here, an address for the server to fetch, or standard input. */
+/** A recording to transcribe: a file here, a URL for the server to fetch, or standard input. */
 export type Recording =
   | { kind: 'file'; name: string; path: string }
   | { kind: 'url'; name: string; url: string }
   | { kind: 'stdin'; name: string }
 
-/** Reads one argument of `steno transcribe`; a file is not touched yet. */
+/** Reads one argument of `steno transcribe`, without opening the file. */
 export function readRecording(argument: string): Recording {
   if (argument === '-') return { kind: 'stdin', name: 'stdin' }
   if (/^https?:\/\//i.test(argument) && URL.canParse(argument)) {
@@ -19,7 +19,7 @@ export function readRecording(argument: string): Recording {
   return { kind: 'file', name: basename(argument), path: argument }
 }
 
-/** The last part of the path, as a file name; the host where there is none. */
+/** Returns the last part of the path, as a file name; the host where there is none. */
 function nameOfUrl(text: string): string {
   const { pathname, hostname } = new URL(text)
   const last = pathname.split('/').findLast((part) => part !== '')
@@ -34,16 +34,17 @@ function decode(text: string): string {
   }
 }
 
-/** Opened bytes; `size` is unknown for standard input. */
+/** An opened recording; `size` is unknown for standard input. */
 type Opened = { body: AsyncIterable<Uint8Array>; size: number | undefined }
 
-/** Opens a recording that this machine has, or says in plain words why it cannot. */
+/** Opens a recording on this machine, or throws an error that explains why it cannot. */
 export async function openRecording(
   recording: Exclude<Recording, { kind: 'url' }>,
   stdin: Readable,
 ): Promise<Opened> {
   if (recording.kind === 'stdin') {
-    // What has gone to a server that refused it is gone; the rest would be half a recording.
+    // The part that was sent to a server that refused it is lost; the rest would be half a
+    // recording.
     if (stdin.readableDidRead) throw new Error('Cannot send standard input again')
     return { body: stdin, size: undefined }
   }

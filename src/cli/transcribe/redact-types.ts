@@ -1,7 +1,7 @@
 import { piiTypes } from '../../api/schemas/pii-types.ts'
 import { UsageError } from '../arguments.ts'
 
-/** Short names for what people ask for most; the API's own names are taken as well. */
+/** Short names for the most common requests; the API's own names work as well. */
 const shortNames: Record<string, readonly string[]> = {
   name: ['NAME', 'NAME_GIVEN', 'NAME_FAMILY', 'NAME_MEDICAL_PROFESSIONAL'],
   email: ['EMAIL_ADDRESS'],
@@ -20,9 +20,9 @@ const shortNames: Record<string, readonly string[]> = {
 }
 
 /**
- * Reads the list of `--redact` and returns the `entity_types` of the API, or undefined for `all`, which is every
- * type. Names are short ones in singular or plural, or the API's in any letter case and with dashes; a name of
- * the API in capitals is that type alone.
+ * Reads the list of `--redact` and returns the `entity_types` of the API, or undefined for `all`,
+ * which is every type. Names are short ones in singular or plural, or the API's in any letter case
+ * and with dashes. A name of the API in capitals means that type alone.
  */
 export function readRedactTypes(text: string): string[] | undefined {
   const names = text.split(',').map((name) => name.trim())

@@ -62,7 +62,7 @@ test('a folder where a file is to be written is refused before the work', async 
   assert.deepEqual(readdirSync(folder), [])
 })
 
-/** The files of subtitles beside the outputs. */
+/** Returns the files of subtitles beside the outputs. */
 function planFiles(names: string[], output?: string): string[] {
   const recordings = names.map(readRecording)
   const outputs = planOutputs(recordings, { output, format: 'txt' })

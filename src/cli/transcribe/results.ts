@@ -7,8 +7,8 @@ import type { Format } from './formats.ts'
 import type { Recording } from './recordings.ts'
 
 /**
- * Where each result goes: the path of a file, or undefined for stdout. With `-o` several recordings
- * make a folder, as does a name that ends in a slash or is a folder already.
+ * Returns the destination of each result: the path of a file, or undefined for stdout. `-o` is a
+ * folder for several recordings, or when its name ends in a slash or is an existing folder.
  */
 export function planOutputs(
   recordings: readonly Recording[],
@@ -30,8 +30,9 @@ export function planOutputs(
 export type SideFile<F extends string> = { format: F; path: string }
 
 /**
- * Where further files of a result go, one per format, for each recording: beside its output, under that name;
- * without one beside the recording; and what has no place on this machine, in the folder of the call.
+ * Returns where further files of a result go, one per format, for each recording: beside its
+ * output, under that name; without an output beside the recording; and for a recording that is not
+ * on this machine, in the current folder.
  */
 export function planSideFiles<F extends string>(
   recordings: readonly Recording[],
@@ -48,7 +49,10 @@ export function planSideFiles<F extends string>(
   return planned
 }
 
-/** Two results in one file, or a result over a recording, would lose one of them. */
+/**
+ * Refuses outputs that clash: two results in one file, or a result over a recording, would lose one
+ * of them.
+ */
 function refuseClashes(recordings: readonly Recording[], paths: readonly string[]): void {
   const taken = new Set(recordings.flatMap((r) => (r.kind === 'file' ? resolve(r.path) : [])))
   for (const path of paths) {
@@ -63,7 +67,10 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
-/** Makes the folders of all files to be written now, so that a wrong path fails before the work and not after it. */
+/**
+ * Creates the folders of all output files, so that a wrong path fails before the work and not after
+ * it.
+ */
 export async function prepareOutputs(paths: readonly (string | undefined)[]): Promise<void> {
   const files = paths.filter((path) => path !== undefined)
   const taken = files.find(isFolder)

@@ -5,8 +5,8 @@ import { isObject, isStrings, readJsonFile } from './json-file.ts'
 const wanted = 'must hold spellings, each with a list of what is heard for it'
 
 /**
- * Reads the file of `--spelling` and returns a `custom_spelling_config`: the file holds that, or its dictionary alone. A
- * `UsageError` names the file and the spelling at fault.
+ * Reads the file of `--spelling` and returns a `custom_spelling_config`: the file holds that, or
+ * its dictionary alone. A `UsageError` names the file and the spelling at fault.
  */
 export async function readSpellingFile(path: string): Promise<Record<string, unknown>> {
   const content = await readJsonFile(path)

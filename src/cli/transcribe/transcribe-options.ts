@@ -34,14 +34,17 @@ go on; the exit code is then 1.
   steno transcribe call.wav --redact pci,names --entities --json > call.json
 `
 
-/** One recording and where what is made of it goes: `path` is undefined for stdout. */
+/** One recording and the destination of its output: `path` is undefined for stdout. */
 export type Task = {
   recording: Recording
   path: string | undefined
   subtitles: SideFile<SubtitleFormat>[]
 }
 
-/** What `steno transcribe` was asked for. `params` are the fields of a creation besides `audio_url`. */
+/**
+ * The parsed command line of `steno transcribe`. `params` are the fields of a job creation besides
+ * `audio_url`.
+ */
 export type TranscribeOptions = {
   tasks: Task[]
   format: Format
@@ -49,7 +52,7 @@ export type TranscribeOptions = {
   server: { server?: string | undefined; key?: string | undefined }
 }
 
-/** Reads the command line and the files it names; whatever is wrong with them is a `UsageError`. */
+/** Reads the command line and the files it names. Any problem with them throws a `UsageError`. */
 export async function readTranscribeOptions(args: readonly string[]): Promise<TranscribeOptions> {
   const { values, positionals } = parseArguments(completeOptions(args), {
     format: { type: 'string' },

@@ -12,10 +12,15 @@ import { countBytes, openRecording, type Recording } from './recordings.ts'
 import { prepareOutputs } from './results.ts'
 import { readTranscribeOptions, type Task, transcribeHelp } from './transcribe-options.ts'
 
-/** Recordings at the server at one time: one is heard, the next ones are there when it ends. */
+/**
+ * How many recordings the server has at one time: while it recognizes one, the next ones are
+ * already there.
+ */
 const AHEAD = 4
 
-/** `steno transcribe`: a client of the HTTP API that brings a server along when there is none. */
+/**
+ * `steno transcribe`: a client of the HTTP API that starts a server of its own when there is none.
+ */
 export const transcribeCommand: Command = {
   help: transcribeHelp,
   async run(args, terminal) {
@@ -80,7 +85,10 @@ async function upload(
 
 type Writer = Surroundings & { task: Task; format: Format; several: boolean }
 
-/** Writes a result where it belongs, or reports what there is none of; tells whether all is there. */
+/**
+ * Writes a result to its destination, or reports why there is none. Returns whether everything
+ * succeeded.
+ */
 async function settle(
   outcome: PromiseSettledResult<ApiResult>,
   { task, format, several, progress, terminal }: Writer,
@@ -112,7 +120,7 @@ async function settle(
   }
 }
 
-/** Runs `work` over all items, some ahead of the one that is waited for; outcomes come in order. */
+/** Runs `work` over all items, some ahead of the one that is awaited. Outcomes come in order. */
 async function* inOrder<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,

@@ -9,7 +9,7 @@ const intensity: Check = {
   holds: (value) => typeof value === 'number' && value >= 0 && value <= 1,
 }
 
-/** The fields of an entry, as the API has them. */
+/** The fields of an entry, as in the API. */
 const entryFields: Record<string, Check> = {
   value: { wanted: 'a text', holds: (value) => typeof value === 'string' && value.trim() !== '' },
   intensity,
@@ -26,8 +26,9 @@ const configFields: Record<string, Check> = {
 }
 
 /**
- * Reads the file of `--vocabulary` and returns a `custom_vocabulary_config`: the file holds that, or its list alone. A
- * `UsageError` names the file and the place, since the server would only tell after the upload.
+ * Reads the file of `--vocabulary` and returns a `custom_vocabulary_config`: the file holds that,
+ * or its list alone. A `UsageError` names the file and the place, because the server would report
+ * it only after the upload.
  */
 export async function readVocabularyFile(path: string): Promise<Record<string, unknown>> {
   const content = await readJsonFile(path)

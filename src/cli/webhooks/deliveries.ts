@@ -32,7 +32,7 @@ const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<numb
   resend,
 }
 
-/** `steno deliveries`: the log of a running server. */
+/** `steno deliveries`: the delivery log of a running server. */
 export const deliveriesCommand: Command = {
   help,
   async run(args, terminal) {
@@ -132,7 +132,7 @@ function readQuery({ job, endpoint, status, event, limit, offset }: Options): De
   }
 }
 
-/** A line of headings and one for each delivery, in columns. */
+/** Formats a line of headings and one for each delivery, in columns. */
 function formatDeliveries(deliveries: readonly ApiDelivery[]): string {
   const headings = ['id', 'created', 'status', 'event', 'attempts', 'job', 'endpoint', 'url']
   const rows = deliveries.map((delivery) => [

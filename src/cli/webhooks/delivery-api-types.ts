@@ -1,6 +1,6 @@
-// Answers of the HTTP API about deliveries, as far as the commands read them.
+// Answers of the HTTP API about deliveries, with the fields that the commands read.
 
-/** One delivery as served; `show` prints whatever else comes with it. */
+/** One delivery in the form of the API; `show` prints all its other fields too. */
 export type ApiDelivery = {
   id: string
   job_id: string | null

@@ -2,7 +2,9 @@ import type { Db } from '../../storage/db.ts'
 import { type Endpoint, findEndpoint } from '../../storage/deliveries/endpoints.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 
-/** Finds a webhook; throws when there is none, also when the id is that of a receiver of callbacks. */
+/**
+ * Finds a webhook. Throws when there is none, and also when the id belongs to a callback endpoint.
+ */
 export async function findWebhook(db: Pick<Db, 'sql'>, id: string): Promise<Endpoint> {
   const endpoint = await findEndpoint(db, { id })
   if (!endpoint) throw new Error(`Cannot find a webhook with the id ${id}`)

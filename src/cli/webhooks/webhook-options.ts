@@ -1,7 +1,7 @@
 import { type WebhookEvent, webhookEvents } from '../../storage/deliveries/delivery-outbox.ts'
 import { UsageError } from '../arguments.ts'
 
-/** Reads the address of a webhook, and returns it as it is always spelt. */
+/** Reads the address of a webhook, and returns its normalized form. */
 export function readWebhookUrl(text: string): string {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
   if (url && !text.includes('#')) return url.href

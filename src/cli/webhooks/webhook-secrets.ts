@@ -10,7 +10,7 @@ import type { Terminal } from '../terminal/terminal.ts'
 import { findWebhook } from './find-webhook.ts'
 import { readEvents, readWebhookUrl } from './webhook-options.ts'
 
-/** `steno webhooks add`. */
+/** Runs `steno webhooks add`. */
 export async function addWebhook(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArguments(args, {
     account: { type: 'string', default: FIRST_ACCOUNT },
@@ -27,7 +27,8 @@ export async function addWebhook(args: string[], terminal: Terminal): Promise<nu
   const { folder } = readSettings(readConfig, terminal.env).storage
   await using db = await openDatabase(folder, { create: true, terminal })
   const [secret, at] = [makeSecret(), Date.now()]
-  // Together: what goes out between the two would be signed by another secret, or by none.
+  // In one transaction: a delivery between the two would be signed with another secret, or with
+  // none.
   const id = await db.sql.transaction().execute(async (sql) => {
     const webhook = { account, url, events, name, source: 'cli', createdAt: at } as const
     const endpointId = await insertWebhook({ sql }, webhook)
@@ -43,7 +44,7 @@ export async function addWebhook(args: string[], terminal: Terminal): Promise<nu
   return 0
 }
 
-/** `steno webhooks rotate`. */
+/** Runs `steno webhooks rotate`. */
 export async function rotateSecrets(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArguments(args, {
     account: { type: 'string' },

@@ -13,10 +13,10 @@ import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
-/** Changes an endpoint and says what it has done. */
+/** Changes an endpoint and returns a description of the change. */
 type Change = (db: Pick<Db, 'sql'>, endpoint: Endpoint) => Promise<string>
 
-/** `steno webhooks enable`. */
+/** Runs `steno webhooks enable`. */
 export function enableWebhooks(args: string[], terminal: Terminal): Promise<number> {
   return changeAll(args, terminal, async (db, { id }) => {
     await enableEndpoint(db, id)
@@ -24,20 +24,20 @@ export function enableWebhooks(args: string[], terminal: Terminal): Promise<numb
   })
 }
 
-/** `steno webhooks disable`. */
+/** Runs `steno webhooks disable`. */
 export function disableWebhooks(args: string[], terminal: Terminal): Promise<number> {
   return changeAll(args, terminal, async (db, endpoint) => {
     const { id } = endpoint
     const [reason, at] = ['by the operator', Date.now()]
     await disableEndpoint(db, id, { reason, at })
-    // Also if it was disabled already: whoever did so may have been stopped before this.
+    // Even if it was already disabled: that command may have been stopped before this step.
     const told = disabledReason(endpoint.disabledReason ?? reason)
     await failEndpointDeliveries(db, id, { reason: told, at })
     return 'disabled'
   })
 }
 
-/** `steno webhooks remove`. */
+/** Runs `steno webhooks remove`. */
 export function removeWebhooks(args: string[], terminal: Terminal): Promise<number> {
   return changeAll(args, terminal, async (db, { id, kind, source }) => {
     await removeEndpoint(db, id, { reason: 'the webhook was removed', at: Date.now() })

@@ -13,7 +13,9 @@ import { addSecret, makeSecret } from '../../storage/deliveries/signing-secrets.
 
 type Received = { headers: IncomingHttpHeaders; body: string }
 
-/** A webhook of the account `acme` at a receiver on loopback that answers as `answer` does. */
+/**
+ * Creates a webhook of the account `acme` at a receiver on loopback that answers as `answer` does.
+ */
 async function open(t: TestContext, answer: (response: ServerResponse) => void) {
   const received: Received[] = []
   const receiver = createServer(async (request, response) => {
@@ -30,7 +32,7 @@ async function open(t: TestContext, answer: (response: ServerResponse) => void) 
   return {
     ...{ db, id, received },
     trial: (env = {}) => runHere(['webhooks', 'test', id], { ...usual, ...env }),
-    /** The delivery that the command named, with its attempts. */
+    /** Returns the delivery that the command named, with its attempts. */
     async logged(stderr: string) {
       const [, delivery = ''] = /^In the log of deliveries: (\S{36})\n$/.exec(stderr) ?? []
       const attempts = await findAttempts(db, [delivery])

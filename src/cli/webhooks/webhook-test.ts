@@ -11,7 +11,10 @@ import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { findWebhook } from './find-webhook.ts'
 
-/** `steno webhooks test`: one attempt, now, also at a webhook that is disabled; its state stays what it is. */
+/**
+ * Runs `steno webhooks test`: makes one attempt, now, even at a disabled webhook, whose state does
+ * not change.
+ */
 export async function testWebhook(args: string[], terminal: Terminal): Promise<number> {
   const { positionals } = parseArguments(args, {})
   const [endpointId] = positionals
@@ -64,7 +67,7 @@ async function sendOnce(
   }
 }
 
-/** Why it has not arrived, in the words of the log; null when it has. */
+/** Returns why the delivery failed, in the words of the log; null when it arrived. */
 function reasonOf(attempt: AttemptRecord): string | null {
   const first = { kind: 'webhook', tries: 0 } as const
   const verdict = decideOutcome(first, attempt, { now: attempt.at, random: Math.random })

@@ -12,7 +12,7 @@ const HOUR = 3_600_000
 const SECRET = /^whsec_[A-Za-z\d+/]{43}=\n$/
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-/** A store that a server could be running on, and `steno webhooks` for its folder. */
+/** Opens a store on which a server could be running, and `steno webhooks` for its folder. */
 async function open(t: TestContext) {
   const { db, folder } = await openTestStorage(t)
   async function webhooks(args: string[], env: Record<string, string> = {}) {
@@ -26,7 +26,7 @@ async function open(t: TestContext) {
       const { stderr } = await webhooks(['add', ...args])
       return /ep_[\da-f]{16}/.exec(stderr)![0]
     },
-    /** The fields of each line of the list. */
+    /** Returns the fields of each line of the list. */
     async list(...args: string[]): Promise<string[][]> {
       const { code, stdout } = await webhooks(args)
       const [head, ...lines] = stdout.trimEnd().split('\n')
@@ -34,11 +34,14 @@ async function open(t: TestContext) {
       assert.equal(code, 0)
       return lines.map((line) => line.split(/ {2,}/))
     },
-    /** What signs deliveries to an endpoint of the account `acme` so many hours from now. */
+    /**
+     * Returns the secrets that sign deliveries to an endpoint of the account `acme` this many hours
+     * from now.
+     */
     secretsIn: (hours: number, endpointId = 'ep_other') => {
       return signingSecrets(db, { account: 'acme', endpointId, now: Date.now() + hours * HOUR })
     },
-    /** Why the only delivery there is has failed. */
+    /** Returns why the only delivery failed. */
     async failure() {
       const row = await db.sql.selectFrom('deliveries').selectAll().executeTakeFirstOrThrow()
       return [row.state, row.reason]

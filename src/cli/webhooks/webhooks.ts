@@ -51,7 +51,10 @@ const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<numb
   remove: removeWebhooks,
 }
 
-/** `steno webhooks`: works on the database itself, as `steno keys` does; it shows secrets, which no API should. */
+/**
+ * `steno webhooks`: works directly on the database, as `steno keys` does. It shows secrets, which
+ * no API should.
+ */
 export const webhooksCommand: Command = {
   help,
   async run(args, terminal) {

@@ -21,16 +21,18 @@ import { viewUtterance } from '../messages/utterance-view.ts'
 import { type ChunkRecord, writeRecord } from '../recovery/session-log.ts'
 import { CallbackFeed, type CallbackFeedOptions } from './callback-feed.ts'
 
-/** No message at all is wanted. */
+/** Selects no message at all. */
 export const none = Object.fromEntries(
   Object.keys(all).map((flag) => [flag, false]),
 ) as MessageFlags
-/** What a client sends. */
+/** The audio format of the client. */
 export const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 /** When everything was sent. */
 export const at = Date.parse('2026-03-04T05:06:07.089Z')
 
-/** The log of a session with a callback, over real files and a real store, and what reads it. */
+/**
+ * Opens the log of a session with a callback, over real files and a real store, and its readers.
+ */
 export async function openSession(
   t: TestContext,
   { flags = all, maxQueued = 100_000 }: { flags?: MessageFlags; maxQueued?: number } = {},
@@ -46,7 +48,7 @@ export async function openSession(
   t.after(() => files.close())
   const queue = createCallbackQueue(db, { maxQueued })
 
-  /** A feed as the next process opens it. */
+  /** Opens a feed as the next process does. */
   async function openFeed(
     changed: Partial<CallbackFeedOptions> & { queueHeld?: QueueCallbacks } = {},
   ) {
@@ -83,7 +85,7 @@ export async function openSession(
     return finishLiveJob(db, lease, { result, file: undefined, at, callbacks })
   }
 
-  /** What is queued: numbers, events and bodies. */
+  /** Returns what is queued: numbers, events and bodies. */
   async function queued() {
     const rows = await db.sql
       .selectFrom('deliveries')
@@ -105,20 +107,20 @@ export async function openSession(
   return { id, db, folder, files, openFeed, write, store, end, queued, objects, begin }
 }
 
-/** A session that was opened. */
+/** An open session. */
 export type Session = Awaited<ReturnType<typeof openSession>>
 
-/** The line of the log that holds a message. */
+/** Returns the log line of a message. */
 export function note(text: string): string {
   return writeRecord({ kind: 'message', text })
 }
 
-/** The text of a message, as it was sent at a fixed moment. */
+/** Returns the text of a message, as sent at a fixed time. */
 export function message({ id }: Pick<Session, 'id'>, message: ServerMessage): string {
   return writeMessage(message, { sessionId: id, at })
 }
 
-/** The text of a final transcript, or of a partial one. */
+/** Returns the text of a final transcript, or of a partial one. */
 export function transcript(session: Pick<Session, 'id'>, text: string, is_final = true): string {
   const word = { text, start: 1, end: 2, confidence: 0.5 }
   const utterance = viewUtterance([word], {
@@ -127,17 +129,17 @@ export function transcript(session: Pick<Session, 'id'>, text: string, is_final 
   return message(session, { type: 'transcript', data: { id: '00_00000000', is_final, utterance } })
 }
 
-/** Messages as the callback of their session is told them. */
+/** Returns messages in the form in which the session's callback receives them. */
 export function expectedOf({ id }: Pick<Session, 'id'>, texts: readonly string[]) {
   return texts.map((text) => {
     return liveCallbackBody({ id, event: `live.${readMessage(text).type}`, message: text })
   })
 }
 
-/** What was received up to here, all of it sound. */
+/** Returns the record of a chunk after which this many bytes were received, all of them audio. */
 export function chunk(received: number): ChunkRecord {
   return { at, received, sound: received }
 }
 
-/** Before the first sound. */
+/** The state before the first audio. */
 export const nothing = chunk(0)

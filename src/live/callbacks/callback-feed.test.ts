@@ -89,7 +89,10 @@ test('the last two messages are queued with the end of the job, behind all other
   assert.equal(await session.end(feed), false, 'a job ends once')
 })
 
-/** What may stand in a log, and what of it the callback is to have. */
+/**
+ * Creates a writer of all kinds of log lines, which collects the messages that the callback must
+ * receive.
+ */
 function createWriter(
   session: Session,
   { flags, random }: { flags: MessageFlags; random: () => number },
@@ -147,7 +150,7 @@ test('whenever a feed ends and another goes on, each message is queued once, in 
       if (dice < 0.4) await feed.feed()
       else if (dice < 0.7) feed.wake()
       else if (dice < 0.9) {
-        // As a process that is killed in the middle of it.
+        // Simulates a process that is killed in the middle of it.
         void feed.feed().catch(() => {})
         await feed.close()
         feed = await session.openFeed()

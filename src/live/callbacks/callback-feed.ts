@@ -13,7 +13,7 @@ import {
   type SelectionOptions,
 } from './callback-selection.ts'
 
-/** What a feed is made from. */
+/** Options of a callback feed. */
 export type CallbackFeedOptions = SelectionOptions & {
   files: Pick<LiveFiles, 'readStoredLines'>
   db: Db
@@ -21,41 +21,44 @@ export type CallbackFeedOptions = SelectionOptions & {
   last: number | undefined
   /** Queues messages, see `QueueCallbacks`. */
   queue(messages: readonly LiveCallback[]): Promise<number | undefined>
-  /** Something can be delivered. */
+  /** Called when something can be delivered. */
   onQueued(): void
-  /** So many were left out because too many wait. */
+  /** Called when this many messages were dropped because too many wait. */
   onDropped(messages: number): void
   log: Log
   pauseMs?: number
   retryMs?: number
 }
 
-/** Where a feed is in the log: all before is queued. */
+/** The position of a feed in the log: everything before it is queued. */
 type Place = {
-  /** In bytes, where a line begins. */
+  /** In bytes, at the start of a line. */
   offset: number
   /** Of the next message. */
   number: number
   /** The last chunk. */
   before: ChunkRecord
-  /** Where the messages begin that go out when the job has ended. */
+  /** Where the messages begin that are sent when the job has ended. */
   end: number | undefined
 }
 
-/** A session that says much is written together: ten times a second is soon enough for a callback. */
+/**
+ * Messages of a busy session are written in groups: ten times a second is often enough for a
+ * callback.
+ */
 const PAUSE_MS = 100
-/** What could not be queued is tried again after this time. */
+/** Failed writes to the queue are retried after this time. */
 const RETRY_MS = 2000
-/** So many rows keep other writers waiting for some milliseconds. */
+/** This many rows block other writers for some milliseconds. */
 const MAX_TOGETHER = 200
-/** UTF-8 takes three bytes at most for a character of a string. */
+/** UTF-8 takes at most three bytes for a character of a string. */
 const SHORT_CHARACTERS = MAX_INLINE_RESULT_BYTES / 3
 
 /**
- * Queues what a session tells its callback. The session's log is the queue from which it reads, as far as
- * that is on the disk, so that the session never waits, and memory holds no more than a place in it. The
- * n-th message that is selected has the number n: a process that goes on after a crash knows by the last
- * number where to go on, and queues nothing twice.
+ * Queues a session's messages for its callback. The feed reads from the session's log, as far as it
+ * is on the disk, so that the session never waits, and memory holds no more than a position in it.
+ * The n-th selected message has the number n: a process that resumes after a crash learns from the
+ * last number where to continue, and queues nothing twice.
  */
 export class CallbackFeed {
   readonly #options: CallbackFeedOptions
@@ -76,20 +79,25 @@ export class CallbackFeed {
     this.#select = createSelection(options)
   }
 
-  /** There may be more on the disk: it is queued soon, and tried again for as long as that fails. */
+  /**
+   * Reports that more may be on the disk: it is queued soon, with retries for as long as that
+   * fails.
+   */
   wake(): void {
     this.#isBehind = true
     this.#following ??= this.#follow()
   }
 
-  /** Queues all that is on the disk by now but the last messages; rejects when that cannot be done. */
+  /**
+   * Queues everything that is on the disk by now except the last messages; rejects when that fails.
+   */
   feed(): Promise<void> {
     const fed = this.#fed.then(() => this.#feedStored())
     this.#fed = fed.catch(() => {})
     return fed
   }
 
-  /** Does that, and makes the messages that are to be queued when the job is ended. */
+  /** Feeds likewise, and returns the messages to be queued when the job has ended. */
   async finish(): Promise<LiveCallback[]> {
     await this.feed()
     const { end, number, before } = this.#place
@@ -102,7 +110,7 @@ export class CallbackFeed {
     return this.#toRows(messages.map((message, i) => ({ message, number: number + i })))
   }
 
-  /** Ends it when what is being queued is; the rest is left to the next one. */
+  /** Closes the feed once the current write is done; the next feed queues the rest. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#following
@@ -147,7 +155,7 @@ export class CallbackFeed {
     }
   }
 
-  /** Once this resolves, all before `place` is queued. */
+  /** Once this resolves, everything before `place` is queued. */
   async #queue(messages: readonly Numbered[], place: Place): Promise<void> {
     const { last = -1, db, queue, onQueued, onDropped } = this.#options
     const rows = await this.#toRows(messages.filter(({ number }) => number > last))

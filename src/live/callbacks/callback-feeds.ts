@@ -10,7 +10,7 @@ import { routingOf } from '../messages/server-messages.ts'
 import type { ActiveSession } from '../result/finish-live-job.ts'
 import { CallbackFeed } from './callback-feed.ts'
 
-/** What the feeds of all sessions share. */
+/** Options that all feeds share. */
 export type CallbackFeedsOptions = {
   config: Pick<Config, 'delivery'>
   storage: Pick<Storage, 'db'>
@@ -22,7 +22,7 @@ export type CallbackFeedsOptions = {
 /** Opens the feed of a session; undefined when its job has no callback. */
 export type OpenCallbackFeed = (session: ActiveSession) => Promise<CallbackFeed | undefined>
 
-/** Makes what opens feeds. */
+/** Creates the function that opens feeds. */
 export function createCallbackFeeds(options: CallbackFeedsOptions): OpenCallbackFeed {
   const { config, storage, log, metrics, onEvents } = options
   const { db } = storage
@@ -46,7 +46,7 @@ export function createCallbackFeeds(options: CallbackFeedsOptions): OpenCallback
       routing: routingOf(params),
       files,
       db,
-      // Read under the lease: nobody else queues any more.
+      // Read under the lease: no other process queues messages any more.
       last: await lastLiveCallback(db, { jobId: job.id }),
       queue: (messages) => queue(lease, messages),
       onQueued: () => onEvents?.(),

@@ -10,26 +10,26 @@ import {
 import { type ChunkRecord, readRecord } from '../recovery/session-log.ts'
 import { sentAtEnd } from '../result/result-messages.ts'
 
-/** A message that the callback of a session is to have. */
+/** A message selected for the callback of a session. */
 export type SelectedMessage = {
   type: string
-  /** The text as a client is sent it. */
+  /** The text as it is sent to a client. */
   text(): string
-  /** It may be left out when too many wait: partials, acknowledgements, speech events. */
+  /** Whether it may be dropped when too many wait: partials, acknowledgments, speech events. */
   isPassing: boolean
-  /** It goes out when the job has ended. */
+  /** Whether it is sent when the job has ended. */
   isAtEnd: boolean
 }
 
-/** What a line of a session's log tells the callback, and the chunk that it tells of. */
+/** The content of a log line for the callback, and the chunk that it records. */
 export type LogReading = { message?: SelectedMessage; chunk?: ChunkRecord }
 
-/** Whose messages are selected, and which. */
+/** The session whose messages are selected, and its routing. */
 export type SelectionOptions = { sessionId: string; format: AudioFormat; routing: Routing }
 
 /**
- * Makes what tells the messages for the callback out of a session's log, one line at a time; `before` is
- * the chunk before the line, from which its acknowledgement goes on.
+ * Creates a function that extracts the messages for the callback from a session's log, one line at
+ * a time; `before` is the chunk before the line, at which its acknowledgment starts.
  */
 export function createSelection(
   options: SelectionOptions,
@@ -42,7 +42,7 @@ export function createSelection(
     const record = readRecord(line)
     if (record.kind === 'chunk') {
       const { chunk } = record
-      // One that was acknowledged in another way stands in the log as a message.
+      // A chunk with a different acknowledgment has that in the log as a message.
       if (chunk.isPart) return { chunk }
       const text = () => acknowledgment({ before, chunk }, options)
       return { chunk, message: { type: 'audio_chunk', text, isPassing: true, isAtEnd: false } }

@@ -4,7 +4,9 @@ import { writeMessage } from '../messages/server-messages.ts'
 import type { ChunkRecord } from '../recovery/session-log.ts'
 import { secondsOf } from './audio-format.ts'
 
-/** The text that acknowledged a chunk; it need not be kept, since the chunk tells all of it. */
+/**
+ * Returns the text that acknowledged a chunk; it need not be stored, since the chunk determines it.
+ */
 export function acknowledgment(
   { before, chunk }: { before: ChunkRecord; chunk: ChunkRecord },
   { sessionId, format }: { sessionId: string; format: AudioFormat },
@@ -18,7 +20,10 @@ export function acknowledgment(
   )
 }
 
-/** The text that acknowledges some bytes, half-open ranges in bytes and seconds of the session. */
+/**
+ * Returns the text that acknowledges some bytes, as half-open ranges in bytes and seconds of the
+ * session.
+ */
 export function acknowledgmentOf(
   { byteRange, timeRange }: { byteRange: [number, number]; timeRange: [number, number] },
   { sessionId, at }: { sessionId: string; at: number },

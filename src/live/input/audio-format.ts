@@ -1,7 +1,7 @@
 import { type AudioFormat, frameBytes } from '../../audio/audio-format.ts'
 import type { SampleEncoding } from '../../audio/pcm.ts'
 
-/** `request_params` of a live session, as far as its sound is concerned. */
+/** The audio parameters in `request_params` of a live session. */
 export type FormatParams = {
   encoding: 'wav/pcm' | 'wav/alaw' | 'wav/ulaw'
   bit_depth: number
@@ -11,7 +11,7 @@ export type FormatParams = {
 
 const pcm: Record<number, SampleEncoding> = { 8: 'u8', 16: 's16', 24: 's24', 32: 's32' }
 
-/** The format that a session's parameters mean. */
+/** Returns the format that a session's parameters specify. */
 export function formatOf({
   encoding,
   bit_depth,
@@ -23,7 +23,7 @@ export function formatOf({
   return { encoding: samples, sampleRate: sample_rate, channels }
 }
 
-/** Seconds that so many bytes of sound last. */
+/** Returns the duration of audio bytes in seconds. */
 export function secondsOf(bytes: number, format: AudioFormat): number {
   return bytes / (frameBytes(format) * format.sampleRate)
 }

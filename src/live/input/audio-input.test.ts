@@ -11,7 +11,7 @@ import { AudioInput } from './audio-input.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 
-/** A reception over real files; `acks` are the byte ranges that were acknowledged. */
+/** Opens an audio input over real files; `acks` are the acknowledged byte ranges. */
 async function openReception(t: TestContext) {
   const files = await createLiveFiles(join(await makeFolder(t), 'session'))
   t.after(() => files.close())
@@ -52,7 +52,7 @@ test('an ack of bytes that came again is a place where a client goes on, too', a
     [0, 550],
     [550, 1000],
   ])
-  // Only the first of both acks arrived.
+  // Only the first of the two acks arrived.
   await reception.resume(undefined)
   reception.take(sound.subarray(550))
   await flushed()
@@ -73,7 +73,7 @@ test('what a connection repeats only in part before it is lost is not stored aga
   assert.deepEqual(acks.at(-1), [600, 1000])
 })
 
-/** Brings the first 900 bytes, and begins a connection that is to repeat some. */
+/** Sends the first 900 bytes, and opens a connection that will repeat some. */
 async function resumed(t: TestContext) {
   const opened = await openReception(t)
   for (let at = 0; at < 900; at += 100) opened.reception.take(sound.subarray(at, at + 100))

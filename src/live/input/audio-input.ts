@@ -7,43 +7,45 @@ import { acknowledgmentOf } from './acknowledgment.ts'
 import { ChunkLedger, type ChunkLedgerOptions, readChunks } from './chunk-ledger.ts'
 import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
 
-/** How sound gets into a session. */
+/** Options of the audio input of a session. */
 export type AudioInputOptions = ChunkLedgerOptions & {
   sessionId: string
   files: LiveFiles
   journal: Journal
   outbox: MessageOutbox
   watch?: SessionMetrics | undefined
-  /** So many bytes of sound can be read from the files. */
+  /** Called when this many bytes of audio can be read from the files. */
   onWritten(sound: number): void
-  /** A chunk was refused for a reason that no further chunk can mend. */
+  /** Called when a chunk was refused for a reason that no further chunk can fix. */
   onMisuse(): void
 }
 
-/** So long a resumed connection is waited for to bring more of what it may be repeating. */
+/** How long to wait for a resumed connection to send more of what it may be repeating. */
 const REPEAT_TIMEOUT_MS = 1000
 /**
- * Each chunk lets it have more time, since a slow uplink takes many seconds to repeat what a client kept;
- * but who speaks on for so long without an acknowledgement takes the session for stuck.
+ * Each chunk extends the wait, since a slow uplink takes many seconds to repeat what a client
+ * buffered; but a user who speaks for this long without an acknowledgment believes that the session
+ * is stuck.
  */
 const MAX_REPEAT_TIMEOUT_MS = 10_000
 
-/** A chunk, and when it came by the clock of this process. */
+/** A chunk, and when it arrived on the clock of this process. */
 type Arrived = { bytes: Uint8Array; arrivedAt: number }
 
-/** What a resumed connection has brought so far; `finder` holds no more of it than it compares. */
+/** What a resumed connection has sent so far; `finder` keeps no more of it than it compares. */
 type Held = {
   finder: ResumeMatcher
   chunks: Arrived[]
-  /** When the first chunk came that is held; undefined while none is. */
+  /** When the first held chunk arrived; undefined while none is held. */
   since: number | undefined
   hasSound: boolean
   timer: NodeJS.Timeout | undefined
 }
 
 /**
- * Takes the chunks of a session: counts them, has them stored, acknowledges them when they are. The first
- * ones of a resumed connection are held until it is clear whether they repeat what had arrived.
+ * Accepts the chunks of a session: counts them, has them stored, and acknowledges them when they
+ * are. The first chunks of a resumed connection are held until it is clear whether they repeat what
+ * had arrived.
  */
 export class AudioInput {
   readonly #options: AudioInputOptions
@@ -55,14 +57,14 @@ export class AudioInput {
     this.#intake = new ChunkLedger(options)
   }
 
-  /** Bytes of sound that were taken. */
+  /** Bytes of audio accepted. */
   get sound(): number {
     return this.#intake.sound
   }
 
   /**
-   * Prepares for a connection that goes on with the session: at `offset`, a session byte, or wherever what
-   * it brings first belongs. False when the session has not so many bytes.
+   * Prepares for a connection that resumes the session: at `offset`, a session byte, or wherever
+   * its first bytes belong. False when the session has fewer bytes than that.
    */
   async resume(offset: number | undefined): Promise<boolean> {
     this.forget()
@@ -84,7 +86,9 @@ export class AudioInput {
     return true
   }
 
-  /** Takes a chunk; its acknowledgement, or refusal, follows when all before it is stored. */
+  /**
+   * Accepts a chunk; its acknowledgment, or refusal, follows when everything before it is stored.
+   */
   take(chunk: Uint8Array): void {
     const held = this.#held
     const arrived = { bytes: chunk, arrivedAt: performance.now() }
@@ -107,8 +111,8 @@ export class AudioInput {
   }
 
   /**
-   * Decides, if that is open still, where the chunks that are held belong. Empty ones tell nothing of
-   * that: they are acknowledged, and what follows them may still repeat.
+   * Decides where the held chunks belong, if that is still open. Empty chunks decide nothing: they
+   * are acknowledged, and what follows them may still repeat.
    */
   settle(): void {
     const held = this.#held
@@ -123,15 +127,15 @@ export class AudioInput {
   }
 
   /**
-   * The connection is gone: what is held repeats what had arrived, as far as it came, and was not
-   * acknowledged. The client sends it again.
+   * Drops the held chunks of a lost connection: so far they only repeat what had arrived, and they
+   * were not acknowledged. The client sends them again.
    */
   forget(): void {
     clearTimeout(this.#held?.timer)
     this.#held = undefined
   }
 
-  /** No more chunks will come. */
+  /** Ends the input: no more chunks follow. */
   end(): void {
     this.settle()
     this.forget()
@@ -166,7 +170,7 @@ export class AudioInput {
     const text = outbox.wantsAcks ? acknowledgmentOf(taken, { sessionId, at }) : undefined
     const lines: string[] = []
     if (stored) lines.push(writeRecord({ kind: 'chunk', chunk: stored.chunk }))
-    // A chunk that is new as a whole tells by itself how it was acknowledged.
+    // The record of an entirely new chunk implies how it was acknowledged.
     const isTold = stored && !stored.chunk.isPart
     if (text && !isTold) lines.push(writeRecord({ kind: 'message', text }))
     journal.append({

@@ -1,16 +1,16 @@
-/** Where a client is held up that sends more than can be stored and heard. */
+/** Where a client is paused that sends more than can be stored and recognized. */
 export type BufferSpaceOptions = {
-  /** How full it is; 1 = no more fits. */
+  /** The fill level; 1 = full. */
   fill(): number
-  /** Called when a client has to wait, and when it need not any more. */
+  /** Called when a client has to wait, and when it no longer has to. */
   onFull(): void
   onRoom(): void
 }
 
-/** A client that waits is read again when this much is left. */
+/** Reading a paused client resumes at this fill level. */
 const AGAIN_AT = 0.9
 
-/** Tells when the next frame may be read. */
+/** Controls when the next frame may be read. */
 export class BufferSpace {
   readonly #options: BufferSpaceOptions
   #waiting: PromiseWithResolvers<void> | undefined
@@ -19,7 +19,7 @@ export class BufferSpace {
     this.#options = options
   }
 
-  /** Resolves when there is room; undefined when that is now. */
+  /** Resolves when there is buffer space; undefined when that is now. */
   wait(): Promise<void> | undefined {
     if (this.#options.fill() <= 1) return undefined
     if (!this.#waiting) this.#options.onFull()
@@ -27,12 +27,12 @@ export class BufferSpace {
     return this.#waiting.promise
   }
 
-  /** Something was stored or heard. */
+  /** Reports that something was stored or recognized. */
   changed(): void {
     if (this.#waiting && this.#options.fill() <= AGAIN_AT) this.release()
   }
 
-  /** Nobody has to wait any more. */
+  /** Ends all waits. */
   release(): void {
     if (!this.#waiting) return
     this.#waiting.resolve()

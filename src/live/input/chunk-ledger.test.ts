@@ -146,7 +146,7 @@ test('after a pause all chunks from before it are dropped at once', () => {
   for (let i = 0; i < count; i++) take(intake, one)
   const dropping = performance.now()
   take(intake, one, 60_000)
-  // One by one it takes many times as long as to bring them.
+  // Dropping them one by one takes many times as long as adding them.
   assert.ok(performance.now() - dropping < dropping - bringing)
   assert.equal(intake.repeatable().from.received, count)
 })

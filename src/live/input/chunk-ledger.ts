@@ -3,26 +3,26 @@ import { createHeaderFilter, type HeaderFilter } from '../../audio/header-filter
 import type { ChunkRecord } from '../recovery/session-log.ts'
 import { secondsOf } from './audio-format.ts'
 
-/** A chunk that was taken: what its acknowledgement says, and what is to be stored of it. */
+/** An accepted chunk: the content of its acknowledgment, and what is to be stored of it. */
 export type AcceptedChunk = {
   byteRange: [number, number]
   timeRange: [number, number]
-  /** Absent when all of it was there already. */
+  /** Absent when all of it was already there. */
   stored?: { sound: Uint8Array; chunk: ChunkRecord } | undefined
 }
 
-/** What an earlier process had taken. */
+/** The chunks that an earlier process accepted. */
 export type EarlierChunks = {
   /** Those that a client may repeat, and the last one before them. */
   recent: ChunkRecord[]
   before: ChunkRecord
-  /** What may yet become a header, see `HeaderFilter`. */
+  /** Bytes that may yet become a header, see `HeaderFilter`. */
   pending: Uint8Array
-  /** Where chunks ended that were repeated. */
+  /** The ends of chunks that were repeated. */
   seams: AckBoundary[]
 }
 
-/** A session byte at which an acknowledgement ended, though no stored chunk does. */
+/** A session byte at which an acknowledgment ended, though no stored chunk does. */
 export type AckBoundary = { at: number; received: number }
 
 /** `keepSeconds`: how far back a client may repeat what it sent. */
@@ -33,14 +33,15 @@ export type ChunkLedgerOptions = {
 }
 
 /**
- * Chunks further back than this are not looked at when a client repeats some: more than a client sends at
- * once. What it repeats is compared in memory, which thus holds twice as much for it at most.
+ * Repeats are not searched further back than this: it is more than a client sends at once. Repeated
+ * bytes are compared in memory, which therefore holds at most twice as much for them.
  */
 const MAX_REPEATED_BYTES = 64 * 1024 * 1024
 
 /**
- * Counts the bytes of a session and takes WAV headers out of them. A chunk that repeats what has arrived,
- * as the first ones of a resumed connection do, gets the range it had, and is stored once.
+ * Counts the bytes of a session and removes WAV headers from them. A chunk that repeats what has
+ * arrived, as the first ones of a resumed connection do, gets its original range, and is stored
+ * once.
  */
 export class ChunkLedger {
   readonly #format: AudioFormat
@@ -69,12 +70,12 @@ export class ChunkLedger {
     this.#next = received
   }
 
-  /** Bytes that have come, headers included and repeated ones not. */
+  /** Bytes received, including headers but not repeats. */
   get received(): number {
     return this.#received
   }
 
-  /** Bytes of sound. */
+  /** Bytes of audio. */
   get sound(): number {
     return this.#sound
   }
@@ -111,13 +112,13 @@ export class ChunkLedger {
     return { byteRange: [from, to], timeRange, stored: { sound, chunk } }
   }
 
-  /** No more will come: what was held back as the begin of a header is sound after all. */
+  /** Ends the input: bytes held back as the start of a possible header are audio after all. */
   end(at: number): AcceptedChunk['stored'] {
     const sound = this.#filter.end()
     if (sound.length === 0) return undefined
     this.#sound += sound.length
     const released = sound.length
-    // It was acknowledged when it came.
+    // It was acknowledged when it arrived.
     const chunk = {
       at,
       received: this.#received,
@@ -129,12 +130,12 @@ export class ChunkLedger {
     return { sound, chunk }
   }
 
-  /** The next chunk belongs at this session byte. */
+  /** Sets the session byte at which the next chunk belongs. */
   continueAt(next: number): void {
     this.#next = next
   }
 
-  /** Where a client may go on, oldest first, and the chunks there; see `readChunks`. */
+  /** Returns where a client may resume, oldest first, and the chunks there; see `readChunks`. */
   repeatable(): { from: ChunkRecord; chunks: ChunkRecord[]; boundaries: number[] } {
     const first = this.#received - MAX_REPEATED_BYTES
     const places = [this.#before, ...this.#recent]
@@ -154,7 +155,7 @@ export class ChunkLedger {
     dropOlder(this.#seams, since)
   }
 
-  /** Seconds of sound before a session byte. */
+  /** Returns the seconds of audio before a session byte. */
   #timeAt(byte: number): number {
     return secondsOf(this.#soundAt(byte), this.#format)
   }
@@ -162,7 +163,8 @@ export class ChunkLedger {
   #soundAt(byte: number): number {
     if (byte >= this.#received) return this.#sound
     const { received, sound } = this.#before
-    // Where headers were among what was before is not known any more: most sessions have one, or none.
+    // The positions of headers in older bytes are no longer known: most sessions have one header,
+    // or none.
     if (byte < received) return byte * (sound / received)
     const after = firstBehind(this.#recent, byte)
     const chunk = this.#recent[after]!
@@ -172,8 +174,8 @@ export class ChunkLedger {
 }
 
 /**
- * Drops what came before `since` from the begin of `list`, all at once: after a pause that may be tens of
- * thousands. Returns the last of it.
+ * Drops entries older than `since` from the start of `list`, all at once: after a pause there may
+ * be tens of thousands. Returns the last one dropped.
  */
 export function dropOlder<T extends { at: number }>(list: T[], since: number): T | undefined {
   const kept = list.findIndex(({ at }) => at >= since)
@@ -181,7 +183,7 @@ export function dropOlder<T extends { at: number }>(list: T[], since: number): T
   return list.splice(0, kept === -1 ? list.length : kept).at(-1)
 }
 
-/** Index of the first chunk that ends behind a session byte. */
+/** Returns the index of the first chunk that ends after a session byte. */
 function firstBehind(chunks: readonly ChunkRecord[], byte: number): number {
   let [low, high] = [0, chunks.length - 1]
   while (low < high) {
@@ -192,12 +194,12 @@ function firstBehind(chunks: readonly ChunkRecord[], byte: number): number {
   return low
 }
 
-/** The place before the first chunk. */
+/** The position before the first chunk. */
 const nothing: ChunkRecord = { at: 0, received: 0, sound: 0 }
 
 /**
- * Rebuilds the bytes of chunks as the client sent them, headers and all; `readSound` reads stored sound
- * between two of its bytes.
+ * Rebuilds the bytes of chunks as the client sent them, with headers; `readSound` reads stored
+ * audio between two of its bytes.
  */
 export async function readChunks(
   { from, chunks }: { from: ChunkRecord; chunks: readonly ChunkRecord[] },

@@ -1,4 +1,4 @@
-/** What a client says with one frame (contract 5.4). */
+/** The content of one client frame (contract 5.4). */
 export type ClientFrame =
   | { type: 'audio'; bytes: Uint8Array }
   | { type: 'stop' }
@@ -7,7 +7,7 @@ export type ClientFrame =
   /** Answered with an `error` message. */
   | { type: 'unreadable'; message: string }
 
-/** Reads a frame. The bytes of audio may be those of `data` itself. */
+/** Parses a frame. The audio bytes may share the memory of `data`. */
 export function readFrame(data: Uint8Array, isBinary: boolean): ClientFrame {
   if (isBinary) return { type: 'audio', bytes: data }
   const text = Buffer.from(data.buffer, data.byteOffset, data.length)
@@ -35,16 +35,16 @@ function refused(message: string): ClientFrame {
   return { type: 'refused', status: 400, exception: 'InvalidChunk', message }
 }
 
-/** How all clients that are known write a chunk, but for spaces. */
+/** How all known clients write a chunk, except for spaces. */
 const HEAD = /^\s*\{\s*"type"\s*:\s*"audio_chunk"\s*,\s*"data"\s*:\s*\{\s*"chunk"\s*:\s*"/
 const TAIL = /"\s*\}\s*\}\s*$/
-/** In so many bytes at either end the text around the base64 is looked for. */
+/** The text around the base64 is searched in this many bytes at either end. */
 const MARGIN = 100
 
 /**
- * Reads the audio of a message in the usual form, undefined when it has another one. To cut the base64
- * out of the text takes a quarter of the time that it takes to parse the JSON: what a client had to
- * keep while its connection was lost comes as one message of up to 32 MiB.
+ * Reads the audio of a message in the usual form; undefined when it has another one. Cutting the
+ * base64 out of the text takes a quarter of the time of parsing the JSON: what a client had to
+ * buffer while its connection was lost arrives as one message of up to 32 MiB.
  */
 function readUsualChunk(text: Buffer): Uint8Array | undefined {
   const head = HEAD.exec(text.toString('latin1', 0, MARGIN))
@@ -54,10 +54,10 @@ function readUsualChunk(text: Buffer): Uint8Array | undefined {
 }
 
 /**
- * Decodes base64 of RFC 4648, 4: padding is demanded and no other character is let pass, since decoders
- * disagree on what these mean; the unused bits of a last character may be anything, which nearly all
- * let pass. Node skips what it does not know, hence the length tells whether there was any; but it takes
- * the base64 of URLs as well, and of a character beyond a byte only the lower one.
+ * Decodes base64 of RFC 4648, 4: padding is required and no other character is accepted, since
+ * decoders disagree on their meaning; the unused bits of a last character may be anything, which
+ * nearly all accept. Node skips unknown characters, so the length shows whether there were any; but
+ * it also accepts URL-safe base64, and uses only the low byte of a character beyond one byte.
  */
 function decodeBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0 || Buffer.byteLength(text) !== text.length) return undefined
@@ -68,8 +68,8 @@ function decodeBase64(text: string): Uint8Array | undefined {
 }
 
 /**
- * No message but that of a chunk is long, and a chunk is one value. A megabyte of brackets takes the
- * parser 40 ms, which all other sessions would wait for.
+ * Only a chunk message is long, and a chunk is one value. The parser takes 40 ms for a megabyte of
+ * brackets, which all other sessions would wait for.
  */
 const [MANY_BYTES, MANY_VALUES] = [64 * 1024, 1000]
 

@@ -1,22 +1,24 @@
-/** A frame of a client; without `data` a control frame, which only costs. */
+/** A frame of a client; without `data`, a control frame, which only has a cost. */
 export type Frame = { data?: Uint8Array | undefined; isBinary: boolean }
 
-/** Binary frames up to this size are kept side by side: as an object each would take fifty times its bytes. */
+/**
+ * Binary frames up to this size share a block: each as an object would take fifty times its bytes.
+ */
 const SMALL_BYTES = 256
 const BLOCK_BYTES = 16 * 1024
-/** So many that were taken are removed together. */
+/** Taken entries are removed in batches of this size. */
 const SHIFTED = 1000
 
-/** Some small binary frames behind each other. */
+/** Consecutive small binary frames. */
 type Block = { bytes: Uint8Array; used: number; sizes: number[]; taken: number; offset: number }
 
-/** Frames that were received and are not handled yet, in order. */
+/** Received frames that are not handled yet, in order. */
 export class FrameQueue {
   #entries: (Frame | Block)[] = []
   #first = 0
   #length = 0
 
-  /** How many there are. */
+  /** The number of frames. */
   get length(): number {
     return this.#length
   }
@@ -38,7 +40,7 @@ export class FrameQueue {
     block.sizes.push(data.length)
   }
 
-  /** The first of them, which stays; undefined when there is none. */
+  /** Returns the first frame, which stays in the queue; undefined when the queue is empty. */
   peek(): Frame | undefined {
     const entry = this.#entries[this.#first]
     if (!entry || !isBlock(entry)) return entry
@@ -46,7 +48,7 @@ export class FrameQueue {
     return { data: bytes.subarray(offset, offset + sizes[taken]!), isBinary: true }
   }
 
-  /** Takes the first one away. */
+  /** Removes the first frame. */
   shift(): void {
     const entry = this.#entries[this.#first]
     if (!entry) return
@@ -56,7 +58,7 @@ export class FrameQueue {
       if (entry.taken < entry.sizes.length) return
     }
     this.#entries[this.#first++] = { isBinary: true }
-    // Now and then, so that a long queue is not moved for each frame.
+    // Only now and then, so that a long queue is not moved for each frame.
     if (this.#first === this.#entries.length) this.clear()
     else if (this.#first === SHIFTED) {
       this.#entries.splice(0, SHIFTED)

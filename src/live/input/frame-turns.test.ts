@@ -7,7 +7,7 @@ const FRAMES_PER_TURN = 64
 const AT_ONCE = 3000
 const PER_SECOND = 250
 
-/** Turns of a loop that the test goes through, and a clock that it sets. */
+/** Opens frame turns whose event loop and clock the test controls. */
 function openTurns() {
   let now = 0
   let turn: (() => void) | undefined
@@ -19,7 +19,7 @@ function openTurns() {
     },
     later: (run, ms) => void timers.push({ at: now + ms, run }),
   })
-  /** One turn of the loop; false when there was nothing to do. */
+  /** Runs one turn of the loop; false when there was nothing to do. */
   function goOn(): boolean {
     const run = turn
     turn = undefined
@@ -35,7 +35,9 @@ function openTurns() {
       while (goOn());
     }
   }
-  /** A socket, what was handled of it, and what its reading was told. */
+  /**
+   * Opens a socket, and records what was handled of it and when its reading was paused or resumed.
+   */
   function open(account = 'a', hold?: () => Promise<void> | undefined) {
     const handled: string[] = []
     const told: string[] = []

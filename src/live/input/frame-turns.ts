@@ -1,16 +1,16 @@
 import { type Frame, FrameQueue } from './frame-queue.ts'
 import { TokenBucket } from './token-bucket.ts'
 
-/** What becomes of the frames of one socket. */
+/** The handlers of the frames of one socket. */
 export type LineHandlers = {
-  /** A promise holds up the frames behind it. */
+  /** A returned promise delays the frames behind it. */
   handle(frame: Frame): Promise<void> | undefined
-  /** Frames wait: no more should be read, and again they may. */
+  /** Called when frames wait and reading must pause, and when it may resume. */
   onFull(): void
   onFree(): void
 }
 
-/** How frames take turns; `turn` and `later` are given by tests. */
+/** Options of frame turns; `turn` and `later` are set by tests. */
 export type FrameTurnsOptions = {
   now?: () => number
   turn?: (run: () => void) => void
@@ -18,30 +18,32 @@ export type FrameTurnsOptions = {
 }
 
 /**
- * A frame takes the server some 30 µs whatever is in it, so one as large as this is paid for by its bytes: a
- * file may come as fast as the network in frames of 100 ms. A smaller one costs what it lacks: at most 1.
+ * A frame takes the server some 30 µs whatever its content, so a frame of this size pays for itself
+ * by its bytes: a file may arrive as fast as the network allows in frames of 100 ms. A smaller one
+ * costs the fraction that it lacks: at most 1.
  */
 const FREE_BYTES = 1600
-/** Five times as many as clients send that stream: they send 10 to 50 a second. */
+/** Five times as many as streaming clients send: they send 10 to 50 a second. */
 const SMALL_PER_SECOND = 250
-/** What a client kept through a minute without a connection comes at once. */
+/** What a client buffered through a minute without a connection arrives at once. */
 const SMALL_AT_ONCE = 3000
-/** All frames together hold the loop for some milliseconds at most. */
+/** All frames together block the event loop for some milliseconds at most. */
 const FRAMES_PER_TURN = 64
 const BYTES_PER_TURN = 2 * 1024 * 1024
-/** Those that wait for their credit are looked at again after this time. */
+/** Lines that wait for credit are checked again after this time. */
 const CREDIT_MS = 50
 
 /**
- * Hands on the frames of all sockets, so that none of them holds the loop: so many in each of its turns,
- * of accounts one after the other, and of each socket no more small ones than its credit allows. What has
- * to wait keeps its order, and its socket is not read meanwhile.
+ * Schedules the frames of all sockets, so that none of them blocks the event loop: a limited number
+ * in each turn of the loop, from one account after the other, and from each socket no more small
+ * frames than its credit allows. Waiting frames keep their order, and their socket is not read
+ * meanwhile.
  */
 export class FrameTurns {
   readonly #now: () => number
   readonly #turn: (run: () => void) => void
   readonly #later: (run: () => void, ms: number) => void
-  /** Lines with frames that may be handled, by account; both take turns by being put at the end. */
+  /** Lines with frames that may be handled, by account; both rotate by moving to the end. */
   readonly #ready = new Map<string, Set<FrameLine>>()
   #frames = 0
   #bytes = 0
@@ -58,7 +60,7 @@ export class FrameTurns {
     this.#later = later
   }
 
-  /** The frames of one more socket. */
+  /** Opens a line for the frames of one more socket. */
   open(account: string, handlers: LineHandlers): FrameLine {
     const credit = new TokenBucket({
       perSecond: SMALL_PER_SECOND,
@@ -68,7 +70,9 @@ export class FrameTurns {
     return new FrameLine({ ...handlers, account, credit, turns: this })
   }
 
-  /** Whether a frame of so many bytes may be handled in this turn of the loop; counts it if so. */
+  /**
+   * Returns whether a frame of this size may be handled in this turn of the loop; counts it if so.
+   */
   admit(bytes: number): boolean {
     this.#schedule()
     if (this.#frames >= FRAMES_PER_TURN || this.#bytes >= BYTES_PER_TURN) return false
@@ -77,7 +81,7 @@ export class FrameTurns {
     return true
   }
 
-  /** A line has frames that wait for a turn. */
+  /** Reports that a line has frames that wait for a turn. */
   wake(line: FrameLine): void {
     const lines = this.#ready.get(line.account) ?? new Set()
     lines.add(line)
@@ -85,7 +89,7 @@ export class FrameTurns {
     this.#schedule()
   }
 
-  /** A line has frames and no credit. */
+  /** Reports that a line has frames and no credit. */
   wakeLater(line: FrameLine): void {
     if (this.#poor.size === 0) this.#later(() => this.#wakePoor(), CREDIT_MS)
     this.#poor.add(line)
@@ -114,7 +118,7 @@ export class FrameTurns {
       if (!next) return
       const [account, lines] = next
       const [line] = lines
-      // To the end of both lists, if there is more of it.
+      // Moves to the end of both lists, if more frames wait.
       this.#ready.delete(account)
       if (line) lines.delete(line)
       if (lines.size > 0) this.#ready.set(account, lines)
@@ -128,7 +132,7 @@ export class FrameTurns {
 
 type LineOptions = LineHandlers & { account: string; credit: TokenBucket; turns: FrameTurns }
 
-/** The frames of one socket on their way in. */
+/** The incoming frames of one socket. */
 export class FrameLine {
   readonly #options: LineOptions
   readonly #queue = new FrameQueue()
@@ -145,12 +149,12 @@ export class FrameLine {
     return this.#options.account
   }
 
-  /** Frames that wait. */
+  /** The number of waiting frames. */
   get length(): number {
     return this.#queue.length
   }
 
-  /** Has a frame handled, now or when those before it were and it is its turn. */
+  /** Has a frame handled, now or in its turn after the frames before it. */
   push(frame: Frame): void {
     if (this.#isClosed) return
     const { turns, credit } = this.#options
@@ -167,7 +171,7 @@ export class FrameLine {
     if (isFirst) turns.wake(this)
   }
 
-  /** Handles the first frame that waits, and tells what became of that. */
+  /** Handles the first waiting frame, and returns the outcome. */
   step(): 'more' | 'full' | 'waits' {
     const frame = this.#queue.peek()
     if (!frame || this.#isHeld || this.#isClosed) return 'waits'
@@ -187,7 +191,9 @@ export class FrameLine {
     return 'waits'
   }
 
-  /** Resolves when all frames that wait are handled, or the line was closed; undefined when none wait. */
+  /**
+   * Resolves when all waiting frames are handled, or the line was closed; undefined when none wait.
+   */
   drained(): Promise<void> | undefined {
     if (this.#isClosed || this.#queue.length === 0) return undefined
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -195,7 +201,7 @@ export class FrameLine {
     return promise
   }
 
-  /** Forgets what waits: nobody wants it any more. */
+  /** Drops the waiting frames: they are no longer needed. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { createResumeMatcher, type StoredBytes } from './resume-matcher.ts'
 
-/** The rule as the contract has it, by trying every boundary. */
+/** Implements the rule of the contract by trying every boundary. */
 function findSlowly({ from, stored, boundaries }: StoredBytes, arrived: Uint8Array): number {
   const found = boundaries.find((at) => {
     const rest = stored.subarray(at - from)
@@ -13,7 +13,10 @@ function findSlowly({ from, stored, boundaries }: StoredBytes, arrived: Uint8Arr
   return found ?? from + stored.length
 }
 
-/** Gives frames to a finder until it tells; also how many bytes it took, undefined = all and more. */
+/**
+ * Passes frames to a matcher until it decides; also returns how many bytes it took, undefined = all
+ * and more.
+ */
 function find(lost: StoredBytes, frames: Uint8Array[]): [number, number | undefined] {
   const finder = createResumeMatcher(lost)
   let taken = 0
@@ -27,7 +30,7 @@ function find(lost: StoredBytes, frames: Uint8Array[]): [number, number | undefi
 
 const bytes = (text: string) => Buffer.from(text)
 
-/** Stored text with a `|` at each boundary, from session byte 100 on. */
+/** Returns stored text with a `|` at each boundary, from session byte 100 on. */
 function lost(text: string): StoredBytes {
   const boundaries: number[] = []
   for (const part of text.split('|')) boundaries.push((boundaries.at(-1) ?? 100) + part.length)
@@ -81,7 +84,7 @@ test('boundaries whose bytes are gone are left out', () => {
   assert.deepEqual(found, [102, 2])
 })
 
-/** From pure noise to sound that repeats itself at every turn. */
+/** From pure noise to highly repetitive audio. */
 const sounds = fc.oneof(
   fc.uint8Array({ maxLength: 400 }),
   fc.array(fc.constantFrom(1, 2), { maxLength: 400 }).map((list) => Uint8Array.from(list)),
@@ -94,7 +97,7 @@ const sounds = fc.oneof(
     }),
 )
 
-/** Cuts bytes at the given places. */
+/** Cuts bytes at the given positions. */
 function cut(whole: Uint8Array, places: readonly number[]): Uint8Array[] {
   const ends = [...places.map((place) => place % (whole.length + 1)), whole.length]
   ends.sort((a, b) => a - b)
@@ -109,7 +112,7 @@ test('in any frames it finds what the contract says, and never asks for more tha
       const from = 1000
       const ends = at.map((place) => from + (place % (sound.length + 1))).sort((a, b) => a - b)
       const boundaries = [...ends, from + sound.length]
-      // The client goes on behind an acknowledgement that it saw, or behind any byte at all.
+      // The client resumes after an acknowledgment that it received, or after any byte at all.
       const known = seen % 3 === 0 ? seen % (sound.length + 1) : ends[seen % at.length]! - from
       const sent = Buffer.concat([sound.subarray(known || 0), fresh])
       const stored = { from, stored: sound, boundaries }

@@ -1,35 +1,38 @@
 /** What a lost connection left, from session byte `from` on. */
 export type StoredBytes = {
   from: number
-  /** Bytes as the client sent them, headers and all. */
+  /** Bytes as the client sent them, with headers. */
   stored: Uint8Array
-  /** Session bytes up to which chunks went, ascending: the client may have seen any of them acknowledged last. */
+  /**
+   * Session bytes at which chunks ended, ascending: the client may have received the acknowledgment
+   * of any of them last.
+   */
   boundaries: readonly number[]
 }
 
-/** Finds what a resumed connection repeats of what the lost one had brought (contract 5.10). */
+/** Finds which bytes of the lost connection a resumed one repeats (contract 5.10). */
 export type ResumeMatcher = {
   /**
-   * Takes what arrives. A number: the session byte at which the first arrived byte belongs (the end =
-   * nothing was repeated); undefined: more bytes must arrive to tell.
+   * Processes arriving bytes. Returns the session byte at which the first arrived byte belongs (the
+   * end = nothing was repeated); undefined: more bytes are needed to decide.
    */
   write(bytes: Uint8Array): number | undefined
-  /** No more will arrive in time: decides on what is there. */
+  /** Decides on what has arrived: no more arrives in time. */
   decide(): number
 }
 
 /**
- * Looks for the oldest boundary whose following stored bytes are an exact prefix of what arrives. That
- * is the search of Knuth, Morris and Pratt for the arriving bytes in the stored ones, held out to the
- * end of these: `start` is the boundary that is being tried, and `matched` bytes agree behind it. Where
- * they cease to agree, the borders of what did agree tell which later start can hold still, so that
- * sound that repeats itself costs no more than a pass over it. Borders, the dearest part, are worked
- * out only as far as bytes agreed: with a microphone for a byte or two, and not at all in the silence of
- * a muted one, where every byte is like the first.
+ * Looks for the oldest boundary whose following stored bytes are an exact prefix of what arrives.
+ * This is a Knuth–Morris–Pratt search for the arriving bytes in the stored ones, continued to the
+ * end of these: `start` is the boundary that is being tried, and `matched` bytes agree after it. At
+ * a mismatch, the borders of the matched part determine which later start can still match, so that
+ * repetitive audio costs no more than one pass. Borders, the most expensive part, are computed only
+ * as far as bytes agreed: with a microphone for a byte or two, and not at all in the silence of a
+ * muted one, where every byte equals the first.
  */
 export function createResumeMatcher({ from, stored, boundaries }: StoredBytes): ResumeMatcher {
   const sound = Buffer.from(stored.buffer, stored.byteOffset, stored.length)
-  // Silence is like any other silence: where nothing else follows, a match would tell nothing.
+  // Silence matches any other silence: where nothing else follows, a match would prove nothing.
   const silence = silenceStart(sound)
   const starts = boundaries.map((at) => at - from).filter((at) => at >= 0 && at < silence)
   const arrived = createArrived(sound.length - (starts[0] ?? sound.length))
@@ -47,7 +50,10 @@ export function createResumeMatcher({ from, stored, boundaries }: StoredBytes): 
     return from + sound.length
   }
 
-  /** Goes on with the next boundary from which all still agrees up to `reached`, or that lies behind it. */
+  /**
+   * Continues with the next boundary from which everything still agrees up to `reached`, or that
+   * lies after it.
+   */
   function tryNext(reached: number): void {
     next++
     if (matched <= arrived.run) {
@@ -70,11 +76,14 @@ export function createResumeMatcher({ from, stored, boundaries }: StoredBytes): 
   }
 }
 
-/** The first `limit` bytes that arrive, and their borders: what such a prefix both begins and ends with. */
+/**
+ * Collects the first `limit` bytes that arrive, and their borders: strings that such a prefix both
+ * begins and ends with.
+ */
 function createArrived(limit: number) {
   let bytes = Buffer.alloc(0)
   let length = 0
-  /** How many bytes are like the first. */
+  /** How many bytes equal the first. */
   let run = 0
   /** Longest border of the prefix of each length, as far as `known`. */
   let borders = new Uint32Array(2)
@@ -104,7 +113,7 @@ function createArrived(limit: number) {
       const rest = Math.max(1, run)
       run = rest + commonLength(bytes.subarray(rest, length), bytes.subarray(rest - 1, length))
     },
-    /** Length of the longest border of the first `prefix` bytes. */
+    /** Returns the length of the longest border of the first `prefix` bytes. */
     border(prefix: number): number {
       if (prefix >= borders.length) {
         const larger = new Uint32Array(Math.min(limit, 2 * prefix) + 1)
@@ -122,10 +131,12 @@ function createArrived(limit: number) {
   }
 }
 
-/** So many bytes are compared one by one before it is worth a call. */
+/** This many bytes are compared one by one before a native call pays off. */
 const FEW = 32
 
-/** How many bytes both begin with; in steps that grow while they are equal. */
+/**
+ * Returns the length of the common prefix; compares in steps that grow while the bytes are equal.
+ */
 function commonLength(one: Buffer, other: Buffer): number {
   const length = Math.min(one.length, other.length)
   let done = 0
@@ -144,7 +155,7 @@ function commonLength(one: Buffer, other: Buffer): number {
   return length
 }
 
-/** Where the bytes begin that are all like the last one. */
+/** Returns the start of the final run of equal bytes. */
 function silenceStart(bytes: Buffer): number {
   const last = bytes.at(-1)
   let start = bytes.length

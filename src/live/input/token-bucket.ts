@@ -1,7 +1,10 @@
-/** How fast something may go on: so many a second, and so many at once after a pause. */
+/** A rate limit: this many per second, and this many at once after a pause. */
 export type TokenBucketOptions = { perSecond: number; burst: number; now?: () => number }
 
-/** A bucket of `burst` units that fills up by `perSecond`. `now` counts milliseconds and never goes back. */
+/**
+ * A bucket of `burst` units that fills up by `perSecond`. `now` counts milliseconds and never goes
+ * back.
+ */
 export class TokenBucket {
   readonly #options: Required<TokenBucketOptions>
   #level: number
@@ -13,7 +16,7 @@ export class TokenBucket {
     this.#at = now()
   }
 
-  /** Takes `cost` units; false, and takes nothing, when there are fewer. */
+  /** Takes `cost` units; returns false, and takes nothing, when there are fewer. */
   take(cost = 1): boolean {
     this.#fill()
     if (this.#level < cost) return false
@@ -21,7 +24,7 @@ export class TokenBucket {
     return true
   }
 
-  /** Whether it is as full as it gets: then nothing is lost when it is forgotten. */
+  /** Whether the bucket is full: then it can be discarded without loss. */
   get isFull(): boolean {
     this.#fill()
     return this.#level >= this.#options.burst

@@ -17,7 +17,9 @@ const params = {
   post_processing: { summarization: true },
 }
 
-/** Ends a session with a summary in a process that finds this log; returns the log and the result. */
+/**
+ * Ends a session with a summary in a process that finds this log; returns the log and the result.
+ */
 async function close(summary: Envelope, lines: string[] = []) {
   const log = createLog('silent')
   const { signal } = new AbortController()
@@ -52,7 +54,7 @@ async function close(summary: Envelope, lines: string[] = []) {
   return { lines, result: JSON.parse(text) as { summarization: Envelope; messages: string[] } }
 }
 
-/** The log up to and with its first line of a kind, as a process that is killed there leaves it. */
+/** Cuts the log after its first line of a kind, as a process that is killed there leaves it. */
 function cutBehind(lines: readonly string[], kind: RegExp): string[] {
   return lines.slice(0, lines.findIndex((line) => kind.test(line)) + 1)
 }

@@ -12,24 +12,24 @@ import { measureMessages, withMessages } from '../result/result-messages.ts'
 import type { MessageEmitter } from './message-emitter.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
 
-/** What a session leaves when it ends. */
+/** The outcome of a session. */
 export type Outcome = {
-  /** JSON text in pieces; it may be read more than once. */
+  /** JSON text in chunks; it may be read more than once. */
   result(): AsyncIterable<string>
   format: AudioFormat
   soundBytes: number
-  /** Seconds of sound. */
+  /** Seconds of audio. */
   duration: number
 }
 
-/** A session in which all was heard. */
+/** A session whose audio is fully recognized. */
 export type FinalMessagesOptions = {
   sessionId: string
   params: AddOnParams
   format: AudioFormat
   soundBytes: number
   duration: number
-  /** Seconds of work. */
+  /** Seconds of processing time. */
   work: number
   hasAcks: boolean
   maxMessages: number
@@ -37,11 +37,15 @@ export type FinalMessagesOptions = {
   /** Called when messages are left out of the result. */
   onCut(): void
   readLog: ReadLog
-  /** Tells speakers apart and notes them in the log; undefined when that was not asked for, or is done. */
+  /**
+   * Diarizes the session and logs the outcome; undefined when that was not requested, or is done.
+   */
   diarize?: (() => Promise<void>) | undefined
   text: Pick<SessionText, 'find' | 'warnings'>
   form: ResultForm
-  /** From here on no other message may be told: result and callback end with the same ones. */
+  /**
+   * Called when no other message may be sent any more: result and callback end with the same ones.
+   */
   onTold(): void
   teller: MessageEmitter
   journal: Journal
@@ -50,8 +54,8 @@ export type FinalMessagesOptions = {
 }
 
 /**
- * Tells about the whole session, in the order of contract 5.9, and makes its outcome. `end` sends the last
- * two messages, which are part of the result and wait until it is stored.
+ * Sends the messages about the whole session, in the order of contract 5.9, and builds its outcome.
+ * `end` sends the last two messages, which are part of the result and wait until it is stored.
  */
 export async function sendFinalMessages(
   options: FinalMessagesOptions,
@@ -84,9 +88,9 @@ export async function sendFinalMessages(
     warnings.push(warningTexts.unstored)
   }
   const built = buildResult(transcription, { duration, channels, work: total, warnings, addOns })
-  // What an earlier process told of the result must stay true: it measured another time of work.
+  // A result that an earlier process sent is binding: it measured another processing time.
   const whole = teller.dataTold('post_final_transcript') ?? built
-  // Each of the transcripts may be megabytes: the loop is to be free between them.
+  // Each of the transcripts may be megabytes: yield to the event loop between them.
   await journal.flushed()
   options.onTold()
   const last = [

@@ -1,7 +1,10 @@
 import type { LiveParams } from '../live-params.ts'
 import { routingOf, type ServerMessage, writeMessage } from './server-messages.ts'
 
-/** How the callback of a session hears of its creation, at a moment in milliseconds; undefined when it is not to. */
+/**
+ * Returns the callback message of the creation of a session, at a time in milliseconds; undefined
+ * when the callback does not select it.
+ */
 export function startMessage(
   params: Record<string, unknown>,
   { id, at }: { id: string; at: number },
@@ -9,7 +12,7 @@ export function startMessage(
   return forCallback({ type: 'start_session' }, params, { id, at })
 }
 
-/** How it hears of the end of a session that failed. */
+/** Returns the callback message of the end of a session that failed. */
 export function endMessage(
   params: Record<string, unknown>,
   { id, at }: { id: string; at: number },

@@ -19,7 +19,7 @@ const found: Envelope = {
   results: ['yes'],
 }
 
-/** An add-on that answers in as many messages as it is told to. */
+/** Returns an add-on that answers in the given number of messages. */
 function hook(type: RealtimeHook['type'], run: RealtimeHook['run'], times = 1): RealtimeHook {
   return {
     type,
@@ -40,7 +40,7 @@ const routing: Routing = {
   isForCallback: () => false,
 }
 
-/** What is told by a process that finds this log. */
+/** Returns what a process that finds this log considers sent. */
 async function readTold(records: readonly LogRecord[]): Promise<AlreadySent> {
   async function* readLines() {
     yield records.map(writeRecord)
@@ -51,7 +51,7 @@ async function readTold(records: readonly LogRecord[]): Promise<AlreadySent> {
 
 type Options = { hooks: readonly RealtimeHook[]; earlier?: readonly LogRecord[]; log?: Log }
 
-/** A teller, and what it has noted. */
+/** Opens an emitter, and collects what it logs. */
 async function openTeller({ hooks, earlier = [], log = createLog('silent') }: Options) {
   const records: LogRecord[] = []
   const files = {
@@ -88,12 +88,12 @@ const words = [{ text: 'yes', start: 1, end: 2, confidence: 1 }]
 const view = viewUtterance(words, { channel: 0, language: 'en', span: { start: 1, end: 2 } })
 const final = { type: 'final', channel: 0, number: 3, view } as const
 
-/** Kinds of records, messages by their types. */
+/** Returns the kinds of records, messages by their types. */
 function kindsOf(records: readonly LogRecord[]): string[] {
   return records.map((one) => (one.kind === 'message' ? JSON.parse(one.text).type : one.kind))
 }
 
-/** What a process notes of an utterance on which `hooks` work. */
+/** Returns what a process logs of an utterance that `hooks` process. */
 async function undisturbed(hooks: readonly RealtimeHook[]): Promise<LogRecord[]> {
   const { teller, noted } = await openTeller({ hooks })
   teller.heard(final)

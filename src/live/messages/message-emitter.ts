@@ -16,22 +16,22 @@ import {
 import { dataOf, type ServerMessage, type TextMessage } from './server-messages.ts'
 import { endedBefore, type UtteranceView, utteranceId } from './utterance-view.ts'
 
-/** How a session tells what happens. */
+/** Options of the message emitter. */
 export type MessageEmitterOptions = {
   outbox: MessageOutbox
   journal: Journal
-  /** The add-ons that work on each final utterance. */
+  /** The add-ons that process each final utterance. */
   hooks: readonly RealtimeHook[]
-  /** What was told before a crash. */
+  /** What was sent before a crash. */
   told: AlreadySent
-  /** Seconds of sound so far. */
+  /** Seconds of audio so far. */
   seconds(): number
   watch?: SessionMetrics | undefined
   log: Log
   signal: AbortSignal
 }
 
-/** What `error` messages are about (contract 5.5). */
+/** The causes of `error` messages (contract 5.5). */
 const errors = {
   invalid_message: { status_code: 400, exception: 'InvalidMessage' },
   session_timeout: { status_code: 408, exception: 'SessionTimeout' },
@@ -39,8 +39,8 @@ const errors = {
 } as const
 
 /**
- * Turns what happens in a session into messages, and never tells twice: of what is heard again after a
- * crash, what was told before it is left out.
+ * Turns what happens in a session into messages, and never sends one twice: when audio is
+ * recognized again after a crash, it omits what was already sent.
  */
 export class MessageEmitter {
   readonly #options: MessageEmitterOptions
@@ -50,7 +50,9 @@ export class MessageEmitter {
     this.#options = options
   }
 
-  /** Has the add-ons answer where an earlier process was cut off before they did. */
+  /**
+   * Runs the add-ons on utterances for which an earlier process was killed before they answered.
+   */
   resume(): void {
     const { unanswered, lastAnswer } = this.#options.told
     if (lastAnswer) {
@@ -60,7 +62,7 @@ export class MessageEmitter {
     for (const utterance of unanswered.values()) this.#track(this.#runAddOns(utterance))
   }
 
-  /** Tells what was heard. */
+  /** Emits what was recognized. */
   heard(event: ChannelEvent): void {
     switch (event.type) {
       case 'speech_start':
@@ -80,27 +82,27 @@ export class MessageEmitter {
     this.#options.outbox.send({ type: 'error', error, data: { code, message } })
   }
 
-  /** Tells what is told once in a session. */
+  /** Sends a message that occurs once per session. */
   once(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
     this.prepareOnce(message, options)()
   }
 
-  /** Stores what is told once in a session, and returns what sends it. */
+  /** Stores a message that occurs once per session, and returns the function that sends it. */
   prepareOnce(message: ServerMessage | TextMessage, options: SendOptions = {}): () => void {
     const { outbox, told } = this.#options
     if (told.once.has(message.type)) return () => outbox.release(message.type)
     return outbox.prepare(message, options)
   }
 
-  /** The data of what is told once, as JSON, if it was told before a crash. */
+  /** Returns the data of a message that occurs once, as JSON, if it was sent before a crash. */
   dataTold(type: TextMessage['type']): string | undefined {
     const text = this.#options.told.once.get(type)
     return text && dataOf(text)
   }
 
   /**
-   * Tells the summary that `make` answers, unless it has none, and returns it. What an earlier process noted stays true:
-   * the client was told, and result and message are to say the same.
+   * Sends the summary that `make` returns, if any, and returns it. A summary that an earlier
+   * process logged is binding: the client received it, and result and message must agree.
    */
   async summarized(make: () => Promise<Envelope | undefined>): Promise<Envelope | undefined> {
     const { told } = this.#options
@@ -111,19 +113,19 @@ export class MessageEmitter {
     return summary
   }
 
-  /** Characters of what the transcript of the session has so far, as JSON. */
+  /** Characters of the session's transcript so far, as JSON. */
   get utteranceBytes(): number {
     return this.#options.told.utteranceBytes
   }
 
-  /** Resolves when the add-ons are done with all utterances. */
+  /** Resolves when the add-ons have processed all utterances. */
   async addOnsDone(): Promise<void> {
     while (this.#addOns.size > 0) await Promise.all(this.#addOns)
   }
 
   #speech({ type, time, channel }: Extract<ChannelEvent, { time: number }>): void {
     const { outbox, told, seconds } = this.#options
-    // The last frame of a session is filled up with silence.
+    // The last frame of a session is padded with silence.
     const data = { time: roundTo(Math.min(time, seconds()), 3), channel }
     if (!told.speech.has(speechKey(type, data))) outbox.send({ type, data })
   }
@@ -146,7 +148,7 @@ export class MessageEmitter {
       this.error({ code: 'internal_error', message: `utterance ${id} could not be recognised` })
     }
     const hasWords = view.words.length > 0
-    // An empty one is told only if something was said of it before.
+    // An empty final is sent only if a partial of it was.
     const isToldOf = hasWords || told.partials.has(id)
     if (isToldOf && !told.finals.has(id)) {
       outbox.send({ type: 'transcript', data: { id, is_final: true, utterance: view } })
@@ -161,7 +163,7 @@ export class MessageEmitter {
     if (hasWords && hooks.length > 0) this.#track(this.#runAddOns(utterance))
   }
 
-  /** Notes how long a final took, once it is stored. */
+  /** Measures how long a final took, once it is stored. */
   #measure(id: string, endedAt: number | undefined): void {
     const { journal, watch = noMetrics } = this.#options
     if (endedAt === undefined) return
@@ -169,8 +171,8 @@ export class MessageEmitter {
   }
 
   /**
-   * Runs the add-ons on an utterance. What all of them found is noted first, then told, at once: a process
-   * that is killed in between leaves it to the next one to tell the rest.
+   * Runs the add-ons on an utterance. Logs the results of all of them first, then sends them, at
+   * once: if a process is killed in between, the next one sends the rest.
    */
   async #runAddOns(utterance: UtteranceRecord): Promise<void> {
     const { hooks, log, signal } = this.#options
@@ -192,7 +194,7 @@ export class MessageEmitter {
     this.#tellFound(input, found)
   }
 
-  /** Tells what was found in an utterance; so many of the messages were told before. */
+  /** Sends the results for an utterance; `told` of the messages were sent before. */
   #tellFound(input: Omit<AddOnInput, 'signal'>, { findings }: AddOnRecord, told = 0): void {
     const { hooks, outbox } = this.#options
     const messages = hooks.flatMap(({ type, tell }) => tell(findings[type], input))

@@ -17,7 +17,7 @@ const partial: ServerMessage = {
 const error = { status_code: 409, exception: 'RecordingStopped', message: 'stopped' }
 const refused: ServerMessage = { type: 'audio_chunk', acknowledged: false, error, data: null }
 
-/** An outbox without a client, and what it stores. */
+/** Opens an outbox without a client, and collects what it stores. */
 function openOutbox(
   flags: { socket: Partial<MessageFlags>; callback: Partial<MessageFlags> },
   more: Partial<MessageOutboxOptions> & { isLarge?: boolean } = {},

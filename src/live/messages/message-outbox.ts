@@ -9,7 +9,7 @@ import {
 } from './server-messages.ts'
 import { bytesOf, type UnreadShare, unbounded } from './unread-bytes.ts'
 
-/** An acknowledgement, as far as routing is concerned. */
+/** An acknowledgment, as far as routing is concerned. */
 export const someAck: ServerMessage = {
   type: 'audio_chunk',
   acknowledged: true,
@@ -17,7 +17,7 @@ export const someAck: ServerMessage = {
   data: null,
 }
 
-/** What of a session's messages an earlier process noted. */
+/** What an earlier process logged of a session's messages. */
 export type EarlierMessages = {
   /** Messages that must arrive, so far. */
   numbered: number
@@ -27,28 +27,28 @@ export type EarlierMessages = {
   withheld: Map<string, Outgoing>
 }
 
-/** How messages leave a session. */
+/** Options of the outbox. */
 export type MessageOutboxOptions = {
   sessionId: string
   routing: Routing
   journal: Journal
-  /** Messages kept for a client that is not there. */
+  /** Messages kept while no client is connected. */
   maxMissed: number
-  /** Where it is counted what clients have not read. */
+  /** Counts what clients have not read. */
   unread?: UnreadShare | undefined
-  /** Called when a message is left out of the log, which is large already. */
+  /** Called when a message is left out of the log, which is already large. */
   onUnkept?: (() => void) | undefined
-  /** Called when messages are lost to a client that did not fetch them. */
+  /** Called when messages that no client fetched are dropped. */
   onCut?: (() => void) | undefined
   earlier: EarlierMessages | undefined
 }
 
-/** `isLast`: it comes at the end, see `Outgoing`; `at`: its moment, if that is not now. */
+/** `isLast`: it comes at the end, see `Outgoing`; `at`: its time, if that is not now. */
 export type SendOptions = { isLast?: boolean; at?: number }
 
 /**
- * The messages of a session on their way out: stored first, then given to the client. While there is none,
- * those that must arrive wait; partials and acknowledgements do not.
+ * Stores the outgoing messages of a session, then passes them to the client. While no client is
+ * connected, messages that must arrive wait; partials and acknowledgments do not.
  */
 export class MessageOutbox {
   readonly #options: MessageOutboxOptions
@@ -72,25 +72,25 @@ export class MessageOutbox {
     return this.#connection
   }
 
-  /** Whether a message like this would go anywhere now. */
+  /** Returns whether a message like this would be sent anywhere now. */
   isWanted(message: ServerMessage): boolean {
     const { routing } = this.#options
     if (routing.isForCallback(message)) return true
     return this.#connection !== undefined && routing.isForSocket(message)
   }
 
-  /** Whether a message like this is selected at all: others leave no trace. */
+  /** Returns whether a message like this is selected at all: others leave no trace. */
   isForAnybody(message: ServerMessage | TextMessage): boolean {
     const { routing } = this.#options
     return routing.isForSocket(message) || routing.isForCallback(message)
   }
 
-  /** Stores a message, if anybody is to have it, then sends it. */
+  /** Stores a message, if any receiver selects it, then sends it. */
   send(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
     this.prepare(message, options)()
   }
 
-  /** Stores a message and returns what sends it. */
+  /** Stores a message and returns the function that sends it. */
   prepare(
     message: ServerMessage | TextMessage,
     { isLast = false, at = Date.now() }: SendOptions = {},
@@ -130,30 +130,30 @@ export class MessageOutbox {
     }
   }
 
-  /** Whether anybody is to have acknowledgements of chunks. */
+  /** Whether any receiver selects acknowledgments of chunks. */
   get wantsAcks(): boolean {
     const { routing } = this.#options
     return routing.isForSocket(someAck) || routing.isForCallback(someAck)
   }
 
-  /** Sends a message that an earlier process had prepared, if it had. */
+  /** Sends a message that an earlier process prepared, if it did. */
   release(type: string): void {
     const message = this.#options.earlier?.withheld.get(type)
     if (message) this.#deliver(message)
   }
 
-  /** Sends an acknowledgement, which is noted elsewhere. */
+  /** Sends an acknowledgment, which is logged elsewhere. */
   acknowledge(text: string): void {
     if (this.#options.routing.isForSocket(someAck)) this.#deliver({ text })
   }
 
-  /** A client has come: it gets what was missed, then whatever follows. */
+  /** Attaches a connected client: it gets what was missed, then whatever follows. */
   attach(connection: Connection): void {
     this.#connection = connection
     connection.bring(this.#missed.splice(0))
   }
 
-  /** The client is gone, with whatever it had not confirmed. */
+  /** Detaches a client, and takes back whatever it had not confirmed. */
   detach(connection: Connection): void {
     this.#missed = [...connection.takeUnseen(), ...this.#missed]
     if (this.#connection === connection) this.#connection = undefined
@@ -162,7 +162,7 @@ export class MessageOutbox {
 
   #deliver(message: Outgoing): void {
     if (message.number !== undefined) this.#unread.add(bytesOf(message))
-    // One that is ending takes nothing any more: what must arrive waits for the next.
+    // A connection that is ending accepts no messages: what must arrive waits for the next one.
     if (this.#connection && this.#connection.closeCode === undefined) {
       this.#connection.push(message)
     } else if (message.number !== undefined) {
@@ -171,7 +171,7 @@ export class MessageOutbox {
     }
   }
 
-  /** Drops the oldest of what no client has fetched, where that is too much; the last one stays. */
+  /** Drops the oldest unfetched messages beyond the limits; the last one stays. */
   #cut(): void {
     const { maxMissed, onCut } = this.#options
     let cut = Math.max(0, this.#missed.length - maxMissed)
@@ -185,7 +185,9 @@ export class MessageOutbox {
   }
 }
 
-/** What a client that was away is told when it comes back: all but partials and acknowledgements. */
+/**
+ * Returns whether a client that reconnects gets this message: all but partials and acknowledgments.
+ */
 export function mustArrive(message: ServerMessage | TextMessage): boolean {
   return message.type !== 'audio_chunk' && message.type !== 'stop_recording' && !isPartial(message)
 }

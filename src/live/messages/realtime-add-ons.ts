@@ -4,7 +4,7 @@ import { notConfigured } from '../../text/result/not-configured.ts'
 import type { AddOnData, RealtimeAddOn, ServerMessage } from './server-messages.ts'
 import type { UtteranceView } from './utterance-view.ts'
 
-/** `realtime_processing` and `post_processing` of a session, as far as they ask for add-ons. */
+/** The add-on parameters in `realtime_processing` and `post_processing` of a session. */
 export type AddOnParams = {
   realtime_processing: {
     custom_vocabulary?: boolean
@@ -22,15 +22,15 @@ export type AddOnParams = {
   }
 }
 
-/** A final utterance, and the session that must not have ended. */
+/** A final utterance, and a signal that is aborted when the session is left. */
 export type AddOnInput = { id: string; utterance: UtteranceView; signal: AbortSignal }
 
-/** What the add-ons answered on one utterance; those without an engine are not among them. */
+/** The results of the add-ons for one utterance; those without an engine are absent. */
 export type AddOnResults = Partial<Record<RealtimeAddOn, Envelope>>
 
 /**
- * Works on one final utterance: `run` finds something, or says why it could not, and `tell` makes the messages
- * of that. One that has nothing to find has no `run`.
+ * Processes one final utterance: `run` returns a result, or the reason for a failure, and `tell`
+ * builds the messages for it. A hook with nothing to find has no `run`.
  */
 export type RealtimeHook = {
   type: RealtimeAddOn
@@ -38,7 +38,7 @@ export type RealtimeHook = {
   tell(envelope: Envelope | undefined, input: Omit<AddOnInput, 'signal'>): ServerMessage[]
 }
 
-/** The add-ons that a session asked for, to be run on each of its final utterances. */
+/** Returns the add-ons that a session requested, to be run on each of its final utterances. */
 export function realtimeHooks(
   { realtime_processing: asked }: AddOnParams,
   text: Pick<SessionText, 'find'>,
@@ -53,7 +53,7 @@ export function realtimeHooks(
 
 type FoundResults = Extract<AddOnData, { results: unknown }>['results']
 
-/** Tells of every utterance, also when nothing was found in it: whoever waits for an answer gets one. */
+/** Answers every utterance, even without a finding: a client that waits for an answer gets one. */
 function finding(
   type: 'named_entity_recognition' | 'sentiment_analysis',
   text: Pick<SessionText, 'find'>,
@@ -70,18 +70,18 @@ function finding(
   }
 }
 
-/** Stands for an add-on that this version has not; it answers so many times. */
+/** Stands in for an add-on that this version lacks; it answers this many times. */
 function missing(type: RealtimeAddOn, times: number): RealtimeHook {
   const { error } = notConfigured(type)
   return { type, tell: () => Array.from({ length: times }, () => ({ type, error, data: null })) }
 }
 
-/** Whether add-ons answer on each final utterance of a session. */
+/** Returns whether add-ons answer each final utterance of a session. */
 export function hasRealtimeAddOns({ realtime_processing: asked }: AddOnParams): boolean {
   return asked.translation || asked.named_entity_recognition || asked.sentiment_analysis
 }
 
-/** What is asked of the texts of a session, as of those of a recorded job. */
+/** Returns the text parameters of a session, in the form of a recorded job. */
 export function textParams({
   realtime_processing,
   post_processing,
@@ -89,7 +89,7 @@ export function textParams({
   return { ...realtime_processing, ...post_processing }
 }
 
-/** The message about the summary of the session. */
+/** Returns the message about the summary of the session. */
 export function summaryMessage({ error, results }: Envelope): ServerMessage {
   const data = error ? null : { results: String(results) }
   return { type: 'post_summarization', error, data }

@@ -1,12 +1,12 @@
 import type { UtteranceView } from './utterance-view.ts'
 
-/** Why something failed, as messages tell it (contract 5.5). */
+/** The reason for a failure, as messages report it (contract 5.5). */
 export type MessageError = { status_code: number; exception: string; message: string }
 
 type Named = { entity_type: string; text: string; start: number; end: number }
 type Felt = { text: string; sentiment: string; emotion: string; start: number; end: number }
 
-/** What an add-on found in an utterance, in the words of its message. */
+/** What an add-on found in an utterance, in the terms of its message. */
 export type AddOnData = {
   utterance_id: string
   utterance: UtteranceView
@@ -15,10 +15,10 @@ export type AddOnData = {
   | { results: (Named | (Felt & { channel: number; speaker?: number }))[] }
 )
 
-/** The add-ons that work on each final transcript. */
+/** The add-ons that process each final transcript. */
 export type RealtimeAddOn = 'translation' | 'named_entity_recognition' | 'sentiment_analysis'
 
-/** Every message from server to client, without the fields that all have (contract 5.5). */
+/** Every message from server to client, without the common fields (contract 5.5). */
 export type ServerMessage =
   | { type: 'start_session' | 'start_recording' | 'end_session' }
   | { type: 'end_recording'; data: { recording_duration: number } }
@@ -43,7 +43,7 @@ export type ServerMessage =
   | { type: 'post_summarization'; error: MessageError | null; data: { results: string } | null }
   | { type: 'error'; error: MessageError; data: { code: string; message: string } }
 
-/** A message whose data is long JSON text that was made elsewhere. */
+/** A message whose data is long JSON text that was built elsewhere. */
 export type TextMessage = { type: 'post_transcript' | 'post_final_transcript'; text: string }
 
 /** Which messages go where: `messages_config` or `callback_config` (contract 5.1). */
@@ -63,7 +63,7 @@ const flagNames = [
 
 type FlagName = (typeof flagNames)[number]
 
-/** A flag that selects nothing. */
+/** A flag set that selects nothing. */
 const noFlags = Object.fromEntries(flagNames.map((name) => [name, false])) as MessageFlags
 
 const familyFlags = {
@@ -84,7 +84,10 @@ const familyFlags = {
   error: 'receive_errors',
 } as const
 
-/** The flag that a message obeys: what tells of an error obeys `receive_errors` alone. */
+/**
+ * Returns the flag that selects a message: messages that report an error follow `receive_errors`
+ * alone.
+ */
 export function flagOf(message: ServerMessage | TextMessage): FlagName {
   if ('error' in message && message.error !== null) return 'receive_errors'
   if (message.type !== 'transcript') return familyFlags[message.type]
@@ -103,7 +106,10 @@ type RoutingParams = {
   callback_config?: MessageFlags
 }
 
-/** Reads the routing out of a session's parameters. `start_session` is for callbacks only (contract 5.6). */
+/**
+ * Reads the routing from a session's parameters. `start_session` is for callbacks only (contract
+ * 5.6).
+ */
 export function routingOf({ messages_config, callback, callback_config }: RoutingParams): Routing {
   const called = callback && callback_config ? callback_config : noFlags
   return {
@@ -112,7 +118,7 @@ export function routingOf({ messages_config, callback, callback_config }: Routin
   }
 }
 
-/** The JSON text of a message's data, which is the last of its fields. */
+/** Returns the JSON text of a message's data, which is the last of its fields. */
 export function dataOf(text: string): string {
   const key = ',"data":'
   return text.slice(text.indexOf(key) + key.length, -1)
@@ -120,14 +126,14 @@ export function dataOf(text: string): string {
 
 const longMessage = /^\{"type":"(post_transcript|post_final_transcript)"/
 
-/** Reads the text of a message; of those that are megabytes long only the type. */
+/** Parses the text of a message; of those that are megabytes long, only the type. */
 export function readMessage(text: string): (ServerMessage & { created_at: string }) | TextMessage {
   const [, type] = longMessage.exec(text) ?? []
   if (type) return { type: type as TextMessage['type'], text }
   return JSON.parse(text) as ServerMessage & { created_at: string }
 }
 
-/** The exact text of a message. */
+/** Returns the exact text of a message. */
 export function writeMessage(
   message: ServerMessage | TextMessage,
   { sessionId, at }: { sessionId: string; at: number },

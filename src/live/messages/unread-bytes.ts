@@ -1,17 +1,17 @@
-/** Bytes of messages that may wait for clients which do not read them. */
+/** Maximum bytes of messages that may wait for clients which do not read them. */
 export type UnreadLimits = { perSession: number; perAccount: number; perProcess: number }
 
-/** What a message takes besides its text. */
+/** Memory of a message besides its text. */
 const MESSAGE_BYTES = 200
 
-/** Bytes that a message takes in memory, within a few per cent. */
+/** Returns the bytes that a message takes in memory, within a few percent. */
 export function bytesOf({ text }: { text: string }): number {
   return Buffer.byteLength(text) + MESSAGE_BYTES
 }
 
 /**
- * Counts what clients have not read, by session, account and in all. When all together have too much, only
- * the accounts are over that have more than their share of it.
+ * Counts what clients have not read, by session, by account and in total. When the total is too
+ * high, only accounts that exceed their share of it are over the limit.
  */
 export class UnreadMessages {
   readonly #limits: UnreadLimits
@@ -22,7 +22,7 @@ export class UnreadMessages {
     this.#limits = limits
   }
 
-  /** What one session of an account has unread. */
+  /** Opens the count of one session of an account. */
   open(account: string): UnreadShare {
     let bytes = 0
     const add = (more: number) => {
@@ -51,15 +51,15 @@ export class UnreadMessages {
   }
 }
 
-/** What one session has unread. */
+/** The unread bytes of one session. */
 export type UnreadShare = {
-  /** So many bytes more, or fewer. */
+  /** Adds this many bytes; negative to subtract. */
   add(bytes: number): void
-  /** Whether it, or its account, has more than may wait. */
+  /** Returns whether the session, or its account, exceeds its limit. */
   isOver(): boolean
-  /** The session has ended: nothing of it waits any more. */
+  /** Ends the count: the session has ended, and nothing of it waits any more. */
   close(): void
 }
 
-/** Of a session that nobody bounds: tests of single parts. */
+/** For a session without limits: tests of single parts. */
 export const unbounded: UnreadShare = { add() {}, isOver: () => false, close() {} }

@@ -2,22 +2,28 @@ import { roundTo } from '../../transcript/rounding.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Word } from '../../transcript/transcript.ts'
 
-/** An utterance as live messages and results show it (contract 4.4): every word begins with its blank. */
+/**
+ * An utterance as live messages and results show it (contract 4.4): every word begins with its
+ * space.
+ */
 export type UtteranceView = {
   start: number
   end: number
   confidence: number
   channel: number
-  /** With diarization; in a final it is provisional. */
+  /** With diarization; provisional in a final. */
   speaker?: number
-  /** Of a speaker that is not provisional, if asked for. */
+  /** Of a speaker that is not provisional, if requested. */
   speaker_confidence?: number
   language: string
   text: string
   words: { word: string; start: number; end: number; confidence: number }[]
 }
 
-/** Words an utterance; one without words spans the time in which none were heard. */
+/**
+ * Builds the view of an utterance from its words; without words, it spans the time in which none
+ * were recognized.
+ */
 export function viewUtterance(
   words: readonly Word[],
   options: {
@@ -47,7 +53,10 @@ export function viewUtterance(
   }
 }
 
-/** Ends what is said to last longer than the sound: its last frame is filled up with silence to be heard. */
+/**
+ * Trims the end of a view that extends beyond the audio: the last frame is padded with silence for
+ * recognition.
+ */
 export function endedBefore(view: UtteranceView, seconds: number): UtteranceView {
   if (view.end <= seconds) return view
   const limit = roundTo(seconds, 3)

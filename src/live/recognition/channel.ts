@@ -18,7 +18,7 @@ import {
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
 
-/** What is heard on a channel, in the order in which it is to be told. */
+/** What is recognized on a channel, in the order in which it is emitted. */
 export type ChannelEvent =
   | { type: 'speech_start'; time: number; channel: number }
   | { type: 'speech_end'; time: number; channel: number }
@@ -26,8 +26,8 @@ export type ChannelEvent =
   | RecognizedFinal
 
 /**
- * `error` says that the utterance could not be recognised; `endedAt` is when its end was known, by the
- * clock of this process.
+ * `error` means that the utterance could not be recognized; `endedAt` is when its end was known, on
+ * the clock of this process.
  */
 export type RecognizedFinal = {
   type: 'final'
@@ -39,31 +39,32 @@ export type RecognizedFinal = {
 }
 
 /**
- * The order in which finals are told: that in which their utterances ended. Each channel has one of its own, or the
- * session one for all: what a final tells of its speaker depends on all that were told before.
+ * The order in which finals are emitted: that in which their utterances ended. Each channel has its
+ * own order, or the session has one for all: the speaker of a final depends on all finals emitted
+ * before it.
  */
 export type FinalOrder = { last: Promise<void>; begun: number }
 
-/** An order in which nothing is told yet. */
+/** Creates an order in which nothing has been emitted yet. */
 export function createFinalOrder(): FinalOrder {
   return { last: Promise.resolve(), begun: 0 }
 }
 
-/** An utterance whose final text is not told yet, and its place in the order of `Telling`. */
+/** An utterance whose final text is not emitted yet, and its place in the order of `FinalOrder`. */
 export type AwaitedUtterance = { place: number; utterance: EndedUtterance }
 
-/** What a channel is made from. */
+/** Options of a channel. */
 export type ChannelOptions = {
   channel: number
-  /** Its samples. */
+  /** The file with its samples. */
   path: string
   ears: LiveRecognizer
   endpointer: ReturnType<typeof createEndpointer>
   language: SessionLanguage
-  /** Writes words as the customer does. */
+  /** Applies the customer's spelling to words. */
   change: SessionText['change']
   telling: FinalOrder
-  /** Tells who speaks, if that was asked for; then `telling` must be one for all channels. */
+  /** Labels speakers, if requested; then `telling` must be shared by all channels. */
   voices?: SessionSpeakers | undefined
   partialIntervalMs: number
   tell(event: ChannelEvent): void
@@ -73,24 +74,30 @@ export type ChannelOptions = {
   signal: AbortSignal
 }
 
-/** Before so much of it was spoken, nothing useful is recognised of an utterance. */
+/** With less speech than this, an utterance yields no useful partial. */
 const FIRST_PARTIAL_FRAMES = 8
-/** An utterance is decoded again at most a third of the time: partials must not hold up finals. */
+/** Partials take at most a third of the time: they must not delay finals. */
 const PARTIAL_SHARE = 3
-/** A first word begins at most so long before the first frame with voice: the model puts silence into it. */
+/**
+ * A first word begins at most this long before the first voiced frame: the model extends it into
+ * silence.
+ */
 const LEAD_SECONDS = 0.1
-/** More finals than this are not waited for at a time: sound is heard faster than it is recognised. */
+/** Maximum of pending finals before the channel waits: VAD runs faster than recognition. */
 const MAX_ENDED = 8
-/** A final that failed so often is asked for without its voice: that may be the cause of it. */
+/**
+ * After this many failed attempts, a final is requested without its speaker embedding: that may be
+ * the cause of the failure.
+ */
 const VOICE_ATTEMPTS = 2
 
 type Early = { span: UtteranceSpan; final: Promise<Final>; stop: AbortController }
 type LastPartial = { number: number; text: string; draft: readonly number[]; voice: number }
 
 /**
- * One channel of a session: its endpointer, the partials of the utterance that is open, and the finals
- * of those that have ended, which are told in order. The final of an utterance is begun as soon as it
- * may have ended, and is there, more often than not, when silence has lasted long enough.
+ * One channel of a session: its endpointer, the partials of the open utterance, and the finals of
+ * those that have ended, which are emitted in order. Recognition of a final starts as soon as its
+ * utterance may have ended, and is usually done by the time silence has lasted long enough.
  */
 export class Channel {
   readonly #options: ChannelOptions
@@ -98,7 +105,7 @@ export class Channel {
   /** First sample that no utterance took. */
   #after: number
   #ended: AwaitedUtterance[] = []
-  /** The last word of the utterances that have ended, and of those that were told. */
+  /** The last word of the ended utterances, and of those already emitted. */
   #lastSpoken: Promise<LastWord | null>
   #lastTold: LastWord | null
   #early: Early | undefined
@@ -114,24 +121,24 @@ export class Channel {
     this.#lastSpoken = Promise.resolve(from.lastWord)
   }
 
-  /** Plain data from which a channel goes on. */
+  /** Returns plain data from which a channel can resume. */
   get state(): ChannelState {
     const [endpoint, after, lastWord] = [this.#endpoint, this.#after, this.#lastTold]
     return { endpoint: { ...endpoint, recent: [...endpoint.recent] }, after, lastWord }
   }
 
-  /** First sample that is needed for the utterance that is open, or that comes next. */
+  /** First sample that the open utterance, or the next one, needs. */
   get firstNeeded(): number {
     const { number, from, frame } = this.#endpoint
     return this.#piecesOf({ number, from: from ?? frame, to: frame }).context.start
   }
 
-  /** Utterances whose final text is not told yet. */
+  /** Utterances whose final text is not emitted yet. */
   get ended(): readonly AwaitedUtterance[] {
     return this.#ended
   }
 
-  /** Takes the probability of speech and the loudness of the next frame. */
+  /** Processes the speech probability and the level of the next frame. */
   hear(probability: number, level: number, { isBehind }: { isBehind: boolean }): void {
     for (const event of this.#options.endpointer.step(this.#endpoint, probability, level)) {
       this.#handle(event, isBehind)
@@ -142,24 +149,24 @@ export class Channel {
     }
   }
 
-  /** The sound has ended. */
+  /** Ends the channel: no more audio follows. */
   finish(): void {
     for (const event of this.#options.endpointer.finish(this.#endpoint)) this.#handle(event, true)
   }
 
-  /** Recognises an utterance that had ended before. */
+  /** Recognizes an utterance that ended before the restart. */
   resume(ended: EndedUtterance): void {
     this.#recognize(ended, { final: this.#final(ended, { isBehind: true }) })
   }
 
-  /** Resolves when not too many finals are under way, or, with `all`, none. */
+  /** Resolves when few enough finals are pending or, with `all`, none. */
   async caughtUp({ all = false } = {}): Promise<void> {
     if (all || this.#ended.length > MAX_ENDED) await this.#options.telling.last
   }
 
   /**
-   * Begins to recognise what there is of the open utterance, if there is one with new voice, nothing is
-   * under way and it is time; resolves when that is done.
+   * Starts a partial of the open utterance, if there is one with new speech, no partial is running
+   * and one is due; resolves when it is done.
    */
   async partial({ isBehind }: { isBehind: boolean }): Promise<void> {
     const { phase, from, frame, number, lastVoice } = this.#endpoint
@@ -228,7 +235,7 @@ export class Channel {
     const stop = new AbortController()
     const ended = this.#endedOf(span)
     const final = this.#final(ended, { isBehind: false, stop })
-    final.catch(() => {}) // Whoever uses it sees the error.
+    final.catch(() => {}) // The consumer of the promise sees the error.
     this.#early = { span, final, stop }
   }
 
@@ -253,7 +260,7 @@ export class Channel {
     return segmentsOf(span, { state: this.#endpoint, after: this.#after })
   }
 
-  /** Tells the final text after those of the utterances before. */
+  /** Emits the final text after those of the earlier utterances. */
   #recognize(
     ended: EndedUtterance,
     { final, endedAt }: { final: Promise<Final>; endedAt?: number },
@@ -275,7 +282,7 @@ export class Channel {
           : withoutRepeat(rough, this.#lastTold)
         const written =
           words.length > 0 ? await change({ channel, language: heard, words }, { signal }) : []
-        // All at once, and as it was heard: from here on, what comes next depends on it.
+        // Update all state at once, from the recognized text: later results depend on it.
         this.#lastTold = lastOf(words) ?? this.#lastTold
         if (words.length > 0) language.heard(heard)
         const spoken = words.length > 0 ? heard : language.fallback

@@ -34,7 +34,10 @@ function said(text: string, { start, channel }: { start: number; channel: number
   return writeRecord({ kind: 'utterance', utterance })
 }
 
-/** A session of two channels in which a, b, c and d were said; each word turns out to be somebody's. */
+/**
+ * Diarizes a session of two channels in which a, b, c and d were recognized; each word gets a
+ * speaker.
+ */
 async function diarize(t: TestContext, options: Options = {}) {
   const { asked = {}, timeout, restoreSamples, signal = new AbortController().signal } = options
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
@@ -53,7 +56,7 @@ async function diarize(t: TestContext, options: Options = {}) {
   const tasks: Parameters<Speech['findSpeakers']>[0][] = []
   const speech: Speech = {
     workers: 2,
-    // Two parts, the words of which are those of the channel.
+    // Two regions, from the words of the channel.
     planEmbeddings: (words) => words.slice(0, 2).map(({ start }) => [{ start, end: start + 1 }]),
     async embedSpeakers({ path, samples }, [region], { to, counts }) {
       heard.push({ path, samples, at: region!.start, to, counts })

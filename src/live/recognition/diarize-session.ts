@@ -14,33 +14,37 @@ import type { Journal } from '../recovery/journal.ts'
 import { type ReadLog, writeRecord } from '../recovery/session-log.ts'
 import { readUtterances } from '../result/session-utterances.ts'
 
-/** A session of which all was heard. */
+/** A session whose audio is fully recognized. */
 export type DiarizeSessionOptions = {
   speech: Pick<SpeechEngine, 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'>
   params: DiarizationParams
-  /** The samples of each channel. */
+  /** The files with the samples of each channel. */
   channelPaths: readonly string[]
   readLog: ReadLog
-  /** Has the samples written again, where they may have been lost; see `Hearing`. */
+  /** Rewrites the samples where they may have been lost; see `RecognitionLoop`. */
   restoreSamples?: ((signal: AbortSignal) => Promise<void>) | undefined
   journal: Journal
-  /** Seconds of sound. */
+  /** Seconds of audio. */
   duration: number
-  /** Seconds that it may take, for tests. */
+  /** Timeout in seconds, for tests. */
   timeout?: number
   log: Log
   signal: AbortSignal
 }
 
-/** Seconds that it may take, and so many more for each second of sound: some ten times what it takes on one core. */
+/**
+ * Timeout in seconds, plus this much for each second of audio: some ten times what it takes on one
+ * core.
+ */
 const TIMEOUT = 60
 const TIMEOUT_PER_SECOND = 0.1
-/** Utterances that are written down before the loop has its turn. */
+/** Utterances written to the log before yielding to the event loop. */
 const BATCH = 500
 
 /**
- * Tells who said each word of a session, as of a recording, and notes that in its log: the utterances of the result, cut
- * anew where the speaker changes, or why there are none. Rejects only when the session is left.
+ * Finds the speaker of each word of a session, as for a recording, and writes the outcome to its
+ * log: the utterances of the result, split anew at speaker changes, or the reason why there are
+ * none. Rejects only when the session is left.
  */
 export async function diarizeSession(options: DiarizeSessionOptions): Promise<void> {
   const { journal, duration, log, signal } = options
@@ -67,7 +71,7 @@ export async function diarizeSession(options: DiarizeSessionOptions): Promise<vo
   })
 }
 
-/** A model that the operator added is named; everything else stands in the log. */
+/** Names a model that the operator added; everything else is in the log. */
 function explain(error: unknown): AddOnError {
   const why = brokenDown('diarization')
   const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'
@@ -101,7 +105,10 @@ async function tellApart(options: DiarizeSessionOptions): Promise<UtteranceView[
 type Group = { channel: number; pcm: PcmFile; regions: Segment[]; part: number }
 type Voices = { channel: number; files: string[] }[]
 
-/** Hears as many groups at a time as there are workers: recordings that wait have their turn in between. */
+/**
+ * Embeds as many groups at a time as there are workers: waiting recordings get their turn in
+ * between.
+ */
 async function embedSpeakers(
   groups: readonly Group[],
   options: DiarizeSessionOptions,
@@ -126,7 +133,7 @@ async function embedSpeakers(
   try {
     await Promise.all(all)
   } catch (error) {
-    failed.abort(error) // The others are of no use any more.
+    failed.abort(error) // The other results are useless now.
     await Promise.allSettled(all)
     throw error
   }

@@ -31,7 +31,7 @@ function run(
   return isEnd ? [...events, ...finish(state)] : events
 }
 
-/** `start 2`, `end 5`, `0:2-5` for an utterance; pauses are left out. */
+/** `start 2`, `end 5`, `0:2-5` for an utterance; pauses are omitted. */
 function words(events: readonly EndpointEvent[]): string {
   return events
     .flatMap((event) => {
@@ -118,7 +118,7 @@ test('a pause is told once the padding is there, and is the utterance if silence
   )
 })
 
-/** What is recognised of frames 20 to 30 when so much was heard. */
+/** Returns the segments recognized for frames 20 to 30 once `heard` frames have arrived. */
 function pieces({ after = 0, from = 20, heard = 99, isCut = false }) {
   const state = { ...initialEndpoint(), frame: heard, from: isCut ? 30 : null }
   return segmentsOf({ number: 1, from, to: 30 }, { state, after })

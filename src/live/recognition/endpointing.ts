@@ -1,83 +1,101 @@
 import { FRAME_SAMPLES } from '../../asr/live-recognizer.ts'
 import { SAMPLE_RATE } from '../../asr/speech-engine.ts'
 
-/** How speech becomes utterances; seconds. */
+/** How speech is split into utterances; times in seconds. */
 export type EndpointingOptions = {
-  /** `speech_threshold`: nearer 1, fewer sounds count as speech. */
+  /** `speech_threshold`: nearer 1, less audio counts as speech. */
   threshold: number
-  /** Gaps shorter than this are no silence. */
+  /** Gaps shorter than this do not count as silence. */
   hangover: number
-  /** So long silence must last to end an utterance. */
+  /** Silence of this length ends an utterance. */
   endpointing: number
-  /** An utterance that gets so long is cut. */
+  /** An utterance that reaches this length is cut. */
   maxSeconds: number
 }
 
-/** An utterance, in frames of `FRAME_SAMPLES` samples, end exclusive. `number` counts from 0 in its channel. */
+/**
+ * An utterance, in frames of `FRAME_SAMPLES` samples, end exclusive. `number` counts from 0 in its
+ * channel.
+ */
 export type UtteranceSpan = { number: number; from: number; to: number }
 
-/** What an endpointer tells. `pause` says that an utterance will have ended there, unless speech goes on. */
+/** An event of an endpointer. `pause` means that an utterance ends there unless speech goes on. */
 export type EndpointEvent =
   | { type: 'speech_start'; frame: number }
   | { type: 'speech_end'; frame: number }
   | { type: 'pause'; utterance: UtteranceSpan }
   | { type: 'utterance'; utterance: UtteranceSpan }
 
-/** All that an endpointer remembers; plain data, so that a session can be taken up again. */
+/** The state of an endpointer; plain data, so that a session can be resumed. */
 export type EndpointState = {
-  /** Frames seen. */
+  /** Frames processed. */
   frame: number
-  /** `silent` → `speaking` when enough voice was heard, and back when silence has lasted. */
+  /** `silent` → `speaking` after enough voiced frames, and back after enough silence. */
   phase: 'silent' | 'speaking'
-  /** First frame of the voice that may become speech, and of the utterance that is open. */
+  /** First frame of the voiced stretch that may become speech, or of the open utterance. */
   from: number | null
   /** Voiced frames since `from`, while silent. */
   voiced: number
-  /** End of the last frame that held voice. */
+  /** End of the last voiced frame. */
   lastVoice: number
-  /** Number of the utterance that is open or comes next. */
+  /** Number of the open or next utterance. */
   number: number
-  /** Voice and loudness of the last frames: an utterance that is too long is cut where both are least. */
+  /**
+   * Speech probability and level of the last frames: an utterance that is too long is cut where
+   * both are lowest.
+   */
   recent: number[]
 }
 
-/** Lets the first sounds of a word, which the detector misses, belong to it; and the last ones. */
+/** Adds the first and last sounds of a word, which the VAD misses. */
 const PRE_ROLL = 0.3 * SAMPLE_RATE
 const PAD_FRAMES = 4
-/** Sound that is heard again with an utterance that follows another without a pause (2 s, in samples). */
+/**
+ * Audio that is recognized again with an utterance that follows another without a pause (2 s, in
+ * samples).
+ */
 const CONTEXT = 2 * SAMPLE_RATE
-/** A click is shorter: so many voiced frames make speech (0.1 s). */
+/** A click is shorter: this many voiced frames make speech (0.1 s). */
 const MIN_VOICED = 3
 /**
- * An utterance that is too long is cut within 1.25 s, but not in the newest 0.4 s: without the sound
- * behind it the word before a cut is heard wrong.
+ * An utterance that is too long is cut within its last 1.25 s, but not in the newest 0.4 s: without
+ * the audio that follows, the word before a cut is misrecognized.
  */
 const CUT_FRAMES = 39
 const KNOWN_FRAMES = 12
-/** Words begin before the first frame with voice and end behind the last: so much less voice fits (0.25 s). */
+/**
+ * Words begin before the first voiced frame and end after the last: this much less speech fits
+ * (0.25 s).
+ */
 const MARGIN_FRAMES = 8
-/** A threshold of the detector that suits recordings (see `asr/segments.ts`), and the setting that means it. */
+/**
+ * A VAD threshold that suits recordings (see `asr/segments.ts`), and the setting that maps to it.
+ */
 const USUAL = { detector: 0.5, setting: 0.6 }
-/** Speech goes on down to this share of what opens it. */
+/** Speech continues down to this share of the threshold that opens it. */
 const CLOSE_SHARE = 0.7
-/** Decibels that weigh as much as all of the voice probability, in the search for a quiet place. */
+/**
+ * Decibels that weigh as much as the full range of speech probability when the quietest place is
+ * searched.
+ */
 const LEVEL_SCALE = 40
 
-/** The state of a channel of which nothing was heard yet. */
+/** Returns the state of a channel before any audio. */
 export function initialEndpoint(): EndpointState {
   const nothing = { from: null, voiced: 0, lastVoice: 0, number: 0, recent: [] }
   return { frame: 0, phase: 'silent', ...nothing }
 }
 
 /**
- * Makes the step from one frame to the next: it takes the probability of speech and the loudness (dB) of
- * the frame, changes the state, and tells what this frame decides.
+ * Creates an endpointer. Its `step` advances the state by one frame: it takes the speech
+ * probability and the level (dB) of the frame, changes the state, and returns the events that this
+ * frame causes.
  *
- * Silent: three voiced frames begin speech, and with it an utterance; voice that ends before is a click.
- * Speaking: an utterance ends when no voice was heard for the hangover and `endpointing` together, and
- * speech with it. One that reaches `maxSeconds` is cut, where it is quietest, and the rest of it is the
- * begin of the next one; speech goes on. After a cut within a pause no utterance is open until voice
- * comes back.
+ * Silent: three voiced frames start speech, and with it an utterance; a shorter voiced stretch is a
+ * click. Speaking: an utterance, and speech with it, ends when no frame was voiced for the hangover
+ * plus `endpointing`. An utterance that reaches `maxSeconds` is cut where it is quietest, and the
+ * rest of it starts the next one; speech goes on. After a cut within a pause no utterance is open
+ * until voice returns.
  */
 export function createEndpointer(options: EndpointingOptions) {
   const open = opensAbove(options.threshold)
@@ -119,7 +137,7 @@ export function createEndpointer(options: EndpointingOptions) {
     return [{ type: 'pause', utterance: spanOf(state, state.from, state.lastVoice) }]
   }
 
-  /** The sound has ended: so does speech. */
+  /** Ends speech when the audio ends. */
   function finish(state: EndpointState): EndpointEvent[] {
     return state.phase === 'speaking' ? end(state) : []
   }
@@ -153,7 +171,7 @@ function spanOf({ number }: EndpointState, from: number, to: number): UtteranceS
   return { number, from, to: Math.max(to, from + 1) }
 }
 
-/** Index of the least mean of three; the last of equal ones. */
+/** Returns the index of the lowest mean of three; the last of equal ones. */
 function quietestOf(values: readonly number[]): number {
   let best = 0
   let least = Number.POSITIVE_INFINITY
@@ -174,19 +192,23 @@ function toFrames(seconds: number): number {
   return Math.ceil((seconds * SAMPLE_RATE) / FRAME_SAMPLES - 1e-9)
 }
 
-/** Seconds from the start of the session at which a frame begins. */
+/** Returns the seconds from the start of the session at which a frame begins. */
 export function frameTime(frame: number): number {
   return (frame * FRAME_SAMPLES) / SAMPLE_RATE
 }
 
-/** Samples to be recognised: words that begin in `segment`, heard with those around it. */
+/**
+ * Samples to be recognized: words that begin in `segment`, recognized together with the audio in
+ * `context`.
+ */
 export type UtteranceSegments = { segment: Piece; context: Piece }
 type Piece = { start: number; end: number }
 
 /**
- * The samples that are recognised for an utterance: a little more than its voice, but nothing that the
- * one before took (`after`, in samples). One that was cut off from its neighbours is heard with the
- * sound before and behind it, as far as that is known: models hear badly what begins or ends in a word.
+ * Returns the samples that are recognized for an utterance: a little more than its speech, but
+ * nothing that the previous one took (`after`, in samples). An utterance that was cut off from its
+ * neighbors gets the audio before and after it as context, as far as it is known: models perform
+ * badly where audio begins or ends within a word.
  */
 export function segmentsOf(
   { from, to }: UtteranceSpan,

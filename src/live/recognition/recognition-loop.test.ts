@@ -15,7 +15,7 @@ import { createSessionLanguage } from './session-language.ts'
 const FRAME = 512
 
 type Options = {
-  /** Before a call is answered. */
+  /** Called before a call is answered. */
   before?: (
     kind: 'listen' | 'final' | 'partial',
     segment?: { start: number; end: number },
@@ -24,13 +24,13 @@ type Options = {
   from?: Snapshot
   text?: string
   change?: SessionText['change']
-  /** Asks for speakers; each frame count of an utterance is a voice. */
+  /** Requests diarization; utterances of the same frame count share a speaker. */
   speakers?: SpeakerCounts
 }
 
 /**
- * A session of drawn sound, a character per 32 ms and a string per channel: `#` is speech. A final says
- * which frames it was made of, a partial how many.
+ * Opens a session of drawn audio, a character per 32 ms and a string per channel: `#` is speech. A
+ * final states which frames it was made of, a partial how many.
  */
 function open(channels: readonly string[], options: Options = {}) {
   const { before, partials = false, from, text, speakers } = options
@@ -319,7 +319,10 @@ test('a session that is left hears no more', async () => {
   await assert.rejects(running)
 })
 
-/** Two channels of utterances of 10 and 20 frames, which are two voices; those of the second end between those of the first. */
+/**
+ * Two channels of utterances of 10 and 20 frames, from two speakers; those of the second channel
+ * end between those of the first.
+ */
 const [long, short, gap] = ['#'.repeat(20), '#'.repeat(10), '.'.repeat(20)]
 const talk = [
   `${long}${gap}${short}${gap}${long}${gap}${short}${gap}${'.'.repeat(170)}`,
@@ -341,7 +344,7 @@ test('speakers are counted in the order in which utterances end, whichever is re
     speakers,
     before: (kind, segment) => {
       if (kind !== 'final') return
-      // The very first is answered when all others are.
+      // The very first is answered after all others.
       if (++finals === told.length) slow.resolve()
       if (segment!.start === 0 && finals === 1) return slow.promise
     },

@@ -11,54 +11,57 @@ import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
 import { VoicedShare } from './voiced-share.ts'
 
-/** What listens to a session. */
+/** Options of the recognition loop. */
 export type RecognitionLoopOptions = {
   ears: LiveRecognizer
   sound: LiveAudio
   endpointing: EndpointingOptions
   language: SessionLanguage
   change: SessionText['change']
-  /** Who speaks is to be told, and how many there are said to be. */
+  /** Requests speaker labels, with the number of speakers as the client states it. */
   speakers?: SpeakerCounts | undefined
   partialIntervalMs: number
   tell(event: ChannelEvent): void
-  /** Whether the work of others goes first: the account has more than its share. */
+  /** Returns whether the work of others takes precedence: the account exceeds its share. */
   isOverShare?: (() => boolean) | undefined
-  /** Whether anybody wants partials now. */
+  /** Returns whether any consumer wants partials now. */
   wantsPartials(): boolean
   /** Called after each stretch. */
   onHeard(): void
-  /** Called from time to time, after everything before was told. */
+  /** Called from time to time, after everything before was emitted. */
   onSnapshot(snapshot: Snapshot): void
   log: Log
   signal: AbortSignal
 }
 
-/** With more sound than this waiting to be heard, a session is behind. */
+/** A session with more unprocessed audio than this is behind. */
 const BEHIND_SECONDS = 2
-/** After so many frames (5 s) the place is noted at which a session can be taken up again. */
+/** Every so many frames (5 s), a snapshot is written from which the session can resume. */
 const SNAPSHOT_FRAMES = 156
-/** Partials are thought of after so many frames (0.5 s), however much sound came at once. */
+/** Partials are considered every so many frames (0.5 s), however much audio arrives at once. */
 const PARTIAL_FRAMES = 16
-/** With more sound than this ahead, partials are waited for, or the utterance would be over before them. */
+/**
+ * With more audio than this ahead, the loop waits for partials; otherwise the utterance would be
+ * over before them.
+ */
 const AHEAD_SECONDS = 0.5
-/** So long: a machine that has time makes a partial in less. */
+/** Timeout of that wait: a machine with spare capacity makes a partial in less. */
 const TIMEOUT_MS = 300
 const FRAME_SECONDS = FRAME_SAMPLES / SAMPLE_RATE
 
-/** Frames of sound; `isEnd`: no more will come. */
+/** Frames of audio; `isEnd`: no more follow. */
 type Stretch = { from: number; to: number; isEnd: boolean; signal: AbortSignal }
 
 /**
- * Hears the sound of a session as it grows: where there is speech on each channel, and what is said. All
- * channels go side by side, frame by frame, so that where it stands is one number.
+ * Recognizes the audio of a session as it grows: detects speech on each channel, and recognizes it.
+ * All channels advance together, frame by frame, so that a single number is the position.
  */
 export class RecognitionLoop {
   readonly #options: RecognitionLoopOptions
   readonly #channels: Channel[]
   readonly #voices: SessionSpeakers | undefined
   readonly #earlier: readonly EndedUtterance[]
-  /** Frames heard, of 32 ms; and frames of the session's own format that are there to be heard. */
+  /** Frames processed, of 32 ms; and available frames in the session's own format. */
   #position: number
   #snapshotAt: number
   #frames = 0
@@ -71,7 +74,7 @@ export class RecognitionLoop {
     this.#options = options
     const { ears, sound, language, change, speakers, log, signal, tell, partialIntervalMs } =
       options
-    // One for the whole session: one for each wait would be a hundred thousand.
+    // One listener for the whole session: one for each wait would be a hundred thousand.
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
     const onWork = (seconds: number) => {
       this.#work += seconds
@@ -101,34 +104,37 @@ export class RecognitionLoop {
     this.#voicing = new VoicedShare({ channels })
   }
 
-  /** What the session takes of the machine now: 1 = it speaks all the time. */
+  /** The load of the session on the machine now: 1 = continuous speech. */
   get weight(): number {
     return this.#voicing.weight
   }
 
-  /** Seconds that were heard. */
+  /** Seconds of audio processed. */
   get heard(): number {
     return this.#position * FRAME_SECONDS
   }
 
-  /** Seconds of work. */
+  /** Seconds of processing time. */
   get work(): number {
     return this.#work
   }
 
-  /** There are so many frames of sound, in the session's own format. */
+  /** Reports how many frames of audio are available, in the session's own format. */
   grown(frames: number): void {
     this.#frames = frames
     this.#wake?.()
   }
 
-  /** No more sound will come. */
+  /** Reports that no more audio follows. */
   end(): void {
     this.#isEnd = true
     this.#wake?.()
   }
 
-  /** Hears until the end, and resolves when the last final is told; rejects when the engine is lost. */
+  /**
+   * Runs until the end of the audio, and resolves when the last final is emitted; rejects when the
+   * engine is lost.
+   */
   async run(): Promise<void> {
     await this.#restoreSamples()
     for (const ended of this.#earlier) this.#channels[ended.channel]!.resume(ended)
@@ -144,8 +150,9 @@ export class RecognitionLoop {
   }
 
   /**
-   * Has the samples written again that are still to be recognised but lie before the place where hearing
-   * goes on: unlike the sound, they are never synced, and a loss of power may have taken them.
+   * Rewrites the samples that are still to be recognized but lie before the position where
+   * processing resumes: unlike the audio, they are never synced, and a power failure may have
+   * erased them.
    */
   async #restoreSamples(): Promise<void> {
     const waiting = this.#earlier.map(({ context }) => context.start)
@@ -155,12 +162,12 @@ export class RecognitionLoop {
     await this.#writeSamples({ from, to: this.#position, isEnd: false, signal })
   }
 
-  /** Has all samples written again that were heard, for what is to be heard once more at the end. */
+  /** Rewrites all samples up to the current position, for a second pass at the end. */
   restoreAllSamples(signal: AbortSignal): Promise<void> {
     return this.#writeSamples({ from: 0, to: Number.POSITIVE_INFINITY, isEnd: true, signal })
   }
 
-  /** Has the samples of some frames written again, as far as there are any. */
+  /** Rewrites the samples of some frames, as far as they exist. */
   async #writeSamples({ from, to, isEnd, signal }: Stretch): Promise<void> {
     const { ears, sound, log } = this.#options
     for (let at = from; at < to; ) {
@@ -174,7 +181,10 @@ export class RecognitionLoop {
     }
   }
 
-  /** Hears the next stretch of all channels, and resolves to its frames: 0 when there is no sound for one. */
+  /**
+   * Runs the VAD on the next stretch of all channels, and resolves to its frames: 0 when there is
+   * no audio for a frame.
+   */
   async #listen(there: { frames: number; isEnd: boolean }): Promise<number> {
     const { ears, sound, log, signal, endpointing } = this.#options
     const request = { from: this.#position, ...there }
@@ -203,7 +213,10 @@ export class RecognitionLoop {
     return frames
   }
 
-  /** Begins the partials that are due; they are waited for a moment only when more sound is there already. */
+  /**
+   * Starts the partials that are due; waits for them, briefly, only when more audio is already
+   * there.
+   */
   async #partials(): Promise<void> {
     if (!this.#options.wantsPartials()) return
     const isBehind = this.#isBehind()
@@ -219,7 +232,7 @@ export class RecognitionLoop {
     return this.#ahead() > BEHIND_SECONDS || (this.#options.isOverShare?.() ?? false)
   }
 
-  /** Seconds of sound that were not heard yet. */
+  /** Seconds of audio not yet processed. */
   #ahead(): number {
     return this.#frames / this.#options.sound.format.sampleRate - this.heard
   }
@@ -236,13 +249,13 @@ export class RecognitionLoop {
     })
   }
 
-  /** Utterances whose final is not told yet, in the order in which they are told. */
+  /** Utterances whose final is not emitted yet, in the order in which they are emitted. */
   #ended(): EndedUtterance[] {
     const ended = this.#channels.flatMap((channel) => channel.ended)
     return ended.sort((a, b) => a.place - b.place).map(({ utterance }) => utterance)
   }
 
-  /** Resolves when there are more frames of sound than `seen`, or when no more will come. */
+  /** Resolves when there are more frames of audio than `seen`, or when no more follow. */
   async #moreSound(seen: number): Promise<void> {
     const { signal } = this.#options
     while (!this.#isEnd && this.#frames <= seen && !signal.aborted) {
@@ -254,7 +267,7 @@ export class RecognitionLoop {
   }
 }
 
-/** Frames in which somebody speaks, of all channels. */
+/** Counts the voiced frames of all channels. */
 function countVoiced(probabilities: readonly Float32Array[], threshold: number): number {
   let voiced = 0
   for (const channel of probabilities) {

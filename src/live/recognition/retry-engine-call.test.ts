@@ -6,7 +6,7 @@ import { retryEngineCall } from './retry-engine-call.ts'
 
 const log = createLog('silent')
 
-/** A call that fails so often before it works. */
+/** Returns a call that fails this many times before it succeeds. */
 function failing(times: number, code: ErrorCode) {
   let left = times
   return async () => {

@@ -2,18 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 
-/** Pauses before a call that failed is made again; a process that died is replaced within a second or two. */
+/**
+ * Pauses before a failed call is retried; a process that died is replaced within a second or two.
+ */
 const PAUSES_MS = [0, 500, 2000, 5000]
-/** Pause while the disk is full or no process can be had: that passes, or somebody will see to it. */
+/**
+ * Pause while the disk is full or no process is available: this passes, or an operator fixes it.
+ */
 const WAIT_MS = 3000
 
-/** What is insisted with. */
+/** Options of a retried call. */
 export type RetryEngineOptions = { signal: AbortSignal; log: Log; waitMs?: number }
 
 /**
- * Makes a call to the speech engine, and makes it again when it failed: its answer depends on nothing that
- * is lost with a process. A call whose processes die time after time is given up, for it may be the cause
- * of it; for anything else it is waited as long as the session lives.
+ * Calls the speech engine, and retries when the call fails: its result depends on nothing that is
+ * lost with a process. Gives up a call whose processes keep dying, since the call may be the cause;
+ * retries any other failure for as long as the session lives.
  */
 export async function retryEngineCall<T>(
   call: () => Promise<T>,

@@ -3,21 +3,22 @@ import { chooseLanguage } from '../../asr/languages.ts'
 /** `language_config` of a session. */
 export type LanguageConfig = { languages: readonly string[]; code_switching: boolean }
 
-/** The language of a session, of all its channels together (contract 5.8). */
+/** The language of a session, shared by all its channels (contract 5.8). */
 export type SessionLanguage = {
-  /** To be recognised in; undefined leaves it to the recognizer. */
+  /** The language to recognize in; undefined leaves it to the recognizer. */
   readonly current: string | undefined
-  /** What an utterance without words is said to be in. */
+  /** The language reported for an utterance without words. */
   readonly fallback: string
-  /** Takes note of the language in which words were heard. */
+  /** Records the language in which words were recognized. */
   heard(language: string): void
-  /** What was decided, to be given to a session that goes on with this one. */
+  /** The decided language, for a session that resumes this one. */
   readonly decided: string | null
 }
 
 /**
- * One language that is configured and installed is used as it is. Else the first words decide for the
- * rest of the session, unless languages may change from utterance to utterance.
+ * Creates the language of a session. A single language that is configured and installed is used as
+ * it is. Otherwise the first words decide for the rest of the session, unless languages may change
+ * from utterance to utterance.
  */
 export function createSessionLanguage(
   { languages, code_switching }: LanguageConfig,

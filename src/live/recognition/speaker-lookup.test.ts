@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createSpeakerLookup } from './speaker-lookup.ts'
 
-/** Utterances of a second each on one channel: a digit is who speaks, `?` nobody who is known, `.` none. */
+/**
+ * Returns utterances of a second each on one channel: a digit is a speaker, `?` an unknown one, `.`
+ * no utterance.
+ */
 function said(speakers: string, channel = 0) {
   return [...speakers].flatMap((speaker, start) => {
     if (speaker === '.') return []

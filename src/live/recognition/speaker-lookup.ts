@@ -4,8 +4,8 @@ import type { SessionUtterance } from '../result/session-utterances.ts'
 export type ChannelSpan = { channel: number; start: number; end: number }
 
 /**
- * Makes what finds the speaker of a stretch: of the utterances that overlap it, whose overlap it most. Undefined where
- * nobody is known. `spoken` ascend by start.
+ * Creates a function that returns the speaker of a stretch: that of the overlapping utterance with
+ * the longest overlap. Returns undefined where no speaker is known. `spoken` ascend by start.
  */
 export function createSpeakerLookup(
   spoken: readonly SessionUtterance[],
@@ -25,7 +25,10 @@ export function createSpeakerLookup(
   }
 }
 
-/** Place of the first utterance that ends behind a moment, by halving: there may be ten thousand. */
+/**
+ * Returns the index of the first utterance that ends after a moment, by binary search: there may be
+ * ten thousand.
+ */
 function firstReaching(own: readonly SessionUtterance[], moment: number): number {
   let [low, high] = [0, own.length]
   while (low < high) {

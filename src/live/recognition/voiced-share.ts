@@ -1,11 +1,11 @@
-/** Over about so many seconds it is remembered how much was said. */
+/** The share of speech is averaged over about this many seconds. */
 const MEMORY_SECONDS = 30
-/** What a session costs in which nothing is said, beside one that speaks all the time. */
+/** The cost of a silent session, relative to one of continuous speech. */
 const SILENT = 0.1
 
 /**
- * How much of the machine a session takes: what was said in the last half minute, on all its channels. A
- * new one counts as one that speaks. `now` counts milliseconds and never goes back.
+ * The load of a session on the machine: the speech of the last half minute, on all its channels. A
+ * new session counts as continuous speech. `now` counts milliseconds and never goes back.
  */
 export class VoicedShare {
   readonly #now: () => number
@@ -22,13 +22,13 @@ export class VoicedShare {
     this.#at = now()
   }
 
-  /** So many seconds of speech were heard, of all channels together. */
+  /** Adds seconds of speech, of all channels together. */
   heard(seconds: number): void {
     this.#level = Math.min(this.#channels, this.#current() + seconds / MEMORY_SECONDS)
     this.#at = this.#now()
   }
 
-  /** 1 = a session of one channel that speaks all the time. */
+  /** The load: 1 = a session of one channel with continuous speech. */
   get weight(): number {
     return SILENT + (1 - SILENT) * this.#current()
   }

@@ -9,7 +9,7 @@ import { Journal } from './journal.ts'
 
 type Fault = 'write' | 'truncate' | 'datasync'
 
-/** A journal over real files, of which the log fails at will. */
+/** Opens a journal over real files whose log fails on demand. */
 async function openJournal(t: TestContext) {
   const folder = await makeFolder(t)
   const sound = await open(join(folder, 'sound'), 'w+')

@@ -2,31 +2,34 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import type { LiveFiles } from '../../storage/live/live-files.ts'
 
-/** Something to be stored, and who wants to know. */
+/** Something to be stored, and who is notified. */
 export type Entry = {
   sound?: Uint8Array
   lines: readonly string[]
-  /** It is in the files: it can be read, and a process that is killed loses nothing of it. */
+  /**
+   * Called when the entry is in the files: it can be read, and a killed process loses nothing of
+   * it.
+   */
   onWritten?: () => void
-  /** It is on the disk. */
+  /** Called when the entry is on the disk. */
   onStored?: () => void
 }
 
-/** A disk that is full is tried again after this time; meanwhile nothing is acknowledged. */
+/** A write to a full disk is retried after this time; meanwhile nothing is acknowledged. */
 const RETRY_MS = 1000
-/** From this part of its bound on, the log is kept for what must not be missed. */
+/** Above this share of its limit, the log takes only what must not be lost. */
 const LARGE = 0.75
-/** What an entry takes in memory besides what is in it. */
+/** Memory of an entry besides its content. */
 const ENTRY_BYTES = 500
 
-/** What the journal of a session is made from. */
+/** Options of the journal of a session. */
 export type JournalOptions = {
   files: Pick<LiveFiles, 'write' | 'sync'> & Partial<Pick<LiveFiles, 'logBytes'>>
-  /** The log of a session may have so many bytes; undefined = as many as there are. */
+  /** Maximum size of a session's log in bytes; undefined = unlimited. */
   maxLogBytes?: number | undefined
-  /** More of the log is on the disk. */
+  /** Called when more of the log is on the disk. */
   onStored?: (() => void) | undefined
-  /** Nothing more can be stored, until the files are opened anew. */
+  /** Called when nothing more can be stored until the files are reopened. */
   onBroken(error: unknown): void
   log: Log
   signal: AbortSignal
@@ -34,9 +37,10 @@ export type JournalOptions = {
 }
 
 /**
- * Stores what happens in a session, in the order in which it happens, and tells when that is done, in
- * the same order. What comes while the disk is busy is stored together with the next sync. A disk that
- * is full is tried again for as long as the session lives: the client keeps what was not acknowledged.
+ * Stores what happens in a session, in order, and reports in the same order when each entry is
+ * stored. Entries that arrive while the disk is busy are stored together with the next sync. Writes
+ * to a full disk are retried for as long as the session lives: the client keeps what was not
+ * acknowledged.
  */
 export class Journal {
   readonly #options: JournalOptions
@@ -50,18 +54,18 @@ export class Journal {
     this.#logBytes = options.files.logBytes ?? 0
   }
 
-  /** Bytes that wait to be stored, with what they take in memory. */
+  /** Bytes that wait to be stored, with their memory overhead. */
   get waitingBytes(): number {
     return this.#bytes
   }
 
-  /** Whether so much is in the log that only what cannot be missed should still get there. */
+  /** Whether the log is so large that only what must not be lost should still be added. */
   get isLarge(): boolean {
     const { maxLogBytes = Number.POSITIVE_INFINITY } = this.#options
     return this.#logBytes > maxLogBytes * LARGE
   }
 
-  /** Whether nothing more should come. */
+  /** Whether nothing more should be added. */
   get isFull(): boolean {
     const { maxLogBytes = Number.POSITIVE_INFINITY } = this.#options
     return this.#logBytes > maxLogBytes
@@ -76,7 +80,7 @@ export class Journal {
     this.#storing ??= this.#store()
   }
 
-  /** Resolves when all that was appended is on the disk, or the session was left. */
+  /** Resolves when all entries are on the disk, or the session was left. */
   async flushed(): Promise<void> {
     while (this.#storing) await this.#storing
   }
@@ -102,7 +106,10 @@ export class Journal {
     this.#storing = undefined
   }
 
-  /** Tries until it works; false when the session was left before that, or the files are broken. */
+  /**
+   * Retries until the write succeeds; returns false when the session is left before that, or the
+   * files are broken.
+   */
   async #write(sound: Uint8Array | undefined, lines: readonly string[]): Promise<boolean> {
     const { files, log, signal, retryMs = RETRY_MS } = this.#options
     for (;;) {
@@ -116,13 +123,16 @@ export class Journal {
           this.#options.onBroken(error)
           return false
         }
-        await files.sync().catch(() => {}) // It tells once of the write that failed.
+        await files.sync().catch(() => {}) // A sync reports a failed write only once.
         await delay(retryMs, undefined, { signal }).catch(() => {})
       }
     }
   }
 
-  /** After a write that failed: the next sync only says so once more, and the one behind it tells. */
+  /**
+   * Returns whether the files are usable after a failed write: the next sync only reports the
+   * failure again; the one after it is decisive.
+   */
   async #canGoOn(): Promise<boolean> {
     const { files } = this.#options
     await files.sync().catch(() => {})

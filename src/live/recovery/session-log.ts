@@ -5,15 +5,15 @@ import type { LastWord } from '../recognition/adjacent-utterances.ts'
 import type { EndpointState, UtteranceSegments, UtteranceSpan } from '../recognition/endpointing.ts'
 
 /**
- * What is noted about a session, line by line: enough to take it up again after a crash, and to tell in
- * its result what was sent.
+ * A line of a session's log: enough to resume the session after a crash, and to list in its result
+ * what was sent.
  */
 export type LogRecord =
-  /** The first client came, in milliseconds since 1970. */
+  /** The first client connected, in milliseconds since 1970. */
   | { kind: 'begin'; at: number }
   | { kind: 'chunk'; chunk: ChunkRecord }
   | { kind: 'message'; text: string }
-  /** The client has this many messages for sure. */
+  /** The client has certainly received this many messages. */
   | { kind: 'seen'; messages: number }
   | { kind: 'utterance'; utterance: UtteranceRecord }
   | { kind: 'found'; found: AddOnRecord }
@@ -21,68 +21,84 @@ export type LogRecord =
   /** An utterance of the result, as JSON of its view, see `DiarizedRecord`. */
   | { kind: 'spoken'; text: string }
   | { kind: 'diarized'; diarized: DiarizedRecord }
-  /** What was answered of the summary, before that is told: it counts from then on. */
+  /** The outcome of the summary, before it is sent: it is binding from then on. */
   | { kind: 'summary'; summary: Envelope }
-  /** The result lacks something, as its reader is told. */
+  /** The result lacks something, in the words that its reader gets. */
   | { kind: 'warning'; text: string }
   | { kind: 'stop'; reason: StopReason }
 
 /** Reads the log of a session from its start, some lines at a time. */
 export type ReadLog = () => AsyncGenerator<readonly string[]>
 
-/** A chunk that was stored; byte counts are those after it. Where it stands among the messages, its acknowledgement was sent. */
+/**
+ * A chunk that was stored; byte counts are those after it. Its position among the messages is where
+ * its acknowledgment was sent.
+ */
 export type ChunkRecord = {
   /** Milliseconds since 1970. */
   at: number
-  /** Bytes that came, WAV headers included, and bytes of sound. */
+  /** Bytes received, WAV headers included, and bytes of audio. */
   received: number
   sound: number
   /** Base64 of those bytes of it that are (or may be) a WAV header; absent when there are none. */
   held?: string
-  /** Bytes held back earlier that turned out to be sound: they lie before this chunk's own. */
+  /** Bytes held back earlier that turned out to be audio: they precede this chunk's own. */
   released?: number
-  /** Its acknowledgement told of another range, and stands in the log as a message. */
+  /** Its acknowledgment covered another range, and is in the log as a message. */
   isPart?: true
-  /** How many bytes the header filter held after it: the last of those that are `held`. Absent for none. */
+  /**
+   * How many bytes the header filter held back after it: the last of those in `held`. Absent for
+   * none.
+   */
   pending?: number
 }
 
-/** An utterance whose final text is known; `text` is the JSON of its view, null when nothing was said. */
+/**
+ * An utterance whose final text is known; `text` is the JSON of its view, null when it has no
+ * words.
+ */
 export type UtteranceRecord = { channel: number; number: number; text: string | null }
 
-/** What the add-ons found in an utterance that is noted; the messages that tell it are noted behind this. */
+/** What the add-ons found in a logged utterance; the messages that report it follow in the log. */
 export type AddOnRecord = { channel: number; number: number; findings: AddOnResults }
 
 /**
- * Who spoke was asked for at the end of the session: the last `count` utterances of kind `spoken` before this take the
- * place of those that were told, or `error` says why none do. Seconds of work.
+ * The outcome of diarization at the end of the session: the last `count` utterances of kind
+ * `spoken` before this replace those that were sent, or `error` states why there are none. Seconds
+ * of processing time.
  */
 export type DiarizedRecord = { count: number; seconds: number; error: AddOnError | null }
 
-/** An utterance that has ended, and the samples that are recognised for it. */
+/** An utterance that has ended, and the samples that are recognized for it. */
 export type EndedUtterance = UtteranceSegments & { channel: number; span: UtteranceSpan }
 
-/** Where a channel was, with the first sample that no utterance took and the last word that was told. */
+/**
+ * The position of a channel, with the first sample that no utterance took and the last word that
+ * was emitted.
+ */
 export type ChannelState = { endpoint: EndpointState; after: number; lastWord: LastWord | null }
 
-/** Where the session was, between two frames of sound. */
+/** The state of the session between two frames of audio. */
 export type Snapshot = {
-  /** Frames heard. */
+  /** Frames processed. */
   position: number
   channels: ChannelState[]
-  /** Ended utterances without final text, in the order in which they ended; without diarization in that of each channel. */
+  /**
+   * Ended utterances without final text, in the order in which they ended; without diarization, in
+   * that order per channel.
+   */
   ended: EndedUtterance[]
-  /** Who has spoken so far, if that is told. */
+  /** The speakers so far, if speakers are labeled. */
   voices?: SpeakersState
   language: string | null
-  /** Seconds of work so far. */
+  /** Seconds of processing time so far. */
   work: number
 }
 
-/** Why no more sound is taken. */
+/** Why no more audio is accepted. */
 export type StopReason = 'client' | 'left' | 'lost' | 'idle' | 'too_long' | 'too_large' | 'revoked'
 
-/** One line; kind first, so that most are told apart without being parsed. */
+/** Writes a record as one line; the kind comes first, so that most lines need no parsing. */
 export function writeRecord(record: LogRecord): string {
   switch (record.kind) {
     case 'begin':
@@ -116,7 +132,7 @@ export function writeRecord(record: LogRecord): string {
   }
 }
 
-/** Reads a line back. */
+/** Parses a line. */
 export function readRecord(line: string): LogRecord {
   const blank = line.indexOf(' ')
   const kind = line.slice(0, blank) as LogRecord['kind']
@@ -156,7 +172,7 @@ export function readRecord(line: string): LogRecord {
 
 type ChunkLine = [number, number, number, string?, number?, number?, number?]
 
-/** Three numbers for nearly all chunks: there may be half a million of them. */
+/** Writes three numbers for nearly all chunks: there may be half a million of them. */
 function writeChunk(chunk: ChunkRecord): ChunkLine {
   const { at, received, sound, held = '', released = 0, isPart, pending = 0 } = chunk
   if (!held && !released && !isPart && !pending) return [at, received, sound]
@@ -180,8 +196,8 @@ const known =
   /^(begin|chunk|message|seen|utterance|found|snapshot|spoken|diarized|summary|warning|stop) /
 
 /**
- * Bytes of sound after a line that tells of any. A line that nobody wrote, as a loss of power may leave
- * one, tells of more than there can be: there the log is cut.
+ * Returns the bytes of audio after a line that states them. A line that no process wrote, as a
+ * power failure may leave one, returns more than there can be: the log is cut there.
  */
 export function audioAfter(line: string): number | undefined {
   if (!known.test(line)) return Number.POSITIVE_INFINITY

@@ -136,7 +136,7 @@ test('many confirmations take little of the time that messages take to be read',
   await readLog(...lines.slice(0, 20_000))
   const began = performance.now()
   const { messages } = await readLog(...lines)
-  // One by one the confirmations take many times as long as all messages.
+  // One by one, the confirmations take many times as long as all messages.
   assert.ok(performance.now() - began < 5 * (began - bare))
   assert.equal(messages.missed.length, 10_000)
 })

@@ -20,42 +20,42 @@ import {
   type UtteranceRecord,
 } from './session-log.ts'
 
-/** What an earlier process noted of a session, as far as the next one has to know. */
+/** What an earlier process logged about a session, as far as the next one needs it. */
 export type RecoveredSession = {
-  /** When its first client came, in milliseconds since 1970, if that was noted. */
+  /** When its first client connected, in milliseconds since 1970, if that was logged. */
   beganAt: number | undefined
   chunks: EarlierChunks
   messages: EarlierMessages
   snapshot: Snapshot | undefined
   stop: StopReason | undefined
-  /** Whether the speakers at the end are noted. */
+  /** Whether the outcome of diarization is in the log. */
   isDiarized: boolean
   told: AlreadySent
-  /** What is to be told with the result about what it lacks. */
+  /** What the result lacks, to be reported with it. */
   warnings: string[]
 }
 
-/** What must not be told twice: what was heard after the last snapshot is heard again. */
+/** What must not be sent twice: audio after the last snapshot is recognized again. */
 export type AlreadySent = {
   /** Speech events after the last snapshot, see `speechKey`. */
   speech: Set<string>
-  /** Utterances of which a partial or the final was sent, and those that are noted. */
+  /** Utterances with a sent partial, with a sent final, and those that are in the log. */
   partials: Set<string>
   finals: Set<string>
   done: Set<string>
-  /** Characters of the JSON of these. */
+  /** Characters of the JSON of the logged utterances. */
   utteranceBytes: number
   /** Messages about the session as a whole, by type. */
   once: Map<string, string>
-  /** Utterances on which the add-ons did not answer yet, by id. */
+  /** Utterances that the add-ons have not answered yet, by id. */
   unanswered: Map<string, UtteranceRecord>
-  /** The last answer of the add-ons, and how many of its messages were told. */
+  /** The last answer of the add-ons, and how many of its messages were sent. */
   lastAnswer: { utterance: UtteranceRecord; found: AddOnRecord; told: number } | undefined
-  /** What was answered of the summary. */
+  /** The outcome of the summary. */
   summary: Envelope | undefined
 }
 
-/** Nothing was told yet. */
+/** Returns the state in which nothing was sent yet. */
 export function nothingSent(): AlreadySent {
   return {
     speech: new Set(),
@@ -70,7 +70,7 @@ export function nothingSent(): AlreadySent {
   }
 }
 
-/** Tells a speech event from all others of its session. */
+/** Returns a key that identifies a speech event within its session. */
 export function speechKey(
   type: string,
   { time, channel }: { time: number; channel: number },
@@ -78,22 +78,28 @@ export function speechKey(
   return `${type} ${channel} ${time}`
 }
 
-/** Noted before the result is stored, and sent afterwards: while a session is open nobody has them. */
+/**
+ * Logged before the result is stored, and sent afterwards: no client has them while a session is
+ * open.
+ */
 const endTypes = new Set(['post_final_transcript', 'end_session'])
-/** A client that is slow in reading these harms nobody, see `Outgoing`. */
+/** A client that reads these slowly does no harm, see `Outgoing`. */
 const lastTypes = new Set(['end_recording', 'post_transcript', 'post_summarization', ...endTypes])
 
 type ReadOptions = {
   routing: Routing
-  /** Whether add-ons answer on each utterance. */
+  /** Whether add-ons answer each utterance. */
   hasAddOns: boolean
   keepSeconds: number
-  /** Messages kept for a client that is not there, and their bytes; of more, the oldest are lost. */
+  /**
+   * Messages kept while no client is connected, and their bytes; beyond that, the oldest are
+   * dropped.
+   */
   maxMissed: number
   maxMissedBytes?: number
 }
 
-/** Reads what is noted of a session. */
+/** Reads the log of a session. */
 export async function recoverSession(
   files: Pick<LiveFiles, 'readLines'>,
   {
@@ -194,7 +200,7 @@ export async function recoverSession(
   }
 }
 
-/** The last messages that have no more bytes together than these; at least one. */
+/** Returns the last messages whose bytes together do not exceed the limit; at least one. */
 function newest(messages: Outgoing[], maxBytes: number): Outgoing[] {
   let bytes = 0
   const last = messages.findLastIndex((message) => {
@@ -227,12 +233,12 @@ function note(message: ServerMessage | TextMessage, text: string, told: AlreadyS
   }
 }
 
-/** Keeps of all chunks what an intake has to know. */
+/** Creates a reader that collects from all chunks what a chunk ledger needs. */
 function createChunkReader(keepMs: number) {
   let before: ChunkRecord = { at: 0, received: 0, sound: 0 }
   const recent: ChunkRecord[] = []
   const seams: AckBoundary[] = []
-  /** What came last and is held, up to the begin of what may yet become a header, or before that. */
+  /** The last bytes held back, up to the start of a possible header or before it. */
   let held: Uint8Array[] = []
 
   function cut(): void {
@@ -250,7 +256,7 @@ function createChunkReader(keepMs: number) {
     addSeam(seam: AckBoundary): void {
       seams.push(seam)
     },
-    /** Drops what no client may repeat any more. */
+    /** Drops chunks that clients can no longer repeat. */
     cut,
     end(): EarlierChunks {
       cut()

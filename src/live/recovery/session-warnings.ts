@@ -2,7 +2,7 @@ import type { Log } from '../../log.ts'
 import type { Journal } from './journal.ts'
 import { type ReadLog, readRecord, type StopReason, writeRecord } from './session-log.ts'
 
-/** What a session warns of, in its result and in the server's log. */
+/** The warnings of a session, in its result and in the server's log. */
 export const warningTexts = {
   unread:
     'messages that no client fetched were left out when one came back (STENO_LIVE_MAX_QUEUED_MESSAGES, STENO_LIVE_MAX_QUEUED_BYTES)',
@@ -12,7 +12,10 @@ export const warningTexts = {
   tooLarge: 'the session ended because it held too much (STENO_LIVE_MAX_LOG_BYTES)',
 } as const
 
-/** What a client is told of the limit that ended its session; undefined when none did. */
+/**
+ * Returns the text with which a client is informed of the limit that ended its session; undefined
+ * when no limit did.
+ */
 export function limitText(
   reason: StopReason,
   { maxSeconds }: { maxSeconds: number },
@@ -21,7 +24,10 @@ export function limitText(
   return reason === 'too_large' ? warningTexts.tooLarge : undefined
 }
 
-/** Makes what notes a warning, each once in a session; `told` are those that an earlier process noted. */
+/**
+ * Creates a function that logs a warning, each once per session; `told` are those that an earlier
+ * process logged.
+ */
 export function createWarnings({
   journal,
   log,
@@ -40,7 +46,7 @@ export function createWarnings({
   }
 }
 
-/** The warnings that are noted about a session, each once. */
+/** Reads the warnings in the log of a session, each once. */
 export async function readWarnings(readLog: ReadLog): Promise<string[]> {
   const texts = new Set<string>()
   for await (const lines of readLog()) {

@@ -21,7 +21,7 @@ type Asked = {
   speakerAt?: CollectOptions['speakerAt']
 }
 
-/** What the result tells of findings, one for each utterance. */
+/** Returns the result's add-on answers for findings, one per utterance. */
 async function answersOf(
   findings: readonly AddOnResults[],
   { asked, form = 'string', channelOf = () => 0, speakerAt = () => undefined }: Asked,

@@ -11,7 +11,7 @@ import { joined } from './result.ts'
 const types = ['named_entity_recognition', 'sentiment_analysis'] as const
 type FindingType = (typeof types)[number]
 
-/** What was found in all utterances by one add-on, each with its place and as JSON text. */
+/** The findings of one add-on in all utterances, each with its position and as JSON text. */
 type Gathered = {
   found: { start: number; channel: number; json: string }[]
   seconds: number
@@ -19,15 +19,19 @@ type Gathered = {
   error: Envelope['error']
 }
 
-/** How answers are written, and who is said in the end to have spoken at a moment: what was told was provisional. */
+/**
+ * The form of the answers, and the final speaker at a time: the speakers that were sent were
+ * provisional.
+ */
 export type CollectOptions = {
   form: ResultForm
   speakerAt(span: ChannelSpan): number | undefined
 }
 
 /**
- * The answers of the realtime add-ons in the result of a session, as JSON texts by key: what was told of each
- * utterance, by start (contract 4.7). One failed only if it failed on every utterance.
+ * Returns the answers of the realtime add-ons in the result of a session, as JSON texts by key:
+ * what was sent for each utterance, by start (contract 4.7). An add-on failed only if it failed on
+ * every utterance.
  */
 export async function collectAddOnResults(
   readLog: ReadLog,
@@ -84,7 +88,7 @@ async function writeAnswer(
   // By channel as well: which channel was answered first differs from run to run.
   found.sort((a, b) => a.start - b.start || a.channel - b.channel)
   const list = `[${await joined(found, { separator: ',', textOf: ({ json }) => json })}]`
-  // Text of an array, not an array: so the contract has it (4.7).
+  // Text of an array, not an array: the contract requires it (4.7).
   const isText = type === 'sentiment_analysis' && form === 'string'
   const head = {
     success: true,

@@ -21,32 +21,35 @@ import type { LiveParams } from '../live-params.ts'
 import type { Outcome } from '../messages/final-messages.ts'
 import { endMessage } from '../messages/lifecycle-messages.ts'
 
-/** What could not be stored is tried again after this time. */
+/** Failed writes to the store are retried after this time. */
 const RETRY_MS = 2000
 
 const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
 
-/** A session has its job no more: another process took it in hand, or it has ended. */
+/** The session no longer owns its job: another process took it over, or it has ended. */
 class LeaseLostError extends Error {}
 
-/** A session in hand: its job, the right to write to that, and its files. */
+/** A running session: its job, the lease on it, and its files. */
 export type ActiveSession = { job: LiveJob; lease: Lease; files: LiveFiles }
 
-/** What its callback hears of it, if there is one. */
+/** The feed of its callback, if there is one. */
 type Feed = Pick<CallbackFeed, 'feed' | 'finish'>
 
-/** What the end of a session needs. */
+/** Options for ending a session's job. */
 export type FinishLiveJobOptions = {
   storage: Pick<Storage, 'db' | 'objects'>
   log: Log
   metrics?: Metrics | undefined
-  /** Aborted when the server stops: a job that could not be ended by then is left to the next one. */
+  /**
+   * Aborted when the server stops: a job that could not be ended by then is left to the next
+   * process.
+   */
   signal: AbortSignal
 }
 
 /**
- * Ends the job of a session, in one way or the other, and tries again for as long as that cannot be
- * stored. A job that is not the session's any more is left as it is.
+ * Ends the job of a session, done or failed, and retries for as long as that cannot be stored. A
+ * job that the session no longer owns is left as it is.
  */
 export class FinishLiveJob {
   readonly #options: FinishLiveJobOptions
@@ -58,14 +61,17 @@ export class FinishLiveJob {
     this.#session = session
   }
 
-  /** Whether job and folder turned out to be somebody else's. */
+  /** Whether another process turned out to own job and folder. */
   get isLost(): boolean {
     return this.#isLost
   }
 
-  /** Ends it with its result; rejects when `signal` is aborted before, or the job is not the session's. */
+  /**
+   * Ends the job with its result; rejects when `signal` is aborted before, or the session does not
+   * own the job.
+   */
   async finish(outcome: Outcome, signal: AbortSignal): Promise<void> {
-    await this.#forceNonEmpty(() => this.#store(outcome), signal)
+    await this.#retryStore(() => this.#store(outcome), signal)
     const { log, metrics } = this.#options
     const { id: sessionId, account } = this.#session.job
     log.info({ sessionId, account }, 'live session ended')
@@ -73,7 +79,7 @@ export class FinishLiveJob {
     metrics?.audioSeconds.inc({ kind: 'live' }, outcome.duration)
   }
 
-  /** Ends it as failed, with what was recorded; rejects when the server stops before. */
+  /** Ends the job as failed, with what was recorded; rejects when the server stops before. */
   async fail(): Promise<void> {
     const { storage, signal, log, metrics } = this.#options
     const { job, lease, files, feed } = this.#session
@@ -88,13 +94,13 @@ export class FinishLiveJob {
       metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(sessionFailed) })
     }
     try {
-      if (!this.#isLost) await this.#forceNonEmpty(fail, signal)
+      if (!this.#isLost) await this.#retryStore(fail, signal)
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error
     }
   }
 
-  async #forceNonEmpty(store: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  async #retryStore(store: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const { log } = this.#options
     const { job } = this.#session
     try {
@@ -108,7 +114,10 @@ export class FinishLiveJob {
     }
   }
 
-  /** Puts result and recording where every job has them; until the last statement nobody sees them. */
+  /**
+   * Stores result and recording where every job has them; they are invisible until the last
+   * statement.
+   */
   async #store(outcome: Outcome): Promise<void> {
     const { db, objects } = this.#options.storage
     const { job, lease, files, feed } = this.#session
@@ -126,7 +135,7 @@ export class FinishLiveJob {
   }
 }
 
-/** A job that is to fail, what there is of its sound, and when alone it may. */
+/** A job that is to fail, its recorded audio, and the lease that it must still have, if any. */
 export type FailedSession = {
   job: LiveJob
   files: LiveFiles | undefined
@@ -135,8 +144,8 @@ export type FailedSession = {
 }
 
 /**
- * Ends a job as failed; what was recorded was promised to be kept, and becomes its file. False, and no
- * change, when it has ended or the lease was lost.
+ * Ends a job as failed; the promise to keep what was recorded holds, and it becomes the job's file.
+ * Returns false, and changes nothing, when the job has ended or the lease was lost.
  */
 export async function failRecorded(
   { db, objects }: FinishLiveJobOptions['storage'],
@@ -157,7 +166,7 @@ type Sound = {
   duration: number
 }
 
-/** Makes the sound the object of its job; undefined when there is none. */
+/** Stores the audio as the object of its job; undefined when there is none. */
 async function keepSound(
   objects: Storage['objects'],
   { job, files, format, soundBytes, duration }: Sound,
@@ -168,7 +177,10 @@ async function keepSound(
   return { size, duration, channels: format.channels }
 }
 
-/** Tries until it works; rejects when aborted before, or the session has its job no more. */
+/**
+ * Retries until it succeeds; rejects when aborted before, or when the session no longer owns its
+ * job.
+ */
 export async function untilStored<T>(
   store: () => Promise<T>,
   { signal, log, sessionId }: { signal: AbortSignal; log: Log; sessionId: string },

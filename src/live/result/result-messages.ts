@@ -11,17 +11,17 @@ import {
 export type MessagesOptions = {
   sessionId: string
   format: AudioFormat
-  /** Whether acknowledgements were sent. */
+  /** Whether acknowledgments were sent. */
   hasAcks: boolean
-  /** Beyond this, acknowledgements are left out, oldest first, then other messages. */
+  /** Beyond this, acknowledgments are left out, oldest first, then other messages. */
   maxMessages: number
-  /** Likewise their bytes, but for the two that hold the whole transcript. */
+  /** Likewise for their bytes, except those of the two messages that hold the whole transcript. */
   maxMessageBytes?: number
 }
 
 /**
- * A result with all that was sent as its last key, in pieces, none of which ends within a character: the
- * messages are never in memory as a whole.
+ * Yields a result with everything that was sent as its last key, in chunks, none of which ends
+ * within a character: the messages are never in memory as a whole.
  */
 export async function* withMessages(
   whole: string,
@@ -49,7 +49,7 @@ export async function* withMessages(
   yield ']}'
 }
 
-/** Longer texts are handled piece by piece, so that the loop is free in between. */
+/** Longer texts are handled chunk by chunk, to yield to the event loop in between. */
 const LONG = 64 * 1024
 
 function* writeLong(text: string): Generator<string> {
@@ -58,7 +58,7 @@ function* writeLong(text: string): Generator<string> {
   yield '"'
 }
 
-/** A text in pieces, none of which ends within a character. */
+/** Yields a text in chunks, none of which ends within a character. */
 export function* inChunks(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const last = text.charCodeAt(at + LONG - 1)
@@ -69,10 +69,10 @@ export function* inChunks(text: string): Generator<string> {
   }
 }
 
-/** A text that is sent when the result is stored, hence behind whatever was noted meanwhile. */
+/** Texts that are sent when the result is stored, hence after anything logged meanwhile. */
 export const sentAtEnd = /^\{"type":"(post_final_transcript|end_session)"/
 
-/** What was sent, in that order, some messages at a time. */
+/** Yields what was sent, in that order, some messages at a time. */
 async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncGenerator<string[]> {
   const { toDrop } = await measureMessages(readLog, options)
   const isKept = (kind: Kind, bytes: number) => {
@@ -106,10 +106,10 @@ async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncG
 type Kind = 'ack' | 'other'
 type Amount = { count: number; bytes: number }
 
-/** An acknowledgement, which is made anew from its chunk. */
+/** Size of an acknowledgment, which is rebuilt from its chunk. */
 const ACK_BYTES = 230
 
-/** How much is to be left out of each kind, and whether that is anything. */
+/** Measures how much is to be left out of each kind, and whether that is anything. */
 export async function measureMessages(
   readLog: ReadLog,
   options: MessagesOptions,
@@ -143,7 +143,7 @@ export async function measureMessages(
   return { toDrop, isCut: tooMany.count > 0 || tooMany.bytes > 0 }
 }
 
-/** The two with the whole transcript are as long as that is, and count as nothing. */
+/** The two with the whole transcript are as long as the transcript, and do not count. */
 function bytesOf(record: SentRecord): number {
   if (record.kind === 'chunk') return ACK_BYTES
   return wholeTranscript.test(record.text) ? 0 : Buffer.byteLength(record.text)
@@ -153,16 +153,16 @@ const wholeTranscript = /^\{"type":"(post_transcript|post_final_transcript)"/
 
 type SentRecord = Extract<LogRecord, { kind: 'chunk' | 'message' }>
 
-/** The record of a line that may tell of a message; others are not worth being parsed. */
+/** Parses a line that may record a message; others are not worth parsing. */
 function readSent(line: string): SentRecord[] {
   if (!line.startsWith('chunk ') && !line.startsWith('message ')) return []
   return [readRecord(line) as SentRecord]
 }
 
-/** The acknowledgement of a chunk, where that stands in the log as a message. */
+/** The acknowledgment of a chunk that is in the log as a message. */
 const toldAck = /^\{"type":"audio_chunk",[^{]*"acknowledged":true/
 
-/** Whether a record stands for the acknowledgement of a chunk, for another message, or for none. */
+/** Returns whether a record represents the acknowledgment of a chunk, another message, or none. */
 function kindOf(record: SentRecord, { hasAcks }: MessagesOptions): Kind | undefined {
   if (record.kind === 'chunk') return hasAcks && !record.chunk.isPart ? 'ack' : undefined
   return toldAck.test(record.text) ? 'ack' : 'other'

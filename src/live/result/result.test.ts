@@ -20,12 +20,12 @@ const options = {
 
 function logOf(records: readonly LogRecord[]) {
   return async function* () {
-    // In pieces, as files give it.
+    // In batches, as files are read.
     for (const record of records) yield [writeRecord(record)]
   }
 }
 
-/** An utterance of one word per name, a second each. */
+/** Returns an utterance of one word per name, a second each. */
 function said(text: string, place: { start: number; channel: number; number: number }): LogRecord {
   const { start, channel, number } = place
   const words = text.split(' ').map((word, i) => {
@@ -44,7 +44,7 @@ function chunk(received: number): { kind: 'chunk'; chunk: ChunkRecord } {
   return { kind: 'chunk', chunk: { at: 1_700_000_000_000, received, sound: received } }
 }
 
-/** The result of what was said. */
+/** Returns the result of the recognized utterances. */
 async function resultOf(readLog: ReadLog, addOns: Record<string, string> = {}) {
   const { transcription } = await buildTranscription(readLog)
   const measures = { duration: 12.3456789, channels: 2, work: 0.5, warnings: [], addOns }
@@ -102,7 +102,7 @@ test('utterances of the speakers at the end take the place of those that were to
     const { spoken } = await buildTranscription(logOf(records))
     return spoken.map(({ text, speaker }) => [text, speaker])
   }
-  // A process was killed before it had noted all; the next one has them noted once more.
+  // A process was killed before it had logged all of them; the next one logs them again.
   const notes = [spoken('a', 0), spoken('a', 0), spoken('b', 1)]
   assert.deepEqual(await textsOf(told, ...notes), [['a b', undefined]])
   assert.deepEqual(await textsOf(told, ...notes, diarized(null)), [
@@ -138,7 +138,7 @@ test('a chunk whose acknowledgement told more stands in the messages only once',
   part.chunk.isPart = true
   const told = message('{"type":"audio_chunk"}')
   assert.equal((await messagesOf([chunk(3200), part, told])).length, 2)
-  // With its chunk counted as well, there would seem to be one too many.
+  // If its chunk counted as well, there would seem to be one too many.
   assert.equal((await messagesOf([chunk(3200), part, told], { maxMessages: 2 })).length, 2)
 })
 

@@ -5,8 +5,8 @@ import type { DiarizedRecord, ReadLog } from '../recovery/session-log.ts'
 import { readUtterances, type SessionUtterance } from './session-utterances.ts'
 
 /**
- * What was said in a session, as JSON texts: the transcription of its result, and the utterances of that. `diarized` tells
- * of the speakers at the end, if they were asked for.
+ * The transcript of a session, as JSON texts: the transcription of its result, and the utterances
+ * of that. `diarized` is the outcome of diarization at the end, if it was requested.
  */
 export type TranscriptionText = {
   transcription: string
@@ -15,7 +15,7 @@ export type TranscriptionText = {
   diarized: DiarizedRecord | undefined
 }
 
-/** What a result tells besides what was said. */
+/** The content of a result besides the transcript. */
 export type ResultOptions = {
   /** Seconds. */
   duration: number
@@ -27,7 +27,7 @@ export type ResultOptions = {
   addOns: Readonly<Record<string, string>>
 }
 
-/** Puts together what was said in a session. */
+/** Builds the transcript of a session. */
 export async function buildTranscription(readLog: ReadLog): Promise<TranscriptionText> {
   const { spoken, diarized } = await readUtterances(readLog)
   const texts = await joined(spoken, { separator: ' ', textOf: ({ text }) => text })
@@ -38,7 +38,7 @@ export async function buildTranscription(readLog: ReadLog): Promise<Transcriptio
   return { transcription, utterances, spoken, diarized }
 }
 
-/** The result of a session as JSON text (contract 4.1), without its messages. */
+/** Builds the result of a session as JSON text (contract 4.1), without its messages. */
 export function buildResult(
   transcription: string,
   { duration, channels, work, warnings, addOns }: ResultOptions,
@@ -55,10 +55,10 @@ export function buildResult(
   return `{${parts.map(([key, json]) => `"${key}":${json}`).join(',')}}`
 }
 
-/** Utterances that are put together before the loop has its turn. */
+/** Utterances that are joined before yielding to the event loop. */
 const BATCH = 1000
 
-/** Puts texts of utterances together; all of them are megabytes. */
+/** Joins texts of utterances; together they are megabytes. */
 export async function joined<T>(
   utterances: readonly T[],
   { separator, textOf }: { separator: string; textOf: (one: T) => string },

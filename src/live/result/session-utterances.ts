@@ -10,10 +10,15 @@ export type SessionUtterance = Pick<
   json: string
 }
 
-/** The utterances of a session by start, then channel, and what became of its speakers, if they were asked for. */
+/**
+ * The utterances of a session by start, then channel, and the outcome of diarization, if it was
+ * requested.
+ */
 export type SessionUtterances = { spoken: SessionUtterance[]; diarized: DiarizedRecord | undefined }
 
-/** Reads the utterances that were told, or in their place those that the speakers at the end made of them. */
+/**
+ * Reads the utterances that were sent or, instead, those that diarization at the end made of them.
+ */
 export async function readUtterances(readLog: ReadLog): Promise<SessionUtterances> {
   const told: SessionUtterance[] = []
   const cutAnew: SessionUtterance[] = []
@@ -29,7 +34,7 @@ export async function readUtterances(readLog: ReadLog): Promise<SessionUtterance
       }
     }
   }
-  // Those before them are of a process that was killed before it had noted all.
+  // Earlier ones come from a process that was killed before it had logged all of them.
   const isCut = diarized && diarized.error === null
   const spoken = isCut ? cutAnew.slice(cutAnew.length - diarized!.count) : told
   spoken.sort((a, b) => a.start - b.start || a.channel - b.channel)

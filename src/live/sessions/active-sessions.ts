@@ -22,10 +22,10 @@ import { recoverSession } from '../recovery/session-recovery.ts'
 import { FinishLiveJob } from '../result/finish-live-job.ts'
 import { LiveSession, type SessionEnd } from '../session.ts'
 import type { Load } from './capacity-shares.ts'
-import { failLeftSessions, failSession } from './live-disabled.ts'
+import { failSession, openLeftFiles } from './live-disabled.ts'
 import { createSessionMetrics } from './session-metrics.ts'
 
-/** What sessions are made of. */
+/** Options of the active sessions. */
 export type ActiveSessionsOptions = {
   config: Pick<Config, 'live' | 'storage' | 'delivery' | 'addOnResults'>
   storage: Pick<Storage, 'db' | 'objects'>
@@ -36,27 +36,27 @@ export type ActiveSessionsOptions = {
   tracing?: Tracing | undefined
   /** Called when something may have been queued for receivers. */
   onEvents?: () => void
-  /** Whether an account has more than its share of a machine that has too much to carry. */
+  /** Returns whether an account exceeds its share of an overloaded machine. */
   isOverShare?: ((account: string) => boolean) | undefined
-  /** Aborted when the server stops: then none is tried again. */
+  /** Aborted when the server stops: then nothing is retried. */
   signal: AbortSignal
 }
 
-/** A session that cannot be opened is tried again after this time, then after twice as long, and so on. */
+/** Opening a session is retried after this time, then after twice as long, and so on. */
 const FIRST_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 30_000
-/** Sessions that leave are told one by one, over this time at most: all of them come back at once. */
+/** Sessions are left one by one, over this time at most: all their clients reconnect at once. */
 const LEAVE_MS = 2000
 const LEAVE_STEP_MS = 50
 
-/** So many times what one session may have unread. */
+/** Multiples of what one session may have unread. */
 const UNREAD_PER_ACCOUNT = 4
 const UNREAD_PER_PROCESS = 16
 
 /** A session and its end, which never rejects. */
 export type SessionHandle = { session: LiveSession; ended: Promise<SessionEnd> }
 
-/** What became of taking a session in hand: it may have ended meanwhile, or be tried again later. */
+/** The outcome of opening a session: it may have ended meanwhile, or a retry may follow. */
 export type Opened = SessionHandle | 'ended' | 'unopened'
 
 type Parts = {
@@ -71,9 +71,9 @@ type Parts = {
 }
 
 /**
- * The sessions that this process has in hand: each is kept until it has ended. One that cannot be opened
- * is tried again, and one whose disk failed goes on from what is on it; what is open still when the
- * server stops waits for the next one.
+ * The sessions that this process runs, each until it has ended. Opening a session is retried, and a
+ * session whose disk failed resumes from its files; a session that is still open when the server
+ * stops waits for the next process.
  */
 export class ActiveSessions {
   readonly #options: ActiveSessionsOptions
@@ -98,41 +98,44 @@ export class ActiveSessions {
     this.#unread = new UnreadMessages({ perSession, perAccount, perProcess })
   }
 
-  /** How many they are. */
+  /** The number of sessions. */
   get size(): number {
     return this.#held.size
   }
 
-  /** What they take of the machine, by account; those that are being opened count in full. */
+  /** Their loads on the machine, by account; a session that is being opened counts in full. */
   get loads(): Load[] {
     return [...this.#loads.values()].map(({ account, session }) => {
       return { account, weight: session?.weight ?? 1 }
     })
   }
 
-  /** Those that were opened, by the id of their job. */
+  /** The open sessions, by the id of their job. */
   get sessions(): Map<string, LiveSession> {
     const opened = [...this.#loads].filter(([, { session }]) => session)
     return new Map(opened.map(([id, { session }]) => [id, session!]))
   }
 
-  /** How many of them have a client now. */
+  /** The number of sessions with a connected client. */
   get connected(): number {
     return [...this.#live].filter(({ isConnected }) => isConnected).length
   }
 
-  /** Seconds that sessions lasted, the recent ones counting most; undefined until one has ended. */
+  /**
+   * The usual length of a session in seconds, weighted towards recent ones; undefined until one has
+   * ended.
+   */
   get usualSeconds(): number | undefined {
     return this.#usualSeconds
   }
 
-  /** Takes a session in hand, unless it is; see `Opened`. */
+  /** Runs a session, unless it is already running; see `Opened`. */
   hold(job: LiveJob): Promise<Opened> {
     if (!this.#held.has(job.id)) void this.#keep(job)
     return this.#held.get(job.id)!
   }
 
-  /** Tells clients to come again, and lets go of all sessions: what has come is stored. */
+  /** Tells clients to reconnect, and leaves all sessions; what has arrived is stored. */
   async leave(): Promise<void> {
     const held = await Promise.all(this.#held.values())
     const step = Math.min(LEAVE_STEP_MS, LEAVE_MS / Math.max(1, held.length))
@@ -179,7 +182,7 @@ export class ActiveSessions {
     }
   }
 
-  /** Undefined when it has ended meanwhile, or ends here. */
+  /** Returns undefined when the session has ended meanwhile, or ends here. */
   async #open(job: LiveJob): Promise<SessionHandle | undefined> {
     const {
       config,
@@ -200,7 +203,7 @@ export class ActiveSessions {
     const lease = await take()
     if (!lease) return undefined
     this.#options.onEvents?.()
-    const left = await failLeftSessions(folder)
+    const left = await openLeftFiles(folder)
     const files = left ?? (await createLiveFiles(folder))
     let text: SessionText | undefined
     const unread = this.#unread.open(job.account)
@@ -257,7 +260,7 @@ export class ActiveSessions {
     }
   }
 
-  /** Lets a session live to its end, and clears up behind it. */
+  /** Runs a session to its end, and cleans up after it. */
   async #keepAlive(
     job: LiveJob,
     { session, ending, feed, text, files, folder, span, unread }: Parts,

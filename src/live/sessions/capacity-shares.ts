@@ -1,15 +1,18 @@
-/** What one session of an account takes of the machine: 1 = it speaks all the time. */
+/** The load of one session of an account on the machine: 1 = continuous speech. */
 export type Load = { account: string; weight: number }
 
-/** One more session is asked for. */
+/** A request for one more session. */
 export type ShareOptions = {
   account: string
   loads: readonly Load[]
-  /** What the machine carries. */
+  /** The maximum load of the machine. */
   most: number
-  /** Nobody else has a key: there is nobody to share with. */
+  /** No other account has a key, so there is nothing to share. */
   isAlone: boolean
-  /** How much more it carries for a moment, as a part of `most`: the first session of an account may have that. */
+  /**
+   * How much more it can run for a moment, as a fraction of `most`: the first session of an account
+   * may use that.
+   */
   reserve: number
 }
 
@@ -20,9 +23,9 @@ export type Refusal = { reason: 'full' | 'share'; own: number; total: number; sh
 const ROUNDING = 1e-6
 
 /**
- * Judges whether one more session fits. An account alone may have all of the machine; else no more than an
- * equal part of it, and half while no other one has sessions, so that there is always place for the first
- * ones of another.
+ * Decides whether one more session fits. A single account may use the whole machine; otherwise an
+ * account gets no more than an equal part, and half while no other one has sessions, so that there
+ * is always capacity for the first sessions of another account.
  */
 export function findRefusal(options: ShareOptions): Refusal | undefined {
   const { account, loads, most, isAlone, reserve } = options
@@ -38,7 +41,7 @@ export function findRefusal(options: ShareOptions): Refusal | undefined {
   return !isFirst && own + 1 > share + ROUNDING ? { ...judged, reason: 'share' } : undefined
 }
 
-/** Accounts that hold more than an equal part of a machine which has more to carry than it can. */
+/** Returns the accounts that exceed an equal part of an overloaded machine. */
 export function accountsOver(loads: readonly Load[], most: number): Set<string> {
   if (sum(loads) <= most) return new Set()
   const accounts = new Set(loads.map(({ account }) => account))

@@ -5,7 +5,7 @@ import { ConnectTimeouts } from './connect-timeouts.ts'
 const DAY_MS = 86_400_000
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** What waits for its clients so long, and the sessions to which nobody came. */
+/** Creates timeouts of this length, and collects the sessions that no client joined. */
 function awaitFor(timeoutMs: number) {
   const late: string[] = []
   const someLate = Promise.withResolvers<void>()

@@ -1,10 +1,10 @@
-/** The longest that a timer can wait; a longer one would end at once. */
+/** The longest delay of a timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** How long a session waits for its first client, and who wants to know that nobody came. */
+/** How long a session waits for its first client, and the handler for sessions that none joins. */
 export type ConnectTimeoutsOptions = { timeoutMs: number; onLate(id: string): void }
 
-/** The sessions whose first client has yet to come. */
+/** The sessions that wait for their first client. */
 export class ConnectTimeouts {
   readonly #options: ConnectTimeoutsOptions
   readonly #timers = new Map<string, NodeJS.Timeout>()
@@ -13,25 +13,28 @@ export class ConnectTimeouts {
     this.#options = options
   }
 
-  /** How many they are. */
+  /** The number of sessions. */
   get size(): number {
     return this.#timers.size
   }
 
-  /** A session waits from its creation on; no longer than it may though the clock was set back since. */
+  /**
+   * Waits from the creation of the session on, but no longer than the timeout even if the clock was
+   * set back since.
+   */
   add({ id, createdAt }: { id: string; createdAt: number }): void {
     const { timeoutMs } = this.#options
     const left = createdAt + timeoutMs - Date.now()
     this.#wait(id, Math.max(0, Math.min(left, timeoutMs)))
   }
 
-  /** A client came, or the session is gone. */
+  /** Stops waiting: a client connected, or the session is gone. */
   remove(id: string): void {
     clearTimeout(this.#timers.get(id))
     this.#timers.delete(id)
   }
 
-  /** Waits for none any more. */
+  /** Stops waiting for all clients. */
   clear(): void {
     for (const id of [...this.#timers.keys()]) this.remove(id)
   }

@@ -9,7 +9,7 @@ import type { OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
 import { audioAfter } from '../recovery/session-log.ts'
 import { failRecorded } from '../result/finish-live-job.ts'
 
-/** What such a session is ended with; `take` takes its job in hand, unless it has ended. */
+/** Options for ending such a session; `take` claims its job, unless it has ended. */
 export type LiveDisabledOptions = {
   storage: Pick<Storage, 'db' | 'objects'>
   take(): Promise<Lease | undefined>
@@ -20,14 +20,14 @@ export type LiveDisabledOptions = {
 }
 
 /**
- * Ends a session of a server that offered them, with what was recorded: this one hears none. Its callback
- * is to have all that was told before.
+ * Ends a session that an earlier process of this server offered, with what was recorded: this
+ * process runs no live sessions. Its callback gets everything that was sent before.
  */
 export async function failSession(
   { storage, take, openFeed, onEvents, log, metrics }: LiveDisabledOptions,
   { job, folder }: { job: LiveJob; folder: string },
 ): Promise<void> {
-  const files = await failLeftSessions(folder)
+  const files = await openLeftFiles(folder)
   try {
     const lease = files && (await take())
     const feed = files && lease && (await openFeed({ job, lease, files }))
@@ -48,8 +48,11 @@ export async function failSession(
   await removeLiveFiles(folder)
 }
 
-/** Opens the files that an earlier process left; one that was killed at the wrong moment may not have made them. */
-export async function failLeftSessions(folder: string): Promise<LiveFiles | undefined> {
+/**
+ * Opens the files that an earlier process left; one that was killed at the wrong moment may not
+ * have created them.
+ */
+export async function openLeftFiles(folder: string): Promise<LiveFiles | undefined> {
   try {
     return await openLiveFiles(folder, { audioAfter })
   } catch (error) {

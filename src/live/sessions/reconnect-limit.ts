@@ -1,15 +1,15 @@
 import { TokenBucket } from '../input/token-bucket.ts'
 
 /**
- * Each connection reads back what its session took last. A client on a bad network comes back about once a
- * second, some hundred times in a row; one that comes without a pause only costs.
+ * Each connection reads back what its session received last. A client on a bad network reconnects
+ * about once a second, some hundred times in a row; one that reconnects without a pause only costs.
  */
 const OF_SESSION = { perSecond: 0.5, burst: 100 }
 const OF_ACCOUNT = { perSecond: 5, burst: 500 }
-/** With so many remembered, those that came long ago are forgotten. */
+/** With this many entries, the oldest are dropped. */
 const MANY = 1000
 
-/** How often clients come, by session and account. */
+/** Limits how often clients connect, by session and account. */
 export class ReconnectLimit {
   readonly #now: (() => number) | undefined
   readonly #credits = new Map<string, TokenBucket>()
@@ -18,7 +18,7 @@ export class ReconnectLimit {
     this.#now = now
   }
 
-  /** Whether one more client may come; counts it if so. */
+  /** Returns whether one more client may connect; counts it if so. */
   take({ id, account }: { id: string; account: string }): boolean {
     if (this.#credits.size > MANY) this.#forget()
     const session = this.#creditOf(`session ${id}`, OF_SESSION)

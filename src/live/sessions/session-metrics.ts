@@ -1,13 +1,18 @@
 import type { Metrics } from '../../metrics.ts'
 import type { Span } from '../../tracing.ts'
 
-/** Measures what the clients of a session wait for. Moments are on the clock of `performance.now()`. */
+/**
+ * Measures the latencies that clients of a session see. Times are on the clock of
+ * `performance.now()`.
+ */
 export type SessionMetrics = {
-  /** A chunk that arrived then is stored, and acknowledged with that. */
+  /** Reports that a chunk that arrived at this time is stored, and thereby acknowledged. */
   stored(arrivedAt: number): void
-  /** A partial is made that was begun then. */
+  /** Reports that a partial is done that was started at this time. */
   partial(begunAt: number): void
-  /** The final of an utterance is stored, and goes out; that it had ended was known then. */
+  /**
+   * Reports that the final of an utterance is stored and sent; `endedAt` is when its end was known.
+   */
   final(utterance: { id: string; endedAt: number }): void
 }
 

@@ -1,9 +1,9 @@
 import type { StopReason } from '../recovery/session-log.ts'
 
-/** The longest that a timer can wait. */
+/** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** The clocks that end a session, one per reason. */
+/** The timers that end a session, one per reason. */
 export class SessionTimers {
   readonly #onEnd: (reason: StopReason) => void
   readonly #timers = new Map<StopReason, NodeJS.Timeout>()
@@ -12,7 +12,7 @@ export class SessionTimers {
     this.#onEnd = onEnd
   }
 
-  /** Sets a clock, anew if it was set; a moment that has passed counts as now. */
+  /** Sets a timer, or resets it; a time in the past counts as now. */
   set(reason: StopReason, milliseconds: number): void {
     this.clear(reason)
     const wait = Math.max(0, Math.min(milliseconds, MAX_TIMER_MS))

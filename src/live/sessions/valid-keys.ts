@@ -3,15 +3,15 @@ import type { Config } from '../../config.ts'
 import type { Db } from '../../storage/db.ts'
 import { findValidKeys, hasOtherAccounts } from '../../storage/keys.ts'
 
-/** What is known of the keys by which sessions were made. */
+/** Looks up the keys that created sessions. */
 export type ValidKeys = {
-  /** Those of the hashes that belong to a key no more: it was revoked, or has expired. */
+  /** Returns the hashes whose key is gone: it was revoked, or has expired. */
   findGone(hashes: readonly string[]): Promise<Set<string>>
-  /** Whether no other account has a key. */
+  /** Returns whether no other account has a key. */
   isAlone(account: string): Promise<boolean>
 }
 
-/** Keys come from the configuration and from the store, which is asked each time. */
+/** Combines the keys from the configuration and from the store, which is queried each time. */
 export function createValidKeys(db: Db, configured: Config['keys']): ValidKeys {
   const hashes = new Set(configured.map(({ key }) => hashOf(key)))
   return {
@@ -28,7 +28,7 @@ export function createValidKeys(db: Db, configured: Config['keys']): ValidKeys {
   }
 }
 
-/** As keys are stored: the SHA-256 in hex. */
+/** Returns the hash in the form in which keys are stored: SHA-256 in hex. */
 function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }

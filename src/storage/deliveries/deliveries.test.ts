@@ -38,7 +38,9 @@ async function endpointOf(db: Db, id: string) {
   return row.executeTakeFirstOrThrow()
 }
 
-/** A webhook that waits to hear of a job's beginning, then of its end. */
+/**
+ * Adds a webhook with two deliveries of one job in its lane: the start event, then the end event.
+ */
 async function addLane(db: Db): Promise<{ first: Delivery; endpointId: string; jobId: string }> {
   const endpointId = await addWebhook(db)
   const jobId = await endNewJob(db, { result: {} })

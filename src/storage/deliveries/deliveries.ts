@@ -3,15 +3,18 @@ import { type Db, inTransaction } from '../db.ts'
 import type { DeliveryRow } from '../tables.ts'
 import { isPending, promote } from './delivery-outbox.ts'
 
-/** One event on its way to one endpoint, or told, or given up. Moments are milliseconds since 1970. */
+/**
+ * The delivery of one event to one endpoint: pending, delivered or failed. Times are milliseconds
+ * since 1970.
+ */
 export type Delivery = {
   /** The `webhook-id` of every attempt. */
   id: string
   account: string
-  /** Null for a test. */
+  /** Null for a test delivery. */
   jobId: string | null
   endpointId: string
-  /** Its place among the deliveries of the job to the endpoint. */
+  /** Its position among the deliveries of the job to the endpoint. */
   seq: number
   kind: DeliveryRow['kind']
   event: string
@@ -22,7 +25,7 @@ export type Delivery = {
   state: DeliveryRow['state']
   /** Why it failed, or why the last attempt did. */
   reason: string | null
-  /** Attempts since it was queued or sent again. */
+  /** Attempts since it was queued or last resent. */
   tries: number
   /** All attempts. */
   attempts: number
@@ -32,22 +35,23 @@ export type Delivery = {
   endedAt: number | null
 }
 
-/** An endpoint to which something is to go out, now or later. */
+/** An endpoint with something to send, now or later. */
 export type DueEndpoint = {
   endpointId: string
   account: string
   nextAt: number
-  /** Whether it took what it was told last. */
+  /** Whether its last delivery succeeded. */
   isProven: boolean
 }
 
-/** So many endpoints are found at once. */
+/** The maximum number of endpoints found at once. */
 export const MAX_DUE_ENDPOINTS = 5000
 
 /**
- * The endpoints that have something due by `until`, with the moment of the first: `MAX_DUE_ENDPOINTS` at
- * most, of each account the earliest, so that none hides those of the others. It goes from endpoint to
- * endpoint through the index: what else is due for one costs nothing.
+ * Finds the endpoints that have something due by `until`, with the time of the first delivery: at
+ * most `MAX_DUE_ENDPOINTS`, of each account the earliest, so that no account hides the endpoints of
+ * others. It moves from endpoint to endpoint through the index, so further due deliveries of an
+ * endpoint cost nothing.
  */
 export async function findDueEndpoints(
   db: Db,
@@ -81,16 +85,18 @@ export async function findDueEndpoints(
   return rows.map((row) => ({ ...row, isProven: Boolean(row.isProven) }))
 }
 
-/** Which deliveries to take: those of an endpoint whose moment has come. */
+/** Which deliveries to take: those of an endpoint that are due. */
 export type TakeOptions = {
   endpointId: string
   now: number
   limit: number
-  /** Ids of those that were taken and have not been settled. */
+  /** Ids of those that were taken and are not settled yet. */
   inFlight: readonly string[]
 }
 
-/** The next deliveries for an endpoint, in the order of their moments; each of another lane. */
+/**
+ * Returns the next deliveries for an endpoint, in the order they are due; each of a different lane.
+ */
 export async function takeDue(
   db: Db,
   { endpointId, now, limit, inFlight }: TakeOptions,
@@ -108,7 +114,7 @@ export async function takeDue(
   return (await query.execute()).map(toDelivery)
 }
 
-/** The first moment at which something is due for an endpoint, beside what was taken. */
+/** Returns the first time at which something is due for an endpoint, besides what was taken. */
 export async function findNextDue(
   db: Db,
   { endpointId, inFlight }: Pick<TakeOptions, 'endpointId' | 'inFlight'>,
@@ -126,8 +132,8 @@ export async function findNextDue(
 }
 
 /**
- * Makes due what waits for a moment so far ahead that only a clock that was turned back since can
- * explain it; returns how many.
+ * Makes deliveries due now that wait for a time so far ahead that only a clock turned back since
+ * can explain it. Returns how many.
  */
 export async function correctMoments(
   db: Db,
@@ -143,8 +149,8 @@ export async function correctMoments(
 }
 
 /**
- * Brings forward what is due later than now by as much as the clock was turned back, so that all waits as
- * long as it was to wait; what was due already is due now.
+ * Moves future due times forward by as much as the clock was turned back, so that every delivery
+ * waits as long as intended. What was already due before is due now.
  */
 export async function bringForward(
   db: Db,
@@ -160,7 +166,7 @@ export async function bringForward(
     .execute()
 }
 
-/** What one attempt sent and got. Secrets are hidden in it already. */
+/** The request and response of one attempt, with secrets already hidden. */
 export type AttemptRecord = {
   at: number
   ms: number
@@ -179,13 +185,13 @@ export type Settlement = {
 } & (
   | { outcome: 'delivered' }
   | { outcome: 'retry'; nextAt: number; reason: string }
-  /** `endsLane`: nothing more of the job is to go to this endpoint. */
+  /** `endsLane`: nothing more of the job is sent to this endpoint. */
   | { outcome: 'failed'; reason: string; endsLane?: boolean }
 )
 
 /**
- * Notes how attempts ended, all in one transaction, and lets the next of their lanes follow. One whose
- * delivery was deleted meanwhile leaves nothing.
+ * Records how attempts ended, all in one transaction, and makes the next deliveries of their lanes
+ * due. An attempt whose delivery was deleted meanwhile leaves nothing.
  */
 export function settleDeliveries(db: Db, settlements: readonly Settlement[]): Promise<void> {
   return inTransaction(db, async (tx) => {
@@ -208,7 +214,8 @@ async function settle(tx: Db, settlement: Settlement): Promise<void> {
     .returning('attempts')
   const isOpen = outcome === 'delivered' ? sql<SqlBool>`true` : sql<SqlBool>`state = 'due'`
   const settled = await counted.set(change).where(isOpen).executeTakeFirst()
-  // Given up while it was on its way, for its endpoint was disabled: what came of it is noted all the same.
+  // Failed while in flight, because its endpoint was disabled: the attempt is recorded all the
+  // same.
   const row = settled ?? (await counted.executeTakeFirst())
   if (!row) return
   await insertAttempt(tx, { deliveryId: delivery.id, number: row.attempts, attempt })
@@ -230,12 +237,12 @@ async function settle(tx: Db, settlement: Settlement): Promise<void> {
 }
 
 /**
- * So many attempts at a delivery are kept, the newest: it can be sent again any number of times, and whoever
- * asks for a delivery is answered all that are kept.
+ * The number of newest attempts kept per delivery. A delivery can be resent any number of times,
+ * and the API returns all of its stored attempts.
  */
 export const KEPT_ATTEMPTS = 50
 
-/** Notes an attempt at a delivery, and forgets those that came long before it. */
+/** Records an attempt at a delivery, and deletes the ones that are too old to keep. */
 export async function insertAttempt(
   tx: Pick<Db, 'sql'>,
   { deliveryId, number, attempt }: { deliveryId: string; number: number; attempt: AttemptRecord },
@@ -259,11 +266,11 @@ export async function insertAttempt(
 }
 
 /**
- * Failures further apart do not count as one time of failing: nobody knows what was between them. More
- * than the longest delay between two attempts.
+ * Failures further apart do not count as one period of failing: what happened in between is
+ * unknown. More than the longest delay between two attempts.
  */
 export const MAX_GAP_MS = 20 * 3_600_000
-/** While all goes well, an endpoint's last success is noted this often at most. */
+/** While all goes well, an endpoint's last success is recorded at most this often. */
 const HEALTH_INTERVAL_MS = 60_000
 
 async function noteHealth(
@@ -295,13 +302,13 @@ async function noteHealth(
     .execute()
 }
 
-/** So many deliveries are changed in one transaction: others can write between two. */
+/** Deliveries changed per transaction, so that others can write in between. */
 const BATCH = 500
 
 /** Why deliveries are given up, and when. */
 export type GivenUp = { reason: string; at: number }
 
-/** Gives up all that a disabled endpoint, or one that is gone, has yet to be told. */
+/** Fails everything still pending for an endpoint that is disabled or removed. */
 export async function failEndpointDeliveries(
   db: Pick<Db, 'sql'>,
   endpointId: string,
@@ -311,8 +318,8 @@ export async function failEndpointDeliveries(
 }
 
 /**
- * The same for some of them; tells whether more may be left. The statement itself looks whether the
- * endpoint is still disabled: what is queued after it was enabled goes out.
+ * Fails one batch of them; returns whether more may be left. The statement itself checks that the
+ * endpoint is still disabled, so what is queued after it was enabled is sent.
  */
 export async function failSomeDeliveries(
   db: Pick<Db, 'sql'>,
@@ -335,7 +342,7 @@ export async function failSomeDeliveries(
   return numUpdatedRows >= BATCH
 }
 
-/** What deleting deliveries leaves to be done: objects that nothing refers to any more. */
+/** What deleting deliveries leaves to do: the objects that nothing refers to any more. */
 export type DeletedDeliveries = { deleted: number; objects: string[] }
 
 /** Deletes all deliveries of a job, in the transaction that deletes the job. */
@@ -343,7 +350,10 @@ export function deleteJobDeliveries(tx: Db, jobId: string): Promise<DeletedDeliv
   return deleteDeliveries(tx, sql<SqlBool>`job_id = ${jobId}`)
 }
 
-/** Forgets deliveries that ended before a moment, some at a time; none are left when it deletes none. */
+/**
+ * Deletes one batch of deliveries that ended before a given time; none are left when it deletes
+ * none.
+ */
 export function deleteOldDeliveries(
   db: Db,
   { endedBefore }: { endedBefore: number },
@@ -367,7 +377,7 @@ async function deleteDeliveries(
   return { deleted: Number(numAffectedRows ?? 0), objects: rows.map(({ id }) => id) }
 }
 
-/** The columns of a row in the words of the code. */
+/** Converts a row to a delivery. */
 export function toDelivery(row: Selectable<DeliveryRow>): Delivery {
   return {
     id: row.id,

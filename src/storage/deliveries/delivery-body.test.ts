@@ -88,7 +88,7 @@ test('a body whose result is replaced while it is opened is made of the new one'
   const row = await db.sql.selectFrom('jobs').select('result_object').executeTakeFirstOrThrow()
   const stored = { object: row.result_object! }
   let isReplaced = false
-  /** Replaced between the reading of the row and the opening of the object. */
+  /** Replaced after the row is read and before the object is opened. */
   async function open(object: string) {
     if (!isReplaced) await replaceResult(db, { jobId: id, stored }, { ...result, again: 1 })
     isReplaced = true

@@ -3,16 +3,16 @@ import { storedResult } from '../jobs/results.ts'
 import type { JobRow } from '../tables.ts'
 import type { Delivery } from './deliveries.ts'
 
-/** The exact bytes of a delivery: the same however often they are asked for. */
+/** The exact bytes of a delivery: the same every time they are read. */
 export type DeliveryBody = {
   bytes: number
-  /** From the start, in pieces; a long body is never in memory whole. */
+  /** Yields the body from the start, in chunks; a long body is never in memory as a whole. */
   pieces(): AsyncGenerator<Uint8Array>
 }
 
 /**
- * What a delivery sends; undefined when it, or the job that it is made from, was deleted. The body of a
- * callback of recorded audio is the job's result as it is stored (contract 6.1).
+ * Returns what a delivery sends; undefined if the delivery, or the job that it is built from, was
+ * deleted. The body of a callback of recorded audio is the stored result of the job (contract 6.1).
  */
 export async function openDeliveryBody(
   db: Db,
@@ -23,7 +23,10 @@ export async function openDeliveryBody(
   return resultBody(db, { jobId, event })
 }
 
-/** `missing` is the object that an earlier look did not find: if the row names another by now, that one is there. */
+/**
+ * `missing` is the object that an earlier read did not find. If the row names another one by now,
+ * that one exists.
+ */
 async function resultBody(
   db: Db,
   { jobId, event, missing }: Pick<Delivery, 'jobId' | 'event'> & { missing?: string },

@@ -58,7 +58,7 @@ test('a list can be narrowed by job, endpoint, state, event and time', async (t)
   assert.deepEqual((await listed(db, { statuses: ['delivered'] })).events, [])
 })
 
-/** How SQLite goes about a list. */
+/** Returns SQLite's query plan for a list. */
 async function planOf(db: Db, filter: Partial<DeliveryFilter>): Promise<string> {
   const plans: Promise<string>[] = []
   const readonly = db.readonly.withPlugin({

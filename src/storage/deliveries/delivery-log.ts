@@ -20,19 +20,19 @@ export async function findDelivery(
   return row && toDelivery(row)
 }
 
-/** How a delivery stands, in the words of the API. */
+/** The status of a delivery, in the words of the API. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed'
 
-/** Which deliveries of an account to list; everything given must hold. */
+/** Which deliveries of an account to list; all given conditions must hold. */
 export type DeliveryFilter = {
   account: string
   jobId?: string | undefined
   endpointId?: string | undefined
   statuses?: readonly DeliveryStatus[] | undefined
   events?: readonly string[] | undefined
-  /** Queued at this moment or later, in milliseconds since 1970. */
+  /** Queued at this time or later, in milliseconds since 1970. */
   from?: number | undefined
-  /** Queued before this moment. */
+  /** Queued before this time. */
   before?: number | undefined
 }
 
@@ -58,7 +58,7 @@ const loggedColumns = [
   'ended_at',
 ] as const satisfies (keyof DeliveryRow)[]
 
-/** Deliveries of an account, the newest first, and whether more follow. */
+/** Returns deliveries of an account, newest first, and whether more follow. */
 export async function listDeliveries(
   db: Db,
   filter: DeliveryFilter,
@@ -76,7 +76,8 @@ export async function listDeliveries(
   if (jobId === undefined) {
     query = query.where('account', '=', account)
   } else {
-    // No index can serve this: else SQLite would walk all of the account, which is in the order of the list.
+    // The expression keeps SQLite from using the account index, whose order matches the list: it
+    // would walk every delivery of the account.
     query = query.where(sql<SqlBool>`account || '' = ${account}`).where('job_id', '=', jobId)
   }
   if (endpointId !== undefined) query = query.where('endpoint_id', '=', endpointId)
@@ -102,7 +103,7 @@ function toLogged(row: Pick<Selectable<DeliveryRow>, (typeof loggedColumns)[numb
 /** One attempt, counted from 1. */
 export type Attempt = AttemptRecord & { number: number }
 
-/** The attempts at each of some deliveries that are kept, the earliest first. */
+/** Returns the stored attempts at each of the given deliveries, earliest first. */
 export async function findAttempts(
   db: Db,
   ids: readonly string[],

@@ -26,7 +26,7 @@ import {
 
 const url = 'https://app.example:8443/hooks?token=1'
 
-/** Every row as `event state`, in the order of its lane. */
+/** Returns every row as `event state`, in the order of its lane. */
 async function rowsOf(db: Db, endpointId?: string): Promise<string[]> {
   let query = db.sql.selectFrom('deliveries').selectAll().orderBy('job_id').orderBy('seq')
   if (endpointId) query = query.where('endpoint_id', '=', endpointId)

@@ -4,7 +4,7 @@ import type { Db } from '../db.ts'
 import type { DeliveryRow, JobRow } from '../tables.ts'
 import { endpointIdOf } from './endpoint-id.ts'
 
-/** What an account webhook may be told (contract 6.3). */
+/** The events that an account webhook can receive (contract 6.3). */
 export const webhookEvents = [
   'transcription.created',
   'transcription.success',
@@ -15,18 +15,18 @@ export const webhookEvents = [
   'live.end_session',
 ] as const
 
-/** One thing that an account webhook may be told. */
+/** One event that an account webhook can receive. */
 export type WebhookEvent = (typeof webhookEvents)[number]
 
-/** Why nothing more is sent in a lane whose receiver answered 410. */
+/** The reason of a lane that ended because its receiver answered 410. */
 export const ENDPOINT_GONE = 'gone'
 
-/** Why nothing is sent to an endpoint that was disabled. */
+/** Returns why nothing is sent to an endpoint that was disabled. */
 export function disabledReason(reason: string | null): string {
   return `the endpoint is disabled: ${reason ?? 'by the operator'}`
 }
 
-/** The deliveries of one job to one endpoint, which go out one after the other. */
+/** The deliveries of one job to one endpoint, which are sent one after the other. */
 export type Lane = { account: string; jobId: string; endpointId: string }
 
 type QueuedRow = Pick<
@@ -34,12 +34,12 @@ type QueuedRow = Pick<
   'seq' | 'kind' | 'event' | 'method' | 'url' | 'body' | 'body_object'
 >
 
-/** In the words of the index on what has not ended. */
+/** Worded like the index on deliveries that have not ended. */
 export const isPending = sql<SqlBool>`(state = 'due' or state = 'waiting')`
 
 /**
- * Queues what the webhooks of an account are to be told of a job, in the transaction of the change that
- * it tells of. Each event has one place in the life of a job.
+ * Queues job events for the webhooks of an account, in the transaction of the change that they
+ * report. Each event has a fixed place in the life of a job.
  */
 export async function queueWebhooks(
   tx: Db,
@@ -75,15 +75,15 @@ function target(kind: DeliveryRow['kind'], url: string) {
   return { kind, method: 'POST' as const, url, body: null, body_object: null }
 }
 
-/** A job that has just ended, as its row is. */
+/** The columns of a job that has just ended. */
 export type EndedJob = Pick<JobRow, 'id' | 'account' | 'status' | 'request_params'>
 
-/** What `EndedJob` is read from. */
+/** The columns that `EndedJob` is read from. */
 export const endedJobColumns = ['id', 'account', 'status', 'request_params'] as const
 
 /**
- * Queues what is to be told of the end of a job of recorded audio, in the transaction that ends it. The
- * body of its callback is made from the job when it is sent.
+ * Queues the notifications of the end of a recorded-audio job, in the transaction that ends it. The
+ * callback body is built from the job when it is sent.
  */
 export async function queueJobEnd(tx: Db, job: EndedJob, { at }: { at: number }): Promise<void> {
   const event = job.status === 'done' ? 'transcription.success' : 'transcription.error'
@@ -96,7 +96,10 @@ export async function queueJobEnd(tx: Db, job: EndedJob, { at }: { at: number })
   await queueWebhooks(tx, job, [event], { at })
 }
 
-/** What a callback is sent of a live session: `message` is the JSON text that a client is sent (contract 6.2). */
+/**
+ * Returns the callback body of a live session. `message` is the JSON text that a client receives
+ * (contract 6.2).
+ */
 export function liveCallbackBody({
   id,
   event,
@@ -111,16 +114,16 @@ export function liveCallbackBody({
 
 /** A message of a live session for the callback of its job, with its number among those. */
 export type LiveCallback = Pick<DeliveryRow, 'seq' | 'event' | 'body' | 'body_object'> & {
-  /** A later message says the same anew: it is left out while too many wait. */
+  /** A later message supersedes it: it is left out while too many wait. */
   isPassing: boolean
 }
 
-/** When they are queued, and how many may wait before those that pass are left out. */
+/** When they are queued, and how many may wait before superseded messages are left out. */
 export type LiveCallbackOptions = { at: number; maxQueued: number }
 
 /**
- * Queues messages of a live session for the callback that its job asked for; what was queued before, by
- * its number, is not queued again. Returns how many were left out.
+ * Queues messages of a live session for the callback that its job asked for. A message already
+ * queued, by its number, is not queued again. Returns how many were left out.
  */
 export async function queueLiveCallbacks(
   tx: Db,
@@ -142,7 +145,7 @@ export async function queueLiveCallbacks(
   return messages.length - rows.length
 }
 
-/** The number of the last message of a session that was queued; undefined when none was. */
+/** Returns the number of the last queued message of a session; undefined if none was queued. */
 export async function lastLiveCallback(
   db: Db,
   { jobId }: { jobId: string },
@@ -166,7 +169,10 @@ function callbackOf({ request_params }: Pick<JobRow, 'request_params'>): Callbac
   return callback && callback_config?.url ? callback_config : undefined
 }
 
-/** All callbacks of an account to one origin share an endpoint: a receiver that is gone is gone for all. */
+/**
+ * All callbacks of an account to one origin share an endpoint: a receiver that is gone is gone for
+ * all.
+ */
 async function callbackLane(
   tx: Db,
   { id, account }: Pick<JobRow, 'id' | 'account'>,
@@ -197,10 +203,13 @@ async function countPending(tx: Db, { jobId, endpointId }: Lane): Promise<number
   return pending
 }
 
-/** So many rows go into one statement. */
+/** Rows per statement. */
 const ROWS_TOGETHER = 100
 
-/** What is to be told where nobody listens is noted as failed: it can be sent again when somebody does. */
+/**
+ * Queues rows. If the lane is closed, they are recorded as failed, so that they can be resent once
+ * the endpoint is enabled.
+ */
 async function queue(
   tx: Db,
   lane: Lane,
@@ -228,8 +237,8 @@ async function queue(
 }
 
 /**
- * Why nothing goes out in a lane any more: its endpoint is disabled, or a callback answered that it is
- * gone. A webhook that did is disabled, and when it is enabled again all goes on.
+ * Returns why a lane is closed: its endpoint is disabled, or a callback endpoint answered that it
+ * is gone. A webhook that did so is disabled; once it is enabled again, delivery resumes.
  */
 async function whyClosed(
   tx: Db,
@@ -254,7 +263,7 @@ async function whyClosed(
   return last?.state === 'failed' && last.reason === ENDPOINT_GONE ? ENDPOINT_GONE : null
 }
 
-/** Makes the first delivery of a lane that waits due, unless one is. */
+/** Makes the first waiting delivery of a lane due, unless one already is. */
 export async function promote(
   tx: Db,
   { jobId, endpointId }: Pick<Lane, 'jobId' | 'endpointId'>,

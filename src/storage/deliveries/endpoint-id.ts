@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EndpointRow } from '../tables.ts'
 
-/** The id of the endpoint of an account that stands for an address: the same whoever asks, and when. */
+/** Returns the id of an account's endpoint for a URL: always the same for the same arguments. */
 export function endpointIdOf(account: string, kind: EndpointRow['kind'], url: string): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([account, kind, url]))

@@ -6,7 +6,7 @@ import type { Db } from '../db.ts'
 import type { EndpointRow } from '../tables.ts'
 import { type EndpointFilter, pageEndpoints } from './endpoint-list.ts'
 
-/** Stores endpoints, the oldest first; each is told by its id and what is special about it. */
+/** Stores endpoints, oldest first, each given by its id and its special properties. */
 async function addEndpoints(db: Db, endpoints: Record<string, Partial<Insertable<EndpointRow>>>) {
   const rows = Object.entries(endpoints).map(([id, own], i) => ({
     ...{ id, account: 'acme', kind: 'callback' as const, url: `https://${id}.example` },

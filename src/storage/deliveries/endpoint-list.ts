@@ -2,10 +2,10 @@ import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { type Endpoint, toEndpoint } from './endpoints.ts'
 
-/** How an endpoint fares, in the words of the API. */
+/** The state of an endpoint, in the words of the API. */
 export type EndpointStatus = 'enabled' | 'failing' | 'disabled'
 
-/** Which endpoints of an account to list; everything given must hold. */
+/** Which endpoints of an account to list; all given conditions must hold. */
 export type EndpointFilter = {
   account: string
   kinds?: readonly Endpoint['kind'][] | undefined
@@ -18,7 +18,7 @@ const conditions = {
   disabled: sql<SqlBool>`(disabled_at is not null)`,
 } as const satisfies Record<EndpointStatus, unknown>
 
-/** A page of the endpoints of an account, the oldest first, and whether more follow. */
+/** Returns a page of the endpoints of an account, oldest first, and whether more follow. */
 export async function pageEndpoints(
   db: Pick<Db, 'readonly'>,
   { account, kinds = [], statuses = [] }: EndpointFilter,

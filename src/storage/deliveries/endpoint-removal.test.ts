@@ -20,7 +20,7 @@ const webhook: NewWebhook = {
 }
 const job = { id: 'job', account: 'acme' }
 
-/** What is in the log: endpoint, state and reason of each delivery. */
+/** Returns the log: endpoint, state and reason of each delivery. */
 async function readLog(db: Db) {
   const rows = await db.sql
     .selectFrom('deliveries')

@@ -2,13 +2,13 @@ import type { Db } from '../db.ts'
 import { failEndpointDeliveries } from './deliveries.ts'
 import { disableEndpoint, insertMissingWebhook } from './endpoints.ts'
 
-/** The database alone: commands that run beside a server have no objects. */
+/** Only the database: commands that run beside a server have no objects. */
 type Rows = Pick<Db, 'sql'>
 
 /**
- * Removes an endpoint with its secrets; what was still to be sent to it fails, and the log of it all
- * stays. It is disabled first: a process that dies on the way leaves nothing pending that has no
- * endpoint, and the removal can be asked for again. False when there is none.
+ * Removes an endpoint with its secrets. Deliveries still pending for it fail; the delivery log
+ * stays. The endpoint is disabled first: a process that dies midway leaves no pending delivery
+ * without an endpoint, and the removal can be repeated. Returns false if there is no such endpoint.
  */
 export async function removeEndpoint(
   db: Rows,
@@ -28,8 +28,8 @@ export async function removeEndpoint(
 }
 
 /**
- * Brings the webhooks that come from settings in line with them. One that is still configured keeps its
- * state, also a disabled one; so does one that a command made, with its choice of events.
+ * Syncs the webhooks that come from settings. One that is still configured keeps its state, even if
+ * it is disabled. So does one that a command created, with its choice of events.
  */
 export async function syncConfiguredWebhooks(
   db: Rows,

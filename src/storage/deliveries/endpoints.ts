@@ -4,14 +4,17 @@ import type { EndpointRow } from '../tables.ts'
 import type { WebhookEvent } from './delivery-outbox.ts'
 import { endpointIdOf } from './endpoint-id.ts'
 
-/** A receiver that is told of events of an account, and how it fares. Moments are milliseconds. */
+/** A receiver of an account's events, and its health. Times are milliseconds. */
 export type Endpoint = {
   id: string
   account: string
-  /** A webhook is told of all jobs; a callback stands for all callbacks of the account to one origin. */
+  /**
+   * A webhook receives events of all jobs; a callback endpoint stands for all callbacks of the
+   * account to one origin.
+   */
   kind: EndpointRow['kind']
   url: string
-  /** Null for all. */
+  /** Null means all. */
   events: readonly WebhookEvent[] | null
   source: EndpointRow['source']
   name: string | null
@@ -24,23 +27,25 @@ export type Endpoint = {
   disabledReason: string | null
 }
 
-/** The database alone: commands that run beside a server have no objects. */
+/** Only the database: commands that run beside a server have no objects. */
 type Rows = Pick<Db, 'sql'>
 
-/** What is known of a webhook when it is made. */
+/** The properties of a new webhook. */
 export type NewWebhook = Pick<
   Endpoint,
   'account' | 'url' | 'events' | 'source' | 'name' | 'createdAt'
 >
 
-/** Makes a webhook and resolves to its id; throws when the account has one at this address. */
+/**
+ * Creates a webhook and resolves to its id; throws if the account already has one with this URL.
+ */
 export async function insertWebhook(db: Rows, webhook: NewWebhook): Promise<string> {
   const { id, isNew } = await insertMissingWebhook(db, webhook)
   if (isNew) return id
   throw new Error(`Cannot add the webhook: ${id} has this address already, for the same account`)
 }
 
-/** Makes a webhook unless the account has one at this address, which stays as it is. */
+/** Creates a webhook unless the account already has one with this URL, which stays as it is. */
 export async function insertMissingWebhook(
   db: Rows,
   { account, url, events, source, name, createdAt }: NewWebhook,
@@ -58,7 +63,7 @@ export async function insertMissingWebhook(
   return { id, isNew: numInsertedOrUpdatedRows > 0n }
 }
 
-/** The endpoints of one account, or of all, the oldest first. */
+/** Returns the endpoints of one account, or of all, oldest first. */
 export async function listEndpoints(
   db: Rows,
   { account }: { account?: string | undefined } = {},
@@ -73,7 +78,7 @@ export async function listEndpoints(
   return rows.map(toEndpoint)
 }
 
-/** Finds an endpoint; with an account, that of another one is as good as missing. */
+/** Finds an endpoint. Given an account, treats an endpoint of another one as missing. */
 export async function findEndpoint(
   db: Rows,
   { id, account }: { id: string; account?: string | undefined },
@@ -87,7 +92,7 @@ export async function findEndpoint(
   return row && toEndpoint(row)
 }
 
-/** Has an endpoint tried again, its failures forgotten; false when there is none. */
+/** Enables an endpoint again and clears its failures; returns false if there is none. */
 export async function enableEndpoint(db: Rows, id: string): Promise<boolean> {
   const { numUpdatedRows } = await db.sql
     .updateTable('endpoints')
@@ -98,8 +103,9 @@ export async function enableEndpoint(db: Rows, id: string): Promise<boolean> {
 }
 
 /**
- * Has an endpoint told nothing any more: what is queued for it from now on is noted as failed. What was
- * queued before is the caller's to fail. False when it is disabled already, which stays as it is, or gone.
+ * Disables an endpoint: what is queued for it from now on is recorded as failed. The caller has to
+ * fail what was queued before. Returns false if it is already disabled, which changes nothing, or
+ * gone.
  */
 export async function disableEndpoint(
   db: Rows,
@@ -115,7 +121,7 @@ export async function disableEndpoint(
   return numUpdatedRows > 0n
 }
 
-/** The columns of a row in the words of the code. */
+/** Converts a row to an endpoint. */
 export function toEndpoint(row: Selectable<EndpointRow>): Endpoint {
   const { id, account, kind, url, source, name } = row
   return {

@@ -23,7 +23,7 @@ async function addEndpoint(
     .execute()
 }
 
-/** Forgets all that can be; returns how many went, and the ids of those that stay. */
+/** Purges everything possible; returns how many were purged, and the ids of those that stay. */
 async function forgetAll(db: Db): Promise<[number, string[]]> {
   let sum = 0
   for (let after: string | undefined = ''; after !== undefined; ) {

@@ -2,17 +2,20 @@ import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { MAX_GAP_MS } from './deliveries.ts'
 
-/** So many endpoints are looked at in one statement: others can write between two. */
+/** Endpoints checked per statement, so that others can write in between. */
 const BATCH = 500
 
-/** How many endpoints went, and behind which id to go on; undefined when all were looked at. */
+/**
+ * How many endpoints were purged, and the id after which to continue; undefined when all were
+ * checked.
+ */
 export type Purged = { forgotten: number; last: string | undefined }
 
 /**
- * Forgets callback endpoints behind the id `after`, some at a time: those that have no deliveries left and
- * of which nothing is to be remembered, since they are not disabled and what they failed at counts no more.
- * The statement that deletes one looks for its deliveries, and whoever queues one makes the endpoint in the
- * same transaction if need be: no delivery loses its endpoint.
+ * Purges one batch of callback endpoints after the id `after`: those without deliveries and without
+ * state worth keeping, because they are not disabled and their failures no longer count. The
+ * deleting statement itself looks for deliveries, and code that queues one creates the endpoint in
+ * the same transaction if needed: no delivery loses its endpoint.
  */
 export async function purgeCallbackEndpoints(
   db: Pick<Db, 'sql'>,

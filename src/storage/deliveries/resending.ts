@@ -4,9 +4,9 @@ import type { DeliveryId } from './delivery-log.ts'
 import { promote } from './delivery-outbox.ts'
 
 /**
- * Has a delivery sent again, from the first attempt of its schedule on; one that waits for a further
- * attempt is due at once. Resolves to why not when there is no such delivery, or its endpoint is
- * disabled or gone.
+ * Resends a delivery, starting over with the first attempt of its schedule; one that waits for a
+ * retry becomes due at once. Resolves to the reason if there is no such delivery, or if its
+ * endpoint is disabled or gone.
  */
 export function resendDelivery(
   db: Db,
@@ -43,7 +43,7 @@ export function resendDelivery(
   })
 }
 
-/** Which failed deliveries of an account to send again: those that ended since a moment. */
+/** Which failed deliveries of an account to resend: those that ended since a given time. */
 export type ResendFilter = {
   account: string
   since: number
@@ -52,12 +52,12 @@ export type ResendFilter = {
   at: number
 }
 
-/** So many deliveries are queued again in one transaction: others can write between two. */
+/** Deliveries queued again per transaction, so that others can write in between. */
 const BATCH = 200
 
 /**
- * Has all that failed sent again, but for what goes to endpoints that are disabled or gone; returns how
- * many. It goes lane by lane, so that each keeps its order.
+ * Resends all failed deliveries, except those to endpoints that are disabled or gone; returns how
+ * many. Works lane by lane, so that each keeps its order.
  */
 export async function resendFailed(db: Db, filter: ResendFilter): Promise<number> {
   let resent = 0
@@ -71,7 +71,7 @@ export async function resendFailed(db: Db, filter: ResendFilter): Promise<number
 
 type FailedRow = { id: string; job_id: string; endpoint_id: string; seq: number }
 
-/** The next failed rows behind `after`, in the order of their lanes and within these. */
+/** Returns the next failed rows after `after`, ordered by lane and, within a lane, by position. */
 async function findFailed(
   db: Db,
   { account, since, endpointId, jobId, at }: ResendFilter,

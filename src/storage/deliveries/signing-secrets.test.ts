@@ -5,7 +5,10 @@ import { addSecret, makeSecret, rotateSecret, signingSecrets } from './signing-s
 
 const HOUR = 3_600_000
 
-/** Secrets of the account `acme`: `rotate` and `add` name an endpoint, or none for the account's own. */
+/**
+ * Opens the secrets of the account `acme`. `rotate` and `add` name an endpoint, or none for the
+ * account's own.
+ */
 async function open(t: TestContext) {
   const { db } = await openTestStorage(t)
   const account = 'acme'

@@ -2,20 +2,23 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Db } from '../db.ts'
 import type { SigningSecretRow } from '../tables.ts'
 
-/** The database alone: commands that run beside a server have no objects. */
+/** Only the database: commands that run beside a server have no objects. */
 type Rows = Pick<Db, 'sql'>
 
-/** Whose secret it is: one endpoint's own or, without an endpoint, the account's, for all that have none. */
+/**
+ * The owner of a secret: one endpoint or, without an endpoint, the account, for all endpoints that
+ * have none.
+ */
 export type SecretOwner = { account: string; endpointId: string | null }
 
-/** Makes a secret in the form of Standard Webhooks, of 256 random bits. */
+/** Creates a secret in the format of Standard Webhooks, with 256 random bits. */
 export function makeSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
 /**
- * The secrets that sign what goes to an endpoint at `now`, the newest first: its own, else the account's.
- * With none stored the settings may have one.
+ * Returns the secrets that sign deliveries to an endpoint at `now`, newest first: its own, else the
+ * account's. If none is stored, the settings may have one.
  */
 export async function signingSecrets(
   db: Rows,
@@ -26,7 +29,7 @@ export async function signingSecrets(
   return (own.length > 0 ? own : rows).map(({ secret }) => secret)
 }
 
-/** Stores a secret that holds until it is replaced. */
+/** Stores a secret that is valid until it is replaced. */
 export async function addSecret(
   db: Rows,
   { secret, at, ...owner }: SecretOwner & { secret: string; at: number },
@@ -38,15 +41,15 @@ export async function addSecret(
 export type Rotation = SecretOwner & {
   secret: string
   at: number
-  /** So long the earlier secrets go on signing beside the new one; 0 = not at all. */
+  /** How long the earlier secrets keep signing beside the new one; 0 = not at all. */
   overlapMs: number
-  /** What signs until now if nothing stored does: the settings may say. */
+  /** What signs until now if no stored secret does: the settings may define some. */
   configured: readonly string[]
 }
 
 /**
- * Replaces the secret of an owner. What signed until now, wherever it came from, does so for the overlap
- * at the longest; secrets of the account whose time is up are deleted.
+ * Replaces the secret of an owner. Secrets that signed until now, wherever they came from, do so
+ * for at most the overlap. Deletes expired secrets of the account.
  */
 export async function rotateSecret(db: Rows, rotation: Rotation): Promise<void> {
   const { secret, at, overlapMs, configured, ...owner } = rotation
@@ -54,7 +57,7 @@ export async function rotateSecret(db: Rows, rotation: Rotation): Promise<void> 
   await db.sql.transaction().execute(async (sql) => {
     const stored = await readValid({ sql }, { ...owner, now: at })
     if (!stored.some((row) => row.endpoint_id === owner.endpointId)) {
-      // Older than the one that replaces it: receivers are shown the newest first.
+      // Older than its replacement: receivers see the newest first.
       const given = configured.map((secret) => ({ secret, created_at: at - 1, expires_at: null }))
       for (const row of stored.length > 0 ? stored : given) await insertSecret({ sql }, owner, row)
     }
@@ -74,7 +77,7 @@ export async function rotateSecret(db: Rows, rotation: Rotation): Promise<void> 
   })
 }
 
-/** The valid secrets of an endpoint and of its account, the newest of each first. */
+/** Returns the valid secrets of an endpoint and of its account, the newest of each first. */
 function readValid(db: Rows, { account, endpointId, now }: SecretOwner & { now: number }) {
   return (
     db.sql
@@ -83,7 +86,8 @@ function readValid(db: Rows, { account, endpointId, now }: SecretOwner & { now: 
       .where('account', '=', account)
       .where((of) => of.or([of('endpoint_id', '=', endpointId), of('endpoint_id', 'is', null)]))
       .where((of) => of.or([of('expires_at', 'is', null), of('expires_at', '>', now)]))
-      // The current one has no end; those before it end in the order in which they were replaced.
+      // The current one has no expiry; earlier ones expire in the order in which they were
+      // replaced.
       .orderBy((of) => of('expires_at', 'is not', null))
       .orderBy('expires_at', 'desc')
       .orderBy('created_at', 'desc')

@@ -1,15 +1,17 @@
 import type { Db } from '../db.ts'
 import { type AttemptRecord, type Delivery, insertAttempt } from './deliveries.ts'
 
-/** What was sent to a webhook to see whether it arrives. */
+/** The test delivery sent to a webhook to check whether it arrives. */
 export type TestDelivery = Pick<Delivery, 'id' | 'account' | 'endpointId' | 'event' | 'url'> & {
   body: string
   attempt: AttemptRecord
-  /** Null when it arrived. */
+  /** Null if it arrived. */
   reason: string | null
 }
 
-/** Puts a trial into the log of deliveries, as one that belongs to no job and has ended with its attempt. */
+/**
+ * Writes a test delivery to the delivery log. It belongs to no job and has ended with its attempt.
+ */
 export async function insertTestDelivery(db: Pick<Db, 'sql'>, trial: TestDelivery): Promise<void> {
   const { id, account, endpointId, event, url, body, attempt, reason } = trial
   await db.sql.transaction().execute(async (sql) => {

@@ -2,18 +2,18 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
 import { enqueueJob, type NewJob, type QueueLimit } from './queue.ts'
 
-/** What a client sent to have a repeated request recognised (contract 1.8). */
+/** What a client sends so that a repeated request is recognized (contract 1.8). */
 export type IdempotencyKey = {
   account: string
   key: string
-  /** Stands for everything that the request asked for. */
+  /** Represents everything that the request asked for. */
   fingerprint: string
 }
 
-/** How long a request is remembered by its key. */
+/** How long the key of a request is remembered. */
 const REMEMBERED_MS = 24 * 3_600_000
 
-/** Finds the job that an earlier request with this key made, and what that one asked for. */
+/** Finds the job that an earlier request with this key created, and what that request asked for. */
 export async function findRepeated(
   db: Db,
   { account, key }: IdempotencyKey,
@@ -29,26 +29,32 @@ export async function findRepeated(
   return row && { jobId: row.job_id, fingerprint: row.fingerprint }
 }
 
-/** What an earlier request with the same key made, and what it asked for. */
+/** The job that an earlier request with the same key created, and what that request asked for. */
 export type Earlier = { jobId: string; fingerprint: string }
 
-/** How a creation ended: `refused` by the queue, or not needed because the same key came `earlier`. */
+/**
+ * The outcome of a creation: `refused` by the queue, or not needed because the same key came
+ * `earlier`.
+ */
 export type Creation = 'created' | 'refused' | Earlier
 
-/** What a creation is asked with. */
+/** The options of a creation. */
 export type CreationOptions = QueueLimit & { idempotency?: IdempotencyKey | undefined }
 
-/** Queues a job, with its place in the metadata index and the key it came with, or nothing of it. */
+/**
+ * Queues a job together with its metadata index entries and its idempotency key, or writes none of
+ * it.
+ */
 export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creation>
 
 type Asked = { job: NewJob; options: CreationOptions; outcome: PromiseWithResolvers<Creation> }
 
-/** So many statements keep other writers waiting for some milliseconds. */
+/** This many statements keep other writers waiting for some milliseconds. */
 const MAX_TOGETHER = 50
 
 /**
- * Makes what creates jobs. Those that are asked for while others are being written share one
- * transaction, and with it one sync of the disk; each is answered when it is on the disk.
+ * Creates the function that creates jobs. Jobs requested during a write share the next transaction,
+ * and with it one disk sync. Each call resolves when its job is on disk.
  */
 export function createJobWriter(db: Db): CreateJob {
   const waiting: Asked[] = []
@@ -78,7 +84,7 @@ async function writeTogether(db: Db, asked: readonly Asked[]): Promise<void> {
     for (const [i, { outcome }] of asked.entries()) outcome.resolve(creations[i]!)
   } catch (error) {
     if (asked.length === 1) return asked[0]!.outcome.reject(error)
-    // What is wrong with one, such as that it does not fit on the disk, is not the fault of the others.
+    // A problem with one job, such as not fitting on the disk, must not fail the others.
     for (const one of asked) await writeTogether(db, [one])
   }
 }
@@ -95,7 +101,7 @@ async function create(
   return 'refused'
 }
 
-/** A refused request may come again with its key. */
+/** A refused request may be repeated with the same key. */
 async function forget(tx: Db, { account, key }: IdempotencyKey): Promise<void> {
   await tx.sql
     .deleteFrom('idempotency_keys')
@@ -104,7 +110,7 @@ async function forget(tx: Db, { account, key }: IdempotencyKey): Promise<void> {
     .execute()
 }
 
-/** Notes the key, or returns what it was used for before; one that is due to be forgotten is taken over. */
+/** Records the key, or returns what it was used for before. Takes over an expired key. */
 async function remember(
   tx: Db,
   { account, key, fingerprint }: IdempotencyKey,
@@ -126,7 +132,7 @@ async function remember(
   return { jobId: earlier.job_id, fingerprint: earlier.fingerprint }
 }
 
-/** Forgets the keys whose time is up. */
+/** Deletes expired keys. */
 export async function deleteExpiredKeys(db: Db, { now }: { now: number }): Promise<void> {
   await db.sql
     .deleteFrom('idempotency_keys')

@@ -13,7 +13,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const START = Date.UTC(2026, 0, 1)
 
-/** Reads the clock at each moment, in days after `START`; tells for each whether it is believed. */
+/** Reads the clock at each time, in days after `START`; returns for each whether it is trusted. */
 function believed(days: readonly number[], { seenAt = START } = {}): boolean[] {
   let state: ClockState = { seenAt }
   return days.map((day) => {

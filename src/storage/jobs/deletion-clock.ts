@@ -3,37 +3,40 @@ import type { Log } from '../../log.ts'
 import { databaseFile } from '../data-folder.ts'
 import { writeDurably } from '../objects/durable-file.ts'
 
-/** Judges whether the clock may be believed by those who delete what is old. */
+/** Decides whether the system clock can be trusted for deleting old data. */
 export type DeletionClock = {
-  /** False while the clock is far ahead of all that the store has seen. */
+  /** False while the clock is far ahead of the newest time that the store has recorded. */
   mayDelete(now?: number): boolean
-  /** Writes what was seen last to the disk. */
+  /** Writes the newest time to disk. */
   close(): Promise<void>
 }
 
 const HOUR_MS = 3_600_000
-/** Servers are off for a weekend or a week; a clock that is wrong is wrong by months or years. */
+/** Servers are off for a weekend or a week; a wrong clock is wrong by months or years. */
 const MAX_LEAP_MS = 7 * 24 * HOUR_MS
-/** So long an operator has to notice; a server that was really off for long deletes a day later. */
+/**
+ * How long an operator has to notice. A server that really was off for long deletes a day later.
+ */
 const CONFIRM_MS = 24 * HOUR_MS
-/** The newest moment is written this often: a leap is counted in days. */
+/** How often the newest time is written: leaps are measured in days, so this is enough. */
 const SAVE_EVERY_MS = 10 * 60_000
 
-/** How an operator says that the clock is right. */
+/** How an operator confirms that the clock is right. */
 const TRUST_SETTING = 'STENO_TRUST_CLOCK'
 
-/** What is known of the clock; all in milliseconds since 1970. */
+/** The recorded state of the clock; all values in milliseconds since 1970. */
 export type ClockState = {
-  /** The newest moment that was believed. */
+  /** The newest trusted time. */
   seenAt: number
-  /** Since when the clock has been ahead of it, and when it was read last since then. */
+  /** Since when the clock has been ahead of it, and its last reading since then. */
   doubt?: { since: number; lastAt: number } | undefined
 }
 
 /**
- * What is known after the clock was read once more. A clock more than 7 days ahead of the newest moment
- * is doubted, and believed again when it has gone on from there for a day, with starts and stops between
- * as may be. A clock that goes back is believed: nothing gets older by it.
+ * Returns the state after one more reading of the clock. A clock more than 7 days ahead of the
+ * newest trusted time is doubted. It is trusted again once it has advanced for a day from there,
+ * whatever starts and stops lie in between. A clock that goes back is trusted: nothing gets older
+ * by it.
  */
 export function readClock({ seenAt, doubt }: ClockState, now: number): ClockState {
   if (now - seenAt <= MAX_LEAP_MS) return { seenAt: now }
@@ -46,8 +49,8 @@ export function readClock({ seenAt, doubt }: ClockState, now: number): ClockStat
 type Options = { folder: string; log: Log; isTrusted: boolean }
 
 /**
- * Opens the memory of the clock in a data folder, before the database is opened: without one, the
- * database file knows when it was last written. `isTrusted` believes the clock whatever it says.
+ * Opens the clock state of a data folder, before the database is opened. If there is none, the
+ * modification time of the database file counts. `isTrusted` trusts the clock whatever it says.
  */
 export async function openDeletionClock({
   folder,
@@ -109,7 +112,7 @@ async function load(file: string): Promise<ClockState | undefined> {
   }
 }
 
-/** A new store has seen nothing but now. */
+/** For a new store, now is the only known time. */
 async function lastWritten(folder: string): Promise<number> {
   const file = databaseFile(folder)
   const times = [file, `${file}-wal`].map(async (path) => {

@@ -131,7 +131,7 @@ const arbitraryFilter = fc.record(
 
 type Row = Place & { kind: JobKind; status: JobStatus; metadata: Metadata }
 
-/** What a list is meant to be, said without an index. */
+/** The reference result of a list, computed without an index. */
 function expected(rows: readonly Row[], filter: Filter): string[] {
   const text = (value: unknown): string =>
     Array.isArray(value) ? `[${value.map(text)}]` : String(value)

@@ -3,46 +3,49 @@ import type { Db } from '../db.ts'
 import type { JobKind, JobStatus } from './jobs.ts'
 import { metadataTokens } from './metadata-tokens.ts'
 
-/** Which jobs of an account to list; everything given must hold. */
+/** Which jobs of an account to list; all given conditions must hold. */
 export type JobFilter = {
   account: string
   kinds?: readonly JobKind[] | undefined
   statuses?: readonly JobStatus[] | undefined
-  /** Created at this moment or later, in milliseconds since 1970. */
+  /** Created at this time or later, in milliseconds since 1970. */
   from?: number | undefined
-  /** Created before this moment. */
+  /** Created before this time. */
   before?: number | undefined
-  /** Keys and values that a job's metadata must hold, as the contract compares them (2.4). */
+  /** Keys and values that the metadata of a job must contain, compared as in the contract (2.4). */
   metadata?: Record<string, unknown> | undefined
 }
 
-/** Where a job stands in every list: newest first, then by id. */
+/** The position of a job in every list: newest first, then by id. */
 export type Place = { createdAt: number; id: string }
 
-/** Which part of a list: what follows a place, or else what follows so many jobs. */
+/** Which part of a list: what follows a position, or otherwise what follows an offset. */
 export type Part = { offset: number; limit: number; after?: Place | undefined }
 
-/** The places of one page, and whether more follow. */
+/** The positions on one page, and whether more follow. */
 export type JobPage = { places: Place[]; more: boolean }
 
 const kinds: readonly JobKind[] = ['pre-recorded', 'live']
 const statuses: readonly JobStatus[] = ['queued', 'processing', 'done', 'error']
 
-/** So many rows are counted to learn which condition is the rarest; reading as many takes well under a millisecond. */
+/**
+ * The number of rows counted to find the rarest condition; reading as many takes well under a
+ * millisecond.
+ */
 const COUNTED_ROWS = 2000
 
-/** So many conditions are counted; SQLite would take a hundred. */
+/** The number of conditions counted; SQLite would allow a hundred. */
 const COUNTED_TOKENS = 20
 
-/** Up to here several streams are merged; beyond it one walk over all jobs is faster. */
+/** Several streams are merged up to this offset; beyond it one walk over all jobs is faster. */
 const MERGED_ROWS = 20_000
 
 type Sql = RawBuilder<unknown>
 
 /**
- * One page of the jobs that pass a filter, newest first. Every statement walks indexes in the order of
- * the list and stops at the end of the page: nothing is sorted, and but for a status beside metadata
- * no job's row is read. A filter by metadata starts from its rarest condition.
+ * Returns one page of the jobs that pass a filter, newest first. Every statement walks indexes in
+ * list order and stops at the end of the page. Nothing is sorted, and no job row is read, except to
+ * check a status beside metadata. A metadata filter starts from its rarest condition.
  */
 export async function listJobs(db: Db, filter: JobFilter, part: Part): Promise<JobPage> {
   const tokens = metadataTokens(filter.account, filter.metadata ?? {})
@@ -58,7 +61,10 @@ export async function listJobs(db: Db, filter: JobFilter, part: Part): Promise<J
 
 type Search = JobFilter & { tokens: readonly Buffer[] }
 
-/** The ordered streams whose union is the list: those of the jobs, or the one of a metadata token. */
+/**
+ * Returns the ordered streams whose union is the list: those of the jobs, or the one of a metadata
+ * token.
+ */
 async function chooseStreams(db: Db, search: Search, part: Part): Promise<Sql[]> {
   const { tokens } = search
   if (tokens.length === 0) {
@@ -75,7 +81,7 @@ async function chooseStreams(db: Db, search: Search, part: Part): Promise<Sql[]>
       sql`select 1 from (${sql.join(jobStreams({ ...search, tokens: [] }, part), sql` union all `)})`,
     )
   const counts = await countUpTo(db, leads)
-  // Where all are common the last one leads: a walk by status reads no row of a job.
+  // If all are common the last one leads: a walk by status reads no job row.
   const token = candidates[counts.lastIndexOf(Math.min(...counts))]
   return token ? [metadataStream(search, part, token)] : jobStreams(search, part)
 }
@@ -89,7 +95,7 @@ async function countUpTo(db: Db, searches: readonly Sql[]): Promise<number[]> {
   return JSON.parse(rows[0]!.counts) as number[]
 }
 
-/** One stream for each kind and status asked for, all in the order of the list. */
+/** Returns one stream per requested kind and status, all in list order. */
 function jobStreams(search: Search, part: Part): Sql[] {
   const { account, tokens } = search
   const byKind = filters(search.kinds, kinds)
@@ -108,18 +114,18 @@ function jobStreams(search: Search, part: Part): Sql[] {
   )
 }
 
-/** The jobs of all kinds and states asked for, found by looking at every one in the order of the list. */
+/** Returns the jobs of all requested kinds and statuses, by checking every job in list order. */
 function wholeStream(search: Search, part: Part): Sql {
   const byKind = filters(search.kinds, kinds)
   const byStatus = filters(search.statuses, statuses) ?? statuses
-  // Named, because SQLite would rather sort what an index on the status finds.
+  // Names the index, because SQLite would rather use the status index and sort.
   return sql`select created_at, id from jobs
     indexed by ${sql.ref(byKind ? 'jobs_by_kind' : 'jobs_by_time')}
     where account = ${search.account} ${byKind ? sql`and kind = ${byKind[0]}` : sql``}
       and status in (${sql.join(byStatus)}) ${within(search, part)}`
 }
 
-/** The jobs that have a metadata token, checked for everything else. */
+/** Returns the jobs that have a metadata token and match everything else. */
 function metadataStream(search: Search, part: Part, lead: Buffer): Sql {
   const byKind = filters(search.kinds, kinds)
   const byStatus = filters(search.statuses, statuses)
@@ -146,7 +152,7 @@ function hasTokens(tokens: readonly Buffer[], job: Sql): Sql {
     and o.created_at = ${job}.created_at and o.id = ${job}.id) = ${tokens.length}`
 }
 
-/** The values to filter by; undefined when nothing, or everything, was asked for. */
+/** Returns the values to filter by; undefined if none or all were requested. */
 function filters<T>(wanted: readonly T[] | undefined, all: readonly T[]): T[] | undefined {
   const values = all.filter((value) => wanted?.includes(value))
   return values.length === 0 || values.length === all.length ? undefined : values

@@ -10,7 +10,7 @@ import { type StoredResult, storedResult } from './results.ts'
 
 /** Recorded audio or a live session. */
 export type JobKind = 'pre-recorded' | 'live'
-/** Where a job is in its life (contract 3.2). */
+/** The state of a job in its life cycle (contract 3.2). */
 export type JobStatus = 'queued' | 'processing' | 'done' | 'error'
 
 /** The recording of a job, as far as it is known. */
@@ -22,10 +22,10 @@ export type JobFile = {
   channels: number | null
 }
 
-/** JSON as it is stored: most of it is only passed on, and a page of jobs holds much of it. */
+/** JSON as stored: most of it is only passed on, and a page of jobs holds a lot of it. */
 export type JsonText = string
 
-/** One transcription asked for by an account. Moments are milliseconds since 1970. */
+/** One transcription requested by an account. Times are milliseconds since 1970. */
 export type Job = {
   id: string
   account: string
@@ -38,9 +38,9 @@ export type Job = {
   postSessionMetadata: JsonText
   requestParams: JsonText | null
   file: JobFile | null
-  /** The recording that is kept in place of that file. */
+  /** The recording kept in place of that file. */
   redactedSound: RedactedAudio | null
-  /** Where its result lies; `readResult` reads it. */
+  /** Where the result is stored; `readResult` reads it. */
   result: StoredResult | null
 }
 
@@ -59,12 +59,12 @@ export async function findJob(db: Db, { id, account, kind }: JobId): Promise<Job
   return row && toJob(row)
 }
 
-/** Finds several jobs of an account in the order of `ids`; those that are gone are left out. */
+/** Finds several jobs of an account in the order of `ids`; deleted ones are left out. */
 export async function findJobs(
   db: Db,
   { ids, account }: { ids: readonly string[]; account: string },
 ): Promise<Job[]> {
-  // Were the account in the statement, SQLite would walk all its jobs by the index on that.
+  // With the account in the statement, SQLite would use its index and walk all jobs of the account.
   const rows = await db.sql.selectFrom('jobs').selectAll().where('id', 'in', ids).execute()
   const own = rows.filter((row) => row.account === account)
   const jobs = new Map(own.map((row) => [row.id, row]))
@@ -74,12 +74,13 @@ export async function findJobs(
   })
 }
 
-/** Objects that lost their last row, for the caller to delete. */
+/** The objects that lost their last row, for the caller to delete. */
 export type DeletedJob = { objects: string[] }
 
 /**
- * Deletes a job that has ended, with what was to be told of it, and its file when no other job uses it;
- * undefined when there is no such job or it has not ended. The status is judged by the deleting statement itself.
+ * Deletes a job that has ended, with its deliveries, and its file unless another job uses it.
+ * Returns undefined if there is no such job or it has not ended. The deleting statement itself
+ * checks the status.
  */
 export async function deleteEndedJob(
   tx: Db,
@@ -101,7 +102,7 @@ export async function deleteEndedJob(
   return { objects }
 }
 
-/** Puts other metadata of a session in place of what was there; false when there is no such job. */
+/** Replaces the metadata of a session; returns false if there is no such job. */
 export async function replacePostSessionMetadata(
   db: Db,
   { id, account, kind }: JobId,
@@ -143,7 +144,7 @@ function toJob(row: JobRow): Job {
   }
 }
 
-/** What the job knows of its recording, which for an address is little until it was fetched. */
+/** Returns what the job knows of its recording. For a URL that is little until it is fetched. */
 export function toJobFile(row: JobRow): JobFile | null {
   if (!row.file_id) return null
   return {
@@ -155,7 +156,7 @@ export function toJobFile(row: JobRow): JobFile | null {
   }
 }
 
-/** Which of these jobs there are and have ended. */
+/** Returns those of the given jobs that exist and have ended. */
 export async function findEndedJobs(db: Db, ids: readonly string[]): Promise<string[]> {
   const ended: string[] = []
   for (let i = 0; i < ids.length; i += IDS_PER_STATEMENT) {
@@ -170,5 +171,5 @@ export async function findEndedJobs(db: Db, ids: readonly string[]): Promise<str
   return ended
 }
 
-/** So many ids fit into one statement of any database. */
+/** The number of ids that fit into one statement of any database. */
 const IDS_PER_STATEMENT = 500

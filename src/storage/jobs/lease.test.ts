@@ -65,7 +65,7 @@ test('a lease that is renewed in time is not lost', async (t) => {
   assert.equal(await renewLease(db, job.lease, { until: 90_000 }), false)
 })
 
-/** Every write that a worker can make, with what a stale one must not do. */
+/** Every write that a worker can make, and what a stale one must not do. */
 const writes: ((db: Db, lease: Lease) => Promise<boolean | undefined>)[] = [
   (db, lease) => renewLease(db, lease, { until: 1 }),
   (db, lease) => finishJob(db, lease, { result: { stale: true }, at: 1 }),

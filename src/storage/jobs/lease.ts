@@ -6,10 +6,10 @@ import type { Tables } from '../tables.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
 import { dropResult, storeResult, type WrittenResult } from './results.ts'
 
-/** The right to write to a job: it ends as soon as another claim raises the epoch. */
+/** The right to write to a job. It ends as soon as another claim increments the epoch. */
 export type Lease = { id: string; epoch: number }
 
-/** Extends a lease; false when it was lost, and then the owner must stop. */
+/** Extends a lease; returns false if it was lost, and then the owner must stop. */
 export async function renewLease(
   db: Db,
   lease: Lease,
@@ -18,7 +18,7 @@ export async function renewLease(
   return changesJob(db, lease, { lease_until: until })
 }
 
-/** What a job ends with. A redacted recording takes the place of the original. */
+/** What a job ends with. A redacted recording replaces the original. */
 export type JobEnd = {
   result: WrittenResult
   redactedSound?: RedactedAudio | undefined
@@ -26,9 +26,9 @@ export type JobEnd = {
 }
 
 /**
- * Ends a job with its result, and queues what is to be told of it, in one transaction; with a redacted
- * recording, also forgets the original unless another job uses it. False, and no change, when the lease
- * was lost.
+ * Ends a job with its result and queues the notifications, in one transaction. With a redacted
+ * recording, also deletes the file row of the original unless another job uses it. Returns false,
+ * and changes nothing, if the lease was lost.
  */
 export async function finishJob(
   db: Db,
@@ -46,10 +46,10 @@ export async function finishJob(
   }
 }
 
-/** Why a job failed, as its reader sees it. */
+/** Why a job failed, as its client sees it. */
 export type JobFailure = { code: number; message: string }
 
-/** Ends a job with the reason why it failed, likewise. */
+/** Ends a job with the reason why it failed, likewise in one transaction under the lease. */
 export async function failJob(
   db: Db,
   lease: Lease,
@@ -63,7 +63,9 @@ export async function failJob(
   return endJob(db, lease, { change, at })
 }
 
-/** Puts a job back for a further attempt; false, and no change, when the lease was lost. */
+/**
+ * Requeues a job for another attempt. Returns false, and changes nothing, if the lease was lost.
+ */
 export async function retryJob(
   db: Db,
   lease: Lease,
@@ -73,8 +75,8 @@ export async function retryJob(
 }
 
 /**
- * Puts a job back as if this attempt had not begun, with the moment since which it waits for space, if
- * it does; false, and no change, when the lease was lost.
+ * Requeues a job as if this attempt had not begun, with the time since which it has waited for
+ * space, if any. Returns false, and changes nothing, if the lease was lost.
  */
 export async function releaseJob(
   db: Db,
@@ -91,7 +93,7 @@ export async function releaseJob(
   return result.numUpdatedRows === 1n
 }
 
-/** What a job loses when nobody works on it. */
+/** The columns to clear when nobody works on a job. */
 const idle = {
   lease_owner: null,
   lease_until: null,
@@ -101,7 +103,10 @@ const idle = {
 }
 const waiting = { ...idle, status: 'queued' } as const
 
-/** What ends: a job created in a burst may carry a moment slightly ahead of the clock; it never ends before it began. */
+/**
+ * The columns of a job that ends. A job created in a burst may have a creation time slightly ahead
+ * of the clock; it never ends before it began.
+ */
 export function ended(at: number) {
   const latest = sql<number>`case when created_at > ${at} then created_at else ${at} end`
   return { ...idle, completed_at: latest }
@@ -131,7 +136,7 @@ async function changesJob(db: Db, lease: Lease, change: Change): Promise<boolean
   return result.numUpdatedRows === 1n
 }
 
-/** The fence: a write under a lease that is no longer the job's newest finds no row. */
+/** The fence: a write under a lease that is no longer the job's newest matches no row. */
 export function whereLeased(db: Db, { id, epoch }: Lease) {
   return db.sql
     .updateTable('jobs')

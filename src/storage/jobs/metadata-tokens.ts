@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto'
 const TOKEN_BYTES = 16
 
 /**
- * The tokens of an account's metadata: one for each key at each depth, made of the path and of the
- * value as the contract compares it (2.4). A job matches a filter exactly when it has all the
- * filter's tokens: scalars are equal when their text is, lists when all their items are, and an
- * object that is asked for need only be there; its keys have tokens of their own.
+ * Returns the tokens of an account's metadata: one per key at each depth, built from the path and
+ * the value as the contract compares it (2.4). A job matches a filter exactly when it has all
+ * tokens of the filter. Scalars are equal if their text is, lists if all their items are. A
+ * requested object only has to exist; its keys have tokens of their own.
  */
 export function metadataTokens(account: string, metadata: Record<string, unknown>): Buffer[] {
   return Object.entries(metadata).flatMap(([key, value]) => tokensAt([key], value))
@@ -22,13 +22,13 @@ export function metadataTokens(account: string, metadata: Record<string, unknown
   }
 }
 
-/** A value so that equal ones, in the sense above, have equal descriptions. */
+/** Describes a value so that values that are equal in the above sense have equal descriptions. */
 function describe(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(describeWhole)
   return isObject(value) ? {} : String(value)
 }
 
-/** As `describe`, with an object's keys: within a list nothing may be left out. */
+/** Like `describe`, but with an object's keys: within a list nothing may be left out. */
 function describeWhole(value: unknown): unknown {
   if (!isObject(value)) return describe(value)
   const keys = Object.keys(value).sort()

@@ -10,7 +10,7 @@ test('progress is there while somebody works on the job', async (t) => {
   const id = (await addJob(db))!
   assert.equal(await findProgress(db, { id, account: 'acme' }), undefined)
   const job = await claim(db)
-  const progress = { stage: 'recognise', fraction: 0.5, secondsLeft: 12 }
+  const progress = { stage: 'recognize', fraction: 0.5, secondsLeft: 12 }
   await recordProgress(db, job!.lease, progress)
   assert.deepEqual(await findProgress(db, { id, account: 'acme' }), progress)
   assert.equal(await findProgress(db, { id, account: 'other' }), undefined)

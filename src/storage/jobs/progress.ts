@@ -2,7 +2,9 @@ import type { Db } from '../db.ts'
 import type { JobId } from './jobs.ts'
 import { type Lease, whereLeased } from './lease.ts'
 
-/** How far a job in hand is; best effort, forgotten when the job ends or goes back to the queue. */
+/**
+ * The progress of a running job. Best effort: dropped when the job ends or returns to the queue.
+ */
 export type JobProgress = {
   stage: string
   /** 0 to 1, of the whole job. */
@@ -10,7 +12,7 @@ export type JobProgress = {
   secondsLeft: number | null
 }
 
-/** Notes how far a job is; changes nothing when the lease was lost. */
+/** Records the progress of a job; changes nothing if the lease was lost. */
 export async function recordProgress(db: Db, lease: Lease, progress: JobProgress): Promise<void> {
   await whereLeased(db, lease)
     .set({
@@ -21,7 +23,7 @@ export async function recordProgress(db: Db, lease: Lease, progress: JobProgress
     .execute()
 }
 
-/** How far a job is; undefined when there is no such job or nobody works on it. */
+/** Returns the progress of a job; undefined if there is no such job or nobody works on it. */
 export async function findProgress(
   db: Db,
   { id, account }: Pick<JobId, 'id' | 'account'>,

@@ -5,9 +5,9 @@ import type { JobFailure } from './lease.ts'
 import { MAX_INTERRUPTIONS } from './queue.ts'
 
 /**
- * Puts back every job that a process which is gone had in hand, as if that attempt had not begun, and makes every waiting job due, for
- * the clock may have been turned back since. Only for a server that has just locked its folder: the
- * lock proves that no other owner lives.
+ * Requeues every job that a dead process was running, as if that attempt had not begun. Makes every
+ * waiting job due, because the clock may have been turned back since. Only for a server that has
+ * just locked its folder: the lock proves that no other owner is alive.
  */
 export async function returnOrphans(db: Db, { now }: { now: number }): Promise<number> {
   await sql`update jobs set run_after = ${now}
@@ -16,8 +16,8 @@ export async function returnOrphans(db: Db, { now }: { now: number }): Promise<n
 }
 
 /**
- * Puts back the jobs whose lease ran out: their owner is gone. Those that the caller has `inHand` it
- * has not lost, however long the disk kept it from renewing.
+ * Requeues the jobs whose lease has expired: their owner is gone. The jobs in `inHand`, which the
+ * caller is running, are not lost, however long the disk delayed their renewal.
  */
 export async function returnLostJobs(
   db: Db,
@@ -44,7 +44,7 @@ async function returnJobs(db: Db, { now, lost, attempt, interruptions }: Return)
   return Number(numAffectedRows ?? 0)
 }
 
-/** Ends the waiting jobs that no claim would take: no attempt left, or too many servers lost. */
+/** Fails the waiting jobs that no claim would take: no attempt left, or too many servers lost. */
 export function failExhaustedJobs(
   db: Db,
   options: { maxAttempts: number; failure: JobFailure; at: number },
@@ -53,7 +53,7 @@ export function failExhaustedJobs(
   return failWaiting(db, { ...options, which })
 }
 
-/** Ends the jobs that have been waiting since before `since`; returns their ids. */
+/** Fails the jobs that have been waiting since before `since`; returns their ids. */
 export function failOverdueJobs(
   db: Db,
   options: { since: number; failure: JobFailure; at: number },
@@ -72,7 +72,7 @@ async function failWaiting(db: Db, options: FailWaiting): Promise<string[]> {
   }
 }
 
-/** So many jobs are ended in one transaction: others can write between two. */
+/** Jobs ended per transaction, so that others can write in between. */
 const BATCH = 100
 
 async function failSome(tx: Db, { which, failure, at }: FailWaiting): Promise<string[]> {
@@ -88,7 +88,7 @@ async function failSome(tx: Db, { which, failure, at }: FailWaiting): Promise<st
   return rows.map(({ id }) => id)
 }
 
-/** Ids of all jobs that have not ended, waiting or in hand. */
+/** Returns the ids of all jobs that have not ended, waiting or running. */
 export async function findActiveJobs(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from jobs
@@ -96,7 +96,10 @@ export async function findActiveJobs(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** When the next waiting job becomes due after `now`, and since when the oldest one has been due. */
+/**
+ * Returns when the next waiting job becomes due after `now`, and since when the oldest one has been
+ * due.
+ */
 export async function findNextDue(
   db: Db,
   { now }: { now: number },

@@ -16,17 +16,17 @@ type Requested = {
   account: string
   createdAt: number
   params: Record<string, unknown>
-  /** Their JSON text, where it is written already; `params` may then lack the rest of long lists. */
+  /** Their JSON text, if it is already written; `params` may then lack the rest of long lists. */
   paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
 }
 
-/** A job of recorded audio, to be queued. */
+/** A recorded-audio job to be queued. */
 export type NewRecordedJob = Requested & {
   kind?: 'pre-recorded'
-  /** The moment from which it may run, on the clock of the queue. */
+  /** The time from which it may run, by the clock of the queue. */
   runAfter: number
-  /** A file of the account, or one that has yet to be fetched from `source`. */
+  /** A file of the account, or one still to be fetched from `source`. */
   file: Pick<JobFile, 'id' | 'filename' | 'source'>
 }
 
@@ -34,14 +34,16 @@ export type NewRecordedJob = Requested & {
 export type NewLiveJob = Requested & {
   kind: 'live'
   token: string
-  /** Of the key that asks for it, if that may be revoked. */
+  /** The hash of the key that requests it, if that key may be revoked. */
   keyHash?: string | undefined
   channels: number
-  /** The message by which its callback hears of it, when that wants to. */
+  /** The message that notifies its callback of the start, if the callback wants it. */
   startMessage?: SessionMessage | undefined
 }
 
-/** Makes the JSON text of a message about a session; undefined when its callback is not to have it. */
+/**
+ * Builds the JSON text of a message about a session; undefined if its callback does not want it.
+ */
 export type SessionMessage = (
   params: Record<string, unknown>,
   session: { id: string; at: number },
@@ -51,16 +53,16 @@ export type SessionMessage = (
 export type NewJob = NewRecordedJob | NewLiveJob
 
 /**
- * Jobs that an account may have waiting; of live sessions, which never wait for others, those that
- * have not ended.
+ * How many jobs an account may have waiting. Live sessions never wait for others, so for them all
+ * that have not ended count.
  */
 export type QueueLimit = { maxQueued: number }
 
 /**
- * Queues a job, in the caller's transaction, with what is to be told of it, and tells whether it did.
- * One statement puts the job there:
- * an account can never have more than `maxQueued` waiting, an upload is there and the account's own
- * at the moment its job is, and `created_at` rises from job to job, which gives lists their order.
+ * Queues a job with its notifications, in the caller's transaction; returns whether it did. A
+ * single statement inserts the job: an account can never have more than `maxQueued` waiting, an
+ * upload exists and belongs to the account at the moment its job is created, and `created_at` rises
+ * from job to job, which gives lists their order.
  */
 export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit): Promise<boolean> {
   const { id, account, createdAt, kind = 'pre-recorded' } = job
@@ -101,13 +103,13 @@ async function announce(tx: Db, job: NewJob, { createdAt: at }: Created): Promis
   await queueWebhooks(tx, job, [event], { at })
 }
 
-/** Which jobs the limit counts; in the words of their index, by which they are found. */
+/** Which jobs the limit counts, worded like the index that finds them. */
 const counted = {
   'pre-recorded': sql`status = 'queued'`,
   live: sql`(status = 'queued' or status = 'processing')`,
 }
 
-/** What the job knows of its recording: a select of one row, or of none when the upload is not there. */
+/** Selects what the job knows of its recording: one row, or none if the upload does not exist. */
 function fileOf(job: NewJob) {
   if (job.kind === 'live') {
     return sql`(select ${randomUUID()} as id, null as filename, null as source,
@@ -129,9 +131,9 @@ async function recordToken(tx: Db, job: NewLiveJob, { createdAt }: Created): Pro
   await tx.sql.insertInto('live_sessions').values(row).execute()
 }
 
-/** Makes a job found by its metadata. */
+/** Indexes a job by its metadata. */
 async function indexMetadata(tx: Db, job: NewJob, { kind, createdAt }: Created): Promise<void> {
-  // As it is stored, where a number that is too large has become null: deletion finds it so.
+  // As it is stored, where a too large number has become null, so that deletion finds it.
   const stored = JSON.parse(JSON.stringify(job.customMetadata))
   const tokens = metadataTokens(job.account, stored)
   if (tokens.length === 0) return
@@ -140,26 +142,26 @@ async function indexMetadata(tx: Db, job: NewJob, { kind, createdAt }: Created):
     values ${sql.join(rows)}`.execute(tx.sql)
 }
 
-/** A job in hand, with the right to write to it. */
+/** A running job, with the right to write to it. */
 export type ClaimedJob = {
   id: string
   account: string
   lease: Lease
   /** Counts from 1. */
   attempt: number
-  /** The moment from which it waited to be claimed, on the clock of the queue. */
+  /** The time from which it waited to be claimed, by the clock of the queue. */
   dueAt: number
-  /** Whether its recording is here. */
+  /** Whether its recording is stored here. */
   isFetched: boolean
-  /** Since when it waits, again and again, for space on the disk; by the clock of the queue. */
+  /** Since when it has been waiting repeatedly for disk space, by the clock of the queue. */
   spaceWaitSince: number | null
   params: Record<string, unknown>
   file: JobFile
 }
 
 /**
- * So many servers may go down with a job in hand before the job is taken for the cause. Restarts alone
- * must never end a job, see docs/decisions/0014-lost-servers-cost-no-attempt.md.
+ * After this many servers went down while running a job, the job is assumed to be the cause.
+ * Restarts alone must never end a job, see docs/decisions/0014-lost-servers-cost-no-attempt.md.
  */
 export const MAX_INTERRUPTIONS = 100
 
@@ -169,20 +171,20 @@ export type ClaimOptions = {
   now: number
   leaseUntil: number
   maxAttempts: number
-  /** Jobs of one account that may be processed at the same time. */
+  /** How many jobs of one account may be processed at a time. */
   maxPerAccount: number
-  /** Only jobs whose recording is here, or only those for which it has yet to be fetched. */
+  /** Only jobs whose recording is stored here, or only those for which it must still be fetched. */
   only?: 'fetched' | 'unfetched' | undefined
 }
 
-/** The recording of `waiting` lies elsewhere still. */
+/** The recording of `waiting` has not been fetched yet. */
 const unfetched = sql<SqlBool>`(waiting.file_source is not null
   and not exists (select 1 from files where files.id = waiting.file_id))`
 
 /**
- * Hands the next waiting job to `owner`, or nothing: higher priority first, then the account that has
- * the fewest running, then the oldest. One statement: two owners can never hold one job, an attempt
- * is counted before it begins, and the limit of an account holds.
+ * Assigns the next waiting job to `owner`, if there is one: higher priority first, then the account
+ * with the fewest running jobs, then the oldest. It is one statement, so two owners can never hold
+ * one job, an attempt is counted before it begins, and the limit of an account holds.
  */
 export async function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
   const { owner, now, leaseUntil, maxAttempts, maxPerAccount, only } = options

@@ -18,7 +18,7 @@ import {
   storeResultText,
 } from './results.ts'
 
-/** Pieces one by one, and how far they were read. */
+/** Yields chunks one by one, and records how far they were read. */
 function piecesOf(texts: readonly string[]) {
   const seen = { read: 0, isClosed: false }
   async function* pieces(): AsyncGenerator<string> {

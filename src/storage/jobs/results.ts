@@ -4,26 +4,32 @@ import type { Db } from '../db.ts'
 import { storageError } from '../sqlite/storage-error.ts'
 import type { JobRow } from '../tables.ts'
 
-/** What a job answers, in the words of the API. To this room it is only a JSON value. */
+/** The result of a job as the API returns it. To this module it is only a JSON value. */
 export type JobResult = Record<string, unknown>
 
-/** A result, or the JSON text of one that was written elsewhere. */
+/** A result, or the JSON text of one that was serialized elsewhere. */
 export type WrittenResult = JobResult | string
 
-/** What a row has to hold of a result: its text, or the object that holds it and the bytes of that. */
+/** The columns of a result: its text, or the object that holds it and the size of that in bytes. */
 export type ResultColumns = Pick<JobRow, 'result' | 'result_object' | 'result_size'>
 
-/** A result up to this size lies in its row; a longer one would make every list of jobs slow to read. */
+/**
+ * A result up to this size is stored in its row; a longer one would make every list of jobs slow to
+ * read.
+ */
 export const MAX_INLINE_RESULT_BYTES = 256 * 1024
 
-/** Writes a long result to an object of its own, never over another; returns what the row has to hold. */
+/**
+ * Writes a long result to an object of its own, never over another one; returns the columns of the
+ * row.
+ */
 export function storeResult(db: Db, result: WrittenResult): Promise<ResultColumns> {
   return storeResultText(db, once(typeof result === 'string' ? result : JSON.stringify(result)))
 }
 
 /**
- * The same for JSON text that comes in pieces, none of which ends within a character. A long one is
- * never in memory whole.
+ * The same for JSON text that comes in chunks, none of which ends within a character. A long text
+ * is never in memory as a whole.
  */
 export async function storeResultText(
   db: Db,
@@ -73,10 +79,10 @@ export async function dropResult(
   if (result_object !== null) await db.objects.delete(result_object)
 }
 
-/** Where the JSON text of a result lies: in the row, or in an object of its own. */
+/** Where the JSON text of a result is stored: in the row, or in an object of its own. */
 export type StoredResult = { text: string } | { object: string }
 
-/** Where a row says that its result lies; null while there is none. */
+/** Reads from a row where its result is stored; null while there is none. */
 export function storedResult({
   result,
   result_object,
@@ -86,8 +92,8 @@ export function storedResult({
 }
 
 /**
- * The JSON text of a result; undefined when its object is gone, which happens to a job that was
- * deleted after its row was read, or whose result was replaced.
+ * Returns the JSON text of a result; undefined if its object is gone, because the job was deleted
+ * after its row was read, or its result was replaced.
  */
 export async function readResult(db: Db, stored: StoredResult): Promise<string | undefined> {
   if ('text' in stored) return stored.text
@@ -99,12 +105,12 @@ export async function readResult(db: Db, stored: StoredResult): Promise<string |
   }
 }
 
-/** A result of a job that is done, as its row was read. */
+/** A result of a finished job, as its row was read. */
 export type ReadResult = { jobId: string; stored: StoredResult }
 
 /**
- * Puts another result in the place of one that was read. One statement: false, and no change, when the job was
- * deleted meanwhile or its result is another one by now. What it ended with is all that changes of the job.
+ * Replaces a result that was read, in one statement. Returns false, and changes nothing, if the job
+ * was deleted meanwhile or already has another result. Only the result of the job changes.
  */
 export async function replaceResult(
   db: Db,

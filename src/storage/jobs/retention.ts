@@ -1,15 +1,18 @@
 import { type Db, inTransaction } from '../db.ts'
 import { deleteEndedJob } from './jobs.ts'
 
-/** So many jobs are deleted in one transaction: others can write between two. */
+/** Jobs deleted per transaction, so that others can write in between. */
 const BATCH = 100
 
-/** What a batch removed: the jobs, and the objects that lost their last row, for the caller to delete. */
+/**
+ * What a batch removed: the jobs, and the objects that lost their last row, for the caller to
+ * delete.
+ */
 export type ExpiredJobs = { ids: string[]; objects: string[] }
 
 /**
- * Deletes jobs that ended before a moment, oldest first, some at a time; none are left when it returns
- * no ids. An object whose deletion a crash prevents is removed by the next start.
+ * Deletes one batch of jobs that ended before a given time, oldest first; none are left when it
+ * returns no ids. If a crash prevents the deletion of an object, the next start removes it.
  */
 export function deleteExpiredJobs(
   db: Db,

@@ -2,23 +2,23 @@ import type { FileHandle } from 'node:fs/promises'
 import { writeAt } from '../objects/file-io.ts'
 import { storageError } from '../sqlite/storage-error.ts'
 
-/** Bytes of each file that count. */
+/** How many bytes of each file are valid. */
 export type AppendedSizes = { soundBytes: number; logBytes: number }
 
-/** Appends to the two files of a live session; see `LiveFiles` for what it guarantees. */
+/** Appends to the two files of a live session; see `LiveFiles` for its guarantees. */
 export type Appender = {
   readonly sizes: AppendedSizes
-  /** Bytes of the log that no loss of power takes away. */
+  /** Bytes of the log that survive a power loss. */
   readonly storedLogBytes: number
   write(sound: Uint8Array | undefined, lines: readonly string[]): Promise<void>
   sync(): Promise<void>
-  /** Resolves when all that was given to `write` is written, or has failed. */
+  /** Resolves when everything given to `write` is written, or has failed. */
   settled(): Promise<void>
-  /** Lets what was given end, and takes nothing more. */
+  /** Completes pending writes, and accepts nothing more. */
   close(): Promise<void>
 }
 
-/** What one call of `write` gave. */
+/** The arguments of one `write` call. */
 type Entry = {
   sound: Uint8Array | undefined
   lines: readonly string[]
@@ -26,8 +26,8 @@ type Entry = {
 }
 
 /**
- * Appends behind `sizes`, up to which all is on the disk. One write is under way at a time, with all that
- * has come since the one before; likewise one sync.
+ * Appends after `sizes`, up to which everything is on disk. One write runs at a time, with
+ * everything that has arrived since the last one; syncs work the same way.
  */
 export function createAppender(
   files: { sound: FileHandle; log: FileHandle; soundStart: number },
@@ -41,7 +41,7 @@ export function createAppender(
   /** The sync that has not begun yet, and the last one. */
   let nextSync: Promise<void> | undefined
   let lastSync: Promise<void> = Promise.resolve()
-  /** Files whose bytes may not be on the disk yet. */
+  /** Files whose bytes may not be on disk yet. */
   const unsynced = new Set<FileHandle>()
   /** A write that failed since the last sync. */
   let failure: { error: unknown } | undefined
@@ -69,7 +69,9 @@ export function createAppender(
     isWriting = false
   }
 
-  /** The sound goes first: a process that is killed in between leaves no line that tells of too much. */
+  /**
+   * Writes the audio first: a process killed in between leaves no line that reports too much audio.
+   */
   async function append(entries: readonly Entry[]): Promise<void> {
     const sounds = entries.flatMap(({ sound }) => (sound && sound.length > 0 ? [sound] : []))
     const lines = entries.flatMap(({ lines }) => lines.map((line) => `${line}\n`))
@@ -83,7 +85,7 @@ export function createAppender(
     logBytes += text.length
   }
 
-  /** Removes what a failed write has left: its lines would count after a crash. */
+  /** Removes the remains of a failed write: its lines would count after a crash. */
   async function takeBack(error: unknown): Promise<void> {
     try {
       await log.truncate(logBytes)
@@ -109,7 +111,7 @@ export function createAppender(
       for (const file of files) await file.datasync()
       storedLogBytes = size
     } catch (cause) {
-      // Linux forgets what it could not write: another try would succeed without it.
+      // Linux forgets what it could not write: a second sync would succeed without those bytes.
       end ??= { error: storageError(cause) }
       throw end.error
     }

@@ -10,7 +10,7 @@ import { beginLiveJob, failLiveJob } from './live-jobs.ts'
 const params = { callback: true, callback_config: { url: 'https://hooks.example/live' } }
 const failure = { code: 500, message: 'failed' }
 
-/** A store that counts its transactions. */
+/** Opens a store that counts its transactions. */
 async function openCounting(t: TestContext) {
   const { db } = await openTestStorage(t)
   const counted = { transactions: 0 }

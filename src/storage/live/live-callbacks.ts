@@ -4,8 +4,8 @@ import { type LiveCallback, queueLiveCallbacks } from '../deliveries/delivery-ou
 import type { Lease } from '../jobs/lease.ts'
 
 /**
- * Queues messages of a session in hand for its callback: all of them or none. Resolves to how many were
- * left out because too many wait; undefined, and no change, when the lease was lost.
+ * Queues messages of a running session for its callback: all of them or none. Resolves to how many
+ * were left out because too many wait; undefined, with no change, if the lease was lost.
  */
 export type QueueCallbacks = (
   lease: Lease,
@@ -18,13 +18,13 @@ type Asked = {
   outcome: PromiseWithResolvers<number | undefined>
 }
 
-/** So many sessions keep other writers waiting for some milliseconds. */
+/** This many sessions keep other writers waiting for some milliseconds. */
 const MAX_TOGETHER = 50
 
 /**
- * Makes what queues live callbacks; of one job `maxQueued` may wait before messages that pass are left out.
- * What sessions ask for while others are being written shares one transaction, and with it one sync of
- * the disk: the disk is needed for their sound.
+ * Creates the function that queues live callbacks. `maxQueued` messages of a job may wait before
+ * superseded ones are left out. Requests made during a write share the next transaction, and with
+ * it one disk sync, because the sessions need the disk for their audio.
  */
 export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }): QueueCallbacks {
   const waiting: Asked[] = []
@@ -46,7 +46,7 @@ export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }
       for (const [i, { outcome }] of asked.entries()) outcome.resolve(outcomes[i])
     } catch (error) {
       if (asked.length === 1) return asked[0]!.outcome.reject(error)
-      // What is wrong with one is not the fault of the others.
+      // A problem with one must not fail the others.
       for (const one of asked) await writeTogether([one])
     }
   }
@@ -59,12 +59,15 @@ export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }
   }
 }
 
-/** Of all parameters: a vocabulary among them may be a megabyte, which the loop must not read ten times a second. */
+/**
+ * Only these parameters: a vocabulary among the others may be a megabyte, which the event loop must
+ * not parse ten times a second.
+ */
 const callbackParams = sql<string>`json_object(
   'callback', json_extract(request_params, '$.callback'),
   'callback_config', json_extract(request_params, '$.callback_config'))`
 
-/** An earlier process that writes late, or one whose job has ended, finds no job. */
+/** A late write by an earlier process, or one for a job that has ended, matches no job. */
 async function queueHeld(
   tx: Db,
   { lease, messages }: Asked,

@@ -2,24 +2,26 @@ import { writeSync } from 'node:fs'
 import { createRandom } from '../../../test/support/random.ts'
 import { createLiveFiles, openLiveFiles } from './live-files.ts'
 
-/** The sound of every session in these tests, byte by byte. */
+/** Returns the audio of every session in these tests, byte by byte. */
 export function soundAt(from: number, to: number): Buffer {
   const bytes = Buffer.alloc(to - from)
   for (let i = 0; i < bytes.length; i++) bytes[i] = Math.imul(from + i, 2_654_435_761) >>> 24
   return bytes
 }
 
-/** The n-th line of a log, as long as chance wants it; `sound` bytes were there behind it. */
+/**
+ * Returns the n-th line of a log, of random length; `sound` bytes of audio were written before it.
+ */
 export function lineOf(n: number, sound: number, length = 0): string {
   return JSON.stringify({ n, sound, text: 'é'.repeat(length) })
 }
 
-/** How much sound a line tells of. */
+/** Returns how much audio a line reports. */
 export function audioAfter(line: string): number {
   return JSON.parse(line).sound
 }
 
-/** Opens the session in `folder`, or makes it. */
+/** Opens the session in `folder`, or creates it. */
 export function openOrCreate(folder: string) {
   return openLiveFiles(folder, { audioAfter }).catch((error) => {
     if (error.code === 'file_not_found') return createLiveFiles(folder)
@@ -27,7 +29,7 @@ export function openOrCreate(folder: string) {
   })
 }
 
-/** Writes for ever, and tells its parent the number of each line once it is written. */
+/** Writes forever, and sends its parent the number of each line once it is written. */
 async function writeForEver(folder: string, seed: number): Promise<never> {
   const random = createRandom(seed)
   const files = await openOrCreate(folder)

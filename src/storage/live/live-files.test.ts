@@ -48,7 +48,7 @@ async function linesOf(files: LiveFiles): Promise<string[]> {
   return (await Array.fromAsync(files.readLines())).flat()
 }
 
-/** Checks that all is there that the first `count` lines tell of, and nothing else. */
+/** Checks that everything reported by the first `count` lines exists, and nothing else. */
 async function assertWhole(files: LiveFiles, count?: number): Promise<number> {
   const lines = await linesOf(files)
   if (count !== undefined) assert.equal(lines.length, count)
@@ -300,7 +300,7 @@ test('the sound becomes a recording, the same one each time, which outlives its 
   assert.deepEqual(await keepRecording(files, objects, { id, header }), { size: 378 })
   assert.ok((await readFile(objects.path(id))).equals(expected))
 
-  // The server was killed before it noted that: the next one does it again.
+  // The server was killed before it recorded that: the next one does it again.
   await files.close()
   const second = await reopen(t, folder)
   await assertWhole(second, 1)

@@ -9,36 +9,42 @@ import { storageError, throwStorageError } from '../sqlite/storage-error.ts'
 import { type AppendedSizes, createAppender } from './appender.ts'
 
 /**
- * The sound and the log of one live session, in a folder of its own; both are only ever appended to.
- * What a call of `write` gave counts as a whole or not at all. A write that fails (a full disk) takes
- * those that were waiting behind it along, since their lines may build on it; later ones may work again.
- * After a `sync` that failed nothing works any more: nobody can tell what is on the disk.
+ * The audio and the log of one live session, in a folder of its own; both are append-only. The data
+ * of one `write` call counts as a whole or not at all. A failed write (a full disk) also fails
+ * those waiting behind it, because their lines may build on it; later ones may succeed again. After
+ * a failed `sync` nothing works any more: it is unknown what is on disk.
  */
 export type LiveFiles = {
-  /** File that holds the sound, from byte `soundStart` on; before it is room for the header of the recording. */
+  /**
+   * The file that holds the audio, from byte `soundStart` on. The bytes before that are reserved
+   * for the header of the recording.
+   */
   readonly soundPath: string
   readonly soundStart: number
-  /** Bytes of sound written, and of the log. */
+  /** Bytes of audio written, and of the log. */
   readonly soundBytes: number
   readonly logBytes: number
   /**
-   * Appends sound, then the lines of the log that tell of it. Resolves when both are written: a process
-   * that is killed loses nothing of it. Calls keep their order; those that wait are joined into one
-   * write. The bytes of `sound` must stay as they are until then.
+   * Appends audio, then the log lines that report it. Resolves when both are written: a killed
+   * process loses nothing of it. Calls keep their order; waiting ones are joined into one write.
+   * The bytes of `sound` must not change until then.
    */
   write(sound: Uint8Array | undefined, lines: readonly string[]): Promise<void>
   /**
-   * Resolves when all that was given to `write` before is on the disk; fails when one of these writes
-   * failed since the last sync. Calls at the same time share a sync.
+   * Resolves when everything passed to `write` before is on disk; fails if one of these writes
+   * failed since the last sync. Concurrent calls share a sync.
    */
   sync(): Promise<void>
-  /** Sound from byte `from` up to byte `to`, which must have been written. */
+  /** Reads audio from byte `from` up to byte `to`, which must have been written. */
   readSound(from: number, to: number): Promise<Uint8Array>
-  /** All lines in order, some hundred at a time; sees what was given to `write` before the first is asked for. */
+  /**
+   * Reads all lines in order, some hundred at a time, including everything passed to `write` before
+   * the first is requested.
+   */
   readLines(): AsyncGenerator<string[]>
-  /** Likewise those from byte `start` of the log on, where one begins, that are on the disk. */
+  /** Reads the lines that are on disk, from byte `start` of the log, where a line must begin. */
   readStoredLines(start: number): AsyncGenerator<LogLine[]>
-  /** Waits for what was given to `write`. */
+  /** Waits for everything passed to `write`. */
   close(): Promise<void>
 }
 
@@ -46,8 +52,8 @@ export type LiveFiles = {
 const SOUND_START = 44
 
 /**
- * Makes the folder of a new session. It is there whole or not at all, and its name is on the disk before
- * this resolves; a folder that has files already is an error.
+ * Creates the folder of a new session. It exists as a whole or not at all, and its name is on disk
+ * before this resolves. A folder that already has files is an error.
  */
 export async function createLiveFiles(folder: string): Promise<LiveFiles> {
   const parent = dirname(folder)
@@ -67,10 +73,11 @@ export async function createLiveFiles(folder: string): Promise<LiveFiles> {
 }
 
 /**
- * Opens what an earlier process left; fails with `file_not_found` when there is no such session. Drops
- * a torn last line, cuts the log at the first line that tells of more sound than there is (only a loss
- * of power does that), then cuts off sound that no line tells of. `soundAfter(line)` = bytes of sound
- * after that line; undefined when it tells of none. What is left is on the disk when this resolves.
+ * Opens what an earlier process left; fails with `file_not_found` if there is no such session.
+ * Drops an incomplete last line, cuts the log at the first line that reports more audio than there
+ * is (only a power loss causes that), then cuts off audio that no line reports. `audioAfter(line)`
+ * = bytes of audio after that line; undefined if it reports none. Everything that remains is on
+ * disk when this resolves.
  */
 export async function openLiveFiles(
   folder: string,
@@ -137,7 +144,9 @@ function pathsOf(folder: string): { sound: string; log: string } {
   return { sound: join(folder, 'sound'), log: join(folder, 'log') }
 }
 
-/** How far the log can be believed, and how much sound it tells of. A loss of power leaves zeros, too. */
+/**
+ * Finds how far the log is valid, and how much audio it reports. A power loss can also leave zeros.
+ */
 async function readTold(
   log: FileHandle,
   { audioAfter, soundSize }: { audioAfter(line: string): number | undefined; soundSize: number },
@@ -154,7 +163,7 @@ async function readTold(
   return told
 }
 
-/** Takes back what lies beyond `size`, for good: what is written next must not have it behind it. */
+/** Truncates the file to `size`, durably: nothing of the rest may follow what is written next. */
 async function cutTo(handle: FileHandle, size: number): Promise<void> {
   if ((await handle.stat()).size <= size) return
   await handle.truncate(size)
@@ -162,9 +171,10 @@ async function cutTo(handle: FileHandle, size: number): Promise<void> {
 }
 
 /**
- * Makes the sound a recording: writes `header` before it and the pad byte of RIFF behind an odd length,
- * syncs, and stores it as object `id`, without a copy where links are possible. Nothing may be written
- * afterwards. The folder stays until `removeLiveFiles`; to do it all again after a crash gives the same.
+ * Turns the audio into a recording: writes `header` before it and the RIFF pad byte after an odd
+ * length, syncs, and stores it as object `id`, without a copy where links are possible. Nothing may
+ * be written afterwards. The folder stays until `removeLiveFiles`; repeating it all after a crash
+ * gives the same result.
  */
 export async function keepRecording(
   files: LiveFiles,
@@ -192,12 +202,12 @@ export async function keepRecording(
   return { size }
 }
 
-/** Removes the folder of a session, which need not be there. */
+/** Removes the folder of a session, if it exists. */
 export async function removeLiveFiles(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true }).catch(throwStorageError)
 }
 
-/** The names of the folders of sessions in `parent`, which need not be there. */
+/** Returns the names of the session folders in `parent`, which may be missing. */
 export async function listLiveFiles(parent: string): Promise<string[]> {
   return readdir(parent).catch((error) => {
     if (error.code === 'ENOENT') return []
@@ -205,12 +215,15 @@ export async function listLiveFiles(parent: string): Promise<string[]> {
   })
 }
 
-/** The job of a session: `open` when it is to go on, `ended`, or `unknown`, as after an older database was restored. */
+/**
+ * The job of a session: `open` if it continues, `ended`, or `unknown`, as after an older database
+ * was restored.
+ */
 export type SessionFate = 'open' | 'ended' | 'unknown'
 
 /**
- * Removes from `parent` the folders of sessions that have ended, and makes orphans of those whose sound
- * may be all that is left of them; without `orphans` these are removed too.
+ * Removes from `parent` the folders of ended sessions. Turns folders whose audio may be all that is
+ * left of a session into orphans; without `orphans`, removes these too.
  */
 export async function removeStaleLiveFiles(
   parent: string,

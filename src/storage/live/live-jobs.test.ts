@@ -37,7 +37,7 @@ const end: LiveEnd = {
   at: 9000,
 }
 
-/** Every row of a table, for what must not change. */
+/** Returns every row of a table, to check that nothing changes. */
 function rows(db: Db, table: 'jobs' | 'live_sessions') {
   return db.sql.selectFrom(table).selectAll().execute()
 }

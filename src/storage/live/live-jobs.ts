@@ -15,7 +15,7 @@ import { insertFile } from '../objects/files.ts'
 import type { JobRow } from '../tables.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 
-/** What a session has to know of its job. */
+/** What a session needs to know about its job. */
 export type LiveJob = {
   id: string
   account: string
@@ -26,15 +26,21 @@ export type LiveJob = {
   fileId: string
 }
 
-/** Whose session a token is: its job, unless that was deleted, and whether it can take no sound any more. */
+/**
+ * The session that a token belongs to: its job, unless deleted, and whether it accepts no more
+ * audio.
+ */
 export type TokenHolder = {
   job: LiveJob | undefined
   ended: boolean
-  /** The hash of the key that made it; null where that is not known. */
+  /** The hash of the key that created it; null if unknown. */
   keyHash: string | null
 }
 
-/** Finds whose a token is; undefined when nobody's, or when the session ended more than `grace` seconds ago. */
+/**
+ * Finds the session of a token; undefined if there is none, or if it ended more than `grace`
+ * seconds ago.
+ */
 export async function findLiveJobByToken(
   db: Db,
   token: string,
@@ -57,7 +63,7 @@ export async function findLiveJobByToken(
   return { job: row && toLiveJob(row), ended: !isOpen, keyHash: session.key_hash }
 }
 
-/** Every session that has not ended, oldest first: those that a new server takes up again. */
+/** Returns every session that has not ended, oldest first: those that a new server resumes. */
 export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
   const rows = await db.sql
     .selectFrom('jobs')
@@ -71,8 +77,8 @@ export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
 }
 
 /**
- * Takes a session in hand, when its first socket connects and again after a restart: whoever had it
- * before can write no more. Undefined when it has ended or is gone.
+ * Claims a session, when its first socket connects and again after a restart. Its previous owner
+ * can write no more. Returns undefined if it has ended or is gone.
  */
 export function beginLiveJob(
   db: Db,
@@ -105,7 +111,7 @@ async function begin(
   return { id, epoch: row.lease_epoch }
 }
 
-/** That of the first connection. */
+/** The epoch of the first connection. */
 const FIRST_EPOCH = 1
 
 /** What was recorded of a session, in the object of its job. */
@@ -121,8 +127,8 @@ export type LiveEnd = {
 }
 
 /**
- * Ends a session with its result. One transaction: result, recording and status appear together, and
- * the token ends with them. False, and no change, when the lease was lost.
+ * Ends a session with its result. In one transaction, result, recording and status appear together,
+ * and the token expires with them. Returns false, and changes nothing, if the lease was lost.
  */
 export function finishLiveJob(
   db: Db,
@@ -146,15 +152,16 @@ export type LiveFailure = {
   failure: JobFailure
   file?: Recorded | undefined
   at: number
-  /** The message by which its callback hears of its end, when that wants to. */
+  /** The message that notifies its callback of the end, if the callback wants it. */
   endMessage?: SessionMessage | undefined
   /** Ends it only if nobody has connected yet, or if this lease was not lost. */
   only?: 'queued' | Lease | undefined
 }
 
 /**
- * Ends a session with the reason why it failed, beside what a client may have told about it; reason and
- * recording appear together. False, and no change, when it has ended or is gone, or is not as `only` says.
+ * Ends a session with the reason why it failed, next to anything a client has recorded about it.
+ * Reason and recording appear together. Returns false, and changes nothing, if it has ended, is
+ * gone, or is not in the state that `only` requires.
  */
 export function failLiveJob(
   db: Db,
@@ -180,7 +187,7 @@ export function failLiveJob(
   })
 }
 
-/** Behind all that its callback was told before. */
+/** Queues the end message after everything already queued for the callback. */
 async function queueEnd(
   tx: Db,
   job: Pick<JobRow, 'id' | 'account' | 'request_params'>,
@@ -206,7 +213,7 @@ const endColumns = [
   'request_params',
 ] as const satisfies (keyof JobRow)[]
 
-/** In the transaction that ends a job: its token ends with it, and its recording appears. */
+/** Runs in the transaction that ends a job: its token expires and its recording appears with it. */
 async function recordEnd(
   tx: Db,
   { id, account, file_id, completed_at, lease_epoch }: Pick<JobRow, (typeof endColumns)[number]>,
@@ -220,7 +227,7 @@ async function recordEnd(
   if (file) await insertFile(tx, { ...form, ...file, id: file_id!, account, createdAt: at })
 }
 
-/** As in the index on the jobs that have not ended. */
+/** Worded like the index on jobs that have not ended. */
 const isOpen = sql<boolean>`(status = 'queued' or status = 'processing')`
 
 const liveColumns = [

@@ -1,12 +1,15 @@
 import type { Db } from '../db.ts'
 
-/** How long the token of a session that has ended is kept: a creation may be repeated for as long. */
+/** How long the token of an ended session is kept: its creation may be repeated for as long. */
 const KEPT_MS = 24 * 3_600_000
 
-/** What the creation of a live session answers. */
+/** The response to the creation of a live session. */
 export type LiveSession = { id: string; createdAt: number; token: string }
 
-/** Finds how the session of a job is reached, also when the job was deleted since; undefined when that is long ago. */
+/**
+ * Finds the session of a job, with its token, even if the job was deleted since; undefined if that
+ * is long ago.
+ */
 export async function findLiveSession(db: Db, jobId: string): Promise<LiveSession | undefined> {
   const row = await db.sql
     .selectFrom('live_sessions')
@@ -16,7 +19,7 @@ export async function findLiveSession(db: Db, jobId: string): Promise<LiveSessio
   return row && { id: row.job_id, createdAt: row.created_at, token: row.token }
 }
 
-/** Notes when a session ended, in the transaction that ends or deletes its job. */
+/** Records when a session ended, in the transaction that ends or deletes its job. */
 export async function recordSessionEnd(
   tx: Db,
   { id, at }: { id: string; at: number },
@@ -24,7 +27,7 @@ export async function recordSessionEnd(
   await tx.sql.updateTable('live_sessions').set({ ended_at: at }).where('job_id', '=', id).execute()
 }
 
-/** Forgets the tokens of sessions that ended long ago. */
+/** Deletes the tokens of sessions that ended long ago. */
 export async function deleteExpiredTokens(db: Db, { now }: { now: number }): Promise<void> {
   await db.sql
     .deleteFrom('live_sessions')
@@ -33,7 +36,10 @@ export async function deleteExpiredTokens(db: Db, { now }: { now: number }): Pro
     .execute()
 }
 
-/** The hash of the key that made the session of each job; absent for those of which it is not known. */
+/**
+ * Returns the hash of the key that created the session of each job; jobs without a known key are
+ * left out.
+ */
 export async function findSessionKeys(
   db: Db,
   jobIds: readonly string[],

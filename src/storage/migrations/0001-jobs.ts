@@ -1,5 +1,5 @@
 /**
- * Jobs, files and keys. Written in the words that SQLite and PostgreSQL share: `bigint` and
+ * Jobs, files and keys. Written in the subset that SQLite and PostgreSQL share: `bigint` and
  * `double precision` have the affinities of INTEGER and REAL in SQLite.
  */
 export const statements = [
@@ -44,10 +44,10 @@ export const statements = [
     progress_fraction double precision,
     progress_seconds_left double precision
   )`,
-  // Pages of a list, deep ones too, are cut from these two indexes alone; see job-lists.ts.
+  // Pages of a list, deep ones too, are read from these two indexes alone; see job-lists.ts.
   `create index jobs_by_time on jobs (account, created_at desc, id desc)`,
   `create index jobs_by_kind on jobs (account, kind, created_at desc, id desc)`,
-  // The queue reads only what has not ended, however many jobs are kept.
+  // The queue reads only jobs that have not ended, however many jobs are kept.
   `create index jobs_active on jobs (kind, status, account, run_after)
     where status = 'queued' or status = 'processing'`,
   `create index jobs_by_file on jobs (file_id) where file_id is not null`,

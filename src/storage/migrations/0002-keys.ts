@@ -1,4 +1,4 @@
-/** What a key is called, what it may do and how long. A key that was there may do what it could. */
+/** The name, the scopes and the expiry of a key. Existing keys keep what they could do. */
 export const statements = [
   `alter table keys add column name text`,
   `alter table keys add column scopes text not null default 'read,write,live'`,

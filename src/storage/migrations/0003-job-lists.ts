@@ -3,17 +3,18 @@ import { metadataTokens } from '../jobs/metadata-tokens.ts'
 import type { FillOptions } from '../sqlite/migration-progress.ts'
 
 /**
- * What lists are searched by. `job_metadata` is an inverted index of `custom_metadata`: a row per key
- * of a job, under a token that stands for account, key and value, see `metadata-tokens.ts`.
+ * The indexes that lists are searched by. `job_metadata` is an inverted index of `custom_metadata`:
+ * a row per key of a job, under a token that stands for account, key and value, see
+ * `metadata-tokens.ts`.
  */
 export const statements = [
-  // With the status at their end these tell of each job what a filter by several states has to know.
+  // Ending with the status, these contain all that a filter by several statuses needs.
   `drop index jobs_by_time`,
   `drop index jobs_by_kind`,
   `create index jobs_by_time on jobs (account, created_at desc, id desc, status)`,
   `create index jobs_by_kind on jobs (account, kind, created_at desc, id desc, status)`,
   `create index jobs_by_status on jobs (account, kind, status, created_at desc, id desc)`,
-  // Retention deletes by this; a job that has not ended is not in it.
+  // Retention deletes by this index; it contains only jobs that have ended.
   `create index jobs_by_end on jobs (completed_at) where completed_at is not null`,
   `create table job_metadata (
     token blob not null,
@@ -35,12 +36,12 @@ export const statements = [
 
 type Described = { id: string; account: string; kind: string; created_at: number; metadata: string }
 
-/** So many jobs are in memory at a time. */
+/** Jobs in memory at a time. */
 const BATCH = 500
-/** Rows of one statement: a statement for each row took most of the time of a large store. */
+/** Rows per statement: with a statement per row, these took most of the time of a large store. */
 const ROWS_PER_INSERT = 200
 
-/** Makes the jobs that are there already found by their metadata. */
+/** Indexes the existing jobs by their metadata. */
 export async function fill<T>(tx: Kysely<T>, { signal, onProgress }: FillOptions): Promise<void> {
   let done = 0
   for (let after = ''; ; ) {

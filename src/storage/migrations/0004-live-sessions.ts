@@ -1,6 +1,7 @@
 /**
- * The secret of each live session, by which its sockets find it. A row outlives its job: whoever comes
- * too late hears that the session has ended, and a creation that is repeated gets its first answer.
+ * The secret of each live session, by which its sockets find it. A row outlives its job: a client
+ * that connects too late learns that the session has ended, and a repeated creation gets its first
+ * answer.
  */
 export const statements = [
   `create table live_sessions (

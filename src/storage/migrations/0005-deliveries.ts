@@ -1,6 +1,7 @@
 /**
- * What receivers are told: where it goes, how it is signed, what has yet to go out and what went. A
- * delivery is a row from the transaction that it tells of until its log is due to be forgotten.
+ * Notifications of receivers: where they go, how they are signed, what is pending and what was
+ * sent. The transaction of an event writes its delivery as a row, which stays until its log entry
+ * expires.
  */
 export const statements = [
   `create table endpoints (
@@ -49,10 +50,11 @@ export const statements = [
     next_at bigint,
     ended_at bigint
   )`,
-  // An event is told once to a receiver, however often it is noted.
+  // A receiver gets an event once, however often it is recorded.
   `create unique index deliveries_by_job on deliveries (job_id, endpoint_id, seq)
     where job_id is not null`,
-  // The first of each lane (the deliveries of one job to one endpoint) is due, the others wait for it.
+  // The first of each lane (the deliveries of one job to one endpoint) is due, the others wait for
+  // it.
   `create unique index deliveries_head on deliveries (job_id, endpoint_id)
     where state = 'due' and job_id is not null`,
   `create index deliveries_due on deliveries (endpoint_id, next_at, created_at, account)

@@ -1,4 +1,7 @@
-/** The recording that is kept of a job in place of the original: the object that holds it, and its bytes. */
+/**
+ * The recording kept for a job in place of the original: the object that holds it, and its size in
+ * bytes.
+ */
 export const statements = [
   `alter table jobs add column redacted_object text`,
   `alter table jobs add column redacted_size bigint`,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The texts and objects of a job, in bytes, of the row that `row` names. */
+/** Returns the SQL for the bytes of a job's texts and objects, in the row that `row` names. */
 function jobBytes(row: 'new' | 'old' | 'jobs'): string {
   const texts = ['request_params', 'custom_metadata', 'post_session_metadata', 'result']
   return [
@@ -10,16 +10,17 @@ function jobBytes(row: 'new' | 'old' | 'jobs'): string {
   ].join(' + ')
 }
 
-/** Adds bytes to what an account holds. */
+/** Returns the SQL that adds bytes to what an account stores. */
 function add(account: string, bytes: string): string {
   return `insert into account_bytes (account, bytes) values (${account}, ${bytes})
     on conflict (account) do update set bytes = account_bytes.bytes + excluded.bytes;`
 }
 
 /**
- * What each account holds, in bytes: files, results, redacted recordings and what came with jobs. Triggers keep it, so that
- * it changes in the transaction of the rows, whichever statement that is. With it, the size of a result that is an object,
- * and since when a job waits for space.
+ * What each account stores, in bytes: files, results, redacted recordings and data that came with
+ * jobs. Triggers maintain it, so it changes in the transaction of the rows, whichever statement
+ * that is. Also adds the size of a result that is an object, and since when a job has been waiting
+ * for space.
  */
 export const statements = [
   `alter table jobs add column result_size bigint`,
@@ -42,7 +43,10 @@ export const statements = [
     begin ${add('new.account', `${jobBytes('new')} - (${jobBytes('old')})`)} end`,
 ]
 
-/** Counts what is there already, but for results that are objects: their sizes are read behind the start. */
+/**
+ * Counts existing data, except results that are objects: their sizes are read in the background
+ * after the start.
+ */
 export async function fill<T>(tx: Kysely<T>): Promise<void> {
   await sql`insert into account_bytes (account, bytes)
     select account, sum(bytes) from (

@@ -2,10 +2,13 @@ import { type Db, inTransaction } from '../db.ts'
 import { type Lease, whereLeased } from '../jobs/lease.ts'
 import { insertFile, type StoredFile } from './files.ts'
 
-/** What is known of a recording's sound: seconds, and how many channels. */
+/** The properties of a recording's audio: seconds, and the number of channels. */
 export type MediaProperties = { duration: number; channels: number }
 
-/** Corrects what a job says of its recording, which until then was read from its header alone. */
+/**
+ * Corrects a job's information about its recording, which until then came from the file header
+ * alone.
+ */
 export async function recordMedia(db: Db, lease: Lease, sound: MediaProperties): Promise<void> {
   await whereLeased(db, lease)
     .set({ file_duration: sound.duration, file_channels: sound.channels })
@@ -13,8 +16,8 @@ export async function recordMedia(db: Db, lease: Lease, sound: MediaProperties):
 }
 
 /**
- * Makes a fetched recording the file of its job: the file appears and the job learns its length in
- * one transaction. False, and no change, when the lease was lost.
+ * Stores a fetched recording as the file of its job: the file row appears and the job gets its
+ * length in one transaction. Returns false, and changes nothing, if the lease was lost.
  */
 export function recordFetchedFile(db: Db, lease: Lease, file: StoredFile): Promise<boolean> {
   return inTransaction(db, async (tx) => {

@@ -20,7 +20,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path))
 }
 
-/** Waits until the bytes of a file are on the disk. */
+/** Waits until the bytes of a file are on disk. */
 export async function syncFile(path: string): Promise<void> {
   const handle = await open(path, 'r+')
   try {
@@ -30,7 +30,10 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Waits until the names in a folder are on the disk. Windows writes them by itself and opens no folder. */
+/**
+ * Waits until the names in a folder are on disk. Windows does this by itself and cannot open a
+ * folder.
+ */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(path, 'r')

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { throwStorageError } from '../sqlite/storage-error.ts'
 
-/** Writes all bytes one behind the other, from `position` on. */
+/** Writes all bytes consecutively, starting at `position`. */
 export async function writeAt(
   handle: FileHandle,
   bytes: readonly Uint8Array[],
@@ -19,7 +19,7 @@ export async function writeAt(
   }
 }
 
-/** The bytes from `from` up to `to`, fewer where the file ends before. */
+/** Returns the bytes from `from` up to `to`, fewer if the file ends before. */
 export async function readAt(
   handle: FileHandle,
   { from, to }: { from: number; to: number },
@@ -36,14 +36,14 @@ export async function readAt(
   return bytes.subarray(0, length)
 }
 
-/** Some hundred lines are read at once: to make sense of them must not hold the loop. */
+/** Some hundred lines are read at once: parsing them must not block the event loop. */
 const PIECE_BYTES = 64 * 1024
 const NEWLINE = 10
 
 /** A line of a log, and the byte of the log where it ends. */
 export type LogLine = { text: string; end: number }
 
-/** The whole lines of a log from byte `start`, where one begins, up to byte `size`. */
+/** Yields the complete lines of a log from byte `start`, where a line begins, up to byte `size`. */
 export async function* readLog(
   log: FileHandle,
   { start: first = 0, size }: { start?: number; size: number },
@@ -61,7 +61,7 @@ export async function* readLog(
     }
     if (lines.length > 0) yield lines
     else if (from + length >= size) return
-    // A line that is longer than a piece is read again in a larger one.
+    // A line that is longer than a chunk is read again in a larger one.
     length = lines.length > 0 ? PIECE_BYTES : 2 * length
     from += start
   }

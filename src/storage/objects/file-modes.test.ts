@@ -10,7 +10,7 @@ import { closeToOthers, findOpenFiles } from './file-modes.ts'
 
 const OBJECT = '00000000-0000-4000-8000-000000000000'
 
-/** A data folder as a program with a loose umask left it. */
+/** Creates a data folder as a program with a loose umask would. */
 async function makeOpenFolder(folder: string): Promise<void> {
   for (const name of ['.', 'objects', 'objects/00', 'live', 'work']) {
     await mkdir(join(folder, name), { recursive: true })

@@ -1,21 +1,22 @@
 import { chmod, opendir, readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-/** What Steno makes in its data folder. */
+/** The folders that Steno creates in its data folder. */
 const OWN_FOLDERS = ['objects', 'orphans', 'live', 'work']
-/** A file system that is a disk of its own holds this besides. */
+/** The root of a separate file system also contains this. */
 const NOBODYS = 'lost+found'
 const OWN_FILES = /^(steno\.sqlite|server\.lock)(-wal|-shm|-journal|\.clock)?$/
 
-/** Reading, writing and entering, for all but the owner. */
+/** Read, write and execute permissions for everyone but the owner. */
 const OTHERS = 0o077
 const STICKY = 0o1000
 
 /**
- * What others of this machine may open: the data folder and what the server keeps directly in it, as far
- * as this user owns it. Below a closed folder nothing is open, whatever its own mode, so nothing deeper
- * is looked at, however many recordings there are. A folder that holds other things too counts as its
- * owner's, such as a home folder; then each thing of ours counts by itself.
+ * Returns what others on this machine may open: the data folder and the server's direct entries in
+ * it, as far as this user owns them. Below a closed folder nothing is accessible, whatever its own
+ * mode, so nothing deeper is checked, however many recordings there are. A folder that also holds
+ * other things, such as a home folder, is its owner's choice; then each of our entries counts by
+ * itself.
  */
 export async function findOpenFiles(folder: string): Promise<string[]> {
   const { mode } = await stat(folder).catch(() => ({ mode: 0 }))
@@ -23,8 +24,8 @@ export async function findOpenFiles(folder: string): Promise<string[]> {
 }
 
 /**
- * Closes the data folder and what is directly in it to others; resolves to what they could open. What
- * another user owns is left alone.
+ * Closes the data folder and its direct entries to others; resolves to what they could open.
+ * Anything that another user owns is left alone.
  */
 export async function closeToOthers(folder: string): Promise<string[]> {
   const open = await findOpenFiles(folder)
@@ -32,7 +33,9 @@ export async function closeToOthers(folder: string): Promise<string[]> {
   return open
 }
 
-/** What has a mode for others, whether or not they come that far. */
+/**
+ * Returns the paths with permissions for others, whether or not the folders above are accessible.
+ */
 async function findLoose(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
   const own = names.filter((name) => OWN_FOLDERS.includes(name) || OWN_FILES.test(name))
@@ -43,8 +46,8 @@ async function findLoose(folder: string): Promise<string[]> {
 }
 
 /**
- * Closes every file below the folders among `paths`, which a start that found them open does behind it:
- * there may be millions.
+ * Closes every file below the folders among `paths`. A start that found them open runs this in the
+ * background: there may be millions.
  */
 export async function closeFilesBelow(
   paths: readonly string[],
@@ -65,7 +68,10 @@ async function isLoose(path: string): Promise<boolean> {
   return (found.mode & OTHERS) !== 0 && (found.mode & STICKY) === 0
 }
 
-/** What is gone meanwhile, or cannot be changed, is no reason not to start; `doctor` names it. */
+/**
+ * A path that is gone meanwhile, or cannot be changed, is no reason not to start; `doctor` reports
+ * it.
+ */
 async function close(path: string): Promise<void> {
   const { mode } = await stat(path).catch(() => ({ mode: 0 }))
   await chmod(path, mode & 0o700).catch(() => {})

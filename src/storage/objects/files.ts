@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { FileRow } from '../tables.ts'
 
-/** A recording whose bytes are the object of the same id. */
+/** A recording whose bytes are the object with the same id. */
 export type StoredFile = {
   id: string
   account: string
   filename: string | null
-  /** The address it was fetched from; null for an upload. */
+  /** The URL it was fetched from; null for an upload. */
   source: string | null
   /** Of the detected container, without the dot. */
   extension: string
@@ -18,7 +18,7 @@ export type StoredFile = {
   createdAt: number
 }
 
-/** Makes a stored object known as a file of its account. */
+/** Registers a stored object as a file of its account. */
 export async function insertFile(db: Db, file: StoredFile): Promise<void> {
   const { createdAt, ...columns } = file
   await db.sql
@@ -27,7 +27,7 @@ export async function insertFile(db: Db, file: StoredFile): Promise<void> {
     .execute()
 }
 
-/** Finds a file of one account; another account's file is as good as missing. */
+/** Finds a file of one account; treats another account's file as missing. */
 export async function findFile(
   db: Db,
   { id, account }: Pick<StoredFile, 'id' | 'account'>,
@@ -41,15 +41,16 @@ export async function findFile(
   return row && toFile(row)
 }
 
-/** The moments between which files were stored; the later one is not included. */
+/** The period in which files were stored; the end is not included. */
 export type Period = { from: number; to: number }
 
-/** So many files are looked at in one statement: others can write between two. */
+/** Files checked per statement, so that others can write in between. */
 const LOOKED_AT = 1000
 
 /**
- * Forgets the files of a period that no job uses, from its begin up to the moment `to` that it returns,
- * with their ids. One statement: a job created at the same time either keeps its file or finds it gone.
+ * Deletes the rows of a period's files that no job uses, from its start up to the time `to` that it
+ * returns, with their ids. It is one statement: a job created at the same time either keeps its
+ * file or finds it gone.
  */
 export async function deleteUnusedFiles(
   db: Db,
@@ -58,7 +59,7 @@ export async function deleteUnusedFiles(
   const { rows: ends } = await sql<{ created_at: number }>`
     select created_at from files where created_at >= ${from} and created_at < ${to}
     order by created_at limit 1 offset ${LOOKED_AT}`.execute(db.sql)
-  // Files of the same moment are never parted, or the next period would miss some.
+  // Files with the same timestamp are never separated, or the next period would miss some.
   const end = ends[0] ? Math.max(ends[0].created_at, from + 1) : to
   const { rows } = await sql<{ id: string }>`
     delete from files
@@ -69,8 +70,8 @@ export async function deleteUnusedFiles(
 }
 
 /**
- * Forgets a file unless a job still uses it; tells whether nothing uses it now. A job that was left with a
- * redacted recording still names the original, but has no claim to it.
+ * Deletes the row of a file unless a job still uses it; returns whether nothing uses it now. A job
+ * that was left with a redacted recording still names the original, but has no claim to it.
  */
 export async function deleteFileWithoutJobs(tx: Db, id: string): Promise<boolean> {
   const { rows } = await sql<{ used: number }>`
@@ -81,7 +82,10 @@ export async function deleteFileWithoutJobs(tx: Db, id: string): Promise<boolean
   return true
 }
 
-/** Which of these objects some row refers to: as a recording, a redacted one, a long result, or a long message. */
+/**
+ * Returns which of these objects some row refers to: as a recording, a redacted one, a long result,
+ * or a long message.
+ */
 export async function findKnownObjects(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const files = db.sql.selectFrom('files').select('id').where('id', 'in', ids)
   const results = db.sql
@@ -103,7 +107,10 @@ export async function findKnownObjects(db: Db, ids: readonly string[]): Promise<
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Which of these objects are recordings that a redacted one has replaced in every job that names them. */
+/**
+ * Returns which of these objects are recordings that a redacted one has replaced in every job that
+ * names them.
+ */
 export async function findReplacedOriginals(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.sql
     .selectFrom('jobs')

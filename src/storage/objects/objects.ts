@@ -16,57 +16,60 @@ import { AppError } from '../../errors.ts'
 import { storageError, throwStorageError } from '../sqlite/storage-error.ts'
 import { syncFile, syncFolder } from './durable-file.ts'
 
-/** Limit of one write, and what stops it. */
+/** The limit of one write, and what stops it. */
 export type WriteOptions = {
   maxBytes: number
   signal: AbortSignal
-  /** Asked before so many bytes are written; the write fails as it does. */
+  /** Called before this many bytes are written; if it fails, so does the write. */
   admit?: ((bytes: number) => Promise<void>) | undefined
 }
 
-/** Large values by id: recordings and long results. An object is there whole or not at all. */
+/** Large values by id: recordings and long results. An object exists as a whole or not at all. */
 export type Objects = {
-  /** Stores the stream under `id`, in place of what was there; fails with `media_too_large` beyond `maxBytes`. */
+  /**
+   * Stores the stream under `id`, replacing any previous object; fails with `media_too_large`
+   * beyond `maxBytes`.
+   */
   write(
     id: string,
     source: AsyncIterable<Uint8Array>,
     options: WriteOptions,
   ): Promise<{ size: number }>
   /**
-   * Stores a file, whose bytes are on the disk, under `id` too, in place of what was there. It must not
-   * change any more: where the file system has links it is not copied.
+   * Stores a file, whose bytes are on disk, under `id` too, replacing any previous object. The file
+   * must not change any more: it is linked, not copied, where the file system supports links.
    */
   link(id: string, file: string): Promise<void>
   path(id: string): string
   /** Fails with `file_not_found` or `storage_unreadable` unless the object can be opened. */
   check(id: string): Promise<void>
   /**
-   * Opens an object, which then stays readable though it be deleted. Both ends of `range` are inclusive,
-   * as in the HTTP header. Whoever opens reads `body` to its end or destroys it.
+   * Opens an object, which then stays readable even if it is deleted. Both ends of `range` are
+   * inclusive, as in the HTTP header. The caller must read `body` to its end or destroy it.
    */
   open(
     id: string,
     range?: { start: number; end: number },
   ): Promise<{ size: number; body: Readable }>
-  /** Deletes what is there; an object that is not there is no error. */
+  /** Deletes an object; a missing one is not an error. */
   delete(id: string): Promise<void>
-  /** Every stored id, `LIST_SIZE` at a time. */
+  /** Yields every stored id, `LIST_SIZE` at a time. */
   list(): AsyncGenerator<string[]>
 }
 
-/** So many ids fit into one statement of any database. */
+/** The number of ids that fit into one statement of any database. */
 const LIST_SIZE = 500
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Tells the name of an object from other names in its folder. */
+/** Returns whether a name in the folder is that of an object. */
 export function isObjectId(name: string): boolean {
   return UUID.test(name)
 }
 
 /**
- * Keeps objects as files below `folder`, spread over folders named by the first two digits of the
- * id. What an unfinished write of an earlier process left behind is removed first.
+ * Stores objects as files below `folder`, spread over folders named by the first two digits of the
+ * id. First removes what unfinished writes of an earlier process left behind.
  */
 export async function openObjects(folder: string): Promise<Objects> {
   const unfinished = join(folder, 'unfinished')
@@ -74,12 +77,12 @@ export async function openObjects(folder: string): Promise<Objects> {
   await mkdir(unfinished, { recursive: true })
 
   function path(id: string): string {
-    // Ids become paths, so nothing but an id may pass.
+    // Ids become paths, so only a valid id may pass.
     if (!isObjectId(id)) throw new AppError('file_not_found', 'the id is not a UUID')
     return join(folder, id.slice(0, 2), id)
   }
 
-  /** Puts what `make` leaves under a temporary name in the place of the object. */
+  /** Moves what `make` writes under a temporary name to the place of the object. */
   async function place<T>(id: string, make: (temporary: string) => Promise<T>): Promise<T> {
     const target = path(id)
     const temporary = join(unfinished, randomUUID())
@@ -92,7 +95,7 @@ export async function openObjects(folder: string): Promise<Objects> {
     } catch (error) {
       throw storageError(error)
     } finally {
-      // Of two links to one file, rename takes none away.
+      // If both names link to the same file, rename removes neither.
       await rm(temporary, { force: true })
     }
   }
@@ -131,7 +134,7 @@ export async function openObjects(folder: string): Promise<Objects> {
   }
 }
 
-/** The ids of all objects below `folder`, which need not be there, `LIST_SIZE` at a time. */
+/** Yields the ids of all objects below `folder`, which may be missing, `LIST_SIZE` at a time. */
 export async function* listObjects(folder: string): AsyncGenerator<string[]> {
   const names = await readdir(folder).catch(ignoreMissing)
   for (const name of names ?? []) {
@@ -170,7 +173,10 @@ async function writeFile(
   }
 }
 
-/** A client that sends nothing more must not hold an aborted write; a generator heeds its own signal. */
+/**
+ * A client that stops sending must not hold up an aborted write; a generator observes its own
+ * signal.
+ */
 function destroy(source: AsyncIterable<Uint8Array>): void {
   if (source instanceof Readable) source.destroy()
 }
@@ -181,7 +187,7 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Links, where the file system and its limits let it. */
+/** Links if the file system and its limits allow it; copies otherwise. */
 async function linkOrCopy(file: string, copy: string): Promise<void> {
   try {
     await link(file, copy)
@@ -192,7 +198,7 @@ async function linkOrCopy(file: string, copy: string): Promise<void> {
   }
 }
 
-/** A new folder is only safe once the folder above it is on the disk too. */
+/** A new folder is only durable once the folder above it is on disk too. */
 async function makeFolder(path: string): Promise<void> {
   if (await mkdir(path, { recursive: true })) await syncFolder(dirname(path))
 }

@@ -3,14 +3,17 @@ import type { Db } from '../db.ts'
 import { findKnownObjects, findReplacedOriginals } from './files.ts'
 import type { Orphans } from './orphans.ts'
 
-/** Where objects are, and where those go that nothing refers to; without `orphans` they are deleted. */
+/**
+ * Where objects are, and where those that nothing refers to are moved; without `orphans` they are
+ * deleted.
+ */
 export type OrphanOptions = { orphans: Orphans | undefined }
 
 /**
- * Lists every object that an earlier process stored. None of them can get a row any more, so that those
- * without one may be moved at leisure while this process stores others: ids are never used twice, but
- * for the recordings of jobs that have yet to be fetched or heard to their end, perhaps again, which are
- * moved here and now.
+ * Lists every object that an earlier process stored. None of them can get a row any more, so those
+ * without one may be moved later, while this process stores others. Ids are never reused, except
+ * for the recordings of jobs that are still to be fetched or recognized to the end, possibly again;
+ * these are moved immediately.
  */
 export async function listEarlierObjects(db: Db, { orphans }: OrphanOptions): Promise<string[][]> {
   const earlier = await Array.fromAsync(db.objects.list())
@@ -27,9 +30,9 @@ export async function listEarlierObjects(db: Db, { orphans }: OrphanOptions): Pr
 }
 
 /**
- * Moves those of some earlier objects that nothing refers to; resolves to how many. Originals that a
- * redacted recording has replaced are deleted: their job still names them, so that no older database is
- * the reason.
+ * Moves those of the given earlier objects that nothing refers to; resolves to how many. Originals
+ * that a redacted recording has replaced are deleted: their job still names them, so a restored
+ * older database cannot be the reason.
  */
 export async function removeOrphanObjects(
   db: Db,
@@ -51,7 +54,10 @@ export async function removeOrphanObjects(
   return removed
 }
 
-/** Moves back what a row refers to again, because a newer database was restored; resolves to how many. */
+/**
+ * Moves back orphans that a row refers to again, because a newer database was restored; resolves to
+ * how many.
+ */
 export async function takeBackObjects(db: Db, orphans: Orphans): Promise<number> {
   let taken = 0
   for await (const ids of orphans.list()) {

@@ -3,30 +3,30 @@ import { basename, join } from 'node:path'
 import { isObjectId, type Objects } from './objects.ts'
 
 /**
- * Objects that no row refers to, in a folder beside the others. They are kept for a time because the
- * database may be an older one that was restored, and come back with the newer one.
+ * Objects that no row refers to, in a folder beside the others. They are kept for a time because
+ * the database may be a restored older one; they come back with the newer one.
  */
 export type Orphans = {
-  /** Moves an object here; its time begins now. One that is gone is no error. */
+  /** Moves an object here; its retention starts now. A missing object is not an error. */
   add(id: string): Promise<void>
-  /** Moves it back, unless there is an object of this id again. */
+  /** Moves it back, unless there is an object with this id again. */
   takeBack(id: string): Promise<void>
   /** Moves the folder of a live session here, likewise. */
   addSession(folder: string): Promise<void>
-  /** Moves the folder of a live session back, unless it is there; without one here nothing happens. */
+  /** Moves the folder of a live session back, unless it exists; does nothing if it is not here. */
   takeSessionBack(folder: string): Promise<void>
-  /** All ids of objects, `LIST_SIZE` at a time. */
+  /** Yields all object ids, `LIST_SIZE` at a time. */
   list(): AsyncGenerator<string[]>
-  /** Deletes what was moved here before a moment; resolves to how many. */
+  /** Deletes what was moved here before a given time; resolves to how many. */
   deleteBefore(moment: number, options: { signal: AbortSignal }): Promise<number>
 }
 
-/** So many ids fit into one statement of any database. */
+/** The number of ids that fit into one statement of any database. */
 const LIST_SIZE = 500
-/** Before the id of a session, whose folder lies between files of objects. */
+/** Precedes the id of a session, whose folder lies among the files of objects. */
 const SESSION_PREFIX = 'live-'
 
-/** Keeps orphans of `objects` as files in `folder`, which is made when it is needed. */
+/** Stores orphans of `objects` as files in `folder`, which is created when needed. */
 export function openOrphans(folder: string, objects: Objects): Orphans {
   async function* list(): AsyncGenerator<string[]> {
     const ids = (await readdir(folder).catch(() => [])).filter(isObjectId)
@@ -79,7 +79,7 @@ export function openOrphans(folder: string, objects: Objects): Orphans {
   }
 }
 
-/** Objects may be on a disk of their own. */
+/** Objects may be on a separate disk. */
 async function move(from: string, to: string): Promise<void> {
   try {
     await rename(from, to)

@@ -88,7 +88,7 @@ test('what an earlier version stored is counted when its database is opened', as
   assert.equal(await heldBy(storage.db, account), held)
 })
 
-/** Makes of the database what version 7 left. */
+/** Reverts the database to version 7. */
 function undoMigration(folder: string): void {
   const database = new DatabaseSync(databaseFile(folder))
   const triggers = ['new_file', 'old_file', 'new_job', 'old_job', 'job']

@@ -2,10 +2,13 @@ import { stat } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 
-/** What is held, in bytes: by one account, by all, and by the one that has the most. */
+/** The bytes stored by one account, by all, and by the one that stores the most. */
 export type HeldBytes = { own: number; total: number; largest: number }
 
-/** What accounts hold: files, results, and what came with their jobs. Nothing of work in progress. */
+/**
+ * Counts the bytes that accounts store: files, results, and data that came with their jobs. Work in
+ * progress does not count.
+ */
 export async function countHeldBytes(db: Db, account: string): Promise<HeldBytes> {
   const { rows } = await sql<HeldBytes>`
     select coalesce(sum(bytes), 0) as total, coalesce(max(bytes), 0) as largest,
@@ -14,16 +17,19 @@ export async function countHeldBytes(db: Db, account: string): Promise<HeldBytes
   return rows[0]!
 }
 
-/** The accounts that have keys in the store. */
+/** Returns the accounts that have keys in the store. */
 export async function listKeyAccounts(db: Db): Promise<string[]> {
   const rows = await db.sql.selectFrom('keys').select('account').distinct().execute()
   return rows.map(({ account }) => account)
 }
 
-/** So many results are measured between two looks at the signal. */
+/** Results measured between two checks of the signal. */
 const BATCH = 200
 
-/** Notes the sizes of results that were stored as objects before sizes were noted; returns how many. */
+/**
+ * Records the sizes of results that were stored as objects before sizes were recorded; returns how
+ * many.
+ */
 export async function measureOldResults(
   db: Db,
   { signal }: { signal: AbortSignal },

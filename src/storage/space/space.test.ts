@@ -6,7 +6,7 @@ import { Space, type SpaceSettings } from './space.ts'
 
 const MB = 1_000_000
 
-/** A space on a disk of 100 MB, of which `disk.free` can be set; files are rows alone. */
+/** Opens a space on a disk of 100 MB, of which `disk.free` can be set; files are only rows. */
 async function openSpace(t: TestContext, settings: SpaceSettings = {}) {
   const { db } = await openTestStorage(t)
   const disk = { free: 50 * MB, size: 100 * MB }

@@ -3,29 +3,31 @@ import type { Db } from '../db.ts'
 import { countHeldBytes, type HeldBytes, listKeyAccounts } from './account-bytes.ts'
 import { type MeasureDisk, reserveOf } from './disk.ts'
 
-/** What the operator set about space, in bytes. */
+/** The operator's settings for disk space, in bytes. */
 export type SpaceSettings = {
-  /** What one account may hold; 0 = no limit, undefined = a share of the disk. */
+  /** What one account may store; 0 = no limit, undefined = a share of the disk. */
   accountMaxBytes?: number | undefined
-  /** What stays free for work that was accepted; undefined = by the size of the disk. */
+  /** What stays free for accepted work; undefined = depends on the size of the disk. */
   minFreeBytes?: number | undefined
   /** Accounts that have keys in the settings. */
   accounts?: readonly string[]
 }
 
-/** What space is judged by. */
+/** The dependencies of `Space`. */
 export type SpaceOptions = SpaceSettings & { db: Db; disk: MeasureDisk }
 
-/** New work is refused early; what was accepted may use all but the last part of the reserve. */
+/** New work is refused early; accepted work may use all but the last part of the reserve. */
 export type IntakeKind = 'new' | 'accepted'
 
-/** Bytes that are being written for an account; they count as held until it is closed. */
+/** Bytes being written for an account; they count as stored until it is closed. */
 export type SpaceIntake = Disposable & {
-  /** Counts bytes about to be written; fails like `admit`, or for accepted work with `storage_full`. */
+  /**
+   * Counts bytes about to be written. Fails like `admit`, or for accepted work with `storage_full`.
+   */
   add(bytes: number): Promise<void>
 }
 
-/** How much is there, in bytes. */
+/** The state of the disk space, in bytes. */
 export type SpaceState = Pick<HeldBytes, 'total' | 'largest'> & {
   free: number
   reserve: number
@@ -33,29 +35,34 @@ export type SpaceState = Pick<HeldBytes, 'total' | 'largest'> & {
   isLow: boolean
 }
 
-/** What accepted work leaves of the reserve: for rows, journals and live sessions, which cannot wait. */
+/**
+ * The part of the reserve that accepted work leaves: for rows, journals and live sessions, which
+ * cannot wait.
+ */
 const LAST_PART = 0.25
-/** The disk is measured anew after so many bytes of one stream. */
+/** The disk is measured again after this many bytes of one stream. */
 const STEP_BYTES = 1024 * 1024
-/** Unless the reserve is so small that this many of its parts are less. */
+/** Unless the reserve divided by this number is less. */
 const STEPS_OF_RESERVE = 8
 const MIN_STEP_BYTES = 64 * 1024
-/** Seconds after which a client that was refused may be luckier: jobs end, the operator frees space. */
+/** Seconds after which a refused client may succeed: jobs end, the operator frees space. */
 const RETRY_AFTER = 60
-/** How long it is believed which accounts there are. */
+/** How long the list of accounts is cached. */
 const ACCOUNTS_FOR_MS = 10_000
-/** Of several accounts, one may hold this part of what they all hold and could hold. */
+/**
+ * With several accounts, one may store this share of what they all store plus what is available.
+ */
 const ACCOUNT_SHARE = 0.5
 
 /**
- * Sees to it that the disk does not fill up: refuses new work below a reserve, holds accepted work back
- * that would not fit, and gives each account a share.
+ * Keeps the disk from filling up: refuses new work below a reserve, holds back accepted work that
+ * would not fit, and gives each account a share.
  */
 export class Space {
   readonly #options: SpaceOptions
   /** Bytes being written, by account. */
   readonly #incoming = new Map<string, number>()
-  /** Bytes that work in progress will yet write. */
+  /** Bytes that work in progress is still going to write. */
   #planned = 0
   #accounts: { at: number; count: Promise<number> } | undefined
 
@@ -64,8 +71,8 @@ export class Space {
   }
 
   /**
-   * Fails unless an account may begin something new that keeps `bytes`: with `storage_low` below the
-   * reserve, with `quota_exceeded` beyond the account's share.
+   * Fails unless an account may start something new that stores `bytes`: with `storage_low` below
+   * the reserve, with `quota_exceeded` beyond the account's share.
    */
   async admit(account: string, bytes = 0): Promise<void> {
     const { free, reserve, isLow } = await this.#measure()
@@ -76,7 +83,7 @@ export class Space {
     await this.checkShare(account, bytes)
   }
 
-  /** Fails with `quota_exceeded` when an account would hold more than its share with `bytes` more. */
+  /** Fails with `quota_exceeded` if `bytes` more would exceed the account's share. */
   async checkShare(account: string, bytes = 0): Promise<void> {
     const { accountMaxBytes } = this.#options
     if (accountMaxBytes === 0) return
@@ -84,13 +91,13 @@ export class Space {
     const { own, total } = await countHeldBytes(this.#options.db, account)
     const held = own + (this.#incoming.get(account) ?? 0)
     const limit = accountMaxBytes ?? (await this.#shareOf(total))
-    // Who is at the limit is over it with anything more.
+    // An account at its limit exceeds it with anything more.
     if (held + Math.max(1, bytes) <= limit) return
     const detail = `it holds ${held} of ${limit} bytes (STENO_ACCOUNT_MAX_BYTES); delete jobs to make room`
     throw new AppError('quota_exceeded', detail)
   }
 
-  /** Begins to count what is written for an account. */
+  /** Starts counting what is written for an account. */
   open(account: string, kind: IntakeKind): SpaceIntake {
     let counted = 0
     let checkedAt = 0
@@ -105,8 +112,8 @@ export class Space {
   }
 
   /**
-   * Keeps room for bytes that accepted work is about to write, until it is disposed of; fails with
-   * `storage_full` when there is none now.
+   * Reserves space for bytes that accepted work is about to write, until disposed; fails with
+   * `storage_full` if there is none now.
    */
   async plan(bytes: number): Promise<Disposable> {
     await this.#checkRoom(bytes)
@@ -118,19 +125,19 @@ export class Space {
     }
   }
 
-  /** How much is there now. */
+  /** Returns the current state. */
   async state(): Promise<SpaceState> {
     const { total, largest } = await countHeldBytes(this.#options.db, '')
     return { ...(await this.#measure()), total, largest }
   }
 
-  /** Whether new work is refused, and by how much. */
+  /** Fails with `storage_low` while new work is refused, with the free and the reserved bytes. */
   async check(): Promise<void> {
     const { free, reserve, isLow } = await this.#measure()
     if (isLow) throw new AppError('storage_low', `${free} bytes are free, ${reserve} stay reserved`)
   }
 
-  /** Changes with the size of the disk, which hardly does. */
+  /** Changes with the size of the disk, which hardly ever does. */
   #step = MIN_STEP_BYTES
 
   async #measure(): Promise<Pick<SpaceState, 'free' | 'reserve' | 'isLow'>> {

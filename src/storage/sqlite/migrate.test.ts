@@ -8,7 +8,7 @@ import { statements } from '../migrations/0001-jobs.ts'
 import { logProgress, type MigrationProgress } from './migration-progress.ts'
 import { openSqlite } from './sqlite.ts'
 
-/** The database of version 1 with so many jobs, each with metadata of two keys. */
+/** Creates the database of version 1 with this many jobs, each with metadata of two keys. */
 async function makeOldDatabase(t: TestContext, jobs: number): Promise<string> {
   const file = join(await makeFolder(t), 'steno.sqlite')
   const database = new DatabaseSync(file)

@@ -9,13 +9,13 @@ import * as liveSessionKeys from '../migrations/0007-live-session-keys.ts'
 import * as bytes from '../migrations/0008-bytes.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
-/** What a version changes: the tables, then what lies in them. */
+/** What a version changes: the tables, then the rows in them. */
 type Migration = {
   statements: readonly string[]
   fill?: <T>(tx: Kysely<T>, options: FillOptions) => Promise<void>
 }
 
-/** Numbered from 1 by their place; never edited, never reordered. */
+/** Numbered from 1 by position; never edited, never reordered. */
 const migrations: readonly Migration[] = [
   jobs,
   keys,
@@ -29,12 +29,16 @@ const migrations: readonly Migration[] = [
 
 type Version = { schema_version: { version: number } }
 
-/** The pages of a large index that is built in random order; with fewer each page is written many times. */
+/**
+ * Holds the pages of a large index that is built in random order; with fewer, each page is written
+ * many times.
+ */
 const CACHE_KIB = 256 * 1024
 
 /**
- * Brings the tables to the version of this code, in one transaction: a start that is killed or aborted
- * here begins again from where it was. A database of a newer version is refused, untouched.
+ * Migrates the tables to the version of this code, in one transaction: a start that is killed or
+ * aborted during it begins again from the old state. A database of a newer version is refused, and
+ * left untouched.
  */
 export async function migrate<T>(
   database: Kysely<T>,
@@ -71,7 +75,7 @@ async function writeVersion<T>(tx: Kysely<T>, { isNew }: { isNew: boolean }): Pr
   else await versions.updateTable('schema_version').set(row).execute()
 }
 
-/** Pages, or KiB where it is negative (sqlite.org/pragma.html#pragma_cache_size). */
+/** In pages, or in KiB if negative (sqlite.org/pragma.html#pragma_cache_size). */
 async function readCacheSize<T>(database: Kysely<T>): Promise<number> {
   const { rows } = await sql<{ cache_size: number }>`pragma cache_size`.execute(database)
   return rows[0]!.cache_size
@@ -81,7 +85,10 @@ async function setCacheSize<T>(database: Kysely<T>, size: number): Promise<void>
   await sql.raw(`pragma cache_size = ${size}`).execute(database)
 }
 
-/** Throws unless the database has the version of this code, or one that it knows; changes nothing. */
+/**
+ * Throws unless the database has the version of this code (`same`), or any version that it knows
+ * (`known`); changes nothing.
+ */
 export async function checkVersion<T>(database: Kysely<T>, which: 'same' | 'known'): Promise<void> {
   const version = await readVersion(database)
   if (version === migrations.length) return

@@ -1,31 +1,33 @@
 import type { Log } from '../../log.ts'
 
-/** What a migration reports, and what ends it early. */
+/** What a migration reports to, and what ends it early. */
 export type MigrateOptions = {
   /** Ends the migration between two statements; the database then stays as it was. */
   signal?: AbortSignal | undefined
   progress?: MigrationProgress | undefined
 }
 
-/** What the rewriting of rows reports and heeds. */
+/** The options of rewriting rows. */
 export type FillOptions = {
   signal?: AbortSignal | undefined
-  /** Called with the number of rows that are done. */
+  /** Called with the number of rows done. */
   onProgress?: ((rows: number) => void) | undefined
 }
 
-/** Receives how a migration of an older database goes on. */
+/** Receives the progress of migrating an older database. */
 export type MigrationProgress = {
   begin(versions: { from: number; to: number }): void
-  /** The rows of the version `version` that were rewritten so far. */
+  /** Reports how many rows were rewritten so far for the version `version`. */
   rows(version: number, rows: number): void
   end(): void
 }
 
-/** One line for so many rows: a line every few seconds. */
+/** One log line for this many rows: a line every few seconds. */
 const ROWS_PER_LINE = 20_000
 
-/** Writes the progress of a migration to the log: its begin, a line for every 20,000 rows, its end. */
+/**
+ * Writes the progress of a migration to the log: its start, a line for every 20,000 rows, its end.
+ */
 export function logProgress(log: Log): MigrationProgress {
   const startedAt = performance.now()
   let logged = 0

@@ -4,10 +4,10 @@ import { storageError } from './storage-error.ts'
 /** Which database a thread opens. */
 export type OpenOptions = { file: string; readOnly: boolean }
 
-/** A statement on its way to the thread. */
+/** A statement sent to the thread. */
 export type Question = { id: number; sql: string; parameters: readonly unknown[] }
 
-/** What a statement gave. */
+/** The outcome of a statement. */
 export type Outcome = { rows: unknown[]; changes: number }
 
 /** The outcome of the statement `id`, or why it failed. */
@@ -17,7 +17,7 @@ type ErrorFields = { message: string; code?: string | undefined; errcode?: numbe
 
 /** A connection to a SQLite database, held by a thread of its own. */
 export type SqliteConnection = {
-  /** Runs one statement; those of one connection run in the order of the calls. */
+  /** Runs one statement. Statements of one connection run in the order of the calls. */
   run(sql: string, parameters: readonly unknown[]): Promise<Outcome>
   close(): Promise<void>
 }
@@ -25,9 +25,9 @@ export type SqliteConnection = {
 type Waiting = PromiseWithResolvers<Outcome>
 
 /**
- * Opens a connection in a thread: SQLite blocks whoever calls it, for the length of a sync or of a
- * long search, and the loop that serves everybody must not be that. The thread does not keep the
- * process alive; a statement that is waited for does.
+ * Opens a connection in a thread. SQLite blocks its caller for the length of a sync or a long
+ * query, and that must not be the event loop, which serves everyone. The thread does not keep the
+ * process alive; a pending statement does.
  */
 export function openConnection(options: OpenOptions): SqliteConnection {
   const thread = new Worker(new URL('sqlite-thread.ts', import.meta.url), { workerData: options })
@@ -45,7 +45,7 @@ export function openConnection(options: OpenOptions): SqliteConnection {
   }
   thread.on('error', (error) => {
     fail(error)
-    // Without its database a server only looks alive; better to end, and to be started again.
+    // Without its database a server only looks alive; it is better to exit and be restarted.
     if (isOpen) throw error
   })
   thread.on('exit', () => fail(new Error('the database is closed')))

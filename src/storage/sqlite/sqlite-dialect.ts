@@ -10,10 +10,12 @@ import {
 } from 'kysely'
 import type { SqliteConnection } from './sqlite-connection.ts'
 
-/** The one connection that writes, and one that reads beside it: a long search holds up no write. */
+/**
+ * The one connection that writes, and one that reads beside it: a long query does not block writes.
+ */
 export type SqliteConnections = { writer: SqliteConnection; reader: SqliteConnection }
 
-/** Kysely over connections that live in threads. */
+/** Creates a Kysely dialect over connections that live in threads. */
 export function createSqliteDialect(connections: SqliteConnections): Dialect {
   return {
     createAdapter: () => new ThreadedAdapter(),
@@ -23,7 +25,7 @@ export function createSqliteDialect(connections: SqliteConnections): Dialect {
   }
 }
 
-/** Statements may be under way side by side; the driver itself keeps a transaction alone. */
+/** Statements may run concurrently; the driver itself isolates a transaction. */
 class ThreadedAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true
@@ -34,7 +36,7 @@ class ThreadedAdapter extends SqliteAdapter {
 type Session = DatabaseConnection & { setInTransaction(value: boolean): void }
 
 function createDriver({ writer, reader }: SqliteConnections): Driver {
-  /** Resolves when the transaction under way has ended. */
+  /** Resolves when the running transaction has ended. */
   let busy: PromiseWithResolvers<void> | undefined
 
   function openSession(): Session {
@@ -44,7 +46,7 @@ function createDriver({ writer, reader }: SqliteConnections): Driver {
         inTransaction = value
       },
       async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-        // Outside of a transaction a reader sees what was committed, which is all it may see.
+        // Outside a transaction a reader sees what was committed, which is all it may see.
         const isSearch = !inTransaction && /^\s*select\b/i.test(sql)
         while (busy && !inTransaction && !isSearch) await busy.promise
         const { rows, changes } = await (isSearch ? reader : writer).run(sql, parameters)
@@ -72,7 +74,7 @@ function createDriver({ writer, reader }: SqliteConnections): Driver {
       while (busy) await busy.promise
       busy = Promise.withResolvers()
       try {
-        // A deferred transaction fails at its first write when another process wrote meanwhile.
+        // A deferred transaction fails at its first write if another process has written meanwhile.
         await writer.run('begin immediate', [])
       } catch (error) {
         release(connection)
@@ -82,7 +84,7 @@ function createDriver({ writer, reader }: SqliteConnections): Driver {
       session.setInTransaction(true)
     },
     async commitTransaction(connection) {
-      // A commit that fails is rolled back by the caller.
+      // The caller rolls back a commit that fails.
       await writer.run('commit', [])
       release(connection)
     },
@@ -91,7 +93,7 @@ function createDriver({ writer, reader }: SqliteConnections): Driver {
     },
     async destroy() {
       await reader.close()
-      // The last to close folds the write-ahead log into the file.
+      // The last connection to close folds the write-ahead log into the file.
       await writer.close()
     },
   }

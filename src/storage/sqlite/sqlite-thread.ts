@@ -6,7 +6,10 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Answer, OpenOptions, Question } from './sqlite-connection.ts'
 
-/** How long a statement waits for another process, such as the command line, to end its own. */
+/**
+ * How long a statement waits for a transaction of another process, such as the command line, to
+ * end.
+ */
 const BUSY_TIMEOUT_MS = 5000
 /** Our statements are a few dozen texts; those of lists vary with their filters. */
 const MAX_PREPARED = 200
@@ -14,7 +17,7 @@ const MAX_PREPARED = 200
 const { file, readOnly } = workerData as OpenOptions
 const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly })
 if (!readOnly) {
-  // What is committed outlives a loss of power; what is deleted is overwritten with zeros.
+  // Commits survive a power loss; deleted data is overwritten with zeros.
   for (const pragma of ['journal_mode = wal', 'synchronous = full', 'secure_delete = on']) {
     connection.exec(`pragma ${pragma}`)
   }
@@ -34,14 +37,16 @@ function answer({ id, sql, parameters }: Question): Answer {
   try {
     return { id, ...run(sql, parameters as readonly SQLInputValue[]) }
   } catch (error) {
-    // Only plain fields cross; `errcode` is what tells a full disk from a wrong statement.
+    // Only plain fields cross the thread boundary; `errcode` distinguishes a full disk from a wrong
+    // statement.
     const { message, code, errcode } = error as Error & { code?: string; errcode?: number }
     return { id, error: { message, code, errcode } }
   }
 }
 
 function run(sql: string, parameters: readonly SQLInputValue[]) {
-  // SQLite may have rolled back by itself (a full disk does that); the first error is the one to tell.
+  // SQLite may have rolled back by itself (a full disk causes that); the first error is the one to
+  // report.
   if (sql === 'rollback' && !connection.isTransaction) return { rows: [], changes: 0 }
   const statement = prepare(sql)
   if (statement.columns().length > 0) return { rows: statement.all(...parameters), changes: 0 }

@@ -66,7 +66,7 @@ test('a transaction that fails leaves nothing and tells its own error', async (t
   const { db } = await openTestStorage(t)
   const failed = inTransaction(db, async (tx) => {
     await addKey(tx, 'one')
-    // What SQLite does by itself when the disk is full.
+    // SQLite does this by itself when the disk is full.
     await sql`rollback`.execute(tx.sql)
     throw new Error('the disk is full')
   })

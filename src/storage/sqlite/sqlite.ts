@@ -6,15 +6,16 @@ import { type OpenOptions, openConnection, type SqliteConnection } from './sqlit
 import { createSqliteDialect } from './sqlite-dialect.ts'
 
 /**
- * A program beside the server must not change the tables under it: then the version must be this
- * program's own (`same`) or, to look only, at least a `known` one.
+ * How the version of the database is handled. A program beside the server must not change the
+ * tables under it, so the version must be this program's own (`same`) or, for reading only, at
+ * least a `known` one.
  */
 export type OpenSqliteOptions = MigrateOptions & { version?: 'migrate' | 'same' | 'known' }
 
 /**
- * Opens the database file, which it creates and migrates unless told otherwise. Statements run in
- * threads, so none blocks its caller. What a statement has committed outlives a loss of power. Deleted
- * rows are overwritten with zeros.
+ * Opens the database file, which it creates and migrates unless `version` says otherwise.
+ * Statements run in threads, so none blocks its caller. Committed data survives a power loss.
+ * Deleted rows are overwritten with zeros.
  */
 export async function openSqlite(
   file: string,
@@ -32,10 +33,12 @@ export async function openSqlite(
   }
 }
 
-/** SQLite result codes of a file that is no database, or one no longer (sqlite.org/rescode.html). */
+/**
+ * SQLite result codes of a file that is not a database, or is damaged (sqlite.org/rescode.html).
+ */
 const DAMAGED: ReadonlySet<unknown> = new Set([11, 26])
 
-/** SQLite's own words name neither the file nor the way out. */
+/** SQLite's own message names neither the file nor the remedy. */
 function openError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('errcode' in error)) return error
   const text = `Cannot open the database ${file}: ${error.message}`
@@ -43,13 +46,15 @@ function openError(error: unknown, file: string): unknown {
   return new Error(`${text}${remedy}`, { cause: error })
 }
 
-/** Opens a further connection to a database that was opened before, for `select` only. */
+/** Opens another connection to a database that is already open, for `select` only. */
 export function openSearches(file: string): Kysely<Tables> {
   const reader = openLater({ file, readOnly: true })
   return new Kysely<Tables>({ dialect: createSqliteDialect({ writer: reader, reader }) })
 }
 
-/** A connection that is made when it is first needed: before the first migration there is no file to read. */
+/**
+ * Opens a connection when it is first needed: before the first migration there is no file to read.
+ */
 function openLater(options: OpenOptions): SqliteConnection {
   let connection: SqliteConnection | undefined
   return {

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { AppError } from '../../errors.ts'
 import { storageError } from './storage-error.ts'
 
-/** What the error table calls an error that carries these fields, or `as it came`. */
+/** Returns the error table's name for an error with these fields, or `as it came`. */
 function nameOf(fields: { code?: string; errcode?: number }): string {
   const error = Object.assign(new Error('reported'), fields)
   const named = storageError(error)

@@ -3,12 +3,14 @@ import { AppError } from '../../errors.ts'
 /** SQLite result codes (sqlite.org/rescode.html): the low byte names the family. */
 const SQLITE_IOERR = 10
 const SQLITE_FULL = 13
-/** The shared-memory file could not grow: the disk is full, though it is reported as an I/O error. */
+/**
+ * The shared-memory file could not grow: the disk is full, though it is reported as an I/O error.
+ */
 const SQLITE_IOERR_SHMSIZE = SQLITE_IOERR | (19 << 8)
 
 /**
- * Says in the words of the error table what the file system or SQLite reported: a full disk, missing
- * or unreadable data. Anything else is returned as it came.
+ * Maps an error of the file system or SQLite to the error table: a full disk, missing or unreadable
+ * data. Returns any other error unchanged.
  */
 export function storageError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error
@@ -24,7 +26,7 @@ export function storageError(error: unknown): unknown {
   return new AppError('storage_unreadable', error.message, { cause: error })
 }
 
-/** For `catch`: the same error in the words of the error table. */
+/** For `catch`: throws the error mapped to the error table. */
 export function throwStorageError(error: unknown): never {
   throw storageError(error)
 }

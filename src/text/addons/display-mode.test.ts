@@ -5,7 +5,10 @@ import { displayMode } from './display-mode.ts'
 
 type Whose = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>>
 
-/** Utterances in turn, each word half a second long; `_` is half a second of silence. */
+/**
+ * Returns the paragraphs of utterances in turn, each word half a second long; `_` is half a second
+ * of silence.
+ */
 function paragraphs(...said: [text: string, whose?: Whose][]): unknown {
   let tick = 0
   const utterances = said.map(([text, whose]) => {

@@ -4,12 +4,12 @@ import { cutSentences, type Sentence } from '../words/sentences.ts'
 
 /** A silence longer than this, in seconds, begins a paragraph. */
 const PAUSE = 3
-/** What a reader takes for one thought. */
+/** The most sentences that a reader takes for one thought. */
 const MAX_SENTENCES = 5
 
 /**
- * A transcript to read: one string for each paragraph. A paragraph is what one speaker says on one channel in
- * one language until another one speaks, falls silent for 3 s or has said five sentences.
+ * A transcript to read: one string for each paragraph. A paragraph is the speech of one speaker on
+ * one channel in one language, up to a change of speaker, a pause of 3 s or five sentences.
  */
 export const displayMode: AddOn = {
   name: 'display_mode',

@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { findNamedEntities } from './entities.ts'
 
-/** An utterance whose words last half a second each. */
+/** Returns an utterance whose words last half a second each. */
 function said(text: string, start: number, channel = 0): Utterance {
   const words = text.split(' ').map((word, i) => {
     const from = start + i / 2

@@ -6,10 +6,16 @@ import { markers } from '../redaction/labels.ts'
 
 export { languages } from '../entities/find-entities.ts'
 
-/** An entity as the API answers it (contract 4.7): its text and the seconds of its first and last word. */
+/**
+ * An entity in the form of the API (contract 4.7): its text, and the seconds of its first and last
+ * word.
+ */
 export type NamedEntity = { entity_type: string; text: string; start: number; end: number }
 
-/** The named entities of a transcript by start; those that were redacted with what stands in their place. */
+/**
+ * Returns the named entities of a transcript by start. Redacted ones appear with their marker or
+ * mask.
+ */
 export function findNamedEntities(transcript: Transcript): NamedEntity[] {
   const { hidden } = transcript
   const found = documentsOf(transcript).flatMap((document) => {
@@ -22,7 +28,10 @@ export function findNamedEntities(transcript: Transcript): NamedEntity[] {
   return [...redacted, ...found].sort((a, b) => a.start - b.start)
 }
 
-/** Whether a span of a redacted text touches a marker or a mask: those are no names, though they look like some. */
+/**
+ * Returns a test for whether a span of a redacted text touches a marker or a mask: those are no
+ * names, though they look like some.
+ */
 function readRedacted({ text }: Document): (span: { from: number; to: number }) => boolean {
   const places = new Uint8Array(text.length)
   for (const pattern of [markers(), /#+/g]) {

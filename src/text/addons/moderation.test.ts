@@ -135,7 +135,7 @@ test('every entry of the lists is flagged', () => {
   }
 })
 
-/** What would search without an end takes longer by far. */
+/** An endless search takes far longer. */
 const endless = { timeout: 60_000 }
 
 test('moderation comes to an end with what nobody can have said', endless, () => {

@@ -4,13 +4,13 @@ import { MASKED, SELF_HARM, THREATS } from '../moderation/patterns.ts'
 import { foldForLists, listPattern } from '../moderation/word-lists.ts'
 import { cutSentences } from '../words/sentences.ts'
 
-/** What a sentence may be flagged for, in the order of the result. */
+/** The categories of moderation, in the order of the result. */
 export const moderationCategories = ['profanity', 'slur', 'threat', 'self_harm'] as const
 
-/** One of the four things a sentence may be flagged for. */
+/** One of the four categories. */
 export type ModerationCategory = (typeof moderationCategories)[number]
 
-/** A sentence that one may not want to show. Times are seconds. */
+/** A sentence that a publisher may not want to show. Times are seconds. */
 export type ModerationItem = {
   text: string
   category: ModerationCategory
@@ -19,7 +19,7 @@ export type ModerationItem = {
   channel: number
 }
 
-/** What was found; `categories` counts the flagged sentences of each. */
+/** The results; `categories` counts the flagged sentences of each. */
 export type Moderation = {
   flagged: boolean
   categories: Record<ModerationCategory, number>
@@ -30,8 +30,9 @@ export type Moderation = {
 export const languages: readonly string[] = ['en']
 
 /**
- * The sentences of an English transcript with swear words, slurs, threats or self-harm, in time order; one item
- * for each category of a sentence. By lists and patterns: irony and quotation are flagged like the rest.
+ * Finds the sentences of an English transcript with swear words, slurs, threats or self-harm, in
+ * time order, with one item for each category of a sentence. It works by lists and patterns, so
+ * irony and quotations are flagged too.
  */
 export function moderate(transcript: Transcript): Moderation {
   const items = cutSentences(transcript)
@@ -46,7 +47,7 @@ export function moderate(transcript: Transcript): Moderation {
   return { flagged: items.length > 0, categories: Object.fromEntries(counted), items }
 }
 
-/** What an English text is flagged for, in the order of the categories. */
+/** Returns the categories that an English text is flagged for, in their order. */
 export function categoriesOf(text: string): ModerationCategory[] {
   const folded = foldForLists(text)
   const found: Record<ModerationCategory, boolean> = {

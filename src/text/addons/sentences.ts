@@ -16,10 +16,16 @@ export const sentences: AddOn = {
   },
 }
 
-/** A sentence with its words (contract 4.8, native form): the keys of an utterance, its text as `sentence`. */
+/**
+ * A sentence with its words (contract 4.8, native form): the keys of an utterance, with its text as
+ * `sentence`.
+ */
 export type NativeSentence = { sentence: string } & Omit<ReturnType<typeof toUtterance>, 'text'>
 
-/** The sentences of a transcript in time order, each with its words, in the order of keys of contract 4.8. */
+/**
+ * Returns the sentences of a transcript in time order, each with its words, in the key order of
+ * contract 4.8.
+ */
 export function nativeSentences(transcript: Transcript): NativeSentence[] {
   return cutSentences(transcript).map((sentence) => {
     const { text, start, end, words, confidence, language, channel, ...speaker } =

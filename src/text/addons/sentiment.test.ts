@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { sentiment } from './sentiment.ts'
 
-/** Words of 0.4 s each, one every half second from `start`. */
+/** Returns words of 0.4 s each, one every half second from `start`. */
 function utterance(
   text: string,
   { start = 0, ...whose }: Partial<Utterance> & { start?: number } = {},

@@ -3,7 +3,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { type Judgment, judge } from '../sentiment/judge.ts'
 import { cutSentences } from '../words/sentences.ts'
 
-/** How one sentence sounds (contract 4.7). Times are seconds. */
+/** The sentiment of one sentence (contract 4.7). Times are seconds. */
 export type SentenceSentiment = Judgment & {
   text: string
   start: number
@@ -15,7 +15,10 @@ export type SentenceSentiment = Judgment & {
 /** The lexicon is English. */
 export const languages: readonly string[] = ['en']
 
-/** Judges each sentence of an English transcript, in time order; sentences in other languages are unknown. */
+/**
+ * Rates each sentence of an English transcript, in time order. Sentences in other languages are
+ * `unknown`.
+ */
 export function sentiment(transcript: Transcript): SentenceSentiment[] {
   return cutSentences(transcript).map(({ text, start, end, language, channel, speaker }) => {
     const judgment: Judgment = languages.includes(language)

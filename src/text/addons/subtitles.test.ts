@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { type SubtitlesConfig, subtitles } from './subtitles.ts'
 
-/** Each word takes half a second from `start` on. */
+/** Returns an utterance in which each word takes half a second from `start` on. */
 function utterance(text: string, start = 0): Utterance {
   const words = text.split(' ').map((text, i) => {
     return { text, start: start + i / 2, end: start + (i + 1) / 2, confidence: 1 }
@@ -11,18 +11,18 @@ function utterance(text: string, start = 0): Utterance {
   return { channel: 0, language: 'en', words }
 }
 
-/** The one srt file of what is said. */
+/** Returns the single srt file of utterances. */
 function srt(said: Utterance[], config: SubtitlesConfig = {}): string {
   const [first] = subtitles({ utterances: said }, config)
   return first!.subtitles
 }
 
-/** Start and end of each caption, as the file writes them without hours. */
+/** Returns start and end of each caption, as the file writes them without hours. */
 function times(said: Utterance[], config?: SubtitlesConfig): string[] {
   return [...srt(said, config).matchAll(/00:(\S+) --> 00:(\S+)/g)].map(([, a, b]) => `${a} ${b}`)
 }
 
-/** The rows of each caption. */
+/** Returns the rows of each caption. */
 function rows(said: Utterance[], config?: SubtitlesConfig): string[][] {
   const blocks = srt(said, config)
     .trimEnd()

@@ -3,7 +3,7 @@ import { type CaptionLimits, cutCaptions, DEFAULT_LIMITS } from '../formats/capt
 import { formatSubtitles, type SubtitleFormat } from '../formats/subtitles.ts'
 import { AddOnFailure } from '../result/envelope.ts'
 
-/** What `subtitles_config` may ask for (contract 2.3.1); durations are seconds. */
+/** The fields of `subtitles_config` (contract 2.3.1). Durations are seconds. */
 export type SubtitlesConfig = {
   formats?: readonly SubtitleFormat[]
   minimum_duration?: number
@@ -13,19 +13,22 @@ export type SubtitlesConfig = {
   style?: 'default' | 'compliance'
 }
 
-/** A day of speech has a third; a caption for each letter has a hundred times what is said. */
+/**
+ * A day of speech has a third of this; one caption per letter has a hundred times the transcript.
+ */
 const MAX_CHARACTERS = 16_000_000
 
-/** One subtitle file, as the API answers it. */
+/** One subtitle file in the form of the API. */
 export type Subtitle = { format: SubtitleFormat; subtitles: string }
 
 /** Captions need no word list: every language works. */
 export const languages: readonly string[] = ['all']
 
 /**
- * Writes a transcript as one subtitle file for each of `formats`, in their order (contract 4.8). The style
- * `compliance` holds whatever else was asked: at most two rows of 42 characters (a longer word is split), 0.08 s
- * between captions, 0.833 s each where the next allows, and lines that end with `\r\n`.
+ * Writes a transcript as one subtitle file for each of `formats`, in their order (contract 4.8).
+ * The style `compliance` overrides other settings: at most two rows of 42 characters (a longer word
+ * is split), 0.08 s between captions, 0.833 s each where the next allows, and lines that end with
+ * `\r\n`.
  */
 export function subtitles({ utterances }: Transcript, config: SubtitlesConfig = {}): Subtitle[] {
   const captions = cutCaptions(utterances, limitsOf(config))

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type SummaryType, summarize } from './summarization.ts'
 
-/** One utterance for each line, a word every half second, two speakers in turn. */
+/** Creates one utterance for each line, a word every half second, two speakers in turn. */
 function transcriptOf(text: string, { language = 'en', separator = ' ' } = {}): Transcript {
   let clock = 0
   const lines = text.trim().split('\n')

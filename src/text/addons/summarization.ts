@@ -8,28 +8,37 @@ import { cutSentences, type Sentence } from '../words/sentences.ts'
 /** The styles of contract 2.3.1. */
 export type SummaryType = 'general' | 'bullet_points' | 'concise'
 
-/** Sentences are ranked by what they share, in any language; cues and stop words are known for English. */
+/**
+ * Sentences are ranked by shared words, in any language. Cue words and stop words exist for English
+ * only.
+ */
 export const languages: readonly string[] = ['all']
 
-/** Half an hour to an hour of speech; of longer recordings as many sentences are weighed, evenly spread. */
+/**
+ * Half an hour to an hour of speech. Of longer recordings this many sentences, evenly spread, are
+ * ranked.
+ */
 const MAX_SENTENCES = 1500
 /** A transcript this short is its own summary. */
 const SHORT = 3
-/** A shorter sentence tells too little to stand alone. */
+/** A shorter sentence has too little content to stand alone. */
 const MIN_TERMS = 4
-/** How much of a sentence may have been told by those before it: lambda of MMR. */
+/**
+ * The lambda of MMR: how much relevance counts against similarity to the sentences chosen before.
+ */
 const RELEVANCE = 0.7
-/** From this cosine on two sentences say the same. */
+/** From this cosine on two sentences count as the same. */
 const SAME = 0.6
 
 type Candidate = { sentence: Sentence; vector: Vector; score: number; order: number }
 
 /**
- * An extractive summary: the sentences of the transcript that tell the most of it, word for word, in their
- * order. `general` has up to six, as prose; `bullet_points` the same as lines that open with `- `; `concise`
- * one or two. Empty without words.
+ * Returns an extractive summary: the most representative sentences of the transcript, verbatim and
+ * in their order. `general` has up to six, as prose; `bullet_points` the same as lines that open
+ * with `- `; `concise` one or two. Empty without words.
  *
- * Ranked by LexRank, chosen by maximal marginal relevance (Carbonell and Goldstein, 1998).
+ * Sentences are ranked by LexRank, and chosen by maximal marginal relevance (Carbonell and
+ * Goldstein, 1998).
  */
 export function summarize(transcript: Transcript, type: SummaryType = 'general'): string {
   const sentences = cutSentences(transcript)
@@ -53,12 +62,15 @@ function choose(sentences: readonly Sentence[], type: SummaryType): Sentence[] {
   return chosen.sort((a, b) => a.order - b.order).map(({ sentence }) => sentence)
 }
 
-/** Also by its text: where all say the same, its words are too common to weigh anything. */
+/**
+ * Compares the texts too: where all sentences are the same, their words are too common to have any
+ * weight.
+ */
 function tellsTheSame(one: Candidate, other: Candidate): boolean {
   return one.sentence.text === other.sentence.text || cosine(one.vector, other.vector) >= SAME
 }
 
-/** A third of the sentences at most: a summary that leaves nothing out is none. */
+/** Returns at most a third of the sentences: a summary that leaves nothing out is none. */
 function countOf(type: SummaryType, sentences: number): number {
   if (type === 'concise') return sentences < 12 ? 1 : 2
   return Math.min(6, Math.max(2, Math.round(sentences / 3)))
@@ -70,7 +82,7 @@ function sample(sentences: readonly Sentence[]): Sentence[] {
   return Array.from({ length: MAX_SENTENCES }, (_, i) => sentences[Math.floor(i * step)]!)
 }
 
-/** The sentences that may stand in a summary, best first; of equal ones the earlier. */
+/** Returns the candidate sentences of a summary, best first; of equal ones the earlier. */
 function rank(sentences: readonly Sentence[]): Candidate[] {
   const terms = sentences.map(({ text, language }) => termsOf(text, language))
   const vectors = vectorsOf(terms)
@@ -102,7 +114,7 @@ function mostTelling(
   return found
 }
 
-/** Where no sentence says much, the longest says most. */
+/** Returns the longest sentence, for transcripts in which no sentence has much content. */
 function longest(sentences: readonly Sentence[]): Sentence[] {
   return [...sentences].sort((a, b) => b.text.length - a.text.length).slice(0, 1)
 }

@@ -10,7 +10,10 @@ const letters: Record<string, string> = {
   œ: 'oe',
 }
 
-/** A word without accents, as the lists of names and cities have it: "Kraków" is "Krakow" there. In small letters. */
+/**
+ * Returns a word in lower case without accents, as the lists of names and cities spell it: "Kraków"
+ * is "krakow".
+ */
 export function withoutAccents(word: string): string {
   const lower = word.toLowerCase()
   if (/^[\x20-\x7e]*$/.test(lower)) return lower

@@ -117,7 +117,7 @@ const patterns: Pattern[] = [
   pattern('PROJECT', '\\b(?<=[a-z,] )Project (?<e>[A-Z][a-z]+)\\b', 'g'),
 ]
 
-/** Money, percentages, ages, durations, doses and other amounts, in figures or words. */
+/** Finds money, percentages, ages, durations, doses and other amounts, in figures or words. */
 export function findAmounts(text: string): Entity[] {
   return matchPatterns(text, patterns).filter(({ type, from, to }) => {
     const weight =

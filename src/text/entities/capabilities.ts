@@ -2,12 +2,12 @@ import { type EntityType, entityTypes } from './entity-types.ts'
 import { languages } from './find-entities.ts'
 
 /**
- * How a type is found: `strong` by checksum or shape; `cue` only near words that announce it; `list` as far as
- * closed or open word lists go; `none` not at all.
+ * How a type is found: `strong` by checksum or shape; `cue` only near words that announce it;
+ * `list` as far as closed or open word lists go; `none` not at all.
  */
 export type EntitySupport = 'strong' | 'cue' | 'list' | 'none'
 
-/** What can be told of one type, for whoever decides whether to rely on it. */
+/** The description of one type, to decide whether to rely on it. */
 export type EntityCapability = {
   type: EntityType
   support: EntitySupport
@@ -29,7 +29,7 @@ const cue: readonly EntityType[] = [
 ]
 const none: readonly EntityType[] = ['EFFECT', 'TREND']
 
-/** How each type is found, and in which languages. */
+/** Returns how each type is found, and in which languages. */
 export function entityCapabilities(): EntityCapability[] {
   return entityTypes.map((type) => {
     const support = supportOf(type)

@@ -10,7 +10,7 @@ import {
   isVin,
 } from './checksums.ts'
 
-/** Right ones, then ones with a single fault. */
+/** Valid samples, then samples with a single fault. */
 const samples: [(digits: string) => boolean, string[], string[]][] = [
   [isLuhn, ['4111111111111111', '5500000000000004', '378282246310005'], ['4111111111111112']],
   [isRoutingNumber, ['021000021', '121000248'], ['021000022', '000000000', '21000021']],

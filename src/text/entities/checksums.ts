@@ -1,4 +1,7 @@
-/** Whether digits end in the check digit of payment cards (ISO/IEC 7812-1, the Luhn algorithm). */
+/**
+ * Returns whether digits end in the check digit of payment cards (ISO/IEC 7812-1, the Luhn
+ * algorithm).
+ */
 export function isLuhn(digits: string): boolean {
   const sum = [...digits].reverse().reduce((total, digit, i) => {
     const value = Number(digit) * (i % 2 === 0 ? 1 : 2)
@@ -7,24 +10,36 @@ export function isLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** Whether nine digits are a routing number: the weights 3, 7, 1 of the American Bankers Association. */
+/**
+ * Returns whether nine digits are a routing number: the weights 3, 7, 1 of the American Bankers
+ * Association.
+ */
 export function isRoutingNumber(digits: string): boolean {
   if (!/^\d{9}$/.test(digits) || /^0+$/.test(digits)) return false
   const sum = [...digits].reduce((total, digit, i) => total + Number(digit) * [3, 7, 1][i % 3]!, 0)
   return sum % 10 === 0
 }
 
-/** Whether nine digits can be a social security number: no area 000, 666 or 900 to 999, no group or serial of zeros. */
+/**
+ * Returns whether nine digits can be a social security number: no area 000, 666 or 900 to 999, no
+ * group or serial of zeros.
+ */
 export function isSsn(digits: string): boolean {
   return /^(?!000|666|9)\d{3}(?!00)\d\d(?!0000)\d{4}$/.test(digits)
 }
 
-/** Whether ten digits, or eleven after a 1, have the shape of the North American Numbering Plan. */
+/**
+ * Returns whether ten digits, or eleven after a 1, have the shape of the North American Numbering
+ * Plan.
+ */
 export function isNorthAmericanPhone(digits: string): boolean {
   return /^1?[2-9]\d\d[2-9]\d{6}$/.test(digits)
 }
 
-/** Whether capitals and digits are an international bank account number (ISO 13616, remainder 1 modulo 97). */
+/**
+ * Returns whether capitals and digits are an international bank account number (ISO 13616,
+ * remainder 1 modulo 97).
+ */
 export function isIban(code: string): boolean {
   if (!/^[A-Z]{2}\d\d[A-Z\d]{11,30}$/.test(code)) return false
   const turned = code.slice(4) + code.slice(0, 4)
@@ -35,7 +50,10 @@ export function isIban(code: string): boolean {
 const VIN_WEIGHTS = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2]
 const VIN_LETTERS = 'ABCDEFGH.JKLMN.P.R..STUVWXYZ'
 
-/** Whether 17 capitals and digits are a vehicle identification number with its check digit (49 CFR 565.15). */
+/**
+ * Returns whether 17 capitals and digits are a vehicle identification number with its check digit
+ * (49 CFR 565.15).
+ */
 export function isVin(code: string): boolean {
   if (!/^[A-HJ-NPR-Z\d]{17}$/.test(code)) return false
   const sum = [...code].reduce((total, sign, i) => total + vinValue(sign) * VIN_WEIGHTS[i]!, 0)
@@ -48,7 +66,10 @@ function vinValue(sign: string): number {
   return place < 18 ? (place % 9) + 1 : place - 18
 }
 
-/** Whether capitals and digits have the shape of a Medicare beneficiary identifier (CMS, 11 signs). */
+/**
+ * Returns whether capitals and digits have the shape of a Medicare beneficiary identifier (CMS, 11
+ * characters).
+ */
 export function isMedicareIdentifier(code: string): boolean {
   const letter = '[AC-HJKMNP-RT-Y]'
   const either = `(?:${letter}|\\d)`

@@ -40,7 +40,10 @@ const affirmed = /^(?:please|yes|yeah|sure|okay|ok|well)$/
 
 type Code = { text: string; from: number; to: number }
 
-/** Identifiers of letters and digits after their cue, and those that their checksum or shape gives away. */
+/**
+ * Finds identifiers of letters and digits after their cue, and those that their checksum or shape
+ * gives away.
+ */
 export function findCodes(text: string, lexemes: readonly Lexeme[]): Entity[] {
   const cued = cues.flatMap(({ type, words }) =>
     Array.from(text.matchAll(words), ({ 0: cue, index }) => {
@@ -66,7 +69,10 @@ function typeOfWritten(code: string): EntityType | undefined {
   return isMedicareIdentifier(code) ? 'HEALTHCARE_NUMBER' : undefined
 }
 
-/** A code has at least four signs, a digit and a letter; digits alone are the matter of numbers.ts. */
+/**
+ * Returns whether a text is a code: at least four characters, with a digit and a letter. For digits
+ * alone see numbers.ts.
+ */
 function isCode(code: string): boolean {
   return code.length >= 4 && /\d/.test(code) && /[A-Z]/.test(code)
 }
@@ -77,14 +83,15 @@ function afterFillers(lexemes: readonly Lexeme[], offset: number): number {
   for (let passed = 0; passed < 8; passed++) {
     const { text, lower } = lexemes[at] ?? { text: '', lower: '' }
     if (!said.test(lower) && !marks.has(text)) break
-    // A capital A is a sign of the code; a full stop ends the sentence of the cue, not a "Yes." after it.
+    // A capital A is part of the code. A full stop ends the sentence of the cue, except after a
+    // "Yes."
     if (text === 'A' || (text === '.' && !affirmed.test(lexemes[at - 1]?.lower ?? ''))) break
     at++
   }
   return at
 }
 
-/** Capitals, digits, spelled letters ("B as in boy") and read digits in a row. */
+/** Reads a row of capitals, digits, spelled letters ("B as in boy") and spoken digits. */
 function readCode(lexemes: readonly Lexeme[], begin: number): Code | undefined {
   let at = begin
   let text = ''

@@ -52,7 +52,7 @@ const patterns: Pattern[] = [
     'MONTH',
     '\\b(?:in|since|until|by|of|before|after|during|last|next|this|mid|late|early) (?<e>May|March)\\b(?! [a-z]{2,} on\\b)',
   ),
-  // Within a date, for those who ask for months or years alone.
+  // May and March within a date, for requests of months or years alone.
   pattern('MONTH', `\\b(?:May|March)(?=,? (?:the )?${dayOfMonth})`),
   pattern('MONTH', `\\b${dayOfMonth}(?: day)?(?: of)? (?<e>May|March)\\b`),
   pattern('YEAR', `\\b${month}(?:,? (?:the )?${dayOfMonth})?,? (?:of )?(?<e>${year})`),
@@ -101,7 +101,10 @@ const birthDigits = new RegExp(
 )
 
 const shortYear = `(?:${ten}(?:[ -]${unit})?|${teen}|(?:oh|nought) ${unit}|['’]?\\d\\d(?!\\d))`
-/** "The fifth of the sixth, eighty four": only of birthdays, for elsewhere it may mean anything. */
+/**
+ * "The fifth of the sixth, eighty four": only for birthdays, because elsewhere it may mean
+ * anything.
+ */
 const shortBirth: Pattern = {
   type: 'DOB',
   pattern: new RegExp(
@@ -122,7 +125,10 @@ const cardExpiry: Pattern = {
   score: 0.97,
 }
 
-/** Calendar dates, days, months, years, spans of them, times of day, birthdays and expiry dates of cards. */
+/**
+ * Finds calendar dates, days, months, years, spans of them, times of day, birthdays and expiry
+ * dates of cards.
+ */
 export function findDates(text: string): Entity[] {
   const found = matchPatterns(text, patterns)
   const births = found.filter(({ type, from }) => {

@@ -1,14 +1,14 @@
 import { isLuhn } from './checksums.ts'
 import { type Lexeme, readDigits } from './spoken-digits.ts'
 
-/** Digits said or written in a row. `from` and `to` (exclusive) are offsets in the text. */
+/** A row of spoken or written digits. `from` and `to` (exclusive) are offsets in the text. */
 export type DigitRun = {
   from: number
   to: number
   digits: string
-  /** Begins with a plus, said or written. */
+  /** Whether it begins with a plus, spoken or written. */
   plus: boolean
-  /** Digits between two marks (commas, dashes, blanks between written digits). */
+  /** The number of digits between separators (commas, dashes, blanks between written digits). */
   groups: number[]
   spoken: boolean
 }
@@ -17,9 +17,10 @@ const connectors = new Set(['-', '–', '‑', '.', ',', '(', ')', 'dash', 'hyph
 const spokenConnectors = new Set(['dash', 'hyphen', 'space'])
 
 /**
- * Folds digits that are read aloud ("four two, double five", "oh nine twenty seven") or written in parts into
- * runs. A run ends at every other word; a full stop between digits does not end it, for a recognizer sets one
- * at every pause of who dictates. It does end a whole card number: the expiry date comes next.
+ * Folds digits that are read aloud ("four two, double five", "oh nine twenty seven") or written in
+ * parts into runs. Every other word ends a run. A full stop between digits does not, because a
+ * recognizer writes one at every pause of a dictation. It does end a whole card number: the expiry
+ * date comes next.
  */
 export function digitRuns(lexemes: readonly Lexeme[]): DigitRun[] {
   const runs: DigitRun[] = []
@@ -73,7 +74,7 @@ function isWholeCard(digits: string): boolean {
   return /^[3-6]\d{14,15}$/.test(digits) && isLuhn(digits)
 }
 
-/** Whether a word only joins digits that are read aloud. */
+/** Returns whether a word only connects digits that are read aloud. */
 export function isSpokenConnector(word: string): boolean {
   return spokenConnectors.has(word)
 }

@@ -1,4 +1,4 @@
-/** Every single type of an entity, by the names of the API (contract 2.3.1). */
+/** Every single entity type, by its name in the API (contract 2.3.1). */
 export const entityTypes = [
   ...(['ACCOUNT_NUMBER', 'AGE', 'BANK_ACCOUNT', 'BLOOD_TYPE', 'CONDITION'] as const),
   ...(['CORPORATE_ACTION', 'CREDIT_CARD', 'CREDIT_CARD_EXPIRATION', 'CVV', 'DATE'] as const),
@@ -16,11 +16,11 @@ export const entityTypes = [
   ...(['VEHICLE_ID', 'YEAR', 'ZODIAC_SIGN'] as const),
 ] as const
 
-/** A single type of an entity. */
+/** A single entity type. */
 export type EntityType = (typeof entityTypes)[number]
 
 /**
- * Something named in a text: `from` and `to` (exclusive) are offsets in the text of its document, with the
- * punctuation and a possessive 's outside; `score` (0 to 1) tells how sure its rule is.
+ * An entity in a text. `from` and `to` (exclusive) are offsets in the text of its document, without
+ * surrounding punctuation and a possessive 's; `score` (0 to 1) is the confidence of its rule.
  */
 export type Entity = { type: EntityType; from: number; to: number; score: number }

@@ -18,22 +18,26 @@ import { findPlaces, joinAddresses } from './places.ts'
 import { withQuestions } from './questions.ts'
 import { lexemesOf } from './spoken-digits.ts'
 
-/** What this module understands. */
+/** Supported languages. */
 export const languages: readonly string[] = ['en']
 
-/** What entities are found in: a text, and what others said in between where that is known. */
+/** The input of the search: a text, and what others said in between where that is known. */
 export type Readable = Pick<Document, 'text'> & Partial<Pick<Document, 'heard'>>
 
 /**
- * The entities of a document by place, none overlapping. With `wanted`, only these types are looked for: an
- * entity inside a longer one of another type is then found as well. What other channels asked counts as a cue.
+ * Returns the entities of a document by place, without overlaps. With `wanted`, it searches for
+ * these types only, and then also finds an entity inside a longer one of another type. Questions on
+ * other channels count as cues.
  */
 export function findEntities(document: Readable, wanted?: ReadonlySet<EntityType>): Entity[] {
   const candidates = findCandidates(document)
   return resolveOverlaps(candidates.filter(({ type }) => wanted?.has(type) ?? true))
 }
 
-/** Whatever a rule takes for an entity in a document, in no order; the same place may be several. */
+/**
+ * Returns everything that a rule takes for an entity in a document, in no order. The same place may
+ * yield several.
+ */
 export function findCandidates(document: Readable): Entity[] {
   const { text, own } = withQuestions(foldDigits(document.text), document.heard ?? [])
   const lexemes = lexemesOf(text)
@@ -55,7 +59,7 @@ export function findCandidates(document: Readable): Entity[] {
   return [...found, ...joinAddresses(document.text, found)]
 }
 
-/** Leaves punctuation and a possessive outside. */
+/** Trims punctuation and a possessive. */
 function trimmed(text: string, entity: Entity): Entity {
   const said = text.slice(entity.from, entity.to)
   if (entity.type === 'PASSWORD') return entity

@@ -9,11 +9,11 @@ type Source = {
   type: EntityType
   lists: string[]
   tags?: string[]
-  /** Written small as well: everything that is no proper noun. */
+  /** Also matches in lower case: everything that is no proper noun. */
   small?: true
 }
 
-/** Where a phrase stands in several lists, the later one wins. */
+/** Where a phrase is in several lists, the later one wins. */
 const sources: Source[] = [
   { type: 'NAME', lists: [], tags: ['Person'] },
   { type: 'ORGANIZATION', lists: ['organizations'], tags: ['Organization', 'SportsTeam'] },
@@ -38,7 +38,7 @@ const sources: Source[] = [
   { type: 'EVENT', lists: ['events'] },
 ]
 
-/** `letters` is an acronym, which in small letters is a word: WHO, AIDS. */
+/** A listed phrase. `letters` marks an acronym that is a common word in lower case: WHO, AIDS. */
 type Listed = { type: EntityType; small: boolean; letters: boolean }
 
 let phrases: Map<string, Listed> | undefined
@@ -59,14 +59,18 @@ function loadPhrases(): Map<string, Listed> {
   return all
 }
 
-/** Whether words in a row are a place of the lists, as "Ann Arbor", which looks like a name. */
+/**
+ * Returns whether a row of words is a listed place, such as "Ann Arbor", which looks like a name.
+ */
 export function isListedPlace(pieces: readonly Piece[]): boolean {
   phrases ??= loadPhrases()
   const phrase = withoutAccents(pieces.map(({ lower }) => lower).join(' '))
   return phrases.get(phrase)?.type.startsWith('LOCATION') ?? false
 }
 
-/** What the word lists know: places, peoples, beliefs, medicine, occupations, companies. */
+/**
+ * Finds the entries of the word lists: places, peoples, beliefs, medicine, occupations, companies.
+ */
 export function findListed(text: string, pieces: readonly Piece[]): Entity[] {
   phrases ??= loadPhrases()
   const found: Entity[] = []
@@ -96,7 +100,9 @@ function listedAt(part: readonly Piece[], cased: boolean): Entity | undefined {
   return { type: listed.type, from: part[0]!.from, to: last.to, score: 0.8 }
 }
 
-/** Whether a proper noun is told from every other word in a text without capitals. */
+/**
+ * Returns whether a proper noun cannot be confused with another word in a text without capitals.
+ */
 function isClearlySmall(phrase: string, { type }: Listed): boolean {
   if (!/^(?:LOCATION|ORIGIN|LANGUAGE|ORGANIZATION)/.test(type) || phrase.length < 4) return false
   if (phrase.includes(' ')) return !phrase.split(' ').every(isCommon)
@@ -104,7 +110,10 @@ function isClearlySmall(phrase: string, { type }: Listed): boolean {
   return !isCommon(phrase) && !tagsOf(phrase).some((tag) => everydayTags.has(tag))
 }
 
-/** "nurses", "Germans", "Catholics": only of what people are. */
+/**
+ * Looks up the singular of a plural, only for types that describe people, and drugs: "nurses",
+ * "Germans", "Catholics".
+ */
 function plural(phrase: string): Listed | undefined {
   const listed = phrase.endsWith('s') ? phrases!.get(phrase.slice(0, -1)) : undefined
   return listed && ['OCCUPATION', 'ORIGIN', 'RELIGION', 'DRUG'].includes(listed.type)

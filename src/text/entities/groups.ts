@@ -15,7 +15,7 @@ const health: Types = ['BLOOD_TYPE', 'CONDITION', 'DRUG', 'INJURY', 'MEDICAL_PRO
 const beliefs: Types = ['POLITICAL_AFFILIATION', 'RELIGION', 'SEXUALITY']
 const employer: Types = ['OCCUPATION', 'ORGANIZATION', 'ORGANIZATION_MEDICAL_FACILITY']
 
-/** What each name of several types stands for (contract 4.9). */
+/** The types behind each group name (contract 4.9). */
 export const entityGroups: Readonly<Record<string, Types>> = {
   APPI: [
     ...(['AGE', 'DOB', 'PASSWORD', 'VEHICLE_ID', 'DRUG'] as const),
@@ -74,8 +74,9 @@ export const entityGroups: Readonly<Record<string, Types>> = {
 }
 
 /**
- * The single types that `entity_types` of a request names, groups expanded; without it, or with an empty
- * list, all of them. Throws a RangeError for a name that is neither.
+ * Returns the single types that `entity_types` of a request names, with groups expanded; without
+ * it, or with an empty list, all of them. Throws a RangeError for a name that is neither a type nor
+ * a group.
  */
 export function expandTypes(names: string | readonly string[] | undefined): Set<EntityType> {
   const named = typeof names === 'string' ? [names] : (names ?? [])

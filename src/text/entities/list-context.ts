@@ -5,7 +5,10 @@ import { tagsOf } from './word-lists.ts'
 
 type Place = { text: string; pieces: readonly Piece[]; at: number; count: number }
 
-/** Everyday words among companies, products and peoples are believed only inside a sentence, or with a cue. */
+/**
+ * Returns a listed entity if its context supports it. Everyday words among companies, products and
+ * peoples count only inside a sentence, or with a cue.
+ */
 export function inContext(entity: Entity, { text, pieces, at, count }: Place): Entity[] {
   const { type } = entity
   const left = text.slice(Math.max(0, entity.from - 40), entity.from).toLowerCase()
@@ -32,7 +35,7 @@ export function inContext(entity: Entity, { text, pieces, at, count }: Place): E
   )
     return []
   if (count > 1) return [entity]
-  // "Ask Baker": a family name that nothing tells from a trade but its capital.
+  // "Ask Baker": a family name that only its capital distinguishes from a trade.
   if (type === 'OCCUPATION' && first.capital && !first.initial && isFamily(first.lower)) return []
   if (type === 'NAME') return []
   const everyday =
@@ -47,16 +50,16 @@ export function inContext(entity: Entity, { text, pieces, at, count }: Place): E
   return [entity]
 }
 
-/** What a company does and a thing does not. */
+/** Actions of a company, not of a thing. */
 const acts =
   /^(?:['’]s (?:CEO|new|latest|stock|shares|quarterly)|,? (?:has |have |just |recently )?(?:announce[sd]?|releas(?:es|ed)|launch(?:es|ed)|report(?:s|ed)|acquire[sd]|bought|hired|rais(?:es|ed)|said|says|unveil(?:s|ed)|stock|shares|customer service))\b/
 
-/** What people are and also do: "I cook". */
+/** Words for people that are also verbs: "I cook". */
 const actions = new Set(
   'anchor author broker coach cook doctor guide judge model nurse tailor tutor vet host'.split(' '),
 )
 
-/** Filed as companies, said as things. */
+/** Listed as companies, but used for things. */
 const noCompanies = new Set([
   'visa',
   'medicare',
@@ -67,7 +70,7 @@ const noCompanies = new Set([
   'inc',
   'dept',
 ])
-/** Tags of the lexicon of words that are said of things. */
+/** Lexicon tags of words that describe things. */
 export const everydayTags = new Set([
   'Noun',
   'Singular',
@@ -80,7 +83,7 @@ export const everydayTags = new Set([
   'Uncountable',
   'Actor',
 ])
-/** Names that are words as well. */
+/** Names that are also everyday words. */
 export const everydayWords = new Set([
   'target',
   'apple',

@@ -13,7 +13,10 @@ const cue = new RegExp(
   'iu',
 )
 
-/** The part before "at" alone, where an e-mail address is asked for or announced: "It's john dot smith." */
+/**
+ * Finds the part before "at" alone, where an e-mail address is requested or announced: "It's john
+ * dot smith."
+ */
 export function findMailParts(text: string): Entity[] {
   if (!/e-?mail/i.test(text)) return []
   return Array.from(text.matchAll(row), ({ 0: said, index }) => {
@@ -23,7 +26,10 @@ export function findMailParts(text: string): Entity[] {
   }).flat()
 }
 
-/** "The first part is": what may stand between the question and the answer, beside fillers. */
+/**
+ * Returns the source of a pattern for the text between the question and the answer, beside fillers:
+ * "The first part is".
+ */
 function partCue(): string {
   return '(?:[\\s,.]*(?:the )?(?:first|local) (?:part|bit)(?: of (?:it|that))?(?: is|:)?)?'
 }

@@ -3,8 +3,9 @@ import { isCommon } from './name-words.ts'
 import type { Piece } from './pieces.ts'
 
 /**
- * What the ending of a word tells: stems of International Nonproprietary Names (WHO, "The use of stems in the
- * selection of INN", 2018) for drugs, Greek and Latin endings for illnesses and treatments.
+ * Types by the ending of a word: stems of International Nonproprietary Names (WHO, "The use of
+ * stems in the selection of INN", 2018) for drugs, Greek and Latin endings for illnesses and
+ * treatments.
  */
 const endings: { type: EntityType; ending: RegExp; not?: RegExp }[] = [
   {
@@ -28,7 +29,7 @@ const endings: { type: EntityType; ending: RegExp; not?: RegExp }[] = [
   },
 ]
 
-/** Drugs, illnesses and treatments that no list has, by the endings of their field. */
+/** Finds drugs, illnesses and treatments that no list has, by the endings of their field. */
 export function findMedical(pieces: readonly Piece[]): Entity[] {
   return pieces.flatMap(({ lower, from, to }) => {
     if (lower.length < 7 || isCommon(lower)) return []

@@ -11,33 +11,33 @@ let common: Set<string> | undefined
 const setOf = (...names: string[]) =>
   new Set(names.flatMap((name) => wordList(name).map((entry) => entry.toLowerCase())))
 
-/** Whether a word in small letters is a given name. */
+/** Returns whether a lower-case word is a given name. */
 export function isGiven(word: string): boolean {
   given ??= setOf('given-names-world')
   if (word.includes('-')) return word.split('-').every(isGiven)
   return given.has(withoutAccents(word)) || isUsualGiven(word)
 }
 
-/** Whether a word in small letters is a given name that English speakers often meet. */
+/** Returns whether a lower-case word is a given name that is common among English speakers. */
 export function isUsualGiven(word: string): boolean {
   usualGiven ??= setOf('given-names')
   return usualGiven.has(word) || hasTag(word, 'MaleName', 'FemaleName', 'FirstName')
 }
 
-/** Whether a word in small letters is a family name. */
+/** Returns whether a lower-case word is a family name. */
 export function isFamily(word: string): boolean {
   family ??= setOf('family-names', 'family-names-world')
   if (word.includes('-')) return word.split('-').every(isFamily)
   return family.has(withoutAccents(word)) || family.has(word) || hasTag(word, 'LastName')
 }
 
-/** Whether a word in small letters is a name as well as an everyday word or a place. */
+/** Returns whether a lower-case word is both a name and an everyday word or a place. */
 export function isWordLike(word: string): boolean {
   wordLike ??= setOf('name-like-words')
   return wordLike.has(word)
 }
 
-/** Whether a word in small letters is a common one of English. */
+/** Returns whether a lower-case word is a common one of English. */
 export function isCommon(word: string): boolean {
   common ??= setOf('common-english-words')
   return common.has(word)
@@ -55,23 +55,23 @@ const personTags = new Set([
   'Person',
   'ProperNoun',
 ])
-/** Words that a capital does not make a name: sentences begin with them, and days and streets have one. */
+/** Words that a capital does not make a name: they begin sentences, or name days and streets. */
 export const small = new Set(
   "i i'm i'll i've i'd the a an and or but so yes no yeah okay ok well oh hi hello hey thanks thank please sorry sure right this that these those it it's there here what who when where why how if then my your his her our their we you he she they is are was were do does did can could would should not now just let's also maybe perhaps good great mister street avenue road lane drive court boulevard university hospital bank inc corporation company monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december god internet english".split(
     ' ',
   ),
 )
 
-/** Whether a word in small letters is so rare that it stands for a name though it has no capital. */
+/** Returns whether a lower-case word is so rare that it counts as a name even without a capital. */
 export function isRareWord(word: string): boolean {
   if (isWordLike(word) || isMonthName(word) || small.has(word)) return false
   const tags = tagsOf(word)
   if (!tags.every((tag) => personTags.has(tag))) return false
-  // Lists of common words have "smith", too.
+  // Lists of common words contain "smith", too.
   return tags.length > 0 || !isCommon(word)
 }
 
-/** A word that can be part of a name though no list has it. */
+/** Returns whether a word can be part of a name though no list has it. */
 export function isUnknown({ lower, capital, text }: Piece): boolean {
   if (!capital || small.has(lower) || (lower.includes("'") && /'(?:m|ll|ve|re|d|s|t)$/.test(lower)))
     return false
@@ -79,13 +79,16 @@ export function isUnknown({ lower, capital, text }: Piece): boolean {
   return tagsOf(lower).every((tag) => personTags.has(tag))
 }
 
-/** Short for what a number is, and names elsewhere: "my IBAN", "the VIN". */
+/**
+ * Returns whether a word is an abbreviation for a kind of number, and no name: "my IBAN", "the
+ * VIN".
+ */
 export function isAcronym({ text }: Piece): boolean {
   return /^(?:IBAN|VIN|PIN|SSN|DOB|CVV|CVC|ABA|MRN|NHS|EIN|VAT|BIC|SWIFT)$/.test(text)
 }
 
 const isInitial = ({ text, lower }: Piece) => /^\p{Lu}$/u.test(text) && lower !== 'i'
-/** Small words inside family names. */
+/** Lower-case particles inside family names. */
 export const particles = new Set([
   'van',
   'von',
@@ -102,17 +105,23 @@ export const particles = new Set([
   'dos',
 ])
 
-/** Can follow a given name as its family name: a known one, an unknown word, or any capitalised word in a sentence. */
+/**
+ * Returns whether a word can follow a given name as its family name: a known one, an unknown word,
+ * or any capitalized word in a sentence.
+ */
 function continues(piece: Piece): boolean {
   if (namedAfter.test(piece.lower) || isAcronym(piece)) return false
   return piece.capital && (isFamily(piece.lower) || isGiven(piece.lower) || isUnknown(piece))
 }
 
-/** What is named after people and places, as the Paris Agreement and the Carter Center. */
+/** Things named after people and places, such as the Paris Agreement and the Carter Center. */
 const namedAfter =
   /^(?:agreement|accords?|act|airport|awards?|bridge|cent(?:er|re)|climate|conference|cup|festival|foundation|hotel|museum|open|podcast|project|protocol|restaurant|school|show|stadium|summit|theat(?:er|re)|tower|treaty|trophy)$/
 
-/** An everyday word with a capital inside a sentence, as "Gates" after "Bill". */
+/**
+ * Returns whether a word is an everyday word with a capital inside a sentence, such as "Gates"
+ * after "Bill".
+ */
 function isProper({ lower, capital, initial, text }: Piece): boolean {
   if (!capital || initial || small.has(lower) || /['\d]|^\p{Lu}{2,4}$/u.test(text)) return false
   if (namedAfter.test(lower)) return false
@@ -129,7 +138,7 @@ function isProper({ lower, capital, initial, text }: Piece): boolean {
   )
 }
 
-/** Index after the last word of a name of which the words up to `at` are known. */
+/** Returns the index after the last word of a name that begins at `begin`. */
 export function endOfName(pieces: readonly Piece[], begin: number): number {
   let at = begin
   while (at < pieces.length && at - begin < 4) {
@@ -150,7 +159,7 @@ export function endOfName(pieces: readonly Piece[], begin: number): number {
   return at
 }
 
-/** Whether a name is also a place. */
+/** Returns whether a name is also a place. */
 export function isPlaceName({ lower }: Piece): boolean {
   return (
     hasTag(lower, 'City', 'Country', 'Region', 'Place') ||
@@ -158,7 +167,7 @@ export function isPlaceName({ lower }: Piece): boolean {
   )
 }
 
-/** Whether a word in small letters is a name and a month or season. */
+/** Returns whether a lower-case word is a name and a month or season. */
 export function isMonthName(word: string): boolean {
   return /^(?:april|may|june|august|march|january|july|summer|autumn|winter)$/.test(word)
 }

@@ -42,7 +42,7 @@ const civil = new Set([
   'detective',
   'president',
 ])
-/** Titles that are nothing else, so that a name behind them needs no capital. */
+/** Titles that mean nothing else, so that a name behind them needs no capital. */
 const titles = /^(?:mr|mrs|ms|mister|dr)\.?$/
 const kin = new Set([
   ...['sister', 'brother', 'son', 'daughter', 'wife', 'husband', 'mother', 'father', 'mom', 'dad'],
@@ -59,7 +59,7 @@ const fullCue = new RegExp(
 const whoCue =
   /\b(?:who am I (?:speaking|talking) (?:with|to)|who is this|who's this|who's calling|who is calling)(?: today| please)?[,?. ]+(?:(?:this is|it's|my name's|yes|hi|um|uh)[,.]? )*$/i
 
-/** Names of people: by titles, introductions, and the lists of given and family names. */
+/** Finds names of people: by titles, introductions, and the lists of given and family names. */
 export function findNames(text: string, pieces: readonly Piece[]): Entity[] {
   const found: Entity[] = []
   const add = (type: EntityType, [begin, end]: [number, number], score: number) => {

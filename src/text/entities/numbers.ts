@@ -16,7 +16,10 @@ type Cue = {
   weak?: true
 }
 
-/** Words before (or, as "is my …", after) digits that tell what they are. The nearest one that fits decides. */
+/**
+ * Words before digits (or after them, as in "is my …") that give their type. The closest one that
+ * fits decides.
+ */
 const cues: Cue[] = [
   { type: 'SSN', words: /\b(?:social(?: security)?(?: number)?|ssn)\b/gi, digits: [4, 9] },
   { type: 'ROUTING_NUMBER', words: /\b(?:routing|aba|transit)(?: number)?\b/gi, digits: [9, 9] },
@@ -99,13 +102,13 @@ const fillers =
 type FoundCue = {
   type: EntityType
   weak: boolean
-  /** What was said. */
+  /** The text of the cue. */
   said: string
   /** Only fillers stand between it and the digits. */
   beside: boolean
 }
 
-/** What runs of digits are: by the nearest cue, else by checksum and shape. */
+/** Classifies runs of digits: by the closest cue, else by checksum and shape. */
 export function classifyRuns(text: string, runs: readonly DigitRun[]): Entity[] {
   return runs.flatMap((run) => {
     const found = classify(text, run)
@@ -132,13 +135,16 @@ function classify(text: string, said: DigitRun): { type: EntityType; score: numb
   return { type: cue.type, score: 0.9 }
 }
 
-/** The fewest digits that are somebody's number though commas part them, without any cue. */
+/** The fewest digits that count as a personal number despite commas and without any cue. */
 const FEWEST_GROUPED = 10
-/** Cues of numbers only; of "the claim is 12,500" nobody knows. */
+/** Cues of numbers only; "the claim is 12,500" is ambiguous. */
 const numbersOnly =
   /\b(?:numbers?|no|id|codes?|pin|digits?|ssn|social|passport|licen[cs]e|zip|cvv2?|extension)\b/i
 
-/** Whether digits parted by commas as in an amount are a number of somebody: recognizers print both so. */
+/**
+ * Returns whether digits with commas as in an amount are a personal number: recognizers print both
+ * so.
+ */
 function isNumberOf(digits: string, cue: FoundCue | undefined): boolean {
   if (digits.length >= FEWEST_GROUPED && !isRound(digits)) return true
   if (!cue?.beside || cue.weak) return false
@@ -147,7 +153,7 @@ function isNumberOf(digits: string, cue: FoundCue | undefined): boolean {
 
 const afterState = new RegExp(`\\b(?:${wordList('us-states').join('|')}|D\\.?C\\.?),?\\.? $`)
 
-/** What follows a number: "… is my social", "… is the order number". */
+/** The words after a number that give its type: "… is my social", "… is the order number". */
 const owned = /^\W*(?:is|was|that'?s) (?:my|the|his|her|our) ([\w' ]{1,40})/i
 
 function fits(type: EntityType, run: DigitRun): boolean {
@@ -161,7 +167,7 @@ function byShape(run: DigitRun): { type: EntityType; score: number } | undefined
   const { digits, groups, plus, spoken } = run
   const length = digits.length
   const shape = groups.join('-')
-  // Ten words that count up are no number of anyone.
+  // The count from one to ten is nobody's number.
   if (digits.startsWith('12345678910')) return undefined
   if (plus && length >= 8 && length <= 15) return { type: 'PHONE_NUMBER', score: 0.95 }
   if (length === 9 && shape === '3-2-4' && isSsn(digits)) return { type: 'SSN', score: 0.95 }
@@ -187,7 +193,10 @@ function isPhoneShape({ digits, groups }: DigitRun): boolean {
 const owners =
   /\b(social|ssn|cards?|visa|mastercard|amex|american express|debit|account|phone|cell|pin)\b/gi
 
-/** "ending in 4242", "the last four of my social are …". */
+/**
+ * Returns the type of the last digits of a number: "ending in 4242", "the last four of my social
+ * are …".
+ */
 function partialType(left: string, digits: string): EntityType | undefined {
   if (digits.length < 2 || digits.length > 6) return undefined
   const ending = /\b(?:end(?:ing|s)?(?: in| with)?|last (?:four|4|five|six)(?: digits)?)\b/i

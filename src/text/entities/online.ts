@@ -5,7 +5,7 @@ import { lexemesOf } from './spoken-digits.ts'
 
 const tld =
   '(?:com|org|net|io|edu|gov|mil|info|biz|co|uk|us|ca|de|fr|es|it|nl|ch|at|eu|au|jp|cn|in|br|se|no|dk|fi|pl|ru|me|tv|ai|app|dev|cloud|online|site|shop|blog|health|example|test)'
-/** Endings that are also everyday words: said, they need an address before them. */
+/** Top-level domains that are also everyday words. Spoken, they need an address before them. */
 const saidTld =
   '(?:com|org|net|io|i o|edu|gov|info|biz|co|uk|us|ca|de|fr|es|nl|ch|eu|au|jp|cn|br|se|dk|fi|pl|ru|tv|ai|app|dev|cloud|example)'
 const domain = `[\\p{L}\\d-]{1,63}(?:\\s{1,8}(?:dash|hyphen)\\s{1,8}[\\p{L}\\d]+){0,3}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)[\\p{L}\\d-]+){0,4}?(?:\\s{1,8}dot\\s{1,8}|\\.)${saidTld}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)(?:uk|au|jp|br|com))?`
@@ -72,7 +72,7 @@ const patterns: Pattern[] = [
 ]
 
 const saidAt = new RegExp(`,?\\s{1,8}at\\s{1,8}${domain}(?![\\p{L}\\d@])`, 'giu')
-/** What is said before "at" and is no address: "look at …", "find us at …". */
+/** Words before "at" that make no address: "look at …", "find us at …". */
 const noAddress =
   /^(?:look|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her)$/
 const joints = new Set([
@@ -90,7 +90,7 @@ const joints = new Set([
 const stops =
   /^(?:is|it|its|it's|that's|to|my|email|mail|(?:e?mail|address)['’]s|e-mail|address|the|and|at|me|us|him|her|as|that|or|um|uh|so|on|for|yes|yeah|okay|ok|sure|send|write|reach|with|by|be|contact|from|you|can|are|was|please|use|called|just|of)$/
 
-/** Electronic mail, web and network addresses, file names and credentials, written or read aloud. */
+/** Finds e-mail, web and network addresses, file names and credentials, written or read aloud. */
 export function findOnline(text: string): Entity[] {
   return [
     ...matchPatterns(text, patterns),
@@ -108,7 +108,10 @@ function saidMail(text: string): Entity[] {
   }).flat()
 }
 
-/** Where the name before "at" begins: words joined by "dot" and the like, and after the word e-mail plain words too. */
+/**
+ * Returns where the name before "at" begins: words joined by "dot" and the like, and after the word
+ * e-mail plain words too.
+ */
 function localPart(text: string, end: number): number | undefined {
   const reach = Math.max(0, end - 120)
   const left = lexemesOf(text.slice(reach, end))

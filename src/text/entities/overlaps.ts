@@ -1,15 +1,15 @@
 import type { Entity, EntityType } from './entity-types.ts'
 
-/** More general than the types beside them in the same place. */
+/** Types that are more general than others in the same place. */
 const general = new Set<EntityType>(['NAME', 'LOCATION_ADDRESS', 'LOCATION'])
 
 /**
- * The entities that stay where some overlap, by place: the longest one, of equally long ones the more general
- * type (contract 4.9), then the one whose rule is surer.
+ * Resolves overlaps, and returns the remaining entities by place: the longest one, of equally long
+ * ones the more general type (contract 4.9), then the one with the higher score.
  */
 export function resolveOverlaps(entities: readonly Entity[]): Entity[] {
   const kept: Entity[] = []
-  // By character, so that a text full of numbers costs no comparison of each with each.
+  // By character, so that a text full of numbers needs no pairwise comparison.
   const taken = new Uint8Array(entities.reduce((end, { to }) => Math.max(end, to), 0))
   for (const entity of entities.toSorted(byRank)) {
     const { from, to } = entity
@@ -20,7 +20,7 @@ export function resolveOverlaps(entities: readonly Entity[]): Entity[] {
   return kept.sort((a, b) => a.from - b.from)
 }
 
-/** What stays where entities overlap comes first. */
+/** Orders entities so that those that win an overlap come first. */
 export function byRank(a: Entity, b: Entity): number {
   return (
     b.to - b.from - (a.to - a.from) ||

@@ -3,11 +3,13 @@ import type { Entity } from './entity-types.ts'
 
 const cue = /\bpass ?(?:word|phrase|code)(?: is| was|:|,| would be|'s)+ /giu
 const words = /^\p{L}+(?:[ -]\p{L}+){1,7}/u
-/** What is said of passwords, and what a sentence goes on with. */
+/** Remarks about passwords, and words that continue the sentence. */
 const remarks =
   /^(?:wrong|incorrect|invalid|expired?|reset|required|protected|safe|secure|weak|strong|case|sensitive|changed|locked|working|please|about|again|today|yesterday|tomorrow|still|also|now|always|never|just|really|yes|no|yeah|okay|ok|um|uh|thanks|thank|sorry|sent|stored|saved|needed|shared|long|short|easy|hard|only|already|all|\w+ly)$/i
 
-/** Passwords of several words without a digit: "my password is correct horse battery staple". */
+/**
+ * Finds passwords of several words without a digit: "my password is correct horse battery staple".
+ */
 export function findPassphrases(text: string): Entity[] {
   return Array.from(text.matchAll(cue), ({ 0: announced, index }) => {
     const from = index + announced.length
@@ -15,7 +17,7 @@ export function findPassphrases(text: string): Entity[] {
     const said = upToFunctionWord(row)
     const parts = said.split(/[ -]/)
     if (parts.length < 2 || parts.some((word) => remarks.test(word))) return []
-    // "The password is correct now" tells of a password, with one more word it is one.
+    // "The password is correct now" is about a password; with one more word it is one.
     if (/^correct$/i.test(parts[0]!) && parts.length < 3) return []
     return [{ type: 'PASSWORD' as const, from, to: from + said.length, score: 0.9 }]
   }).flat()

@@ -5,11 +5,14 @@ export type Piece = {
   from: number
   to: number
   capital: boolean
-  /** First word of the text or after a full stop, a question or an exclamation mark. */
+  /**
+   * Whether it is the first word of the text, or follows a full stop, a question or an exclamation
+   * mark.
+   */
   initial: boolean
-  /** Punctuation, or a possessive, before the next word. */
+  /** Whether punctuation, or a possessive, stands before the next word. */
   closed: boolean
-  /** Its punctuation is a comma. */
+  /** Whether that punctuation is a comma. */
   comma: boolean
 }
 
@@ -21,20 +24,23 @@ const onlyEmoji = new RegExp(`^(?:${emoji})+$`, 'u')
 const shape = /^([("'“‘[¿¡-]*)(.*?)((?:['’]s?)?[).,;:?!"'”’\]…-]*)$/u
 const abbreviation = /^(?:dr|mr|mrs|ms|st|prof|[a-z])$/i
 
-/** Whether a text has neither capitals nor punctuation, as some models print: a capital then tells nothing. */
+/**
+ * Returns whether a text has neither capitals nor punctuation, as some models print it: capitals
+ * then mean nothing.
+ */
 export function isUncased(text: string): boolean {
   return !/\p{Lu}|[.,?!]/u.test(text.replace(/\bI\b/g, ''))
 }
 
-/** Longer words are none of a language; they are read in parts, for the time a pattern takes grows with its square. */
+/** No language has longer words. They are read in parts, because patterns take quadratic time. */
 const LONGEST_WORD = 500
 const parts = new RegExp(
-  // Emoji stand beside a word without being of it, as dashes and strokes do between two.
+  // Emoji, like dashes and slashes, may stand next to a word without being part of it.
   `(?:(?!${glue})\\S){1,${LONGEST_WORD}}|(?:${glue})+`,
   'gu',
 )
 
-/** The words of a text. */
+/** Returns the words of a text. */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = []
   let initial = true
@@ -59,7 +65,7 @@ export function piecesOf(text: string): Piece[] {
   return pieces
 }
 
-/** Whether signs stand between two words without a blank, or only illustrate them. */
+/** Returns whether characters join two words without a blank, or only illustrate them. */
 function isInside(text: string, index: number, signs: string): boolean {
   if (onlyEmoji.test(signs)) return true
   const around = `${text[index - 1] ?? ' '}${text[index + signs.length] ?? ' '}`

@@ -10,7 +10,7 @@ const cap = "(?:[A-Z][\\p{L}'’]{1,40}|\\d{1,4}(?:st|nd|rd|th))"
 const company =
   '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
 
-/** House numbers are read as other numbers, and digit by digit: "nine oh one". */
+/** House numbers are read like other numbers, or digit by digit: "nine oh one". */
 const said =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)'
 const more = `(?:[ -](?:and )?(?:${said}|hundred|zero|nought|oh))`
@@ -18,7 +18,10 @@ const firstSaid = said.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 /** A number that begins a sentence has a capital: "Forty two Maple Avenue." */
 const house = `(?:${said}${more}{1,6}|${firstSaid}${more}{0,6})(?!\\p{L})`
 
-/** Words of a pattern are bounded: in a word without end each letter would be tried against all the others. */
+/**
+ * Words of a pattern have a length limit: in an endless word each letter would be tried against all
+ * the others.
+ */
 const patterns: Pattern[] = [
   {
     type: 'LOCATION_ADDRESS_STREET',
@@ -92,7 +95,7 @@ const beforeState = new RegExp(
   'gu',
 )
 
-/** Streets, postal codes of shape, clinics and companies by their second word. */
+/** Finds streets, postal codes by shape, and clinics and companies by their second word. */
 export function findPlaces(text: string): Entity[] {
   const cities = matchPatterns(text, [{ type: 'LOCATION_CITY', pattern: beforeState, score: 0.85 }])
   const namesakes = matchPatterns(text, [{ type: 'LOCATION_CITY', pattern: namesake, score: 0.86 }])
@@ -103,13 +106,19 @@ export function findPlaces(text: string): Entity[] {
   ]
 }
 
-/** "I live in Hamilton", "she flew to Madison": a city by what is done there, though it may be somebody. */
+/**
+ * "I live in Hamilton", "she flew to Madison": the context makes it a city, though it may also be a
+ * person's name.
+ */
 const namesake = new RegExp(
   `\\b(?:(?:downtown|in|near|outside) |(?:born|based|located|raised|originally|(?:I'm|I am|is|are|was|were|(?:he|she|we|they)['’](?:s|re)) from|fl(?:y|ies|ew|ying)|driv(?:e|es|ing)|drove|mov(?:e|es|ed|ing)|travel\\w*|going|went|back|trip|train|bus|flight) (?:in |to |from )?)(?<e>${wordList('namesake-cities').join('|')})(?![\\p{L}'’-]| [A-Z])`,
   'gu',
 )
 
-/** No greeting ("Well, Virginia"): common words begin sentences, and a name is called in front of one. */
+/**
+ * Returns whether the text before a state is a city, and not an opening word before the name of an
+ * addressee ("Well, Virginia"): common words begin sentences.
+ */
 function isCity(text: string, { from, to }: Entity): boolean {
   const said = text.slice(from, to).toLowerCase()
   const inside = /\b(?:in|from|to|near|at|of|outside|around) $/.test(before(text, from, 12))
@@ -118,7 +127,7 @@ function isCity(text: string, { from, to }: Entity): boolean {
 
 const joinable = new Set(['LOCATION_CITY', 'LOCATION_STATE', 'LOCATION_ZIP', 'LOCATION_COUNTRY'])
 
-/** Whole addresses: a street joined with the city, state and postal code that follow it. */
+/** Joins whole addresses: a street with the city, state and postal code that follow it. */
 export function joinAddresses(text: string, entities: readonly Entity[]): Entity[] {
   return entities
     .filter(({ type }) => type === 'LOCATION_ADDRESS_STREET')

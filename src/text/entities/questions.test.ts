@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { findEntities } from './find-entities.ts'
 
-/** What is found in answers, each with what the other channel said before it. */
+/** Returns the entities in answers, each with what the other channel said before it. */
 function answered(...turns: [said: string, answer: string][]): string[] {
   let text = ''
   const heard = turns.map(([said, answer]) => {

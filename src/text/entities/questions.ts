@@ -2,18 +2,22 @@ import type { RecognizedWords } from '../document.ts'
 import { trailingFrom } from '../words/trailing.ts'
 import type { Entity } from './entity-types.ts'
 
-/** A text with the questions it answers put in, and the way back to its own offsets. */
+/**
+ * A text with the questions that it answers inserted, and `own` to map entities back to its own
+ * offsets.
+ */
 export type Answered = { text: string; own(entity: Entity): Entity[] }
 
-/** Long enough for a question, too short for a speech in which cues stand for something else. */
+/** Long enough for a question, too short for a speech in which cues refer to something else. */
 const REACH = 120
-/** What asks without a question mark: "And the last name, please." */
+/** Requests without a question mark: "And the last name, please." */
 const asks =
   /\b(?:name|number|e-?mail|address|birth|code|zip|password|expir\w+|spell|digits|tell me|give me|read me)\b/i
 
 /**
- * Puts what another channel asked in front of each answer, so that "What is your date of birth?" is a cue for
- * the date that another channel says. What is no question stays out: "mm-hm" would cut a number being dictated.
+ * Inserts the questions of other channels before their answers, so that "What is your date of
+ * birth?" is a cue for the date on another channel. Anything else is left out: "mm-hm" would split
+ * a number that is being dictated.
  */
 export function withQuestions(text: string, heard: readonly RecognizedWords[]): Answered {
   let merged = ''
@@ -41,7 +45,7 @@ export function withQuestions(text: string, heard: readonly RecognizedWords[]): 
   }
 }
 
-/** The last sentence of what was said when it asks for something. */
+/** Returns the last sentence of a turn when it asks for something. */
 function questionOf(said: string): string | undefined {
   const text = said.trimEnd()
   const marks = trailingFrom(text, /[.?!]/)

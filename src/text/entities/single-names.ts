@@ -17,13 +17,16 @@ import { tagsOf } from './word-lists.ts'
 const places =
   /^(?:in|to|from|near|of|through|around|toward|towards|visit|visiting|downtown|into|via|outside)$/
 const insidePlaces = /^(?:in|near|through|around|downtown|into|via|outside|visit|visiting)$/
-/** What only people do: "Rose said" is no flower. */
+/** Verbs that only people perform: "Rose said" is no flower. */
 const speaks =
   /^(?:says?|said|tells|told|asks|asked|thinks|thought|wants|wanted|knows|knew|wrote|emailed|texted|phoned|replied|mentioned|suggested|agrees|agreed|explained|answered|laughed|smiled|married|graduated)$/
 const addresses =
   /^(?:can|could|would|will|do|does|did|are|is|have|what|how|when|where|why|you|your|please|i|i'm|i'll|thanks|thank|let's|go|this)$/
 
-/** A given name that stands alone; `introduced` by the words before it, an unknown word is one too. */
+/**
+ * Recognizes a given name that stands alone. When the words before introduce it (`introduced`), an
+ * unknown word counts too.
+ */
 export function givenAlone(pieces: readonly Piece[], at: number, introduced: boolean) {
   const piece = pieces[at]!
   const [previous, next] = [pieces[at - 1], pieces[at + 1]]
@@ -49,7 +52,10 @@ export function givenAlone(pieces: readonly Piece[], at: number, introduced: boo
   return isFamily(piece.lower) && !isGiven(piece.lower) ? undefined : result
 }
 
-/** A family name that stands alone, as colleagues say it: "Tell Schwartz". No word of English counts. */
+/**
+ * Recognizes a family name that stands alone, as colleagues use it: "Tell Schwartz". English words
+ * do not count.
+ */
 export function familyAlone(pieces: readonly Piece[], at: number) {
   const piece = pieces[at]!
   const [previous, next] = [pieces[at - 1], pieces[at + 1]]
@@ -65,13 +71,16 @@ export function familyAlone(pieces: readonly Piece[], at: number) {
   return { type: 'NAME_FAMILY' as const, end: at + 1, score: 0.65 }
 }
 
-/** A given name without its capital: no everyday word counts, and only after a cue one that is rare or a place. */
+/**
+ * Recognizes a given name without its capital. Everyday words do not count, and rare names and
+ * places only after a cue.
+ */
 export function givenUncased(pieces: readonly Piece[], at: number, cued = false) {
   const { lower, closed } = pieces[at]!
   if (small.has(lower) || lower.length < 3) return undefined
   const next = closed ? undefined : pieces[at + 1]
   const family = next && (cued ? isFamilyBehind(next) : isFamilyUncased(next))
-  // "My name is mark green": two everyday words, which are a name together.
+  // "My name is mark green": two everyday words, which together are a name.
   const cuedGiven = isGiven(lower) && (!isCommon(lower) || (family && isWordLike(lower)))
   if (!(cued ? cuedGiven : isUsualGiven(lower) && !isUsual(lower))) return undefined
   return family
@@ -83,7 +92,10 @@ function isFamilyUncased({ lower }: Piece): boolean {
   return isFamily(lower) && !isUsual(lower)
 }
 
-/** Whether a word behind "my name is john" or "mr." is a family name: everyday words are, those of grammar are not. */
+/**
+ * Returns whether a word behind "my name is john" or "mr." is a family name. Everyday words count,
+ * function words do not.
+ */
 export function isFamilyBehind({ lower }: Piece): boolean {
   return isFamily(lower) && !small.has(lower) && !isFunctionWord(lower)
 }
@@ -92,7 +104,7 @@ function isUsual(lower: string): boolean {
   return isCommon(lower) || isWordLike(lower) || isMonthName(lower) || small.has(lower)
 }
 
-/** "Tom, Anita and Kwame": an unknown capitalised word beside a name is one too. */
+/** Finds "Tom, Anita and Kwame": an unknown capitalized word beside a name is one too. */
 export function coordinated(pieces: readonly Piece[], found: readonly Entity[]): Entity[] {
   const named = new Set(
     found.filter(({ type }) => /^NAME(?:_GIVEN)?$/.test(type)).map(({ to }) => to),

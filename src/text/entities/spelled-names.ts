@@ -1,18 +1,20 @@
 import type { Entity, EntityType } from './entity-types.ts'
 
 const letters = /\b[A-Z](?:[ ,.-]{1,2}[A-Z]){1,30}\b/g
-/** "K as in kilo, O for Oscar": at least two, the words of the letters included. */
+/** "K as in kilo, O for Oscar": at least two letters, their words included. */
 const explained =
   /\b[A-Z],? (?:as in|for|like) \p{L}+(?:[,.]? (?:and )?(?:double )?[A-Z](?:,? (?:as in|for|like) \p{L}+)?(?![\p{L}'’])){1,30}/gu
 const cue = /\b(?:sur|last |first |middle )?name\b|\bspell\w*|\bspelt\b/i
 
-/** Names that are spelled: "S-M-I-T-H" and "S as in Sam, M, I, T, H", where a name is spoken of. */
+/**
+ * Finds spelled names: "S-M-I-T-H" and "S as in Sam, M, I, T, H", where the text mentions a name.
+ */
 export function findSpelled(text: string, found: readonly Entity[]): Entity[] {
   return [letters, explained].flatMap((pattern) =>
     Array.from(text.matchAll(pattern), ({ 0: said, index }) => {
       const left = text.slice(Math.max(0, index - 60), index)
       const named = namedAs(said, text, found)
-      // Two letters may be anything, but for the name that was just said.
+      // Two letters may be anything, except for the name just before them.
       if (/^[^A-Z]*(?:[A-Z][^A-Z]*){2}$/.test(said) && !named) return []
       if (!cue.test(left) && !isNamed(text, index, found)) return []
       const type = typeOf(left, named)
@@ -21,7 +23,10 @@ export function findSpelled(text: string, found: readonly Entity[]): Entity[] {
   )
 }
 
-/** Right behind a name: "Kowalski, K-O-W-…", "Jarek. That's J as in …". */
+/**
+ * Returns whether the letters directly follow a name: "Kowalski, K-O-W-…", "Jarek. That's J as in
+ * …".
+ */
 function isNamed(text: string, index: number, found: readonly Entity[]): boolean {
   return found.some(
     ({ to }) => to <= index && /^[\s,.;-]*(?:that's |that is )?$/.test(text.slice(to, index)),

@@ -15,10 +15,10 @@ const repeats = new Map([
   ['treble', 3],
 ])
 
-/** A word, a row of digits or a sign of a text; `from` and `to` (exclusive) are offsets. */
+/** A word, a row of digits or a symbol of a text; `from` and `to` (exclusive) are offsets. */
 export type Lexeme = { text: string; lower: string; from: number; to: number }
 
-/** The words, rows of digits and signs of a text, in order. */
+/** Returns the words, rows of digits and symbols of a text, in order. */
 export function lexemesOf(text: string): Lexeme[] {
   const found = text.matchAll(/\d+|\p{L}[\p{L}\p{M}]*(?:['’]\p{L}[\p{L}\p{M}]*)?|[^\s\d\p{L}]/gu)
   return Array.from(found, ({ 0: part, index }) => ({
@@ -29,7 +29,10 @@ export function lexemesOf(text: string): Lexeme[] {
   }))
 }
 
-/** The digits that begin at a lexeme and how many lexemes say them; `inside` a run, "oh" is a zero as well. */
+/**
+ * Reads the digits that begin at a lexeme, and how many lexemes they take. `inside` a run, "oh" is
+ * a zero as well.
+ */
 export function readDigits(
   lexemes: readonly Lexeme[],
   at: number,

@@ -3,7 +3,10 @@ import nlp from 'compromise'
 
 const read = new Map<string, readonly string[]>()
 
-/** The entries of `src/text/lists/NAME.txt`, read once; its first line tells origin and licence. */
+/**
+ * Returns the entries of `src/text/lists/NAME.txt`, read once. Its first line states origin and
+ * license.
+ */
 export function wordList(name: string): readonly string[] {
   let entries = read.get(name)
   if (!entries) {
@@ -16,20 +19,23 @@ export function wordList(name: string): readonly string[] {
 
 let lexicon: ReadonlyMap<string, readonly string[]> | undefined
 
-/** The tags that the lexicon of compromise gives a word or phrase in small letters; none for an unknown one. */
+/**
+ * Returns the tags that the lexicon of compromise gives a word or phrase in lower case; none for an
+ * unknown one.
+ */
 export function tagsOf(phrase: string): readonly string[] {
   lexicon ??= readLexicon()
   return lexicon.get(phrase) ?? []
 }
 
-/** The words and phrases in small letters that the lexicon of compromise files under a tag. */
+/** Returns the words and phrases in lower case that the lexicon of compromise files under a tag. */
 export function taggedWith(tag: string): string[] {
   lexicon ??= readLexicon()
   return [...lexicon].filter(([, tags]) => tags.includes(tag)).map(([phrase]) => phrase)
 }
 
 function readLexicon(): Map<string, readonly string[]> {
-  // Its typed interface does not tell of the lexicon: https://github.com/spencermountain/compromise
+  // Its type declarations omit the lexicon: https://github.com/spencermountain/compromise
   const model = nlp.model() as { one?: { lexicon?: Record<string, string | string[]> } }
   const entries = Object.entries(model.one?.lexicon ?? {})
   return new Map(

@@ -3,7 +3,9 @@ import test from 'node:test'
 import { breakPrice } from './breaks.ts'
 import { splitPieces } from './pieces.ts'
 
-/** The price to break after the first of two words, with seconds of silence between them. */
+/**
+ * Returns the price of a break after the first of two words, with seconds of silence between them.
+ */
 function price(text: string, { pause = 0, language = 'en' } = {}): number {
   const words = [
     { text, start: 0, end: 1, confidence: 1 },

@@ -1,6 +1,9 @@
 import type { Piece } from './pieces.ts'
 
-/** Articles, prepositions, possessives and conjunctions, by language: the next word belongs to them. */
+/**
+ * Articles, prepositions, possessives and conjunctions, by language: they belong with the next
+ * word.
+ */
 const LEANING: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [
     'en',
@@ -13,14 +16,15 @@ const LEANING: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ],
 ])
 
-/** Whether a word should not be the last of its row: `the`, `of`. */
+/** Returns whether a word should not be the last of its row: `the`, `of`. */
 export function leansOnNext(word: string, language: string): boolean {
   return LEANING.get(language)?.has(word.toLowerCase()) ?? false
 }
 
 /**
- * How badly text breaks between two words: 0 after a sentence or at the end, 0.3 after a comma, 0.8 elsewhere,
- * 1.2 before what the word leans on. A pause betters it by its seconds.
+ * Returns the price of a break between two words: 0 after a sentence or at the end, 0.3 after a
+ * comma, 0.8 elsewhere, 1.2 after a word that leans on the next one. A pause lowers it by its
+ * seconds.
  */
 export function breakPrice(last: Piece, next: Piece | undefined): number {
   if (!next || /[.!?…。！？؟।]["'”’)」』]?$/.test(last.text)) return 0

@@ -3,7 +3,10 @@ import test from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { type CaptionLimits, cutCaptions } from './captions.ts'
 
-/** Each word takes half a second, `_` one more half second of silence. */
+/**
+ * Returns an utterance in which each word takes half a second, and `_` is another half second of
+ * silence.
+ */
 function utterance(text: string, language = 'en'): Utterance {
   const words: Utterance['words'] = []
   let tick = 0

@@ -4,19 +4,22 @@ import { type Piece, splitPieces } from './pieces.ts'
 import { layRows } from './rows.ts'
 import { spaceCaptions } from './timing.ts'
 
-/** One subtitle: what stands on the screen from `start` to `end`. Times are seconds, in whole milliseconds. */
+/**
+ * One subtitle: the rows on the screen from `start` to `end`. Times are seconds, in whole
+ * milliseconds.
+ */
 export type Caption = { start: number; end: number; rows: string[] }
 
-/** What one caption may hold. Durations are seconds; a wide character counts as two. */
+/** The limits of one caption. Durations are seconds; a wide character counts as two. */
 export type CaptionLimits = {
-  /** A shorter caption stays longer, as far as the next one allows. */
+  /** A shorter caption is extended, as far as the next one allows. */
   minDuration: number
   maxDuration: number
   maxCharactersPerRow: number
   maxRows: number
   /** Between two captions. */
   minGap: number
-  /** Whether a word longer than a row is split; else it stands alone in a longer row. */
+  /** Whether to split a word longer than a row. If not, it stands alone in a longer row. */
   splitWords: boolean
 }
 
@@ -31,9 +34,9 @@ export const DEFAULT_LIMITS: CaptionLimits = {
 }
 
 /**
- * Cuts utterances into captions by start, one at a time: each ends with its utterance or earlier, keeps the
- * limits, and never breaks a word but as `splitWords` says. A single word beyond a limit stands alone; only its
- * time is shortened. What happens where several speak at once is told at `spaceCaptions`.
+ * Cuts utterances into captions by start, one at a time. Each ends with its utterance or earlier,
+ * keeps the limits, and breaks words only as `splitWords` allows. A single word beyond a limit
+ * stands alone; only its time is shortened. For several speakers at once see `spaceCaptions`.
  */
 export function cutCaptions(
   utterances: readonly Utterance[],
@@ -51,15 +54,21 @@ export function cutCaptions(
   })
 }
 
-/** Thirty seconds, the longest that may be asked for, at ten words a second: what bounds the search. */
+/**
+ * Thirty seconds, the longest that a request may set, at ten words a second. This bounds the
+ * search.
+ */
 const MAX_PIECES = 300
 
-/** The cheapest way to caption the pieces before an index: its price, and where its last caption opens. */
+/**
+ * The cheapest way to caption the pieces before an index: its price, and where its last caption
+ * opens.
+ */
 type Plan = { price: number; opens: number }
 
 /**
- * The cheapest of all allowed cuts: fewest captions first, then breaks after punctuation or in a
- * pause, then captions of equal size (so that no word is left over alone).
+ * Returns the cheapest of all allowed cuts: fewest captions first, then breaks after punctuation or
+ * in a pause, then captions of equal size (so that no word is left over alone).
  */
 function cutUtterance(utterance: Utterance, limits: CaptionLimits): Caption[] {
   const width = limits.maxCharactersPerRow
@@ -81,7 +90,10 @@ function cutUtterance(utterance: Utterance, limits: CaptionLimits): Caption[] {
   })
 }
 
-/** Every caption that may end before piece `end`, the shortest first: where it opens and the columns of its text. */
+/**
+ * Yields every caption that may end before piece `end`, the shortest first: where it opens, and the
+ * columns of its text.
+ */
 function* captionsBefore(
   end: number,
   { pieces, limits }: { pieces: readonly Piece[]; limits: CaptionLimits },
@@ -90,7 +102,8 @@ function* captionsBefore(
   const width = limits.maxCharactersPerRow
   let columns = last.columns
   yield { opens: end - 1, columns }
-  // Rows are filled from the last upwards: as many as from the first down. The first limit broken ends the search.
+  // Rows are filled from the last one up, which takes as many as from the first one down. The first
+  // broken limit ends the search.
   let rows = 1
   let row = last.columns
   const first = last.columns > width ? end - 1 : Math.max(0, end - MAX_PIECES)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { splitPieces } from './pieces.ts'
 
-/** Each word takes a second. */
+/** Splits words of a second each. */
 function split(
   words: string[],
   { language = 'en', splitAt }: { language?: string; splitAt?: number } = {},

@@ -4,10 +4,12 @@ import { localeOf } from '../words/locale.ts'
 import { leansOnNext } from './breaks.ts'
 import { countColumns, splitCharacters } from './width.ts'
 
-/** What a caption never breaks: a word with its punctuation. Times are whole milliseconds. */
+/**
+ * The unit that a caption never breaks: a word with its punctuation. Times are whole milliseconds.
+ */
 export type Piece = {
   text: string
-  /** What stands before it in a row, unless it opens the row. */
+  /** The separator before it in a row, unless it opens the row. */
   blank: '' | ' '
   columns: number
   /** Whether a row should not end with it. */
@@ -16,16 +18,16 @@ export type Piece = {
   end: number
 }
 
-/** Where a word stands in the text of its utterance. */
+/** The place of a word in the text of its utterance. */
 type Span = { from: number; to: number; start: number; end: number }
 
 type Cut = { text: string; from: number }
 
 /**
- * Splits an utterance where a caption may break: at blanks, and in a language without blanks between the words
- * that `Intl.Segmenter` finds. With `splitAt` a word of more columns than that is split between characters.
- * Whitespace and line ends become blanks, control characters and what has nothing to see are left out. A word that
- * is split shares its time by length.
+ * Splits an utterance where a caption may break: at blanks, and in a language without blanks
+ * between the words that `Intl.Segmenter` finds. With `splitAt` a word of more columns than that is
+ * split between characters. Whitespace and line ends become blanks; control characters and
+ * invisible text are dropped. The parts of a split word share its time by length.
  */
 export function splitPieces(utterance: Utterance, splitAt = Number.POSITIVE_INFINITY): Piece[] {
   const { text, spans } = joinWords(utterance)
@@ -62,7 +64,7 @@ function joinWords({ words, language }: Utterance): { text: string; spans: Span[
   return { text, spans }
 }
 
-/** No-break blanks stay: they belong to the word. */
+/** Cleans a text. No-break blanks stay: they belong to the word. */
 function cleanText(text: string): string {
   return text
     .toWellFormed()
@@ -87,7 +89,10 @@ function segmenterOf(language: string): Intl.Segmenter {
   return segmenter
 }
 
-/** Punctuation goes with the word before it, an opening bracket or quote with the one after it. */
+/**
+ * Cuts a text into words. Punctuation goes with the word before it, an opening bracket or quote
+ * with the one after it.
+ */
 function cutWords(text: string, { language }: Utterance): Cut[] {
   const cuts: Cut[] = []
   let joins = false

@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { Piece } from './pieces.ts'
 import { layRows } from './rows.ts'
 
-/** Each word takes a second. */
+/** Lays the words of a text, a second each, into rows. */
 function lay(text: string, width: number): string[] {
   const pieces = text.split(' ').map((text, i): Piece => {
     const start = i * 1000

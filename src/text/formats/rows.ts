@@ -8,9 +8,9 @@ const BREAK_WEIGHT = 0.1
 type Plan = { price: number; opens: number }
 
 /**
- * Lays pieces into rows of at most `width` columns: as few as they need, of about the same length, rather
- * broken after punctuation. A piece wider than that has a row of its own. Least squares as in Knuth and Plass,
- * "Breaking paragraphs into lines" (1981).
+ * Lays pieces into rows of at most `width` columns: as few rows as possible, of about the same
+ * length, broken after punctuation where possible. A wider piece has a row of its own. Minimizes
+ * squares as in Knuth and Plass, "Breaking paragraphs into lines" (1981).
  */
 export function layRows(pieces: readonly Piece[], width: number): string[] {
   const count = countRows(pieces, width)
@@ -28,7 +28,8 @@ export function layRows(pieces: readonly Piece[], width: number): string[] {
           (before[opens]?.price ?? Number.POSITIVE_INFINITY) +
           (own / width) ** 2 +
           BREAK_WEIGHT * breakPrice(pieces[end - 1]!, pieces[end])
-        // At the same price the lower row is the longer one: it stands nearer to the picture's edge.
+        // At the same price the lower row is the longer one: it is nearer to the edge of the
+        // picture.
         if (price <= best.price) best = { price, opens }
       }
       plans[end] = best
@@ -56,7 +57,7 @@ function countRows(pieces: readonly Piece[], width: number): number {
   return rows
 }
 
-/** Answers the columns of a row of the pieces from an index to another. */
+/** Returns a function that gives the columns of a row of the pieces from one index to another. */
 function sumColumns(pieces: readonly Piece[]): (opens: number, end: number) => number {
   const sums = [0]
   for (const { blank, columns } of pieces) sums.push(sums.at(-1)! + blank.length + columns)

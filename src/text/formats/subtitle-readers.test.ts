@@ -14,12 +14,15 @@ type Validator = {
     errors: { message: string }[]
   }
 }
-/** The validator of the W3C; it comes without types. */
+/** The validator of the W3C, which has no types. */
 const { WebVTTParser } = createRequire(import.meta.url)('webvtt-parser') as {
   WebVTTParser: new (entities: Record<string, string>) => Validator
 }
 
-/** What breaks files: marks of both formats, times, numbers, line ends, controls, and unusual writing. */
+/**
+ * Text that breaks files: marks of both formats, times, numbers, line ends, controls, and unusual
+ * writing.
+ */
 const hostile = fc.oneof(
   fc.constantFrom('-->', '00:00:01,000', '00:00:01.000-->00:00:02.000', '00:00:02,000', '42', '1'),
   fc.constantFrom(
@@ -119,7 +122,10 @@ test('the demuxers of FFmpeg read every caption of both formats, whatever the te
   await fc.assert(property, { numRuns: 50 })
 })
 
-/** What a demuxer makes of a caption: the text is the file's own, escapes and all. */
+/**
+ * Returns the packet that a demuxer reads for a caption: the text is that of the file, escapes
+ * included.
+ */
 function toPacket(caption: Caption, format: SubtitleFormat) {
   const start = Math.round(caption.start * 1000)
   const length = Math.round(caption.end * 1000) - start

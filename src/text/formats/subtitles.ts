@@ -3,10 +3,10 @@ import type { Caption } from './captions.ts'
 /** SubRip or WebVTT. */
 export type SubtitleFormat = 'srt' | 'vtt'
 
-/** How the file is written; lines end with `\n` unless told. */
+/** How to write the file; lines end with `\n` by default. */
 export type SubtitleOptions = { lineEnd?: '\n' | '\r\n' }
 
-/** Writes captions as the content of a subtitle file; no row may hold a line end. */
+/** Writes captions as the content of a subtitle file. No row may contain a line end. */
 export function formatSubtitles(
   captions: readonly Caption[],
   format: SubtitleFormat,
@@ -26,8 +26,9 @@ function formatSrt(captions: readonly Caption[]): string {
 }
 
 /**
- * SubRip has no escapes, and readers take any line with an arrow between two times as the head of a caption: the
- * arrow is written as one character. Numbers and tags stay: alone they open nothing.
+ * Replaces arrows in a row by a single character. SubRip has no escapes, and readers take any line
+ * with an arrow between two times as the head of a caption. Numbers and tags stay: alone they open
+ * nothing.
  */
 function disarmSrt(row: string): string {
   return row.replaceAll('-->', '→')
@@ -40,12 +41,18 @@ function formatVtt(captions: readonly Caption[]): string {
   return ['WEBVTT\n', ...blocks].join('\n')
 }
 
-/** In WebVTT `&` opens an entity and `<` a tag; `>` is escaped so that no row can hold the arrow `-->`. */
+/**
+ * Escapes a row. In WebVTT `&` opens an entity and `<` a tag; `>` is escaped so that no row can
+ * contain the arrow `-->`.
+ */
 function escapeVtt(row: string): string {
   return row.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** `HH:MM:SS,mmm`, with more digits from 100 hours; rounded once so that 59.9996 s becomes a whole minute. */
+/**
+ * Formats `HH:MM:SS,mmm`, with more digits from 100 hours. Rounds once, so that 59.9996 s becomes a
+ * whole minute.
+ */
 function clock(seconds: number, mark: ',' | '.'): string {
   const ms = Math.round(seconds * 1000)
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0')

@@ -1,17 +1,18 @@
-/** When a caption shows. Whole milliseconds. */
+/** The time during which a caption shows, in whole milliseconds. */
 export type Showing = { start: number; end: number }
 
 /** All in milliseconds. */
 export type TimingLimits = { minDuration: number; maxDuration: number; gap: number }
 
-/** A caption that another cuts short stays at least as long as a word or two takes to read. */
+/** A caption that another one cuts short stays at least this long, enough to read a word or two. */
 const READABLE_MS = 1000
 
 /**
- * Puts captions in the order of their starts, so that one ends at least `gap` before the next starts, and shows
- * each at least `minDuration` where the next allows. Where several speak at once, a caption ends as the next
- * starts. If that leaves it less than a second, the next one waits for it, but at most half the time that its own
- * words take: captions never run away from the sound. Every caption shows for at least a millisecond.
+ * Orders captions by start, so that each ends at least `gap` before the next one starts, and shows
+ * each for at least `minDuration` where the next allows. Where several people speak at once, a
+ * caption ends as the next one starts. If that leaves it less than a second, the next one is
+ * delayed, but by at most half the duration of its own words: captions never drift away from the
+ * audio. Every caption shows for at least a millisecond.
  */
 export function spaceCaptions<T extends Showing>(
   captions: readonly T[],

@@ -1,8 +1,8 @@
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
 /**
- * What takes two columns: East Asian wide and fullwidth characters (Unicode Standard Annex 11, by blocks) and what
- * is drawn as an emoji.
+ * Characters of two columns: East Asian wide and fullwidth ones (Unicode Standard Annex 11, by
+ * blocks), and those drawn as an emoji.
  */
 const WIDE = new RegExp(
   [
@@ -15,12 +15,18 @@ const WIDE = new RegExp(
 )
 const INVISIBLE = /^\p{Default_Ignorable_Code_Point}+$/u
 
-/** The characters of a text as a reader sees them (grapheme clusters, Unicode Standard Annex 29). */
+/**
+ * Splits a text into the characters that a reader sees (grapheme clusters, Unicode Standard Annex
+ * 29).
+ */
 export function splitCharacters(text: string): string[] {
   return isPlain(text) ? [...text] : Array.from(graphemes.segment(text), ({ segment }) => segment)
 }
 
-/** The columns a text takes: one for each character a reader sees, two for a wide one, none for an invisible one. */
+/**
+ * Returns the columns of a text: one for each character a reader sees, two for a wide one, none for
+ * an invisible one.
+ */
 export function countColumns(text: string): number {
   if (isPlain(text)) return text.length
   return splitCharacters(text).reduce((sum, character) => sum + columnsOf(character), 0)
@@ -31,7 +37,10 @@ function columnsOf(character: string): number {
   return WIDE.test(character) ? 2 : 1
 }
 
-/** Nearly every word is; asking Unicode about each would take most of the time of a long recording. */
+/**
+ * Returns whether a text is plain ASCII, as nearly every word is. Unicode lookups for each would
+ * take most of the time of a long recording.
+ */
 function isPlain(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text)
 }

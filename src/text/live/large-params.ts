@@ -1,11 +1,14 @@
 import type { Params } from '../add-on.ts'
 
 /**
- * A larger vocabulary, in ways to say its entries and in characters of all of them, may take more than 100 ms for an
- * utterance when all entries sound like what is said: others must not wait for it.
+ * A vocabulary above these limits (spellings and pronunciations, and their characters) may take
+ * more than 100 ms per utterance when every entry is close to the speech. Other sessions must not
+ * wait for it.
  */
 const LARGE_VOCABULARY = { texts: 100, characters: 3000 }
-/** A larger dictionary, in variants and characters, takes more than 50 ms to read. */
+/**
+ * A dictionary above these limits (variants, and their characters) takes more than 50 ms to read.
+ */
 const LARGE_DICTIONARY = { texts: 5000, characters: 200_000 }
 
 type Config = {
@@ -13,7 +16,9 @@ type Config = {
   spelling_dictionary?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Whether what a session asks for takes so long to prepare that it must not share a thread with others. */
+/**
+ * Returns whether a session's parameters take so long to prepare that it must not share a thread.
+ */
 export function isLarge(params: Params): boolean {
   const { vocabulary = [] } = configOf(params, 'custom_vocabulary')
   const { spelling_dictionary: dictionary = {} } = configOf(params, 'custom_spelling')

@@ -7,7 +7,7 @@ import { LiveText, type SessionText } from './live-text.ts'
 const { signal } = new AbortController()
 const both = { custom_vocabulary: true, custom_spelling: true }
 
-/** Texts whose threads misbehave as the words say, and what they log. */
+/** Creates a `LiveText` whose threads misbehave as the words say, and collects its log lines. */
 function openFaulty(t: TestContext) {
   const logged: unknown[] = []
   const log = {

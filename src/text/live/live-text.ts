@@ -8,52 +8,62 @@ import { type OpenSessionText, openSessionText, type SessionThreads } from './se
 import { type AddOnStep, addOnSteps, transformSteps, type UtteranceWords } from './step-names.ts'
 import { TextThread } from './text-thread.ts'
 
-/** What texts of live sessions are made from. */
+/** The options of `LiveText`. */
 export type LiveTextOptions = {
   log: Log
-  /** For tests: the program of the threads, the seconds that a step may take, and the time in milliseconds. */
+  /**
+   * For tests: the thread's entry file, the timeout of a step in seconds, and a clock in
+   * milliseconds.
+   */
   entry?: URL
   timeout?: number
   now?: () => number
 }
 
-/** A session: whose it is, its switches and their configurations, and the language that it is likely to be in. */
+/** A session: its account, its switches with their configurations, and its most likely language. */
 export type TextSession = { id: string; account: string; params: Params; language: string }
 
-/** Words of a partial wait until those of finals are done. */
+/** Options of `change`. The words of a partial wait until those of finals are done. */
 export type ChangeOptions = { signal: AbortSignal; isPartial?: boolean }
 
-/** What is done with the texts of one session. */
+/** The text steps of one session. */
 export type SessionText = {
-  /** The words as the customer writes them; where a step fails, as they were. Rejects when aborted. */
+  /**
+   * Returns the words as the customer spells them, or unchanged where a step fails. Rejects when
+   * aborted.
+   */
   change(spoken: UtteranceWords, options: ChangeOptions): Promise<readonly Word[]>
-  /** What is found in utterances, which come as JSON text of an array. Rejects when aborted. */
+  /** Runs an add-on on utterances, given as the JSON text of an array. Rejects when aborted. */
   find(name: AddOnStep, said: string, options: { signal: AbortSignal }): Promise<Envelope>
-  /** What the customer should know: what was left out so far, and why. */
+  /** Returns the warnings for the customer: what has been left out so far, and why. */
   warnings(): string[]
   close(): Promise<void>
 }
 
-/** Seconds that a step may take: the largest vocabulary is prepared in one or two. */
+/** Timeout of a step in seconds. The largest vocabulary takes one or two to prepare. */
 const TIMEOUT = 15
-/** Seconds for a step that others wait for and whose word lists are read: it takes milliseconds. */
+/**
+ * Timeout in seconds of a step that others wait for and whose word lists are loaded: it takes
+ * milliseconds.
+ */
 const BRIEF = 3
 /**
- * Works on what is said in live sessions, in threads: the loop that serves everybody must not. Short steps
- * share a thread, in which accounts take turns; summaries have another one. Sessions with a large vocabulary, those
- * that held up others and all of an account that broke the shared thread down work in threads of their account.
+ * Runs the text steps of live sessions in threads, so that they never block the event loop. Short
+ * steps share one thread, in which accounts take turns. Summaries have another one. Three kinds of
+ * session run in threads of their own account: those with a large vocabulary, those that delayed
+ * others, and every session of an account that crashed the shared thread.
  */
 export class LiveText {
   readonly #options: LiveTextOptions
   readonly #shared: TextThread
   readonly #summaries: TextThread
   readonly #own: OwnThreads
-  /** Waits for the next session that must not share one. */
+  /** Kept ready for the next session that must not share a thread. */
   #spare: TextThread | undefined
-  /** What was prepared in the shared thread. */
+  /** The steps prepared in the shared thread. */
   readonly #prepared = new Set<string>()
   readonly #preparations = new Map<OpenSessionText, TextThread>()
-  /** Accounts that broke the shared thread down: they do not get it again. */
+  /** Accounts that crashed the shared thread. They do not get it again. */
   readonly #apart = new Set<string>()
 
   constructor(options: LiveTextOptions) {
@@ -68,8 +78,8 @@ export class LiveText {
   }
 
   /**
-   * A session was created, and its client will come: the threads that it needs start and read word lists, which
-   * takes seconds the first time.
+   * Prepares for the client of a session that was just created: starts the threads that it needs
+   * and loads their word lists, which takes seconds the first time.
    */
   prepare({ params, language }: Omit<TextSession, 'id' | 'account'>): void {
     const wanted = [...transformSteps, ...addOnSteps].filter((name) => params[name] === true)
@@ -78,7 +88,7 @@ export class LiveText {
     let utterances = this.#shared
     if (isLarge(params)) utterances = this.#spare = this.#createThread()
     else this.#prepared.add(id)
-    // Without vocabularies: those are the session's own.
+    // Without vocabularies: those belong to the session.
     const switches = Object.fromEntries(wanted.map((name) => [name, true]))
     const session = { id, account: PREPARATIONS, params: switches, language }
     const text = this.#openText(session, { utterances: () => utterances })
@@ -89,7 +99,7 @@ export class LiveText {
     })
   }
 
-  /** Takes a session; what it asks for is prepared behind this. */
+  /** Opens a session and starts to prepare its steps in the background. */
   open(session: TextSession): SessionText {
     const { id, account, params } = session
     let utterances = isLarge(params) ? this.#own.take(account) : this.#shared
@@ -113,7 +123,8 @@ export class LiveText {
       if (isClosed) return
       isClosed = true
       text.close()
-      // It may have been set apart while something of it waited there.
+      // The session may have been moved to its own thread while a task of it waited in the shared
+      // one.
       this.#shared.forget(id)
       await this.#own.release(account, utterances)
     }
@@ -155,5 +166,5 @@ export class LiveText {
   }
 }
 
-/** Whose turn it is when nothing but word lists are read: no account has this name. */
+/** The account whose turn it is when only word lists are loaded. No real account has this name. */
 const PREPARATIONS = ''

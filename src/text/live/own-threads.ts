@@ -6,8 +6,8 @@ const MAX_PER_ACCOUNT = 2
 type Own = { thread: TextThread; sessions: number }
 
 /**
- * The threads of accounts whose sessions others must not wait for. An account has two at most, which its
- * sessions share; a thread is closed with the last of them.
+ * The threads of accounts whose sessions must not delay others. An account has at most two, which
+ * its sessions share. A thread is closed with the last of its sessions.
  */
 export class OwnThreads {
   readonly #byAccount = new Map<string, Own[]>()
@@ -19,12 +19,12 @@ export class OwnThreads {
     this.#end = options.end
   }
 
-  /** All threads. */
+  /** Returns all threads. */
   get threads(): TextThread[] {
     return [...this.#byAccount.values()].flat().map(({ thread }) => thread)
   }
 
-  /** A thread for one more session. */
+  /** Returns a thread for one more session of the account. */
   take(account: string): TextThread {
     const all = this.#byAccount.get(account) ?? []
     this.#byAccount.set(account, all)
@@ -34,7 +34,7 @@ export class OwnThreads {
     return own.thread
   }
 
-  /** A session needs its thread no longer. */
+  /** Releases a session's thread, and closes it when no other session uses it. */
   async release(account: string, thread: TextThread): Promise<void> {
     const all = this.#byAccount.get(account) ?? []
     const own = all.find((one) => one.thread === thread)

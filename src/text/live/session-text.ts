@@ -9,21 +9,27 @@ import type { Task, TaskOutcome, TextThread } from './text-thread.ts'
 /** The threads that work for a session. */
 export type SessionThreads = {
   summaries: TextThread
-  /** The one of its utterances; another one than before once the session has to be apart from others. */
+  /**
+   * Returns the thread of its utterances, which changes once the session is moved to its own
+   * thread.
+   */
   utterances(): TextThread
-  /** Others waited for this session again and again. */
+  /** Called when other sessions have waited for this one repeatedly. */
   setApart(): void
-  /** It broke the thread of its utterances down, or it hung. */
+  /** Called when the session crashed the thread of its utterances, or hung in it. */
   onBroken(): void
 }
 
-/** What a session works with; `now` is in milliseconds. */
+/** What a session depends on. `now` is in milliseconds. */
 export type SessionTextOptions = { threads: SessionThreads; log: Log; now: () => number }
 
-/** What is late for somebody goes first. */
+/** The most urgent work goes first. */
 const RANK = { final: 0, partial: 1, preparation: 2 }
 
-/** The texts of a session; `prepared` resolves when nothing has to be read any more, or they were closed. */
+/**
+ * The text steps of an open session. `prepared` resolves when everything is loaded, or when the
+ * session is closed.
+ */
 export type OpenSessionText = Omit<SessionText, 'close'> & {
   prepared: Promise<void>
   close(): void
@@ -31,12 +37,12 @@ export type OpenSessionText = Omit<SessionText, 'close'> & {
 
 type RunOptions = { rank: number; signal: AbortSignal }
 type Name = Task['name']
-/** `spent`: it used more time than a session may. */
+/** `spent`: the step used more time than a session may. */
 type Outcome = TaskOutcome | { kind: 'spent' }
 
 /**
- * Works on the texts of one session. A step that hung, broke its thread down or used more time than it may is left
- * out from then on: tried again with every utterance, it would hold up all sessions.
+ * Opens the text steps of one session. A step that hung, crashed its thread or used more time than
+ * it may is left out from then on: retried with every utterance, it would delay all sessions.
  */
 export function openSessionText(
   { id, account, params, language }: TextSession,
@@ -60,7 +66,7 @@ export function openSessionText(
     const after = lost.get(name)
     if (isLost && !after) lost.set(name, outcome)
     const fault = isLost ? outcome.kind : outcome.fault
-    // Of one that was lost meanwhile, or was spent, all has been said.
+    // A step that was already lost or spent in the meantime has been reported.
     if (fault !== undefined && !after) {
       log.error({ sessionId: id, step: name, fault }, 'a step of a live text failed')
     }
@@ -69,7 +75,7 @@ export function openSessionText(
     return outcome
   }
 
-  /** The first task of a step reads word lists, and costs nobody its budget. */
+  /** Charges a task to the budget of its step. The first task loads word lists, and is free. */
   function spend(name: Name, ms: number): void {
     const budget = budgets.get(name)
     if (!budget) {
@@ -83,7 +89,7 @@ export function openSessionText(
     warn(name, [...(warnings.get(name) ?? []), overspent(name).message])
   }
 
-  /** Keeps what the customer should know, and logs it once. */
+  /** Stores the warnings for the customer, and logs each once. */
   function warn(name: Name, all: readonly string[]): void {
     if (all.length === 0) return
     const isNew = all.length > (warnings.get(name)?.length ?? 0)
@@ -92,7 +98,7 @@ export function openSessionText(
     log.warn({ sessionId: id, step: name, warning: all.at(-1) }, 'a step of a live text is bounded')
   }
 
-  /** Has word lists read and vocabularies prepared before somebody waits for them. */
+  /** Loads word lists and prepares vocabularies before an utterance needs them. */
   async function prepare(): Promise<void> {
     const options = { rank: RANK.preparation, signal: closing.signal }
     const spoken = { channel: 0, language, words: [sample] }
@@ -105,7 +111,7 @@ export function openSessionText(
   }
 
   return {
-    // It was closed; whatever else happens is told by `run`.
+    // It rejects when the session is closed. `run` reports every other failure.
     prepared: prepare().catch(() => {}),
     async change({ words: heard, ...spoken }, { signal, isPartial = false }) {
       const rank = isPartial ? RANK.partial : RANK.final

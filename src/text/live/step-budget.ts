@@ -1,15 +1,21 @@
-/** Milliseconds that a step may use at once: all that the largest vocabulary needs in all languages that have sounds. */
+/**
+ * Milliseconds that a step may use at once: enough for the largest vocabulary in every language
+ * that has pronunciations.
+ */
 const CAPACITY = 15_000
-/** Milliseconds that it gets back each second: several times what speech takes with 10,000 ordinary entries. */
+/**
+ * Milliseconds that a step regains each second: several times what speech takes with 10,000
+ * ordinary entries.
+ */
 const REFILL = 500
-/** Milliseconds for which others in a shared thread may wait. */
+/** Milliseconds that others in a shared thread may wait. */
 const LONG = 20
-/** One that takes longer than this is enough. */
+/** A single task longer than this is enough to count as slow. */
 const VERY_LONG = 100
-/** So many longer tasks are one more than a coincidence. */
+/** This many long tasks are no longer a coincidence. */
 const MAX_LONG = 3
 
-/** What a session may use of processor time for one of its steps. */
+/** The processor time that a session may use for one of its steps. */
 export class StepBudget {
   readonly #now: () => number
   #left = CAPACITY
@@ -22,7 +28,7 @@ export class StepBudget {
     this.#at = now()
   }
 
-  /** Counts a task of so many milliseconds. */
+  /** Charges a task of `ms` milliseconds. */
   spend(ms: number): void {
     const now = this.#now()
     this.#left = Math.min(CAPACITY, this.#left + ((now - this.#at) / 1000) * REFILL) - ms
@@ -30,12 +36,12 @@ export class StepBudget {
     if (ms > LONG) this.#long += ms > VERY_LONG ? MAX_LONG : 1
   }
 
-  /** Whether its tasks hold up those of others again and again. */
+  /** Returns whether its tasks repeatedly delay those of others. */
   get isSlow(): boolean {
     return this.#long >= MAX_LONG
   }
 
-  /** Whether it used more than it may. */
+  /** Returns whether it used more time than it may. */
   get isSpent(): boolean {
     return this.#left < 0
   }

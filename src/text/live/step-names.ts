@@ -1,18 +1,18 @@
 import type { Word } from '../../transcript/transcript.ts'
 
-/** What changes the words of an utterance, in this order. */
+/** The steps that change the words of an utterance, in the order in which they run. */
 export const transformSteps = ['custom_vocabulary', 'custom_spelling'] as const
-/** One that changes words. */
+/** A step that changes words. */
 export type TransformStep = (typeof transformSteps)[number]
 
-/** What is found in what was said: in each utterance, or, for the summary, in all of them. */
+/** The add-ons that run on each utterance, or, for the summary, on all of them. */
 export const addOnSteps = [
   'named_entity_recognition',
   'sentiment_analysis',
   'summarization',
 ] as const
-/** One that tells what it found. */
+/** An add-on that runs in a live session. */
 export type AddOnStep = (typeof addOnSteps)[number]
 
-/** What a change works on: the words of one utterance and their language. */
+/** The input of a transform: the words of one utterance and their language. */
 export type UtteranceWords = { channel: number; language: string; words: readonly Word[] }

@@ -8,14 +8,17 @@ import type { Replacing } from '../words/growth.ts'
 import { type CustomSpellingConfig, createSpelling } from '../words/spelling.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 
-/** A change that is ready: what it is made from is prepared once, and by the language of the words. */
+/** A transform ready to run: it prepares its configuration once, and per language of the words. */
 export type Change = {
   apply(spoken: UtteranceWords): Word[]
-  /** What was left out of all that came so far, for the customer. */
+  /** Returns the warnings for the customer: what has been left out of all utterances so far. */
   warnings(): string[]
 }
 
-/** Makes a change from the parameters of a session; without its configuration it changes nothing. */
+/**
+ * Creates a transform from the parameters of a session. Without its configuration it changes
+ * nothing.
+ */
 export function createChange(name: TransformStep, params: Params): Change {
   const replacing = replacingOf(name, params)
   if (!replacing) return { apply: ({ words }) => [...words], warnings: () => [] }
@@ -36,7 +39,10 @@ function replacingOf(name: TransformStep, params: Params): Replacing | undefined
     : createSpelling(config as CustomSpellingConfig)
 }
 
-/** An utterance as live messages and results show it (contract 4.4), as far as it is read here. */
+/**
+ * An utterance as live messages and results show it (contract 4.4), with only the fields that are
+ * read here.
+ */
 type Said = {
   channel: number
   speaker?: number
@@ -44,7 +50,10 @@ type Said = {
   words: { word: string; start: number; end: number; confidence: number }[]
 }
 
-/** How a finding is made: `now` is for the measure of time, `onFault` is told what no add-on should throw. */
+/**
+ * The options of `find`. `now` measures the time; `onFault` receives errors that no add-on should
+ * throw.
+ */
 export type FindOptions = {
   params: Params
   now: () => number
@@ -52,8 +61,8 @@ export type FindOptions = {
 }
 
 /**
- * Finds something in utterances, which come as the JSON text of an array, as results show them; what is found
- * are objects, not text, but for a summary. Never throws for what an add-on does.
+ * Runs an add-on on utterances, given as the JSON text of an array in the form of results. It finds
+ * objects, not text, except for a summary. Never throws because of an add-on.
  */
 export function find(
   name: AddOnStep,

@@ -4,14 +4,14 @@ import type { Params } from '../add-on.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 import { Turns } from './turns.ts'
 
-/** What a thread is to do for a session. */
+/** A task of a session for the thread. */
 export type Task =
   | { kind: 'change'; name: TransformStep; spoken: UtteranceWords }
   | { kind: 'find'; name: AddOnStep; said: string }
 
 /**
- * To the thread: a session is made known before the first task for it. Its parameters come as JSON: a large
- * vocabulary is written as text in a third of the time that a structured clone takes.
+ * A message to the thread. A session is opened before its first task. Its parameters travel as
+ * JSON: for a large vocabulary that takes a third of the time of a structured clone.
  */
 export type ToThread =
   | { kind: 'open'; session: string; params: string }
@@ -19,51 +19,58 @@ export type ToThread =
   | { kind: 'task'; session: string; task: Task }
 
 /**
- * From the thread, once for each task; `fault` is the kind of error that nobody had foreseen, `ms` the processor time
- * that the task took in milliseconds, `warnings` what the customer should know of all tasks of this step so far.
+ * A message from the thread, one for each task. `fault` is the kind of an unexpected error, `ms`
+ * the processor time of the task in milliseconds, and `warnings` are for the customer and cover all
+ * tasks of this step so far.
  */
 export type FromThread = { ms?: number } & (
   | { kind: 'done'; value: unknown; fault?: string; warnings?: string[] }
   | { kind: 'failed'; fault: string }
 )
 
-/** Whom a task is for, and when: accounts take turns, and then the lowest rank goes first. */
+/** Whose task it is, and how urgent: accounts take turns, then the lowest rank goes first. */
 export type TaskOptions = {
   session: string
   account: string
-  /** Made known to the thread before the first task. */
+  /** Sent to the thread before the first task. */
   params: Params
   rank: number
   signal: AbortSignal
 }
 
-/** `failed`: it threw; `crashed`: the thread ended with it; `hung`: it took too long and the thread was ended. */
+/**
+ * `failed`: it threw; `crashed`: the thread ended with it; `hung`: it timed out and the thread was
+ * terminated.
+ */
 export type TaskOutcome = FromThread | { kind: 'crashed' } | { kind: 'hung' }
 
-/** What threads are made from. */
+/** The options of `TextThread`. */
 export type TextThreadOptions = {
   log: Log
-  /** Seconds that a task may take, the start of the thread included. */
+  /** Timeout of a task in seconds, the start of the thread included. */
   timeout: number
-  /** Seconds that a step may take which this thread has done for the session before; `patience` unless given. */
+  /**
+   * Timeout in seconds of a step that this thread has run for the session before. Defaults to
+   * `timeout`.
+   */
   brief?: number | undefined
-  /** The program of the thread, for tests. */
+  /** The thread's entry file, for tests. */
   entry?: URL | undefined
 }
 
 type Waiting = TaskOptions & { task: Task; settle: (outcome: TaskOutcome) => void }
 
-/** Word lists, and the largest vocabulary several times over. */
+/** Holds the word lists, and the largest vocabulary several times over. */
 const MAX_HEAP_MB = 512
 
 /**
- * A thread that does one task at a time. One that breaks down or hangs costs the task that it was at, and no
- * other: the next one finds another thread.
+ * A thread that runs one task at a time. When it crashes or hangs, it loses only the task that was
+ * running: the next task gets a new thread.
  */
 export class TextThread {
   readonly #options: TextThreadOptions
   #worker: Worker | undefined
-  /** Sessions that the worker knows, and the steps that it has done for them. */
+  /** Sessions open in the worker, and the steps that it has run for them. */
   readonly #known = new Map<string, Set<string>>()
   readonly #turns = new Turns<Waiting>(() => performance.now())
   #current: Waiting | undefined
@@ -74,12 +81,12 @@ export class TextThread {
     this.#options = options
   }
 
-  /** Seconds that a task may take. */
+  /** Timeout of a task in seconds. */
   get timeout(): number {
     return this.#options.timeout
   }
 
-  /** Does a task; rejects when that is aborted before it is done. */
+  /** Runs a task. Rejects when it is aborted before it is done. */
   run(task: Task, options: TaskOptions): Promise<TaskOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<TaskOutcome>()
     const { signal } = options
@@ -100,12 +107,12 @@ export class TextThread {
     return promise
   }
 
-  /** The session has ended: nothing is kept for it. */
+  /** Drops the state of a session that has ended. */
   forget(session: string): void {
     if (this.#known.delete(session)) this.#post({ kind: 'close', session })
   }
 
-  /** What waits is answered as if the thread had broken down. */
+  /** Closes the thread. Waiting tasks end as if it had crashed. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const { settle } of this.#turns.clear()) settle({ kind: 'crashed' })
@@ -134,7 +141,7 @@ export class TextThread {
     this.#post({ kind: 'task', session, task })
   }
 
-  /** The worker has answered. */
+  /** Handles an answer of the worker. */
   #answer(answer: FromThread): void {
     if (this.#current) {
       const { session, account, task } = this.#current
@@ -144,7 +151,10 @@ export class TextThread {
     this.#end(answer)
   }
 
-  /** The worker is gone: what waits for the same step of the same session would end the next one likewise. */
+  /**
+   * Handles the loss of the worker. Waiting tasks for the same step of the same session end too:
+   * they would crash the next worker likewise.
+   */
   #lose(outcome: TaskOutcome): void {
     if (this.#current) {
       const { session, account, task } = this.#current
@@ -181,7 +191,7 @@ export class TextThread {
     worker.on('message', (answer: FromThread) => {
       if (this.#worker === worker) this.#answer(answer)
     })
-    // Its words may quote what was said.
+    // The error message may quote the transcript.
     worker.on('error', ({ name }) => log.error({ name }, 'a thread of live texts broke down'))
     worker.once('exit', () => {
       if (this.#worker !== worker) return

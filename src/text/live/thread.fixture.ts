@@ -1,6 +1,7 @@
 /**
- * A thread whose vocabulary does what the words say: `hang` hangs, `crash` ends it, `throw` throws, `who` answers
- * the session's name for itself, `cost N` tells that it took N milliseconds; other words get a mark. Its spelling marks them too, and it finds what it was given.
+ * A thread whose vocabulary does what the words say: `hang` hangs, `crash` ends it, `throw` throws,
+ * `who` returns the session's name for itself, `cost N` reports that it took N milliseconds; other
+ * words get a mark. Its spelling marks words too, and its add-ons return what they were given.
  */
 import { parentPort } from 'node:worker_threads'
 import type { ToThread } from './text-thread.ts'

@@ -1,6 +1,6 @@
 /**
- * A thread that works on what is said in live sessions: a task in, its answer out, one after the other.
- * Started by `text-thread.ts`.
+ * The thread that runs the text steps of live sessions: one task in, its answer out, one after the
+ * other. Started by `text-thread.ts`.
  */
 import { parentPort } from 'node:worker_threads'
 import type { Params } from '../add-on.ts'
@@ -21,7 +21,7 @@ parentPort!.on('message', (message: ToThread) => {
       sessions.delete(message.session)
       break
     case 'task': {
-      // Of this thread alone: what else the machine does must cost nobody a step.
+      // Measures this thread alone: other load on the machine must not cost a session its step.
       const before = process.threadCpuUsage()
       const answer = run(message)
       const { user, system } = process.threadCpuUsage(before)
@@ -30,7 +30,7 @@ parentPort!.on('message', (message: ToThread) => {
   }
 })
 
-/** Of what went wrong only the kind is told: the rest may quote what was said. */
+/** Reports only the kind of an error: its message may quote the transcript. */
 function run({ session: name, task }: Extract<ToThread, { kind: 'task' }>): FromThread {
   try {
     const session = sessions.get(name)!

@@ -1,24 +1,28 @@
-/** Who waits, and how urgently: of the lowest rank first. */
+/** An account that waits, and how urgently: the lowest rank goes first. */
 export type Claim = { account: string; rank: number }
 
-/** Milliseconds of work in the last second or so, beyond which an account waits for those that used less. */
+/**
+ * Milliseconds of work in about the last second beyond which an account waits for those that used
+ * less.
+ */
 const SHARE = 250
-/** In how many milliseconds what an account has used is forgotten by two thirds. */
+/** Milliseconds in which an account's usage decays by two thirds. */
 const MEMORY = 1000
-/** After so many milliseconds nothing of it is left. */
+/** Milliseconds after which nothing of it is left. */
 const FORGOTTEN = 10 * MEMORY
 
 type Use = { ms: number; at: number }
 
 /**
- * What accounts want of one thread. Accounts that used more than their share of late come behind the others;
- * then what has the lowest rank goes first; of equals the account whose last turn is longest ago. So an account that
- * brings much waits for itself, and others wait for one piece of its work at most.
+ * A queue of the claims of accounts on one thread. Accounts that recently used more than their
+ * share come after the others; then the lowest rank goes first; of equals, the account whose last
+ * turn is longest ago. An account with much work thus waits for itself, and others wait for at most
+ * one piece of its work.
  */
 export class Turns<T extends Claim> {
-  /** By account, in the order in which they came, then by rank. */
+  /** By account, in the order of arrival, then by rank. */
   readonly #waiting = new Map<string, T[][]>()
-  /** The number of the last turn of those that wait. */
+  /** The number of the last turn of each waiting account. */
   readonly #served = new Map<string, number>()
   readonly #used = new Map<string, Use>()
   #turn = 0
@@ -36,7 +40,7 @@ export class Turns<T extends Claim> {
     ranks[claim.rank]!.push(claim)
   }
 
-  /** It does not wait any more. */
+  /** Removes a claim that waits no more. */
   remove(claim: T): void {
     const row = this.#waiting.get(claim.account)?.[claim.rank]
     const place = row?.indexOf(claim) ?? -1
@@ -45,14 +49,14 @@ export class Turns<T extends Claim> {
     this.#dropIfEmpty(claim.account)
   }
 
-  /** Takes out of an account's turns all that `isGone`. */
+  /** Removes and returns an account's claims for which `isGone` holds. */
   removeAll(account: string, isGone: (claim: T) => boolean): T[] {
     const gone = (this.#waiting.get(account) ?? []).flat().filter(isGone)
     for (const claim of gone) this.remove(claim)
     return gone
   }
 
-  /** Takes what comes next; undefined when nothing waits. */
+  /** Takes the next claim; undefined when none waits. */
   take(): T | undefined {
     let best: { account: string; key: number; served: number } | undefined
     for (const [account, ranks] of this.#waiting) {
@@ -71,7 +75,7 @@ export class Turns<T extends Claim> {
     return claim
   }
 
-  /** An account has used so many milliseconds. */
+  /** Charges an account `ms` milliseconds of work. */
   charge(account: string, ms: number): void {
     this.#used.set(account, { ms: this.#usedBy(account) + ms, at: this.#now() })
     for (const [name, { at }] of this.#used) {
@@ -79,7 +83,7 @@ export class Turns<T extends Claim> {
     }
   }
 
-  /** Takes all that waits. */
+  /** Removes and returns all waiting claims. */
   clear(): T[] {
     const all = [...this.#waiting.values()].flat(2)
     this.#waiting.clear()

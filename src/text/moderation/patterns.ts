@@ -1,4 +1,4 @@
-/** Swear words that a recogniser or a writer has starred out: "f***", "sh*t". */
+/** Swear words that a recognizer or a writer has starred out: "f***", "sh*t". */
 export const MASKED =
   /(?:^| )(?:f\*+\w*|s\*+t\w*|sh\*+t?\w*|b\*+ch\w*|c\*+t|mother\w*\*+\w*)(?: |$)/
 
@@ -10,11 +10,14 @@ const HARM =
   '(?:kill|murder|stab|shoot|strangle|choke|hurt|beat up|beat the (?:shit|crap|hell) out of|smash|slaughter|destroy|poison|rape|hang|burn|slit the throat of|slit|break the neck of|break)'
 const PERSON =
   '(?:you|him|her|them|all of (?:you|them)|every(?:one|body)|your (?:family|kids|children|wife|husband|mother|face|neck|throat|legs|house down|house))'
-/** "I'll shoot you an email", "I'll hurt you in the ratings", "I will beat him in chess" threaten nobody. */
+/**
+ * "I'll shoot you an email", "I'll hurt you in the ratings", "I will beat him in chess" threaten
+ * nobody.
+ */
 const HARMLESS =
   '(?! (?:an?|the|some|another|one|over|my|back|with)(?: \\w+)? (?:email|e mail|mail|message|text|note|line|link|invite|question|quick|reminder|look|details|kindness|laughter)| (?:at|in) (?:chess|tennis|golf|poker|cards|the game|the race|this game|the ratings|the market)| (?:off|down) (?:the|my|our|a) (?:list|list|server|process))'
 
-/** Announced violence against people. */
+/** Announcements of violence against people. */
 export const THREATS = [
   `${INTENT} (?:\\w+ )?${HARM} ${PERSON}(?![a-z'])${HARMLESS}`,
   `${THEM_WILL} (?:kill|murder|stab|shoot|strangle|rape|hurt|beat up) (?:me|us)(?! (?:an?|some|over|another)(?![a-z]))(?![a-z'])`,
@@ -32,7 +35,7 @@ export const THREATS = [
 const ABOUT_TO =
   "(?:want to|wanna|going to|gonna|tried to|trying to|thinking (?:of|about)|thought (?:of|about)|plan(?:ning)? (?:to|on)|need to|might|will|'ll|about to|feel like|think about)"
 
-/** Words of those who think of hurting themselves, and about those who did. */
+/** Words of people who think of hurting themselves, and about people who did. */
 export const SELF_HARM = [
   `${ABOUT_TO} (?:kill|killing|hurt|hurting|harm|harming|cut|cutting|hang|hanging|shoot|shooting|starve|starving) (?:myself|himself|herself|themselves|yourself)(?! (?:laughing|some slack))`,
   '(?:cutting|harming) (?:myself|herself|himself|themselves)(?! (?:off|some|a |shaving))',

@@ -4,8 +4,8 @@ import { foldCase } from '../words/word-parts.ts'
 const patterns = new Map<string, RegExp>()
 
 /**
- * Finds the entries of a word list in English text that is folded by `foldForLists`: whole words only, so that
- * Scunthorpe may be called by its name. The list is read on first use.
+ * Returns a pattern that finds the entries of a word list in English text folded by `foldForLists`.
+ * It matches whole words only, so Scunthorpe is not flagged. The list is read on first use.
  */
 export function listPattern(list: 'profanity' | 'slurs'): RegExp {
   let pattern = patterns.get(list)
@@ -19,7 +19,10 @@ export function listPattern(list: 'profanity' | 'slurs'): RegExp {
   return pattern
 }
 
-/** Lower case, straight apostrophes, one blank for hyphens and marks between words. */
+/**
+ * Folds a text: lower case, straight apostrophes, one blank for hyphens and punctuation between
+ * words.
+ */
 export function foldForLists(text: string): string {
   const folded = foldCase(text).replaceAll('’', "'")
   return folded.replaceAll(/[^\p{L}\p{M}\p{N}'*]+/gu, ' ').trim()

@@ -18,15 +18,21 @@ import {
   type View,
 } from './view.ts'
 
-/** An entity that was hidden: its type, and what was said. Its number on the canvas is its index and one. */
+/**
+ * An entity that was masked: its type, and its original text. Its number in the masked text is its
+ * index plus one.
+ */
 export type Hidden = { type: EntityType; said: string }
 
-/** Each round hides something that only what was hidden before gave away; hardly any text needs a third one. */
+/**
+ * Each round masks something that only an earlier mask gave away. Hardly any text needs a third
+ * round.
+ */
 const MAX_ROUNDS = 50
 
 /**
- * Paints over the entities of the wanted types, and looks again at what can still be read, until nothing is
- * found. Throws when that has no end.
+ * Masks the entities of the wanted types, and searches again in the text that is still readable,
+ * until it finds nothing. Throws when that does not end.
  */
 export function hideEntities(
   canvas: MaskedText,
@@ -54,7 +60,7 @@ export function hideEntities(
       for (const entity of named) claims.push({ ...entity, view })
       for (const entity of [...strays, ...repeats]) guesses.push({ ...entity, view })
     }
-    // However long a guess is, what a rule knows goes before it.
+    // A rule goes before a guess, however long the guess is.
     for (const claim of [...claims.sort(byRank), ...guesses.sort(byRank)]) {
       for (const one of paint(canvas, claim, hidden.length)) hidden.push(one)
     }
@@ -65,7 +71,7 @@ export function hideEntities(
 
 type Claim = Entity & { view: View }
 
-/** Paints what is still open of an entity: all of it, or what entities before it have left. */
+/** Masks the unmasked rest of an entity: all of it, or what earlier entities have left. */
 function paint(canvas: MaskedText, claim: Claim, count: number): Hidden[] {
   const { type, view } = claim
   const hidden: Hidden[] = []
@@ -101,7 +107,10 @@ function openParts(canvas: MaskedText, { view, from, to }: Claim): Span[] {
   return parts.map(trimmed(view)).filter(tells(view))
 }
 
-/** Whether what is left of an entity says something without the rest: has a digit, or more than small words. */
+/**
+ * Returns a test for the rest of an entity: whether it reveals something by itself, because it has
+ * a digit, or more than small words.
+ */
 function tells({ text }: View): (span: Span) => boolean {
   return ({ from, to }) => {
     const words = text.slice(from, to).match(/[\p{L}\p{N}'’]+/gu) ?? []
@@ -109,7 +118,7 @@ function tells({ text }: View): (span: Span) => boolean {
   }
 }
 
-/** A span without the marks at its ends. */
+/** Returns a function that trims the punctuation at the ends of a span. */
 function trimmed({ text }: View): (span: Span) => Span {
   return ({ from, to }) => {
     const said = text.slice(from, to)

@@ -5,30 +5,30 @@ import { isCommon } from '../entities/name-words.ts'
 import { type Lexeme, lexemesOf } from '../entities/spoken-digits.ts'
 import type { KnownNumber } from './repeated-numbers.ts'
 
-/** What was hidden, as it was said. */
+/** A masked entity and its original text. */
 export type KnownText = { type: EntityType; said: string }
 
-/** Words in a row. */
+/** A row of words. */
 export type Phrase = { type: EntityType; words: string[] }
 
-/** What was hidden somewhere, to be known again elsewhere. */
+/** What was masked in one place, to be found again elsewhere. */
 export type KnownWords = {
-  /** The words of names one by one, in small letters and without accents. */
+  /** The single words of names, in lower case and without accents. */
   names: Map<string, EntityType>
-  /** Other words in a row, by the first of them. */
+  /** Other rows of words, by their first word. */
   phrases: Map<string, Phrase[]>
   numbers: KnownNumber[]
 }
 
-/** Digits in which others are found need to be so many. */
+/** The fewest digits of a known number in which others are searched for. */
 export const FEWEST_KNOWN = 4
 
-/** Amounts and times are not of one person: elsewhere the same words mean something else. */
+/** Amounts and times do not belong to one person: elsewhere the same words mean something else. */
 const unspecific =
   /^(?:AGE|DATE|DATE_INTERVAL|DAY|DOSE|DURATION|MONEY|MONTH|STATISTICS|TIME|YEAR|CVV|CREDIT_CARD_EXPIRATION|OCCUPATION|GENDER|MARITAL_STATUS)$/
 const secrets = /^(?:PASSWORD|USERNAME)$/
 
-/** Collects what was hidden: the words of names one by one, everything else as it was said. */
+/** Collects what was masked: the single words of names, everything else in its original words. */
 export function knownWordsOf(
   hidden: readonly KnownText[],
   wanted: ReadonlySet<EntityType>,
@@ -59,7 +59,10 @@ function addNames(
   }
 }
 
-/** Of a name with a capital only the words that have one: not "van". Without any, all of them. */
+/**
+ * Returns whether a word of a name identifies it: of a name with capitals only the capitalized
+ * words do, not "van"; without any capital, all of them.
+ */
 function isNamed(word: string, words: readonly string[]): boolean {
   return /^\p{Lu}/u.test(word) || words.every((one) => !/\p{Lu}/u.test(one))
 }
@@ -77,7 +80,7 @@ function addPhrase({ phrases, numbers }: KnownWords, { type, words }: Phrase): v
   else phrases.set(first, [{ type, words }])
 }
 
-/** The words of a text without a possessive, numbers and spelled letters among them. */
+/** Returns the words of a text without a possessive, numbers and spelled letters among them. */
 export function wordsOf(text: string): Lexeme[] {
   return lexemesOf(text)
     .filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
@@ -87,7 +90,7 @@ export function wordsOf(text: string): Lexeme[] {
     })
 }
 
-/** Whether a word says something by itself: common ones and those in small letters hardly do. */
+/** Returns whether a word identifies something by itself. Common and lower-case words hardly do. */
 function isTelling(word: string, type: EntityType): boolean {
   if (word.length < 3 || isCommon(word.toLowerCase())) return false
   return secrets.test(type) || /[\p{Lu}\d]/u.test(word)

@@ -8,9 +8,9 @@ import { labelOf, markers } from './labels.ts'
 import type { Place } from './places.ts'
 
 /**
- * The markers of entities by their number on the canvas: numbered by label in the order in which the transcript
- * is read, the same words of the same type alike (contract 4.9). A marker that stands in the text already is
- * given to none.
+ * Returns the markers of entities by their number in the masked text. They are numbered per label
+ * in the reading order of the transcript; the same words of the same type share a marker (contract
+ * 4.9). A marker that already stands in the text is not assigned.
  */
 export function markEntities(
   hidden: readonly Hidden[],
@@ -25,7 +25,7 @@ export function markEntities(
       return words.flatMap(({ text }) => Array.from(text.matchAll(markers()), ([one]) => one))
     }),
   )
-  // Places are collected utterance by utterance, and word by word in these.
+  // Places are collected utterance by utterance, and word by word within each.
   for (const number of places.keys()) {
     const { type, said } = hidden[number - 1]!
     const key = `${type} ${sameSaid(said)}`
@@ -41,7 +41,10 @@ export function markEntities(
   return marked
 }
 
-/** What two ways to say the same have in common: digits read aloud are those written, letter case is nothing. */
+/**
+ * Normalizes a text so that two ways to say the same become equal: spoken digits become written
+ * ones, and letter case is dropped.
+ */
 function sameSaid(said: string): string {
   const [run, ...others] = digitRuns(lexemesOf(said))
   if (run && others.length === 0 && run.from === 0 && run.to === said.length) return run.digits

@@ -2,12 +2,13 @@ import type { Utterance, Word } from '../../transcript/transcript.ts'
 import { replaceWords } from '../words/word-parts.ts'
 import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './masked-text.ts'
 
-/** A word as it is written, and the words that went into it. */
+/** A word as it is written, and the words that it replaces. */
 type Written = { text: string; from: Word[]; utterance: number }
 
 /**
- * The utterances with a marker for each entity: its words become one, the first of them, and what is left of
- * its last one goes there too, also out of a later utterance. Utterances of which nothing is left are gone.
+ * Returns the utterances with a marker for each entity. The words of an entity become one, in place
+ * of the first; what is left of its last word goes there too, even from a later utterance.
+ * Utterances with nothing left are dropped.
  */
 export function writeMarkers(canvas: MaskedText, markerOf: (paint: number) => string): Utterance[] {
   const marked = new Map<number, Written>()
@@ -16,7 +17,7 @@ export function writeMarkers(canvas: MaskedText, markerOf: (paint: number) => st
     for (const [word, own] of words.entries()) {
       const stretches = stretchesOf(canvas, { utterance, word, seesGiven: false })
       const earlier = marked.get(stretches[0]?.paint ?? OPEN)
-      // Only marks go to an earlier utterance, and times never reach into another one.
+      // Only punctuation moves to an earlier utterance, and times never reach into another one.
       const isHere = earlier?.utterance === utterance || (earlier && stretches.every(isMark))
       const target = earlier && isHere ? earlier : { text: '', from: [], utterance }
       for (const { paint, text } of stretches) {
@@ -32,7 +33,10 @@ export function writeMarkers(canvas: MaskedText, markerOf: (paint: number) => st
     return line
   })
 
-  /** Nothing to read: hidden by a marker that stands already, or nothing without it. */
+  /**
+   * Returns whether a stretch has nothing to read: a placed marker covers it, or it means nothing
+   * without one.
+   */
   function isMark({ paint, text }: Stretch): boolean {
     return paint === OPEN ? isLeftover(text) : marked.has(paint)
   }

@@ -3,7 +3,7 @@ import { type MaskedText, OPEN, stretchesOf } from './masked-text.ts'
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** A text with `#` for each character that a reader sees but blanks. */
+/** Returns a text with `#` for each character that a reader sees, except blanks. */
 export function maskOf(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text.replace(/\S/g, '#')
   return Array.from(graphemes.segment(text), ({ segment }) => {
@@ -11,7 +11,7 @@ export function maskOf(text: string): string {
   }).join('')
 }
 
-/** The utterances with what is hidden masked: as many words, at the same times. */
+/** Returns the utterances with masks: as many words, at the same times. */
 export function writeMasks(canvas: MaskedText): Utterance[] {
   return canvas.utterances.map((said, utterance) => {
     const words = said.words.map((own, word) => {

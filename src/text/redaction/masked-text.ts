@@ -1,21 +1,22 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import { markers } from './labels.ts'
 
-/** A word is not hidden at a place of the canvas that is painted so. */
+/** The mask value of a character that is not hidden. */
 export const OPEN = 0
-/** A marker that stood in the text before. */
+/** The mask value of a marker that stood in the text before. */
 const GIVEN = -1
 
 /**
- * The characters of all words of a transcript in a row, and what each is painted with: `OPEN`, or the number
- * of the entity that hides it. `bases[u][w]` is the place of the first character of word w of utterance u.
+ * A transcript with a mask value for each character of all its words in a row: `OPEN`, or the
+ * number of the entity that hides it. `bases[u][w]` is the offset of the first character of word w
+ * of utterance u.
  */
 export type MaskedText = Transcript & { bases: number[][]; paint: Int32Array }
 
-/** A stretch of a word that is painted alike; `from` and `to` (exclusive) are offsets in the word. */
+/** A stretch of a word with one mask value; `from` and `to` (exclusive) are offsets in the word. */
 export type Stretch = { paint: number; text: string; from: number; to: number }
 
-/** Opens the canvas of a transcript; only markers that stand in it already are hidden. */
+/** Creates the masked text of a transcript, in which only existing markers are hidden. */
 export function createMaskedText({ utterances }: Transcript): MaskedText {
   let length = 0
   const bases = utterances.map(({ words }) =>
@@ -36,12 +37,17 @@ export function createMaskedText({ utterances }: Transcript): MaskedText {
   return canvas
 }
 
-/** Whether a part of a word says nothing without what is hidden before it: marks, or a possessive. */
+/**
+ * Returns whether a part of a word means nothing without the hidden part before it: punctuation, or
+ * a possessive.
+ */
 export function isLeftover(text: string): boolean {
   return /^(?:['’]s)?[^\p{L}\p{N}]*$/iu.test(text)
 }
 
-/** A word in stretches; a marker that stood in it before counts as hidden when `seesGiven`, else as open. */
+/**
+ * Returns a word in stretches. An existing marker counts as hidden when `seesGiven`, else as open.
+ */
 export function stretchesOf(
   { utterances, bases, paint }: MaskedText,
   { utterance, word, seesGiven }: { utterance: number; word: number; seesGiven: boolean },

@@ -1,13 +1,16 @@
 import type { Word } from '../../transcript/transcript.ts'
 import { type MaskedText, OPEN, stretchesOf } from './masked-text.ts'
 
-/** Words of one utterance that an entity hides, all or parts of them. */
+/** Words of one utterance that an entity hides, fully or in part. */
 export type Place = { channel: number; utterance: number; words: Word[] }
 
-/** What to silence in the sound of a recording: seconds on one channel. */
+/** A span of audio to silence: seconds on one channel. */
 export type RedactedSpan = { channel: number; start: number; end: number }
 
-/** Where each entity on the canvas stands, by its number; an utterance after the other. */
+/**
+ * Returns the places of each entity by its number in the masked text, one utterance after the
+ * other.
+ */
 export function placesOf(canvas: MaskedText): Map<number, Place[]> {
   const all = new Map<number, Place[]>()
   for (const [utterance, { channel, words }] of canvas.utterances.entries()) {
@@ -26,7 +29,10 @@ export function placesOf(canvas: MaskedText): Map<number, Place[]> {
   return all
 }
 
-/** When an entity is heard, in seconds: once for each utterance that has a part of it. */
+/**
+ * Returns the times at which an entity is spoken, in seconds: one span for each utterance that has
+ * a part of it.
+ */
 export function spansOf(places: readonly Place[]): RedactedSpan[] {
   return places.map(({ channel, words }) => {
     const end = words.reduce((last, word) => Math.max(last, word.end), 0)
@@ -34,7 +40,7 @@ export function spansOf(places: readonly Place[]): RedactedSpan[] {
   })
 }
 
-/** The spans by channel and time, without overlaps. */
+/** Returns the spans by channel and time, without overlaps. */
 export function joinSpans(spans: readonly RedactedSpan[]): RedactedSpan[] {
   const joined: RedactedSpan[] = []
   for (const span of spans.toSorted((a, b) => a.channel - b.channel || a.start - b.start)) {

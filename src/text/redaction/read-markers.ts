@@ -3,8 +3,9 @@ import { entityTypes } from '../entities/entity-types.ts'
 import { labelOf, markers } from './labels.ts'
 
 /**
- * What the markers in a redacted transcript stand for. Of an entity that went on in a later utterance only the
- * part in that of its marker is told, for of the rest nothing is kept. Masks do not tell what they hide.
+ * Returns the entities that the markers in a redacted transcript stand for. Of an entity that
+ * continues in a later utterance only the part in the marker's utterance is known, because nothing
+ * else is stored. Masks do not reveal what they hide.
  */
 export function readMarkers({ utterances }: Pick<Transcript, 'utterances'>): HiddenEntity[] {
   const words = utterances.flatMap(({ words }) => words)

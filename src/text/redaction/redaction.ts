@@ -12,15 +12,19 @@ import type { Style } from './view.ts'
 
 export { languages } from '../entities/find-entities.ts'
 
-/** What to hide and how (contract 2.3.1): without `entity_types` every type, as markers. */
+/**
+ * What to hide and how (contract 2.3.1). Without `entity_types` every type is hidden; the default
+ * style is markers.
+ */
 export type PiiRedactionConfig = {
   entity_types?: string | readonly string[]
   processed_text_type?: Style
 }
 
 /**
- * A transcript without the personal data in it (contract 4.9), and what to silence in its sound. Throws
- * `AddOnFailure` when something is said in a language in which personal data are not known.
+ * Returns a transcript without its personal data (contract 4.9), and the spans of its audio to
+ * silence. Throws `AddOnFailure` for speech in a language in which personal data cannot be
+ * recognized.
  */
 export function redact(
   { utterances }: Transcript,
@@ -35,7 +39,8 @@ export function redact(
     const { type, said } = hidden[number - 1]!
     const spans = spansOf(where)
     const text = markers?.get(number) ?? maskOf(said)
-    // What goes on in a later utterance may end there before another speaker on the channel does.
+    // An entity that continues in a later utterance may end there before another speaker of the
+    // channel does.
     const end = spans.reduce((last, span) => Math.max(last, span.end), 0)
     return { type, text, start: spans[0]!.start, end }
   })

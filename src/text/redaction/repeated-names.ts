@@ -4,16 +4,17 @@ import { isMonthName, isRareWord } from '../entities/name-words.ts'
 import type { Lexeme } from '../entities/spoken-digits.ts'
 import { isFunctionWord } from '../vocabulary/common-words.ts'
 
-/** The names of a transcript, in small letters and without accents. */
+/** The names of a transcript, in lower case and without accents. */
 type Names = ReadonlyMap<string, EntityType>
 
-/** Shorter ones are not looked for in spelled letters, nor in words with an s. */
+/** Shorter names are not searched for in spelled letters, nor in words with an s. */
 const SHORTEST = 3
 const LONGEST = 20
 
 /**
- * Where the words of known names stand again: in any letter case, of several people ("the Joneses"), and
- * spelled. Rather too many are hidden; only words of grammar, months and, in small letters, everyday words stay.
+ * Finds further occurrences of known names: in any letter case, in the plural ("the Joneses"), and
+ * spelled. It errs toward hiding too many; only words of grammar, months and, in lower case,
+ * everyday words stay.
  */
 export function findNamesAgain(text: string, words: readonly Lexeme[], names: Names): Entity[] {
   if (names.size === 0) return []
@@ -30,7 +31,7 @@ export function findNamesAgain(text: string, words: readonly Lexeme[], names: Na
   return [...found, ...findLetters(text, words, names)]
 }
 
-/** A word and what it may be the plural of. */
+/** Returns a word and the singulars that it may be the plural of. */
 function formsOf(lower: string): string[] {
   const stems = [lower.replace(/s$/, ''), lower.replace(/es$/, '')]
   return [lower, ...stems.filter((stem) => stem !== lower && stem.length >= SHORTEST)]
@@ -56,12 +57,18 @@ const seasonBefore =
 const interjections =
   /^(?:ah|oh|ow|uh|um|huh|hey|hi|hello|yes|yeah|yep|no|nope|ok|okay|well|now|please|thanks|sorry|right|sure)$/
 
-/** Words that are no name even where a comma follows them: only of a month or a verb as "Will" that tells something. */
+/**
+ * Returns whether a word is no name even before a comma. Months, and verbs such as "Will", may be
+ * one.
+ */
 function isGrammar(lower: string): boolean {
   return !isMonthName(lower) && !/^(?:will|can|do|should|would|have)$/.test(lower)
 }
 
-/** Whether what follows a word makes it a name: it is called, has or does something, or is followed by another. */
+/**
+ * Returns whether the text after a word makes it a name: the word is addressed, has or does
+ * something, or another name follows.
+ */
 function isNamed(right: string, names: Names): boolean {
   const next = /^\s+(\p{Lu}\p{L}*)/u.exec(right)?.[1]
   if (next && names.has(withoutAccents(next))) return true
@@ -70,7 +77,7 @@ function isNamed(right: string, names: Names): boolean {
   )
 }
 
-/** Letters in a row that spell a known name: "K-R-O-L", "s o k o l o f f". */
+/** Finds rows of letters that spell a known name: "K-R-O-L", "s o k o l o f f". */
 function findLetters(text: string, words: readonly Lexeme[], names: Names): Entity[] {
   return rowsOf(text, words).flatMap((row) => {
     const letters = row.map((letter) => withoutAccents(letter.text)).join('')

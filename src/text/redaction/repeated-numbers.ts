@@ -4,14 +4,14 @@ import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { FEWEST_KNOWN } from './known-words.ts'
 import { findNumbers } from './stray-numbers.ts'
 
-/** The digits of something that was hidden. */
+/** The digits of a number that was hidden. */
 export type KnownNumber = { type: EntityType; digits: string }
 
-/** Digits that are found again need to be so many; written as an amount, so many more. */
+/** The fewest digits that are searched for again, and the fewest when written as an amount. */
 const FEWEST_DIGITS = 3
 const FEWEST_GROUPED = 6
 
-/** The numbers in a text that may be known ones, or parts of them. */
+/** Returns the numbers in a text that may be known ones, or parts of them. */
 export function findRepeatable(text: string, found: readonly Entity[]): DigitRun[] {
   return findNumbers(text, found).filter((run) => {
     return run.digits.length >= (isGrouped(text, run) ? FEWEST_GROUPED : FEWEST_DIGITS)
@@ -19,14 +19,14 @@ export function findRepeatable(text: string, found: readonly Entity[]): DigitRun
 }
 
 /**
- * Adds the numbers that are a part of a known one, or have one in them, and those that these give away in turn,
- * until there are no more: however long such a chain is, it is hidden at once.
+ * Adds the numbers that are part of a known one, or contain one, and then those that these give
+ * away in turn, until there are no more. However long such a chain is, it is hidden at once.
  */
 export function markRepeatedNumbers(known: readonly KnownNumber[], said: Iterable<string>) {
   const types = new Map<string, EntityType>()
   const open = new Set(said)
   const reached = [...known]
-  // The list grows while it is gone through.
+  // The list grows during the loop.
   for (const { type, digits } of reached) {
     for (const other of open) {
       if (!digits.includes(other) && !other.includes(digits)) continue

@@ -3,7 +3,10 @@ import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { type KnownWords, wordsOf } from './known-words.ts'
 import { findNamesAgain } from './repeated-names.ts'
 
-/** Where known words stand again, names in every form, others as they were said; and the numbers of `reached`. */
+/**
+ * Finds further occurrences of known words: names in every form, others in their original words,
+ * and the numbers in `reached`.
+ */
 export function findRepeats(
   text: string,
   {

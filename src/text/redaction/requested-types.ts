@@ -1,6 +1,9 @@
 import { type Entity, type EntityType, entityTypes } from '../entities/entity-types.ts'
 
-/** Types that are hidden when a more general one is wanted, even where they are not named themselves. */
+/**
+ * Types that are hidden when a more general one is requested, even where they are not requested
+ * themselves.
+ */
 const parents: Partial<Record<EntityType, readonly EntityType[]>> = {
   NAME_GIVEN: ['NAME'],
   NAME_FAMILY: ['NAME'],
@@ -23,7 +26,10 @@ const parents: Partial<Record<EntityType, readonly EntityType[]>> = {
   ),
 }
 
-/** An entity as one of the wanted types, or the wanted parts of it; nothing where it is none. */
+/**
+ * Returns an entity as one of the wanted types, or its wanted parts; nothing where no type is
+ * wanted.
+ */
 export function toRequestedTypes(
   text: string,
   entity: Entity,
@@ -37,14 +43,14 @@ export function toRequestedTypes(
 }
 
 /**
- * The first word of a full name is the given one, the others the family's. Behind a medical title a single word
- * is the family's.
+ * Splits a full name: the first word is the given name, the others are the family name. Behind a
+ * medical title a single word is the family name.
  */
 function partsOfName(text: string, entity: Entity, wanted: ReadonlySet<EntityType>): Entity[] {
   const said = text.slice(entity.from, entity.to)
   const blank = said.search(/\s/u)
   const isMedical = entity.type === 'NAME_MEDICAL_PROFESSIONAL'
-  // Where more of the name is hidden already, this is its beginning.
+  // Where more of the name is already hidden, this is its beginning.
   const alone = isMedical && !/^\s#/.test(text.slice(entity.to)) ? 0 : said.length
   const given = blank < 0 ? alone : blank
   const family = given + (/^\s*/u.exec(said.slice(given))?.[0].length ?? 0)

@@ -1,13 +1,13 @@
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { type PiiRedactionConfig, redact } from './redaction.ts'
 
-/** Seconds of a word and from one to the next. */
+/** Seconds of a word, and from one word to the next. */
 const LENGTH = 0.4
 const STEP = 0.5
 
 /**
- * Utterances of ten seconds each, one a line; a line may begin with its channel, or channel and speaker:
- * `1: yes`, `0/2: yes`.
+ * Creates utterances of ten seconds each, one per line. A line may begin with its channel, or
+ * channel and speaker: `1: yes`, `0/2: yes`.
  */
 export function say(...lines: string[]): Transcript {
   const utterances = lines.map((line, i): Utterance => {
@@ -22,12 +22,12 @@ export function say(...lines: string[]): Transcript {
   return { utterances }
 }
 
-/** The utterances of a transcript as lines. */
+/** Returns the utterances of a transcript as lines. */
 export function linesOf({ utterances }: Transcript): string[] {
   return utterances.map(({ words }) => words.map(({ text }) => text).join(' '))
 }
 
-/** What is left of lines when they are redacted. */
+/** Returns what is left of lines after redaction. */
 export function redacted(lines: readonly string[], config: PiiRedactionConfig = {}): string[] {
   return linesOf(redact(say(...lines), config).transcript)
 }

@@ -7,13 +7,16 @@ import { lexemesOf } from '../entities/spoken-digits.ts'
 
 type Range = { type: EntityType; digits: readonly [number, number] }
 
-/** What a number without a type is taken for: the first wanted one that may have so many digits. */
+/**
+ * Candidate types of a number whose type is unknown: the first wanted one that may have so many
+ * digits.
+ */
 const ranges: readonly Range[] = [
   { type: 'CREDIT_CARD', digits: [12, 19] },
   { type: 'SSN', digits: [9, 9] },
   { type: 'PHONE_NUMBER', digits: [10, 11] },
   { type: 'NUMERICAL_PII', digits: [7, Infinity] },
-  // One digit more or less: some are heard twice, or not at all.
+  // A few digits more or less: the recognizer repeats or drops some.
   { type: 'CREDIT_CARD', digits: [11, 30] },
   { type: 'PHONE_NUMBER', digits: [7, 15] },
   { type: 'BANK_ACCOUNT', digits: [8, 34] },
@@ -35,7 +38,7 @@ const cues: readonly { types: readonly EntityType[]; words: RegExp }[] = [
   { types: ['PHONE_NUMBER'], words: /\bphone\b|\b(?:phone|cell|mobile|fax) number\b/i },
 ]
 const FEWEST_NEAR_CUE = 4
-/** Digits with commas as in an amount are none when they are so many. */
+/** Digits with commas as in an amount are not an amount when there are so many. */
 const FEWEST_GROUPED = 10
 
 /** What people say between two parts of a number. */
@@ -43,9 +46,9 @@ const fillers =
   /^[\s,.…-]*(?:(?:um|uh|er|okay|ok|and|then|so|yes|yeah|yep|right|sorry|no|wait|that's|it's|is|next|again|space|dash)[\s,.…-]*){0,4}$/i
 
 /**
- * Digits that no rule knows for what they are: in odd groups, with words between, too many or too few. Where a
- * type of number is wanted, so many digits that they may be one are taken for it; amounts, dates and numbers
- * of a type that is not wanted are not.
+ * Finds digits that no rule can classify: in odd groups, with words between, too many or too few.
+ * They count as a number of a wanted type when there are enough of them for it. Amounts, dates and
+ * numbers of a type that is not wanted do not.
  */
 export function findStrayNumbers(
   text: string,
@@ -63,10 +66,13 @@ export function findStrayNumbers(
   return wanted.has('CREDIT_CARD') ? [...chains, ...findScattered(runs)] : chains
 }
 
-/** The longest talk between two parts of a card number, in characters. */
+/** The longest text between two parts of a card number, in characters. */
 const FURTHEST = 200
 
-/** Cards in parts with talk between them: "4111. Hold on, please. 1111. …", told by their checksum. */
+/**
+ * Finds card numbers in parts with other speech between them, by their checksum: "4111. Hold on,
+ * please. 1111. …".
+ */
 function findScattered(runs: readonly DigitRun[]): Entity[] {
   const parts = runs.filter(({ digits }) => digits.length >= 3)
   return parts.flatMap((first, at) => {
@@ -84,7 +90,7 @@ function findScattered(runs: readonly DigitRun[]): Entity[] {
   })
 }
 
-/** Digits in a row that may be a number of someone: nothing that is measured, and no date. */
+/** Returns rows of digits that may be a personal number: no measured quantities, and no dates. */
 export function findNumbers(text: string, found: readonly Entity[]): DigitRun[] {
   const measures = found.filter(({ type }) => isMeasure(type))
   return digitRuns(lexemesOf(text)).filter((run) => {
@@ -96,7 +102,7 @@ function overlaps(run: DigitRun): (entity: Entity) => boolean {
   return ({ from, to }) => from < run.to && to > run.from
 }
 
-/** Whether numbers of a type are told apart by what they measure, not by who has them. */
+/** Returns whether numbers of a type measure something rather than belong to someone. */
 function isMeasure(type: EntityType): boolean {
   return /^(?:DATE|DAY|MONTH|YEAR|TIME|DURATION|AGE|MONEY|STATISTICS|DOSE)/.test(type)
 }
@@ -120,7 +126,7 @@ function typeOf(
   digits: string,
   wanted: ReadonlySet<EntityType>,
 ): EntityType | undefined {
-  // Ten words that count up are no number of anyone.
+  // The count from one to ten is nobody's number.
   if (digits.startsWith('12345678910')) return undefined
   if (digits.length >= FEWEST_NEAR_CUE) {
     for (const { types, words } of cues) {

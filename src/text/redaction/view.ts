@@ -4,12 +4,12 @@ import { foldDigits } from '../entities/digit-forms.ts'
 import { maskOf } from './mask.ts'
 import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './masked-text.ts'
 
-/** How what is hidden is written (contract 2.3.1). */
+/** The style in which hidden text is written (contract 2.3.1). */
 export type Style = 'MARKER' | 'MASK'
 
 /**
- * What can still be read of an utterance, or of several as one text; `at[i]` is the place of character i on the
- * canvas, or `BETWEEN` words, or `HIDDEN`.
+ * The readable text of an utterance, or of several as one text. `at[i]` is the place of character i
+ * in the masked text, or `BETWEEN` words, or `HIDDEN`.
  */
 export type MaskedSpan = { text: string; at: number[] }
 
@@ -22,8 +22,8 @@ export const BETWEEN = -2
 const HIDDEN = -1
 
 /**
- * What a reader of the redacted text would see of each utterance, as `writeMasks` or `writeMarkers` will write
- * it; only that a marker is drawn as one sign, which no entity has.
+ * Renders each utterance as a reader of the redacted text will see it, like `writeMasks` or
+ * `writeMarkers`, except that a marker becomes one character that no entity contains.
  */
 export function renderUtterances(canvas: MaskedText, style: Style): MaskedSpan[] {
   const marked = new Map<number, MaskedSpan>()
@@ -43,7 +43,7 @@ export function renderUtterances(canvas: MaskedText, style: Style): MaskedSpan[]
         else if (style === 'MASK') write(target, maskOf(text))
         else if (!marked.has(paint)) {
           write(target, '#')
-          // Markers that stood there before have one number together, and are a sign each.
+          // Markers that stood in the text before share one number, but are one character each.
           if (paint > OPEN) marked.set(paint, target)
         }
       }
@@ -52,7 +52,7 @@ export function renderUtterances(canvas: MaskedText, style: Style): MaskedSpan[]
   })
 }
 
-/** Reads utterances one after the other. */
+/** Joins utterances into one text, one after the other. */
 export function readTogether(
   canvas: MaskedText,
   drawn: readonly MaskedSpan[],
@@ -84,8 +84,8 @@ export function readTogether(
 }
 
 /**
- * The utterances to read as one text each: those of a channel, and those of each of its speakers where it has
- * several, for what is dictated goes on after the others have spoken.
+ * Returns the groups of utterances to read as one text each: those of a channel, and those of each
+ * of its speakers where it has several, because a dictation continues after others have spoken.
  */
 export function readingsOf({ utterances }: Pick<MaskedText, 'utterances'>): number[][] {
   const speakers = new Map<number, Set<number | undefined>>()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { AccountTurns } from './account-turns.ts'
 
-/** Work by account and number: `'a1 a2 b1'`. */
+/** Queues work by account and number: `'a1 a2 b1'`. */
 function queue(works: string): AccountTurns<string> {
   const turns = new AccountTurns<string>()
   for (const work of works.split(' ')) turns.add(work[0]!, work)

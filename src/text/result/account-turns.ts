@@ -1,6 +1,6 @@
 /**
- * What accounts have to do: one piece of each is in hand at a time, and accounts take turns. So an account that
- * brings much waits for itself, and others wait for one piece of it at most.
+ * A queue of work by account: one piece of each account runs at a time, and accounts take turns. An
+ * account with much work thus waits for itself, and others wait for at most one piece of it.
  */
 export class AccountTurns<T> {
   /** In the order of turns. */
@@ -13,14 +13,14 @@ export class AccountTurns<T> {
     else this.#waiting.set(account, [work])
   }
 
-  /** Whether there is something to take. */
+  /** Returns whether there is work to take. */
   isWaiting(): boolean {
     return this.#next() !== undefined
   }
 
   /**
-   * Takes the oldest work of the account whose turn it is, of those that `may` have one; `end` has to be called
-   * when it is done.
+   * Takes the oldest work of the account whose turn it is, among those for which `may` holds. The
+   * caller must call `end` when the work is done.
    */
   take(may: (account: string) => boolean = () => true): { account: string; work: T } | undefined {
     const next = this.#next(may)
@@ -32,7 +32,9 @@ export class AccountTurns<T> {
     return { account, work }
   }
 
-  /** The work of an account is done: the others come before its next one. */
+  /**
+   * Marks the running work of an account as done. The other accounts come before its next piece.
+   */
   end(account: string): void {
     this.#inHand.delete(account)
     const rest = this.#waiting.get(account)

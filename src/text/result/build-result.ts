@@ -17,43 +17,49 @@ import { notConfigured, withoutEngine } from './not-configured.ts'
 import { buildResult, type ResultOptions, transcriptOf } from './result-text.ts'
 import { runAddOn } from './run-add-on.ts'
 
-/** Changes a transcript before anything is made of it. */
+/** A step that changes a transcript before any add-on runs on it. */
 export type Transform = {
-  /** The switch that asks for it. */
+  /** The switch that requests it. */
   name: string
   /** Languages whose words it changes; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
-  /** Whether its changes are told in an envelope. */
+  /** Whether the result reports its changes in an envelope. */
   tells?: boolean
-  /** Whether there must be no result without it: then its failure is that of the whole composition. */
+  /** Whether no result may be built without it. Its failure then fails the whole build. */
   required?: boolean
   apply(transcript: Transcript, params: Params): Transformed
 }
 
-/** A changed transcript, what is to be told of the changes, and what to silence in the sound, where that is something. */
+/**
+ * A changed transcript, the report of the changes, and the audio spans to silence, where there are
+ * any.
+ */
 export type Transformed = {
   transcript: Transcript
   made?: Made
   redacted?: RedactedSpan[]
-  /** What the customer should know of it: they stand in the metadata of the result. */
+  /** Warnings for the customer, which go into the metadata of the result. */
   warnings?: string[]
 }
 
-/** A result, and what to silence in the sound it was made of. */
+/** A result, and the spans to silence in its audio. */
 export type BuiltResult = { result: Record<string, unknown>; redacted: RedactedSpan[] }
 
-/** There is no result, because a transform that is required failed. Its message quotes nothing of the transcript. */
+/**
+ * Thrown when a required transform failed, so that there is no result. The message quotes nothing
+ * of the transcript.
+ */
 export class RequiredStepFailed extends Error {}
 
-/** How a composition is watched. */
+/** The options of a build. */
 export type BuildOptions = {
   /** Called before each step, with its name. */
   onStep?: (name: string) => void
-  /** Steps that broke down or hung before, and why: they are not tried again. */
+  /** Steps that crashed or hung before, and why. They are not retried. */
   given?: Readonly<Record<string, AddOnError>>
-  /** Told what a step threw that it should not, when the composition goes on. */
+  /** Called with an unexpected error of a step after which the build goes on. */
   onFault?: (name: string, error: unknown) => void
-  /** Milliseconds, for the measure of time only. */
+  /** Milliseconds, only to measure durations. */
   now?: () => number
   /** For tests. */
   transforms?: readonly Transform[]
@@ -61,8 +67,8 @@ export type BuildOptions = {
 }
 
 /**
- * The result of a job, all add-ons included, in the order of contract 4.1. Throws `RequiredStepFailed`
- * rather than to leave out a transform that is required.
+ * Builds the result of a job with all add-ons, in the order of contract 4.1. Throws
+ * `RequiredStepFailed` rather than leave out a required transform.
  */
 export function buildResultText(
   transcript: Transcript,
@@ -87,7 +93,8 @@ export function buildResultText(
     if (applied.envelope) envelopes.set(name, applied.envelope)
   }
   const written = buildResult(text, { ...result, warnings })
-  // Of what the result tells, to the digit: all that there is for one that is made again later (`retry.ts`).
+  // Add-ons see exactly what the result shows, times rounded, because a later retry has nothing
+  // else (`retry.ts`).
   const told = { ...text, ...transcriptOf(written.transcription.utterances) }
   for (const addOn of addOns) {
     const { name } = addOn
@@ -99,14 +106,17 @@ export function buildResultText(
   for (const name of withoutEngine) {
     if (params[name] === true) envelopes.set(name, notConfigured(name))
   }
-  // Of speakers that were found the utterances tell (contract 4.10).
+  // When speakers were found, the utterances show them (contract 4.10).
   if (diarizationError) {
     envelopes.set('diarization', failed('diarization', diarizationError, { seconds, form }))
   }
   return { result: assemble(written, envelopes), redacted }
 }
 
-/** A transform that fails leaves the words as they are; one that tells something says why. */
+/**
+ * Runs a transform. When it fails, the words stay as they are; a transform with an envelope reports
+ * why.
+ */
 function applyTransform(
   { name, tells, required, apply }: Transform,
   transcript: Transcript,
@@ -128,7 +138,7 @@ function applyTransform(
     changed = applied
     return made ?? { results: null, isEmpty: true }
   }
-  // Of one that tells nothing a failure must be noticed: it breaks the step down.
+  // Without an envelope a failure would go unnoticed, so it breaks the step down.
   if (!tells) {
     make()
     return changed
@@ -137,7 +147,10 @@ function applyTransform(
   return { ...changed, envelope }
 }
 
-/** A refusal is final; whatever else is thrown breaks the step down, and is given back as why it is not tried again. */
+/**
+ * Runs a required transform. A refusal is final. Any other error breaks the step down, and comes
+ * back in `given` as the reason not to retry it.
+ */
 function applyRequired(apply: () => Transformed): Transformed {
   try {
     return apply()
@@ -147,7 +160,7 @@ function applyRequired(apply: () => Transformed): Transformed {
   }
 }
 
-/** Sentences stand in two places, subtitles in one without an envelope (contract 4.8). */
+/** Sentences go into two places, subtitles into one without an envelope (contract 4.8). */
 function assemble(
   { metadata, transcription }: ReturnType<typeof buildResult>,
   envelopes: Map<string, Envelope>,

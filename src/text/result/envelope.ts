@@ -1,10 +1,10 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { ResultForm } from '../add-on.ts'
 
-/** Why an add-on gave no results, in the words of the contract (4.5). */
+/** Why an add-on gave no results, in the terms of the contract (4.5). */
 export type AddOnError = { status_code: number; exception: string; message: string }
 
-/** What an add-on answers (contract 4.5). Seconds in `exec_time`. */
+/** The answer of an add-on (contract 4.5). `exec_time` is in seconds. */
 export type Envelope = {
   success: boolean
   is_empty: boolean
@@ -13,7 +13,7 @@ export type Envelope = {
   results: unknown
 }
 
-/** Ends an add-on with an error that its reader can do something about. */
+/** Ends an add-on with an error that the customer can act on. */
 export class AddOnFailure extends Error {
   readonly answer: AddOnError
 
@@ -23,16 +23,16 @@ export class AddOnFailure extends Error {
   }
 }
 
-/** The value that stands for "no result" where the contract does not allow null. */
+/** The value for "no result" where the contract does not allow null. */
 const failedResults: Record<ResultForm, Record<string, unknown>> = {
   string: { sentiment_analysis: '[]', diarization: [] },
   native: { sentiment_analysis: [], diarization: [] },
 }
 
-/** How a failure is told. */
+/** How to report a failure. */
 export type FailedOptions = { seconds?: number; form?: ResultForm }
 
-/** The answer of an add-on that failed, or was not tried. */
+/** Returns the answer of an add-on that failed, or did not run. */
 export function failed(
   name: string,
   error: AddOnError,
@@ -42,19 +42,21 @@ export function failed(
   return { success: false, is_empty: true, exec_time: roundTo(seconds, 6), error, results }
 }
 
-/** What an add-on makes, and whether it found anything. */
+/** What an add-on returns, and whether it found anything. */
 export type Made = { results: unknown; isEmpty: boolean }
 
-/** How an add-on is measured, and how it is told that one broke down. */
+/** How to measure an add-on, and whom to notify when it breaks down. */
 export type AnswerOptions = {
   /** Milliseconds. */
   now: () => number
   form?: ResultForm
-  /** Told what was thrown that no add-on should throw. */
+  /** Called with an error that no add-on should throw. */
   onFault?: ((name: string, error: unknown) => void) | undefined
 }
 
-/** Runs an add-on, measures it, and turns whatever it throws into an answer: it never fails its job. */
+/**
+ * Runs an add-on, measures it, and turns whatever it throws into an answer: it never fails its job.
+ */
 export function answer(
   name: string,
   make: () => Made,
@@ -74,18 +76,21 @@ export function answer(
   }
 }
 
-/** Says nothing of what happened inside: that may quote the transcript. */
+/** Says nothing about the cause, which may quote the transcript. */
 export function brokenDown(name: string): AddOnError {
   return { status_code: 500, exception: 'AddonFailed', message: `${name} broke down` }
 }
 
-/** An add-on that was not run any more, because it used more of the processor than one session may. */
+/**
+ * Returns the error of an add-on that no longer runs because it used more processor time than one
+ * session may.
+ */
 export function overspent(name: string): AddOnError {
   const message = `${name} is left out from here on: it used more time than a session may`
   return { status_code: 504, exception: 'AddonTimeout', message }
 }
 
-/** An add-on that took longer than it may. */
+/** Returns the error of an add-on that timed out. */
 export function timedOut(name: string, seconds: number): AddOnError {
   const message = `${name} took longer than ${Math.round(seconds)} s`
   return { status_code: 504, exception: 'AddonTimeout', message }

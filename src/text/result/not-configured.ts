@@ -1,9 +1,9 @@
 import { type Envelope, failed } from './envelope.ts'
 
-/** Add-ons that need an engine which this version has not. */
+/** Add-ons that need an engine which this version lacks. */
 export const withoutEngine = ['translation', 'audio_to_llm', 'structured_data_extraction'] as const
 
-/** The answer of an add-on that this server has not. */
+/** Returns the answer of an add-on that this server does not have. */
 export function notConfigured(name: string): Envelope {
   return failed(name, {
     status_code: 501,
@@ -12,7 +12,7 @@ export function notConfigured(name: string): Envelope {
   })
 }
 
-/** The answers of those of `names` that a session or job asked for. */
+/** Returns the answers of those of `names` that a session or job requested. */
 export function notConfiguredAddOns(
   names: readonly string[],
   params: Readonly<Record<string, unknown>>,

@@ -1,6 +1,7 @@
 /**
- * A thread whose steps are the `steps` of a job's parameters; `hang` hangs, `crash` ends it, `throw` throws, `fault` goes on all the same;
- * there is no result without one that begins with `required`; `tell thread` answers the number of the thread.
+ * A thread whose steps are the `steps` of a job's parameters: `hang` hangs, `crash` ends it,
+ * `throw` throws, `fault` reports an error and goes on. A failed step whose name begins with
+ * `required` leaves no result; `tell thread` returns the thread's number.
  */
 import { parentPort, threadId } from 'node:worker_threads'
 import { type FromThread, noteStep, type ResultTask, type Task } from './result-task.ts'

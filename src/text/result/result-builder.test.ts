@@ -21,7 +21,10 @@ function openComposer(t: TestContext, options: Partial<ResultBuilderOptions> = {
   return composer
 }
 
-/** A composer whose steps misbehave as their names say, and what it tells of those. */
+/**
+ * Creates a result builder whose steps misbehave as their names say, and collects what it logs
+ * about them.
+ */
 function openFaulty(t: TestContext, timeout = 30) {
   const entry = new URL('result-builder.fixture.ts', import.meta.url)
   const composer = openComposer(t, { entry, timeout })
@@ -122,7 +125,7 @@ test('what can be made is told by the thread, which is asked once', async (t) =>
 test('what could not be told is asked for again', async (t) => {
   const composer = openComposer(t)
   const lost = assert.rejects(composer.describe(), /no result was made/)
-  // The thread is started behind the tasks before this one.
+  // The thread starts after the tasks queued before this one.
   await new Promise(setImmediate)
   await composer.close()
   await lost
@@ -163,7 +166,10 @@ test('what breaks down in the real thread is logged without its words, and left 
   assert.doesNotMatch(JSON.stringify(lines), /my card/)
 })
 
-/** A composer that starts its second thread without delay; what is begun composes one step for an account. */
+/**
+ * Creates a builder that starts its second thread without delay; `begun` builds a result with one
+ * step for an account.
+ */
 function openShared(t: TestContext, options: Partial<ResultBuilderOptions> = {}) {
   const entry = new URL('result-builder.fixture.ts', import.meta.url)
   const composer = openComposer(t, { entry, secondAfter: 0, ...options })

@@ -6,35 +6,36 @@ import type { ResultOptions } from './result-text.ts'
 import { ResultThread, type ResultThreadOptions, type TaskOptions } from './result-thread.ts'
 import type { Retried, Retry } from './retry.ts'
 
-/** What composers are made from. */
+/** The options of `ResultBuilder`. */
 export type ResultBuilderOptions = ResultThreadOptions & {
-  /** For tests: the seconds that a composition waits before it has a second thread started, and the time in ms. */
+  /** For tests: the seconds a task waits before the second thread starts, and a clock in ms. */
   secondAfter?: number
   now?: () => number
 }
 
-/** Whose composition it is, and what ends it. */
+/** The account of a task, and the signal that aborts it. */
 export type ResultTaskOptions = { account: string; signal: AbortSignal }
 
-/** Longer than most compositions take: another thread takes 90 MB, and 165 MB with all word lists. */
+/** Longer than most builds take: another thread takes 90 MB, and 165 MB with all word lists. */
 const SECOND_AFTER = 2
-/** So long, in milliseconds, an account that lost a step has the second thread only. */
+/** Milliseconds for which an account that lost a step gets the second thread only. */
 const SET_APART_FOR = 3_600_000
 /** JSON characters of one word of a result, at least. */
 const CHARACTERS_PER_WORD = 60
 
-/** Whoever asks what can be made asks for all accounts, and waits for none of them. */
+/** `describe` runs for all accounts, and waits for none of them. */
 const describing = { account: '', words: 0, signal: new AbortController().signal }
 
 type Work = (thread: ResultThread) => Promise<void>
 
 /**
- * Makes results of transcripts in threads of its own: what is made of hours of speech takes seconds, and the
- * loop that serves everybody must not. Accounts take turns, one composition of each at a time, so that none
- * waits behind all that another one brings; after two seconds of waiting there is a second thread, as long as somebody
- * needs it. A step that breaks down is left out, says so in the result, and costs the others nothing. Only redaction
- * is never left out: when it fails, so does the composition. An account of which a step hung or broke its thread
- * down has the second thread only for an hour: the first one stays free for the others.
+ * Builds results in threads of its own: hours of speech take seconds, and the event loop must not
+ * wait. Accounts take turns, one build of each at a time, so that none waits behind everything
+ * another one submits. After two seconds of waiting a second thread starts, and stays as long as it
+ * is needed. A step that breaks down is left out, is reported in the result, and costs the other
+ * steps nothing. Only redaction is never left out: when it fails, so does the build. An account of
+ * which a step hung or crashed its thread gets the second thread only for an hour, so that the
+ * first one stays free for the others.
  */
 export class ResultBuilder {
   readonly #first: ResultThread
@@ -43,7 +44,7 @@ export class ResultBuilder {
   readonly #turns = new AccountTurns<Work>()
   readonly #secondAfter: number
   readonly #now: () => number
-  /** Until when accounts have the second thread only. */
+  /** Until when accounts get the second thread only. */
   readonly #apart = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #described: Promise<TextCapabilities> | undefined
@@ -55,7 +56,7 @@ export class ResultBuilder {
     this.#secondAfter = secondAfter
   }
 
-  /** Composes a result; rejects when aborted, and with `internal` when a required step failed. */
+  /** Builds a result. Rejects when aborted, and with `internal` when a required step failed. */
   build(
     transcript: Transcript,
     result: ResultOptions,
@@ -65,13 +66,15 @@ export class ResultBuilder {
     return this.#enqueue({ kind: 'build', transcript, result }, { ...options, words })
   }
 
-  /** Makes an add-on again that had failed, likewise. */
+  /** Retries a failed add-on. Rejects as `build` does. */
   retry(retry: Retry, options: ResultTaskOptions): Promise<Retried> {
     const words = Math.ceil(retry.result.length / CHARACTERS_PER_WORD)
     return this.#enqueue({ kind: 'retry', retry }, { ...options, words })
   }
 
-  /** What can be made of transcripts: only a thread loads what knows. */
+  /**
+   * Returns the capabilities of the text modules. Only a thread loads the modules that know them.
+   */
   describe(): Promise<TextCapabilities> {
     this.#described ??= this.#enqueue({ kind: 'describe' }, describing)
     this.#described.catch(() => {
@@ -98,7 +101,10 @@ export class ResultBuilder {
     return promise
   }
 
-  /** The first thread goes on; who still waits after a while has the second one started. */
+  /**
+   * Gives the first thread its next task, and starts the second one for tasks that still wait after
+   * a while.
+   */
   #advance(): void {
     this.#begin(this.#first)
     if (!this.#turns.isWaiting()) return
@@ -108,7 +114,7 @@ export class ResultBuilder {
     }, this.#secondAfter * 1000).unref()
   }
 
-  /** Gives a thread, if it is free, what comes next. */
+  /** Gives a free thread the next task. */
   #begin(thread: ResultThread): void {
     if (this.#busy.has(thread)) return
     const next = this.#turns.take((account) => thread === this.#second || !this.#isApart(account))
@@ -130,7 +136,7 @@ export class ResultBuilder {
     return false
   }
 
-  /** The second thread does what is left; without anything it gives its memory back. */
+  /** Gives the second thread what is left, or closes it to free its memory. */
   #goOn(): void {
     this.#begin(this.#second)
     if (!this.#busy.has(this.#second)) void this.#second.close()

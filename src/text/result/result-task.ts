@@ -6,54 +6,54 @@ import type { ResultOptions } from './result-text.ts'
 import type { Retried, Retry } from './retry.ts'
 import type { SafeError } from './safe-error.ts'
 
-/** What a thread is asked for. */
+/** A task for a thread. */
 export type Task =
   | { kind: 'build'; transcript: Transcript; result: ResultOptions }
   | { kind: 'retry'; retry: Retry }
   | { kind: 'describe' }
 
-/** What it answers. */
+/** The answer to each kind of task. */
 export type Answers = { build: ResultText; retry: Retried; describe: TextCapabilities }
 
-/** A task in hand. `given` are steps that broke down or hung before. */
+/** A running task. `given` are steps that crashed or hung before. */
 export type ResultTask = {
   id: number
   task: Task
   given: Record<string, AddOnError>
-  /** The name of the step under way: a thread that breaks down takes its messages along, but not this. */
+  /** The name of the running step. A thread that crashes loses its messages, but not this. */
   step: SharedArrayBuffer
 }
 
-/** What the thread says about the composition `id`. */
+/** A message of the thread about the task `id`. */
 export type FromThread = { id: number } & (
   | { kind: 'step'; name: string }
-  /** A step that goes on threw what it should not. */
+  /** A step threw an unexpected error, and the build goes on. */
   | { kind: 'fault'; name: string; fault: SafeError }
   | { kind: 'done'; answer: Answers[Task['kind']] }
   | { kind: 'failed'; fault: SafeError }
-  /** A step without which there must be no result failed; `message` quotes nothing. */
+  /** A required step failed, so there is no result; `message` quotes nothing. */
   | { kind: 'refused'; message: string }
 )
 
-/** The JSON text of a result, and what to silence in the sound; nothing where nothing was redacted. */
+/** The JSON text of a result, and the audio spans to silence; none where nothing was redacted. */
 export type ResultText = { text: string; redacted: RedactedSpan[] }
 
 /** No step has a longer name. */
 const MAX_NAME_BYTES = 64
 
-/** The memory in which the step under way is noted. */
+/** Creates the shared memory that holds the name of the running step. */
 export function openStep(): SharedArrayBuffer {
   return new SharedArrayBuffer(MAX_NAME_BYTES)
 }
 
-/** Notes which step begins. */
+/** Stores the name of the step that begins. */
 export function noteStep(step: SharedArrayBuffer, name: string): void {
   const bytes = new Uint8Array(step)
   bytes.fill(0)
   bytes.set(Buffer.from(name).subarray(0, bytes.length))
 }
 
-/** The step that was noted last; undefined when none has begun. */
+/** Returns the step stored last; undefined when none has begun. */
 export function readStep(step: SharedArrayBuffer): string | undefined {
   const name = Buffer.from(new Uint8Array(step)).toString().replace(/\0+$/, '')
   return name || undefined

@@ -5,7 +5,10 @@ import { buildResult, transcriptOf } from './result-text.ts'
 
 const options = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params: {} }
 
-/** `say('en 0 hi 1 there 2')`: language, channel, then each word with the second it begins in. */
+/**
+ * Parses `say('en 0 hi 1 there 2')`: language, channel, then each word with the second it begins
+ * in.
+ */
 function say(text: string): Utterance {
   const [language, channel, ...rest] = text.split(' ')
   const words = []

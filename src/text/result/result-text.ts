@@ -4,26 +4,26 @@ import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts
 import type { ResultForm } from '../add-on.ts'
 import type { AddOnError } from './envelope.ts'
 
-/** What a result tells besides the transcript. */
+/** The content of a result beside the transcript. */
 export type ResultOptions = {
   /** Seconds. */
   audioDuration: number
-  /** Channels with a sound of their own. */
+  /** Channels with distinct audio. */
   distinctChannels: number
   /** Seconds of work. */
   transcriptionTime: number
   params: Record<string, unknown>
-  /** How sentiments and sentences are written; as text unless it is given. */
+  /** The form of sentiments and sentences; text by default. */
   form?: ResultForm
-  /** Why there are no speakers although they were asked for. */
+  /** Why there are no speakers although diarization was requested. */
   diarizationError?: AddOnError | undefined
-  /** How long that took. */
+  /** The seconds that diarization took. */
   diarizationSeconds?: number | undefined
-  /** What the customer should know: what was left out, and why. */
+  /** Warnings for the customer: what was left out, and why. */
   warnings?: readonly string[]
 }
 
-/** Words a transcript as the API answers it (contract 4.1 to 4.4), without what is made of it. */
+/** Builds the transcript part of the API's result (contract 4.1 to 4.4), without any add-ons. */
 export function buildResult(transcript: Transcript, options: ResultOptions) {
   const { audioDuration, distinctChannels, transcriptionTime, warnings = [] } = options
   const seconds = roundTo(audioDuration, 6)
@@ -47,7 +47,10 @@ export function buildResult(transcript: Transcript, options: ResultOptions) {
   }
 }
 
-/** An utterance as the API answers it (contract 4.4): times rounded to milliseconds; it needs a word at least. */
+/**
+ * Returns an utterance in the form of the API (contract 4.4), times rounded to milliseconds. It
+ * needs at least one word.
+ */
 export function toUtterance(utterance: Utterance) {
   const { channel, language, words, speaker, speakerConfidence } = utterance
   const blank = separatorOf(language)
@@ -70,7 +73,10 @@ export function toUtterance(utterance: Utterance) {
 /** An utterance of a result. */
 export type UtteranceView = ReturnType<typeof toUtterance>
 
-/** The transcript that a result tells: words without the blanks between them, times as they are rounded there. */
+/**
+ * Returns the transcript that a result shows: words without the blanks between them, times as
+ * rounded there.
+ */
 export function transcriptOf(utterances: readonly UtteranceView[]): Transcript {
   return { utterances: utterances.map(fromUtterance) }
 }
@@ -102,7 +108,7 @@ function meanConfidence(words: readonly Word[]): number {
   return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length
 }
 
-/** The languages of utterances, most spoken first; at equal length, first heard first. */
+/** Returns the languages of utterances, most spoken first; at equal length, first spoken first. */
 export function languagesBySpeech(
   utterances: readonly { language: string; start: number; end: number }[],
 ): string[] {

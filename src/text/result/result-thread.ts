@@ -12,35 +12,39 @@ import {
 } from './result-task.ts'
 import type { SafeError } from './safe-error.ts'
 
-/** What a thread is made from. */
+/** The options of `ResultThread`. */
 export type ResultThreadOptions = {
   log: Log
-  /** For tests: the program of the thread, and the seconds that a step may take. */
+  /** For tests: the thread's entry file, and the timeout of a step in seconds. */
   entry?: URL
   timeout?: number
 }
 
-/** How long a task may take, which grows with the words that it is made of, and what ends it. */
+/** The number of words, with which the timeout of a task grows, and the signal that aborts it. */
 export type TaskOptions = {
   words: number
   signal: AbortSignal
-  /** Called when a step broke the thread down or took too long. */
+  /** Called when a step crashed the thread or timed out. */
   onLost?: (() => void) | undefined
 }
 
-/** Seconds that a step may take, whatever it is made of, and for each word of that. */
+/** Timeout of a step in seconds: a fixed part, and a part for each word of its input. */
 const TIMEOUT = 30
 const TIMEOUT_PER_WORD = 0.004
-/** Each step that is lost halves the time of the next one, down to this share: many that hang take no longer than two. */
+/**
+ * Each lost step halves the timeout of the next one, down to this share: many that hang take no
+ * longer than two.
+ */
 const LEAST_SHARE = 1 / 16
-/** More than the transcript of the longest recording takes, many times over. */
+/** Many times what the transcript of the longest recording takes. */
 const MAX_HEAP_MB = 1024
 
 type Outcome<T> = { answer: T } | { lost: string | undefined } | { refused: string }
 
 /**
- * A thread that does one task at a time, started with the first one. A step that breaks it down or takes too long
- * is left out, says so in the result, and costs the others nothing: another thread takes its place.
+ * A thread that runs one task at a time, started with the first one. A step that crashes it or
+ * times out is left out, is reported in the result, and costs the other steps nothing: a new thread
+ * replaces the old one.
  */
 export class ResultThread {
   readonly #options: ResultThreadOptions
@@ -51,7 +55,7 @@ export class ResultThread {
     this.#options = options
   }
 
-  /** Does a task; rejects when aborted, and with `internal` when a required step failed. */
+  /** Runs a task. Rejects when aborted, and with `internal` when a required step failed. */
   async perform<T extends Task>(task: T, options: TaskOptions): Promise<Answers[T['kind']]> {
     const { signal } = options
     const given: Record<string, AddOnError> = {}
@@ -64,12 +68,12 @@ export class ResultThread {
       if ('refused' in outcome) throw new AppError('internal', outcome.refused)
       const { lost } = outcome
       signal.throwIfAborted()
-      // In none: that is not the fault of an add-on.
+      // No step was running: no add-on is to blame.
       if (lost === undefined) throw new AppError('internal', 'no result was made')
     }
   }
 
-  /** Ends the thread, and with it the task in hand; a further task starts another one. */
+  /** Ends the thread, and with it the running task. A further task starts a new thread. */
   async close(): Promise<void> {
     const thread = this.#thread
     this.#thread = undefined
@@ -85,10 +89,13 @@ export class ResultThread {
     const ended = Promise.withResolvers<Outcome<T>>()
     let watchdog: NodeJS.Timeout | undefined
 
-    /** The thread is of no more use: what it was at is not tried again. */
+    /**
+     * Gives up on the thread, which is no longer usable. The step that was running is not retried.
+     */
     function lose(explain: (step: string) => AddOnError): void {
       const lost = readStep(composition.step)
-      // One that was left out and is still what went wrong is not left out by saying so again.
+      // A step that is already left out but crashes again anyway cannot be fixed by leaving it out
+      // again.
       const isNew = lost !== undefined && !given[lost]
       if (isNew) given[lost] = explain(lost)
       ended.resolve({ lost: isNew ? lost : undefined })
@@ -116,7 +123,7 @@ export class ResultThread {
       }, seconds * 1000)
     }
     const onExit = () => lose(brokenDown)
-    /** What comes next gets another one. */
+    /** The next task gets a new thread. */
     const discard = () => {
       if (this.#thread === thread) this.#thread = undefined
       void thread.terminate()
@@ -146,7 +153,7 @@ export class ResultThread {
     const { entry = new URL('thread.ts', import.meta.url), log } = this.#options
     const thread = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } })
     this.#thread = thread
-    // Its words may quote a transcript.
+    // The error message may quote a transcript.
     thread.on('error', (error) =>
       log.error({ name: error.name }, 'the thread of results broke down'),
     )

@@ -12,7 +12,7 @@ const failure = {
   results: null,
 }
 
-/** What is stored of a job that said "Hi, there." and whose add-ons have failed. */
+/** The stored result of a job with the words "Hi, there." whose add-ons have failed. */
 const stored = {
   metadata: { audio_duration: 2 },
   transcription: {
@@ -58,7 +58,7 @@ function retry(
   return retryAddOn({ name, ...texts, form }, { onStep: () => {}, given: {}, now: () => 0, ...run })
 }
 
-/** The new result and the answer, parsed. */
+/** Returns the new result and the answer, parsed. */
 function made(retried: Retried) {
   assert.equal(retried.outcome, 'made')
   const { result, answer } = retried as Retried & { outcome: 'made' }

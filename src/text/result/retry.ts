@@ -8,18 +8,19 @@ import { notConfigured, withoutEngine } from './not-configured.ts'
 import { transcriptOf, type UtteranceView } from './result-text.ts'
 import { type RunOptions, runAddOn } from './run-add-on.ts'
 
-/** What is made again: JSON texts as they are stored, which hold megabytes. */
+/** An add-on to retry, with the stored JSON texts, which hold megabytes. */
 export type Retry = { name: string; result: string; params: string; form: ResultForm }
 
 /**
- * What came of it: the JSON texts of the whole new result and of what stands in it for the add-on; or why nothing
- * was made: there is no add-on of this name, it cannot be made again, was not asked for, or has succeeded.
+ * The outcome of a retry: the JSON texts of the whole new result and of the add-on's part in it; or
+ * why nothing was made: no add-on has this name, it cannot be retried, was not requested, or has
+ * succeeded.
  */
 export type Retried =
   | { outcome: 'made'; result: string; answer: string }
   | { outcome: 'unknown' | 'unrepeatable' | 'not-requested' | 'succeeded' }
 
-/** How a retry is watched. */
+/** The options of a retry. */
 export type RetryOptions = Omit<RunOptions, 'params' | 'form'> & {
   /** Called before the add-on begins, with its name. */
   onStep: (name: string) => void
@@ -33,8 +34,9 @@ type StoredResult = Record<string, unknown> & {
 }
 
 /**
- * Makes an add-on again that had failed, from the words of the result: redacted ones when the job was
- * redacted. That is what every add-on is made of (`compose.ts`), so it is made as if it had never failed.
+ * Retries a failed add-on with the words of the result, which are redacted when the job was. Every
+ * add-on runs on exactly those words (`build-result.ts`), so the outcome is as if it had never
+ * failed.
  */
 export function retryAddOn({ name, form, ...texts }: Retry, options: RetryOptions): Retried {
   const { onStep, addOns = allAddOns, ...run } = options
@@ -56,27 +58,29 @@ export function retryAddOn({ name, form, ...texts }: Retry, options: RetryOption
   return { outcome: 'made', result: JSON.stringify(result), answer: JSON.stringify(answer) }
 }
 
-/** What has to come before all else: it changes the words, or tells from the sound who speaks. */
+/** Steps that must run before all others: they change the words, or diarize the audio. */
 const fixed: readonly string[] = ['diarization', ...transforms.map(({ name }) => name)]
 
-/** Whether an add-on of this name can be made again from the words of a result. */
+/** Returns whether an add-on of this name can be retried from the words of a result. */
 export function isRepeatable(name: string, addOns: readonly AddOn[] = allAddOns): boolean {
   if (fixed.includes(name)) return false
   return addOns.some((one) => one.name === name) || withoutEngine.some((one) => one === name)
 }
 
-/** Subtitles have no envelope: there is a file at least, unless they failed. */
+/** Subtitles have no envelope: there is at least one file, unless they failed. */
 function hasSucceeded({ transcription, ...result }: StoredResult, name: string): boolean {
   if (name === 'subtitles') return (transcription.subtitles ?? []).length > 0
   return (result[name] as Envelope | undefined)?.success === true
 }
 
-/** Writes an answer to where it stands in a result (contract 4.8), and returns what stands there. */
+/**
+ * Writes an answer to its place in a result (contract 4.8), and returns what that place then holds.
+ */
 function put(result: StoredResult, name: string, envelope: Envelope): unknown {
   if (name === 'subtitles') {
     const files = (envelope.results ?? []) as unknown[]
     result.transcription.subtitles = files
-    // Results of earlier versions have none.
+    // Results of earlier versions have no metadata.
     const { metadata } = result
     if (metadata?.warnings) metadata.warnings = renewWarnings(metadata.warnings, envelope)
     return files

@@ -6,14 +6,14 @@ import { type AddOnError, answer, type Envelope, failed } from './envelope.ts'
 export type RunOptions = {
   params: Params
   form: ResultForm
-  /** Steps that broke down or hung before, and why: they are not tried again. */
+  /** Steps that crashed or hung before, and why. They are not retried. */
   given: Readonly<Record<string, AddOnError>>
-  /** Milliseconds, for the measure of time only. */
+  /** Milliseconds, only to measure durations. */
   now: () => number
   onFault?: ((name: string, error: unknown) => void) | undefined
 }
 
-/** Has an add-on answer, whatever becomes of it. */
+/** Runs an add-on and returns its answer, whether it succeeds or not. */
 export function runAddOn(addOn: AddOn, transcript: Transcript, options: RunOptions): Envelope {
   const { params, form, given, now, onFault } = options
   const { name } = addOn

@@ -1,17 +1,20 @@
-/** What may be logged of an error: its message may quote a transcript. */
+/** The part of an error that is safe to log: its message may quote a transcript. */
 export type SafeError = { name: string; frames: string[] }
 
-/** More tell nothing new. */
+/** More frames add nothing. */
 const MAX_FRAMES = 10
 
-/** Where an error comes from, without its message. */
+/** Returns where an error comes from, without its message. */
 export function toSafeError(error: unknown): SafeError {
   if (!(error instanceof Error)) return { name: typeof error, frames: [] }
   const name = /^\w{1,40}$/.test(error.name) ? error.name : 'Error'
   return { name, frames: framesOf(error) }
 }
 
-/** The message stands in front of them, as it was when the error was made: who changed it gets no frames. */
+/**
+ * Returns the frames of a stack, which begins with the message as it was when the error was made.
+ * If the message has changed since, returns none.
+ */
 function framesOf({ name, message, stack = '' }: Error): string[] {
   const head = message === '' ? name : `${name}: ${message}`
   if (!stack.startsWith(`${head}\n`)) return []

@@ -1,7 +1,7 @@
 /**
- * The thread in which results are composed: a transcript in, the JSON text of its result out, the name of
- * each step before it begins, and what to silence in the sound. It also makes add-ons again, and tells which
- * there are. Started by `composing-thread.ts`.
+ * The thread that builds results: a transcript in, the JSON text of its result out, with the audio
+ * spans to silence. It reports the name of each step before the step begins. It also retries
+ * add-ons, and describes which there are. Started by `result-thread.ts`.
  */
 import { parentPort } from 'node:worker_threads'
 import { textCapabilities } from '../capabilities.ts'

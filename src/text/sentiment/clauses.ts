@@ -1,12 +1,12 @@
 /** A word of a clause in lower case; `afterComma` where a comma or a bracket stands before it. */
 export type ClauseWord = { text: string; afterComma: boolean }
 
-/** Words after which the other side of a matter is told. */
+/** Words that introduce the other side of a matter. */
 const TURNS = new Set(['but', 'however', 'although', 'though', 'whereas', 'except', 'nevertheless'])
 
 /**
- * A sentence cut where it turns ("but", "however", a semicolon, a dash): each clause may feel otherwise. Clauses
- * without words are left out.
+ * Cuts a sentence where it turns ("but", "however", a semicolon, a dash), because the sentiment may
+ * differ between clauses. Clauses without words are dropped.
  */
 export function cutClauses(sentence: string): ClauseWord[][] {
   const clauses: ClauseWord[][] = []
@@ -29,7 +29,10 @@ export function cutClauses(sentence: string): ClauseWord[][] {
   return [...clauses, clause].filter((words) => words.length > 0)
 }
 
-/** "Yet" turns a sentence after a comma only: "not yet" does not. */
+/**
+ * Returns whether a sentence turns before a word. "Yet" turns it after a comma only: "not yet" does
+ * not.
+ */
 function turnsBefore(word: string, marks: string): boolean {
   return TURNS.has(word) || (word === 'yet' && marks.includes(',')) || /[;.!?—–…]/.test(marks)
 }

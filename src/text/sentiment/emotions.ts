@@ -1,4 +1,4 @@
-/** What a sentence may sound like, besides neutral (contract 4.7). */
+/** The emotions of a sentence, besides neutral (contract 4.7). */
 export const emotions = [
   'adoration',
   'amusement',
@@ -30,7 +30,7 @@ export const emotions = [
 /** One of the 25 emotions of contract 4.7. */
 export type Emotion = (typeof emotions)[number]
 
-/** Whether `name` is one of the emotions. */
+/** Returns whether `name` is one of the emotions. */
 export function isEmotion(name: string): name is Emotion {
   return (emotions as readonly string[]).includes(name)
 }

@@ -2,10 +2,10 @@ import type { ClauseWord } from './clauses.ts'
 import type { Emotion } from './emotions.ts'
 import { type Entry, entryOf, MAX_PHRASE_WORDS } from './lexicon.ts'
 
-/** A phrase of the lexicon where it stands in a clause, its valence after negation and degree. */
+/** An occurrence of a lexicon phrase in a clause, with its valence after negation and degree. */
 export type Hit = { phrase: string; valence: number; emotion?: Emotion }
 
-/** How many words a negation reaches over; "I do not think that…" reaches further. */
+/** The words that a negation reaches over; "I do not think that…" reaches further. */
 const REACH = 3
 const FAR_REACH = 8
 
@@ -31,7 +31,9 @@ const SOLUTIONS = new Set(
 
 type Negation = { at: number; reach: number; side?: number }
 
-/** The phrases of the lexicon in a clause, longest first from the left, none over a comma. */
+/**
+ * Finds the phrases of the lexicon in a clause, longest first from the left, none across a comma.
+ */
 export function findHits(words: readonly ClauseWord[]): Hit[] {
   const hits: Hit[] = []
   let negation: Negation | undefined
@@ -76,7 +78,7 @@ function longestEntry(words: readonly ClauseWord[], from: number) {
     const entry = entryOf(phrase)
     if (entry) longest = { entry, length }
   }
-  // "No" is in the list only to take away what AFINN says of it.
+  // "No" is in the list only to override its AFINN entry.
   if (longest?.length === 1 && NEGATIONS.has(words[from]!.text)) return undefined
   return longest
 }
@@ -88,7 +90,10 @@ function negates(words: readonly ClauseWord[], i: number): boolean {
   return NEGATIONS.has(text) || text.endsWith("n't")
 }
 
-/** A problem that is solved is none; one that is not solved stays one. */
+/**
+ * Treats a solution as a negation: a problem that is solved is none; one that is not solved stays
+ * one.
+ */
 function solved(negation: Negation | undefined, at: number): Negation | undefined {
   const denied = negation && at - negation.at <= negation.reach
   return denied ? undefined : { at, reach: REACH, side: -1 }
@@ -99,14 +104,17 @@ function reachOf(words: readonly ClauseWord[], i: number): number {
   return far ? FAR_REACH : REACH
 }
 
-/** A negation turns the first hit in its reach, and those after it that stand on the same side. */
+/**
+ * Returns whether a negation reaches a hit: it flips the first hit in its reach, and later hits of
+ * the same sign.
+ */
 function reaches(negation: Negation | undefined, { at, side }: { at: number; side: number }) {
   if (!negation || at - negation.at > negation.reach) return false
   negation.side ??= side
   return negation.side === side
 }
 
-/** What is not good is bad; what is not bad is not quite good. */
+/** Flips a valence: what is not good is bad; what is not bad is not quite good. */
 function turn(valence: number): number {
   return valence > 0 ? -0.75 * valence : -0.5 * valence
 }

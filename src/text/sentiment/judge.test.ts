@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { judge } from './judge.ts'
 
-/** Sentences that must sound as the heading says. */
+/** Sentences that must have the sentiment of their heading. */
 const cases: Record<string, string[]> = {
   positive: [
     'It is good.',

@@ -2,22 +2,22 @@ import { cutClauses } from './clauses.ts'
 import type { Emotion } from './emotions.ts'
 import { findHits, type Hit } from './hits.ts'
 
-/** How a sentence sounds (contract 4.7). */
+/** The sentiment of a sentence (contract 4.7). */
 export type Judgment = {
   sentiment: 'positive' | 'negative' | 'neutral' | 'mixed' | 'unknown'
   emotion: Emotion
 }
 
-/** A sentence takes a side from this sum of valences on. */
+/** The sum of valences from which a sentence takes a side. */
 const THRESHOLD = 1
 /** Two sides in one clause make it mixed only when both are strong. */
 const STRONG_SIDE = 3
-/** Who asks whether there is a problem has none yet. */
+/** Someone who asks about a problem does not have one yet. */
 const QUESTION_DEGREE = 0.4
 
 /**
- * Judges an English sentence by the valence of its phrases: negated, strengthened and weakened by the words
- * before them; clauses of opposite sides make it mixed; without a word it is unknown.
+ * Rates an English sentence by the valence of its phrases, which the words before them negate,
+ * strengthen or weaken. Clauses of opposite sides make it mixed; without a word it is unknown.
  */
 export function judge(sentence: string): Judgment {
   const clauses = cutClauses(sentence)
@@ -29,13 +29,13 @@ export function judge(sentence: string): Judgment {
     return found.map((hit) => ({ ...hit, valence: hit.valence * degree }))
   })
   const sentiment = sentimentOf(sides)
-  // What a mixed sentence ends with is what it comes to.
+  // A mixed sentence gets the emotion of the side that it ends with.
   const heard = sentiment === 'mixed' ? sides.findLast(takesSide) : sides.flat()
   return { sentiment, emotion: emotionOf(heard ?? [], sentiment) }
 }
 
 const courtesy = /^(?:no (?:problem|worries|trouble)|not a problem|you're welcome)/
-/** "No problem, it is the second door": a courtesy that leads to something else says nothing of it. */
+/** "No problem, it is the second door": a courtesy before another subject has no sentiment. */
 const leadsOn =
   /^\P{L}*(?:no (?:problem|worries|trouble)|not a problem|you['’]re welcome)[,.]? (?:\S+ ){3}/iu
 
@@ -43,7 +43,7 @@ function asksWhether(sentence: string): boolean {
   return /\?[^\p{L}?]*$/u.test(sentence) && !/^\P{L}*(?:why|how come|what if)\b/iu.test(sentence)
 }
 
-/** "Thanks, but it is broken" is no praise. */
+/** Drops courtesies: "Thanks, but it is broken" is no praise. */
 function withoutCourtesy(clauses: Hit[][]): Hit[][] {
   if (clauses.filter(takesSide).length < 2) return clauses
   return clauses.map((hits) => hits.filter(({ phrase }) => !phrase.startsWith('thank')))
@@ -66,13 +66,15 @@ function sentimentOf(clauses: Hit[][]): Judgment['sentiment'] {
   return total > 0 ? 'positive' : 'negative'
 }
 
-/** The emotion with the most weight on the side of the sentence; of equal ones the first. */
+/**
+ * Returns the emotion with the most weight on the side of the sentence; of equal ones the first.
+ */
 function emotionOf(hits: Hit[], sentiment: Judgment['sentiment']): Emotion {
   const weights = new Map<Emotion, number>()
   for (const { valence, emotion } of hits) {
     const own = emotion ?? commonEmotion(valence)
     if (own === 'neutral' || !matches(valence, sentiment)) continue
-    // The common ones stand behind those that say more.
+    // Common emotions weigh half, so that more specific ones win.
     const weight = own === commonEmotion(valence) ? 0.5 * Math.abs(valence) : Math.abs(valence)
     weights.set(own, (weights.get(own) ?? 0) + weight)
   }

@@ -2,20 +2,23 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Emotion, isEmotion } from './emotions.ts'
 
-/** What a phrase says of the one who uses it: valence from -5 to 5, and an emotion where it has one. */
+/** The sentiment of a phrase: valence from -5 to 5, and an emotion where it has one. */
 export type Entry = { valence: number; emotion?: Emotion }
 
 /** The longest phrase of the list, in words. */
 export const MAX_PHRASE_WORDS = 6
 
-/** AFINN gives 1 to words that are as often neutral on the phone ("charges", "free", "stop"). */
+/**
+ * AFINN gives 1 to words that are just as often neutral on the phone ("charges", "free", "stop").
+ */
 const MIN_AFINN = 2
 
 let loaded: Map<string, Entry> | undefined
 
 /**
- * The entry of an English phrase in lower case, its words one blank apart. Own phrases come first, then the
- * words of AFINN-165 (Nielsen, "A new ANEW", 2011). The lists are read on first use.
+ * Returns the entry of an English phrase in lower case, its words separated by single blanks. Our
+ * own phrases come first, then the words of AFINN-165 (Nielsen, "A new ANEW", 2011). The lists are
+ * read on first use.
  */
 export function entryOf(phrase: string): Entry | undefined {
   loaded ??= readEntries()
@@ -46,7 +49,10 @@ function readOwn(): [string, Entry][] {
   })
 }
 
-/** The own list decides on the side; where both agree on it, the stronger word counts. */
+/**
+ * Returns the stronger value where both lists agree on the sign. Where they differ, our own list
+ * decides.
+ */
 function stronger(own: number, other = 0): number {
   return own * other > 0 && Math.abs(other) > Math.abs(own) ? other : own
 }

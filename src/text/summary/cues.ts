@@ -9,8 +9,9 @@ const ANNOUNCEMENTS =
   /^\W*(?:(?:so|okay|now|well|then|all right)\W+)*(?:let us|let's|let me|anyway|moving on|(?:the|our) (?:first|second|third|next|last) (?:topic|point|item|question)|i(?:'d| would) like to (?:start|begin|talk))\b/i
 
 /**
- * How likely an English sentence carries a point: 1.35 for words of decisions and reasons, and again for dates and
- * amounts; 0.6 where a topic is only announced; 0.3 for questions and greetings.
+ * Returns how likely an English sentence is to make a point: 1.35 for words of decisions and
+ * reasons, and again for dates and amounts; 0.6 where it only announces a topic; 0.3 for questions
+ * and greetings.
  */
 export function cueWeight(text: string): number {
   if (isGreeting(text) || /\?[^\p{L}?]*$/u.test(text)) return 0.3
@@ -18,7 +19,7 @@ export function cueWeight(text: string): number {
   return (POINTS.test(text) ? 1.35 : 1) * (NUMBERS.test(text) ? 1.35 : 1)
 }
 
-/** Whether an English sentence only opens or closes a talk. */
+/** Returns whether an English sentence only opens or closes a conversation. */
 export function isGreeting(text: string): boolean {
   return GREETINGS.test(text)
 }

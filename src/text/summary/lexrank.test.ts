@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cosine, lexRank, similarityGraph, vectorsOf } from './lexrank.ts'
 
-/** Sentences as their terms, one a letter. */
+/** Builds a graph of sentences given as their terms, one per letter. */
 function graphOf(...sentences: string[]) {
   return similarityGraph(vectorsOf(sentences.map((sentence) => [...sentence])))
 }

@@ -1,20 +1,23 @@
-/** The weights of the terms of one sentence, of length 1. */
+/** The weights of the terms of one sentence, normalized to length 1. */
 export type Vector = ReadonlyMap<string, number>
 
-/** Neighbours of a sentence, by index, with their similarity. */
+/** The neighbors of each sentence, by index, with their similarity. */
 export type Graph = readonly ReadonlyMap<number, number>[]
 
-/** Below this cosine two sentences only share a word by chance; the value of the paper. */
+/** Below this cosine two sentences share a word only by chance; the value of the paper. */
 const MIN_SIMILARITY = 0.1
-/** The chance to follow a similarity, not to jump anywhere; the value of the paper. */
+/** The probability to follow a similarity rather than jump anywhere; the value of the paper. */
 const DAMPING = 0.85
 const ROUNDS = 40
-/** A word that stands in more of the sentences than this is a stop word of a language whose list we lack. */
+/** A word in a larger share of the sentences is a stop word of a language whose list we lack. */
 const MAX_SHARE = 0.2
-/** Fewer sentences say nothing about how common a word is. */
+/** Fewer sentences do not show how common a word is. */
 const MIN_SENTENCES = 30
 
-/** TF-IDF vectors of sentences that are given as their terms; one without rare terms gets an empty vector. */
+/**
+ * Returns TF-IDF vectors of sentences given as their terms. One without rare terms gets an empty
+ * vector.
+ */
 export function vectorsOf(sentences: readonly (readonly string[])[]): Vector[] {
   const frequency = new Map<string, number>()
   for (const terms of sentences) {
@@ -34,7 +37,7 @@ export function vectorsOf(sentences: readonly (readonly string[])[]): Vector[] {
   })
 }
 
-/** The cosine of two vectors. */
+/** Returns the cosine of two vectors. */
 export function cosine(a: Vector, b: Vector): number {
   const [few, many] = a.size < b.size ? [a, b] : [b, a]
   let sum = 0
@@ -42,7 +45,10 @@ export function cosine(a: Vector, b: Vector): number {
   return sum
 }
 
-/** Which sentences are alike, found over an index of terms: sentences that share none are never compared. */
+/**
+ * Returns which sentences are similar. It uses an index of terms, so that sentences without a
+ * common term are never compared.
+ */
 export function similarityGraph(vectors: readonly Vector[]): Graph {
   const graph = vectors.map(() => new Map<number, number>())
   const index = new Map<string, { sentence: number; weight: number }[]>()
@@ -67,9 +73,9 @@ export function similarityGraph(vectors: readonly Vector[]): Graph {
 }
 
 /**
- * How central each sentence is: continuous LexRank (Erkan and Radev, "LexRank: Graph-based Lexical Centrality",
- * 2004), power iteration with a fixed number of rounds. The
- * mean is 1 over sentences that are like others; one like no other has 0.15.
+ * Returns the centrality of each sentence: continuous LexRank (Erkan and Radev, "LexRank:
+ * Graph-based Lexical Centrality", 2004), by power iteration with a fixed number of rounds. The
+ * mean is 1 over sentences that are similar to others; one similar to none has 0.15.
  */
 export function lexRank(graph: Graph): number[] {
   const sums = graph.map((neighbors) => neighbors.values().reduce((sum, each) => sum + each, 0))

@@ -2,7 +2,7 @@ import { localeOf } from '../words/locale.ts'
 
 const segmenters = new Map<string, Intl.Segmenter>()
 
-/** English words that say nothing about a matter: articles, pronouns, auxiliaries, what people say while they think. */
+/** English words without content of their own: articles, pronouns, auxiliaries, fillers. */
 const STOP_WORDS = new Set(
   `a about above after again all also am an and any are as at be because been before being below between both but by
 can could did do does doing don down during each even ever few for from further get gets getting go goes going gonna got
@@ -15,8 +15,9 @@ anyway finally please thank thanks hello hi bye`.split(/\s+/),
 )
 
 /**
- * The words of a sentence that tell what it is about, in lower case. English loses stop words and plural
- * endings; other languages keep every word, and the weight of frequent ones falls by their frequency alone.
+ * Returns the content words of a sentence, in lower case. English loses stop words and plural
+ * endings. Other languages keep every word, and the weight of frequent ones falls by their
+ * frequency alone.
  */
 export function termsOf(text: string, language: string): string[] {
   const words = wordsOf(text.toLowerCase(), language)
@@ -39,7 +40,7 @@ function segmenterOf(language: string): Intl.Segmenter {
   return new Intl.Segmenter(localeOf(language), { granularity: 'word' })
 }
 
-/** "Budgets" and "budget's" are about the budget. */
+/** Strips English endings: "budgets" and "budget's" are about the budget. */
 function stem(word: string): string {
   const bare = word.replace(/['’]s?$/, '')
   if (/ies$/.test(bare) && bare.length > 4) return `${bare.slice(0, -3)}y`

@@ -1,4 +1,4 @@
-/** One word of speech as the guards see it. */
+/** One recognized word, with the properties that the thresholds depend on. */
 export type RecognizedWord = {
   confidence: number
   hasDigit: boolean
@@ -6,12 +6,13 @@ export type RecognizedWord = {
   isFunctionWord: boolean
 }
 
-/** A recognizer that is this sure of common words has heard them. */
+/** From this confidence on, common words count as correctly recognized. */
 const SURE = 0.9
 
 /**
- * How much of its threshold an entry keeps for these words of English, 0 to 1: what people say every day
- * must sound much more like an entry than what nobody says. Factors are measured by the bench `vocabulary`.
+ * Returns the share, 0 to 1, of its threshold that an entry keeps for these English words: everyday
+ * words must be much closer to an entry than rare ones. The bench `vocabulary` measured the
+ * factors.
  */
 export function acceptanceFactor(words: readonly RecognizedWord[]): number {
   let factor = 1

@@ -8,7 +8,10 @@ import { phonesOf } from './phones.ts'
 
 type Vocabulary = CustomVocabularyConfig['vocabulary']
 
-/** The value that is nearest to a text, heard as one word and unguarded unless told. */
+/**
+ * Returns the value closest to a text, by default recognized as one word and with the full
+ * threshold.
+ */
 function nearestTo(text: string, vocabulary: Vocabulary, { words = 1, factor = 1 } = {}) {
   const index = indexVocabulary({ vocabulary, default_intensity: 1 }, 'en')
   return findClosestEntry(index, { phones: phonesOf(text, 'en'), words, factor })?.pattern.value

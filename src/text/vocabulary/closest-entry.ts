@@ -1,10 +1,10 @@
 import { endsOf, type Index, type Pattern } from './entries.ts'
 import { editDistance, leastCosts, MIN_SKIP, PHONES, phoneDistance } from './phone-distance.ts'
 
-/** How far the last phone may be from that of the entry. */
+/** The greatest distance of the last phone from that of the entry. */
 const LAST_DISTANCE = 0.6
 
-/** For each phone that is heard last, those that an entry may end with. */
+/** For each last phone in the speech, the phones that an entry may end with. */
 const LASTS = Array.from({ length: PHONES }, (_, heard) => {
   return Array.from({ length: PHONES }, (_, last) => last).filter((last) => {
     return phoneDistance(heard, last) <= LAST_DISTANCE
@@ -14,15 +14,16 @@ const LASTS = Array.from({ length: PHONES }, (_, heard) => {
 /** Sums of the same costs in another order differ by less. */
 const ROUNDING = 1e-9
 
-/** Phones that were heard as so many words; patterns keep `factor` of their thresholds. */
+/** Phones recognized as so many words; patterns keep `factor` of their thresholds. */
 export type RecognizedPhones = { phones: readonly number[]; words: number; factor: number }
 
-/** What was most likely said, and how far it is from what was heard, by phone. */
+/** The most likely entry, and its distance per phone from the recognized phones. */
 export type ClosestEntry = { pattern: Pattern; score: number }
 
 /**
- * The pattern that is nearest to what was heard, if one is within its threshold; of equally near ones the
- * shortest, then the earliest. Most patterns are never looked at: they begin, end or last otherwise.
+ * Returns the pattern closest to the recognized phones, if it is within its threshold; of equally
+ * close ones the shortest, then the earliest. Most patterns are never compared, because their
+ * beginning, end or length differs.
  */
 export function findClosestEntry(index: Index, heard: RecognizedPhones): ClosestEntry | undefined {
   const { phones, words, factor } = heard
@@ -40,7 +41,10 @@ export function findClosestEntry(index: Index, heard: RecognizedPhones): Closest
   return best
 }
 
-/** How many phones may be heard as `length` within `limit` by phone: each one more or less costs something. */
+/**
+ * Returns how many phones may be recognized as `length` phones within the distance `limit` per
+ * phone: each extra or missing phone has a minimum cost.
+ */
 function lengthsNear(length: number, limit: number): { shortest: number; longest: number } {
   const share = Math.max(0, 1 - limit / MIN_SKIP)
   const shortest = Math.max(1, Math.ceil(length * share - ROUNDING))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { foldCase } from '../words/word-parts.ts'
 
-/** Words that glue others together: an entry hardly ever begins or ends in the middle of such a pair. */
+/** Words that connect others: an entry hardly ever begins or ends in the middle of such a pair. */
 const FUNCTION_WORDS = new Set(
   `a an the and or but nor so if then than that this these those there here to of in on at by for from with
   into onto as is am are was were be been being do does did have has had will would shall should can could may
@@ -10,7 +10,7 @@ const FUNCTION_WORDS = new Set(
   we're they're i've i'll don't didn't that's there's what's let's`.split(/\s+/),
 )
 
-/** Words of talk, which lists made of writing lack. */
+/** Conversational words, which word lists compiled from written text lack. */
 const TALK = [
   'yeah',
   'okay',
@@ -30,13 +30,19 @@ const TALK = [
 
 let common: Set<string> | undefined
 
-/** Whether a lower-case word is among the 11,000 common words of English; a contraction by what it is made of. */
+/**
+ * Returns whether a lower-case word is among the 11,000 common words of English. A contraction is
+ * judged by its parts.
+ */
 export function isCommon(word: string): boolean {
   common ??= new Set([...readList(), ...TALK, ...FUNCTION_WORDS])
   return common.has(word) || common.has(word.replace(/'.*/, ''))
 }
 
-/** Whether a lower-case word is a function word of English: an article, a pronoun, a preposition and the like. */
+/**
+ * Returns whether a lower-case word is an English function word: an article, a pronoun, a
+ * preposition and the like.
+ */
 export function isFunctionWord(word: string): boolean {
   return FUNCTION_WORDS.has(word)
 }

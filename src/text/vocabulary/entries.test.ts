@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { indexVocabulary } from './entries.ts'
 
-/** The threshold of an entry of intensity 0.5 in speech of a language. */
+/** Returns the threshold of an entry of intensity 0.5 in speech of a language. */
 function thresholdOf(value: string, language = 'en', own?: string): number | undefined {
   const entry = own === undefined ? { value } : { value, language: own }
   return indexVocabulary({ vocabulary: [entry] }, language).threshold || undefined

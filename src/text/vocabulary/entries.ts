@@ -3,29 +3,32 @@ import { foldCase } from '../words/word-parts.ts'
 import { isVowel, PHONES, phoneDistance } from './phone-distance.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 
-/** One entry of a vocabulary (contract 2.3.1): how it is written, how else it is said, how loosely it is matched. */
+/**
+ * One entry of a vocabulary (contract 2.3.1): its spelling, its other pronunciations, and how
+ * loosely it matches.
+ */
 export type CustomVocabularyEntry = {
   value: string
   /** 0 to 1; the config's default when absent. */
   intensity?: number
   pronunciations?: readonly string[]
-  /** Language in which the entry is said; that of the transcription when absent. */
+  /** Language in which the entry is pronounced; that of the transcription when absent. */
   language?: string
 }
 
-/** What the vocabulary add-on is asked for (contract 2.3.1). */
+/** The configuration of the vocabulary add-on (contract 2.3.1). */
 export type CustomVocabularyConfig = {
   vocabulary: readonly (string | CustomVocabularyEntry)[]
   default_intensity?: number
 }
 
-/** One way to say an entry. */
+/** One pronunciation of an entry. */
 export type Pattern = {
   value: string
   phones: readonly number[]
-  /** Greatest distance by phone at which it is still heard, before the guards. */
+  /** The greatest distance per phone at which it still matches, before the acceptance factor. */
   threshold: number
-  /** The most words it may have been heard as. */
+  /** The most words as which it may have been recognized. */
   maxWords: number
   /** Its place in the vocabulary. */
   order: number
@@ -33,26 +36,31 @@ export type Pattern = {
 
 /** A vocabulary prepared for one language of speech. */
 export type Index = {
-  /** Values by the letters of what is said, in lower case without blanks. */
+  /** Values by the letters of the spoken form, in lower case without blanks. */
   byLetters: ReadonlyMap<string, string>
-  /** Patterns by the first phone that is heard and their own last one (`endsOf`), then by how many they have. */
+  /**
+   * Patterns by the first recognized phone and their own last one (`endsOf`), then by their number
+   * of phones.
+   */
   byEnds: ReadonlyMap<number, readonly (readonly Pattern[] | undefined)[]>
   /** The greatest threshold of all patterns. */
   threshold: number
   maxWords: number
 }
 
-/** A phrase of more words is not looked for: nobody says it in one breath. */
+/** A phrase of more words is not searched for: nobody says it in one breath. */
 const MAX_WORDS = 8
-/** A phrase may have been heard as so many words more than it has. */
+/** How many more words than its own a phrase may have been recognized as. */
 const EXTRA_WORDS = 2
-/** How far the first phone may be from that of the entry; vowels are less sure there. */
+/**
+ * The greatest distance of the first phone from that of the entry. Vowels are less reliable there.
+ */
 const FIRST_DISTANCE = 0.3
 const FIRST_DISTANCE_VOWELS = 0.55
-/** Sounds of other languages are compared by coarse rules, so they must be closer. */
+/** Phones of other languages come from coarse rules, so they must be closer. */
 const FOREIGN_FACTOR = 0.7
 
-/** Prepares a vocabulary for speech in `language`; of equal spellings the first entry counts. */
+/** Prepares a vocabulary for speech in `language`. Of equal spellings the first entry counts. */
 export function indexVocabulary(config: CustomVocabularyConfig, language: string): Index {
   const byLetters = new Map<string, string>()
   const byEnds = new Map<number, Pattern[][]>()
@@ -86,12 +94,12 @@ export function indexVocabulary(config: CustomVocabularyConfig, language: string
   return { byLetters, byEnds, threshold, maxWords }
 }
 
-/** A longer way to say an entry is not read: nobody says it. */
+/** Returns whether a pronunciation is too long to read: nobody says it. */
 function isTooLong(text: string): boolean {
   return text.length > MAX_REPLACEMENT
 }
 
-/** The entries that have such a text. */
+/** Counts the entries with such a text. */
 export function countTooLong({ vocabulary }: CustomVocabularyConfig): number {
   return vocabulary.filter((entry) => {
     if (typeof entry === 'string') return isTooLong(entry)
@@ -99,12 +107,15 @@ export function countTooLong({ vocabulary }: CustomVocabularyConfig): number {
   }).length
 }
 
-/** The letters and digits of a text in lower case: what is left of it when blanks and marks are forgotten. */
+/** Returns the letters and digits of a text in lower case, without blanks and punctuation. */
 export function lettersOf(text: string): string {
   return foldCase(text).replace(/[^\p{L}\p{M}\p{N}]/gu, '')
 }
 
-/** Letters do not tell `C++` from `C`, nor `.NET` from a net. */
+/**
+ * Returns whether a text has signs that matter: letters alone cannot distinguish `C++` from `C`, or
+ * `.NET` from a net.
+ */
 function hasSigns(text: string): boolean {
   return /[^\p{L}\p{M}\p{N}\s.,'’-]|^\.|[.,]$/u.test(text.trim())
 }
@@ -123,7 +134,7 @@ function patternOf(text: string, saying: Saying): Pattern | undefined {
   const { value, words, intensity, spoken, language, order } = saying
   if (!hasSounds(spoken) || !hasSounds(language)) return undefined
   const phones = phonesOf(text, spoken)
-  // Two sounds are in every second word.
+  // Two phones would match in every second word.
   if (phones.length < 3) return undefined
   const short = phones.length <= 4 ? 0.5 : phones.length <= 6 ? 0.8 : 1
   const foreign = spoken === 'en' && language === 'en' ? 1 : FOREIGN_FACTOR
@@ -137,7 +148,7 @@ function patternOf(text: string, saying: Saying): Pattern | undefined {
   }
 }
 
-/** A pattern is filed under every phone that is near its first. */
+/** Files a pattern under every phone that is close to its first. */
 function addPattern(byEnds: Map<number, Pattern[][]>, pattern: Pattern): void {
   const first = pattern.phones[0]!
   const last = pattern.phones.at(-1)!
@@ -152,7 +163,7 @@ function addPattern(byEnds: Map<number, Pattern[][]>, pattern: Pattern): void {
   }
 }
 
-/** The key of `byEnds`. */
+/** Returns the key of `byEnds`. */
 export function endsOf(first: number, last: number): number {
   return first * PHONES + last
 }

@@ -1,7 +1,9 @@
-/** Letters → ARPAbet, tried from top to bottom at each letter; what no rule knows is silent. */
+/**
+ * Letters → ARPAbet, tried from top to bottom at each letter. Letters without a rule are silent.
+ */
 export type LetterRules = readonly (readonly [RegExp, string])[]
 
-/** One rule a line: an expression of ours (never input) and the phones it stands for. */
+/** Reads one rule per line: an expression of ours (never input) and the phones it stands for. */
 function readRules(text: string): LetterRules {
   return text
     .trim()
@@ -12,7 +14,7 @@ function readRules(text: string): LetterRules {
     })
 }
 
-/** The phones of lower-case letters by the rules, as ARPAbet names; doubled letters sound once. */
+/** Converts lower-case letters to ARPAbet names by the rules. Doubled letters give one phone. */
 export function spellOut(letters: string, rules: LetterRules): string {
   const phones: string[] = []
   for (let at = 0; at < letters.length; ) {
@@ -41,7 +43,7 @@ const SHARED = `
   r R
   t T`
 
-/** English words that no dictionary knows. */
+/** English words that no dictionary has. */
 export const ENGLISH = readRules(`
   ^(?:k(?=n)|g(?=n)|p(?=[nst][^h])|w(?=r)|m(?=n))
   ^x Z
@@ -123,7 +125,9 @@ export const ENGLISH = readRules(`
   u AH
   n N${SHARED}`)
 
-/** Other languages, coarsely: enough to compare a name as it is said, not to read it aloud. */
+/**
+ * Other languages, coarsely: enough to compare a name with its pronunciation, not to read it aloud.
+ */
 export const LETTERS: Readonly<Record<string, LetterRules>> = {
   en: ENGLISH,
   de: readRules(`

@@ -1,6 +1,7 @@
 /**
- * How far apart two sounds are, from 0 (the same) to 1: vowels by their place in the mouth, consonants by
- * manner, place and voice. Weights were set by hand after the articulatory tables of phonetics.
+ * The distance of two phones, from 0 (the same) to 1: vowels by their place in the mouth,
+ * consonants by manner, place and voicing. Weights were set by hand after the articulatory tables
+ * of phonetics.
  */
 
 /** Vowels of ARPAbet: height from 0 (open) to 1 (closed), backness from 0 (front) to 1 (back). */
@@ -22,7 +23,7 @@ const VOWELS: Record<string, [number, number]> = {
   OY: [0.6, 0.65],
 }
 
-/** Consonants: manner, place from the lips (0) to the throat (6), voice. */
+/** Consonants: manner, place from the lips (0) to the throat (6), voicing. */
 const CONSONANTS: Record<string, [string, number, boolean]> = {
   P: ['stop', 0, false],
   B: ['stop', 0, true],
@@ -50,46 +51,48 @@ const CONSONANTS: Record<string, [string, number, boolean]> = {
   Y: ['glide', 4, true],
 }
 
-/** A vowel and a consonant that are nearly one sound. */
+/** Pairs of a vowel and a consonant that are nearly one phone. */
 const NEAR: Record<string, number> = { 'ER R': 0.3, 'UW W': 0.5, 'IY Y': 0.45, 'IH Y': 0.5 }
 
-/** Sounds that are swallowed, and added, more easily than others. */
+/** Phones that speakers drop or add more easily than others. */
 const LIGHT: Record<string, number> = { AH: 0.5, HH: 0.65, W: 0.65, Y: 0.65, T: 0.65, D: 0.65 }
 
 const NAMES = [...Object.keys(VOWELS), ...Object.keys(CONSONANTS)]
-/** How many phones there are; they are numbered from 0. */
+/** The number of phones; they are numbered from 0. */
 export const PHONES = NAMES.length
 const NUMBERS = new Map(NAMES.map((name, i) => [name, i]))
 const SWAP = Float64Array.from({ length: PHONES * PHONES }, (_, i) => {
   return swapCost(NAMES[Math.floor(i / PHONES)]!, NAMES[i % PHONES]!)
 })
 const SKIP = Float64Array.from(NAMES, (name) => LIGHT[name] ?? 0.9)
-/** What a missing sound costs at least. */
+/** The minimum cost of a missing phone. */
 export const MIN_SKIP = 0.5
 
 const NOTHING = new Float64Array(PHONES)
 
-/** Reads ARPAbet names with blanks between, stress digits allowed; unknown names are left out. */
+/**
+ * Reads ARPAbet names separated by blanks. Stress digits are allowed; unknown names are left out.
+ */
 export function readPhones(names: string): number[] {
   return names.split(' ').flatMap((name) => NUMBERS.get(name.replace(/\d/, '')) ?? [])
 }
 
-/** Whether a phone is a vowel. */
+/** Returns whether a phone is a vowel. */
 export function isVowel(phone: number): boolean {
   return NAMES[phone]! in VOWELS
 }
 
-/** What it costs to hear one phone as another, 0 to 1. */
+/** Returns the cost to substitute one phone for another, 0 to 1. */
 export function phoneDistance(a: number, b: number): number {
   return SWAP[a * PHONES + b]!
 }
 
-/** Two rows of the table below, kept between calls: a call is cheaper than an array. */
+/** Two rows of the table below, reused between calls: a call costs less than an array. */
 let [above, row] = [new Float64Array(64), new Float64Array(64)]
 
 /**
- * What each phone costs at least when it is heard and `phones` were said: as the nearest of them, or as none.
- * A floor of the distance to `phones`, which costs a fraction of it.
+ * Returns the minimum cost of each recognized phone when `phones` were spoken: as the closest of
+ * them, or as none. This gives a lower bound of the distance to `phones` at a fraction of its cost.
  */
 export function leastCosts(phones: readonly number[]): Float64Array {
   const least = SKIP.slice()
@@ -106,9 +109,10 @@ export function leastCosts(phones: readonly number[]): Float64Array {
 const ROUNDING = 1e-9
 
 /**
- * Weighted edit distance of two phone rows; Infinity as soon as it is above `limit`. `least` are the
- * `leastCosts` of `b`, where they are known. Only the band of the table is filled through which a path can go
- * with so many phones left out on both sides of a cell (Ukkonen, 1985).
+ * Returns the weighted edit distance of two rows of phones; Infinity as soon as it is above
+ * `limit`. `least` are the `leastCosts` of `b`, where they are known. Only the band of the table is
+ * filled through which a path can go with so many phones left out on both sides of a cell (Ukkonen,
+ * 1985).
  */
 export function editDistance(
   a: readonly number[],

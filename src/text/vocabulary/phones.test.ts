@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readPhones } from './phone-distance.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 
-/** Asserts that texts sound as these ARPAbet names. */
+/** Asserts that texts have these phones, as ARPAbet names. */
 function assertSounds(sounds: Record<string, string>, language = 'en'): void {
   for (const [text, names] of Object.entries(sounds)) {
     assert.deepEqual(phonesOf(text, language), readPhones(names), text)

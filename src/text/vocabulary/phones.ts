@@ -6,7 +6,9 @@ import { readPhones } from './phone-distance.ts'
 
 const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine']
 
-/** How letters are named, in ARPAbet; the names are ours, as the dictionary has some as words. */
+/**
+ * The names of letters in ARPAbet. They are ours, because the dictionary has some of them as words.
+ */
 const LETTER_NAMES: Record<string, string> = Object.fromEntries(
   'a EY|b B IY|c S IY|d D IY|e IY|f EH F|g JH IY|h EY CH|i AY|j JH EY|k K EY|l EH L|m EH M|n EH N|o OW|p P IY|q K Y UW|r AA R|s EH S|t T IY|u Y UW|v V IY|w D AH B AH L Y UW|x EH K S|y W AY|z Z IY'
     .split('|')
@@ -15,7 +17,9 @@ const LETTER_NAMES: Record<string, string> = Object.fromEntries(
 
 let dictionary: Readonly<Record<string, string>> | undefined
 
-/** The CMU Pronouncing Dictionary (North American English), loaded when it is first asked. */
+/**
+ * Looks a word up in the CMU Pronouncing Dictionary (North American English), loaded on first use.
+ */
 function lookUp(word: string): string | undefined {
   dictionary ??= (
     createRequire(import.meta.url)('cmu-pronouncing-dictionary') as {
@@ -25,14 +29,15 @@ function lookUp(word: string): string | undefined {
   return dictionary[word]
 }
 
-/** Whether words of a language can be compared by sound. */
+/** Returns whether words of a language can be compared by phones. */
 export function hasSounds(language: string): boolean {
   return Object.hasOwn(LETTERS, language)
 }
 
 /**
- * The phones of a text in a language that has sounds: English words from the dictionary, others by letter
- * rules. Names like `PostgreSQL` are read part by part, short capitals letter by letter, digits one by one.
+ * Returns the phones of a text in a language for which `hasSounds` holds: English words from the
+ * dictionary, others by letter rules. Names like `PostgreSQL` are read part by part, short capitals
+ * letter by letter, digits one by one.
  */
 export function phonesOf(text: string, language: string): number[] {
   const parts = text.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}'’]+|\p{N}|[\p{L}\p{M}]+/gu) ?? []
@@ -52,7 +57,7 @@ function soundOf(part: string, language: string): string {
   return known ?? spellOut(plain(word, language), LETTERS[language]!)
 }
 
-/** English rules know no accents; those of other languages do. */
+/** Strips accents for English, whose rules have none; those of other languages do. */
 function plain(word: string, language: string): string {
   const letters = word.replaceAll("'", '')
   return language === 'en' ? normalize(letters, 'NFD').replace(/\p{M}/gu, '') : letters

@@ -7,7 +7,9 @@ import { applyVocabulary } from './vocabulary.ts'
 type Vocabulary = CustomVocabularyConfig['vocabulary']
 type Options = { language?: string; confidence?: number; intensity?: number }
 
-/** Words of 0.25 s without pauses; `|` is a pause of a second, `/` begins a new utterance. */
+/**
+ * Returns words of 0.25 s without pauses; `|` is a pause of a second, `/` begins a new utterance.
+ */
 function wordsOf(text: string, confidence = 0.5): Word[][] {
   let at = 0
   return text.split(' / ').map((part) => {

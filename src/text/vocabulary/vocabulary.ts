@@ -19,22 +19,28 @@ import {
 } from './entries.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 
-/** Languages this works in: by sound in English, coarsely in five others, by letters alone in the rest. */
+/**
+ * Supported languages: by phones in English, coarsely in five others, by letters alone in the rest.
+ */
 export const languages: readonly string[] = ['all']
 
-/** A longer pause between two words, in seconds, says that they are not one name. */
+/** Two words with a longer pause between them, in seconds, are not one name. */
 const MAX_PAUSE = 0.6
 
-/** One word with all that is compared of it. */
+/** One word with all properties that are compared. */
 type Heard = RecognizedWord & { parts: WordParts; letters: string; phones: readonly number[] }
 
-/** Words from `from` to `to` (exclusive) that may be `value`; the lower the score, the more like it. */
+/**
+ * Words from `from` to `to` (exclusive) that may be `value`; the lower the score, the closer the
+ * match.
+ */
 type Candidate = { from: number; to: number; value: string; score: number }
 
 /**
- * Writes words that sound like an entry of the vocabulary as its value: the closest first, never across an
- * utterance, a mark or a pause. Words that are the value already, or its letters in parts, get its spelling.
- * The new words span the old ones with their mean confidence; marks around and a possessive 's stay.
+ * Replaces words that sound like an entry of the vocabulary by its value: the closest first, never
+ * across an utterance, punctuation or a pause. Words that are already the value, or its letters in
+ * parts, get its spelling. The new words span the old ones with their mean confidence; punctuation
+ * around them and a possessive 's stay.
  */
 export function applyVocabulary(
   transcript: Transcript,
@@ -44,8 +50,8 @@ export function applyVocabulary(
 }
 
 /**
- * The same for transcripts that come one by one: the vocabulary is prepared once for each language that has sounds and
- * once for all others, and the growth of the transcripts is bounded together.
+ * Prepares the same for transcripts that come one by one: once for each language that has phones
+ * and once for all others. The growth of the transcripts is bounded together.
  */
 export function createVocabulary(config: CustomVocabularyConfig): Replacing {
   const indexes = new Map<string, Index>()
@@ -72,7 +78,7 @@ export function createVocabulary(config: CustomVocabularyConfig): Replacing {
   }
 }
 
-/** Words come again and again: what they sound like is found once. */
+/** Returns a word with its phones, which are cached because words repeat. */
 function hear(
   { text, confidence }: Word,
   { language, readings }: { language: string; readings: Map<string, Heard> },
@@ -96,7 +102,7 @@ function hear(
   return { ...heard, confidence }
 }
 
-/** What is longer is no word: all that it may still be is an entry to the letter. */
+/** Anything longer is no word, and can match an entry only to the letter. */
 const LONGEST_WORD = 100
 
 function hasPhones(core: string, language: string): boolean {
@@ -116,7 +122,7 @@ function candidates({ words, language }: Utterance, heard: Heard[], index: Index
       const window = heard.slice(from, to)
       const exact = index.byLetters.get(letters)
       if (exact !== undefined) {
-        // "us" is not the US, nor "it" the department: letter case alone does not tell.
+        // "us" is not the US, nor "it" the department: letter case alone cannot distinguish them.
         const isPronoun = window.length === 1 && last.isFunctionWord
         if (!isPronoun) found.push({ from, to, value: exact, score: from - to })
       } else if (phones.length > 0) {
@@ -129,14 +135,17 @@ function candidates({ words, language }: Utterance, heard: Heard[], index: Index
   return found
 }
 
-/** Whether the word at `i` goes on from the one before it without a mark or a pause. */
+/** Returns whether the word at `i` continues the one before it, without punctuation or a pause. */
 function isOnePhrase(words: readonly Word[], heard: readonly Heard[], i: number): boolean {
   const { after, possessive } = heard[i - 1]!.parts
   const isJoined = after === '' && possessive === '' && heard[i]!.parts.before === ''
   return isJoined && words[i]!.start - words[i - 1]!.end <= MAX_PAUSE
 }
 
-/** The best candidates that do not overlap, by place; of equal ones the longer, then the earlier. */
+/**
+ * Returns the best candidates that do not overlap, by place; of equal ones the longer, then the
+ * earlier.
+ */
 function chooseBest(found: Candidate[]): Candidate[] {
   const taken = new Set<number>()
   const chosen: Candidate[] = []

@@ -1,4 +1,7 @@
-/** Written with a full stop and never the end of a sentence: a name or a number follows. Lower case, without the last stop. */
+/**
+ * Written with a full stop and never the end of a sentence: a name or a number follows. Lower case,
+ * without the last stop.
+ */
 const OPEN: Record<string, string> = {
   en: 'mr mrs ms dr prof rev hon gen col maj capt lt sgt cmdr adm gov sen rep pres messrs mt ft vs cf e.g i.e eg ie approx est viz',
   de: 'hr fr dr prof z.b d.h u.a bzw ca vgl ggf evtl inkl zzgl sog st',
@@ -12,17 +15,17 @@ const OPEN: Record<string, string> = {
 /** Written with a full stop before a number, and a word of its own otherwise. */
 const NUMBERED = new Set('no nos nr fig figs vol pp p ch sec art'.split(' '))
 
-/** Closes a list or a company's name; what has a capital behind it is a new sentence. */
+/** Closes a list or a company's name; a capital behind it begins a new sentence. */
 const CLOSING = new Set('inc ltd co corp etc bros'.split(' '))
 
-/** Written with a full stop and at times the last word of a sentence: what follows decides. */
+/** Written with a full stop and sometimes the last word of a sentence: the next word decides. */
 const EITHER = new Set(
   'jr sr st ave blvd rd dept univ al ph.d jan feb mar apr jun jul aug sep sept oct nov dec'.split(
     ' ',
   ),
 )
 
-/** What may follow a time of day in the same sentence though it has a capital. */
+/** Words with a capital that may follow a time of day in the same sentence. */
 const AFTER_HOUR = new Set(
   (
     'monday tuesday wednesday thursday friday saturday sunday eastern pacific central mountain ' +
@@ -31,8 +34,9 @@ const AFTER_HOUR = new Set(
 )
 
 /**
- * How a sentence may go on behind a short form: `open` always does, `numbered` before a number, `hour` before
- * what goes with a time of day, `closing` before lower case, `either` before all but a usual first word.
+ * How a sentence may continue behind an abbreviation: `open` always, `numbered` before a number,
+ * `hour` before a word that belongs to a time of day, `closing` before lower case, `either` before
+ * all but a usual first word.
  */
 export type Abbreviation = 'open' | 'numbered' | 'hour' | 'closing' | 'either'
 
@@ -41,8 +45,9 @@ const openIn = new Map(
 )
 
 /**
- * What a word that ends in a full stop is short for, if it is: `core` is in the case it was said in, without
- * marks around it. Letters with stops between them (U.S) and single capitals (J) are initials: `either`.
+ * Returns the kind of abbreviation that a word with a final full stop is, if any. `core` keeps its
+ * original case, without punctuation around it. Letters with stops between them (U.S) and single
+ * capitals (J) are initials: `either`.
  */
 export function abbreviationOf(core: string, language: string): Abbreviation | undefined {
   const folded = core.toLowerCase()
@@ -54,7 +59,7 @@ export function abbreviationOf(core: string, language: string): Abbreviation | u
   return undefined
 }
 
-/** Whether a word goes on with a time of day before it (5 p.m. Monday, 6 a.m. Eastern). */
+/** Returns whether a word belongs to a time of day before it (5 p.m. Monday, 6 a.m. Eastern). */
 export function followsHour(core: string): boolean {
   return AFTER_HOUR.has(core.toLowerCase())
 }

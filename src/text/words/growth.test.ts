@@ -5,7 +5,7 @@ import { buildResultText } from '../result/build-result.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
 import { createSpelling } from './spelling.ts'
 
-/** Utterances that say one word so many times. */
+/** Returns utterances that repeat one word so many times. */
 function repeat(text: string, { utterances = 1, words = 1 } = {}): Transcript {
   const said = Array.from({ length: words }, (_, i) => {
     return { text, start: i, end: i + 0.5, confidence: 0.9 }

@@ -1,10 +1,15 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 
-/** Characters of the longest replacement: a spelling or a vocabulary entry is a name or a phrase, not a page. */
+/**
+ * Characters of the longest replacement: a spelling or a vocabulary entry is a name or a phrase,
+ * not a page.
+ */
 export const MAX_REPLACEMENT = 500
 /** How many times its own length replacements may add to a text, */
 const FACTOR = 4
-/** and how many characters beyond that to one utterance (a phrase that stands for a paragraph), */
+/**
+ * and how many characters beyond that to one utterance (for a phrase that expands to a paragraph),
+ */
 const MAX_PER_UTTERANCE = 2000
 /** and to all utterances together. */
 const MAX_IN_ALL = 65_536
@@ -12,32 +17,33 @@ const MAX_IN_ALL = 65_536
 /** A spelling, or a vocabulary, for the transcripts of one session, which come one by one. */
 export type Replacing = {
   apply(transcript: Transcript): Transcript
-  /** What was left out of all that came so far, for the customer. */
+  /** Returns the warnings for the customer: what has been left out of all transcripts so far. */
   warnings(): string[]
 }
 
 /**
- * Bounds what the replacements of one customer add to the utterances of one transcript or session: a result, and
- * all that is made of it, must not grow far beyond what was said. Lengths are characters (UTF-16 code units).
+ * Bounds what the replacements of one customer add to the utterances of one transcript or session:
+ * a result, and everything derived from it, must not grow far beyond the speech. Lengths are
+ * characters (UTF-16 code units).
  */
 export class Growth {
   #utterance = { said: 0, added: 0 }
   #all = { said: 0, added: 0 }
   #leftOut = 0
 
-  /** Replacements that were refused so far. */
+  /** The number of replacements refused so far. */
   get leftOut(): number {
     return this.#leftOut
   }
 
-  /** The next utterance, as it was said. */
+  /** Begins the next utterance, given in its original words. */
   begin(words: readonly { text: string }[]): void {
     const said = lengthOf(words)
     this.#utterance = { said, added: 0 }
     this.#all.said += said
   }
 
-  /** Whether `text` may stand in the place of `words`; counts it when it may. */
+  /** Returns whether `text` may replace `words`, and counts it when it may. */
   admits(words: readonly { text: string }[], text: string): boolean {
     const added = Math.max(0, text.length - lengthOf(words))
     if (
@@ -65,7 +71,7 @@ function lengthOf(words: readonly { text: string }[]): number {
   return words.reduce((sum, { text }) => sum + text.length, 0)
 }
 
-/** What a customer is told of replacements that were left out; nothing when none were. */
+/** Returns the warnings about replacements that were left out; none when none were. */
 export function warningsOf(
   name: string,
   { tooLong, leftOut }: { tooLong: number; leftOut: number },

@@ -7,12 +7,14 @@ const DAYS_AND_MONTHS = new Set(
   ).split(' '),
 )
 
-/** Scripts whose sentences begin with a capital; Georgian has capitals and does not use them so. */
+/**
+ * Scripts whose sentences begin with a capital. Georgian has capitals, but does not use them so.
+ */
 const CASED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}]/u
 
 /**
- * A word as it stands at the beginning of a sentence. What has capitals, digits or marks inside (iPhone, mp3,
- * example.com, @name) is written on purpose and stays.
+ * Capitalizes a word for the beginning of a sentence. A word with capitals, digits or punctuation
+ * inside (iPhone, mp3, example.com, @name) is spelled that way on purpose and stays.
  */
 export function capitalize(text: string, language: string): string {
   const { before, core } = partsOf(text)
@@ -27,7 +29,10 @@ export function capitalize(text: string, language: string): string {
   return before + upper + text.slice(before.length + 1)
 }
 
-/** A lower-case English word as it is written inside a sentence: I, days, months (may and march where a date says so), and `names`. */
+/**
+ * Writes a lower-case English word as it is spelled inside a sentence: I, days, months (may and
+ * march where a date shows it), and `names`.
+ */
 export function writeEnglish(
   text: string,
   { before, after, names }: { before: string; after: string; names: ReadonlyMap<string, string> },
@@ -46,7 +51,10 @@ export function writeEnglish(
   return parts.before + (names.get(core) ?? core) + rest
 }
 
-/** English words that are also names or short forms (Will, Mark, US, IT, WHO): never one by majority. */
+/**
+ * English words that are also names or abbreviations (Will, Mark, US, IT, WHO): never a name by
+ * majority.
+ */
 const ORDINARY = new Set(
   (
     'a an the and or but if as at by for from in of off on out over to up with it its us we he she they you i me my ' +
@@ -60,8 +68,9 @@ const ORDINARY = new Set(
 )
 
 /**
- * How the names of a transcript are written, by their lower-case form: what stands inside sentences at least
- * twice as often with a capital as without. `inside` are words that begin no sentence.
+ * Returns the spelling of the names of a transcript by their lower-case form: words that occur
+ * inside sentences at least twice as often with a capital as without. `inside` are words that begin
+ * no sentence.
  */
 export function namesAmong(inside: Iterable<string>): Map<string, string> {
   const counts = new Map<string, Map<string, number>>()

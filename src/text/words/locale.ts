@@ -1,9 +1,12 @@
-/** The language as `Intl` takes it: its root locale stands for codes that are none, such as `??`. */
+/**
+ * Returns the language in the form that `Intl` accepts: its root locale replaces invalid codes such
+ * as `??`.
+ */
 export function localeOf(language: string): string {
   try {
     return Intl.getCanonicalLocales(language)[0] ?? 'und'
   } catch {
-    // A RangeError, which is all that it throws: the code is no language tag (BCP 47).
+    // It throws nothing but a RangeError: the code is no language tag (BCP 47).
     return 'und'
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeNamesConsistent, writeNameChanges } from './names.ts'
 
-/** One utterance a text, with falling confidence. */
+/** Returns one utterance per text, with falling confidence. */
 function transcriptOf(texts: readonly string[], language = 'en') {
   const utterances = texts.map((text, at) => {
     const words = text.split(' ').map((word, i) => {

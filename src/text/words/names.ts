@@ -5,17 +5,20 @@ import { editDistance, phoneDistance } from '../vocabulary/phone-distance.ts'
 import { phonesOf } from '../vocabulary/phones.ts'
 import { foldCase, partsOf } from './word-parts.ts'
 
-/** One spelling of a name that was written as another, and how often. */
+/** A spelling of a name, the spelling that replaced it, and how often. */
 export type NameChange = { from: string; to: string; count: number }
 
-/** Languages this works in: elsewhere a capital does not make a name, or sounds are not known well enough. */
+/**
+ * Supported languages: elsewhere a capital does not make a name, or the phones are not known well
+ * enough.
+ */
 export const languages: readonly string[] = ['en']
 
 /** One spelling of a name in a transcript. */
 type Name = {
   spelling: string
   phones: readonly number[]
-  /** What its letters sound like to who does not know it. */
+  /** Its pronunciation by letter rules alone, for a reader who does not know it. */
   read: string
   count: number
   confidence: number
@@ -23,14 +26,15 @@ type Name = {
   sentences: Set<number>
 }
 
-/** Names of so few sounds are alike only when they sound the same. */
+/** Names of so few phones are alike only when their phones are equal. */
 const SHORT = 6
-/** How far longer names may be apart, by phone. */
+/** The greatest distance of longer names, per phone. */
 const MAX_DISTANCE = 0.06
 
 /**
- * Writes names that sound alike as the most frequent of them is written. Two that one sentence of an utterance
- * has are of two people, and stay; so do words that begin sentences only, or come in lower case as well.
+ * Replaces names that sound alike by the most frequent spelling. Two names in one sentence of an
+ * utterance belong to two people, and stay; so do words that occur only at the beginning of
+ * sentences, or in lower case as well.
  */
 export function makeNamesConsistent(transcript: Transcript): {
   transcript: Transcript
@@ -51,12 +55,12 @@ export function makeNamesConsistent(transcript: Transcript): {
   return { transcript: { ...transcript, utterances }, changes }
 }
 
-/** In the place of a name that must not be told. */
+/** Replaces a name that must not be revealed. */
 const REDACTED = '[REDACTED]'
 
 /**
- * The changes as the result of the add-on, which is a text (contract 4.5): JSON. Where names are `secret`, for
- * they are redacted, it tells only how often one was changed.
+ * Writes the changes as the result of the add-on, which is JSON text (contract 4.5). Where names
+ * are `secret`, because they are redacted, it shows only how often one was changed.
  */
 export function writeNameChanges(
   changes: readonly NameChange[],
@@ -66,7 +70,10 @@ export function writeNameChanges(
   return JSON.stringify(changes.map(({ count }) => ({ from: REDACTED, to: REDACTED, count })))
 }
 
-/** The names of a transcript, the most frequent first; of equals the surer, then the earlier. */
+/**
+ * Returns the names of a transcript, the most frequent first; of equals the one with more
+ * confidence, then the earlier.
+ */
 function namesOf({ utterances }: Transcript): Name[] {
   const names = new Map<string, Name>()
   const inside = new Set<string>()
@@ -109,12 +116,15 @@ function addName(
   name.sentences.add(sentence)
 }
 
-/** A capital and small letters, and no common word. */
+/** Returns whether a word has a capital and lower-case letters, and is no common word. */
 function isName(core: string): boolean {
   return /^\p{Lu}[\p{L}\p{M}'’-]*\p{Ll}/u.test(core) && !isCommon(foldCase(core))
 }
 
-/** By the dictionary, or by letters: it hears Catherine and Katherine a little differently. */
+/**
+ * Returns whether two names sound alike, by the dictionary or by letters: the dictionary has
+ * slightly different phones for Catherine and Katherine.
+ */
 function isAlike(a: Name, b: Name): boolean {
   const longer = Math.max(a.phones.length, b.phones.length)
   if (a.phones.length < 2 || b.phones.length < 2) return false
@@ -124,7 +134,7 @@ function isAlike(a: Name, b: Name): boolean {
   return editDistance(a.phones, b.phones, limit) <= limit
 }
 
-/** Whether another name stands in a sentence with this one. */
+/** Returns whether another name occurs in a sentence with this one. */
 function meets({ sentences }: Name): (other: Name) => boolean {
   return (other) => [...sentences].some((sentence) => other.sentences.has(sentence))
 }

@@ -1,12 +1,13 @@
 import { abbreviationOf } from './abbreviations.ts'
 import { partsOf } from './word-parts.ts'
 
-/** Marks at the end of a word, what closes a quotation or bracket behind them, and blanks between them. */
+/** Marks at the end of a word, closing quotes or brackets behind them, and blanks between them. */
 const TAIL = /(?<=[\p{L}\p{M}\p{N}])[\s.,;:!?…，、。；：！？؟،।]+(?=["'”’»)\]]*$)/u
 
 /**
- * A word with its marks in order: no blank before them, none doubled, no comma beside a full stop. Marks are
- * only taken away; a word without a letter or digit stays as it is, and French keeps its blanks before marks.
+ * Tidies the punctuation of a word: no blank before marks, none doubled, no comma beside a full
+ * stop. It only removes marks. A word without a letter or digit stays as it is, and French keeps
+ * its blanks before marks.
  */
 export function tidyPunctuation(text: string, language: string): string {
   const blanks = text.split(/[ \t\r\n]+/).filter((part) => part !== '')
@@ -20,7 +21,7 @@ export function tidyPunctuation(text: string, language: string): string {
 function tidyTail(marks: string, abbreviated: boolean): string {
   const dots = marks.startsWith('...') ? '...' : marks.startsWith('…') ? '…' : ''
   const rest = dots ? marks.replace(/^[.…]+/, '') : marks.replace(/(.)\1+/gu, '$1')
-  // A full stop of a short form is a part of the word: etc., and U.S.? are right.
+  // The full stop of an abbreviation is part of the word: etc., and U.S.? are right.
   if (abbreviated && rest.startsWith('.')) return `.${tidyTail(rest.replaceAll('.', ''), false)}`
   const strong = rest.match(/[.!?。！？؟।]/gu)
   if (!strong) return dots || rest.slice(0, 1)

@@ -1,4 +1,4 @@
-/** What was heard and how it should read; the rules were shaped on these. */
+/** Recognized text and how it should read; the rules were tuned on these. */
 export const tuned: [heard: string, written: string][] = [
   ['hello. how are you?', 'Hello. How are you?'],
   ['Then i left and i was glad.', 'Then I left and I was glad.'],

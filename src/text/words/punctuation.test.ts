@@ -5,7 +5,7 @@ import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { heldOut, tuned } from './punctuation.fixture.ts'
 import { enhancePunctuation } from './punctuation.ts'
 
-/** Words of half a second each. */
+/** Returns words of half a second each. */
 function say(text: string, language = 'en'): Utterance {
   const words = text.split(' ').map((part, i) => {
     return { text: part, start: i / 2, end: (i + 1) / 2, confidence: 0.5 }

@@ -7,20 +7,21 @@ import { cutSentences, type Sentence } from './sentences.ts'
 import { partsOf } from './word-parts.ts'
 
 /**
- * A transcript that reads better: sentences begin with a capital, marks are in order, and in English I, days,
- * months and the names of this recording have capitals and questions their mark. Only case and marks change:
- * words, times and confidence stay. Applied again it changes nothing.
+ * Returns a transcript that is easier to read: sentences begin with a capital, punctuation is tidy,
+ * and in English I, days, months and the names of this recording get capitals and questions their
+ * mark. Only case and punctuation change: words, times and confidence stay. A second run changes
+ * nothing.
  */
 export function enhancePunctuation(transcript: Transcript): Transcript {
   const written = tidy(transcript)
-  // A new capital may show where a sentence begins, and that where another belongs: hence until nothing
-  // changes. It ends, for letters only ever become capitals.
+  // A new capital may show where a sentence begins, and that where another one belongs, so this
+  // repeats until nothing changes. It ends because letters only ever become capitals.
   while (writeCapitals(written)) {}
   for (const sentence of cutSentences(written)) ask(sentence)
   return written
 }
 
-/** A copy whose words the rest of this file may change: each stands in one sentence. */
+/** Copies the words, which the rest of this file may then change. Each is in one sentence. */
 function tidy({ utterances }: Transcript): Transcript {
   return {
     utterances: utterances.map((utterance) => {
@@ -32,7 +33,7 @@ function tidy({ utterances }: Transcript): Transcript {
   }
 }
 
-/** Puts the capitals that its sentences, as they are cut now, ask for; tells whether any was missing. */
+/** Adds the capitals that the current sentences need; returns whether any was missing. */
 function writeCapitals(transcript: Transcript): boolean {
   const before = textsOf(transcript)
   const sentences = cutSentences(transcript)
@@ -60,7 +61,10 @@ function open({ words, opens, language }: Sentence): void {
   if (opens && first) first.text = capitalize(first.text, language)
 }
 
-/** The mark of a question in the place of a full stop; one that belongs to a short form (Inc.) stays. */
+/**
+ * Replaces the full stop of a question by its mark, except one that belongs to an abbreviation
+ * (Inc.).
+ */
 function ask({ words, opens, text, language }: Sentence): void {
   const last = words.at(-1)!
   if (language !== 'en' || !opens || !/[\p{L}\p{N}]\.$/u.test(last.text)) return

@@ -1,4 +1,4 @@
-/** Sentences that an engine ended with a full stop; the rules were shaped on these. */
+/** Sentences that an engine ended with a full stop; the rules were tuned on these. */
 export const tuned = {
   questions: [
     'What do you think.',

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { heldOut, tuned } from './questions.fixture.ts'
 import { asksInEnglish } from './questions.ts'
 
-/** The sentences of a fixture that are judged otherwise than sorted. */
+/** Returns the sentences of a fixture that are classified wrongly. */
 function misjudged({ questions, statements }: typeof tuned): string[] {
   const asks = (sentence: string) => asksInEnglish(sentence.slice(0, -1))
   return [...questions.filter((sentence) => !asks(sentence)), ...statements.filter(asks)]

@@ -7,7 +7,10 @@ const SUBJECT = `(?:${PRONOUN}\\b|${NOUN}|${NAME}\\b)`
 const AUXILIARY = "(?:(?:is|are|was|does|did|could|would|has)(?:n't)?|can(?:'t)?)"
 const ANY_AUXILIARY = `(?:${AUXILIARY}|am|(?:do|have|had|were|should)(?:n't)?|will|won't|shall)`
 
-/** What may stand before a question; some of it only with a comma, for "so do I" and "now is the time" ask nothing. */
+/**
+ * Words that may precede a question; some of them only with a comma, because "so do I" and "now is
+ * the time" are no questions.
+ */
 const LEAD =
   /^(?:(?:and|but|or|well|okay|ok|oh|um|uh|er|hmm),? |(?:so|now|then|no|yes|yeah|hey|right|wait|sorry|hello|hi), |(?:so|now|then) (?=(?:wh|how)))+/
 
@@ -29,20 +32,22 @@ const QUESTIONS = [
   'why not\\b|how come\\b|(?:how|what) about\\b|what if\\b|what happened$',
 ].map((pattern) => new RegExp(`^(?:${pattern})`, 'u'))
 
-/** Inversions that ask only when no main clause follows: "Should you need help, call me". */
+/**
+ * Inversions that are a question only when no main clause follows: "Should you need help, call me".
+ */
 const CONDITIONAL = new RegExp(`^(?:were|weren't|should|shouldn't|had|hadn't) ${SUBJECT}`, 'u')
 const MAIN_CLAUSE = /,|\b(?:would|could|might)\b/
 
-/** Aimed at somebody and no question. */
+/** Commands in the form of a question. */
 const COMMAND = /^don't you (?:dare|worry|ever|forget|even)\b/
 
 const TAG =
   /, (?:(?:(?:is|are|was|were|do|does|did|can|could|will|would|have|has|should)n't|can't|won't|is|are|was|were|does|did|can|could|will|would|has) (?:i|you|he|she|it|we|they|there)|(?:do|have) (?:i|you|we|they))$/i
 
 /**
- * Whether an English sentence asks, by its first words (who or what, or a verb before its subject) or a tag at
- * its end (isn't it); without the mark at its end. Made for few false alarms: a question that is worded as
- * a statement is not seen.
+ * Returns whether an English sentence is a question, by its first words (who or what, or a verb
+ * before its subject) or a tag at its end (isn't it). The sentence comes without its final mark.
+ * Tuned for few false alarms: it misses a question worded as a statement.
  */
 export function asksInEnglish(sentence: string): boolean {
   const plain = sentence.replaceAll('’', "'")

@@ -4,7 +4,10 @@ import { localeOf } from './locale.ts'
 import { trailingFrom } from './trailing.ts'
 import { partsOf } from './word-parts.ts'
 
-/** Words that begin a sentence far oftener than a name: behind initials (U.S., J.) they tell that it ended. */
+/**
+ * Words that begin a sentence far more often than a name: behind initials (U.S., J.) they show that
+ * the sentence before them has ended.
+ */
 const STARTERS: Record<string, string> = {
   en:
     'he she it we they you i the a an this that these those my your his her our their its there here ' +
@@ -24,7 +27,7 @@ const STOPPED_ORDINALS = new Set('de da nb nn no cs sk fi hu pl hr sr sl et lv i
 const PRONOUN = /^(?:he|she|they|we|i|you|it)$/i
 const SPEECH = /^(?:said|says|asked|asks|replied|answered|shouted|cried|whispered|told|added)$/i
 
-/** Marks that close what was quoted or set in brackets. */
+/** Marks that close a quotation or brackets. */
 const CLOSING = /["'”’»)\]]/
 
 function withoutClosing(text: string): string {
@@ -32,9 +35,10 @@ function withoutClosing(text: string): string {
 }
 
 /**
- * Whether a sentence ends behind each of the words of `language`; behind the last one does. Rules of Unicode
- * (UAX 29, by `Intl.Segmenter`), corrected where they break after short forms, inside decimals and between a
- * quotation and who said it, or miss a sentence that begins with a number or without a capital.
+ * Returns whether a sentence ends behind each of the words of `language`; behind the last one it
+ * does. Follows the rules of Unicode (UAX 29, by `Intl.Segmenter`), and corrects them where they
+ * break after abbreviations, inside decimals and between a quotation and its speaker, or miss a
+ * sentence that begins with a number or without a capital.
  */
 export function sentenceEnds(texts: readonly string[], language: string): boolean[] {
   const cased = texts.some((text) => /\p{Lu}/u.test(text))
@@ -47,7 +51,10 @@ export function sentenceEnds(texts: readonly string[], language: string): boolea
   })
 }
 
-/** Indexes of the words behind which Unicode sees a sentence end; inside a word none counts. */
+/**
+ * Returns the indexes of the words behind which Unicode sees a sentence end; ends inside a word do
+ * not count.
+ */
 function unicodeBreaks(texts: readonly string[], language: string): Set<number> {
   const separator = separatorOf(language)
   const lastEndingAt = new Map<number, number>()
@@ -65,7 +72,10 @@ function unicodeBreaks(texts: readonly string[], language: string): Set<number> 
   return breaks
 }
 
-/** Sentence ends that Unicode's rules miss: before a number, before iPhone, at …, and in text without capitals. */
+/**
+ * Returns whether a sentence begins where the rules of Unicode miss it: before a number, before
+ * iPhone, at …, and in text without capitals.
+ */
 function beginsUnseen(text: string, next: string, cased: boolean): boolean {
   const bare = withoutClosing(text)
   const first = partsOf(next).core
@@ -81,7 +91,8 @@ function goesOn(text: string, context: Context): boolean {
   const first = partsOf(next).core
   const bare = withoutClosing(text)
   const small = cased && /^\p{Ll}(?!\p{Lu})/u.test(first)
-  // Yahoo! is a name and "Why?" a quotation; a question of its own ends whatever case the next word has.
+  // Yahoo! is a name and "Why?" a quotation. An unquoted question ends whatever case the next word
+  // has.
   if (small && (bare !== text || !/[?？؟]$/u.test(bare))) return true
   if (bare !== text && PRONOUN.test(first) && SPEECH.test(partsOf(afterNext ?? '').core))
     return true
@@ -90,7 +101,7 @@ function goesOn(text: string, context: Context): boolean {
   return stopGoesOn(core + possessive, first, language)
 }
 
-/** Whether a sentence goes on behind a full stop, by the word before it and the one behind it. */
+/** Returns whether a sentence continues behind a full stop, by the words before and behind it. */
 function stopGoesOn(core: string, first: string, language: string): boolean {
   const starts = isStarter(first, language)
   if (/^\d{1,3}$/.test(core) && /^\d/.test(first)) return true

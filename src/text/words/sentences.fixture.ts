@@ -1,4 +1,4 @@
-/** Strings whose rules were shaped on them: each line is one text, `|` stands where a sentence ends. */
+/** Texts on which the rules were tuned: each line is one text, `|` marks the end of a sentence. */
 export const tuned = [
   'Dr. Smith went home.|He slept.',
   'Mr. and Mrs. Jones met Prof. Xu.|They talked.',
@@ -71,7 +71,7 @@ export const heldOut = [
   'We need one more.|iPhones are cheap.',
 ]
 
-/** The same in other languages, by code; written before any rule, too. */
+/** The same in other languages, by code; also written before any rule. */
 export const heldOutElsewhere: [language: string, text: string][] = [
   ['de', 'Am 3. Oktober feiern wir.|Danach ruhen wir.'],
   ['de', 'Das ist z.B. Herr Dr. Müller.|Er kommt.'],

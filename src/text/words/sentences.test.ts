@@ -7,7 +7,10 @@ import { cutSentences } from './sentences.ts'
 
 type Whose = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>> & { at?: number }
 
-/** Each word takes half a second, `_` is half a second of silence; `at` is the first half second. */
+/**
+ * Returns an utterance in which each word takes half a second, and `_` is half a second of silence;
+ * `at` is the first half second.
+ */
 function say(
   text: string,
   { at = 0, channel = 0, language = 'en', ...whose }: Whose = {},
@@ -25,7 +28,7 @@ function texts(...utterances: Utterance[]): string[] {
   return cutSentences({ utterances }).map(({ text }) => text)
 }
 
-/** The texts of a fixture that are cut otherwise than written. */
+/** Returns the texts of a fixture that are cut otherwise than marked. */
 function missed(cases: readonly [language: string, text: string][]): string[] {
   return cases.flatMap(([language, marked]) => {
     const cut = texts(say(marked.replaceAll('|', ' '), { language })).join('|')

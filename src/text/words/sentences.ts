@@ -2,12 +2,12 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { sentenceEnds } from './sentence-ends.ts'
 
-/** A silence longer than this, in seconds, ends a sentence whatever its marks. */
+/** A silence longer than this, in seconds, ends a sentence whatever its punctuation. */
 const PAUSE = 1.5
-/** A sentence with more words is cut: what nobody reads at one glance is speech without marks. */
+/** A sentence with more words is cut: such a long one is speech without punctuation. */
 const MAX_WORDS = 40
 
-/** One sentence of one speaker. Times are seconds, `confidence` is the mean of its words. */
+/** One sentence of one speaker. Times are seconds; `confidence` is the mean of its words. */
 export type Sentence = {
   text: string
   start: number
@@ -19,7 +19,10 @@ export type Sentence = {
   speaker?: number
   /** Indexes of the utterances in the transcript that have words of it, ascending. */
   utterances: number[]
-  /** Whether the one before it was ended by a mark or by another speaker, not only cut by a pause or its length. */
+  /**
+   * Whether punctuation or a change of speaker ended the sentence before it, not only a pause or
+   * the length limit.
+   */
   opens: boolean
 }
 
@@ -27,9 +30,9 @@ type Placed = { word: Word; utterance: number }
 type Run = Pick<Utterance, 'channel' | 'language' | 'speaker'> & { placed: Placed[] }
 
 /**
- * The sentences of a transcript by start, then channel: every word is in exactly one. A sentence may go
- * on over utterances of a channel, though others speak on other channels; it ends where speaker or language
- * changes, after a pause of 1.5 s and within 40 words.
+ * Returns the sentences of a transcript by start, then channel: every word is in exactly one. A
+ * sentence may continue across utterances of a channel, even while others speak on other channels.
+ * It ends where speaker or language changes, after a pause of 1.5 s and within 40 words.
  */
 export function cutSentences(transcript: Transcript): Sentence[] {
   return runsOf(transcript)
@@ -37,7 +40,10 @@ export function cutSentences(transcript: Transcript): Sentence[] {
     .sort((a, b) => a.start - b.start || a.channel - b.channel)
 }
 
-/** What one speaker says in one language on one channel until another one speaks there. */
+/**
+ * Returns the runs of a transcript: the words of one speaker in one language on one channel, until
+ * another speaker follows there.
+ */
 function runsOf({ utterances }: Transcript): Run[] {
   const runs: Run[] = []
   const open = new Map<number, Run>()
@@ -100,7 +106,10 @@ function splitLong(placed: Placed[]): Placed[][] {
 
 const CONJUNCTION = /^(?:and|but|or|so|because|then|while|which|when|where|if|although|however)$/i
 
-/** Index of the word that opens the second part: after a comma, before a conjunction, in a long pause, near the middle. */
+/**
+ * Returns the index of the word that opens the second part: after a comma, before a conjunction, in
+ * a long pause, near the middle.
+ */
 function bestCut(words: readonly Word[]): number {
   let best = 1
   let bestScore = Number.NEGATIVE_INFINITY

@@ -4,7 +4,7 @@ import { applySpelling, type CustomSpellingConfig } from './spelling.ts'
 
 type Dictionary = CustomSpellingConfig['spelling_dictionary']
 
-/** Words of one second each, with falling confidence. */
+/** Spells words of one second each, with falling confidence. */
 function spellWords(text: string, dictionary: Dictionary, language = 'en') {
   const words = text.split(' ').map((word, i) => {
     return { text: word, start: i, end: i + 1, confidence: 1 - i / 8 }

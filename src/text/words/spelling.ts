@@ -4,7 +4,7 @@ import { Growth, MAX_REPLACEMENT, type Replacing, warningsOf } from './growth.ts
 import { trailingFrom } from './trailing.ts'
 import { foldCase, partsOf, replaceWords, withPunctuation } from './word-parts.ts'
 
-/** Spellings that are wanted, each with what is heard for it (contract 2.3.1). */
+/** The wanted spellings, each with its recognized variants (contract 2.3.1). */
 export type CustomSpellingConfig = {
   spelling_dictionary: Readonly<Record<string, readonly string[]>>
 }
@@ -12,32 +12,36 @@ export type CustomSpellingConfig = {
 /** One step in a variant: the steps that may follow, and the spelling when a variant ends here. */
 type Node = { next: Map<string, Node>; key?: string }
 
-/** A dictionary that is read. */
+/** A parsed dictionary. */
 type Dictionary = { root: Node; longestStep: number }
 
-/** What is replaced: words from `at` to `to` (exclusive) by `key` between `before` and `after`. */
+/** A match: `key`, between `before` and `after`, replaces the words up to `to` (exclusive). */
 type Match = { to: number; key: string; before: string; after: string }
 
-/** Languages this works in. */
+/** Supported languages. */
 export const languages: readonly string[] = ['all']
 
-/** Marks of its own that a variant is looked for with, before and behind its letters. */
+/** The most marks of its own that a variant is matched with, before and behind its letters. */
 const MAX_MARKS = 8
 /** No utterance has so many words: an utterance is at most half a minute. */
 const MAX_STEPS = 100
-/** Four characters become one at most when a text is composed (NFC). */
+/** The most characters that compose into one (NFC). */
 const COMPOSED = 4
 
 /**
- * Writes each variant of the dictionary as its key: whole words in any letter case, the longest first, in one
- * pass, so that no replacement is replaced again. Marks and a possessive 's around a variant stay; a key of
- * marks alone goes behind the word before. A variant of two keys is of the first.
+ * Replaces each variant of the dictionary by its key: whole words in any letter case, the longest
+ * first, in one pass, so that no replacement is replaced again. Punctuation and a possessive 's
+ * around a variant stay; a key that is only punctuation is attached to the word before. A variant
+ * of two keys belongs to the first.
  */
 export function applySpelling(transcript: Transcript, config: CustomSpellingConfig): Transcript {
   return createSpelling(config).apply(transcript)
 }
 
-/** The same for transcripts that come one by one: the dictionary is read once, and their growth is bounded together. */
+/**
+ * Prepares the same for transcripts that come one by one: the dictionary is parsed once, and their
+ * growth is bounded together.
+ */
 export function createSpelling(config: CustomSpellingConfig): Replacing {
   const dictionaries = new Map<string, Dictionary>()
   const growth = new Growth()
@@ -60,7 +64,10 @@ function isTooLong([key, variants]: [string, readonly string[]]): boolean {
   return [key, ...variants].some((text) => text.trim().length > MAX_REPLACEMENT)
 }
 
-/** A tree of steps instead of expressions: a dictionary is input, and costs what its length is. */
+/**
+ * Builds a tree of steps rather than regular expressions: a dictionary is input, and must cost no
+ * more than its length.
+ */
 function readDictionary(
   { spelling_dictionary }: CustomSpellingConfig,
   separator: string,
@@ -86,7 +93,7 @@ function readDictionary(
   return { root, longestStep }
 }
 
-/** The steps of a variant; none when it is longer than anything that is said. */
+/** Returns the steps of a variant; none when it is longer than any utterance. */
 function readVariant(variant: string, separator: string): string[] {
   const text = variant.trim()
   if (text.length > MAX_REPLACEMENT) return []
@@ -95,7 +102,10 @@ function readVariant(variant: string, separator: string): string[] {
   return words.flatMap((word) => stepsOf(word, separator))
 }
 
-/** Words are steps; where no blanks are between words, signs are, as nobody knows where words end. */
+/**
+ * Words are steps. Where no blanks separate words, characters are, because word boundaries are
+ * unknown.
+ */
 function stepsOf(text: string, separator: string): string[] {
   if (text === '') return []
   return separator === '' ? [...text] : [text]
@@ -113,7 +123,10 @@ function spell({ words, language }: Utterance, dictionary: Dictionary, growth: G
   return spelled
 }
 
-/** Writes a match behind the words that are spelled already; false when the text would grow too much. */
+/**
+ * Writes a match behind the words that are already spelled; returns false when the text would grow
+ * too much.
+ */
 function replace(
   spelled: Word[],
   replaced: readonly Word[],
@@ -128,7 +141,10 @@ function replace(
   return true
 }
 
-/** The match of most words from `at`, or none. A match never swallows marks between its words. */
+/**
+ * Returns the match of most words from `at`, or none. A match never swallows punctuation between
+ * its words.
+ */
 function longestMatch(
   words: readonly Word[],
   at: number,
@@ -163,14 +179,20 @@ function longestMatch(
   return best
 }
 
-/** What may stand before a variant, the least first: a variant may begin with marks itself. */
+/**
+ * Returns the marks that may precede a variant, the fewest first: a variant may begin with marks
+ * itself.
+ */
 function beginningsOf(marks: string): string[] {
   const least = Math.max(0, marks.length - MAX_MARKS)
   const some = Array.from({ length: marks.length - least + 1 }, (_, i) => marks.slice(0, least + i))
   return least === 0 ? some : ['', ...some]
 }
 
-/** What may stand behind a variant in its last word, the least first: a variant may end in marks itself. */
+/**
+ * Returns the endings that may follow a variant in its last word, the shortest first: a variant may
+ * end in marks itself.
+ */
 function endingsOf(text: string): string[] {
   const { core, possessive, after } = partsOf(text)
   if (core === '') return ['']
@@ -187,7 +209,7 @@ function walk(
   text: string,
   { dictionary, separator }: { dictionary: Dictionary; separator: string },
 ): Node | undefined {
-  // Where signs are steps the tree ends the walk.
+  // Where characters are steps, the tree bounds the search.
   if (separator !== '' && text.length > COMPOSED * dictionary.longestStep) return undefined
   let node: Node | undefined = from
   for (const step of stepsOf(foldCase(text), separator)) {
@@ -199,7 +221,10 @@ function walk(
 
 const GUESSED = /[.,;:!?…]/u
 
-/** A word with a mark behind it, in place of the marks that the recognizer guessed around the spoken one. */
+/**
+ * Attaches a mark to a word. It replaces the punctuation that the recognizer guessed around the
+ * spoken mark.
+ */
 function attached(previous: Word, { key, after }: Match): string {
   return withoutGuessed(previous.text) + key + withoutGuessed(after)
 }

@@ -1,7 +1,7 @@
 /**
- * Where the characters begin that stand at the end of a text and that `one` matches each; the text's length where
- * the last one does not match. Reads from the end, because an expression like `/x*$/` takes time that grows with
- * the square of a long row of x inside the text.
+ * Returns where the trailing characters of a text begin that each match `one`; the text's length
+ * where the last one does not match. Reads from the end, because an expression like `/x*$/` takes
+ * quadratic time for a long row of x inside the text.
  */
 export function trailingFrom(text: string, one: RegExp): number {
   let from = text.length
@@ -13,7 +13,7 @@ export function trailingFrom(text: string, one: RegExp): number {
   return from
 }
 
-/** Whether the code units at `at` and behind it are one character. */
+/** Returns whether the code units at `at` and behind it are one character. */
 function isPair(text: string, at: number): boolean {
   return at >= 0 && text.codePointAt(at)! > 0xffff
 }

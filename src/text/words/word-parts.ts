@@ -2,13 +2,18 @@ import type { Word } from '../../transcript/transcript.ts'
 import { normalize } from './normalize.ts'
 import { trailingFrom } from './trailing.ts'
 
-/** The text of a word in parts: marks before it, its letters, a possessive 's, marks behind it. */
+/**
+ * The parts of a word: punctuation before it, its letters, a possessive 's, punctuation behind it.
+ */
 export type WordParts = { before: string; core: string; possessive: string; after: string }
 
 /** A possessive and the character before it, in code units. */
 const POSSESSIVE = 4
 
-/** Takes a word apart; joined in order the parts are the text again. `core` is empty where there is no letter or digit. */
+/**
+ * Splits a word into parts; joined in order they are the text again. `core` is empty where there is
+ * no letter or digit.
+ */
 export function partsOf(text: string): WordParts {
   const at = text.search(/[\p{L}\p{N}]/u)
   if (at < 0) return { before: text, core: '', possessive: '', after: '' }
@@ -19,12 +24,15 @@ export function partsOf(text: string): WordParts {
   return { before: text.slice(0, at), core, possessive, after }
 }
 
-/** The form in which texts are compared: composed, in lower case. */
+/** Returns the form in which texts are compared: composed, in lower case. */
 export function foldCase(text: string): string {
   return normalize(text, 'NFC').toLowerCase()
 }
 
-/** One word in the place of `words`, from their first start to their last end, with their mean confidence. */
+/**
+ * Returns one word that replaces `words`, from their first start to their last end, with their mean
+ * confidence.
+ */
 export function replaceWords(words: readonly Word[], text: string): Word {
   const { start } = words[0]!
   const end = words.reduce((last, word) => Math.max(last, word.end), Number.NEGATIVE_INFINITY)
@@ -32,7 +40,10 @@ export function replaceWords(words: readonly Word[], text: string): Word {
   return { text, start, end, confidence }
 }
 
-/** `value` between the marks around what it replaces; marks that it has itself are not doubled. */
+/**
+ * Returns `value` between the punctuation around the words that it replaces. Its own punctuation is
+ * not doubled.
+ */
 export function withPunctuation(
   value: string,
   { before, after }: { before: string; after: string },

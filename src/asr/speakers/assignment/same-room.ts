@@ -1,16 +1,18 @@
 import type { Word } from '../../../transcript/transcript.ts'
 
-/** A word heard on two channels begins on both within this time, in seconds. */
+/** A word on two channels is the same if it begins on both within this time, in seconds. */
 const TOGETHER = 0.3
-/** Share of the words of a channel that others hear too, from which on it counts as the same room. */
+/**
+ * Share of the words of a channel that others have too, from which on it counts as the same room.
+ */
 const SAME_ROOM = 0.25
-/** Words that are shared at least: a side that says hardly anything may say "yes" along with the other. */
+/** Minimum number of shared words: a side that hardly speaks may say "yes" along with the other. */
 const LEAST_SHARED = 5
 
 /**
- * Tells whether channels are microphones of one room: at least a quarter of the words of one, and no fewer than
- * five, are heard at the same time on another. Calls with a channel for each side share hardly any, even when both speak
- * at once. Words of each channel ascend.
+ * Checks whether channels are microphones in one room: at least a quarter of the words of one, and
+ * no fewer than five, occur at the same time on another. Calls with a channel for each side share
+ * hardly any, even when both speak at once. Words of each channel ascend.
  */
 export function inSameRoom(channels: readonly (readonly Word[])[]): boolean {
   return channels.some((own, i) => {

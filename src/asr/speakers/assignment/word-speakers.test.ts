@@ -76,14 +76,14 @@ test('the margin is large inside a turn and small for a stranger', () => {
 
 test('voices are learned again from what they said', () => {
   const { words, windows } = talk('aaaaaaaaaaaa bbbbbbbbbbbb aaaaaaaaaaaa bbbbbbbbbbbb')
-  // Directions of one window each are as uncertain as a window.
+  // Vectors of one window each are as uncertain as a window.
   const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   const { margins } = assignWords(words, { windows, directions })
   const mean = margins.reduce((sum, margin) => sum + margin, 0) / margins.length
   assert.ok(mean > 0.35, `${mean}`)
 })
 
-/** A window from and to a second, of one voice. */
+/** A window between two times in seconds, of one speaker. */
 function heard(from: number, to: number, voice: string, seed: number) {
   return { start: from * 16_000, end: to * 16_000, embedding: embeddingOf({ [voice]: 1 }, seed) }
 }

@@ -4,32 +4,40 @@ import { dot, meanVector } from '../clustering/vectors.ts'
 import type { EmbeddedWindow } from '../embedding/embedder.ts'
 
 /**
- * Words of one channel with their voices: `voices[i]` said word i. `margins[i]` is how much nearer that voice is
- * than the next one (difference of cosines), or than a stranger where there is no other.
+ * The speakers of the words of one channel: `voices[i]` is that of word i. `margins[i]` is how much
+ * nearer that speaker is than the next one (difference of cosines), or than a stranger where there
+ * is no other.
  */
 export type SpeakerWord = { voices: number[]; margins: number[] }
 
-/** Two windows of different voices have about this cosine: what a voice that is not known would have. */
+/**
+ * Two windows of different speakers have about this cosine: the score that an unknown speaker would
+ * have.
+ */
 const STRANGER = 0.2
-/** What a change of voice costs, in seconds × cosine: cheap at a pause or behind a sentence. */
+/** The cost of a speaker change, in seconds × cosine: low at a pause or after a sentence. */
 const CHANGE = 0.15
 const EASY_CHANGE = 0.05
-/** A pause at which a change of voice is easy, in seconds. */
+/** A pause at which a speaker change is cheap, in seconds. */
 const PAUSE = 0.25
-/** A word counts for at least this long: the recognizer gives some no length. */
+/** A word counts for at least this long: the recognizer gives some words no length. */
 const SHORTEST_WORD = 0.1
-/** Each 10 ms of a word are judged by the windows around them. */
+/** Each 10 ms of a word are scored by the windows around them. */
 const FRAME = SAMPLE_RATE / 100
-/** Rounds in which the voices are learned anew from what they said. */
+/** Rounds in which the speaker vectors are re-estimated from their words. */
 const ROUNDS = 2
-/** A window from which a voice is learned: its length in seconds, and the share of its words that are of that voice. */
+/**
+ * A window from which a speaker is re-estimated: its length in seconds, and the share of its words
+ * that are of that speaker.
+ */
 const LEARN_SECONDS = 0.8
 const LEARN_SHARE = 0.9
 
 /**
- * Gives each word to a voice: the sequence of voices that fits the windows best, where each change has a
- * price (Viterbi), so that a short word between two of one speaker does not flip. The voices
- * are then learned from their own words, and the words given out again. Windows ascend by start, words too.
+ * Assigns each word to a speaker: the sequence of speakers that fits the windows best, where each
+ * change has a cost (Viterbi), so that a short word between two of one speaker does not flip. Then
+ * re-estimates the speakers from their own words, and assigns the words again. Windows ascend by
+ * start, words too.
  */
 export function assignWords(
   words: readonly Word[],
@@ -53,7 +61,10 @@ export function assignWords(
   return { voices: path, margins: scores.map((own, i) => marginOf(own, path[i]!)) }
 }
 
-/** How much each window says about a word: its place in the list, and the sum of its triangle over the frames of the word. */
+/**
+ * How much each window contributes to a word: its index in the list, and the sum of its triangle
+ * over the frames of the word.
+ */
 type Weight = { window: number; weight: number; frames: number }
 
 function weightsIn(windows: readonly EmbeddedWindow[]): (word: Word) => Weight[] {
@@ -82,7 +93,7 @@ function weightsIn(windows: readonly EmbeddedWindow[]): (word: Word) => Weight[]
 
 type Listening = { windows: readonly EmbeddedWindow[]; voices: readonly Float32Array[] }
 
-/** The cosine of each word with each voice; 0 for all where no window lies. */
+/** Returns the cosine of each word with each speaker; 0 for all where no window lies. */
 function scoreWords(weights: readonly Weight[][], { windows, voices }: Listening): Float64Array[] {
   const cosines = windows.map(({ embedding }) => voices.map((voice) => dot(embedding, voice)))
   return weights.map((own) => {
@@ -122,7 +133,10 @@ function indexOfLargest(values: Float64Array): number {
   return best
 }
 
-/** Directions of the voices by the windows that hold hardly anything else; one without such windows stays. */
+/**
+ * Re-estimates the speaker vectors from the windows that hold hardly anything else; a speaker
+ * without such windows stays as it is.
+ */
 function learnAgain(
   weights: readonly Weight[][],
   { windows, voices, path }: Listening & { path: readonly number[] },

@@ -4,7 +4,7 @@ import type { Word } from '../../../transcript/transcript.ts'
 import type { Turn } from '../embedding/diarization-pipeline.ts'
 import { assignByTurns, diarizeByTurns } from './word-turns.ts'
 
-/** A word per second, of half a second: word n begins at n. */
+/** One word per second, half a second long: word n begins at n. */
 function words(count: number): Word[] {
   return Array.from({ length: count }, (_, start) => {
     return { text: `w${start}`, start, end: start + 0.5, confidence: 1 }

@@ -8,15 +8,17 @@ import type { SpeakerWord } from './word-speakers.ts'
 export type ChannelTurns = { channel: number; turns: readonly Turn[] }
 
 /**
- * The margin of a word that lies in one turn alone, in the scale of `Spoken`: that of a voice heard clearly. One
- * that two share equally has 0; one beside all turns, which was given to the nearest, has less.
+ * The margin of a word that lies in one turn alone, in the scale of `SpokenWord`: that of a clear
+ * speaker. A word that two turns share equally has 0; a word outside all turns, which goes to the
+ * nearest, has less.
  */
 const CLEAR_MARGIN = 0.3
 const OUTSIDE_MARGIN = -0.1
 
 /**
- * Tells who said each word by turns that are known: the speaker whose turns overlap it most. Speakers are
- * numbered from 0 by first appearance over all channels, utterances are cut anew, no word is lost or changed.
+ * Assigns speakers by known turns: to each word the speaker whose turns overlap it most. Speakers
+ * are numbered from 0 by first appearance over all channels. Utterances are cut again; no word is
+ * lost or changed.
  */
 export function diarizeByTurns(
   transcript: Transcript,
@@ -35,7 +37,7 @@ export function diarizeByTurns(
   return numberSpeakers(split.flatMap(cutTurns))
 }
 
-/** Gives each word of a channel to a voice; both ascend by start. */
+/** Assigns each word of a channel to a speaker; both ascend by start. */
 export function assignByTurns(words: readonly Word[], turns: readonly Turn[]): SpeakerWord {
   const longest = turns.reduce((max, { start, end }) => Math.max(max, end - start), 0)
   let first = 0
@@ -55,7 +57,7 @@ export function assignByTurns(words: readonly Word[], turns: readonly Turn[]): S
   return { voices: found.map(({ voice }) => voice), margins: found.map(({ margin }) => margin) }
 }
 
-/** Whose turn lies nearest in time; the first voice where there are no turns. */
+/** Returns the speaker of the turn nearest in time; the first speaker where there are no turns. */
 function nearest(word: Word, turns: readonly Turn[]): number {
   let [voice, distance] = [0, Number.POSITIVE_INFINITY]
   for (const { start, end, speaker } of turns) {

@@ -17,7 +17,7 @@ test('groups with the highest mean cosine are merged first, and what is merged a
 })
 
 test('the mean cosine counts all members, not the direction of their sum', () => {
-  // The directions of the first two are the same, but the members of the second lie far apart.
+  // The first two have the same mean direction, but the members of the second lie far apart.
   const wide = groupOf([0.6, 0.8, 0], [0.6, -0.8, 0])
   const groups = [groupOf([1, 0, 0]), wide, groupOf([0.7, 0, Math.sqrt(0.51)])]
   const merged = mergeClusters(groups, { count: 2, similarity: -1 })

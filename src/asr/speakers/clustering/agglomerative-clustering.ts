@@ -1,18 +1,25 @@
 import { dot } from './vectors.ts'
 
-/** Embeddings that belong together: their sum, and how many they are. */
+/** Embeddings that belong together: their sum and their number. */
 export type Cluster = { sum: Float64Array; size: number }
 
-/** Merging ends at so many groups, or when no two are as alike as this: mean cosine of their members, -1 for always. */
+/**
+ * Merging ends at so many groups, or when no two are this similar: mean cosine of their members, -1
+ * for no limit.
+ */
 export type MergeLimit = { count: number; similarity: number }
 
-/** Most groups that are compared with each other at a time: what bounds time and memory for long recordings. */
+/**
+ * Maximum number of groups compared with each other at a time: limits time and memory for long
+ * recordings.
+ */
 const POOL = 300
 
 /**
- * Makes at most `count` groups of embeddings (vectors of length 1) by average linkage: the two groups whose members have the
- * highest mean cosine are merged first. More than 300 are taken in as they come, and the pool is merged to
- * half its bound each time, so the work grows with their number and not with its square.
+ * Forms at most `count` groups of embeddings (vectors of length 1) by average linkage: the two
+ * groups whose members have the highest mean cosine merge first. More than 300 are added in order,
+ * and the pool is merged to half its limit each time, so the work grows linearly with their number,
+ * not with its square.
  */
 export function clusterEmbeddings(embeddings: readonly Float32Array[], count: number): Cluster[] {
   let pool: Cluster[] = []
@@ -47,7 +54,7 @@ export function mergeClusters(
   return merged.filter((group) => group !== undefined)
 }
 
-/** The mean cosine between the members of two groups is the product of their means. */
+/** Returns the mean cosine between the members of two groups: the product of their means. */
 function likeness(a: Cluster, b: Cluster): number {
   return dot(a.sum, b.sum) / (a.size * b.size)
 }

@@ -8,7 +8,7 @@ import { dot } from './vectors.ts'
 const two = `${'aaaaaaaaaa bbbbbbbbbb '.repeat(4)}`
 const four = `${'aaaaaaaaaa bbbbbbbbbb cccccccccc dddddddddd '.repeat(3)}`
 
-/** The letter of each direction: the voice that it is most like. */
+/** The letter of each vector: the speaker that it is most similar to. */
 function namesOf(directions: readonly Float32Array[]): string {
   const names = directions.map((direction) => {
     const likeness = [...'abcd'].map((name) => dot(direction, embeddingOf({ [name]: 1 }, 7777)))
@@ -40,7 +40,7 @@ test('a count below what is heard merges voices, one above takes more', () => {
 })
 
 test('the voices most alike are merged first', () => {
-  // a and e speak alike; b does not.
+  // a and e sound similar; b does not.
   const windows = talk(two).windows.map((window, i) => {
     const own = i % 3 === 0 ? { a: 1 } : i % 3 === 1 ? { a: 0.75, e: 0.6 } : { b: 1 }
     return { ...window, embedding: embeddingOf(own, i) }
@@ -48,7 +48,7 @@ test('the voices most alike are merged first', () => {
   assert.equal(namesOf(findSpeakers(windows).directions(2)), 'ab')
 })
 
-/** Words of a talk that go to another voice when so many are wanted. */
+/** Words of a talk that go to the wrong speaker at this speaker count. */
 function wrongWords(letters: string, count: number): number {
   const { words, windows, said } = talk(letters)
   const directions = findSpeakers(windows).directions(count)
@@ -75,7 +75,7 @@ test('voices that are wanted and not there leave the others nearly whole', () =>
 
 test('with more voices wanted than heard, a moment of another sound is no voice', () => {
   const { windows } = talk('aaaaaaaaaaaa '.repeat(10))
-  // Three windows that overlap: less than two seconds.
+  // Three overlapping windows: less than two seconds.
   const at = windows.findIndex(({ start, end }) => end - start === 19_200 && start > 160_000)
   for (const [i, window] of windows.slice(at, at + 3).entries()) {
     window.embedding = embeddingOf({ z: 1 }, i)

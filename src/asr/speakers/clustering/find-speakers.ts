@@ -4,41 +4,48 @@ import { type Cluster, clusterEmbeddings, mergeClusters } from './agglomerative-
 import { inferSpeakers } from './vbx.ts'
 import { dot, meanVector } from './vectors.ts'
 
-/** The voices of one channel: how many there seem to be, and where they lie for any count. */
+/** The speakers of one channel: the estimated count, and their vectors for any count. */
 export type ChannelSpeakers = {
   count: number
-  /** `count` directions of length 1, or fewer when there is less to hear; asking twice gives the same. */
+  /**
+   * Returns `count` vectors of length 1, or fewer when there is less speech; repeated calls return
+   * the same.
+   */
   directions(count: number): Float32Array[]
 }
 
-/** Groups are formed of windows at least this long, that begin at least this far apart; seconds. */
+/**
+ * Groups are formed of windows at least this long whose starts are at least this far apart;
+ * seconds.
+ */
 const SURE_WINDOW = 1
 const STEP = 0.75
-/** A shorter window says too little to be taken for a voice, in seconds. */
+/** A shorter window is too little evidence for a speaker, in seconds. */
 const SHORTEST_WINDOW = 0.6
-/** Groups less alike than this are left for the model of voices to judge. */
+/** Groups less similar than this are left to the speaker model (VBx). */
 const SIMILARITY = 0.35
-/** Most voices that are looked for in one channel. */
+/** Maximum number of speakers searched for in one channel. */
 const MOST_VOICES = 20
-/** A voice holds at least so many windows, which is a second of speech. */
+/** A speaker has at least so many windows, which is a second of speech. */
 const LEAST_WINDOWS = 3.4
 /**
- * Where more voices are wanted than are needed: the parts of its price that a voice is let off with, one after the other;
- * what it holds then at least, three quarters of a second of speech; and windows that make a group a voice where that does not do.
+ * For more speakers than the recording needs: factors on the penalty of a speaker, tried one after
+ * the other; the windows that a speaker then has at least, three quarters of a second of speech;
+ * and the windows that make a group a speaker where that is not enough.
  */
 const EASES = [0.5, 0.25, 0.125]
 const LEAST_EASED = 2.5
 const SURE_GROUP = 3
-/** A group that the model gives less than so many windows stays what it was. */
+/** A group to which the model gives fewer windows than this keeps its vector. */
 const LEARNED_WINDOWS = 2
 
 type Voice = { direction: Float32Array; weight: number }
 
 /**
- * Finds the voices of one channel. Average linkage makes more groups than there are voices; a hidden
- * Markov model then keeps those that the recording needs. For fewer the nearest voices are merged. For more,
- * voices come at a lower price, and at last the model learns as many as are wanted from groups of some size, if
- * there are any. `windows` are in order of time.
+ * Finds the speakers of one channel. Average linkage forms more groups than there are speakers; a
+ * hidden Markov model then keeps those that the recording needs. For a lower count the nearest
+ * speakers are merged. For a higher one, speakers get a lower penalty, and finally the model learns
+ * as many as requested from groups of some size, if there are any. `windows` are in order of time.
  */
 export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeakers {
   const long = windows.filter((window) => seconds(window) >= SHORTEST_WINDOW)
@@ -65,7 +72,10 @@ export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeaker
     return learnGroups(embeddings, largeGroups(groups, count).map(directionOf))
   }
 
-  /** What is kept at a level of price; each is reckoned once, for many counts are asked for. */
+  /**
+   * Returns the speakers kept at a penalty level; computes each level once, as many counts are
+   * requested.
+   */
   function voicesFor(level: number): Voice[] {
     kept[level] ??= keepVoices(embeddings, groups, levels[level]!)
     return kept[level]
@@ -74,7 +84,10 @@ export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeaker
   return { count: found.length, directions }
 }
 
-/** Windows that are long enough to be sure, and lie far enough apart not to be taken for their neighbours. */
+/**
+ * Returns the windows that are long enough to be reliable, and far enough apart not to resemble
+ * their neighbors by overlap.
+ */
 function thin(windows: readonly EmbeddedWindow[]): EmbeddedWindow[] {
   let last = Number.NEGATIVE_INFINITY
   return windows.filter((window) => {
@@ -88,7 +101,10 @@ function seconds({ start, end }: EmbeddedWindow): number {
   return (end - start) / SAMPLE_RATE
 }
 
-/** The voices that the model keeps, the most heard first; at least one where there is anything to hear. */
+/**
+ * Returns the speakers that the model keeps, by descending weight; at least one where there is any
+ * speech.
+ */
 function keepVoices(
   embeddings: readonly Float32Array[],
   groups: readonly Cluster[],
@@ -101,7 +117,10 @@ function keepVoices(
   return voices.filter(({ weight }, k) => k === 0 || weight >= least)
 }
 
-/** As many voices as there are starts, moved to what the model gives them. */
+/**
+ * Returns as many speakers as there are start vectors, moved to the windows that the model gives
+ * them.
+ */
 function learnGroups(
   embeddings: readonly Float32Array[],
   starts: readonly Float32Array[],
@@ -154,8 +173,9 @@ function mergeNearest(voices: readonly Voice[], count: number): Voice[] {
 }
 
 /**
- * `count` groups of some size, at the coarsest level that has so many; a level with the right number of
- * groups would often hold a cough for a voice. Without any such level the groups are what they are.
+ * Returns `count` groups of some size, at the coarsest level that has so many; a level with the
+ * right number of groups would often treat a cough as a speaker. Without such a level the groups
+ * stay as they are.
  */
 function largeGroups(groups: readonly Cluster[], count: number): Cluster[] {
   let chosen: Cluster[] | undefined

@@ -3,7 +3,10 @@ import test from 'node:test'
 import type { ChannelSpeakers } from './find-speakers.ts'
 import { chooseSpeakerCounts } from './speaker-counts.ts'
 
-/** A channel that can be heard as up to n voices; the two nearest of k have the cosine `alike[k - 1]`. */
+/**
+ * A channel that can be split into up to n speakers; the two nearest of k have the cosine `alike[k
+ * - 1]`.
+ */
 function channel(...alike: number[]): ChannelSpeakers {
   function directions(count: number): Float32Array[] {
     const voices = Math.min(count, alike.length)

@@ -3,9 +3,10 @@ import type { ChannelSpeakers } from './find-speakers.ts'
 import { dot } from './vectors.ts'
 
 /**
- * Chooses how many voices each channel has: `start` of each, then as near to the counts as they allow. More
- * are taken where the further voice would be least like the others, fewer where two are most alike. Each
- * channel keeps one, for no speaker is on two channels; what cannot be split further stays as it is.
+ * Chooses how many speakers each channel has: `start` of each, then as near to the counts as
+ * possible. Adds speakers where the new one would be least similar to the others, and removes them
+ * where two are most similar. Each channel keeps one, since no speaker is on two channels; a
+ * channel that cannot be split further stays as it is.
  */
 export function chooseSpeakerCounts(
   channels: readonly ChannelSpeakers[],
@@ -13,7 +14,8 @@ export function chooseSpeakerCounts(
 ): number[] {
   const [least, most] = boundsOf(counts)
   const [only] = channels
-  // Nothing to weigh: the counts between need not be reckoned, each of which takes seconds for a long recording.
+  // No choice between channels: skip the counts in between, each of which takes seconds for a long
+  // recording.
   if (only && channels.length === 1) return [countOf(only, { start: start[0]!, least, most })]
   const chosen = [...start]
   for (let total = sum(chosen); total < least; total++) {
@@ -47,7 +49,10 @@ function boundsOf({ exact = 0, min = 0, max = 0 }: SpeakerCounts): [number, numb
   return [min, max > 0 ? max : Number.POSITIVE_INFINITY]
 }
 
-/** The cosine of the two voices that are most alike among `count`; undefined when there are not so many. */
+/**
+ * Returns the cosine of the two most similar speakers among `count`; undefined when there are not
+ * so many.
+ */
 function likenessAt(voices: ChannelSpeakers, count: number): number | undefined {
   const directions = voices.directions(count)
   if (directions.length < count) return undefined

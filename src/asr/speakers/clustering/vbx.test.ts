@@ -4,7 +4,7 @@ import { talk } from '../talk.fixture.ts'
 import { inferSpeakers } from './vbx.ts'
 import { meanVector } from './vectors.ts'
 
-/** What each voice holds of all windows, in windows. */
+/** The weight of each speaker over all windows, in windows. */
 function weightsOf(shares: readonly Float64Array[]): number[] {
   return Array.from(shares[0]!, (_, k) => shares.reduce((sum, share) => sum + share[k]!, 0))
 }
@@ -31,7 +31,7 @@ test('two voices stay apart, and the shares of each window add up to 1', () => {
 
 test('voices that begin wrong are put right', () => {
   const embeddings = embeddingsOf(`${'a'.repeat(40)} ${'b'.repeat(40)}`)
-  // A third of each half begins with the voice of the other.
+  // A third of each half starts with the speaker of the other half.
   const start = embeddings.map(
     (_, t) => (t % 3 === 0 ? 1 : 0) ^ (t < embeddings.length / 2 ? 0 : 1),
   )

@@ -1,34 +1,35 @@
 import { dot } from './vectors.ts'
 
 /**
- * How voices vary, in squared units of an embedding of length 1 with `dimension` numbers scaled to that length:
- * within one voice, and between voices as a multiple of that. From the mean cosines of windows of 1.2 s:
- * 0.5 for one voice, 0.14 for two.
+ * How embeddings of length 1 vary: the variance within one speaker, summed over all dimensions, and
+ * the variance between speakers as a multiple of that. From the mean cosines of windows of 1.2 s:
+ * 0.5 for one speaker, 0.14 for two.
  */
 const WITHIN = 0.45
 const BETWEEN = 0.9
-/** Windows overlap, so each counts for less than itself (F_A in the paper). */
+/** Windows overlap, so each counts for less than one (F_A in the paper). */
 const ACOUSTIC_SCALE = 0.3
 /**
- * What a voice pays for being there (F_B in the paper): the longer the recording, the more windows sound unlike
- * their voice by chance. 3 up to 30 s of speech, 4 at a minute, 6 from three minutes on.
+ * The penalty of a speaker (F_B in the paper): the longer the recording, the more windows differ
+ * from their speaker by chance. 3 up to 30 s of speech, 4 at a minute, 6 from three minutes on.
  */
 const LEAST_PENALTY = 3
 const MOST_PENALTY = 6
 const SHORT_RECORDING = 100
 const PENALTY_GROWTH = 0.4
-/** Chance that the next window, 0.3 s on, is of the same voice. */
+/** Probability that the next window, 0.3 s later, is of the same speaker. */
 const STAY = 0.8
 const MAX_ROUNDS = 15
 /** Rounds end when the bound rises by less than this share. */
 const TOLERANCE = 1e-4
 
 /**
- * Tells how much of each window each voice holds: `shares[t][k]`, whose sum over the voices is 1. A Bayesian
- * hidden Markov model of voices (VBx: Landini, Profant, Diez and Burget, 2022, "Bayesian HMM clustering of
- * x-vector sequences") with the same variance in all directions; a voice that the recording does not
- * need ends with hardly any share. `embeddings` are in order of time, of length 1; `start` gives the voice of each to begin
- * with. `ease` below 1 is that part of a voice's price, for when more are wanted than are needed.
+ * Returns the share of each speaker in each window: `shares[t][k]`, whose sum over the speakers is
+ * 1. A Bayesian hidden Markov model of speakers (VBx: Landini, Profant, Diez and Burget, 2022,
+ * "Bayesian HMM clustering of x-vector sequences") with the same variance in all directions; a
+ * speaker that the recording does not need ends with hardly any share. `embeddings` are in order of
+ * time, of length 1; `start` is the initial speaker of each. `ease` below 1 scales the penalty of a
+ * speaker, for when more are requested than are needed.
  */
 export function inferSpeakers(
   embeddings: readonly Float32Array[],
@@ -56,7 +57,10 @@ export function inferSpeakers(
   return shares
 }
 
-/** What is believed of a voice: its mean, what a window loses by its uncertainty, and its part of the bound. */
+/**
+ * The posterior of a speaker: its mean, what a window loses by its uncertainty, and its part of the
+ * bound.
+ */
 type VoiceModel = { mean: Float64Array; cost: number; evidence: number }
 
 function penaltyFor(windows: number): number {
@@ -90,14 +94,17 @@ function learnVoices(
   })
 }
 
-/** Log-likelihoods of a window, up to what all voices have in common. */
+/** Returns the log-likelihoods of a window, up to a constant common to all speakers. */
 function scoreWindow(window: Float64Array, models: readonly VoiceModel[]): Float64Array {
   return Float64Array.from(models, ({ mean, cost }) => {
     return ACOUSTIC_SCALE * (Math.sqrt(BETWEEN) * dot(mean, window) - cost)
   })
 }
 
-/** Forward and backward pass: shares of the voices in each window, and how often each voice begins. */
+/**
+ * Runs the forward-backward algorithm: the shares of the speakers in each window, and how often
+ * each speaker begins.
+ */
 function hear(scores: readonly Float64Array[], priors: Float64Array) {
   const begin = priors.map((prior) => Math.log(prior + 1e-12))
   const [stay, change] = [Math.log(STAY), Math.log(1 - STAY)]

@@ -1,11 +1,11 @@
-/** Scalar product: the cosine of two vectors of length 1. */
+/** Returns the dot product: the cosine of two vectors of length 1. */
 export function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let sum = 0
   for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!
   return sum
 }
 
-/** Where `vectors` point to together, as a vector of length 1; each counts by its weight. */
+/** Returns the weighted mean direction of `vectors`, as a vector of length 1. */
 export function meanVector(
   vectors: readonly ArrayLike<number>[],
   weights: readonly number[],

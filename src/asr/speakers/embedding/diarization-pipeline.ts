@@ -2,21 +2,28 @@ import '../../no-telemetry.ts'
 import type { Clustering, SpeakerSegment } from 'sherpa-onnx-node'
 import { SAMPLE_RATE, type SpeakerCounts } from '../../speech-engine.ts'
 
-/** Somebody's turn in a recording, in seconds; turns of different speakers may overlap. */
+/** One speaker's turn in a recording, in seconds; turns of different speakers may overlap. */
 export type Turn = { start: number; end: number; speaker: number }
 
-/** Finds turns in a recording; speakers count from 0 by first appearance. Blocks as long as it takes. */
+/**
+ * Finds the turns in a recording; speakers are numbered from 0 by first appearance. Blocks until it
+ * is done.
+ */
 export type DiarizationPipeline = { find(samples: Float32Array, counts: SpeakerCounts): Turn[] }
 
-/** Cosine distance up to which groups are merged, and the shortest turn and pause in seconds: the defaults of the project. */
+/**
+ * Cosine distance up to which groups merge, and the shortest turn and pause in seconds: the
+ * defaults of sherpa-onnx.
+ */
 const THRESHOLD = 0.5
 const SHORTEST_TURN = 0.3
 const SHORTEST_PAUSE = 0.5
 
 /**
- * Loads the pipeline of sherpa-onnx: pyannote segmentation, speaker embeddings, clustering. An exact count
- * is the number of groups; a minimum or maximum that was missed is asked for in a second round. Rejects when the
- * package is not there. A model that it cannot use ends the process: never load it where that does harm.
+ * Loads the pipeline of sherpa-onnx: pyannote segmentation, speaker embeddings, clustering. An
+ * exact count sets the number of groups; a missed minimum or maximum is requested in a second
+ * round. Rejects when the package is missing. A model that it cannot use ends the process: never
+ * load it where that does harm.
  */
 export async function openDiarizationPipeline(models: {
   segmentation: string

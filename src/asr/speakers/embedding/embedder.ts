@@ -1,28 +1,31 @@
-/** A stretch of speech in samples at 16 kHz, end exclusive. */
+/** A range of speech in samples at 16 kHz, end exclusive. */
 export type Region = { start: number; end: number }
 
-/** How windows lie in a region: their length, and from one start to the next; in samples at 16 kHz. */
+/**
+ * The grid of windows in a region: their length, and the distance between starts; in samples at 16
+ * kHz.
+ */
 export type WindowGrid = { length: number; hop: number }
 
-/** What a voice sounds like in one window; `embedding` has length 1, so a dot product is a cosine. */
+/** The speaker embedding of one window; `embedding` has length 1, so a dot product is a cosine. */
 export type EmbeddedWindow = Region & { embedding: Float32Array }
 
-/** `grids` are the windows wanted, each in all regions; left out, it is `defaultGrid` alone. */
+/** `grids` are the requested windows, each in all regions; by default `defaultGrid` alone. */
 export type EmbedOptions = { signal: AbortSignal; grids?: readonly WindowGrid[] }
 
 /**
- * A loaded model that tells voices apart. Implementations: `telephone-embedder.ts`, which is built in,
+ * A loaded speaker embedding model. Implementations: `telephone-embedder.ts`, which is built in,
  * and `fbank-embedder.ts` for models that the operator installs.
  */
 export type SpeakerEmbedder = {
-  /** Numbers in an embedding. */
+  /** Length of an embedding. */
   readonly dimension: number
   /**
-   * Listens to the regions of `samples` (mono, 16 kHz, -1 to 1); regions ascend and do not overlap.
-   * Gives the windows by region, then grid, then start: the last of a region ends with it, a region
-   * shorter than a window is one of its own length, and one too short to hear gives none. Equal input
-   * gives equal output. Rejects with the reason of `signal`, and with RangeError for a region that
-   * does not lie in the samples.
+   * Embeds the regions of `samples` (mono, 16 kHz, -1 to 1); regions ascend and do not overlap.
+   * Returns the windows by region, then grid, then start: the last of a region ends with it, a
+   * region shorter than a window is one window of its own length, and a region that is too short
+   * gives none. Equal input gives equal output. Rejects with the reason of `signal`, and with
+   * RangeError for a region outside the samples.
    */
   embed(
     samples: Float32Array,
@@ -32,5 +35,8 @@ export type SpeakerEmbedder = {
   close(): Promise<void>
 }
 
-/** 1.5 s every 0.75 s, as in the recipe that the built-in model was trained with (Kaldi, callhome_diarization v2). */
+/**
+ * 1.5 s every 0.75 s, as in the recipe that the built-in model was trained with (Kaldi,
+ * callhome_diarization v2).
+ */
 export const defaultGrid: WindowGrid = { length: 24_000, hop: 12_000 }

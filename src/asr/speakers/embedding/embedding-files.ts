@@ -4,13 +4,13 @@ import { AppError } from '../../../errors.ts'
 import type { Turn } from './diarization-pipeline.ts'
 import type { EmbeddedWindow } from './embedder.ts'
 
-/** What was heard of voices, by the model of this id: what they sound like, or whose turns there are. */
+/** The result of the speaker model of this id: embeddings, or speaker turns. */
 export type ChannelEmbeddings = { model: string } & (
   | { windows: EmbeddedWindow[] }
   | { turns: Turn[] }
 )
 
-/** Keeps what was heard in a file, all of it or, when the process is killed, nothing. Blocks. */
+/** Writes the result to a file, completely or, when the process is killed, not at all. Blocks. */
 export function writeEmbeddings(path: string, heard: ChannelEmbeddings): void {
   const unfinished = `${path}.new`
   const file = openSync(unfinished, 'w')
@@ -23,7 +23,7 @@ export function writeEmbeddings(path: string, heard: ChannelEmbeddings): void {
   renameSync(unfinished, path)
 }
 
-/** What a file holds; blocks, fails with `storage_unreadable`. */
+/** Returns the contents of a file. Blocks; throws `storage_unreadable`. */
 export function readEmbeddings(path: string): ChannelEmbeddings {
   try {
     return deserialize(readFileSync(path)) as ChannelEmbeddings

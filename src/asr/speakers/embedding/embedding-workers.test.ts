@@ -14,7 +14,7 @@ const pipeline: SpeakerModelSpec = {
   segmentation: file,
 }
 
-/** Pools that note what happens to them; `turns` answers each task with the next of these errors, if any. */
+/** Pools that log their calls; `turns` answers each task with the next of these errors, if any. */
 function makePools(errors: (AppError | undefined)[] = []) {
   const log: string[] = []
   const poolOf = (name: string, answers: (AppError | undefined)[]) => {

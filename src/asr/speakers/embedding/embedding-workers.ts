@@ -5,15 +5,16 @@ import type { EmbedTask } from '../diarizer.ts'
 import type { SpeakerModelSpec } from './speaker-model.ts'
 
 /**
- * Seconds after which a task is given up, and so many more per second of audio. An embedding model of 30 MB takes
- * ten times what the built-in one takes (0.01); a pipeline hears every second ten times over.
+ * Timeout of a task in seconds, and how many more per second of audio. An embedding model of 30 MB
+ * takes ten times what the built-in one takes (0.01); a pipeline processes every second ten times
+ * over.
  */
 const TIMEOUT = 60
 const TIMEOUT_PER_SECOND = { 'built-in': 0.2, unusable: 0.2, embedding: 2, pipeline: 4 } as const
 
 type Pool = Pick<WorkerPool, 'run' | 'yieldTo' | 'close'>
 
-/** Hears voices in the processes that the model needs. */
+/** Embeds speakers in the processes that the model needs. */
 export type EmbeddingWorkers = {
   hear(task: EmbedTask, signal: AbortSignal): Promise<void>
   yieldTo(niceness: number): void
@@ -21,8 +22,9 @@ export type EmbeddingWorkers = {
 }
 
 /**
- * Embeddings are made in the batch workers. A pipeline gets one process of its own, made by `start` when it is
- * first needed: it cannot be interrupted, loads another ONNX Runtime, and ends its process at models it dislikes.
+ * Embedding models run in the batch workers. A pipeline gets one process of its own, created by
+ * `start` when it is first needed: it cannot be interrupted, loads another ONNX Runtime, and ends
+ * its process at models it cannot use.
  */
 export function createEmbeddingWorkers(options: {
   model: SpeakerModelSpec
@@ -63,7 +65,9 @@ export function createEmbeddingWorkers(options: {
   }
 }
 
-/** A process that ends may have been killed; when the next one ends too, it is the models. */
+/**
+ * A process that ends may have been killed; when the next one ends too, the models are at fault.
+ */
 async function retryOnExit(
   hear: EmbeddingWorkers['hear'],
   task: EmbedTask,

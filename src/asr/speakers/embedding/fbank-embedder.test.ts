@@ -22,7 +22,10 @@ const samples = Float32Array.from({ length: 48_000 }, (_, i) => {
   return 0.2 * Math.sin(i * i * 1e-4) * Math.sin(i / 2000)
 })
 
-/** What the stand-in makes of a window whose first frame is `from`: the variance of each band, as a direction. */
+/**
+ * The fake model's output for a window whose first frame is `from`: the variance of each band, as a
+ * direction.
+ */
 function variances(start: number, end: number, from = 0): number[] {
   const { mel } = createLogMel(format)(samples.subarray(start, end))
   const bands = Array.from({ length: 80 }, (_, bin) => {

@@ -6,13 +6,17 @@ import { defaultGrid } from './embedder.ts'
 import { checkRegions, layWindows, normalize } from './windows.ts'
 
 const BINS = 80
-/** Frames of 10 ms; networks that halve their input three times have nothing to average below. A shorter window is repeated. */
+/**
+ * Frames of 10 ms; with fewer, networks that halve their input three times have nothing left to
+ * average. A shorter window is repeated.
+ */
 const MIN_FRAMES = 50
 
 /**
- * Loads a speaker model that takes 80 Kaldi mel energies at 16 kHz, f32 [1, frames, 80], each less its mean
- * over the window, and gives one embedding, f32 [1, dimension]: CAM++ and ERes2Net of 3D-Speaker,
- * ResNet and ECAPA of WeSpeaker, as ONNX. Rejects with `Error` when the file is none.
+ * Loads a speaker model that takes 80 Kaldi mel energies at 16 kHz, f32 [1, frames, 80], with their
+ * mean over the window subtracted, and returns one embedding, f32 [1, dimension]: CAM++ and
+ * ERes2Net of 3D-Speaker, ResNet and ECAPA of WeSpeaker, as ONNX. Rejects with `Error` when the
+ * file is not such a model.
  */
 export async function openFbankEmbedder(options: { modelPath: string }): Promise<SpeakerEmbedder> {
   const session = await loadModel(options.modelPath)
@@ -44,7 +48,7 @@ export async function openFbankEmbedder(options: { modelPath: string }): Promise
   }
 }
 
-/** Tells the dimension, and that the model is of the form that we know. */
+/** Returns the dimension, and checks that the model has the supported form. */
 async function measureCost(session: Session): Promise<number> {
   const { inputNames, outputNames } = session
   if (inputNames.length !== 1 || outputNames.length !== 1) {
@@ -68,7 +72,10 @@ async function run(session: Session, frames: Float32Array): Promise<Float32Array
   return floatsOf(output)
 }
 
-/** A copy with the mean of each band taken off, repeated up to the length that networks need. */
+/**
+ * Returns a copy with the mean of each band subtracted, repeated up to the length that networks
+ * need.
+ */
 function lessMean(mel: Float32Array): Float32Array {
   const count = mel.length / BINS
   const frames = new Float32Array(Math.max(count, MIN_FRAMES) * BINS)

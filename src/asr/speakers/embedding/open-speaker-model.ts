@@ -10,7 +10,10 @@ import { diarizationGrid } from './regions.ts'
 import type { ModelFile, SpeakerModelSpec } from './speaker-model.ts'
 import { openTelephoneEmbedder, telephoneModelPath } from './telephone-embedder.ts'
 
-/** Where to listen, in the samples of a file. `counts` are those of its channel, as far as they are known. */
+/**
+ * The regions to embed, in the samples of a file. `counts` are those of its channel, as far as they
+ * are known.
+ */
 export type EmbeddingInput = {
   path: string
   regions: readonly Segment[]
@@ -18,10 +21,13 @@ export type EmbeddingInput = {
   signal: AbortSignal
 }
 
-/** A loaded model: hears the voices in some regions. */
+/** A loaded model: embeds the speakers in some regions, or finds their turns. */
 export type SpeakerModel = (listening: EmbeddingInput) => Promise<ChannelEmbeddings>
 
-/** Loads a model; rejects with `speaker_model_unusable`, which names it, when an added one is not what it was. */
+/**
+ * Loads a model; rejects with `speaker_model_unusable`, which names it, when an installed one was
+ * changed.
+ */
 export async function openSpeakerModel(model: SpeakerModelSpec): Promise<SpeakerModel> {
   switch (model.kind) {
     case 'built-in':
@@ -58,13 +64,13 @@ async function requireWhole(file: ModelFile): Promise<void> {
   )
 }
 
-/** The reason may name paths of this machine, and `steno doctor` finds it again. */
+/** The cause may contain paths of this machine, and `steno doctor` finds it again. */
 function refuse({ name }: ModelFile, cause: unknown): never {
   const detail = `'${name}' cannot be loaded; 'steno doctor' says why`
   throw new AppError('speaker_model_unusable', detail, { cause })
 }
 
-/** Samples are read from the first region on, so that places are moved there and back. */
+/** Reads samples from the first region on, so it shifts positions there and back. */
 function embedWindows(embedder: SpeakerEmbedder, model: string): SpeakerModel {
   return async ({ path, regions, signal }) => {
     const [first, last] = [regions[0], regions.at(-1)]
@@ -77,7 +83,7 @@ function embedWindows(embedder: SpeakerEmbedder, model: string): SpeakerModel {
   }
 }
 
-/** A pipeline hears a recording as a whole: `planVoices` gives it one region from 0 on. */
+/** A pipeline processes a recording as a whole: `planEmbeddings` gives it one region from 0 on. */
 function segmentTurns(finder: DiarizationPipeline, model: string): SpeakerModel {
   return async ({ path, regions, counts }) => {
     const samples = readSamples(path, 0, regions.at(-1)?.end ?? 0)

@@ -5,7 +5,10 @@ import { speechRegions } from './regions.ts'
 /** Ten minutes: a long recording keeps all workers busy, and a restart repeats little. */
 const STRETCH = 600 * SAMPLE_RATE
 
-/** Where to listen for the voices of a channel of so many samples: regions in groups that span ten minutes at most. */
+/**
+ * Returns the regions to embed, for a channel of so many samples, in groups that span ten minutes
+ * at most.
+ */
 export function planEmbeddings(words: readonly Word[], samples: number): Segment[][] {
   const groups: Segment[][] = []
   for (const region of speechRegions(words, samples)) {

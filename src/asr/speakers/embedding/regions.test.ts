@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { speechRegions } from './regions.ts'
 
-/** Pairs of start and end in seconds; regions come back in milliseconds. */
+/** Pairs of start and end in seconds; the returned regions are in milliseconds. */
 function regionsOf(times: [number, number][], seconds = 10): [number, number][] {
   const words = times.map(([start, end]) => ({ text: 'a', start, end, confidence: 1 }))
   return speechRegions(words, seconds * 16_000).map(({ start, end }) => [start / 16, end / 16])

@@ -2,17 +2,21 @@ import type { Word } from '../../../transcript/transcript.ts'
 import { SAMPLE_RATE } from '../../speech-engine.ts'
 import type { Region, WindowGrid } from './embedder.ts'
 
-/** Words nearer than this share a region, in seconds: at a longer pause another may begin to speak. */
+/** Words closer than this share a region, in seconds: at a longer pause the speaker may change. */
 const PAUSE = 0.3
-/** Sound before and behind the words that still belongs to them, in seconds. */
+/** Audio before and after the words that still belongs to them, in seconds. */
 const PAD = 0.06
 
-/** Windows that diarization listens to: short enough to find a turn, long enough to know a voice; 1.2 s every 0.3 s. */
+/**
+ * Windows for diarization: short enough to find a turn, long enough to identify a speaker; 1.2 s
+ * every 0.3 s.
+ */
 export const diarizationGrid: WindowGrid = { length: 19_200, hop: 4800 }
 
 /**
- * Where to listen for voices: around the words of one channel, so that music and noise are no speakers.
- * Regions ascend, lie in the `samples` of the recording, and do not overlap; words ascend.
+ * Returns the regions to embed: around the words of one channel, so that music and noise do not
+ * become speakers. Regions ascend, lie in the `samples` of the recording, and do not overlap; words
+ * ascend.
  */
 export function speechRegions(words: readonly Word[], samples: number): Region[] {
   const regions: Region[] = []

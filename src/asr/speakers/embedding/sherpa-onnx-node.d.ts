@@ -1,6 +1,6 @@
-/** What we use of the package, which has no types of its own. */
+/** The part of the package that we use; it has no types of its own. */
 declare module 'sherpa-onnx-node' {
-  /** How embeddings are grouped: into `numClusters`, or -1 for as many as `threshold` makes. */
+  /** Clustering of embeddings: into `numClusters`, or -1 for as many as `threshold` gives. */
   export type Clustering = { numClusters: number; threshold: number }
   /** Seconds; `speaker` counts from 0. */
   export type SpeakerSegment = { start: number; end: number; speaker: number }

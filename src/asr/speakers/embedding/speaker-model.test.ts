@@ -14,6 +14,6 @@ test('the id of the built-in model tells its file and its windows, so that anoth
   assert.equal(kind, 'built-in')
   assert.match(id, /^built-in-[0-9a-f]{16}$/)
   assert.equal(chooseSpeakerModel(folder).id, id)
-  // More than the file goes into it.
+  // The id covers more than the file.
   assert.notEqual(id, `built-in-${(await hashFile(telephoneModelPath)).slice(0, 16)}`)
 })

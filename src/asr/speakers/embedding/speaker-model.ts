@@ -4,15 +4,18 @@ import { type InstalledModel, readInstalledModel } from '../../models/installed-
 import { diarizationGrid } from './regions.ts'
 import { telephoneModelPath } from './telephone-embedder.ts'
 
-/** Raise it when what the built-in model is given, or where it listens, changes: `mfcc.ts`, `regions.ts`, `plan-voices.ts`. */
+/**
+ * Raise it when the input of the built-in model, or its regions, change: `mfcc.ts`, `regions.ts`,
+ * `plan-embeddings.ts`.
+ */
 const LISTENING = 1
 
-/** A file of a model with the hash that it must have; `name` is what the operator calls it. */
+/** A file of a model with the hash that it must have; `name` is the one the operator gave it. */
 export type ModelFile = Pick<InstalledModel, 'name' | 'path' | 'sha256'>
 
 /**
- * What hears the voices of recordings. `id` differs between any two that hear differently, and may be part
- * of a file name: what one heard cannot be told apart along with what another heard.
+ * The speaker model of recordings. `id` differs between any two that give different results, and
+ * may be part of a file name: results of two models cannot be diarized together.
  */
 export type SpeakerModelSpec = { id: string } & (
   | { kind: 'built-in' }
@@ -23,8 +26,9 @@ export type SpeakerModelSpec = { id: string } & (
 )
 
 /**
- * Chooses by what was added to the models folder: an embedding model takes the place of the one that is built
- * in, both kinds make a pipeline; a segmentation model alone is of no use yet. Blocks for two small files or for the 6 MB of the built-in model.
+ * Chooses by the models in the models folder: an embedding model replaces the built-in one, both
+ * kinds form a pipeline; a segmentation model alone has no use yet. Blocks for two small files or
+ * for the 6 MB of the built-in model.
  */
 export function chooseSpeakerModel(folder: string): SpeakerModelSpec {
   try {
@@ -40,7 +44,7 @@ export function chooseSpeakerModel(folder: string): SpeakerModelSpec {
   }
 }
 
-/** A job in hand during an upgrade must not tell apart what two models heard. */
+/** A job that runs during an upgrade must not mix the results of two models. */
 function builtInId(): string {
   const how = JSON.stringify([LISTENING, diarizationGrid])
   const hash = createHash('sha256').update(readFileSync(telephoneModelPath)).update(how)

@@ -15,7 +15,10 @@ const embedder = await openTelephoneEmbedder({ modelPath: telephoneModelPath })
 after(() => embedder.close())
 const { signal } = new AbortController()
 
-/** A voice that runs through vowels: `pitch` in Hz, and formants moved by `size`, as in a longer throat. */
+/**
+ * A voice that passes through vowels: `pitch` in Hz, and formants scaled by `size`, as in a longer
+ * vocal tract.
+ */
 function voice(seconds: number, { pitch, size }: { pitch: number; size: number }): Float32Array {
   const samples = new Float32Array(seconds * 16_000)
   let phase = 0
@@ -76,7 +79,7 @@ test('windows come by region, then grid, then start, each with an embedding of l
   }
 })
 
-/** The frames of a region as the model hears them, of the sound that was resampled as a whole. */
+/** The frames of a region as the model gets them, from audio that was resampled as a whole. */
 function framesOf({ start, end }: Region): Float32Array {
   const resampler = createResampler(16_000, 8000)
   const sound = Float32Array.of(...resampler.write(man), ...resampler.flush())
@@ -144,7 +147,7 @@ test('a window sounds the same beside other windows, in whichever call it is hea
   for (const [i, window] of among.slice(-alone.length).entries()) {
     assert.ok(cosine(window, alone[i]) > 0.999_99, `window ${i}`)
   }
-  // The fourth of them lies at the same moment as every sixteenth of the others.
+  // The fourth of these lies at the same time as every sixteenth of the others.
   assert.ok(cosine(wide[1], alone[16]) > 0.999_99)
 })
 

@@ -9,21 +9,24 @@ import type { EmbeddedWindow, Region, SpeakerEmbedder, WindowGrid } from './embe
 import { defaultGrid } from './embedder.ts'
 import { checkRegions, layWindows, normalize } from './windows.ts'
 
-/** The model that is built in. */
+/** The built-in model. */
 export const telephoneModelPath = fileURLToPath(new URL('model/xvector-8k.onnx', import.meta.url))
 
-/** Numbers in an embedding. */
+/** Length of an embedding. */
 const DIMENSION = 128
-/** Frames that the network sees before and behind each frame. */
+/** Frames that the network gets before and after each frame. */
 const CONTEXT = 7
-/** Most frames in one call: 10 s, so that the layers take 20 MB and not what a long region needs. */
+/**
+ * Maximum number of frames in one call: 10 s, so that the layers take 20 MB and not what a long
+ * region needs.
+ */
 const STRETCH = 1000
-/** Input samples beside a region that its resampling filter reaches into. */
+/** Input samples on each side of a region that its resampling filter reaches. */
 const MARGIN = 160
 
 /**
- * Loads the x-vector model of `model/README.md`: 8 kHz telephone speech, so it hears nothing above 3.7 kHz.
- * Rejects when the file cannot be loaded.
+ * Loads the x-vector model of `model/README.md`: 8 kHz telephone speech, so it uses nothing above
+ * 3.7 kHz. Rejects when the file cannot be loaded.
  */
 export async function openTelephoneEmbedder(options: {
   modelPath: string
@@ -43,10 +46,10 @@ export async function openTelephoneEmbedder(options: {
   }
 }
 
-/** A region with its frames: `frames` of 23 numbers, one behind the other. */
+/** A region with its frames: `frames` of 23 numbers, one after the other. */
 type Voice = { region: Region; frames: Float32Array }
 
-/** The frames of all regions, less their sliding mean, which runs over speech alone. */
+/** Returns the frames of all regions, with their sliding mean over speech alone subtracted. */
 function listen(samples: Float32Array, regions: readonly Region[]): Voice[] {
   const cepstra = regions.map((region) => mfcc(halveRate(samples, region)))
   const all = new Float32Array(cepstra.reduce((sum, { length }) => sum + length, 0))
@@ -63,7 +66,7 @@ function listen(samples: Float32Array, regions: readonly Region[]): Voice[] {
   })
 }
 
-/** The region at 8 kHz; the filter sees what lies beside it. */
+/** Returns the region at 8 kHz; the filter uses the audio on each side of it. */
 function halveRate(samples: Float32Array, { start, end }: Region): Float32Array {
   const from = Math.max(0, start - MARGIN)
   const resampler = createResampler(SAMPLE_RATE, TELEPHONE_RATE)
@@ -101,7 +104,7 @@ async function embedRegion(
   return embedded
 }
 
-/** The frames that lie in a window, at least one. */
+/** Returns the frames that lie in a window, at least one. */
 function spanOf(window: Region, region: Region, count: number): Span {
   const { step } = frameSizes(SAMPLE_RATE)
   const own = Math.max(1, framesIn(window.end - window.start, SAMPLE_RATE))
@@ -109,7 +112,10 @@ function spanOf(window: Region, region: Region, count: number): Span {
   return { from, to: from + own }
 }
 
-/** Groups spans, by their place in the list, that are heard in one call: sorted by start, up to 10 s together. */
+/**
+ * Groups spans, by their index in the list, that are embedded in one call: sorted by start, up to
+ * 10 s together.
+ */
 function stretchesOf(spans: readonly Span[]): number[][] {
   const order = spans.map((_, i) => i).sort((a, b) => spans[a]!.from - spans[b]!.from)
   const stretches: number[][] = []
@@ -124,7 +130,10 @@ function stretchesOf(spans: readonly Span[]): number[][] {
   return stretches
 }
 
-/** The layers run once over the stretch; beyond the ends of the region its first and last frame stand still. */
+/**
+ * Runs the layers once over the stretch; beyond the ends of the region its first and last frame
+ * repeat.
+ */
 async function embedStretch(
   session: Session,
   frames: Float32Array,

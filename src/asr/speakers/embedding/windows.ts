@@ -1,11 +1,11 @@
 import type { Region, WindowGrid } from './embedder.ts'
 
-/** Samples below which a region holds no voice to speak of: 0.1 s. */
+/** A region with fewer samples is too short for an embedding: 0.1 s. */
 export const MIN_REGION = 1600
 
 /**
- * Lays windows into a region: from its start on in steps of `hop` while they fit, and one that ends with
- * it. A region shorter than a window is one window; one below 0.1 s has none.
+ * Splits a region into windows: from its start in steps of `hop` while they fit, and one that ends
+ * with it. A region shorter than a window is one window; one below 0.1 s has none.
  */
 export function layWindows({ start, end }: Region, { length, hop }: WindowGrid): Region[] {
   if (end - start < MIN_REGION) return []
@@ -35,7 +35,9 @@ export function checkRegions(
   }
 }
 
-/** Makes the length of an embedding 1, in place. Throws when it is not a finite number. */
+/**
+ * Scales an embedding to length 1, in place. Throws when its length is zero or not a finite number.
+ */
 export function normalize(embedding: Float32Array): Float32Array {
   const length = Math.hypot(...embedding)
   if (!(length > 0 && length < Number.POSITIVE_INFINITY)) {

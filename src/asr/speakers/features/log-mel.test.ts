@@ -8,7 +8,7 @@ function noise(length: number, loudness = 0.1): Float32Array {
   return Float32Array.from({ length }, (_, i) => loudness * Math.sin(i * i * 0.7))
 }
 
-/** One frame by the formulas of Kaldi, one step after the other, with a Fourier transform by definition. */
+/** One frame by the formulas of Kaldi, step by step, with a Fourier transform by definition. */
 function plainFrame(samples: Float32Array): { mel: number[]; energy: number } {
   const scaled = [...samples].map((sample) => sample * 32_768)
   const mean = scaled.reduce((sum, sample) => sum + sample, 0) / 200

@@ -1,38 +1,39 @@
 import { createPowerSpectrum } from './power-spectrum.ts'
 
-/** How sound is cut and banded; frequencies in Hz. */
+/** How audio is framed and split into bands; frequencies in Hz. */
 export type MelFormat = { sampleRate: number; bins: number; low: number; high: number }
 
-/** Frames one behind the other: `bins` log energies each, and the log energy of the whole frame. */
+/** Consecutive frames: `bins` log energies each, and the log energy of the whole frame. */
 export type LogMel = { frames: number; mel: Float32Array; energy: Float32Array }
 
-/** Seconds of a frame, and from one to the next. */
+/** Length of a frame, and the step from one to the next, in seconds. */
 const [FRAME, STEP] = [0.025, 0.01]
 const PREEMPHASIS = 0.97
 /** Kaldi computes on 16-bit samples. */
 const FULL_SCALE = 32_768
 /**
- * Kaldi adds noise of one such step (dither), and models are trained with it. Here its mean power is added
- * instead, so results repeat. Without it the zeros of a gated call are values no model has met: they
- * took the equal error rate at 1.5 s from 4 % to 20 %, with it to 4.7 %.
+ * Kaldi adds noise of one such step (dither), and models are trained with it. Here its mean power
+ * is added instead, so that results are repeatable. Without it the zeros of a gated call are values
+ * that no model was trained on: they raised the equal error rate at 1.5 s from 4 % to 20 %, with it
+ * to 4.7 %.
  */
 const DITHER_POWER = 1
 
-/** Samples of a frame, and from one to the next. */
+/** Returns the samples of a frame, and from one to the next. */
 export function frameSizes(sampleRate: number): { length: number; step: number } {
   return { length: Math.round(sampleRate * FRAME), step: Math.round(sampleRate * STEP) }
 }
 
-/** Whole frames in so many samples: Kaldi's "snip edges". */
+/** Returns the number of whole frames in so many samples: Kaldi's "snip edges". */
 export function framesIn(samples: number, sampleRate: number): number {
   const { length, step } = frameSizes(sampleRate)
   return Math.max(0, Math.floor((samples - length) / step) + 1)
 }
 
 /**
- * Makes what computes the log mel energies of samples from -1 to 1, number for number like Kaldi's
- * compute-fbank-feats but for the dither (feature-window.cc, mel-computations.cc): mean removed, energy
- * taken, pre-emphasis, Povey window, power spectrum, triangular bands.
+ * Creates a function that computes the log mel energies of samples from -1 to 1. They equal those
+ * of Kaldi's compute-fbank-feats except for the dither (feature-window.cc, mel-computations.cc):
+ * mean removed, energy taken, pre-emphasis, Povey window, power spectrum, triangular bands.
  */
 export function createLogMel(format: MelFormat): (samples: Float32Array) => LogMel {
   const { sampleRate, bins } = format
@@ -45,7 +46,7 @@ export function createLogMel(format: MelFormat): (samples: Float32Array) => LogM
   const frame = new Float64Array(size)
   const power = new Float64Array(size / 2)
 
-  /** Fills `frame`; gives the energy before pre-emphasis. */
+  /** Fills `frame`; returns the energy before pre-emphasis. */
   function prepare(samples: Float32Array, start: number): number {
     let sum = 0
     for (let i = 0; i < length; i++) sum += samples[start + i]!
@@ -78,7 +79,7 @@ export function createLogMel(format: MelFormat): (samples: Float32Array) => LogM
   }
 }
 
-/** A Hann window to the power of 0.85, which goes to zero at its ends. */
+/** Returns a Hann window to the power of 0.85, which goes to zero at its ends. */
 function poveyWindow(length: number): Float64Array {
   return Float64Array.from({ length }, (_, i) => {
     return (0.5 - 0.5 * Math.cos((2 * Math.PI * i) / (length - 1))) ** 0.85
@@ -88,7 +89,10 @@ function poveyWindow(length: number): Float64Array {
 /** Spectrum bins from `first` on, each with its weight. */
 type Band = { first: number; weights: Float64Array }
 
-/** Triangles that are even in mel, each from the peak of the one before to the peak of the one behind. */
+/**
+ * Returns triangles evenly spaced in mel, each from the peak of the previous to the peak of the
+ * next.
+ */
 function melBands({ sampleRate, bins, low, high }: MelFormat, size: number): Band[] {
   const [from, to] = [melOf(low), melOf(high)]
   const delta = (to - from) / (bins + 1)
@@ -103,7 +107,7 @@ function melBands({ sampleRate, bins, low, high }: MelFormat, size: number): Ban
   })
 }
 
-/** What the dither would put into each band, behind pre-emphasis and window. */
+/** Returns the power that the dither would add to each band, after pre-emphasis and window. */
 function bandNoise(bands: readonly Band[], window: Float64Array, size: number): number[] {
   const power = DITHER_POWER * window.reduce((sum, weight) => sum + weight * weight, 0)
   return bands.map(({ first, weights }) => {

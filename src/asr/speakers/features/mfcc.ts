@@ -1,8 +1,8 @@
 import { createLogMel } from './log-mel.ts'
 
-/** Samples per second that the telephone model hears. */
+/** Samples per second of the telephone model's input. */
 export const TELEPHONE_RATE = 8000
-/** Numbers in a frame of it. */
+/** Numbers in one of its frames. */
 export const CEPSTRA = 23
 const LIFTER = 22
 
@@ -11,8 +11,9 @@ const logMel = createLogMel({ sampleRate: TELEPHONE_RATE, bins: CEPSTRA, low: 20
 const transform = liftedCosines()
 
 /**
- * Mel cepstra of 8 kHz samples from -1 to 1, frame by frame: 23 of 23 bands, liftered, the first replaced
- * by the log energy (Kaldi, feature-mfcc.cc with the `mfcc.conf` of callhome_diarization v2).
+ * Returns the mel cepstra of 8 kHz samples from -1 to 1, frame by frame: 23 of 23 bands, liftered,
+ * the first replaced by the log energy (Kaldi, feature-mfcc.cc with the `mfcc.conf` of
+ * callhome_diarization v2).
  */
 export function mfcc(samples: Float32Array): Float32Array {
   const { frames, mel, energy } = logMel(samples)
@@ -29,7 +30,9 @@ export function mfcc(samples: Float32Array): Float32Array {
   return cepstra
 }
 
-/** The orthonormal cosine transform (DCT-II) with the lifter 1 + 11 sin(πk / 22) in it. */
+/**
+ * Returns the orthonormal cosine transform (DCT-II) with the lifter 1 + 11 sin(πk / 22) included.
+ */
 function liftedCosines(): Float64Array {
   return Float64Array.from({ length: CEPSTRA * CEPSTRA }, (_, i) => {
     const [k, bin] = [Math.floor(i / CEPSTRA), i % CEPSTRA]

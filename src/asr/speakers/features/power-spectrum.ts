@@ -1,9 +1,9 @@
-/** Writes the power in each of the bins from 0 up to the Nyquist frequency, which is left out. */
+/** Writes the power in each of the bins from 0 up to the Nyquist frequency, which is excluded. */
 export type PowerSpectrum = (samples: Float64Array, power: Float64Array) => void
 
 /**
- * Makes the power spectrum of `size` real samples, a power of two: one complex transform of half the
- * size (radix 2, in place), whose halves are then parted into even and odd samples.
+ * Creates the power spectrum of `size` real samples, a power of two: one complex transform of half
+ * the size (radix 2, in place), whose result is then split into even and odd samples.
  */
 export function createPowerSpectrum(size: number): PowerSpectrum {
   const half = size / 2
@@ -14,7 +14,7 @@ export function createPowerSpectrum(size: number): PowerSpectrum {
   const sines = Float64Array.from({ length: half }, (_, k) => Math.sin((-2 * Math.PI * k) / size))
   const reversed = reversedBits(half)
 
-  /** `samples` are taken in pairs as complex numbers. */
+  /** Takes `samples` in pairs as complex numbers. */
   function transform(samples: Float64Array): void {
     for (let i = 0; i < half; i++) {
       real[i] = samples[2 * reversed[i]!]!

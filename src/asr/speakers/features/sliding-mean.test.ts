@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { subtractSlidingMean } from './sliding-mean.ts'
 
-/** The mean over 300 frames around `t`, moved inwards at the ends. */
+/** The mean over 300 frames around `t`, shifted inward at the ends. */
 function plainMean(values: readonly number[], t: number): number {
   const start = Math.max(0, Math.min(t - 150, values.length - 300))
   const window = values.slice(start, start + 300)

@@ -1,9 +1,10 @@
-/** Frames of the window: 3 s, as the telephone model was trained. */
+/** Frames of the window: 3 s, as in the training of the telephone model. */
 const WINDOW = 300
 
 /**
- * Takes off each number of a frame its mean over the 300 frames around it, or over all when there are
- * fewer; near an end the window is moved, not cut (Kaldi, SlidingWindowCmn with `center`). In place.
+ * Subtracts from each number of a frame its mean over the 300 frames around it, or over all when
+ * there are fewer; near an end the window is shifted, not cut (Kaldi, SlidingWindowCmn with
+ * `center`). In place.
  */
 export function subtractSlidingMean(frames: Float32Array, dimension: number): void {
   const count = frames.length / dimension

@@ -2,10 +2,10 @@ import type { RecognizedWords } from '../../../../src/text/document.ts'
 import type { Entity, EntityType } from '../../../../src/text/entities/entity-types.ts'
 import type { LabeledSentence } from './sentences.ts'
 
-/** Entities of one type: labelled, found, and found rightly. */
+/** Entities of one type: labeled, found, and correctly found. */
 export type Count = { labeled: number; found: number; right: number }
 
-/** More general types that are right as well, for they hide and announce the same words. */
+/** More general types that are also correct, because they hide and announce the same words. */
 const parents: Partial<Record<EntityType, EntityType>> = {
   NAME_GIVEN: 'NAME',
   NAME_FAMILY: 'NAME',
@@ -26,8 +26,9 @@ const parents: Partial<Record<EntityType, EntityType>> = {
 type Finder = (document: { text: string; heard: RecognizedWords[] }) => Entity[]
 
 /**
- * Counts what a finder gets right, by type. Right is the same or a more general type and at least half of the characters of
- * both, so that a span that is far too long is wrong as well.
+ * Counts the correct results of a finder, by type. Correct is the same or a more general type with
+ * at least half of the characters of both spans, so that a span that is far too long is wrong as
+ * well.
  */
 export function scoreFinder(
   find: Finder,
@@ -56,7 +57,7 @@ function matches(a: Pick<Entity, 'type' | 'from' | 'to'>, b: Entity): boolean {
   return type && common >= Math.max(a.to - a.from, b.to - b.from) / 2
 }
 
-/** Precision and recall over some types together; without any, over all. */
+/** Returns precision and recall over some types together; without any, over all. */
 export function totals(counts: ReadonlyMap<EntityType, Count>, types?: readonly EntityType[]) {
   const sum = { labeled: 0, found: 0, right: 0 }
   for (const [type, { labeled, found, right }] of counts) {

@@ -2,18 +2,21 @@ import { readFileSync } from 'node:fs'
 import type { RecognizedWords } from '../../../../src/text/document.ts'
 import type { EntityType } from '../../../../src/text/entities/entity-types.ts'
 
-/** A sentence whose entities are known. Offsets as in entities, `to` exclusive. */
+/** A sentence with known entities. Offsets as in entities, `to` exclusive. */
 export type LabeledSentence = {
   text: string
-  /** What the other channel said in between, as in a document. */
+  /** The words of the other channel in between, as in a document. */
   heard: RecognizedWords[]
   entities: { type: EntityType; from: number; to: number }[]
 }
 
-/** The files of labelled sentences; nothing is tuned to the frozen ones. */
+/** The files of labeled sentences; nothing is tuned to the frozen ones. */
 export type LabeledFile = 'frozen' | 'tuning' | 'calls-frozen' | 'calls-tuning'
 
-/** The sentences of a file, where `[TYPE words]` marks an entity; of a talk, what each channel says. */
+/**
+ * Returns the sentences of a file, where `[TYPE words]` marks an entity; for a call, the sentences
+ * of each channel.
+ */
 export function labeledSentences(file: LabeledFile): LabeledSentence[] {
   const lines = readFileSync(new URL(`${file}.txt`, import.meta.url), 'utf8').split('\n')
   return lines
