@@ -347,6 +347,8 @@ test('the folder of a session whose job is unknown waits beside, and comes back 
   const orphans = openOrphans(join(folder, 'orphans'), await openObjects(join(folder, 'objects')))
   const [unknown, ended] = [randomUUID(), randomUUID()]
   for (const id of [unknown, ended]) await (await openOrCreate(join(parent, id))).close()
+  // Left by a kill while it was created; a second one of this name must not stop a start.
+  await mkdir(join(parent, `${unknown}.new`))
   await removeStaleLiveFiles(parent, new Map([[ended, 'ended']]), orphans)
   assert.deepEqual(await readdir(parent), [])
   assert.deepEqual(await readdir(join(folder, 'orphans')), [`live-${unknown}`])

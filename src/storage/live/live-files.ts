@@ -51,13 +51,16 @@ export type LiveFiles = {
 /** The header of a RIFF file with one format and one data chunk. */
 const SOUND_START = 44
 
+/** Ends the name of a folder while it is created: a kill may leave it, with nothing acknowledged in it. */
+const UNFINISHED = '.new'
+
 /**
  * Creates the folder of a new session. It exists as a whole or not at all, and its name is on disk
  * before this resolves. A folder that already has files is an error.
  */
 export async function createLiveFiles(folder: string): Promise<LiveFiles> {
   const parent = dirname(folder)
-  const unfinished = `${folder}.new`
+  const unfinished = folder + UNFINISHED
   try {
     if (await mkdir(parent, { recursive: true })) await syncFolder(dirname(parent))
     await rm(unfinished, { recursive: true, force: true })
@@ -234,6 +237,7 @@ export async function removeStaleLiveFiles(
     const fate = fates.get(name) ?? 'unknown'
     if (fate === 'open') continue
     const folder = join(parent, name)
-    await (orphans && fate === 'unknown' ? orphans.addSession(folder) : removeLiveFiles(folder))
+    const isKept = orphans && fate === 'unknown' && !name.endsWith(UNFINISHED)
+    await (isKept ? orphans.addSession(folder) : removeLiveFiles(folder))
   }
 }
