@@ -204,7 +204,11 @@ export class LiveService {
     if (this.#closing.signal.aborted) return 1012
     const { job } = holder
     if (!this.#comings.take(job)) return 1013
-    if (job.status === 'queued' && (await this.#findRefusal(job.account))) return 1013
+    // Where live recognition is off, the session fails below instead of waiting for a place.
+    const isOffered =
+      this.#options.speech.live !== undefined && this.#options.config.live.slots !== 0
+    const isFirst = isOffered && job.status === 'queued'
+    if (isFirst && (await this.#findRefusal(job.account))) return 1013
     // The session counts as begun: from here on it can end without a client.
     this.#awaited.remove(holder.job.id)
     const opened = await this.#held.hold(holder.job)
