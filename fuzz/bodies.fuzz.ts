@@ -43,7 +43,7 @@ const places: ((large: { list: unknown[]; map: object; text: string }) => object
 ]
 
 /** What to send; a counterexample is printed, so it is built only for the request. */
-const asked = fc.record({
+const requested = fc.record({
   path: fc.constantFrom('/v2/pre-recorded', '/v2/live', '/v2/upload', '/v2/deliveries/resend'),
   value: values,
   count: fc.integer({ min: 1000, max: 150_000 }),
@@ -55,7 +55,7 @@ function bodyOf({
   value,
   count,
   place,
-}: typeof asked extends fc.Arbitrary<infer T> ? T : never) {
+}: typeof requested extends fc.Arbitrary<infer T> ? T : never) {
   const unit = JSON.stringify(value).length + 9
   const list = Array(Math.min(count, Math.floor(1_000_000 / unit))).fill(value)
   const map = Object.fromEntries(list.map((own, i) => [`k${i}`, own]))
@@ -80,7 +80,7 @@ async function post(url: string, init: RequestInit) {
 // The first long body starts the thread.
 await send('/v2/live', Buffer.from(`{"x":"${'x'.repeat(SHORT_BYTES)}"}`))
 
-await fuzz('bodies', asked, async (one) => {
+await fuzz('bodies', requested, async (one) => {
   const body = bodyOf(one)
   const before = process.threadCpuUsage()
   await Promise.all(Array.from({ length: AT_ONCE }, () => send(one.path, body)))

@@ -5,13 +5,13 @@ import Fastify from 'fastify'
 import { formOptions, readParts } from '../src/api/bodies/form-stream.ts'
 import { readAudioPart } from '../src/api/bodies/multipart-audio.ts'
 import { AppError } from '../src/errors.ts'
-import { askRaw, ownHeaders } from '../test/support/hostile-requests.ts'
+import { ownHeaders, requestRaw } from '../test/support/hostile-requests.ts'
 import { hum } from '../test/support/recordings.ts'
 import { startServer } from '../test/support/start-server.ts'
 import { mutated } from './mutations.ts'
 import { fuzz } from './run.ts'
 
-const sound = Buffer.from(hum(0.01)).toString('latin1')
+const recording = Buffer.from(hum(0.01)).toString('latin1')
 
 function form(...parts: [head: string, content: string][]): Buffer {
   const text = parts.map(([head, content]) => `--b\r\n${head}\r\n\r\n${content}\r\n`)
@@ -19,14 +19,17 @@ function form(...parts: [head: string, content: string][]): Buffer {
 }
 
 const disposition = 'Content-Disposition: form-data; name='
-const audio: [string, string] = [`${disposition}"audio"; filename="a.wav"`, sound]
+const audio: [string, string] = [`${disposition}"audio"; filename="a.wav"`, recording]
 const forms = [
   form(audio),
   form([`${disposition}"x"`, 'y'], audio, [`${disposition}"z"; filename="z"`, 'z'.repeat(300)]),
-  form([`${disposition}audio; filename*=UTF-8''%e2%82%ac.wav\r\nContent-Type: audio/wav`, sound]),
+  form([
+    `${disposition}audio; filename*=UTF-8''%e2%82%ac.wav\r\nContent-Type: audio/wav`,
+    recording,
+  ]),
   form([
     `${disposition}"audio"\r\nContent-Type: multipart/mixed; boundary=c`,
-    `--c\r\n\r\n${sound}\r\n--c--`,
+    `--c\r\n\r\n${recording}\r\n--c--`,
   ]),
   form([
     `${disposition}"audio"; filename="\\"\\\\.wav"\r\nContent-Transfer-Encoding: base64`,
@@ -74,7 +77,7 @@ async function parse(contentType: string, body: Buffer): Promise<void> {
 async function send(contentType: string, body: Buffer): Promise<void> {
   const head = `content-type: ${contentType}\r\ncontent-length: ${body.length}\r\n\r\n`
   const start = `POST /v2/upload HTTP/1.1\r\n${ownHeaders(server)}`
-  const { status } = await askRaw(server, `${start}${head}${body.toString('latin1')}`)
+  const { status } = await requestRaw(server, `${start}${head}${body.toString('latin1')}`)
   assert.ok([200, 400, 413, 415].includes(status), `answered ${status}`)
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { readFields } from '../src/api/bodies/validation.ts'
 import { preRecordedRequest } from '../src/api/schemas/pre-recorded-request.ts'
 import { AppError } from '../src/errors.ts'
-import { askRaw, ownHeaders } from '../test/support/hostile-requests.ts'
+import { ownHeaders, requestRaw } from '../test/support/hostile-requests.ts'
 import { upload } from '../test/support/http-client.ts'
 import { hum } from '../test/support/recordings.ts'
 import { startServer } from '../test/support/start-server.ts'
@@ -108,7 +108,7 @@ function read(bytes: Buffer): Json | undefined {
 async function send(body: Buffer): Promise<void> {
   const head = `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
   const start = `POST /v2/pre-recorded HTTP/1.1\r\n${ownHeaders(server)}`
-  const { status } = await askRaw(server, `${start}${head}${body.toString('latin1')}`)
+  const { status } = await requestRaw(server, `${start}${head}${body.toString('latin1')}`)
   assert.ok([201, 400, 413, 422, 429].includes(status), `answered ${status}`)
 }
 

@@ -68,8 +68,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const speech = overrides.speech ?? createSpeechEngine(engineOptions(config, { log, metrics }))
   made.defer(() => speech.close())
 
-  const composer = new ResultBuilder({ log })
-  made.defer(() => composer.close())
+  const resultBuilder = new ResultBuilder({ log })
+  made.defer(() => resultBuilder.close())
   const liveText = new LiveText({ log })
   made.defer(() => liveText.close())
 
@@ -81,7 +81,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const base = { config, log, metrics, tracing, storage, speech }
   const { drainMs = DRAIN_MS, graceMs } = overrides
-  const jobs = new Jobs({ ...base, composer, onEvents, onDeleted, graceMs })
+  const jobs = new Jobs({ ...base, resultBuilder, onEvents, onDeleted, graceMs })
   made.defer(() => jobs.close())
 
   const live = new LiveService({ ...base, liveText, onEvents })

@@ -36,7 +36,7 @@ const { decoded, dispose } = await decodeCorpus(usable)
 const halves: [Outcome[], Outcome[]] = [[], []]
 let index = 0
 for (const [recording, pcm] of decoded) {
-  const samples = await hear(readSamples(pcm.path, 0, pcm.samples))
+  const samples = await recognize(readSamples(pcm.path, 0, pcm.samples))
   const { right } = judge(recording, samples)
   halves[index++ % 2]!.push(
     ...samples.map((sample) => ({ ...sample, right: right.get(sample) === true })),
@@ -65,7 +65,7 @@ report({
 })
 report({ bench: 'calibration', corpus: name, fittedOn: 'all', ...fit([...fitted, ...tested]) })
 
-async function hear(audio: Float32Array): Promise<Sample[]> {
+async function recognize(audio: Float32Array): Promise<Sample[]> {
   const signal = new AbortController().signal
   const segments = cutSegments(await detector.detect(audio), audio.length, fileSegments)
   const samples: Sample[] = []

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Said, SpeakerTurn } from './diarization-error.ts'
+import type { SpeakerTurn, SpokenText } from './diarization-error.ts'
 
 /** A recording of which it is known who speaks when, and, where `said` is there, who says what. */
 export type Conversation = {
@@ -10,7 +10,7 @@ export type Conversation = {
   file: string
   group: string
   turns: SpeakerTurn[]
-  said: Said | undefined
+  reference: SpokenText | undefined
 }
 
 type ManifestItem = {
@@ -37,7 +37,7 @@ export async function readConversations(): Promise<Conversation[]> {
       file: join(folder, file),
       group,
       turns: parseRttm(readFileSync(join(folder, rttm!), 'utf8')),
-      said: saidIn(utterances ?? []),
+      reference: referenceIn(utterances ?? []),
     }))
 }
 
@@ -51,11 +51,11 @@ function parseRttm(text: string): SpeakerTurn[] {
 }
 
 /** Undefined unless each utterance has its speaker and text. */
-function saidIn(utterances: NonNullable<ManifestItem['utterances']>): Said | undefined {
-  const said = new Map<string, string>()
+function referenceIn(utterances: NonNullable<ManifestItem['utterances']>): SpokenText | undefined {
+  const reference = new Map<string, string>()
   for (const { speaker, text } of utterances) {
     if (!speaker || !text) return undefined
-    said.set(speaker, `${said.get(speaker) ?? ''} ${text}`)
+    reference.set(speaker, `${reference.get(speaker) ?? ''} ${text}`)
   }
-  return said.size > 0 ? said : undefined
+  return reference.size > 0 ? reference : undefined
 }

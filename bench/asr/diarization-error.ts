@@ -29,7 +29,7 @@ export function diarizationError(
   { collar }: { collar: number },
 ): DiarizationError {
   const end = Math.max(0, ...[...reference, ...found].map((turn) => turn.end))
-  const [said, heard] = [paint(reference, end), paint(found, end)]
+  const [phrase, hypothesis] = [label(reference, end), label(found, end)]
   const counted = new Uint8Array(Math.ceil(end / STEP)).fill(1)
   for (const { start, end } of collar > 0 ? reference : []) {
     for (const edge of [start, end]) {
@@ -40,16 +40,16 @@ export function diarizationError(
   const shared = (a: Uint8Array, b: Uint8Array) => {
     return counted.reduce((sum, on, t) => sum + (on && a[t] && b[t] ? 1 : 0), 0)
   }
-  const right = bestTotal(said.map((a) => heard.map((b) => shared(a, b))))
+  const right = bestTotal(phrase.map((a) => hypothesis.map((b) => shared(a, b))))
   let [speech, both, missed, missedOverlap, total] = [0, 0, 0, 0, 0]
   for (const [t, on] of counted.entries()) {
     if (!on) continue
-    const [voices, answers] = [countAt(said, t), countAt(heard, t)]
-    speech += voices
+    const [speakers, answers] = [countAt(phrase, t), countAt(hypothesis, t)]
+    speech += speakers
     total += answers
-    both += Math.min(voices, answers)
-    missed += Math.max(0, voices - answers)
-    if (answers > 0) missedOverlap += Math.max(0, voices - answers)
+    both += Math.min(speakers, answers)
+    missed += Math.max(0, speakers - answers)
+    if (answers > 0) missedOverlap += Math.max(0, speakers - answers)
   }
   const inSeconds = {
     speech,
@@ -62,7 +62,7 @@ export function diarizationError(
   return inSeconds
 }
 
-function paint(turns: readonly SpeakerTurn[], end: number): Uint8Array[] {
+function label(turns: readonly SpeakerTurn[], end: number): Uint8Array[] {
   const lanes = new Map<string, Uint8Array>()
   for (const { start, end: to, speaker } of turns) {
     const lane = lanes.get(speaker) ?? new Uint8Array(Math.ceil(end / STEP))
@@ -85,19 +85,22 @@ function bestTotal(weights: readonly (readonly number[])[]): number {
 }
 
 /** What each speaker said, by name. */
-export type Said = ReadonlyMap<string, string>
+export type SpokenText = ReadonlyMap<string, string>
 
 /**
  * Word errors with speakers counted (cpWER: Watanabe et al., CHiME-6, 2020): the texts of both sides are paired
  * so that the errors are fewest; a speaker without a partner is missed or invented as a whole.
  */
-export function speakerWordErrors(reference: Said, found: Said) {
-  const [said, heard] = [[...reference.values()], [...found.values()]]
-  const size = Math.max(said.length, heard.length)
+export function speakerWordErrors(reference: SpokenText, found: SpokenText) {
+  const [phrase, hypothesis] = [[...reference.values()], [...found.values()]]
+  const size = Math.max(phrase.length, hypothesis.length)
   const costs = Array.from({ length: size }, (_, i) => {
-    return Array.from({ length: size }, (_, j) => wordErrors(said[i] ?? '', heard[j] ?? '').errors)
+    return Array.from(
+      { length: size },
+      (_, j) => wordErrors(phrase[i] ?? '', hypothesis[j] ?? '').errors,
+    )
   })
   const errors = assign(costs).reduce((sum, j, i) => sum + costs[i]![j]!, 0)
-  const words = said.reduce((sum, text) => sum + comparableWords(text).length, 0)
+  const words = phrase.reduce((sum, text) => sum + comparableWords(text).length, 0)
   return { errors, words }
 }

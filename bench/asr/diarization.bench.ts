@@ -22,7 +22,7 @@ import { type Conversation, readConversations } from './diarization-corpus.ts'
 import { diarizationError, type SpeakerTurn, speakerWordErrors } from './diarization-error.ts'
 
 /** What was found in one recording, before speakers are told apart. */
-type Heard = { transcript: Transcript; voices: ChannelWindows[]; seconds: number }
+type Recognized = { transcript: Transcript; clusters: ChannelWindows[]; seconds: number }
 
 /** Sums over the recordings of a group. */
 type Sums = Record<
@@ -49,17 +49,20 @@ const embedder = await openTelephoneEmbedder({ modelPath: telephoneModelPath })
 await using folder = await disposableFolder()
 const groups = new Map<string, Sums>()
 const busy = { recognition: 0, embedding: 0, clustering: 0, audio: 0 }
-let longest: Heard | undefined
+let longest: Recognized | undefined
 
 for (const conversation of await readConversations()) {
-  const heard = await hear(conversation)
-  if (heard.seconds > (longest?.seconds ?? 0)) longest = heard
+  const hypothesis = await run(conversation)
+  if (hypothesis.seconds > (longest?.seconds ?? 0)) longest = hypothesis
   for (const [mode, exact] of [
     ['known', countIn(conversation.turns)],
     ['automatic', 0],
   ] as const) {
     const started = performance.now()
-    const spoken = diarize(heard.transcript, { voices: heard.voices, counts: { exact } })
+    const spoken = diarize(hypothesis.transcript, {
+      embeddings: hypothesis.clusters,
+      counts: { exact },
+    })
     if (mode === 'automatic') busy.clustering += (performance.now() - started) / 1000
     const key = `${conversation.group}/${mode}`
     const sums = groups.get(key) ?? emptySums()
@@ -86,7 +89,7 @@ report({
 if (longest) for (const minutes of [10, 60, 180]) reportGrowth(longest, minutes)
 
 /** Recognises a recording as a job does, then listens to its voices, one channel after the other. */
-async function hear({ id, file }: Conversation): Promise<Heard> {
+async function run({ id, file }: Conversation): Promise<Recognized> {
   const media = await decodeMedia(file, `${folder.path}/${id}`, {
     nameHint: file,
     signal,
@@ -97,22 +100,22 @@ async function hear({ id, file }: Conversation): Promise<Heard> {
   const batches = await Promise.all(
     channels.map(async (pcm) => {
       const planned = engine.planBatches(await engine.findSpeech(pcm, { signal }))
-      const heard = await Promise.all(
+      const hypothesis = await Promise.all(
         planned.map((batch) => engine.recognize(pcm, batch, { signal })),
       )
-      return heard.map((segments) => ({ channel: pcm.channel, segments }))
+      return hypothesis.map((segments) => ({ channel: pcm.channel, segments }))
     }),
   )
   const transcript = assembleTranscript(batches.flat())
   const recognized = performance.now()
-  const voices: ChannelWindows[] = []
+  const clusters: ChannelWindows[] = []
   for (const { channel, path, samples } of channels) {
     const words = transcript.utterances
       .filter((own) => own.channel === channel)
       .flatMap((own) => own.words)
     const regions = speechRegions(words, samples)
     const pcm = readSamples(path, 0, samples)
-    voices.push({
+    clusters.push({
       channel,
       windows: await embedder.embed(pcm, regions, { signal, grids: [diarizationGrid] }),
     })
@@ -120,7 +123,7 @@ async function hear({ id, file }: Conversation): Promise<Heard> {
   busy.recognition += (recognized - started) / 1000
   busy.embedding += (performance.now() - recognized) / 1000
   busy.audio += media.duration
-  return { transcript, voices, seconds: media.duration }
+  return { transcript, clusters, seconds: media.duration }
 }
 
 function countIn(turns: readonly SpeakerTurn[]): number {
@@ -144,7 +147,11 @@ function emptySums(): Sums {
   }
 }
 
-function note(sums: Sums, { turns, said }: Conversation, spoken: ReturnType<typeof diarize>): void {
+function note(
+  sums: Sums,
+  { turns, reference }: Conversation,
+  spoken: ReturnType<typeof diarize>,
+): void {
   const found = joinWords(spoken)
   const lenient = diarizationError(turns, found, { collar: 0.25 })
   const strict = diarizationError(turns, found, { collar: 0 })
@@ -156,13 +163,13 @@ function note(sums: Sums, { turns, said }: Conversation, spoken: ReturnType<type
   const miscount = Math.abs(countIn(found) - countIn(turns))
   sums.countErrors += miscount
   if (miscount === 0) sums.countsRight++
-  if (!said) return
+  if (!reference) return
   const texts = new Map<string, string>()
   for (const { speaker, words } of spoken) {
     const text = words.map((word) => word.text).join(' ')
     texts.set(String(speaker), `${texts.get(String(speaker)) ?? ''} ${text}`)
   }
-  const { errors, words } = speakerWordErrors(said, texts)
+  const { errors, words } = speakerWordErrors(reference, texts)
   sums.words += words
   sums.wordErrors += errors
 }
@@ -201,7 +208,7 @@ function summarize(sums: Sums) {
 }
 
 /** Tells speakers apart in a recording that is the longest one over and over. */
-function reportGrowth({ transcript, voices, seconds }: Heard, minutes: number): void {
+function reportGrowth({ transcript, clusters, seconds }: Recognized, minutes: number): void {
   const times = Array.from({ length: Math.ceil((minutes * 60) / seconds) }, (_, i) => i * seconds)
   const utterances = times.flatMap((late) => {
     return transcript.utterances
@@ -215,7 +222,7 @@ function reportGrowth({ transcript, voices, seconds }: Heard, minutes: number): 
       }))
       .filter(({ words }) => words.at(-1)!.end < minutes * 60)
   })
-  const longer = voices.map(({ channel, windows }) => {
+  const longer = clusters.map(({ channel, windows }) => {
     const repeated = times.flatMap((late) => {
       const shift = Math.round(late * 16_000)
       return windows.map((window) => ({
@@ -227,7 +234,7 @@ function reportGrowth({ transcript, voices, seconds }: Heard, minutes: number): 
     return { channel, windows: repeated.filter(({ end }) => end < minutes * 60 * 16_000) }
   })
   const started = performance.now()
-  diarize({ utterances }, { voices: longer, counts: {} })
+  diarize({ utterances }, { embeddings: longer, counts: {} })
   report({
     bench: 'diarization',
     group: 'growth',

@@ -10,24 +10,26 @@ export function judge<T extends Pick<Word, 'text' | 'start'>>(
   { transcript, words: reference }: Recording,
   words: readonly T[],
 ): Judgment<T> {
-  const heard = words.flatMap((word) => comparableWords(word.text).map((text) => ({ word, text })))
+  const hypothesis = words.flatMap((word) =>
+    comparableWords(word.text).map((text) => ({ word, text })),
+  )
   const timed = (reference ?? []).flatMap((word) => {
     return comparableWords(word.word).map((text) => ({ text, start: word.start }))
   })
-  const said =
+  const phrase =
     timed.length > 0
       ? timed
       : comparableWords(transcript ?? '').map((text) => ({ text, start: null }))
   const right = new Map(words.map((word) => [word, true]))
   const startErrors: number[] = []
   const pairs = alignWords(
-    said.map((s) => s.text),
-    heard.map((h) => h.text),
+    phrase.map((s) => s.text),
+    hypothesis.map((h) => h.text),
   )
   for (const [a, b] of pairs) {
     if (!b) continue
-    const { word } = heard[b.index]!
-    const start = a ? said[a.index]!.start : null
+    const { word } = hypothesis[b.index]!
+    const start = a ? phrase[a.index]!.start : null
     if (!b.same) right.set(word, false)
     else if (start !== null) startErrors.push(Math.abs(word.start - start))
   }

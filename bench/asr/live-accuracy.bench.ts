@@ -9,7 +9,7 @@ import type { Word } from '../../src/transcript/transcript.ts'
 import { wordErrors } from '../../src/transcript/word-errors.ts'
 import { decodeCorpus, readCorpus } from '../corpus.ts'
 import { report } from '../report.ts'
-import { type LiveHearing, transcribeLive } from './live-transcribe.ts'
+import { type LiveRecognition, transcribeLive } from './live-transcribe.ts'
 import { transcribe } from './transcribe.ts'
 
 const { models, workers } = readConfig({})
@@ -22,20 +22,20 @@ await engine.checkReady({ signal: new AbortController().signal })
 
 type Group = { words: number; live: number; cleaned: number; recorded: number; invented: number }
 const groups = new Map<string, Group>()
-const finals: LiveHearing['finals'] = []
+const finals: LiveRecognition['finals'] = []
 for (const [{ group, transcript }, pcm] of decoded) {
   if (transcript === null) continue
   const sums = groups.get(group) ?? { words: 0, live: 0, cleaned: 0, recorded: 0, invented: 0 }
   groups.set(group, sums)
-  const heard = await transcribeLive(engine.live!, pcm)
+  const recognized = await transcribeLive(engine.live!, pcm)
   const cleaned = await transcribeLive(engine.live!, pcm, { isEnhanced: true })
-  finals.push(...heard.finals)
+  finals.push(...recognized.finals)
   if (transcript === '') {
-    sums.invented += heard.words.length + cleaned.words.length
+    sums.invented += recognized.words.length + cleaned.words.length
     continue
   }
   const recorded = await transcribe(engine, pcm)
-  const { errors, referenceWords } = wordErrors(transcript, textOf(heard.words))
+  const { errors, referenceWords } = wordErrors(transcript, textOf(recognized.words))
   sums.words += referenceWords
   sums.live += errors
   sums.cleaned += wordErrors(transcript, textOf(cleaned.words)).errors

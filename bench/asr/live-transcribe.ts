@@ -19,7 +19,7 @@ import {
 import type { Word } from '../../src/transcript/transcript.ts'
 
 /** What a session hears of a recording, and how long each final took, in seconds. */
-export type LiveHearing = {
+export type LiveRecognition = {
   words: Word[]
   finals: { seconds: number; took: number }[]
 }
@@ -39,16 +39,18 @@ export async function transcribeLive(
   live: LiveRecognizer,
   pcm: PcmFile,
   { isEnhanced = false, endpointing = usualEndpointing } = {},
-): Promise<LiveHearing> {
+): Promise<LiveRecognition> {
   const path = `${pcm.path}.live`
-  const hearing: LiveHearing = { words: [], finals: [] }
+  const hearing: LiveRecognition = { words: [], finals: [] }
   let last: LastWord | null = null
   for (const found of await findUtterances(live, pcm, { path, isEnhanced, endpointing })) {
     const { start, end } = found.segment
     const started = performance.now()
     const utterance = { ...found, segment: startAfter(found, last) }
-    const heard = await live.recognizeFinal(utterance, { signal })
-    const words: readonly Word[] = isAlone(found) ? heard.words : withoutRepeat(heard.words, last)
+    const recognized = await live.recognizeFinal(utterance, { signal })
+    const words: readonly Word[] = isAlone(found)
+      ? recognized.words
+      : withoutRepeat(recognized.words, last)
     last = words.at(-1) ?? last
     const took = (performance.now() - started) / 1000
     hearing.finals.push({ seconds: (end - start) / SAMPLE_RATE, took })
@@ -69,7 +71,7 @@ export async function findUtterances(
   }: { path: string; isEnhanced: boolean; endpointing: EndpointingOptions },
 ): Promise<(UtteranceSegments & { path: string })[]> {
   const format = { encoding: 's16' as const, sampleRate: SAMPLE_RATE, channels: 1 }
-  const sound = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
+  const audio = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
   const endpointer = createEndpointer(endpointing)
   const state: EndpointState = initialEndpoint()
   const utterances: (UtteranceSegments & { path: string })[] = []
@@ -83,7 +85,7 @@ export async function findUtterances(
   }
   for (let frames = 1; frames > 0; ) {
     const request = { from: state.frame, frames: pcm.samples, isEnd: true }
-    const { probabilities, levels } = await live.listen(sound, request, { signal })
+    const { probabilities, levels } = await live.listen(audio, request, { signal })
     frames = probabilities[0]!.length
     for (const [i, probability] of probabilities[0]!.entries()) {
       take(endpointer.step(state, probability, levels[0]![i]!))

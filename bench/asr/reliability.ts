@@ -10,11 +10,13 @@ export function reliability(all: readonly Judged[]) {
     const own = all.filter(({ confidence }) => Math.min(9, Math.floor(confidence * 10)) === i)
     return {
       count: own.length,
-      said: meanOf(own.map((word) => word.confidence)),
+      reference: meanOf(own.map((word) => word.confidence)),
       right: meanOf(own.map((word) => Number(word.right))),
     }
   })
-  const gaps = bins.map(({ count, said, right }) => (count / all.length) * Math.abs(said - right))
+  const gaps = bins.map(
+    ({ count, reference, right }) => (count / all.length) * Math.abs(reference - right),
+  )
   return {
     words: all.length,
     calibrationError: gaps.reduce((sum, gap) => sum + gap, 0),
@@ -25,9 +27,9 @@ export function reliability(all: readonly Judged[]) {
       ),
     ),
     columns: 'words, said %, right %',
-    curve: bins.map(({ count, said, right }) => [
+    curve: bins.map(({ count, reference, right }) => [
       count,
-      Math.round(said * 100),
+      Math.round(reference * 100),
       Math.round(right * 100),
     ]),
   }

@@ -9,10 +9,14 @@ export async function transcribe(
 ): Promise<{ words: Word[]; uncovered: number }> {
   const signal = new AbortController().signal
   const batches = engine.planBatches(await engine.findSpeech(pcm, { signal }))
-  const heard = await Promise.all(batches.map((batch) => engine.recognize(pcm, batch, { signal })))
-  const { utterances } = assembleTranscript(heard.map((segments) => ({ channel: 0, segments })))
+  const recognized = await Promise.all(
+    batches.map((batch) => engine.recognize(pcm, batch, { signal })),
+  )
+  const { utterances } = assembleTranscript(
+    recognized.map((segments) => ({ channel: 0, segments })),
+  )
   return {
     words: utterances.flatMap((utterance) => utterance.words),
-    uncovered: heard.flat().reduce((sum, segment) => sum + segment.uncovered, 0),
+    uncovered: recognized.flat().reduce((sum, segment) => sum + segment.uncovered, 0),
   }
 }

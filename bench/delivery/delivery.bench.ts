@@ -30,7 +30,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
 const receivers = startSpeaking<ReceiverOrder, ReceiverReport>(
   new URL('receiver-process.ts', import.meta.url),
 )
-const { healthy, stalled } = await receivers.hear('ready')
+const { healthy, stalled } = await receivers.receive('ready')
 const callbackUrl = `${healthy}/callback`
 
 type Run = {
@@ -67,15 +67,15 @@ async function run({ stalledEvents }: { stalledEvents: number }): Promise<Run> {
     })
     const queued = new Set(readQueued(folder, healthy).map(({ id }) => id))
     const sender = startSender(folder)
-    const { at: began } = await sender.hear('began')
+    const { at: began } = await sender.receive('began')
     await expect(queued.size)
     sender.tell({ ...PACED, callbackUrl })
     await expect(queued.size + PACED.jobs * EVENTS_OF_JOB)
     const bytes = await peakMemory(sender.process)
     sender.tell('close')
-    const { longestHeldMs } = await sender.hear('closed')
+    const { longestHeldMs } = await sender.receive('closed')
     receivers.tell('tell')
-    const { came, mostStalled } = await receivers.hear('came')
+    const { came, mostStalled } = await receivers.receive('came')
     const all = readQueued(folder, healthy)
     const known = new Set(all.map(({ id }) => id))
     const [early, late] = [
@@ -103,12 +103,12 @@ async function runSession(): Promise<void> {
   const folder = await temporaryFolder()
   await fillStore(folder, (db) => queueSession(db, { callbackUrl, messages: MESSAGES }))
   const sender = startSender(folder)
-  const { at: began } = await sender.hear('began')
+  const { at: began } = await sender.receive('began')
   await expect(MESSAGES)
   sender.tell('close')
-  await sender.hear('closed')
+  await sender.receive('closed')
   receivers.tell('tell')
-  const { came } = await receivers.hear('came')
+  const { came } = await receivers.receive('came')
   const { events, lastAt, lost, doubled, invented, outOfOrder } = outcomeOf(
     readQueued(folder, healthy),
     came,
@@ -130,7 +130,7 @@ function startSender(folder: string) {
 
 async function expect(expected: number): Promise<void> {
   receivers.tell({ expected })
-  await receivers.hear('expected')
+  await receivers.receive('expected')
 }
 
 function rateOf(runs: readonly Run[]): number {

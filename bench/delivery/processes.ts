@@ -6,7 +6,7 @@ export type Speaking<Order, Report extends { kind: string }> = {
   process: ChildProcess
   tell(order: Order): void
   /** What it says next of a kind; rejects when it ends without it. */
-  hear<Kind extends Report['kind']>(kind: Kind): Promise<Extract<Report, { kind: Kind }>>
+  receive<Kind extends Report['kind']>(kind: Kind): Promise<Extract<Report, { kind: Kind }>>
   stop(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export function startSpeaking<Order extends object | string, Report extends { ki
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  const said: Report[] = []
+  const phrase: Report[] = []
   const listeners = new Set<() => void>()
   const notify = () => listeners.forEach((look) => void look())
   let isOver = false
@@ -29,17 +29,17 @@ export function startSpeaking<Order extends object | string, Report extends { ki
     notify()
   })
   child.on('message', (report: Report) => {
-    said.push(report)
+    phrase.push(report)
     notify()
   })
   return {
     process: child,
     tell: (order) => void child.send(order),
-    hear(kind) {
+    receive(kind) {
       return new Promise((resolve, reject) => {
         function look(): void {
-          const at = said.findIndex((report) => report.kind === kind)
-          if (at >= 0) resolve(said.splice(at, 1)[0] as Extract<Report, { kind: typeof kind }>)
+          const at = phrase.findIndex((report) => report.kind === kind)
+          if (at >= 0) resolve(phrase.splice(at, 1)[0] as Extract<Report, { kind: typeof kind }>)
           else if (isOver) reject(new Error(`${script} ended before it said "${kind}"`))
           else return
           listeners.delete(look)

@@ -9,7 +9,7 @@ export type Attacker = {
   /** Address of a receiver of the attacker on loopback, without a slash at its end: see `sources.ts`. */
   sources: string
   /** Sends a request with the attacker's key; counts its answer, and resolves to it. */
-  ask(path: string, init?: Ask): Promise<AskedAnswer>
+  send(path: string, init?: Request): Promise<RequestAnswer>
   count(what: string): void
   /** Takes bytes from the budget of the attack; false when there are none left. */
   spend(bytes: number): boolean
@@ -17,7 +17,7 @@ export type Attacker = {
   repeat(places: number, act: (place: number) => Promise<void>): Promise<void>
 }
 
-export type Ask = {
+export type Request = {
   method?: string
   json?: unknown
   /** JSON as it is to be sent. */
@@ -26,7 +26,7 @@ export type Ask = {
   headers?: Record<string, string>
 }
 
-export type AskedAnswer = { status: number; text: string }
+export type RequestAnswer = { status: number; text: string }
 
 /** One attack, what it needs around the server, and what it must leave alone to be bounded. */
 export type Attack = {
@@ -49,7 +49,7 @@ export function createAttacker(
   let left = BUDGET_BYTES
   const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1)
 
-  async function ask(path: string, { json, text, ...init }: Ask = {}): Promise<AskedAnswer> {
+  async function send(path: string, { json, text, ...init }: Request = {}): Promise<RequestAnswer> {
     const sent = text ?? (json === undefined ? undefined : JSON.stringify(json))
     const body = sent ?? init.body
     if (typeof body === 'string' && !spend(body.length)) return { status: 0, text: '' }
@@ -92,7 +92,7 @@ export function createAttacker(
     await Promise.all(Array.from({ length: places }, (_, place) => run(place)))
   }
 
-  return { url, key, signal, sources, ask, count, spend, repeat }
+  return { url, key, signal, sources, send, count, spend, repeat }
 }
 
 /** What went wrong, in a word that counts can be kept by. */

@@ -21,8 +21,12 @@ const { values } = parseArgs({
 
 const known = Object.keys(attacks)
 const wanted = values.attack ?? ['']
-const names = known.filter((name) => wanted.some((wish) => name === wish || isGroup(name, wish)))
-const unknown = wanted.filter((wish) => !known.some((name) => name === wish || isGroup(name, wish)))
+const names = known.filter((name) =>
+  wanted.some((request) => name === request || isGroup(name, request)),
+)
+const unknown = wanted.filter(
+  (request) => !known.some((name) => name === request || isGroup(name, request)),
+)
 if (unknown.length > 0) {
   console.error(`Cannot find the attack ${unknown.join(', ')}; there are: ${known.join(', ')}`)
   process.exit(2)
@@ -40,8 +44,8 @@ for (const attack of names) {
 }
 
 /** `json-` and nothing at all stand for all attacks that begin so. */
-function isGroup(name: string, wish: string): boolean {
-  return (wish === '' || wish.endsWith('-')) && name.startsWith(wish)
+function isGroup(name: string, request: string): boolean {
+  return (request === '' || request.endsWith('-')) && name.startsWith(request)
 }
 
 function tell(attack: string, measured: Measured): void {

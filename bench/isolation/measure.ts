@@ -69,7 +69,7 @@ async function startAttacker(): Promise<Started> {
   })
   const ended = once(child, 'exit')
   const counts: Record<string, number> = {}
-  child.on('message', (told) => void Object.assign(counts, told))
+  child.on('message', (reported) => void Object.assign(counts, reported))
   child.on('error', () => {})
   return {
     counts,

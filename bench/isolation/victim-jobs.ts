@@ -67,14 +67,14 @@ export async function createVictimJobs(
     if (sent.url === undefined) return note(`upload: ${sent.problem}`)
     const callback_config = { url: receiver.url + path }
     const params = { audio_url: sent.url, callback: true, callback_config }
-    const answer = await requests.ask('/v2/pre-recorded', jsonPost(params))
+    const answer = await requests.request('/v2/pre-recorded', jsonPost(params))
     own.id = accept(answer)
     if (!own.id) note(`creation: ${answer.status || answer.text}`)
   }
 
   type Job = { id: string; status: string; error_code: number | null }
   async function look(): Promise<Map<string, Job> | undefined> {
-    const { status, text } = await requests.ask('/v2/pre-recorded?limit=1000')
+    const { status, text } = await requests.request('/v2/pre-recorded?limit=1000')
     if (status !== 200) return undefined
     const { items } = JSON.parse(text) as { items: Job[] }
     return new Map(items.map((job) => [job.id, job]))
@@ -124,12 +124,12 @@ export async function createVictimJobs(
 }
 
 async function upload(
-  { ask }: Requests,
+  { request }: Requests,
   wav: Buffer,
 ): Promise<{ url?: string | undefined; problem?: string }> {
   const form = new FormData()
   form.set('audio', new Blob([new Uint8Array(wav)]), 'talk.wav')
-  const { status, text } = await ask('/v2/upload', { method: 'POST', body: form })
+  const { status, text } = await request('/v2/upload', { method: 'POST', body: form })
   if (status !== 200) return { problem: `${status || text}` }
   return { url: (JSON.parse(text) as { audio_url: string }).audio_url }
 }

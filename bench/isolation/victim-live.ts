@@ -36,7 +36,7 @@ export async function speakLive(
   { seconds, receiver }: { seconds: number; receiver: VictimReceiver },
 ): Promise<SessionOutcome> {
   const path = `/live/${sessions++}`
-  const created = await requests.ask('/v2/live', jsonPost(paramsOf(receiver.url + path)))
+  const created = await requests.request('/v2/live', jsonPost(paramsOf(receiver.url + path)))
   const outcome = { code: created.status, finals: [] as number[], words: 0, lostBytes: 0 }
   const rest = { missingCallbacks: 0, losses: 0 }
   if (created.status !== 201) return { ...outcome, ...rest }
@@ -105,8 +105,8 @@ function pause(): Buffer {
 }
 
 /** Bytes of sound in the recording of a session. */
-async function recordedBytes({ ask }: Requests, id: string): Promise<number> {
-  const job = await ask(`/v2/live/${id}`)
+async function recordedBytes({ request }: Requests, id: string): Promise<number> {
+  const job = await request(`/v2/live/${id}`)
   if (job.status !== 200) return 0
   const { file } = JSON.parse(job.text) as { file: { audio_duration: number | null } | null }
   return Math.round((file?.audio_duration ?? 0) * BYTES_PER_SECOND)

@@ -15,7 +15,7 @@ export type Requests = {
   /** Sends one whose time counts from `due`; status 0 when no answer came. */
   timed(path: string, options: { due: number; expected: number; json?: unknown }): Promise<Answer>
   /** Sends one whose time does not count. */
-  ask(path: string, init?: RequestInit): Promise<Answer>
+  request(path: string, init?: RequestInit): Promise<Answer>
 }
 
 /** Makes one that asks the server at `url`. */
@@ -23,7 +23,7 @@ export function createRequests({ url, key }: { url: string; key: string }): Requ
   const times: number[] = []
   const failures = new Map<string, number>()
 
-  async function ask(path: string, init: RequestInit = {}): Promise<Answer> {
+  async function request(path: string, init: RequestInit = {}): Promise<Answer> {
     const headers = { 'x-service-key': key, ...(init.headers as Record<string, string>) }
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     try {
@@ -40,7 +40,7 @@ export function createRequests({ url, key }: { url: string; key: string }): Requ
     { due, expected, json }: { due: number; expected: number; json?: unknown },
   ): Promise<Answer> {
     const init = json === undefined ? {} : jsonPost(json)
-    const answer = await ask(path, init)
+    const answer = await request(path, init)
     times.push(performance.now() - due)
     if (answer.status !== expected) {
       const what = `${path.replace(/[0-9a-f-]{36}/, ':id')}: ${answer.status || answer.text}`
@@ -49,7 +49,7 @@ export function createRequests({ url, key }: { url: string; key: string }): Requ
     return answer
   }
 
-  return { times, failures, timed, ask }
+  return { times, failures, timed, request }
 }
 
 /** What fetch needs to send a value as JSON. */

@@ -35,17 +35,17 @@ const SECOND_SESSION = 0.3
 /** Makes a victim of a server, and has it do everything once, so that nothing is measured cold. */
 export async function createVictim(url: string): Promise<Victim> {
   const receiver = await openVictimReceiver(wavOf(await readSamples()))
-  const asking = () => createRequests({ url, key: VICTIM_KEY })
-  const warm = asking()
+  const pendingRequests = () => createRequests({ url, key: VICTIM_KEY })
+  const warm = pendingRequests()
   await speakLive(warm, { seconds: 4, receiver })
   const jobs = await createVictimJobs(warm, receiver)
   jobs.accept(await warm.timed('/v2/pre-recorded', small(jobs.smallJob)))
   await jobs.settle(SETTLE_MS)
   // The metrics tell the longest hold since the last question: the start of the server does not count.
-  await warm.ask('/metrics')
+  await warm.request('/metrics')
 
   async function live(seconds: number): Promise<VictimOutcome> {
-    const requests = asking()
+    const requests = pendingRequests()
     const own = await createVictimJobs(requests, receiver)
     const end = performance.now() + seconds * 1000
     const kinds = [
@@ -66,7 +66,7 @@ export async function createVictim(url: string): Promise<Victim> {
       }),
       every(REQUEST_MS, end, async (n, due) => void (await kinds[n % kinds.length]!(due))),
       every(METRICS_MS, end, async () => {
-        const held = loopHold((await requests.ask('/metrics')).text)
+        const held = loopHold((await requests.request('/metrics')).text)
         if (held !== undefined) loopHoldMs = Math.max(loopHoldMs ?? 0, held)
       }),
       own.live(end),

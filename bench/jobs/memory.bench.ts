@@ -21,7 +21,7 @@ const folder = await temporaryFolder()
 const { name, recordings } = await readCorpus()
 const { decoded, dispose } = await decodeCorpus(recordings)
 const longest = [...decoded.values()].reduce((a, b) => (b.samples > a.samples ? b : a))
-const sound = await readFile(longest.path)
+const audio = await readFile(longest.path)
 await dispose()
 
 for (const seconds of LENGTHS) {
@@ -71,7 +71,7 @@ async function writeLong(file: string, seconds: number): Promise<void> {
   const bytes = seconds * 32_000
   const parts = async function* () {
     yield wavHeader(bytes)
-    for (let left = bytes; left > 0; left -= sound.length) yield sound.subarray(0, left)
+    for (let left = bytes; left > 0; left -= audio.length) yield audio.subarray(0, left)
   }
   await pipeline(Readable.from(parts()), createWriteStream(file))
 }

@@ -25,10 +25,10 @@ const folder = await temporaryFolder()
 const { name, recordings } = await readCorpus()
 const { decoded, dispose } = await decodeCorpus(recordings)
 const longest = [...decoded.values()].reduce((a, b) => (b.samples > a.samples ? b : a))
-const sound = await readFile(longest.path)
+const recording = await readFile(longest.path)
 const copies = Math.max(1, Math.ceil((MIN_SECONDS * 16_000) / longest.samples))
 const pcm: PcmFile = { path: join(folder, 'long.pcm'), samples: longest.samples * copies }
-const long = Buffer.concat(Array.from({ length: copies }, () => sound))
+const long = Buffer.concat(Array.from({ length: copies }, () => recording))
 await writeFile(pcm.path, long)
 await writeFile(join(folder, 'long.wav'), wavOf(long))
 

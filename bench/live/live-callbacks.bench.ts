@@ -37,7 +37,7 @@ const callback_config = { url: `${receiver.url}/live`, ...everything }
 await streamSpeech(server.client, speeches[0]!, { kind: 'fast' })
 
 const without: Streamed[] = []
-const told: Streamed[] = []
+const reported: Streamed[] = []
 for (let round = 0; round < ROUNDS; round++) {
   const delays = Array.from({ length: SESSIONS }, () => random() * SPREAD_SECONDS)
   // Whatever warms up or wears off does so for both.
@@ -46,7 +46,7 @@ for (let round = 0; round < ROUNDS; round++) {
   const [first, second] = isSwapped ? turns.toReversed() : turns
   const [one, other] = [await first!(), await second!()]
   without.push(...(isSwapped ? other : one))
-  told.push(...(isSwapped ? one : other))
+  reported.push(...(isSwapped ? one : other))
 }
 const { received } = (await (await fetch(`${receiver.url}/received`)).json()) as {
   received: number
@@ -54,7 +54,7 @@ const { received } = (await (await fetch(`${receiver.url}/received`)).json()) as
 await server.stop()
 await receiver.stop()
 
-const [quiet, telling] = [describe(without), describe(told)]
+const [quiet, telling] = [describe(without), describe(reported)]
 const ratio = {
   ackP50: telling.ackMs.p50 / quiet.ackMs.p50,
   ackP99: telling.ackMs.p99 / quiet.ackMs.p99,

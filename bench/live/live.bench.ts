@@ -39,27 +39,28 @@ for (const count of COUNTS) {
 }
 await server.stop()
 
-type Heard = { speech: Speech; streamed: Streamed }
+type Recognized = { speech: Speech; streamed: Streamed }
 
-async function run(count: number): Promise<Heard[]> {
-  const hear = async (speech: Speech, delay: number): Promise<Heard> => {
+async function run(count: number): Promise<Recognized[]> {
+  const recognize = async (speech: Speech, delay: number): Promise<Recognized> => {
     return { speech, streamed: await streamSpeech(server.client, speech, { kind: 'live', delay }) }
   }
   if (count > 1) {
     const together = Array.from({ length: count }, (_, i) => {
-      return hear(speeches[i % speeches.length]!, random() * SPREAD_SECONDS)
+      return recognize(speeches[i % speeches.length]!, random() * SPREAD_SECONDS)
     })
     return Promise.all(together)
   }
-  const alone: Heard[] = []
-  for (const speech of speeches.slice(0, ALONE)) alone.push(await hear(speech, 0))
+  const alone: Recognized[] = []
+  for (const speech of speeches.slice(0, ALONE)) alone.push(await recognize(speech, 0))
   return alone
 }
 
-function describe(count: number, heard: readonly Heard[]) {
-  const all = (pick: (streamed: Streamed) => number[]) => heard.flatMap((h) => pick(h.streamed))
+function describe(count: number, recognized: readonly Recognized[]) {
+  const all = (pick: (streamed: Streamed) => number[]) =>
+    recognized.flatMap((h) => pick(h.streamed))
   const sum = (pick: (streamed: Streamed) => number) => {
-    return heard.reduce((total, h) => total + pick(h.streamed), 0)
+    return recognized.reduce((total, h) => total + pick(h.streamed), 0)
   }
   const acks = all((s) => s.acks)
   const firstPartials = all((s) => s.firstPartials)
@@ -78,10 +79,10 @@ function describe(count: number, heard: readonly Heard[]) {
     firstPartialMs: { ...firstPartial, of: firstPartials.length },
     finalMs: { p50: percentile(finals, 0.5), p95: percentile(finals, 0.95), of: finals.length },
     finalBeyondEndpointingMs: { p50: percentile(finals, 0.5)! - waiting, p95: finalP95 },
-    partialsPerMinute: sum((s) => s.partials) / heard.length,
+    partialsPerMinute: sum((s) => s.partials) / recognized.length,
     partialWordsTakenBack: sum((s) => s.takenBack) / sum((s) => s.partialWords),
-    wer: werOf(heard.map(({ speech, streamed }) => [speech.transcript, streamed.text])),
-    fileWer: werOf(heard.map(({ speech }) => [speech.transcript, fileTexts.get(speech)!])),
+    wer: werOf(recognized.map(({ speech, streamed }) => [speech.transcript, streamed.text])),
+    fileWer: werOf(recognized.map(({ speech }) => [speech.transcript, fileTexts.get(speech)!])),
     losses: sum((s) => s.losses),
     load: loadavg()[0],
     barsHeld:

@@ -31,7 +31,7 @@ const params = paramsOfAll()
 const recognition = (await realTimeFactor()) * HOUR
 
 for (const run of ['first', 'next']) {
-  const { seconds, total } = composeTimed(hourOf(words))
+  const { seconds, total } = buildTimed(hourOf(words))
   report({
     bench: 'text/add-ons',
     run,
@@ -62,17 +62,17 @@ function paramsOfAll(): Record<string, unknown> {
 function hourOf(words: readonly string[]): Transcript {
   const utterances = Array.from({ length: WORDS_PER_HOUR / WORDS_PER_UTTERANCE }, (_, i) => {
     const at = i * WORDS_PER_UTTERANCE
-    const said = Array.from({ length: WORDS_PER_UTTERANCE }, (_, k) => {
+    const phrase = Array.from({ length: WORDS_PER_UTTERANCE }, (_, k) => {
       const start = (HOUR * at) / WORDS_PER_HOUR + k * 0.36
       return { text: words[(at + k) % words.length]!, start, end: start + 0.3, confidence: 0.9 }
     })
-    return { channel: i % 3 === 2 ? 1 : 0, language: 'en', words: said }
+    return { channel: i % 3 === 2 ? 1 : 0, language: 'en', words: phrase }
   })
   return { utterances }
 }
 
 /** Composes a result, and tells the seconds of each step and of all, building the result included. */
-function composeTimed(transcript: Transcript) {
+function buildTimed(transcript: Transcript) {
   const begun: [step: string, at: number][] = []
   const note = (step: string) => void begun.push([step, performance.now()])
   note('start')
@@ -93,15 +93,15 @@ async function realTimeFactor(): Promise<number> {
   const engine = createSpeechEngine({ folder: models.folder, workers: 1, log: createLog('warn') })
   try {
     await engine.checkReady({ signal: new AbortController().signal })
-    let [sound, busy] = [0, 0]
+    let [audio, busy] = [0, 0]
     for (const pcm of decoded.values()) {
       const started = performance.now()
       await transcribe(engine, pcm)
       busy += (performance.now() - started) / 1000
-      sound += pcm.samples / 16_000
-      if (sound > SOUND_SECONDS) break
+      audio += pcm.samples / 16_000
+      if (audio > SOUND_SECONDS) break
     }
-    return busy / sound
+    return busy / audio
   } finally {
     await engine.close()
     await dispose()

@@ -19,11 +19,11 @@ for (const half of ['tuned', 'frozen']) {
   let emotions = 0
   const startedAt = performance.now()
   for (const [side = '', emotion = '', sentence = ''] of labeled) {
-    const heard = judge(sentence)
-    if (heard.sentiment === side) sides++
-    if (heard.emotion === emotion) emotions++
+    const recognized = judge(sentence)
+    if (recognized.sentiment === side) sides++
+    if (recognized.emotion === emotion) emotions++
     confusion[side] ??= {}
-    confusion[side][heard.sentiment] = (confusion[side][heard.sentiment] ?? 0) + 1
+    confusion[side][recognized.sentiment] = (confusion[side][recognized.sentiment] ?? 0) + 1
   }
   const seconds = (performance.now() - startedAt) / 1000
   report({

@@ -44,9 +44,11 @@ for (const intensity of [0, 0.25, 0.5, 0.75, 1]) {
 
 const hour = utteranceOf(fill(ordinary.join(' ')))
 // Names glued from the words that are said: they begin and sound like many of them, which is the dear case.
-const said = [...new Set(ordinary.flatMap((text) => text.toLowerCase().match(/[a-z]{4,}/g) ?? []))]
+const phrase = [
+  ...new Set(ordinary.flatMap((text) => text.toLowerCase().match(/[a-z]{4,}/g) ?? [])),
+]
 const entries = Array.from({ length: ENTRIES }, (_, i) => {
-  return said[(i * 31) % said.length]! + said[(i * 17 + 5) % said.length]!.slice(0, 4)
+  return phrase[(i * 31) % phrase.length]! + phrase[(i * 17 + 5) % phrase.length]!.slice(0, 4)
 })
 for (const run of ['first', 'next']) {
   const started = performance.now()
@@ -76,8 +78,8 @@ function leaves(written: string, sentence: string): boolean {
 
 /** New words that are not said, letter by letter, in one word or two. */
 function countFalse(text: string, intensity: number): number {
-  const said = text.split(/\s+/).map(lettersOf)
-  const letters = new Set(said.flatMap((word, i) => [word, word + (said[i + 1] ?? '')]))
+  const phrase = text.split(/\s+/).map(lettersOf)
+  const letters = new Set(phrase.flatMap((word, i) => [word, word + (phrase[i + 1] ?? '')]))
   return write(text, intensity)
     .split(' ')
     .filter((word) => !letters.has(lettersOf(word))).length

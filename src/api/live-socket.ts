@@ -84,8 +84,8 @@ export function createLiveSocketServer(
       close(webSocket, code)
     }
     let isOpen = false
-    const door = isResumed ? resumed : usual
-    door.handleUpgrade(request, socket, head, (webSocket) => {
+    const liveSocket = isResumed ? resumed : usual
+    liveSocket.handleUpgrade(request, socket, head, (webSocket) => {
       isOpen = true
       // Broken or too large frames: the socket closes by itself, with the matching code.
       webSocket.on('error', () => {})
@@ -137,7 +137,7 @@ function serveConnection(attendance: Attendance): void {
   const { webSocket, connection, turns, maxFrameBytes } = attendance
   let isFirst = true
   let afterClose = 0
-  const pulse = watchHeartbeat(webSocket, connection)
+  const heartbeat = watchHeartbeat(webSocket, connection)
 
   function handle(data: Uint8Array, isBinary: boolean): Promise<void> | undefined {
     const mayBeLong = isFirst && connection.isResumed
@@ -147,18 +147,18 @@ function serveConnection(attendance: Attendance): void {
       return undefined
     }
     connection.receive(data, isBinary)
-    return connection.room()
+    return connection.space()
   }
 
   const line = turns.open(connection.account, {
     handle: ({ data, isBinary }) => (data ? handle(data, isBinary) : undefined),
     onFull() {
       webSocket.pause()
-      pulse.pause()
+      heartbeat.pause()
     },
     onFree() {
       webSocket.resume()
-      pulse.resume()
+      heartbeat.resume()
     },
   })
   function push(data: Buffer | undefined, isBinary: boolean): void {
@@ -168,13 +168,13 @@ function serveConnection(attendance: Attendance): void {
   webSocket.on('message', (data: RawData, isBinary) => push(data as Buffer, isBinary))
   for (const control of ['ping', 'pong']) webSocket.on(control, () => push(undefined, false))
   webSocket.on('close', async (code) => {
-    pulse.stop()
+    heartbeat.stop()
     // What the client sent before it disconnected is still processed.
     await line.drained()
     line.close()
     connection.lost(code)
   })
-  void writeMessages(attendance, pulse.onSent).finally(() => line.close())
+  void writeMessages(attendance, heartbeat.onSent).finally(() => line.close())
 }
 
 async function writeMessages(
@@ -212,10 +212,10 @@ function watchHeartbeat(webSocket: WebSocket, connection: Connection) {
   let [sent, seen] = [0, 0]
   let isPaused = false
   let deadline: NodeJS.Timeout | undefined
-  const isAsked = () => deadline !== undefined
+  const isRequested = () => deadline !== undefined
 
   function ask(): void {
-    if (isAsked() || isPaused || webSocket.readyState !== webSocket.OPEN) return
+    if (isRequested() || isPaused || webSocket.readyState !== webSocket.OPEN) return
     deadline = setTimeout(() => webSocket.terminate(), PING_MS)
     webSocket.ping(String(sent))
   }
@@ -227,7 +227,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: Connection) {
   const beat = setInterval(ask, PING_MS)
   webSocket.on('pong', (data) => {
     // An unsolicited pong proves nothing; nor does one with a number that was not sent.
-    if (!isAsked()) return
+    if (!isRequested()) return
     forget()
     const number = Number(data.toString())
     if (number > seen && number <= sent) {

@@ -53,10 +53,10 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const speakerModel = chooseSpeakerModel(folder)
   if (speakerModel.kind === 'unusable')
     log.error({ problem: speakerModel.problem }, 'no speaker model')
-  const voices = createEmbeddingWorkers({
+  const embeddingWorkers = createEmbeddingWorkers({
     model: speakerModel,
     pool,
-    start: () => start('turns', 1),
+    start: () => start('diarization', 1),
   })
   const live =
     options.live &&
@@ -67,7 +67,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       log,
       onUsed() {
         pool.yieldTo(BATCH_NICENESS)
-        voices.yieldTo(BATCH_NICENESS)
+        embeddingWorkers.yieldTo(BATCH_NICENESS)
       },
     })
   return {
@@ -88,7 +88,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       return everywhere ? [[{ start: 0, end: samples }]] : planEmbeddings(words, samples)
     },
     embedSpeakers: ({ path }, regions, { signal, to, counts = {} }) => {
-      return voices.hear({ path, regions, to, counts, model: speakerModel }, signal)
+      return embeddingWorkers.embed({ path, regions, to, counts, model: speakerModel }, signal)
     },
     findSpeakers(task, { signal }) {
       const timeout = speakersTimeoutFor(task.transcript)
@@ -101,7 +101,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       await Promise.all([pool.run({ kind: 'check' }, how), live?.checkReady(how)])
     },
     async close() {
-      await Promise.all([pool.close(), voices.close(), live?.close()])
+      await Promise.all([pool.close(), embeddingWorkers.close(), live?.close()])
     },
   }
 }

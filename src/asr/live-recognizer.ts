@@ -51,14 +51,14 @@ export type Partial = {
 export type SpeakerEmbedding = { embedding: Float32Array; seconds: number }
 
 /**
- * Final text of an utterance. Times are seconds from the start of the session. `voice` is present
+ * Final text of an utterance. Times are seconds from the start of the session. `speaker` is present
  * if it was requested and there is enough speech; `speakerError` says why the embedding failed.
  */
 export type Final = {
   words: Word[]
   language: string
   warnings: string[]
-  voice?: SpeakerEmbedding
+  speaker?: SpeakerEmbedding
   speakerError?: string
 }
 
@@ -89,7 +89,7 @@ export type LiveRecognizer = {
    * Writes the samples of each channel and detects speech: in as many frames as there is audio for,
    * at most `MAX_DETECT_FRAMES`. The lengths of the result give the number.
    */
-  listen(sound: LiveAudio, request: DetectRequest, options: LiveTaskOptions): Promise<SpeechFrames>
+  listen(audio: LiveAudio, request: DetectRequest, options: LiveTaskOptions): Promise<SpeechFrames>
   /**
    * Recognizes an utterance that has ended, with `wantsSpeaker` also its speaker embedding. Runs
    * before partials.

@@ -10,11 +10,11 @@ type Answer = Partial<Recognition> & { text?: string }
 
 /** A recognizer that answers from a script and records each call. */
 function scripted(...script: Answer[]) {
-  const asked: { seconds: number; forceNonEmpty: boolean }[] = []
+  const requested: { seconds: number; forceNonEmpty: boolean }[] = []
   const recognizer: Pick<Recognizer, 'recognize'> = {
     async recognize(segments, { forceNonEmpty = false }) {
       return segments.map((audio) => {
-        asked.push({ seconds: audio.length / second, forceNonEmpty })
+        requested.push({ seconds: audio.length / second, forceNonEmpty })
         const { text = '', ...rest } = script.shift() ?? {}
         const words = text
           .split(' ')
@@ -33,15 +33,15 @@ function scripted(...script: Answer[]) {
       })
     },
   }
-  return { recognizer, asked }
+  return { recognizer, requested }
 }
 
 /**
  * A VAD that detects speech as in `voice` (one character per 32 ms, `#` is speech) in every piece.
  */
-function detectorOf(voice: string) {
+function detectorOf(speechProbabilities: string) {
   return {
-    detect: async () => Float32Array.from(voice, (c) => (c === '#' ? 0.95 : 0.05)),
+    detect: async () => Float32Array.from(speechProbabilities, (c) => (c === '#' ? 0.95 : 0.05)),
     close: async () => {},
   }
 }
@@ -54,25 +54,25 @@ function textOf(words: readonly { text: string }[]): string {
 }
 
 test('a sure answer is taken as it is', async () => {
-  const { recognizer, asked } = scripted({ text: 'hello there' })
-  const [heard] = await recognizeWithRepair(
+  const { recognizer, requested } = scripted({ text: 'hello there' })
+  const [recognized] = await recognizeWithRepair(
     { recognizer, detector: speech },
     [new Float32Array(second)],
     signal,
   )
-  assert.equal(textOf(heard!.words), 'hello there')
-  assert.equal(asked.length, 1)
+  assert.equal(textOf(recognized!.words), 'hello there')
+  assert.equal(requested.length, 1)
 })
 
 test('speech that came back empty is asked for once more, and believed when the model is sure', async () => {
-  const { recognizer, asked } = scripted({}, { text: 'one zero', logProbability: -0.4 })
-  const [heard] = await recognizeWithRepair(
+  const { recognizer, requested } = scripted({}, { text: 'one zero', logProbability: -0.4 })
+  const [recognized] = await recognizeWithRepair(
     { recognizer, detector: speech },
     [new Float32Array(2 * second)],
     signal,
   )
-  assert.equal(textOf(heard!.words), 'one zero')
-  assert.deepEqual(asked, [
+  assert.equal(textOf(recognized!.words), 'one zero')
+  assert.deepEqual(requested, [
     { seconds: 2, forceNonEmpty: false },
     { seconds: 2, forceNonEmpty: true },
   ])
@@ -81,62 +81,62 @@ test('speech that came back empty is asked for once more, and believed when the 
 test('a forced answer that the model doubts is dropped and counted as uncovered', async () => {
   const { recognizer } = scripted({}, { text: 'something else', logProbability: -1.2 })
   const voiced = detectorOf('#'.repeat(62))
-  const [heard] = await recognizeWithRepair(
+  const [recognized] = await recognizeWithRepair(
     { recognizer, detector: voiced },
     [new Float32Array(2 * second)],
     signal,
   )
-  assert.equal(heard!.words.length, 0)
-  assert.ok(heard!.uncovered > 1.9)
+  assert.equal(recognized!.words.length, 0)
+  assert.ok(recognized!.uncovered > 1.9)
 })
 
 test('silence is not asked again', async () => {
-  const { recognizer, asked } = scripted({})
-  const [heard] = await recognizeWithRepair(
+  const { recognizer, requested } = scripted({})
+  const [recognized] = await recognizeWithRepair(
     { recognizer, detector: silence },
     [new Float32Array(2 * second)],
     signal,
   )
-  assert.deepEqual(heard, { words: [], language: 'en', uncovered: 0, warnings: [] })
-  assert.equal(asked.length, 1)
+  assert.deepEqual(recognized, { words: [], language: 'en', uncovered: 0, warnings: [] })
+  assert.equal(requested.length, 1)
 })
 
 test('doubtful words without a voice behind them are dropped', async () => {
   const { recognizer } = scripted({ text: 'thank you', logProbability: -1.5 })
-  const [heard] = await recognizeWithRepair(
+  const [recognized] = await recognizeWithRepair(
     { recognizer, detector: silence },
     [new Float32Array(second)],
     signal,
   )
-  assert.equal(heard!.words.length, 0)
+  assert.equal(recognized!.words.length, 0)
 })
 
 test('text that looped is heard again in halves', async () => {
-  const { recognizer, asked } = scripted(
+  const { recognizer, requested } = scripted(
     { text: 'a a a', complete: false },
     { text: 'left half' },
     { text: 'right' },
   )
-  const [heard] = await recognizeWithRepair(
+  const [recognized] = await recognizeWithRepair(
     { recognizer, detector: silence },
     [new Float32Array(4 * second)],
     signal,
   )
-  assert.equal(textOf(heard!.words), 'left half right')
-  assert.equal(asked.length, 3)
-  assert.ok(heard!.words.at(-1)!.start >= 1)
+  assert.equal(textOf(recognized!.words), 'left half right')
+  assert.equal(requested.length, 3)
+  assert.ok(recognized!.words.at(-1)!.start >= 1)
 })
 
 test('a voiced hole between words is heard by itself', async () => {
-  const { recognizer, asked } = scripted({ text: 'start' }, { text: 'missing words' })
-  const [heard] = await recognizeWithRepair(
+  const { recognizer, requested } = scripted({ text: 'start' }, { text: 'missing words' })
+  const [recognized] = await recognizeWithRepair(
     { recognizer, detector: speech },
     [new Float32Array(3 * second)],
     signal,
   )
-  assert.equal(textOf(heard!.words), 'start missing words')
-  assert.ok(Math.abs(asked[1]!.seconds - 2.7) < 0.01)
-  assert.ok(heard!.words[1]!.start >= 0.3)
+  assert.equal(textOf(recognized!.words), 'start missing words')
+  assert.ok(Math.abs(requested[1]!.seconds - 2.7) < 0.01)
+  assert.ok(recognized!.words[1]!.start >= 0.3)
 })
 
 test('the quietest point lies in the pause', () => {

@@ -39,20 +39,20 @@ const SHORTEST_HALF = 1
  * does not support. Speech that stays without words counts as `uncovered`.
  */
 export async function recognizeWithRepair(
-  ears: RecognitionModels,
+  models: RecognitionModels,
   pieces: readonly Float32Array[],
   signal: AbortSignal,
 ): Promise<RecognizedPiece[]> {
-  const first = await ears.recognizer.recognize(pieces, { signal })
-  const heard: RecognizedPiece[] = []
+  const first = await models.recognizer.recognize(pieces, { signal })
+  const recognized: RecognizedPiece[] = []
   for (const [i, recognition] of first.entries()) {
     const audio = pieces[i]!
     const whole = recognition.complete
       ? recognition
-      : await recognizeHalves(ears, audio, recognition, signal)
-    heard.push(await repair(ears, audio, whole, signal))
+      : await recognizeHalves(models, audio, recognition, signal)
+    recognized.push(await repair(models, audio, whole, signal))
   }
-  return heard
+  return recognized
 }
 
 /**
@@ -60,7 +60,7 @@ export async function recognizeWithRepair(
  * text if the halves give none.
  */
 async function recognizeHalves(
-  ears: RecognitionModels,
+  models: RecognitionModels,
   audio: Float32Array,
   looped: Recognition,
   signal: AbortSignal,
@@ -68,11 +68,11 @@ async function recognizeHalves(
   if (audio.length < 2 * SHORTEST_HALF * SAMPLE_RATE) return looped
   const cut = quietestPoint(audio)
   const halves = [audio.subarray(0, cut), audio.subarray(cut)]
-  const heard = await ears.recognizer.recognize(halves, { signal })
-  for (const [i, half] of heard.entries()) {
-    if (!half.complete) heard[i] = await recognizeHalves(ears, halves[i]!, half, signal)
+  const recognized = await models.recognizer.recognize(halves, { signal })
+  for (const [i, half] of recognized.entries()) {
+    if (!half.complete) recognized[i] = await recognizeHalves(models, halves[i]!, half, signal)
   }
-  const [left, right] = heard
+  const [left, right] = recognized
   if (!left || !right || left.words.length + right.words.length === 0) return looped
   return {
     ...looped,
@@ -83,7 +83,7 @@ async function recognizeHalves(
 }
 
 async function repair(
-  ears: RecognitionModels,
+  models: RecognitionModels,
   audio: Float32Array,
   recognition: Recognition,
   signal: AbortSignal,
@@ -98,23 +98,23 @@ async function repair(
   const holes = findHoles(words, audio.length / SAMPLE_RATE)
   if (words.length > 0 && logProbability >= DOUBTFUL && holes.length === 0) return answer(words, 0)
 
-  const voice = await ears.detector.detect(audio)
-  const voiced = voicedSeconds(voice, { start: 0, end: audio.length / SAMPLE_RATE })
+  const speech = await models.detector.detect(audio)
+  const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
   if (words.length === 0) {
     if (voiced < MIN_VOICED) return answer([], 0)
-    const [again] = await ears.recognizer.recognize([audio], { forceNonEmpty: true, signal })
+    const [again] = await models.recognizer.recognize([audio], { forceNonEmpty: true, signal })
     return again?.complete && again.logProbability >= SURE
       ? answer(again.words, 0)
       : answer([], voiced)
   }
-  if (logProbability < DOUBTFUL && (voiced < MIN_VOICED || mean(voice) < BACKING))
+  if (logProbability < DOUBTFUL && (voiced < MIN_VOICED || mean(speech) < BACKING))
     return answer([], 0)
   let all = words
   let uncovered = 0
   for (const hole of holes) {
-    const missing = voicedSeconds(voice, hole)
+    const missing = voicedSeconds(speech, hole)
     if (missing < HOLE_VOICED) continue
-    const found = await hearHole(ears, audio, hole, signal)
+    const found = await repairHole(models, audio, hole, signal)
     if (found.length === 0) uncovered += missing
     all = [...all, ...found].sort((a, b) => a.start - b.start)
   }
@@ -123,15 +123,15 @@ async function repair(
 
 type Span = { start: number; end: number }
 
-async function hearHole(
-  ears: RecognitionModels,
+async function repairHole(
+  models: RecognitionModels,
   audio: Float32Array,
   hole: Span,
   signal: AbortSignal,
 ): Promise<Word[]> {
   const from = Math.round(hole.start * SAMPLE_RATE)
   const slice = audio.subarray(from, Math.round(hole.end * SAMPLE_RATE))
-  const [found] = await ears.recognizer.recognize([slice], { signal })
+  const [found] = await models.recognizer.recognize([slice], { signal })
   if (!found?.complete || found.logProbability < SURE) return []
   return shift(found.words, from / SAMPLE_RATE)
 }
@@ -148,10 +148,10 @@ function findHoles(words: readonly Word[], seconds: number): Span[] {
   return holes
 }
 
-function voicedSeconds(voice: Float32Array, { start, end }: Span): number {
+function voicedSeconds(speech: Float32Array, { start, end }: Span): number {
   const frame = VAD_FRAME / SAMPLE_RATE
   return (
-    voice.subarray(Math.floor(start / frame), Math.ceil(end / frame)).filter((p) => p >= 0.5)
+    speech.subarray(Math.floor(start / frame), Math.ceil(end / frame)).filter((p) => p >= 0.5)
       .length * frame
   )
 }

@@ -5,9 +5,9 @@ import { cutSegments, fileSegments } from './segments.ts'
 import { VAD_FRAME } from './vad.ts'
 
 /** One character per 32 ms frame: `#` is speech, `-` is doubtful, `.` is silence. */
-function cut(voice: string, options = {}) {
-  const probabilities = Float32Array.from(voice, (c) => (c === '#' ? 0.9 : c === '-' ? 0.4 : 0.05))
-  const segments = cutSegments(probabilities, voice.length * VAD_FRAME, {
+function cut(speech: string, options = {}) {
+  const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : c === '-' ? 0.4 : 0.05))
+  const segments = cutSegments(probabilities, speech.length * VAD_FRAME, {
     ...fileSegments,
     padBefore: 0,
     padAfter: 0,
@@ -36,8 +36,8 @@ test('pads share a gap that is too short for both', () => {
 })
 
 test('long speech is cut at its weakest point', () => {
-  const voice = `${'#'.repeat(24)}--#--${'#'.repeat(24)}`
-  const [first] = cut(voice, { maxSeconds: 40 * 0.032 })
+  const speech = `${'#'.repeat(24)}--#--${'#'.repeat(24)}`
+  const [first] = cut(speech, { maxSeconds: 40 * 0.032 })
   assert.equal(first, '0-26')
 })
 
@@ -45,9 +45,9 @@ test('segments ascend, do not overlap, stay in the recording and under the longe
   fc.assert(
     fc.property(
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 2000 }),
-      (voice) => {
-        const samples = Math.max(0, voice.length * VAD_FRAME - 100)
-        const segments = cutSegments(Float32Array.from(voice), samples, {
+      (speech) => {
+        const samples = Math.max(0, speech.length * VAD_FRAME - 100)
+        const segments = cutSegments(Float32Array.from(speech), samples, {
           ...fileSegments,
           maxSeconds: 5,
         })
@@ -67,13 +67,14 @@ test('every clearly voiced frame of lasting speech lies in a segment', () => {
     fc.property(
       fc.array(fc.integer({ min: 4, max: 400 }), { minLength: 1, maxLength: 20 }),
       (runs) => {
-        const voice = runs.map((length, i) => (i % 2 === 0 ? '#' : '.').repeat(length)).join('')
-        const inside = new Uint8Array(voice.length)
-        for (const range of cut(voice)) {
+        const speech = runs.map((length, i) => (i % 2 === 0 ? '#' : '.').repeat(length)).join('')
+        const inside = new Uint8Array(speech.length)
+        for (const range of cut(speech)) {
           const [from = 0, to = 0] = range.split('-').map(Number)
           inside.fill(1, from, to)
         }
-        for (const [frame, c] of [...voice].entries()) if (c === '#') assert.equal(inside[frame], 1)
+        for (const [frame, c] of [...speech].entries())
+          if (c === '#') assert.equal(inside[frame], 1)
       },
     ),
   )

@@ -103,8 +103,8 @@ function cutLong(
   let cut = latest
   let best = Number.POSITIVE_INFINITY
   for (let frame = earliest; frame <= latest; frame++) {
-    const voice = voiceAround(probabilities, frame)
-    const score = voice + (0.2 * Math.abs(frame - aim)) / longest
+    const speech = speechAround(probabilities, frame)
+    const score = speech + (0.2 * Math.abs(frame - aim)) / longest
     if (score < best) [cut, best] = [frame, score]
   }
   const rest = cutLong({ from: cut, to: stretch.to }, probabilities, options)
@@ -112,7 +112,7 @@ function cutLong(
 }
 
 /** Returns the mean speech probability of five frames around `frame` (160 ms). */
-function voiceAround(probabilities: Float32Array, frame: number): number {
+function speechAround(probabilities: Float32Array, frame: number): number {
   let sum = 0
   for (let i = frame - 2; i <= frame + 2; i++) sum += probabilities[i] ?? 0
   return sum / 5

@@ -31,7 +31,7 @@ export type SpeakerCounts = { exact?: number; min?: number; max?: number }
 /** The words of a recording, and the files with its speaker embeddings, by channel. */
 export type SpeakerTask = {
   transcript: Transcript
-  voices: readonly { channel: number; files: readonly string[] }[]
+  embeddings: readonly { channel: number; files: readonly string[] }[]
   counts: SpeakerCounts
 }
 

@@ -28,16 +28,19 @@ test('there is one probability per 512 samples, the last short frame included', 
 })
 
 test('silence is no speech', async () => {
-  const voice = await detector.detect(new Float32Array(16_000 * 5))
-  assert.ok(voice.every((probability) => probability < 0.1))
+  const speech = await detector.detect(new Float32Array(16_000 * 5))
+  assert.ok(speech.every((probability) => probability < 0.1))
 })
 
 test('a sound is found at its time, whichever lane hears it', async () => {
   const seconds = 60
-  const voice = await detector.detect(vowel(seconds, 40, 44))
-  const at = (second: number) => voice[Math.floor((second * 16_000) / VAD_FRAME)]!
+  const speech = await detector.detect(vowel(seconds, 40, 44))
+  const at = (second: number) => speech[Math.floor((second * 16_000) / VAD_FRAME)]!
   const inside = Math.max(
-    ...voice.subarray(Math.floor((40 * 16_000) / VAD_FRAME), Math.floor((44 * 16_000) / VAD_FRAME)),
+    ...speech.subarray(
+      Math.floor((40 * 16_000) / VAD_FRAME),
+      Math.floor((44 * 16_000) / VAD_FRAME),
+    ),
   )
   assert.ok(inside > 10 * Math.max(at(10), at(30), at(50)), `inside ${inside}`)
 })

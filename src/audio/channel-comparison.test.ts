@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createChannelComparison } from './channel-comparison.ts'
 
-const voice = (seed: number, level = 0.3) =>
+const speech = (seed: number, level = 0.3) =>
   Float32Array.from(
     { length: 4000 },
     (_, i) => level * Math.sin(i * (0.05 + seed) + 3 * Math.sin(i / 200)),
@@ -20,24 +20,24 @@ function compare(...channels: Float32Array[]): (number | null)[] {
 }
 
 test('a copy points to the lowest channel with its sound', () => {
-  const [a, b] = [voice(0), voice(0.02)]
+  const [a, b] = [speech(0), speech(0.02)]
   assert.deepEqual(compare(a, b, a, b, a), [null, null, 0, 1, 0])
 })
 
 test('a difference of 40 dB and more is rounding, less is another sound', () => {
-  const [a, b] = [voice(0), voice(0.02)]
+  const [a, b] = [speech(0), speech(0.02)]
   assert.deepEqual(compare(a, mixed(a, b, 0.009)), [null, 0])
   assert.deepEqual(compare(a, mixed(a, b, 0.011)), [null, null])
 })
 
 test('the level of the recording does not matter', () => {
-  const [a, b] = [voice(0, 1e-4), voice(0.02, 1e-4)]
+  const [a, b] = [speech(0, 1e-4), speech(0.02, 1e-4)]
   assert.deepEqual(compare(a, mixed(a, b, 0.5)), [null, null])
   assert.deepEqual(compare(a, mixed(a, b, 0.005)), [null, 0])
 })
 
 test('an inverted or louder copy, or silence beside a voice, is another sound', () => {
-  const a = voice(0)
+  const a = speech(0)
   assert.deepEqual(
     compare(
       a,
@@ -57,7 +57,7 @@ test('an inverted or louder copy, or silence beside a voice, is another sound', 
 })
 
 test('channels that differ for a moment only are different', () => {
-  const a = voice(0)
+  const a = speech(0)
   const b = a.slice()
   b.fill(0, 3900)
   assert.deepEqual(compare(a, b), [null, null])

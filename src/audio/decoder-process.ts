@@ -19,7 +19,7 @@ offerToOutOfMemoryKiller()
 async function run(request: ProbeRequest | DecodeRequest): Promise<DecoderMessage> {
   let fraction = 0
   let reportedAt = 0
-  async function pulse(): Promise<void> {
+  async function heartbeat(): Promise<void> {
     if (performance.now() - reportedAt > REPORT_MS) {
       reportedAt = performance.now()
       process.send!({ type: 'progress', fraction } satisfies DecoderMessage)
@@ -29,8 +29,8 @@ async function run(request: ProbeRequest | DecodeRequest): Promise<DecoderMessag
   try {
     const result =
       request.task === 'probe'
-        ? await probeFile(request, pulse)
-        : await decodeFile(request, { pulse, onProgress: (part) => (fraction = part) })
+        ? await probeFile(request, heartbeat)
+        : await decodeFile(request, { heartbeat, onProgress: (part) => (fraction = part) })
     return { type: 'done', result }
   } catch (error) {
     return { type: 'failed', error: toPlain(error) }

@@ -19,14 +19,14 @@ import { readWavLayout } from './wav.ts'
 import { createWorkCheck } from './work-check.ts'
 
 type Steps = {
-  pulse: Heartbeat
+  heartbeat: Heartbeat
   onProgress: (fraction: number) => void
   /** For tests: processor time used so far; that of this process by default. */
   cpuSeconds?: () => number
 }
 
 /** An opened recording: its description, and its audio in blocks of one rate. */
-type Sound = {
+type AudioSummary = {
   info: MediaInfo
   /** Size of the file. */
   bytes: number
@@ -35,34 +35,34 @@ type Sound = {
 }
 
 /** Returns what a file holds. Runs in the decoder process. */
-export function probeFile(request: ProbeRequest, pulse: Heartbeat): Promise<MediaInfo> {
-  return withSound(request, pulse, async ({ info }) => info)
+export function probeFile(request: ProbeRequest, heartbeat: Heartbeat): Promise<MediaInfo> {
+  return withAudio(request, heartbeat, async ({ info }) => info)
 }
 
 /** Decodes a file into one file per channel. Runs in the decoder process. */
 export function decodeFile(
   request: DecodeRequest,
-  { pulse, onProgress, cpuSeconds }: Steps,
+  { heartbeat, onProgress, cpuSeconds }: Steps,
 ): Promise<DecodedMedia> {
   const work = createWorkCheck(cpuSeconds)
-  const checkedPulse = async () => {
+  const checkedHeartbeat = async () => {
     work.check()
-    await pulse()
+    await heartbeat()
   }
-  return withSound(request, checkedPulse, (sound) => {
-    work.bytes = sound.bytes
+  return withAudio(request, checkedHeartbeat, (audio) => {
+    work.bytes = audio.bytes
     const report = (seconds: number) => {
       work.seconds = seconds
-      onProgress(Math.min(1, seconds / sound.info.duration))
+      onProgress(Math.min(1, seconds / audio.info.duration))
     }
-    return writeSound(sound, request, { pulse: checkedPulse, onProgress: report })
+    return writeAudio(audio, request, { heartbeat: checkedHeartbeat, onProgress: report })
   })
 }
 
-async function withSound<T>(
+async function withAudio<T>(
   request: ProbeRequest | DecodeRequest,
-  pulse: Heartbeat,
-  use: (sound: Sound) => Promise<T>,
+  heartbeat: Heartbeat,
+  use: (audio: AudioSummary) => Promise<T>,
 ): Promise<T> {
   const source = openFileSource(request.file)
   try {
@@ -76,7 +76,7 @@ async function withSound<T>(
     }
     if (container.reader === 'libav' && container.demuxer === 'mov') checkMp4Tables(source)
     const demuxer = container.reader === 'libav' ? container.demuxer : 'wav'
-    return await withLibav(request, { demuxer, extension, bytes: source.size, pulse }, use)
+    return await withLibav(request, { demuxer, extension, bytes: source.size, heartbeat }, use)
   } finally {
     source.close()
   }
@@ -91,24 +91,24 @@ function layoutOf(container: Container, source: ByteSource): SampleLayout | unde
 /** Loads libav only for files that need it: it is the larger part of a decoder's start. */
 async function withLibav<T>(
   request: ProbeRequest | DecodeRequest,
-  options: { demuxer: string; extension: string; bytes: number; pulse: Heartbeat },
-  use: (sound: Sound) => Promise<T>,
+  options: { demuxer: string; extension: string; bytes: number; heartbeat: Heartbeat },
+  use: (audio: AudioSummary) => Promise<T>,
 ): Promise<T> {
   const { openMedia } = await import('./libav-open.ts')
   const { decodeTrack } = await import('./libav-decode.ts')
   const media = await openMedia(request.file, { ...options, maxSeconds: request.maxSeconds })
   try {
-    const blocks = alignStart(decodeTrack(media, options.pulse), media)
+    const blocks = alignStart(decodeTrack(media, options.heartbeat), media)
     return await use({ info: media.info, bytes: options.bytes, rate: SAMPLE_RATE, blocks })
   } finally {
     media.close()
   }
 }
 
-async function writeSound(
-  { info, rate, blocks }: Sound,
+async function writeAudio(
+  { info, rate, blocks }: AudioSummary,
   { folder, maxSeconds }: DecodeRequest,
-  { pulse, onProgress }: Steps,
+  { heartbeat, onProgress }: Steps,
 ): Promise<DecodedMedia> {
   checkLength(info.duration, maxSeconds)
   let files: ChannelFiles | undefined
@@ -118,7 +118,7 @@ async function writeSound(
       files.write(planes)
       checkLength(files.samples / SAMPLE_RATE, maxSeconds)
       onProgress(files.samples / SAMPLE_RATE)
-      await pulse()
+      await heartbeat()
     }
     if (!files || files.samples === 0) {
       throw new AppError('media_undecodable', `no sound could be decoded from ${info.codec}`)

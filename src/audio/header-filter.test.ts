@@ -34,11 +34,11 @@ function filterAll(chunks: Uint8Array[]): Buffer {
     const before = filter.pending.length
     const taken = filter.write(bytes)
     assert.ok(!('problem' in taken), 'problem' in taken ? taken.problem : '')
-    const { sound, held, released } = taken
-    assert.equal(held.length + sound.length - released, bytes.length, 'no byte is lost')
+    const { audio, held, released } = taken
+    assert.equal(held.length + audio.length - released, bytes.length, 'no byte is lost')
     assert.deepEqual(Buffer.from(bytes.subarray(0, held.length)), Buffer.from(held))
     assert.ok(released === 0 || released === before)
-    sounds.push(sound)
+    sounds.push(audio)
     filter = createHeaderFilter(format, filter.pending)
   }
   sounds.push(filter.end())
@@ -70,9 +70,9 @@ const places = fc.array(fc.nat(5000), { maxLength: 12 })
 test('a header is taken out of any chunks it comes in', () => {
   for (const [name, header] of headers) {
     fc.assert(
-      fc.property(sounds, places, (sound, at) => {
-        const filtered = filterAll(cut(Buffer.concat([header, sound]), at))
-        assert.deepEqual(filtered, Buffer.from(sound), name)
+      fc.property(sounds, places, (audio, at) => {
+        const filtered = filterAll(cut(Buffer.concat([header, audio]), at))
+        assert.deepEqual(filtered, Buffer.from(audio), name)
       }),
     )
   }
@@ -82,10 +82,10 @@ test('each chunk may have a header of its own', () => {
   const wrapped = fc.tuple(fc.option(fc.nat(headers.length - 1)), sounds)
   fc.assert(
     fc.property(fc.array(wrapped, { maxLength: 8 }), (parts) => {
-      const chunks = parts.map(([n, sound]) => {
-        return Buffer.concat([n === null ? Buffer.alloc(0) : headers[n]![1], sound])
+      const chunks = parts.map(([n, audio]) => {
+        return Buffer.concat([n === null ? Buffer.alloc(0) : headers[n]![1], audio])
       })
-      assert.deepEqual(filterAll(chunks), Buffer.concat(parts.map(([, sound]) => sound)))
+      assert.deepEqual(filterAll(chunks), Buffer.concat(parts.map(([, audio]) => audio)))
     }),
   )
 })
@@ -113,7 +113,7 @@ test('a chunk that begins a header is told from the few bytes of sound that wait
   filter.write(Buffer.from('RIF'))
   const taken = filter.write(Buffer.concat([plain, Buffer.from('sound')]))
   assert.deepEqual(taken, {
-    sound: Buffer.from('RIFsound'),
+    audio: Buffer.from('RIFsound'),
     held: plain,
     released: 3,
   })
@@ -145,7 +145,7 @@ test('a chunk is refused for its header, and the next one is taken as though it 
       assert.match('problem' in refused ? refused.problem : '', expected)
       assert.deepEqual(Buffer.from(filter.pending), Buffer.from(before))
       const next = filter.write(Buffer.from('sound'))
-      assert.ok('sound' in next && Buffer.from(next.sound).equals(Buffer.from(`${before}sound`)))
+      assert.ok('audio' in next && Buffer.from(next.audio).equals(Buffer.from(`${before}sound`)))
     }
   }
 })

@@ -13,7 +13,7 @@ export type FilteredChunk = {
    * Audio to append; its first `released` bytes came with earlier chunks and turned out not to be a
    * header.
    */
-  sound: Uint8Array
+  audio: Uint8Array
   /** First bytes of the chunk, which are header or may become one. */
   held: Uint8Array
   released: number
@@ -55,13 +55,13 @@ export function createHeaderFilter(
     if (typeof header === 'object') return header
     if (header === 'incomplete') {
       waiting = bytes
-      return { sound: nothing, held: chunk, released: 0 }
+      return { audio: nothing, held: chunk, released: 0 }
     }
     // The waiting bytes were no header, but this chunk may begin one of its own.
     if (header === 0 && waiting.length > 0) return takeAlone(chunk)
     const held = chunk.subarray(0, header - waiting.length)
     waiting = nothing
-    return { sound: chunk.subarray(held.length), held, released: 0 }
+    return { audio: chunk.subarray(held.length), held, released: 0 }
   }
 
   function takeAlone(chunk: Uint8Array): FilteredChunk | { problem: string } {
@@ -69,22 +69,22 @@ export function createHeaderFilter(
     waiting = nothing
     const taken = take(chunk)
     if ('problem' in taken) waiting = released
-    else return { ...taken, sound: join(released, taken.sound), released: released.length }
+    else return { ...taken, audio: join(released, taken.audio), released: released.length }
     return taken
   }
 
   return {
     write(chunk) {
       if (chunk.length > 0) return take(chunk)
-      return { sound: nothing, held: nothing, released: 0 }
+      return { audio: nothing, held: nothing, released: 0 }
     },
     get pending() {
       return waiting
     },
     end() {
-      const sound = mayBegin(waiting) && waiting.length >= 12 ? nothing : waiting
+      const audio = mayBegin(waiting) && waiting.length >= 12 ? nothing : waiting
       waiting = nothing
-      return sound
+      return audio
     },
   }
 }

@@ -14,7 +14,7 @@ import { createTimeline } from './timeline.ts'
  */
 export async function* decodeTrack(
   { format, track, info, firstPacket }: OpenedMedia,
-  pulse: Heartbeat,
+  heartbeat: Heartbeat,
 ): AsyncGenerator<Planes> {
   const codec = openCodec(track, info.codec)
   const frame = new Frame()
@@ -42,7 +42,7 @@ export async function* decodeTrack(
   /** Yields all packets; the last, null, makes the decoder return what it has buffered. */
   async function* allPackets(): AsyncGenerator<Packet | null> {
     yield firstPacket
-    yield* readPackets(format, { track: track.index, pulse })
+    yield* readPackets(format, { track: track.index, heartbeat })
     yield null
   }
 

@@ -29,7 +29,7 @@ const PACKETS_PER_PULSE = 2000
 /**
  * Pictures are never decoded, not even to get their size: a header may declare gigabytes of them.
  */
-const soundDecoders = Codec.getCodecList()
+const audioDecoders = Codec.getCodecList()
   .filter((codec) => codec.type === AVMEDIA_TYPE_AUDIO && codec.isDecoder())
   .map((codec) => codec.name)
   .join(',')
@@ -44,7 +44,7 @@ export function openFormat(path: string, demuxer: string): FormatContext {
   const format = new FormatContext()
   const options = Dictionary.fromObject({
     protocol_whitelist: 'file',
-    codec_whitelist: soundDecoders,
+    codec_whitelist: audioDecoders,
     // One more than is supported, so that the file is rejected for its tracks.
     max_streams: `${MAX_TRACKS + 1}`,
   })
@@ -76,14 +76,14 @@ export function keepTrack(format: FormatContext, index: number): void {
 /** Yields the packets of one track; skips damaged parts. Each is valid until the next is read. */
 export async function* readPackets(
   format: FormatContext,
-  { track, pulse }: { track: number; pulse: Heartbeat },
+  { track, heartbeat }: { track: number; heartbeat: Heartbeat },
 ): AsyncGenerator<Packet> {
   const packet = new Packet()
   packet.alloc()
   let errors = 0
   try {
     for (let count = 1; errors < MAX_READ_ERRORS; count++) {
-      if (count % PACKETS_PER_PULSE === 0) await pulse()
+      if (count % PACKETS_PER_PULSE === 0) await heartbeat()
       const code = format.readFrameSync(packet)
       if (code === AVERROR_EOF) return
       errors = code < 0 ? errors + 1 : 0

@@ -41,7 +41,7 @@ export type OpenOptions = {
   bytes: number
   /** Limit for audio whose length has to be counted; undefined = no limit. */
   maxSeconds: number | undefined
-  pulse: Heartbeat
+  heartbeat: Heartbeat
 }
 
 /**
@@ -56,7 +56,10 @@ export async function openMedia(path: string, options: OpenOptions): Promise<Ope
     check(format.findStreamInfoSync(null))
     const track = pickTrack(format)
     keepTrack(format, track.index)
-    const firstPacket = await takePacket(format, { track: track.index, pulse: options.pulse })
+    const firstPacket = await takePacket(format, {
+      track: track.index,
+      heartbeat: options.heartbeat,
+    })
     const { sampleRate, channels, codecId } = track.codecpar
     const codec = avGetCodecName(codecId) ?? 'unknown'
     if (!sampleRate || !channels) {
@@ -95,7 +98,7 @@ function pickTrack(format: FormatContext): Stream {
 
 async function takePacket(
   format: FormatContext,
-  options: { track: number; pulse: Heartbeat },
+  options: { track: number; heartbeat: Heartbeat },
 ): Promise<Packet> {
   for await (const packet of readPackets(format, options)) {
     const copy = packet.clone()
@@ -122,7 +125,7 @@ function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: num
  */
 async function countDuration(
   path: string,
-  { demuxer, pulse, maxSeconds = Number.POSITIVE_INFINITY }: OpenOptions,
+  { demuxer, heartbeat, maxSeconds = Number.POSITIVE_INFINITY }: OpenOptions,
 ): Promise<number> {
   const format = openFormat(path, demuxer)
   try {
@@ -131,7 +134,7 @@ async function countDuration(
     keepTrack(format, track.index)
     const start = seconds(track.startTime, track) ?? 0
     let [packets, sum, end] = [0, 0, 0]
-    for await (const packet of readPackets(format, { track: track.index, pulse })) {
+    for await (const packet of readPackets(format, { track: track.index, heartbeat })) {
       const length = seconds(packet.duration, track) ?? 0
       sum += length
       end = Math.max(end, (seconds(packet.pts, track) ?? 0) + length - start)
@@ -155,9 +158,9 @@ function startOf(
   const lost = losesBlock(codec, format.metadata?.get('encoder') ?? '')
   const lostSeconds = lost ? (seconds(firstPacket.duration, track) ?? 0) : 0
 
-  const sound = (seconds(track.startTime, track) ?? 0) + delay
+  const recording = (seconds(track.startTime, track) ?? 0) + delay
   const pictures = format.streams.filter(isPicture).flatMap((s) => seconds(s.startTime, s) ?? [])
-  return { lead: sound - Math.min(sound, ...pictures) + lostSeconds, delay }
+  return { lead: recording - Math.min(recording, ...pictures) + lostSeconds, delay }
 }
 
 /** A cover picture has a track too, but no time. */

@@ -29,12 +29,12 @@ async function decode(t: TestContext, file: string, options: Partial<DecodeMedia
 }
 
 /** Milliseconds by which `sound` is later than `reference`, where the two match best. */
-function lateness(sound: Int16Array, reference: Int16Array): number {
+function lateness(audio: Int16Array, reference: Int16Array): number {
   let [best, bestScore] = [0, Number.NEGATIVE_INFINITY]
   const end = Math.min(48_000, reference.length)
   for (let shift = -3200; shift <= 12_800; shift += 4) {
     let score = 0
-    for (let i = 3200; i < end; i += 5) score += reference[i]! * (sound[i + shift] ?? 0)
+    for (let i = 3200; i < end; i += 5) score += reference[i]! * (audio[i + shift] ?? 0)
     if (score > bestScore) [best, bestScore] = [shift, score]
   }
   return best / 16

@@ -22,7 +22,7 @@ const entryBytes: Record<string, number> = {
 
 /** The declared index of one track. */
 type Track = {
-  isSound: boolean
+  isAudioTrack: boolean
   samples: number
   edits: number
   chunks: number
@@ -59,7 +59,7 @@ export function checkMp4Tables(source: ByteSource): void {
 }
 
 function emptyTrack(): Track {
-  return { isSound: false, samples: 0, edits: 0, chunks: 0, isTicks: false, runs: [] }
+  return { isAudioTrack: false, samples: 0, edits: 0, chunks: 0, isTicks: false, runs: [] }
 }
 
 function checkEntries(source: ByteSource, box: Box, fileBytes: number): void {
@@ -73,7 +73,8 @@ function readTable(track: Track, source: ByteSource, box: Box): void {
   switch (box.type) {
     case 'hdlr':
       // The first one states the type of the track; one of a metadata box may follow.
-      track.isSound ||= Buffer.from(source.read(box.start + 8, 4)).toString('latin1') === 'soun'
+      track.isAudioTrack ||=
+        Buffer.from(source.read(box.start + 8, 4)).toString('latin1') === 'soun'
       break
     case 'stsz':
     case 'stz2':
@@ -111,8 +112,8 @@ function readRuns(source: ByteSource, box: Box): Track['runs'] {
  * Returns the entries that libav creates for a track: one per sample, or one per chunk of
  * uncompressed audio.
  */
-function indexedSamples({ isSound, isTicks, samples, chunks, runs }: Track): number {
-  if (!isSound || !isTicks) return samples
+function indexedSamples({ isAudioTrack, isTicks, samples, chunks, runs }: Track): number {
+  if (!isAudioTrack || !isTicks) return samples
   return sum(
     runs.map((run, i) => {
       const end = Math.min(chunks + 1, runs[i + 1]?.first ?? chunks + 1)

@@ -44,11 +44,11 @@ test('all channels are there in their order, each with its own tones, the rest t
     withBeeps(two.samples, stretches[1]),
     withBeeps(one.samples, stretches[0]),
   ]
-  const sound = new Int16Array(new Uint8Array(wave.subarray(44)).buffer)
-  assert.equal(sound.length, SAMPLES * 3)
+  const audio = new Int16Array(new Uint8Array(wave.subarray(44)).buffer)
+  assert.equal(audio.length, SAMPLES * 3)
   for (const [i, samples] of expected.entries()) {
     assert.deepEqual(
-      sound.filter((_, n) => n % 3 === i),
+      audio.filter((_, n) => n % 3 === i),
       samples,
     )
   }

@@ -92,6 +92,6 @@ test('cutting the input anywhere changes nothing', () => {
 })
 
 test('16 kHz passes unchanged', () => {
-  const sound = tone(1000, 16_000)
-  assert.deepEqual(resample(sound, 16_000, [100]), sound)
+  const audio = tone(1000, 16_000)
+  assert.deepEqual(resample(audio, 16_000, [100]), audio)
 })

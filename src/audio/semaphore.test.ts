@@ -6,7 +6,7 @@ const never = new AbortController().signal
 
 /** Work that ends on demand, and a list of what has begun. Its name begins with the account's. */
 function setup(total: number, { perAccount = total, maxWaiting = 100 } = {}) {
-  const gate = createSemaphore({ total, perAccount, maxWaiting })
+  const semaphore = createSemaphore({ total, perAccount, maxWaiting })
   const begun: string[] = []
   const ends = new Map<string, PromiseWithResolvers<void>>()
   function run(name: string, options: { signal?: AbortSignal; whenFull?: () => Error } = {}) {
@@ -16,7 +16,7 @@ function setup(total: number, { perAccount = total, maxWaiting = 100 } = {}) {
       begun.push(name)
       return end.promise
     }
-    return gate(work, { account: name[0]!, signal: never, ...options })
+    return semaphore(work, { account: name[0]!, signal: never, ...options })
   }
   async function end(name: string): Promise<void> {
     ends.get(name)!.resolve()

@@ -14,7 +14,7 @@ export type Turn = {
 export type Semaphore = <T>(work: () => Promise<T>, turn: Turn) => Promise<T>
 
 /** How much work runs at a time in total and per account, and how much of one account may wait. */
-export type GateLimits = { total: number; perAccount: number; maxWaiting: number }
+export type SemaphoreLimits = { total: number; perAccount: number; maxWaiting: number }
 
 type Waiting = { begin: () => void }
 
@@ -23,7 +23,7 @@ type Waiting = { begin: () => void }
  * fewest of them, then to the one that has waited longest for its turn, so that an account with
  * much work delays only itself.
  */
-export function createSemaphore({ total, perAccount, maxWaiting }: GateLimits): Semaphore {
+export function createSemaphore({ total, perAccount, maxWaiting }: SemaphoreLimits): Semaphore {
   /** Slots taken by each account. */
   const running = new Map<string, number>()
   /** In the order of arrival; an account that got a slot goes behind the others. */

@@ -31,8 +31,8 @@ test('silence comes in blocks of a second at most', () => {
 
 test('the start is moved by silence before the sound and by leaving out its beginning', async () => {
   const samples = (count: number) => count / 16_000
-  const sound = blocks(3, 3, 3)
+  const audio = blocks(3, 3, 3)
   const options = { lead: samples(2), delay: samples(4) }
-  assert.deepEqual(await join(alignStart(sound, options)), [0, 0, 5, 6, 7, 8, 9])
+  assert.deepEqual(await join(alignStart(audio, options)), [0, 0, 5, 6, 7, 8, 9])
   assert.deepEqual(await join(alignStart(blocks(2), { lead: 0, delay: 0 })), [1, 2])
 })

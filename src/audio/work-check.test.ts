@@ -28,7 +28,7 @@ test('decoding ends when it has taken too long for what came out', async (t) => 
   t.after(() => rmSync(folder, { recursive: true }))
   const file = fileURLToPath(new URL('../../test/fixtures/jfk.flac', import.meta.url))
   const request = { task: 'decode' as const, file, nameHint: undefined, folder, maxSeconds: 60 }
-  const steps = { pulse: async () => {}, onProgress: () => {} }
+  const steps = { heartbeat: async () => {}, onProgress: () => {} }
   const { duration } = await decodeFile(request, { ...steps, cpuSeconds: () => 30 })
   assert.equal(duration, 11)
   const slow = decodeFile(request, { ...steps, cpuSeconds: () => 100 })

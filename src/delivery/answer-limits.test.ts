@@ -35,7 +35,7 @@ async function openFlood(t: TestContext, head: string, again: string) {
 async function ask(
   t: TestContext,
   url: string,
-): Promise<[status: number | undefined, told: string]> {
+): Promise<[status: number | undefined, received: string]> {
   const requests = createRequests(createAddressGuard('all'), createResolver())
   t.after(() => requests.close())
   const body = (async function* () {})()
@@ -58,7 +58,7 @@ const floods: [
   head: string,
   again: string,
   status: number | undefined,
-  told: string,
+  received: string,
 ][] = [
   ['answers that announce one', '', 'HTTP/1.1 103 E\r\n\r\n', undefined, again],
   ['answers that ask to continue', '', 'HTTP/1.1 100 C\r\n\r\n', undefined, again],
@@ -67,10 +67,10 @@ const floods: [
   ['extensions of a chunk', `${CHUNKED}1;`, 'a;', 200, ''],
   ['chunks of a byte', CHUNKED, '1\r\nx\r\n', 200, 'x'.repeat(1024)],
 ]
-for (const [title, head, again, status, told] of floods) {
+for (const [title, head, again, status, received] of floods) {
   test(`an answer of endless ${title} is cut off soon`, async (t) => {
     const flood = await openFlood(t, head, again)
-    assert.deepEqual(await ask(t, flood.url), [status, told])
+    assert.deepEqual(await ask(t, flood.url), [status, received])
     await flood.closed.promise
     assert.ok(flood.bytes < BUFFERED_BYTES, `${flood.bytes} bytes were sent`)
   })

@@ -23,15 +23,15 @@ export function limitAnswer(sent: ClientRequest): () => void {
   let announcements = 0
 
   function push(this: Socket, read: Uint8Array | null, encoding?: BufferEncoding): boolean {
-    let hasRoom = true
+    let hasSpace = true
     for (let from = 0; read && from < read.length; from += PIECE_BYTES) {
       const piece = read.subarray(from, from + PIECE_BYTES)
       bytes += piece.length
       if (bytes > MAX_ANSWER_BYTES) cut('HPE_HEADER_OVERFLOW')
       if (this.destroyed) return false
-      hasRoom = Readable.prototype.push.call(this, piece, encoding)
+      hasSpace = Readable.prototype.push.call(this, piece, encoding)
     }
-    return read ? hasRoom : Readable.prototype.push.call(this, read, encoding)
+    return read ? hasSpace : Readable.prototype.push.call(this, read, encoding)
   }
 
   function cut(code: string): void {

@@ -20,7 +20,7 @@ export type AttemptResultsOptions = {
   signal: AbortSignal
 }
 
-type Asked = { settlement: Settlement; written: PromiseWithResolvers<void> }
+type Requested = { settlement: Settlement; written: PromiseWithResolvers<void> }
 
 /**
  * Writes how attempts ended. Those that end during a write share the next transaction, and with it
@@ -28,7 +28,7 @@ type Asked = { settlement: Settlement; written: PromiseWithResolvers<void> }
  */
 export class AttemptResults {
   readonly #options: AttemptResultsOptions
-  #waiting: Asked[] = []
+  #waiting: Requested[] = []
   #isWriting = false
 
   constructor(options: AttemptResultsOptions) {
@@ -56,26 +56,26 @@ export class AttemptResults {
   }
 
   /** Returns the settlements that have to be retried. */
-  async #writeTogether(asked: readonly Asked[]): Promise<Asked[]> {
+  async #writeTogether(retryAfter: readonly Requested[]): Promise<Requested[]> {
     const { db, log, signal } = this.#options
     try {
       await settleDeliveries(
         db,
-        asked.map(({ settlement }) => settlement),
+        retryAfter.map(({ settlement }) => settlement),
       )
-      for (const { written } of asked) written.resolve()
+      for (const { written } of retryAfter) written.resolve()
       return []
     } catch (error) {
-      if (asked.length > 1) {
+      if (retryAfter.length > 1) {
         // One bad settlement must not fail the others.
-        const refused: Asked[] = []
-        for (const one of asked) refused.push(...(await this.#writeTogether([one])))
+        const refused: Requested[] = []
+        for (const one of retryAfter) refused.push(...(await this.#writeTogether([one])))
         return refused
       }
-      const [{ settlement, written }] = asked as [Asked]
+      const [{ settlement, written }] = retryAfter as [Requested]
       const { id: deliveryId, jobId } = settlement.delivery
       log.error({ err: error, deliveryId, jobId }, 'cannot write how a delivery went, trying again')
-      if (!signal.aborted) return [...asked]
+      if (!signal.aborted) return [...retryAfter]
       written.reject(error)
       return []
     }

@@ -32,12 +32,12 @@ const PAUSE_MS = 1000
 /** Makes delivery attempts and ensures that their outcomes are written. */
 export class AttemptRunner {
   readonly #options: AttemptRunnerOptions
-  readonly #settlements: AttemptResults
+  readonly #attemptResults: AttemptResults
 
   constructor(options: AttemptRunnerOptions) {
     const { closing: signal } = options
     this.#options = options
-    this.#settlements = new AttemptResults({ ...options, signal })
+    this.#attemptResults = new AttemptResults({ ...options, signal })
   }
 
   /**
@@ -50,7 +50,7 @@ export class AttemptRunner {
     const nothing = { isSuccess: undefined, nextAt: clock.now() }
     try {
       const settlement = await this.#attempt(delivery, use)
-      await this.#settlements.write(settlement)
+      await this.#attemptResults.write(settlement)
       this.#tell(delivery, settlement)
       const isSuccess = settlement.outcome === 'delivered'
       const isDisabled = !isSuccess && (await this.#disableIfHopeless(delivery, settlement))

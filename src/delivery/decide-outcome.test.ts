@@ -46,8 +46,8 @@ test('after the last attempt it has failed', () => {
 })
 
 test('what the receiver asks for replaces the usual delay, not the number of attempts', () => {
-  const asked = { status: 503, responseHeaders: { 'retry-after': '77' } }
+  const retryAfter = { status: 503, responseHeaders: { 'retry-after': '77' } }
   const reason = 'the receiver answered 503'
-  assert.deepEqual(verdictOn(asked), { outcome: 'retry', nextAt: now + 77_000, reason })
-  assert.deepEqual(verdictOn(asked, { tries: 7 }), { outcome: 'failed', reason })
+  assert.deepEqual(verdictOn(retryAfter), { outcome: 'retry', nextAt: now + 77_000, reason })
+  assert.deepEqual(verdictOn(retryAfter, { tries: 7 }), { outcome: 'failed', reason })
 })

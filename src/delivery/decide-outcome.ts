@@ -28,6 +28,6 @@ export function decideOutcome(
   const reason = status === null ? (error ?? 'no answer') : `the receiver answered ${status}`
   const usual = retryDelay({ kind, tries: tries + 1 }, { random, delays })
   if (usual === undefined) return { outcome: 'failed', reason }
-  const asked = parseRetryAfter(responseHeaders?.['retry-after'], { now })
-  return { outcome: 'retry', nextAt: now + (asked ?? usual), reason }
+  const retryAfter = parseRetryAfter(responseHeaders?.['retry-after'], { now })
+  return { outcome: 'retry', nextAt: now + (retryAfter ?? usual), reason }
 }

@@ -5,11 +5,11 @@ import fc from 'fast-check'
 import { openTestStorage } from '../../test/support/test-storage.ts'
 import { openDelivery, openTestReceiver, queueMessages } from './delivery-service.fixture.ts'
 
-type Told = { lane: string; seq: number; status: number }
+type Received = { lane: string; seq: number; status: number }
 
 /** The last attempt of each message counts: these must be in the order of their numbers. */
-function checkLane(told: readonly Told[], count: number): void {
-  const seqs = told.map(({ seq }) => seq)
+function checkLane(received: readonly Received[], count: number): void {
+  const seqs = received.map(({ seq }) => seq)
   assert.deepEqual(
     seqs,
     seqs.toSorted((a, b) => a - b),
@@ -19,7 +19,7 @@ function checkLane(told: readonly Told[], count: number): void {
     Array.from({ length: count }, (_, i) => i),
   )
   for (let seq = 0; seq < count; seq++) {
-    const own = told.filter((one) => one.seq === seq).map(({ status }) => status)
+    const own = received.filter((one) => one.seq === seq).map(({ status }) => status)
     const failures = own.slice(0, -1)
     assert.ok(!failures.includes(200), 'nothing is sent again that was taken')
     assert.ok(own.at(-1) === 200 || own.length === 6, 'nothing is given up early')
@@ -29,12 +29,12 @@ function checkLane(told: readonly Told[], count: number): void {
 test('whatever fails, and whenever the server stops, each job is told all, one by one and in order', async (t) => {
   const storage = await openTestStorage(t)
   let statuses: number[] = []
-  let told: Told[] = []
+  let received: Received[] = []
   const open = new Map<string, number>()
   const receiver = await openTestReceiver(t, ({ path, body }, response) => {
     const { payload } = JSON.parse(body) as { payload: { seq: number } }
     const status = statuses.shift() ?? 200
-    told.push({ lane: path, seq: payload.seq, status })
+    received.push({ lane: path, seq: payload.seq, status })
     open.set(path, (open.get(path) ?? 0) + 1)
     assert.equal(open.get(path), 1, 'one request of a job at a time')
     response.on('close', () => open.set(path, open.get(path)! - 1))
@@ -48,20 +48,20 @@ test('whatever fails, and whenever the server stops, each job is told all, one b
   const answers = fc.array(fc.constantFrom(200, 200, 500, 302, 429), { maxLength: 40 })
   const scenario = fc.asyncProperty(lanes, answers, fc.boolean(), async (counts, given, isCut) => {
     statuses = [...given]
-    told = []
+    received = []
     const paths = counts.map(() => `/${randomUUID()}`)
     for (const [i, count] of counts.entries()) {
       await queueMessages(service, receiver.url + paths[i], { count })
     }
     if (isCut) {
-      await service.pass(() => told.length > 2)
+      await service.pass(() => received.length > 2)
       await service.delivery.close()
       await service.reopen()
     }
     await service.pass()
     for (const [i, count] of counts.entries()) {
       checkLane(
-        told.filter(({ lane }) => lane === paths[i]),
+        received.filter(({ lane }) => lane === paths[i]),
         count,
       )
     }

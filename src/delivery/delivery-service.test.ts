@@ -179,14 +179,14 @@ test('what was on its way when the server stopped is sent again, with the same i
 
 test('a request that is answered while the server stops is noted', async (t) => {
   const service = await openDelivery(t, { graceMs: 60_000 })
-  const asked = Promise.withResolvers<() => void>()
+  const retryAfter = Promise.withResolvers<() => void>()
   const receiver = await openTestReceiver(t, (_, response) => {
-    asked.resolve(() => void response.writeHead(200).end())
+    retryAfter.resolve(() => void response.writeHead(200).end())
     return undefined
   })
   const jobId = await queueMessages(service, receiver.url)
   service.delivery.wake()
-  const answer = await asked.promise
+  const answer = await retryAfter.promise
   const closed = service.delivery.close()
   answer()
   await closed
@@ -261,8 +261,8 @@ test('a result of megabytes arrives whole, with a valid signature', async (t) =>
   service.delivery.wake()
   await service.delivery.idle()
   const { body, headers } = receiver.received[0]!
-  const told = new Webhook(secret).verify(body, headers as never) as { payload: unknown }
-  assert.deepEqual(told.payload, result)
+  const reported = new Webhook(secret).verify(body, headers as never) as { payload: unknown }
+  assert.deepEqual(reported.payload, result)
 })
 
 test('webhooks hear of the events that they want', async (t) => {
@@ -273,8 +273,8 @@ test('webhooks hear of the events that they want', async (t) => {
   await addWebhook(db, { url: `${receiver.url}/errors`, events: 'transcription.error' })
   const id = await endNewJob(db, { result: {} })
   await service.pass()
-  const told = receiver.at('/all').map(({ body }) => JSON.parse(body))
-  assert.deepEqual(told, [
+  const reported = receiver.at('/all').map(({ body }) => JSON.parse(body))
+  assert.deepEqual(reported, [
     { event: 'transcription.created', payload: { id } },
     { event: 'transcription.success', payload: { id } },
   ])

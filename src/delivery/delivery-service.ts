@@ -52,8 +52,8 @@ export class DeliveryService {
   readonly #log: Log
   readonly #clock: Clock
   readonly #sender: Sender
-  readonly #courier: AttemptRunner
-  readonly #lookout: DuePoller
+  readonly #attemptRunner: AttemptRunner
+  readonly #poller: DuePoller
   readonly #queues = new Queues()
   readonly #closing = new AbortController()
   readonly #carrying = new Set<Promise<void>>()
@@ -72,8 +72,8 @@ export class DeliveryService {
     this.#log = log.child({ module: 'delivery' })
     this.#sender = createSender({ config, now: clock.now, resolve: options.resolve })
     const onRested = () => this.#woken.resolve()
-    this.#lookout = new DuePoller({ db: storage.db, clock, onRested })
-    this.#courier = new AttemptRunner({
+    this.#poller = new DuePoller({ db: storage.db, clock, onRested })
+    this.#attemptRunner = new AttemptRunner({
       db: storage.db,
       sender: this.#sender,
       settings: config.delivery,
@@ -91,13 +91,13 @@ export class DeliveryService {
     await syncConfiguredWebhooks(db, webhooks, { at: this.#clock.now() })
     const { signal } = this.#closing
     const mayDelete = () => storage.deletionClock?.mayDelete() ?? true
-    const upkeep = { db, log: this.#log, clock: this.#clock, logDays, mayDelete, signal }
-    this.#loop = Promise.all([this.#run(), trimDeliveryLog(upkeep)])
+    const maintenance = { db, log: this.#log, clock: this.#clock, logDays, mayDelete, signal }
+    this.#loop = Promise.all([this.#run(), trimDeliveryLog(maintenance)])
   }
 
   /** Sends at once what may have been queued. */
   wake(): void {
-    this.#lookout.want()
+    this.#poller.want()
     this.#woken.resolve()
   }
 
@@ -134,7 +134,7 @@ export class DeliveryService {
     this.#notify()
     await this.#loop
     await this.#looking
-    this.#lookout.close()
+    this.#poller.close()
     const cut = setTimeout(() => {
       for (const { abort } of this.#queues.requests()) abort.abort(new Error('the server stops'))
     }, this.#options.graceMs ?? GRACE_MS)
@@ -172,7 +172,7 @@ export class DeliveryService {
 
   /** Polls for more endpoints in the background: this query may wait behind other, long ones. */
   #look(): void {
-    const found = this.#lookout.look().then(
+    const found = this.#poller.look().then(
       (endpoints) => {
         for (const endpoint of endpoints) this.#queues.touch(endpoint)
         if (endpoints.length > 0) this.#woken.resolve()
@@ -235,12 +235,12 @@ export class DeliveryService {
     const abort = new AbortController()
     this.#queues.begin(queue, id, { jobId, abort })
     const { signal } = abort
-    const carrying = this.#courier.carry(delivery, { secrets, signal }).then((carried) => {
+    const carrying = this.#attemptRunner.carry(delivery, { secrets, signal }).then((carried) => {
       const { isSuccess, nextAt } = carried
       this.#queues.touch({ ...queue, nextAt })
       this.#queues.end(queue, id, { isSuccess })
       this.#carrying.delete(carrying)
-      this.#lookout.noteServed()
+      this.#poller.noteServed()
       this.#woken.resolve()
       this.#notify()
     })

@@ -25,9 +25,9 @@ test('values of headers that hold secrets are hidden, all others are shown', () 
 
 test('what was sent as a secret is hidden wherever it comes back', () => {
   const secrets = ['Ab/cd+ef', 'pass"word', 'me']
-  const told = '{"a":"Ab/cd+ef","b":"Ab\\/cd+ef","c":"Ab%2Fcd%2Bef","d":"pass\\"word","e":"me"}'
+  const received = '{"a":"Ab/cd+ef","b":"Ab\\/cd+ef","c":"Ab%2Fcd%2Bef","d":"pass\\"word","e":"me"}'
   const hidden = ['a', 'b', 'c', 'd'].map((name) => `"${name}":"[hidden]"`)
-  assert.equal(hideIn(told, secrets), `{${hidden},"e":"me"}`)
+  assert.equal(hideIn(received, secrets), `{${hidden},"e":"me"}`)
   assert.deepEqual(hideSecrets({ 'x-echo': 'Basic Ab/cd+ef' }, secrets), {
     'x-echo': 'Basic [hidden]',
   })

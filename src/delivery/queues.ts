@@ -87,8 +87,8 @@ export class Queues {
     const own = most(queue) - inFlight.size
     const tally = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
     const doubtful = isDoubtful(queue)
-    const rooms = [left(tally, MAX_PER_ACCOUNT, doubtful), left(this.#total, MAX_IN_ALL, doubtful)]
-    return Math.max(0, Math.min(own, ...rooms))
+    const slots = [left(tally, MAX_PER_ACCOUNT, doubtful), left(this.#total, MAX_IN_ALL, doubtful)]
+    return Math.max(0, Math.min(own, ...slots))
   }
 
   /** Counts a request that is sent; the next turn goes to another endpoint. */

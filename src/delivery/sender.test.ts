@@ -291,11 +291,11 @@ test('a connection is cut when its answer came before the body was sent', async 
 })
 
 test('a receiver that takes no connection has failed after ten seconds', async (t) => {
-  const asked = Promise.withResolvers<void>()
-  const resolve = (() => asked.resolve()) as unknown as NonNullable<SenderOptions['resolve']>
+  const retryAfter = Promise.withResolvers<void>()
+  const resolve = (() => retryAfter.resolve()) as unknown as NonNullable<SenderOptions['resolve']>
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const sent = openSender(t, {}, { resolve, timeout: 600 }).send('http://hooks.example/')
-  await asked.promise
+  await retryAfter.promise
   await turn()
   t.mock.timers.tick(10_000)
   assert.equal((await sent).error, 'it took no connection')

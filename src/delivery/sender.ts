@@ -105,9 +105,9 @@ async function send(attempt: Attempt, tools: Tools): Promise<AttemptRecord> {
   } catch (error) {
     signal.throwIfAborted()
     const late = `it did not answer within ${Math.round(seconds * 1000) / 1000} s`
-    const told = deadline.signal.aborted ? late : describeConnectionError(error).detail
+    const reported = deadline.signal.aborted ? late : describeConnectionError(error).detail
     const nothing = { status: null, responseHeaders: null, responseBody: null }
-    return { ...sent, ms: since(startedAt), error: told, ...nothing }
+    return { ...sent, ms: since(startedAt), error: reported, ...nothing }
   } finally {
     clearTimeout(timer)
   }

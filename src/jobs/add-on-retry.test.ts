@@ -29,8 +29,8 @@ async function openJob(t: TestContext, result: object, work: Work = addName) {
   const job = (await claim(db))!
   await finishJob(db, job.lease, { result: { ...result }, at: 2000 })
   const { id } = job
-  const composer = { retry: async (asked: Retry) => work(asked) }
-  const tools = { db, composer, config: { addOnResults: 'native' as const } }
+  const resultBuilder = { retry: async (requested: Retry) => work(requested) }
+  const tools = { db, resultBuilder, config: { addOnResults: 'native' as const } }
   return {
     db,
     id,
@@ -50,9 +50,9 @@ function failsWith(code: string, text = '') {
 
 test('what is made takes its place in the result, and nothing else of the job changes', async (t) => {
   const seen: Retry[] = []
-  const { db, id, retry, result } = await openJob(t, { a: 1 }, (asked) => {
-    seen.push(asked)
-    return addName(asked)
+  const { db, id, retry, result } = await openJob(t, { a: 1 }, (requested) => {
+    seen.push(requested)
+    return addName(requested)
   })
   const before = await findJob(db, { id, account })
   assert.equal(await retry('b'), '"b"')
@@ -96,9 +96,9 @@ test('retries at once lose nothing of each other', async (t) => {
 
 test('a job that is deleted meanwhile is not found, and leaves nothing', async (t) => {
   for (const first of [{ a: 1 }, { long }]) {
-    const { retry, remove, objects } = await openJob(t, first, async (asked) => {
+    const { retry, remove, objects } = await openJob(t, first, async (requested) => {
       await remove()
-      return addName({ ...asked, result: JSON.stringify({ long }) })
+      return addName({ ...requested, result: JSON.stringify({ long }) })
     })
     await assert.rejects(retry('b'), failsWith('job_not_found'))
     assert.deepEqual(await objects(), [])
@@ -126,8 +126,8 @@ test('what is not made is told, and leaves the result as it is', async (t) => {
 
 test('only jobs that are done have add-ons to make again', async (t) => {
   const { db } = await openTestStorage(t)
-  const composer = { retry: async (asked: Retry) => addName(asked) }
-  const tools = { db, composer, config: { addOnResults: 'string' as const } }
+  const resultBuilder = { retry: async (requested: Retry) => addName(requested) }
+  const tools = { db, resultBuilder, config: { addOnResults: 'string' as const } }
   const id = (await addJob(db))!
   const retry = (owner: string) => {
     return retryAddOn(tools, { id, account: owner, name: 'b' }, { signal })

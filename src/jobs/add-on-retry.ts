@@ -8,7 +8,7 @@ import type { ResultBuilder } from '../text/result/result-builder.ts'
 /** The dependencies of a retry. */
 export type RetryTools = {
   db: Db
-  composer: Pick<ResultBuilder, 'retry'>
+  resultBuilder: Pick<ResultBuilder, 'retry'>
   config: Pick<Config, 'addOnResults'>
 }
 
@@ -29,7 +29,7 @@ const refusals = {
  * `job_not_found`, `job_not_done` or one of `add_on_…`.
  */
 export async function retryAddOn(
-  { db, composer, config }: RetryTools,
+  { db, resultBuilder, config }: RetryTools,
   { name, ...id }: JobAddOn,
   { signal }: { signal: AbortSignal },
 ): Promise<string> {
@@ -47,7 +47,7 @@ export async function retryAddOn(
     }
     const params = job.requestParams ?? '{}'
     const options = { account: id.account, signal }
-    const made = await composer.retry({ name, result, params, form }, options)
+    const made = await resultBuilder.retry({ name, result, params, form }, options)
     if (made.outcome !== 'made') throw refusal(made.outcome, name)
     if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result)) {
       return made.answer

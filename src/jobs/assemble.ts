@@ -27,7 +27,7 @@ export function assembleTranscript(batches: readonly RecognizedBatch[]): Transcr
 /** Returns all segments, channel by channel. */
 function inOrderOfTime(batches: readonly RecognizedBatch[]) {
   const segments = batches.flatMap(({ channel, segments }) => {
-    return segments.map((heard) => ({ channel, ...heard }))
+    return segments.map((recognized) => ({ channel, ...recognized }))
   })
   return segments.sort((a, b) => a.channel - b.channel || a.segment.start - b.segment.start)
 }

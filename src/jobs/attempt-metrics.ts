@@ -18,7 +18,7 @@ export type AttemptMetrics = {
   /**
    * The transcript is ready: seconds of audio, and seconds of work since the audio was available.
    */
-  heard(sound: { audioSeconds: number; workSeconds: number }): void
+  recognized(audio: { audioSeconds: number; workSeconds: number }): void
   /** The job has ended, with its result or with a failure. */
   ended(failure?: JobFailure): void
   /** The attempt has ended, with an `error` if it failed. */
@@ -31,14 +31,14 @@ export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers
   metrics?.jobQueueSeconds.observe(Math.max(0, steadyNow() - job.dueAt) / 1000)
   const attributes = { 'steno.job.id': job.id, 'steno.job.attempt': job.attempt }
   const span = tracing.start('job attempt', attributes)
-  let heard: { audioSeconds: number; workSeconds: number } | undefined
+  let recognized: { audioSeconds: number; workSeconds: number } | undefined
 
   function count(outcome: JobOutcome): void {
     const kind = 'pre-recorded'
     metrics?.jobsEnded.inc({ kind, outcome })
     metrics?.jobSeconds.observe((performance.now() - claimedAt) / 1000)
-    if (outcome !== 'done' || !heard) return
-    const { audioSeconds, workSeconds } = heard
+    if (outcome !== 'done' || !recognized) return
+    const { audioSeconds, workSeconds } = recognized
     metrics?.audioSeconds.inc({ kind }, audioSeconds)
     if (audioSeconds > 0) metrics?.jobRealTimeFactor.observe(workSeconds / audioSeconds)
   }
@@ -52,9 +52,9 @@ export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers
         metrics?.jobsInStage.dec({ stage })
       }
     },
-    heard(sound) {
-      heard = sound
-      span.set({ 'steno.audio.seconds': sound.audioSeconds })
+    recognized(audio) {
+      recognized = audio
+      span.set({ 'steno.audio.seconds': audio.audioSeconds })
     },
     ended: (failure) => count(failure ? outcomeOf(failure) : 'done'),
     close: (error) => span.end(error),

@@ -73,7 +73,7 @@ export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<
   const watch = startHeartbeat({ ...tools, lease: job.lease })
   let failure: unknown
   try {
-    const transcribed = await transcribeTold(tools, job, watch)
+    const transcribed = await transcribeTraced(tools, job, watch)
     await finish(tools, job, transcribed)
   } catch (error) {
     failure = watch.signal.aborted ? watch.signal.reason : error
@@ -85,7 +85,7 @@ export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<
 }
 
 /** Transcribes and records the progress. */
-async function transcribeTold(
+async function transcribeTraced(
   { db, enter, log, meter, transcribe }: Tools,
   job: ClaimedJob,
   { signal, untimed }: LeaseHeartbeat,
@@ -109,20 +109,20 @@ async function transcribeTold(
 async function finish(
   tools: Tools,
   job: ClaimedJob,
-  { result, redactedSound }: Transcribed,
+  { result, redactedAudio }: Transcribed,
 ): Promise<void> {
   const { db, log, meter } = tools
-  const write = () => finishJob(db, job.lease, { result, redactedSound, at: Date.now() })
+  const write = () => finishJob(db, job.lease, { result, redactedAudio, at: Date.now() })
   // A full disk fails the job; a database briefly locked by another process does not.
   const isFatal = (error: unknown) => error instanceof AppError
   let done = false
   try {
     done = await untilWritten(tools, write, { isFatal })
   } finally {
-    if (!done && redactedSound) await deleteRedactedAudio(tools, redactedSound)
+    if (!done && redactedAudio) await deleteRedactedAudio(tools, redactedAudio)
   }
   if (!done) return log.warn('result dropped: the lease was lost')
-  if (redactedSound) await deleteOriginal(tools, job)
+  if (redactedAudio) await deleteOriginal(tools, job)
   await discard(tools, job.id)
   tools.onEvents?.()
   meter.ended()

@@ -73,18 +73,18 @@ test('found speech is used again, for each channel its own', async (t) => {
 test('heard voices are used again by the model that heard them, and no other', async (t) => {
   const home = await makeFolder(t)
   await using stages = await openCheckpoints(home, 'job')
-  const heard: string[] = []
-  const hear = (model: string, part = 0) => {
+  const recognized: string[] = []
+  const embed = (model: string, part = 0) => {
     return stages.embedSpeakers({ channel: 1, part, model }, async (file) => {
-      heard.push(`${part} ${model}`)
+      recognized.push(`${part} ${model}`)
       await writeFile(file, model)
     })
   }
-  const first = await hear('old')
-  assert.equal(await hear('old'), first)
-  assert.notEqual(await hear('new'), first)
-  assert.notEqual(await hear('old', 1), first)
-  assert.deepEqual(heard, ['0 old', '0 new', '1 old'])
+  const first = await embed('old')
+  assert.equal(await embed('old'), first)
+  assert.notEqual(await embed('new'), first)
+  assert.notEqual(await embed('old', 1), first)
+  assert.deepEqual(recognized, ['0 old', '0 new', '1 old'])
 })
 
 test('what the file system refuses is told in the words of the error table', async (t) => {

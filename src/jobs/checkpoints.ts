@@ -33,20 +33,20 @@ export type EmbeddingPart = { channel: number; part: number; model: string }
 export async function openCheckpoints(workFolder: string, jobId: string): Promise<Checkpoints> {
   const folder = join(workFolder, jobId)
   await mkdir(folder, { recursive: true }).catch(throwStorageError)
-  const heard = await openRecognitionCheckpoint(join(folder, 'heard.jsonl')).catch(
+  const recognized = await openRecognitionCheckpoint(join(folder, 'heard.jsonl')).catch(
     throwStorageError,
   )
   return {
     decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
     findSpeech: (channel, work) =>
       findSpeechOnce(join(folder, `speech-${channel}.json`), work).catch(throwStorageError),
-    findRecognized: heard.find,
-    saveRecognized: (channel, batch) => heard.append(channel, batch).catch(throwStorageError),
+    findRecognized: recognized.find,
+    saveRecognized: (channel, batch) => recognized.append(channel, batch).catch(throwStorageError),
     embedSpeakers: ({ channel, part, model }, work) => {
       const file = join(folder, `voices-${channel}-${part}-${model}`)
       return embedSpeakersOnce(file, work).catch(throwStorageError)
     },
-    [Symbol.asyncDispose]: heard.close,
+    [Symbol.asyncDispose]: recognized.close,
   }
 }
 

@@ -15,7 +15,7 @@ const channels = [0, 1].map((channel) => {
   return { channel, path: `c${channel}`, samples: 16_000, sameAs: null }
 })
 
-function told(engine: Partial<SpeechEngine> = {}, options: Partial<DiarizeOptions> = {}) {
+function diarized(engine: Partial<SpeechEngine> = {}, options: Partial<DiarizeOptions> = {}) {
   return diarizeRecording(transcript, {
     speech: { ...createFakeSpeechEngine('hi'), ...engine },
     channels,
@@ -34,7 +34,7 @@ function told(engine: Partial<SpeechEngine> = {}, options: Partial<DiarizeOption
 }
 
 test('each utterance gets its speaker, and how sure that is only where asked for', async () => {
-  const { transcript: plain, diarizationError } = await told()
+  const { transcript: plain, diarizationError } = await diarized()
   assert.equal(diarizationError, undefined)
   assert.deepEqual(
     plain.utterances.map(({ speaker }) => speaker),
@@ -42,7 +42,7 @@ test('each utterance gets its speaker, and how sure that is only where asked for
   )
   assert.ok(plain.utterances.every((utterance) => !('speakerConfidence' in utterance)))
   const params = { diarization_config: { speaker_confidence: true } }
-  const { transcript: sure } = await told({}, { params })
+  const { transcript: sure } = await diarized({}, { params })
   assert.equal(sure.utterances[0]?.speakerConfidence, 0.8)
 })
 
@@ -53,9 +53,9 @@ test('counts and the files of each channel reach the engine', async () => {
     return []
   }
   const counts = { number_of_speakers: 3, min_speakers: 0, max_speakers: 4 }
-  await told({ findSpeakers }, { params: { diarization_config: counts } })
+  await diarized({ findSpeakers }, { params: { diarization_config: counts } })
   assert.deepEqual(tasks[0]?.counts, { exact: 3, max: 4 })
-  assert.deepEqual(tasks[0]?.voices, [
+  assert.deepEqual(tasks[0]?.embeddings, [
     { channel: 0, files: ['v0-0-fake'] },
     { channel: 1, files: ['v1-0-fake'] },
   ])
@@ -66,14 +66,14 @@ test('a failure tells how long it was tried', async () => {
   const findSpeakers = async () => {
     throw new Error('oops')
   }
-  const { diarizationSeconds } = await told({ findSpeakers }, { now: () => clock.shift()! })
+  const { diarizationSeconds } = await diarized({ findSpeakers }, { now: () => clock.shift()! })
   assert.equal(diarizationSeconds, 2.5)
-  assert.ok(!('diarizationSeconds' in (await told())))
+  assert.ok(!('diarizationSeconds' in (await diarized())))
 })
 
 test('progress ends with the last part that was heard', async () => {
   const fractions: number[] = []
-  await told({}, { onProgress: (fraction) => void fractions.push(fraction) })
+  await diarized({}, { onProgress: (fraction) => void fractions.push(fraction) })
   assert.deepEqual(fractions, [0.5, 1])
 })
 
@@ -82,9 +82,9 @@ test('a worker that crashes once costs nothing, one that crashes again the speak
   const crash = (times: number) => async () => {
     if (crashes++ < times) throw new AppError('engine_failed')
   }
-  assert.equal((await told({ embedSpeakers: crash(1) })).diarizationError, undefined)
+  assert.equal((await diarized({ embedSpeakers: crash(1) })).diarizationError, undefined)
   crashes = 0
-  const { transcript: same, diarizationError } = await told({ embedSpeakers: crash(9) })
+  const { transcript: same, diarizationError } = await diarized({ embedSpeakers: crash(9) })
   assert.equal(same, transcript)
   assert.deepEqual(diarizationError, {
     status_code: 500,
@@ -97,20 +97,20 @@ test('a model that was added and cannot be used is named in the error', async ()
   const embedSpeakers = async () => {
     throw new AppError('speaker_model_unusable', "'mine' is damaged")
   }
-  const { transcript: same, diarizationError } = await told({ embedSpeakers })
+  const { transcript: same, diarizationError } = await diarized({ embedSpeakers })
   assert.equal(same, transcript)
   assert.equal(diarizationError?.message, "Cannot use the added speaker model: 'mine' is damaged")
 })
 
 test('counts reach the model that hears when there is one channel alone', async () => {
-  const heard: unknown[] = []
+  const recognized: unknown[] = []
   const embedSpeakers: SpeechEngine['embedSpeakers'] = async (_pcm, _regions, { counts }) => {
-    heard.push(counts)
+    recognized.push(counts)
   }
   const params = { diarization_config: { number_of_speakers: 3 } }
-  await told({ embedSpeakers }, { params })
-  await told({ embedSpeakers }, { params, channels: channels.slice(0, 1) })
-  assert.deepEqual(heard, [undefined, undefined, { exact: 3 }])
+  await diarized({ embedSpeakers }, { params })
+  await diarized({ embedSpeakers }, { params, channels: channels.slice(0, 1) })
+  assert.deepEqual(recognized, [undefined, undefined, { exact: 3 }])
 })
 
 test('what ends the attempt is not taken for a failed add-on', async () => {
@@ -118,13 +118,13 @@ test('what ends the attempt is not taken for a failed add-on', async () => {
     const embedSpeakers = async () => {
       throw new AppError(code)
     }
-    await assert.rejects(told({ embedSpeakers }), { code })
+    await assert.rejects(diarized({ embedSpeakers }), { code })
   }
   const controller = new AbortController()
   const findSpeakers: SpeechEngine['findSpeakers'] = async () => {
     controller.abort(new AppError('job_timeout'))
     throw new Error('stopped')
   }
-  const aborted = told({ findSpeakers }, { signal: controller.signal })
+  const aborted = diarized({ findSpeakers }, { signal: controller.signal })
   await assert.rejects(aborted, { code: 'job_timeout' })
 })

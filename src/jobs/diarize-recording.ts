@@ -47,10 +47,10 @@ export async function diarizeRecording(
 ): Promise<Diarized> {
   const { params, signal, log, now = performance.now.bind(performance) } = options
   const startedAt = now()
-  const { speaker_confidence: isConfidenceAsked } = configOf(params)
+  const { speaker_confidence: wantsConfidence } = configOf(params)
   try {
-    const utterances = await tellApart(transcript, options)
-    return { transcript: { utterances: isConfidenceAsked ? utterances : utterances.map(unsure) } }
+    const utterances = await diarize(transcript, options)
+    return { transcript: { utterances: wantsConfidence ? utterances : utterances.map(unsure) } }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof AppError && ENDS_ATTEMPT.has(error.code)) throw error
@@ -71,7 +71,7 @@ function unsure({ speakerConfidence: _, ...utterance }: Utterance): Utterance {
   return utterance
 }
 
-async function tellApart(transcript: Transcript, options: DiarizeOptions): Promise<Utterance[]> {
+async function diarize(transcript: Transcript, options: DiarizeOptions): Promise<Utterance[]> {
   const { speech, channels, stages, params, signal, onProgress } = options
   const groups = channels.flatMap((pcm) => {
     return speech.planEmbeddings(wordsOf(transcript, pcm.channel), pcm).map((regions, part) => {
@@ -97,11 +97,11 @@ async function tellApart(transcript: Transcript, options: DiarizeOptions): Promi
     },
     { limit: speech.workers + 1, signal },
   )
-  const voices = channels.map(({ channel }) => {
-    const own = files.filter((heard) => heard.channel === channel)
+  const embeddings = channels.map(({ channel }) => {
+    const own = files.filter((recognized) => recognized.channel === channel)
     return { channel, files: own.map(({ file }) => file) }
   })
-  const task = { transcript, voices, counts }
+  const task = { transcript, embeddings, counts }
   return retryOnce(() => speech.findSpeakers(task, { signal }))
 }
 

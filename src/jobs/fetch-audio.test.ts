@@ -18,8 +18,8 @@ const usual: FetchOptions = {
 }
 
 /** Serves on a free port of this machine; returns the origin. */
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
+async function serve(t: TestContext, vad: RequestListener): Promise<string> {
+  const server = createServer(vad).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
     server.close()
@@ -58,13 +58,13 @@ function resolveTo(...addresses: string[]) {
 }
 
 test('fetches the bytes as they are', async (t) => {
-  const asked: Record<string, unknown>[] = []
+  const requested: Record<string, unknown>[] = []
   const origin = await serve(t, (request, response) => {
-    asked.push({ url: request.url, encoding: request.headers['accept-encoding'] })
+    requested.push({ url: request.url, encoding: request.headers['accept-encoding'] })
     response.end('sound')
   })
   assert.equal(await fetchText(`${origin}/a.mp3?token=1`), 'sound')
-  assert.deepEqual(asked, [{ url: '/a.mp3?token=1', encoding: 'identity' }])
+  assert.deepEqual(requested, [{ url: '/a.mp3?token=1', encoding: 'identity' }])
 })
 
 const answers: [number, string][] = [

@@ -75,7 +75,7 @@ async function follow(first: string, connection: Connection): Promise<Dispatcher
   const authorization = basicCredentials(url)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const credentials = redirects === 0 && authorization ? { authorization } : {}
-    const response = await ask(url, credentials, connection)
+    const response = await send(url, credentials, connection)
     const { location } = response.headers
     if (response.statusCode < 300 || response.statusCode > 399 || typeof location !== 'string') {
       return response
@@ -86,7 +86,7 @@ async function follow(first: string, connection: Connection): Promise<Dispatcher
   throw new AppError('source_unreachable', `it redirected more than ${MAX_REDIRECTS} times`)
 }
 
-async function ask(
+async function send(
   url: URL,
   credentials: Record<string, string>,
   { agent, guard, signal }: Connection,

@@ -22,7 +22,7 @@ test('inParallel answers in order, whichever ends first, and never exceeds its l
   gates[1]!.resolve()
   await setImmediate()
   assert.deepEqual(begun, [0, 1, 2])
-  for (const gate of gates) gate.resolve()
+  for (const semaphore of gates) semaphore.resolve()
   assert.deepEqual(await answers, [0, 10, 20, 30])
 })
 

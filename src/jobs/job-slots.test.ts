@@ -6,7 +6,7 @@ import { type AcquireSlot, JobSlots } from './job-slots.ts'
 /** Starts attempts that run until they are released; `log` lists those that began to work. */
 function open({ slots = 2, maxPerAccount = 25 } = {}) {
   let changes = 0
-  const inHand = new JobSlots({ slots, maxPerAccount }, () => changes++)
+  const running = new JobSlots({ slots, maxPerAccount }, () => changes++)
   const log: string[] = []
   const stop = new AbortController()
   const ends = new Map<string, () => void>()
@@ -24,38 +24,38 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
         log.push(`${id}: ${error}`)
       }
     }
-    inHand.begin({ id, account, isFetched } as ClaimedJob, run)
+    running.begin({ id, account, isFetched } as ClaimedJob, run)
     return { fetched: fetched.resolve, end: end.resolve }
   }
-  return { inHand, begin, log, stop, changes: () => changes }
+  return { running, begin, log, stop, changes: () => changes }
 }
 
 const tick = () => new Promise(setImmediate)
 
 test('attempts that work take the slots, attempts that fetch do not', async () => {
-  const { inHand, begin } = open()
+  const { running, begin } = open()
   begin('a', { isFetched: false })
-  assert.deepEqual(inHand.room(), { only: undefined })
+  assert.deepEqual(running.room(), { only: undefined })
   begin('b')
   begin('c')
-  assert.deepEqual(inHand.room(), { only: 'unfetched' })
-  assert.equal(inHand.hasSlotFor({ account: 'x', isFetched: true }), false)
-  assert.equal(inHand.hasSlotFor({ account: 'x', isFetched: false }), true)
+  assert.deepEqual(running.room(), { only: 'unfetched' })
+  assert.equal(running.hasSlotFor({ account: 'x', isFetched: true }), false)
+  assert.equal(running.hasSlotFor({ account: 'x', isFetched: false }), true)
 })
 
 test('fetching has a bound, which what waits counts to', async () => {
-  const { inHand, begin } = open({ maxPerAccount: 1000 })
+  const { running, begin } = open({ maxPerAccount: 1000 })
   for (let i = 0; i < 99; i++) begin(`f${i}`, { isFetched: false })
   const last = begin('last', { isFetched: false })
   last.fetched()
   await tick()
-  assert.deepEqual(inHand.room(), { only: 'fetched' })
-  assert.equal(inHand.admitOne(), true)
-  assert.deepEqual(inHand.room(), { only: undefined })
+  assert.deepEqual(running.room(), { only: 'fetched' })
+  assert.equal(running.admitOne(), true)
+  assert.deepEqual(running.room(), { only: undefined })
 })
 
 test('what was fetched waits until it is admitted, the account with the fewest first', async () => {
-  const { inHand, begin, log, changes } = open({ slots: 2 })
+  const { running, begin, log, changes } = open({ slots: 2 })
   const one = begin('one', { account: 'busy' })
   one.fetched()
   for (const [id, account] of [
@@ -66,48 +66,48 @@ test('what was fetched waits until it is admitted, the account with the fewest f
   }
   await tick()
   assert.deepEqual([log, changes()], [['one'], 2], 'it tells that they wait')
-  assert.equal(inHand.admitOne(), true)
-  assert.equal(inHand.admitOne(), false, 'no slot is free')
+  assert.equal(running.admitOne(), true)
+  assert.equal(running.admitOne(), false, 'no slot is free')
   await tick()
   assert.deepEqual(log, ['one', 'three'])
   one.end()
   await tick()
-  assert.deepEqual(inHand.ids(), ['two', 'three'])
-  assert.equal(inHand.admitOne(), true)
+  assert.deepEqual(running.ids(), ['two', 'three'])
+  assert.equal(running.admitOne(), true)
   await tick()
   assert.deepEqual(log, ['one', 'three', 'two'])
 })
 
 test('an account has its bound, whatever its attempts do', () => {
-  const { inHand, begin } = open({ maxPerAccount: 1 })
+  const { running, begin } = open({ maxPerAccount: 1 })
   begin('a', { isFetched: false })
-  assert.equal(inHand.hasSlotFor({ account: 'acme', isFetched: true }), false)
-  assert.equal(inHand.hasSlotFor({ account: 'other', isFetched: true }), true)
+  assert.equal(running.hasSlotFor({ account: 'acme', isFetched: true }), false)
+  assert.equal(running.hasSlotFor({ account: 'other', isFetched: true }), true)
 })
 
 test('a stop dismisses what only fetches or waits, and lets the rest work on', async () => {
-  const { inHand } = open()
+  const { running } = open()
   const dismissed: string[] = []
   for (const [id, isFetched] of [
     ['working', true],
     ['fetching', false],
   ] as const) {
-    inHand.begin({ id, account: 'a', isFetched } as ClaimedJob, async (_enter, signal) => {
+    running.begin({ id, account: 'a', isFetched } as ClaimedJob, async (_enter, signal) => {
       signal.addEventListener('abort', () => dismissed.push(id))
     })
   }
-  inHand.dismiss(new Error('stopping'))
+  running.dismiss(new Error('stopping'))
   assert.deepEqual(dismissed, ['fetching'])
 })
 
 test('who waits is sent away when the attempt is stopped', async () => {
-  const { inHand, begin, log, stop } = open()
+  const { running, begin, log, stop } = open()
   begin('a', { isFetched: false }).fetched()
   const late = begin('b', { isFetched: false })
   await tick()
   stop.abort('stopping')
   late.fetched()
-  await inHand.ended()
+  await running.ended()
   assert.deepEqual(log.sort(), ['a: stopping', 'b: stopping'])
-  assert.equal(inHand.size, 0)
+  assert.equal(running.size, 0)
 })

@@ -68,8 +68,8 @@ export class JobSlots {
   /** Returns whether such a job could start now. */
   hasSlotFor({ account, isFetched }: Pick<ClaimedJob, 'account' | 'isFetched'>): boolean {
     const own = this.#all().filter((attempt) => attempt.account === account)
-    const isRoom = isFetched ? this.#isFree() : this.#canFetch()
-    return isRoom && own.length < this.#limits.maxPerAccount
+    const hasFreeSlot = isFetched ? this.#isFree() : this.#canFetch()
+    return hasFreeSlot && own.length < this.#limits.maxPerAccount
   }
 
   /** Starts an attempt, which `run` makes. `dismissed` aborts when the attempt should end early. */

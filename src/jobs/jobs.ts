@@ -52,7 +52,7 @@ export type JobsOptions = Observers & {
   storage: Pick<Storage, 'db' | 'objects' | 'space'> &
     Partial<Pick<Storage, 'orphans' | 'deletionClock'>>
   speech: SpeechEngine
-  composer: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
+  resultBuilder: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
   log: Log
   media?: MediaTools
   /** For tests: resolves the host name of a source. */
@@ -89,14 +89,14 @@ export class Jobs {
   #tidying: Promise<void> = Promise.resolve()
 
   constructor(options: JobsOptions) {
-    const { config, storage, speech, composer, log, media } = options
+    const { config, storage, speech, resultBuilder, log, media } = options
     const { metrics, tracing, graceMs = GRACE_MS } = options
     const { maxAttempts, timeout, queueTimeout, maxConcurrentPerAccount } = config.jobs
     const workFolder = join(config.storage.folder, 'work')
     const { db, space } = storage
     const tools = { probe: probeMedia, decode: decodeMedia }
     const resolve = options.resolve ?? createResolver()
-    const given = { db, space, log, speech, composer, config, workFolder, resolve }
+    const given = { db, space, log, speech, resultBuilder, config, workFolder, resolve }
     this.#tools = { ...given, media: media ?? tools }
     this.#options = options
     this.#create = createJobWriter(db)
@@ -194,13 +194,13 @@ export class Jobs {
 
   /** Retries a failed add-on of a finished job; returns the JSON text now in its result. */
   retryAddOn(addOn: JobAddOn): Promise<string> {
-    const { db, composer, config } = this.#tools
-    return retryAddOn({ db, composer, config }, addOn, { signal: this.#closed.signal })
+    const { db, resultBuilder, config } = this.#tools
+    return retryAddOn({ db, resultBuilder, config }, addOn, { signal: this.#closed.signal })
   }
 
   /** Returns the add-ons that a transcript can have. */
   capabilities(): Promise<TextCapabilities> {
-    return this.#tools.composer.describe()
+    return this.#tools.resultBuilder.describe()
   }
 
   /** Starts working through the queue, including what an earlier server left unfinished. */

@@ -51,15 +51,15 @@ test('nothing old is deleted while the clock is not believed', async (t) => {
   const old = await endNewJob(db, { at: 2000 })
   const stop = new AbortController()
   const { signal } = stop
-  const asked: string[] = []
+  const requested: string[] = []
   function mayDelete(): boolean {
-    asked.push('clock')
+    requested.push('clock')
     stop.abort()
     return false
   }
   const log = createLog('silent')
   await runMaintenance({ db, log, uploadTtl: 1, retentionDays: 1, mayDelete, signal })
-  assert.deepEqual(asked, ['clock'])
+  assert.deepEqual(requested, ['clock'])
   assert.equal((await db.sql.selectFrom('jobs').select('id').executeTakeFirstOrThrow()).id, old)
 })
 

@@ -32,7 +32,7 @@ test('a job that is done tells the length that was decoded, not the one its head
   const media = createFakeMedia()
   const lying: MediaTools = {
     ...media,
-    probe: async (...asked) => ({ ...(await media.probe(...asked)), duration: 99 }),
+    probe: async (...requested) => ({ ...(await media.probe(...requested)), duration: 99 }),
   }
   const service = await openService(t, { media: lying })
   const id = await service.submit({ seconds: 4 })
@@ -121,13 +121,13 @@ test('the language that was asked for is forced', async (t) => {
 })
 
 test('an attempt that failed is gone on with: what was heard is not heard again', async (t) => {
-  const heard: number[] = []
+  const recognized: number[] = []
   let crashes = 1
   let decoded = 0
   async function onBatch([segment]: readonly Segment[]): Promise<void> {
     const number = segment!.start / 80_000
     if (number === 5 && crashes-- > 0) throw new AppError('engine_failed', 'the worker crashed')
-    heard.push(number)
+    recognized.push(number)
   }
   const media = createFakeMedia(() => {
     decoded++
@@ -137,7 +137,7 @@ test('an attempt that failed is gone on with: what was heard is not heard again'
   await service.jobs.start()
   const job = await service.ended(await service.submit({ seconds: 40 }))
   assert.equal(job.status, 'done')
-  assert.deepEqual(heard, [0, 2, 4, 6, 1, 3, 5, 7])
+  assert.deepEqual(recognized, [0, 2, 4, 6, 1, 3, 5, 7])
   assert.equal(decoded, 1)
   const usual = await openService(t, { speech: createFakeSpeechEngine('one two') })
   await usual.jobs.start()

@@ -37,7 +37,7 @@ export type PipelineTools = {
   media: MediaTools
   /** Resolves the host name of a source. */
   resolve: Resolve
-  composer: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
+  resultBuilder: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
   config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
   log: Log
   /** The folder of the jobs' checkpoints. */
@@ -55,7 +55,7 @@ export type TranscribeOptions = {
 /**
  * The output of the pipeline: the result, and the redacted recording that replaces the original.
  */
-export type Transcribed = { result: WrittenResult; redactedSound?: RedactedAudio | undefined }
+export type Transcribed = { result: WrittenResult; redactedAudio?: RedactedAudio | undefined }
 
 /**
  * Creates the result of one job: fetches, decodes, detects the speech of each channel, recognizes
@@ -82,8 +82,8 @@ export async function transcribe(
   progress.enter('decode')
   const step = { stages, progress, signal }
   const decoded = await meter.stage('decode', () => decode(tools, job, step))
-  const sound = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
-  await recordMedia(tools.db, job.lease, sound)
+  const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
+  await recordMedia(tools.db, job.lease, audio)
   const channels = decoded.channels.filter(({ sameAs }) => sameAs === null)
 
   progress.enter('detect speech')
@@ -94,41 +94,41 @@ export async function transcribe(
     tools.speech.planBatches(segments[i]!).map((batch) => ({ pcm, batch })),
   )
 
-  const heard = await meter.stage('recognize', () => {
+  const recognized = await meter.stage('recognize', () => {
     return recognize(tools.speech, batches, { ...step, language })
   })
-  const told = await diarizeChannels(tools, job, { ...step, heard, channels, meter })
+  const diarized = await diarizeChannels(tools, job, { ...step, recognized, channels, meter })
   const workMs = performance.now() - enteredAt
-  meter.heard({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
+  meter.recognized({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
   const result = {
     audioDuration: decoded.duration,
     distinctChannels: channels.length,
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
     form: tools.config.addOnResults,
-    diarizationError: told.diarizationError,
-    diarizationSeconds: told.diarizationSeconds,
+    diarizationError: diarized.diarizationError,
+    diarizationSeconds: diarized.diarizationSeconds,
   }
   progress.enter('build result')
-  const composed = await meter.stage('build result', () => {
-    return tools.composer.build(told.transcript, result, { account: job.account, signal })
+  const built = await meter.stage('build result', () => {
+    return tools.resultBuilder.build(diarized.transcript, result, { account: job.account, signal })
   })
-  await checkResultSize(tools.space, job, composed.text)
-  if (!wantsRedactedAudio(job.params)) return { result: composed.text }
+  await checkResultSize(tools.space, job, built.text)
+  if (!wantsRedactedAudio(job.params)) return { result: built.text }
 
   progress.enter('redact audio')
   // Last of all: once it is stored, the code that ends the job has to keep or delete it.
-  const redactedSound = await meter.stage('redact audio', () => {
-    const { redacted } = composed
+  const redactedAudio = await meter.stage('redact audio', () => {
+    const { redacted } = built
     return storeRedactedAudio(tools, decoded.channels, { redacted, signal, account: job.account })
   })
-  return { result: composed.text, redactedSound }
+  return { result: built.text, redactedAudio }
 }
 
 type Step = { stages: Checkpoints; progress: Progress; signal: AbortSignal }
 
-type Heard = {
-  heard: RecognizedBatch[]
+type Recognized = {
+  recognized: RecognizedBatch[]
   channels: readonly DecodedChannel[]
   meter: AttemptMetrics
 }
@@ -137,9 +137,9 @@ type Heard = {
 async function diarizeChannels(
   { speech, log }: PipelineTools,
   { id, params }: ClaimedJob,
-  { heard, channels, meter, stages, progress, signal }: Step & Heard,
+  { recognized, channels, meter, stages, progress, signal }: Step & Recognized,
 ): Promise<Diarized> {
-  const transcript = assembleTranscript(heard)
+  const transcript = assembleTranscript(recognized)
   if (params.diarization !== true) return { transcript }
   progress.enter('diarize')
   const tools = { speech, stages, log: log.child({ jobId: id }) }

@@ -20,15 +20,15 @@ import { LEASE_MS } from './lease-heartbeat.ts'
  * received.
  */
 function holdEngine() {
-  const gate = Promise.withResolvers<void>()
+  const semaphore = Promise.withResolvers<void>()
   const came = Promise.withResolvers<void>()
-  const engine = { begun: 0, came: came.promise, release: gate.resolve, speech: hold() }
+  const engine = { begun: 0, came: came.promise, release: semaphore.resolve, speech: hold() }
   function hold() {
     return createFakeSpeechEngine('hello', {
       onBatch: async () => {
         engine.begun++
         came.resolve()
-        await gate.promise
+        await semaphore.promise
       },
     })
   }
@@ -71,7 +71,7 @@ test('a job that waited too long ends with 503, those in hand go on', async (t) 
 test('an attempt that takes too long ends with 504, and frees its slot', async (t) => {
   const stuck = createFakeSpeechEngine('hello')
   const speech = { ...stuck, findSpeech: createStuckOnce(stuck.findSpeech) }
-  const service = await openService(t, { speech, env: { STENO_JOB_TIMEOUT_S: '1' } })
+  const service = await openService(t, { speech, env: { STENO_JOB_TIMEOUT_S: '3' } })
   await service.jobs.start()
   assert.equal((await service.ended(await service.submit({ seconds: 1 }))).errorCode, 504)
   assert.equal((await service.ended(await service.submit({ seconds: 1 }))).status, 'done')
@@ -148,15 +148,15 @@ test('a server that closes lets jobs in hand end within the grace time', async (
 
 test('a job that was cut off by a closing server is gone on with by the next', async (t) => {
   const folder = await cutOff(t)
-  const heard: Segment[] = []
-  const onBatch = (batch: readonly Segment[]) => void heard.push(...batch)
+  const recognized: Segment[] = []
+  const onBatch = (batch: readonly Segment[]) => void recognized.push(...batch)
   const speech = createFakeSpeechEngine('hello', { onBatch })
   const env = { STENO_JOB_MAX_ATTEMPTS: '1' }
   const service = await openService(t, { speech, env, folder: folder.path })
   await service.jobs.start()
   assert.equal((await service.ended(folder.job)).status, 'done', 'the attempt was not counted')
   assert.deepEqual(
-    heard.map(({ start }) => start / 80_000),
+    recognized.map(({ start }) => start / 80_000),
     [4, 1, 3, 5],
   )
 })

@@ -35,7 +35,7 @@ export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'enter'> &
 export class QueueLoop {
   readonly #options: QueueLoopOptions
   readonly #owner = randomUUID()
-  readonly #inHand: JobSlots
+  readonly #running: JobSlots
   readonly #stop = new AbortController()
   #closing = false
   /** Whether the next free slot goes to an attempt that has fetched, before a queued job. */
@@ -46,7 +46,7 @@ export class QueueLoop {
 
   constructor(options: QueueLoopOptions) {
     this.#options = options
-    this.#inHand = new JobSlots(options, () => {
+    this.#running = new JobSlots(options, () => {
       this.#woken.resolve()
       this.#notify()
     })
@@ -64,7 +64,7 @@ export class QueueLoop {
    * Has the queue polled now because a job was created, unless it could neither start nor time out.
    */
   wake(job: Pick<ClaimedJob, 'account' | 'isFetched'>): void {
-    if (this.#inHand.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
+    if (this.#running.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
   }
 
   /**
@@ -72,7 +72,7 @@ export class QueueLoop {
    * queue.
    */
   secondsUntilNext(account: string): number {
-    return this.#inHand.secondsUntilNext(account)
+    return this.#running.secondsUntilNext(account)
   }
 
   /** Resolves when no job is waiting or running. */
@@ -80,7 +80,7 @@ export class QueueLoop {
     while (!this.#closing) {
       const changed = this.#changed.promise
       const active = await findActiveJobs(this.#options.db)
-      if (active.length === 0 && this.#inHand.size === 0) return
+      if (active.length === 0 && this.#running.size === 0) return
       await changed
     }
   }
@@ -95,8 +95,8 @@ export class QueueLoop {
     this.#notify()
     await this.#loop
     const reason = new AppError('server_stopping')
-    this.#inHand.dismiss(reason)
-    const ended = this.#inHand.ended()
+    this.#running.dismiss(reason)
+    const ended = this.#running.ended()
     const stop = () => this.#stop.abort(reason)
     const timer = setTimeout(stop, this.#options.graceMs)
     await ended
@@ -141,13 +141,13 @@ export class QueueLoop {
   /** Starts the next queued job that fits the limits. Returns false if there is none. */
   async #takeOne(now: number): Promise<boolean> {
     const { db, log, maxAttempts, maxPerAccount } = this.#options
-    const room = this.#inHand.room()
+    const room = this.#running.room()
     if (!room) return false
     const leaseUntil = steadyNow() + LEASE_MS
     const limits = { maxAttempts, maxPerAccount, ...room }
     const job = await claimJob(db, { owner: this.#owner, now, leaseUntil, ...limits })
     if (!job) return false
-    this.#inHand.begin(job, (enter, dismissed) => {
+    this.#running.begin(job, (enter, dismissed) => {
       const stop = AbortSignal.any([this.#stop.signal, dismissed])
       return runAttempt({ ...this.#options, enter, stop }, job).catch((error) =>
         log.error({ err: error, jobId: job.id }, 'cannot write how the job ended'),
@@ -158,7 +158,7 @@ export class QueueLoop {
   }
 
   #admitOne(): boolean {
-    const isAdmitted = this.#inHand.admitOne()
+    const isAdmitted = this.#running.admitOne()
     if (isAdmitted) this.#isWaitersTurn = false
     return isAdmitted
   }
@@ -167,7 +167,7 @@ export class QueueLoop {
   async #endHopeless(): Promise<void> {
     const { db, maxAttempts, queueTimeout } = this.#options
     const now = steadyNow()
-    await returnLostJobs(db, { now, inHand: this.#inHand.ids() })
+    await returnLostJobs(db, { now, running: this.#running.ids() })
     const reason = 'the server went down or stood still whenever the job was in hand'
     const lost = toFailure(new AppError('attempts_exhausted', reason))
     const at = Date.now()

@@ -6,7 +6,7 @@ import { makeFolder } from '../../test/support/test-storage.ts'
 import type { RecognizedSegment } from '../asr/speech-engine.ts'
 import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
-function heard(start: number): RecognizedSegment {
+function recognized(start: number): RecognizedSegment {
   const words = [{ text: 'ü', start, end: start + 1, confidence: 1 }]
   return { segment: { start, end: start + 5 }, words, language: 'en', uncovered: 0, warnings: [] }
 }
@@ -15,18 +15,18 @@ test('a batch is known again by its channel and segments', async (t) => {
   const path = join(await makeFolder(t), 'heard.jsonl')
   const first = await openRecognitionCheckpoint(path)
   await Promise.all([
-    first.append(0, [heard(0), heard(5)]),
-    first.append(1, [heard(0)]),
+    first.append(0, [recognized(0), recognized(5)]),
+    first.append(1, [recognized(0)]),
     first.append(0, []),
   ])
   await first.close()
 
   const log = await openRecognitionCheckpoint(path)
   t.after(() => log.close())
-  const segments = [heard(0).segment, heard(5).segment]
-  assert.deepEqual(log.find(0, segments), [heard(0), heard(5)])
-  assert.deepEqual(log.find(1, [heard(0).segment]), [heard(0)])
-  assert.equal(log.find(0, [heard(0).segment]), undefined, 'another plan of batches')
+  const segments = [recognized(0).segment, recognized(5).segment]
+  assert.deepEqual(log.find(0, segments), [recognized(0), recognized(5)])
+  assert.deepEqual(log.find(1, [recognized(0).segment]), [recognized(0)])
+  assert.equal(log.find(0, [recognized(0).segment]), undefined, 'another plan of batches')
   assert.equal(log.find(1, segments), undefined)
 })
 
@@ -34,9 +34,9 @@ test('a torn last line is dropped wherever it was torn, and the next one is whol
   const folder = await makeFolder(t)
   const path = join(folder, 'whole.jsonl')
   const whole = await openRecognitionCheckpoint(path)
-  await whole.append(0, [heard(0)])
+  await whole.append(0, [recognized(0)])
   const { length: kept } = await readFile(path)
-  await whole.append(0, [heard(5)])
+  await whole.append(0, [recognized(5)])
   await whole.close()
   const bytes = await readFile(path)
 
@@ -45,12 +45,12 @@ test('a torn last line is dropped wherever it was torn, and the next one is whol
     await appendFile(torn, bytes)
     await truncate(torn, length)
     const log = await openRecognitionCheckpoint(torn)
-    assert.equal(log.find(0, [heard(5).segment]), undefined)
-    await log.append(0, [heard(9)])
+    assert.equal(log.find(0, [recognized(5).segment]), undefined)
+    await log.append(0, [recognized(9)])
     await log.close()
     const again = await openRecognitionCheckpoint(torn)
-    assert.deepEqual(again.find(0, [heard(0).segment]), [heard(0)])
-    assert.deepEqual(again.find(0, [heard(9).segment]), [heard(9)])
+    assert.deepEqual(again.find(0, [recognized(0).segment]), [recognized(0)])
+    assert.deepEqual(again.find(0, [recognized(9).segment]), [recognized(9)])
     await again.close()
   }
 })
@@ -58,19 +58,22 @@ test('a torn last line is dropped wherever it was torn, and the next one is whol
 test('a line that cannot be read is heard again, those after it are not', async (t) => {
   const path = join(await makeFolder(t), 'heard.jsonl')
   const first = await openRecognitionCheckpoint(path)
-  await first.append(0, [heard(0)])
+  await first.append(0, [recognized(0)])
   await appendFile(path, '\0\0\0\n')
-  await first.append(0, [heard(5)])
+  await first.append(0, [recognized(5)])
   await first.close()
   const log = await openRecognitionCheckpoint(path)
   t.after(() => log.close())
-  assert.ok(log.find(0, [heard(0).segment]))
-  assert.ok(log.find(0, [heard(5).segment]))
+  assert.ok(log.find(0, [recognized(0).segment]))
+  assert.ok(log.find(0, [recognized(5).segment]))
 })
 
 test('long batches that end at the same time do not mix', async (t) => {
   const path = join(await makeFolder(t), 'heard.jsonl')
-  const long = [0, 5, 10].map((start) => ({ ...heard(start), warnings: ['x'.repeat(2_000_000)] }))
+  const long = [0, 5, 10].map((start) => ({
+    ...recognized(start),
+    warnings: ['x'.repeat(2_000_000)],
+  }))
   const first = await openRecognitionCheckpoint(path)
   await Promise.all(long.map((batch) => first.append(0, [batch])))
   await first.close()

@@ -18,10 +18,10 @@ type Line = { channel: number; batch: RecognizedSegment[] }
 export async function openRecognitionCheckpoint(path: string): Promise<RecognitionCheckpoint> {
   const text = await readFile(path, 'utf8').catch(() => '')
   const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-  const heard = new Map<string, RecognizedSegment[]>()
+  const recognized = new Map<string, RecognizedSegment[]>()
   for (const line of whole.split('\n')) {
     const known = parseLine(line)
-    if (known) heard.set(keyOf(known.channel, known.batch), known.batch)
+    if (known) recognized.set(keyOf(known.channel, known.batch), known.batch)
   }
   const file = await open(path, 'a')
   await file.truncate(Buffer.byteLength(whole))
@@ -30,11 +30,11 @@ export async function openRecognitionCheckpoint(path: string): Promise<Recogniti
   async function add(line: Line): Promise<void> {
     await file.appendFile(`${JSON.stringify(line)}\n`)
     await file.datasync()
-    heard.set(keyOf(line.channel, line.batch), line.batch)
+    recognized.set(keyOf(line.channel, line.batch), line.batch)
   }
 
   return {
-    find: (channel, batch) => heard.get(keyOf(channel, batch)),
+    find: (channel, batch) => recognized.get(keyOf(channel, batch)),
     append(channel, batch) {
       // One line after another: batches may end at the same time, and their bytes must not mix.
       const added = last.then(() => add({ channel, batch }))

@@ -52,7 +52,7 @@ async function attempt(t: TestContext, { before, pause, stop, isShared = false }
     async transcribe() {
       const { size } = await store(object)
       await before?.(db)
-      return { result: {}, redactedSound: { object, size } }
+      return { result: {}, redactedAudio: { object, size } }
     },
     discard: () => note('discarded'),
     async pause() {
@@ -67,7 +67,7 @@ async function attempt(t: TestContext, { before, pause, stop, isShared = false }
 
 test('the original is deleted as soon as the job has ended without it', async (t) => {
   const { job, object, keptWhen } = await attempt(t)
-  assert.deepEqual([job.status, job.redactedSound], ['done', { object, size: 5 }])
+  assert.deepEqual([job.status, job.redactedAudio], ['done', { object, size: 5 }])
   assert.deepEqual(keptWhen, { discarded: ['redacted'], end: ['redacted'] })
 })
 

@@ -35,9 +35,9 @@ async function changes(
   })
   const wave = new Uint8Array(await buffer((await db.objects.open(object)).body))
   assert.equal(wave.length, size)
-  const sound = new Int16Array(wave.slice(44).buffer)
+  const recording = new Int16Array(wave.slice(44).buffer)
   return channels.map(({ channel }) => {
-    const own = sound.filter((_, n) => n % channels.length === channel)
+    const own = recording.filter((_, n) => n % channels.length === channel)
     assert.equal(own.length, samples)
     return stretchesOf(own)
   })

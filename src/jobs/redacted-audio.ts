@@ -49,7 +49,7 @@ export async function storeRedactedAudio(
   using _ = await space.plan(planned)
   const stretches = stretchesByChannel(channels, redacted)
   const sources = channels.map((channel) => {
-    const { channel: number, path } = heardAs(channels, channel)
+    const { channel: number, path } = recognizedAs(channels, channel)
     return { path, stretches: stretches.get(number)! }
   })
   const object = randomUUID()
@@ -94,8 +94,11 @@ export async function deleteOriginal(
  * Returns the channel that was recognized in place of `channel`. One with the same audio may point
  * to it through a third.
  */
-function heardAs(channels: readonly DecodedChannel[], channel: DecodedChannel): DecodedChannel {
-  return channel.sameAs === null ? channel : heardAs(channels, channels[channel.sameAs]!)
+function recognizedAs(
+  channels: readonly DecodedChannel[],
+  channel: DecodedChannel,
+): DecodedChannel {
+  return channel.sameAs === null ? channel : recognizedAs(channels, channels[channel.sameAs]!)
 }
 
 /**

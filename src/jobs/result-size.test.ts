@@ -7,14 +7,14 @@ const job = { account: 'acme' }
 const MB = 1024 * 1024
 
 test('a result that is too large is refused, and a large one has to fit into its account', async () => {
-  const asked: [string, number | undefined][] = []
+  const requested: [string, number | undefined][] = []
   const space = {
-    checkShare: async (account: string, bytes?: number) => void asked.push([account, bytes]),
+    checkShare: async (account: string, bytes?: number) => void requested.push([account, bytes]),
   }
   await checkResultSize(space, job, 'x'.repeat(MB))
-  assert.deepEqual(asked, [])
+  assert.deepEqual(requested, [])
   await checkResultSize(space, job, 'x'.repeat(MB + 1))
-  assert.deepEqual(asked, [['acme', MB + 1]])
+  assert.deepEqual(requested, [['acme', MB + 1]])
   const refused = { code: 'result_too_large', status: 413 }
   await assert.rejects(checkResultSize(space, job, 'x'.repeat(128 * MB + 1)), refused)
   const full = { checkShare: () => Promise.reject(new AppError('quota_exceeded')) }

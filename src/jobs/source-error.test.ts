@@ -10,9 +10,9 @@ test('what the client reports is told in the words of the error table', () => {
     ['UND_ERR_HEADERS_TIMEOUT', 'Cannot fetch the audio in time: it did not answer'],
     [undefined, 'Cannot reach the audio source: the connection failed'],
   ]
-  for (const [code, told] of reports) {
+  for (const [code, reported] of reports) {
     const report = Object.assign(new Error('connect 10.0.0.1:80'), { code })
-    assert.equal(sourceError(report).message, told)
+    assert.equal(sourceError(report).message, reported)
   }
   const { message } = sourceError(new AddressRefusedError())
   assert.equal(message, 'Cannot fetch from this address: it is not a public address')

@@ -3,15 +3,15 @@ import test from 'node:test'
 import { Connection, type Outgoing } from './connection.ts'
 
 function open() {
-  const heard: string[] = []
+  const received: string[] = []
   const connection = new Connection({
     isResumed: false,
-    onFrame: (data) => heard.push(`frame ${data.length}`),
-    onSeen: (number) => heard.push(`seen ${number}`),
-    onLost: (code) => heard.push(`lost ${code}`),
-    room: () => undefined,
+    onFrame: (data) => received.push(`frame ${data.length}`),
+    onSeen: (number) => received.push(`seen ${number}`),
+    onLost: (code) => received.push(`lost ${code}`),
+    space: () => undefined,
   })
-  return { connection, heard }
+  return { connection, received }
 }
 
 /** Collects all messages until the connection ends. */
@@ -35,29 +35,29 @@ test('messages come in order, and all of them before the end', async () => {
 })
 
 test('frames are handed on until the server ends the connection', () => {
-  const { connection, heard } = open()
+  const { connection, received } = open()
   connection.receive(new Uint8Array(3), true)
   connection.end(4400)
   connection.receive(new Uint8Array(4), true)
-  assert.deepEqual(heard, ['frame 3'])
+  assert.deepEqual(received, ['frame 3'])
 })
 
 test('a lost connection tells the code of who ended it', () => {
   const lost = open()
   lost.connection.lost(1001)
-  assert.deepEqual(lost.heard, ['lost 1001'])
+  assert.deepEqual(lost.received, ['lost 1001'])
   const ended = open()
   ended.connection.end(1013)
   ended.connection.lost(1000)
-  assert.deepEqual(ended.heard, ['lost 1013'])
+  assert.deepEqual(ended.received, ['lost 1013'])
 })
 
 test('what must arrive stays until it is confirmed', () => {
-  const { connection, heard } = open()
+  const { connection, received } = open()
   for (let number = 1; number <= 3; number++) connection.push(message(`m${number}`, { number }))
   connection.push(message('ack'))
   connection.seen(2)
-  assert.deepEqual(heard, ['seen 2'])
+  assert.deepEqual(received, ['seen 2'])
   assert.deepEqual(
     connection.takeUnseen().map(({ text }) => text),
     ['m3'],

@@ -32,7 +32,7 @@ export type ConnectionHandlers = {
   /** Called when the connection is lost; `code` is that of the side that closed it. */
   onLost(code: number): void
   /** Resolves when more frames may be read; undefined when that is now. */
-  room(): Promise<void> | undefined
+  space(): Promise<void> | undefined
 }
 
 /**
@@ -77,8 +77,8 @@ export class Connection {
     if (this.#closeCode === undefined) this.#handlers.onFrame(data, isBinary)
   }
 
-  room(): Promise<void> | undefined {
-    return this.#handlers.room()
+  space(): Promise<void> | undefined {
+    return this.#handlers.space()
   }
 
   /** Records that the client answered something sent after the message with this number. */

@@ -91,8 +91,8 @@ test('the threads for the texts of a session start when it is created', async (t
     params: { ...params, language_config, realtime_processing },
     customMetadata: null,
   })
-  const [asked] = prepare.mock.calls.at(-1)!.arguments
-  assert.deepEqual(asked, { params: realtime_processing, language: 'en' })
+  const [requested] = prepare.mock.calls.at(-1)!.arguments
+  assert.deepEqual(requested, { params: realtime_processing, language: 'en' })
 })
 
 test('a server that offers no sessions says so, and when to ask again', async (t) => {

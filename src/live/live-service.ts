@@ -150,7 +150,7 @@ export class LiveService {
     const { params, paramsText, customMetadata, idempotency, keyHash } = request
     const repeated = idempotency && (await this.findRepeated(idempotency))
     if (repeated) return repeated
-    await this.#checkRoom(account)
+    await this.#checkCapacity(account)
     await storage.space.admit(account)
     const id = randomUUID()
     const session = {
@@ -169,7 +169,7 @@ export class LiveService {
     const maxQueued = config.live.maxPerAccount
     const creation = await this.#create(session, { maxQueued, idempotency })
     if (creation === 'refused') {
-      const retryAfter = this.#secondsUntilRoom()
+      const retryAfter = this.#secondsUntilCapacity()
       const detail = `${maxQueued} are open already (STENO_MAX_LIVE_SESSIONS)`
       throw new AppError('too_many_sessions', detail, { retryAfter })
     }
@@ -291,7 +291,7 @@ export class LiveService {
    * Refuses a session when the machine runs as many as it can, or the account has its share of
    * them.
    */
-  async #checkRoom(account: string): Promise<void> {
+  async #checkCapacity(account: string): Promise<void> {
     const { speech } = this.#options
     // The server may offer it after another start: when is unknown.
     if (!speech.live) {
@@ -299,7 +299,7 @@ export class LiveService {
     }
     const refusal = await this.#findRefusal(account)
     if (!refusal) return
-    const retryAfter = this.#secondsUntilRoom()
+    const retryAfter = this.#secondsUntilCapacity()
     const [own, total, share] = [refusal.own, refusal.total, refusal.share].map(Math.round)
     if (refusal.reason === 'full') {
       const detail = `it carries ${total} of ${Math.round(this.#most)} already (STENO_LIVE_SLOTS)`
@@ -343,7 +343,7 @@ export class LiveService {
     return this.#over.accounts.has(account)
   }
 
-  #secondsUntilRoom(): number {
+  #secondsUntilCapacity(): number {
     const { size, usualSeconds } = this.#held
     if (usualSeconds === undefined) return USUAL_WAIT
     const seconds = usualSeconds / Math.max(1, size)

@@ -39,7 +39,7 @@ export type SessionOptions = {
   files: LiveFiles
   /** The files to which the samples of each channel are written. */
   channelPaths: readonly string[]
-  ears: LiveRecognizer
+  models: LiveRecognizer
   /** Diarizes the session when all audio is recognized. */
   speech: Pick<SpeechEngine, 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'>
   /** Counts what its clients have not read. */
@@ -84,9 +84,9 @@ export type SessionParts = {
   format: AudioFormat
   journal: Journal
   outbox: MessageOutbox
-  teller: MessageEmitter
-  reception: AudioInput
-  hearing: RecognitionLoop
+  emitter: MessageEmitter
+  audioInput: AudioInput
+  recognition: RecognitionLoop
   /** Diarizes at the end, if requested and not already done by an earlier process. */
   diarize: (() => Promise<void>) | undefined
   /** Logs what the result lacks, once. */
@@ -122,11 +122,11 @@ export function createParts(
 ): SessionParts {
   const { id, params, files, text, config, earlier, onStored, watch } = options
   const format = formatOf(params)
-  const frames = () => Math.floor(files.soundBytes / frameBytes(format))
-  const seconds = () => roundTo(secondsOf(reception.sound, format), 6)
+  const frames = () => Math.floor(files.audioBytes / frameBytes(format))
+  const seconds = () => roundTo(secondsOf(audioInput.audio, format), 6)
   const { maxLogBytes } = config
   const journal = new Journal({ files, log, signal, onStored, onBroken, maxLogBytes })
-  const warn = createWarnings({ journal, log, told: earlier?.warnings ?? [] })
+  const warn = createWarnings({ journal, log, sent: earlier?.warnings ?? [] })
   const outbox = new MessageOutbox({
     sessionId: id,
     routing: routingOf(params),
@@ -138,9 +138,9 @@ export function createParts(
     earlier: earlier?.messages,
   })
   const hooks = realtimeHooks(params, text)
-  const told = earlier?.told ?? nothingSent()
-  const teller = new MessageEmitter({ outbox, journal, hooks, told, seconds, watch, log, signal })
-  const reception = new AudioInput({
+  const sent = earlier?.sent ?? nothingSent()
+  const emitter = new MessageEmitter({ outbox, journal, hooks, sent, seconds, watch, log, signal })
+  const audioInput = new AudioInput({
     sessionId: id,
     format,
     keepSeconds: config.resumeDedupe,
@@ -150,17 +150,17 @@ export function createParts(
     outbox,
     watch,
     onWritten: () => {
-      hearing.grown(frames())
+      recognition.grown(frames())
       onProgress()
     },
     onMisuse: () => outbox.connection?.end(4400),
   })
-  const hearing = new RecognitionLoop(
+  const recognition = new RecognitionLoop(
     {
-      ears: options.ears,
-      sound: {
-        path: files.soundPath,
-        start: files.soundStart,
+      models: options.models,
+      audio: {
+        path: files.audioPath,
+        start: files.audioStart,
         format,
         isEnhanced: params.pre_processing.audio_enhancer,
         channels: options.channelPaths,
@@ -175,10 +175,10 @@ export function createParts(
         ? countsOf(params.realtime_processing.diarization_config)
         : undefined,
       partialIntervalMs: config.partialIntervalMs,
-      tell: (event) => teller.heard(event),
+      tell: (event) => emitter.recognized(event),
       isOverShare: options.isOverShare,
       wantsPartials: () => outbox.isWanted(somePartial),
-      onHeard: onProgress,
+      onRecognized: onProgress,
       onSnapshot: (snapshot) => {
         journal.append({ lines: [writeRecord({ kind: 'snapshot', snapshot })] })
       },
@@ -192,7 +192,7 @@ export function createParts(
       ...options,
       readLog: () => files.readLines(),
       // Unlike the audio, samples are never synced: a power failure may have erased them.
-      restoreSamples: earlier && ((signal) => hearing.restoreAllSamples(signal)),
+      restoreSamples: earlier && ((signal) => recognition.restoreAllSamples(signal)),
       journal,
       duration: seconds(),
       log,
@@ -200,9 +200,9 @@ export function createParts(
     })
   }
   const isTooLarge = () => {
-    return journal.isFull || teller.utteranceBytes > maxLogBytes * TRANSCRIPT_SHARE
+    return journal.isFull || emitter.utteranceBytes > maxLogBytes * TRANSCRIPT_SHARE
   }
   const isToDiarize = wantsSpeakers(params) && !earlier?.isDiarized
-  const parts = { format, journal, outbox, teller, reception, hearing, warn, frames, seconds }
+  const parts = { format, journal, outbox, emitter, audioInput, recognition, warn, frames, seconds }
   return { ...parts, isTooLarge, diarize: isToDiarize ? diarize : undefined }
 }

@@ -55,21 +55,21 @@ async function open(t: TestContext, { engine, env = {}, ...changed }: Options = 
   const files = await createLiveFiles(join(folder, 'session'))
   const speech = createFakeSpeechEngine('hello', engine)
   const outcomes: Outcome[] = []
-  const told: string[] = []
+  const sent: string[] = []
   const session = new LiveSession({
     id: 'a',
     createdAt: Date.now(),
     params,
     files,
     channelPaths: [join(folder, 'session', 'channel-0')],
-    ears: speech.live!,
+    models: speech.live!,
     speech,
     text: plainText,
     form: 'string',
     languages: ['en'],
     config: readConfig(env).live,
     finish: async (outcome) => void outcomes.push(outcome),
-    fail: async () => void told.push('failed'),
+    fail: async () => void sent.push('failed'),
     log: createLog('silent'),
     ...changed,
   })
@@ -80,7 +80,7 @@ async function open(t: TestContext, { engine, env = {}, ...changed }: Options = 
     await files.close()
     await rm(folder, { recursive: true })
   })
-  return { session, ended, outcomes, told, files }
+  return { session, ended, outcomes, sent, files }
 }
 
 async function connect(session: LiveSession, offset?: number): Promise<Connection> {
@@ -179,12 +179,12 @@ test('the last two messages wait until the result is stored', async (t) => {
   connection.receive(stop, false)
   const messages = connection.messages()
   await next(messages, 'post_transcript')
-  let isTold = false
+  let isSent = false
   const last = next(messages, 'post_final_transcript').then(() => {
-    isTold = true
+    isSent = true
   })
   for (let i = 0; i < 50; i++) await new Promise(setImmediate)
-  assert.equal(isTold, false)
+  assert.equal(isSent, false)
   stored.resolve()
   await last
 })
@@ -207,21 +207,21 @@ test('what comes while a session is left is not taken', async (t) => {
   const leaving = session.leave()
   connection.receive(second, true)
   await leaving
-  assert.equal(files.soundBytes, second.length)
+  assert.equal(files.audioBytes, second.length)
 })
 
 test('a lost engine fails the session, and its clients are told', async (t) => {
   const onLive = () => {
     throw new TypeError('a mistake in the engine')
   }
-  const { session, ended, told } = await open(t, { engine: { onLive } })
+  const { session, ended, sent } = await open(t, { engine: { onLive } })
   const connection = await connect(session)
   connection.receive(second, true)
   const types = await typesUntilEnd(connection)
   assert.equal(types.at(-1), 'error')
   assert.equal(connection.closeCode, 4500)
   assert.equal(await ended, 'failed')
-  assert.deepEqual(told, ['failed'])
+  assert.deepEqual(sent, ['failed'])
   assert.equal(await session.connect(), 4410)
 })
 
@@ -247,7 +247,7 @@ test('a session that fails tells nothing any more while its end is stored', asyn
 })
 
 test('a disk that fails leads out of the process, not to a failed job', async (t) => {
-  const { session, ended, told, files } = await open(t)
+  const { session, ended, sent, files } = await open(t)
   const connection = await connect(session)
   files.sync = async () => {
     throw new AppError('storage_full')
@@ -256,7 +256,7 @@ test('a disk that fails leads out of the process, not to a failed job', async (t
   await typesUntilEnd(connection)
   assert.equal(connection.closeCode, 1011)
   assert.equal(await ended, 'left')
-  assert.deepEqual(told, [])
+  assert.deepEqual(sent, [])
   assert.equal(await session.connect(), 1011)
 })
 
@@ -268,7 +268,7 @@ test('the client that came last is heard, and only that', async (t) => {
   first.receive(second, true)
   later.receive(second, true)
   await next(later.messages(), 'audio_chunk')
-  assert.equal(files.soundBytes, second.length)
+  assert.equal(files.audioBytes, second.length)
 })
 
 /**
@@ -292,15 +292,21 @@ async function takeUp(t: TestContext, lines: readonly string[]) {
   const routing = routingOf({ messages_config: flags, callback: false })
   const reading = { routing, hasAddOns: false, keepSeconds: 1, maxMissed: 9 }
   const earlier = await recoverSession(files, reading)
-  let voices = 0
-  const speech = createFakeSpeechEngine('', { onVoices: () => void voices++ })
+  let speakers = 0
+  const speech = createFakeSpeechEngine('', { onEmbeddings: () => void speakers++ })
   const realtime_processing = { ...params.realtime_processing, diarization: true }
-  const asked = { ...params, realtime_processing }
-  const { ended, outcomes } = await open(t, { files, earlier, channelPaths, speech, params: asked })
+  const requested = { ...params, realtime_processing }
+  const { ended, outcomes } = await open(t, {
+    files,
+    earlier,
+    channelPaths,
+    speech,
+    params: requested,
+  })
   assert.equal(await ended, 'done')
   const result = JSON.parse((await Array.fromAsync(outcomes[0]!.result())).join(''))
   const { transcription, metadata } = result
-  return { voices, utterances: transcription.utterances, work: metadata.transcription_time }
+  return { speakers, utterances: transcription.utterances, work: metadata.transcription_time }
 }
 
 test('speakers at the end are told apart once, also when the process that did is gone', async (t) => {
@@ -310,16 +316,16 @@ test('speakers at the end are told apart once, also when the process that did is
     return viewUtterance(words, { channel: 0, language: 'en', span, speaker })
   }
   const text = JSON.stringify(view(0))
-  const told = writeRecord({ kind: 'utterance', utterance: { channel: 0, number: 0, text } })
-  const cutOff = await takeUp(t, [told])
-  assert.deepEqual([cutOff.voices, cutOff.utterances], [1, [view(0)]])
+  const sent = writeRecord({ kind: 'utterance', utterance: { channel: 0, number: 0, text } })
+  const cutOff = await takeUp(t, [sent])
+  assert.deepEqual([cutOff.speakers, cutOff.utterances], [1, [view(0)]])
   const diarized = { count: 1, seconds: 1, error: null }
   const done = await takeUp(t, [
-    told,
+    sent,
     writeRecord({ kind: 'spoken', text: JSON.stringify(view(7)) }),
     writeRecord({ kind: 'diarized', diarized }),
   ])
-  assert.deepEqual([done.voices, done.utterances, done.work], [0, [view(7)], 1])
+  assert.deepEqual([done.speakers, done.utterances, done.work], [0, [view(7)], 1])
 })
 
 test('a session whose log is full ends as after a stop, and says so', async (t) => {

@@ -79,10 +79,10 @@ export class LiveSession {
   readonly #log: Log
   readonly #journal: Journal
   readonly #outbox: MessageOutbox
-  readonly #reception: AudioInput
-  readonly #hearing: RecognitionLoop
-  readonly #teller: MessageEmitter
-  readonly #clocks = new SessionTimers((reason) => this.#stop(reason))
+  readonly #audioInput: AudioInput
+  readonly #recognition: RecognitionLoop
+  readonly #emitter: MessageEmitter
+  readonly #timers = new SessionTimers((reason) => this.#stop(reason))
   readonly #leaving = new AbortController()
   readonly #broken = Promise.withResolvers<never>()
   #connecting: Promise<unknown> = Promise.resolve()
@@ -93,12 +93,12 @@ export class LiveSession {
   #wasConnected: boolean
   #unreadable = new UnreadableFrames()
   /** The last messages are built: no more messages can be sent. */
-  #isTold = false
-  readonly #room = new BufferSpace({
+  #isSent = false
+  readonly #space = new BufferSpace({
     fill: () => this.#fill,
     // A client whose socket is not read cannot be idle.
-    onFull: () => this.#clocks.clear('idle'),
-    onRoom: () => this.#restartIdle(),
+    onFull: () => this.#timers.clear('idle'),
+    onSpace: () => this.#restartIdle(),
   })
 
   constructor(options: SessionOptions) {
@@ -112,14 +112,14 @@ export class LiveSession {
       log: this.#log,
       signal: this.#leaving.signal,
       onBroken: (error) => this.#broken.reject(error),
-      onProgress: () => this.#room.changed(),
+      onProgress: () => this.#space.changed(),
     })
     this.#parts = parts
     this.#journal = parts.journal
     this.#outbox = parts.outbox
-    this.#reception = parts.reception
-    this.#hearing = parts.hearing
-    this.#teller = parts.teller
+    this.#audioInput = parts.audioInput
+    this.#recognition = parts.recognition
+    this.#emitter = parts.emitter
   }
 
   /** Whether a client is connected. */
@@ -129,7 +129,7 @@ export class LiveSession {
 
   /** The load of the session on the machine now: 1 = continuous speech. */
   get weight(): number {
-    return this.#hearing.weight
+    return this.#recognition.weight
   }
 
   /**
@@ -154,7 +154,7 @@ export class LiveSession {
       return await this.#fail()
     } finally {
       this.#leaving.abort()
-      this.#clocks.clearAll()
+      this.#timers.clearAll()
     }
   }
 
@@ -178,7 +178,7 @@ export class LiveSession {
     }
     this.#awaitClient() // Until the client has connected.
     if (!(await this.#isStored(STORE_TIMEOUT_MS))) return 1013
-    if (!(await this.#reception.resume(offset))) return 4400
+    if (!(await this.#audioInput.resume(offset))) return 4400
     if (this.#refusal) return this.#refusal // The session may have ended meanwhile.
     const isResumed = this.#wasConnected
     this.#wasConnected = true
@@ -190,9 +190,9 @@ export class LiveSession {
       onFrame: (data, isBinary) => this.#receive(connection, data, isBinary),
       onSeen: (messages) => this.#seen(messages),
       onLost: (code) => this.#lost(connection, code),
-      room: () => this.#room.wait(),
+      space: () => this.#space.wait(),
     })
-    this.#clocks.clear('lost')
+    this.#timers.clear('lost')
     this.#restartIdle()
     this.#outbox.attach(connection)
     this.#log.info({ requestId, address, isResumed }, 'client connected')
@@ -205,7 +205,7 @@ export class LiveSession {
   async leave(): Promise<void> {
     if (this.#state === 'over') return
     this.#enter('left', 1012)
-    this.#reception.forget()
+    this.#audioInput.forget()
     await this.#isStored(LEAVE_TIMEOUT_MS)
     const { connection } = this.#outbox
     if (connection) this.#outbox.detach(connection)
@@ -226,8 +226,8 @@ export class LiveSession {
   #enter(state: State, refusal?: number): void {
     this.#state = state
     this.#refusal = refusal
-    this.#clocks.clearAll()
-    this.#room.release()
+    this.#timers.clearAll()
+    this.#space.release()
   }
 
   /** Announces a new session; sets the timers of any session. */
@@ -239,42 +239,42 @@ export class LiveSession {
     }
     // Has the same time as in the callback when the job was created; a process may have been killed
     // before it logged this.
-    this.#teller.once({ type: 'start_session' }, { at: createdAt })
-    this.#teller.once({ type: 'start_recording' })
-    this.#teller.resume()
-    this.#hearing.grown(this.#parts.frames())
+    this.#emitter.once({ type: 'start_session' }, { at: createdAt })
+    this.#emitter.once({ type: 'start_recording' })
+    this.#emitter.resume()
+    this.#recognition.grown(this.#parts.frames())
     if (this.#stopReason) {
       this.#enter('stopping')
-      this.#hearing.end()
+      this.#recognition.end()
       return
     }
-    this.#clocks.set('too_long', beganAt + config.maxSeconds * 1000 - Date.now())
+    this.#timers.set('too_long', beganAt + config.maxSeconds * 1000 - Date.now())
     if (!this.#outbox.connection) this.#awaitClient()
   }
 
   async #work(): Promise<void> {
-    await this.#hearing.run()
-    await this.#teller.addOnsDone()
+    await this.#recognition.run()
+    await this.#emitter.addOnsDone()
     await this.#close()
   }
 
   #receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
-    if (this.#outbox.connection !== connection || this.#refusal || this.#isTold) return
+    if (this.#outbox.connection !== connection || this.#refusal || this.#isSent) return
     this.#restartIdle()
     const frame = readFrame(data, isBinary)
     if (frame.type !== 'unreadable') this.#unreadable.readable()
     switch (frame.type) {
       case 'audio':
-        if (this.#state !== 'open') this.#refuseSound(alreadyStopped)
+        if (this.#state !== 'open') this.#refuseAudio(alreadyStopped)
         else this.#take(frame.bytes)
         break
       case 'refused': {
         const { status, exception, message } = frame
-        this.#refuseSound({ status_code: status, exception, message })
+        this.#refuseAudio({ status_code: status, exception, message })
         break
       }
       case 'stop':
-        this.#reception.settle()
+        this.#audioInput.settle()
         if (this.#state === 'open') this.#stop('client')
         else this.#outbox.send({ ...noStop, error: alreadyStopped })
         break
@@ -285,40 +285,40 @@ export class LiveSession {
 
   #unreadableFrame(connection: Connection, message: string): void {
     if (this.#unreadable.isOver) return // The session is already ending.
-    this.#teller.error({ code: 'invalid_message', message })
+    this.#emitter.error({ code: 'invalid_message', message })
     this.#unreadable.unreadable()
     if (this.#unreadable.isOver) this.#endWhenStored(connection, 4400)
   }
 
   #take(bytes: Uint8Array): void {
-    this.#reception.take(bytes)
+    this.#audioInput.take(bytes)
     if (this.#parts.isTooLarge()) this.#stop('too_large')
     if (this.#parts.seconds() >= this.#options.config.maxSeconds) this.#stop('too_long')
   }
 
-  #refuseSound(error: MessageError): void {
-    this.#reception.settle()
+  #refuseAudio(error: MessageError): void {
+    this.#audioInput.settle()
     this.#outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
   }
 
   /** Stops accepting audio; what was received is recognized to its end. */
   #stop(reason: StopReason): void {
     if (this.#state !== 'open') return
-    this.#reception.end()
+    this.#audioInput.end()
     this.#enter('stopping')
     this.#stopReason = reason
     if (reason === 'client') {
       const recording_duration = this.#parts.seconds()
-      const left = Math.max(0, recording_duration - this.#hearing.heard)
+      const left = Math.max(0, recording_duration - this.#recognition.recognized)
       const data = { recording_duration, recording_left_to_process: roundTo(left, 6) }
       this.#outbox.send({ ...noStop, acknowledged: true, data })
     }
     if (reason === 'too_large') this.#parts.warn(warningTexts.tooLarge)
     const message = limitText(reason, this.#options.config)
-    if (message) this.#teller.error({ code: 'session_timeout', message })
+    if (message) this.#emitter.error({ code: 'session_timeout', message })
     this.#journal.append({
       lines: [writeRecord({ kind: 'stop', reason })],
-      onWritten: () => this.#hearing.end(),
+      onWritten: () => this.#recognition.end(),
     })
   }
 
@@ -331,9 +331,9 @@ export class LiveSession {
       sessionId: id,
       params,
       format: this.#parts.format,
-      soundBytes: this.#reception.sound,
+      audioBytes: this.#audioInput.audio,
       duration: this.#parts.seconds(),
-      work: this.#hearing.work,
+      work: this.#recognition.work,
       hasAcks: this.#outbox.wantsAcks,
       maxMessages: config.maxStoredMessages,
       maxMessageBytes: config.maxStoredBytes,
@@ -342,10 +342,10 @@ export class LiveSession {
       diarize: this.#parts.diarize,
       text,
       form,
-      onTold: () => {
-        this.#isTold = true
+      onSent: () => {
+        this.#isSent = true
       },
-      teller: this.#teller,
+      emitter: this.#emitter,
       journal: this.#journal,
       signal,
     })
@@ -359,10 +359,10 @@ export class LiveSession {
   async #fail(): Promise<SessionEnd> {
     if (this.#state === 'open') {
       // The job keeps what is recorded by now.
-      this.#reception.end()
+      this.#audioInput.end()
       this.#enter('stopping')
     }
-    this.#teller.error({ code: 'internal_error', message: 'the session failed' })
+    this.#emitter.error({ code: 'internal_error', message: 'the session failed' })
     const isStored = await this.#isStored(LEAVE_TIMEOUT_MS)
     // From here on, an event would reach the client but not the callback, whose last message is
     // built.
@@ -380,12 +380,12 @@ export class LiveSession {
     this.#outbox.detach(connection)
     if (!isCurrent) return
     this.#log.info({ code }, 'client gone')
-    this.#room.release()
-    this.#clocks.clear('idle')
+    this.#space.release()
+    this.#timers.clear('idle')
     if (code === 1000) {
       this.#stop('left')
     } else {
-      this.#reception.forget()
+      this.#audioInput.forget()
       this.#awaitClient()
     }
   }
@@ -396,11 +396,11 @@ export class LiveSession {
 
   #restartIdle(): void {
     const { idleTimeout } = this.#options.config
-    if (idleTimeout > 0 && this.#state === 'open') this.#clocks.set('idle', idleTimeout * 1000)
+    if (idleTimeout > 0 && this.#state === 'open') this.#timers.set('idle', idleTimeout * 1000)
   }
 
   #awaitClient(): void {
-    if (this.#state === 'open') this.#clocks.set('lost', this.#options.config.resumeWindow * 1000)
+    if (this.#state === 'open') this.#timers.set('lost', this.#options.config.resumeWindow * 1000)
   }
 
   /** Ends a connection once all earlier messages are stored, and thus sent. */
@@ -415,7 +415,8 @@ export class LiveSession {
   /** The fill level of what may wait to be processed or stored; 1 = full. */
   get #fill(): number {
     if (this.#state !== 'open') return 0
-    const backlog = (this.#parts.seconds() - this.#hearing.heard) / this.#options.config.maxBacklog
+    const backlog =
+      (this.#parts.seconds() - this.#recognition.recognized) / this.#options.config.maxBacklog
     return Math.max(backlog, this.#journal.waitingBytes / MAX_UNSTORED_BYTES)
   }
 }

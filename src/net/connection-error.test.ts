@@ -36,7 +36,7 @@ test('what the client reports is told in words, without its codes and addresses'
 
 test('our own refusal is found in a report too', () => {
   const refused = new AddressRefusedError()
-  const told = { kind: 'refused', detail: 'it is not a public address' }
-  assert.deepEqual(describeConnectionError(refused), told)
-  assert.deepEqual(describeConnectionError(new TypeError('failed', { cause: refused })), told)
+  const reported = { kind: 'refused', detail: 'it is not a public address' }
+  assert.deepEqual(describeConnectionError(refused), reported)
+  assert.deepEqual(describeConnectionError(new TypeError('failed', { cause: refused })), reported)
 })

@@ -4,13 +4,13 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { LookupTurns } from './lookup-turns.ts'
 
 /** Requests `count` turns of an account, which last until `end`; counts how many have begun. */
-function hold(turns: LookupTurns, account: string, count: number, patienceMs = 60_000) {
+function hold(turns: LookupTurns, account: string, count: number, timeoutMs = 60_000) {
   const end = Promise.withResolvers<void>()
   const state = { begun: 0, refused: 0, end: end.resolve, all: Promise.resolve<unknown>(null) }
   state.all = Promise.all(
     Array.from({ length: count }, () =>
       turns
-        .run(account, patienceMs, () => {
+        .run(account, timeoutMs, () => {
           state.begun++
           return end.promise
         })

@@ -26,8 +26,8 @@ export class LookupTurns {
    * Runs `work` when it is the account's turn. Rejects with `EAI_AGAIN` when that takes longer than
    * `patienceMs`, or too many lookups of the account wait.
    */
-  async run<T>(account: string, patienceMs: number, work: () => Promise<T>): Promise<T> {
-    if (!this.#isFree(account)) await this.#wait(account, patienceMs)
+  async run<T>(account: string, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+    if (!this.#isFree(account)) await this.#wait(account, timeoutMs)
     else this.#count(account, 1)
     try {
       return await work()
@@ -37,7 +37,7 @@ export class LookupTurns {
     }
   }
 
-  async #wait(account: string, patienceMs: number): Promise<void> {
+  async #wait(account: string, timeoutMs: number): Promise<void> {
     const waiting = this.#waiting.get(account) ?? new Set()
     if (waiting.size >= MAX_WAITING) throw new LookupError('EAI_AGAIN')
     this.#waiting.set(account, waiting)
@@ -46,7 +46,7 @@ export class LookupTurns {
     const timer = setTimeout(() => {
       this.#forget(account, turn)
       turn.reject(new LookupError('EAI_AGAIN'))
-    }, patienceMs)
+    }, timeoutMs)
     await turn.promise.finally(() => clearTimeout(timer))
   }
 

@@ -13,7 +13,7 @@ export type NameServer = {
   /** `address:port`. */
   address: string
   /** The queried names in order, one entry for the query of each family. */
-  asked: string[]
+  requested: string[]
   close(): void
 }
 
@@ -28,21 +28,22 @@ const codes = { unknown: 3, broken: 2 } as const
  */
 export async function openNameServer(answer: (name: string) => NameAnswer): Promise<NameServer> {
   const socket = createSocket('udp4')
-  const asked: string[] = []
+  const requested: string[] = []
   socket.on('message', (question, { port, address }) => {
     const { name, type, end } = readQuestion(question)
-    asked.push(name)
-    const said = answer(name)
-    if (said === 'silent') return
-    const code = typeof said === 'string' ? codes[said] : 0
-    const addresses = typeof said === 'string' ? [] : said.filter((one) => typeOf(one) === type)
+    requested.push(name)
+    const answered = answer(name)
+    if (answered === 'silent') return
+    const code = typeof answered === 'string' ? codes[answered] : 0
+    const addresses =
+      typeof answered === 'string' ? [] : answered.filter((one) => typeOf(one) === type)
     socket.send(writeAnswer(question.subarray(0, end), { code, addresses }), port, address)
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   return {
     address: `127.0.0.1:${socket.address().port}`,
-    asked,
+    requested,
     close: () => socket.close(),
   }
 }

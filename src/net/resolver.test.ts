@@ -58,9 +58,9 @@ test('a server that is silent is given up in time', async (t) => {
 test('a name that has just failed is not asked for again', async (t) => {
   const { server, find } = await openResolver(t, () => 'unknown')
   await assert.rejects(find('none.example'), { code: 'ENOTFOUND' })
-  const questions = server.asked.length
+  const questions = server.requested.length
   await assert.rejects(find('none.example'), { code: 'ENOTFOUND' })
-  assert.equal(server.asked.length, questions)
+  assert.equal(server.requested.length, questions)
 })
 
 test('addresses, local names and those of the hosts file need no server', async (t) => {
@@ -75,7 +75,7 @@ test('addresses, local names and those of the hosts file need no server', async 
   assert.deepEqual(await find('192.0.2.1'), ['192.0.2.1'])
   assert.deepEqual(await find('::ffff:127.0.0.1'), ['::ffff:127.0.0.1'])
   await assert.rejects(find('nowhere.invalid'), { code: 'ENOTFOUND' })
-  assert.deepEqual(server.asked, [])
+  assert.deepEqual(server.requested, [])
 })
 
 test('a name without an address as it stands is tried in the search domains', async (t) => {
@@ -101,5 +101,5 @@ test('names of one account that do not resolve hold up neither those of others n
 test('what is looked up at the same time is asked for once', async (t) => {
   const { server, find } = await openResolver(t, () => ['192.0.2.1'])
   await Promise.all([find('a.example'), find('a.example', 'other'), find('A.example')])
-  assert.equal(server.asked.length, 2, 'one question for each family')
+  assert.equal(server.requested.length, 2, 'one question for each family')
 })

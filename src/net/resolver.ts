@@ -75,16 +75,16 @@ export function createResolver(sources: ResolverSources = {}): Resolve {
   /** Lookups of a name that is already being resolved share the answer. */
   function join(name: string): Promise<readonly LookupAddress[]> {
     failed.check(name)
-    const asked = running.get(name) ?? start(name)
-    running.set(name, asked)
-    return asked
+    const requested = running.get(name) ?? start(name)
+    running.set(name, requested)
+    return requested
   }
 
   async function start(name: string): Promise<readonly LookupAddress[]> {
     try {
       const domains = name.endsWith('.') ? [] : await searchDomains()
       const names = [name, ...domains.map((domain) => `${name}.${domain}`)]
-      return await ask(names, { servers: sources.servers, lookupMs })
+      return await query(names, { servers: sources.servers, lookupMs })
     } catch (error) {
       failed.note(name, error)
       throw error
@@ -108,12 +108,12 @@ function specialAddresses(name: string): readonly LookupAddress[] | undefined {
   return last === 'localhost' ? LOCAL_ADDRESSES : undefined
 }
 
-type AskOptions = { servers: readonly string[] | undefined; lookupMs: number }
+type QueryOptions = { servers: readonly string[] | undefined; lookupMs: number }
 
 /** Returns the addresses of the first of `names` that has some. */
-async function ask(
+async function query(
   names: readonly string[],
-  { servers, lookupMs }: AskOptions,
+  { servers, lookupMs }: QueryOptions,
 ): Promise<readonly LookupAddress[]> {
   // One resolver per lookup: it reads the current list of servers, and can be canceled alone.
   const resolver = new Resolver({ timeout: QUESTION_MS, tries: TRIES })
@@ -123,7 +123,7 @@ async function ask(
   try {
     for (const name of names) {
       if (performance.now() >= endsAt) throw new LookupError('EAI_AGAIN')
-      const addresses = await askBoth(resolver, name)
+      const addresses = await queryBoth(resolver, name)
       if (addresses.length > 0) return addresses
     }
   } finally {
@@ -134,18 +134,20 @@ async function ask(
 }
 
 /** Returns the addresses of both families; none when the servers report that there are none. */
-async function askBoth(resolver: Resolver, name: string): Promise<LookupAddress[]> {
+async function queryBoth(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const found: LookupAddress[][] = [[], []]
   const errors: unknown[] = []
-  const asked = [resolver.resolve4(name), resolver.resolve6(name)].map(async (asking, i) => {
-    const addresses = await asking.catch((error) => {
-      errors.push(error)
-      throw error
-    })
-    found[i] = addresses.map((address) => ({ address, family: i === 0 ? 4 : 6 }))
-  })
-  const all = Promise.allSettled(asked)
-  const isFound = await Promise.any(asked).then(
+  const requested = [resolver.resolve4(name), resolver.resolve6(name)].map(
+    async (pendingRequests, i) => {
+      const addresses = await pendingRequests.catch((error) => {
+        errors.push(error)
+        throw error
+      })
+      found[i] = addresses.map((address) => ({ address, family: i === 0 ? 4 : 6 }))
+    },
+  )
+  const all = Promise.allSettled(requested)
+  const isFound = await Promise.any(requested).then(
     () => true,
     () => false,
   )

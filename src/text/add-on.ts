@@ -42,10 +42,10 @@ export function knownUtterances(
   if (languages === 'all') return utterances
   const known = utterances.filter(({ language }) => languages.includes(language))
   if (known.length > 0 || utterances.length === 0) return known
-  const heard = [...new Set(utterances.map(({ language }) => language))].join(', ')
+  const languagesFound = [...new Set(utterances.map(({ language }) => language))].join(', ')
   throw new AddOnFailure({
     status_code: 422,
     exception: 'LanguageNotSupported',
-    message: `${name} knows ${languages.join(', ')}; the recording is in ${heard}`,
+    message: `${name} knows ${languages.join(', ')}; the recording is in ${languagesFound}`,
   })
 }

@@ -6,34 +6,34 @@ import { entityTypes } from './entities/entity-types.ts'
 import { withoutEngine } from './result/not-configured.ts'
 import { transforms } from './transforms.ts'
 
-const { addOns: told, entityTypes: types, entityGroups } = textCapabilities()
+const { addOns: reported, entityTypes: types, entityGroups } = textCapabilities()
 
-function toldOf(name: string) {
-  return told.find((one) => one.name === name)!
+function reportOf(name: string) {
+  return reported.find((one) => one.name === name)!
 }
 
 test('every add-on of the registries is told, once', () => {
   const [changing, made] = [transforms, addOns].map((own) => own.map(({ name }) => name))
   assert.deepEqual(
-    told.map(({ name }) => name),
+    reported.map(({ name }) => name),
     [...changing!, 'diarization', ...made!, ...withoutEngine],
   )
-  assert.equal(new Set(told.map(({ name }) => name)).size, told.length)
+  assert.equal(new Set(reported.map(({ name }) => name)).size, reported.length)
 })
 
 test('an add-on tells its languages, and whether it is there and can be made again', () => {
   for (const { name, languages } of [...transforms, ...addOns]) {
-    assert.deepEqual([name, toldOf(name).languages], [name, languages])
+    assert.deepEqual([name, reportOf(name).languages], [name, languages])
   }
   const flags = (name: string) => {
-    const { kind, isConfigured, isRepeatable } = toldOf(name)
+    const { kind, isConfigured, isRepeatable } = reportOf(name)
     return [kind, isConfigured, isRepeatable]
   }
   assert.deepEqual(flags('custom_spelling'), ['transform', true, false])
   assert.deepEqual(flags('subtitles'), ['add-on', true, true])
   assert.deepEqual(flags('diarization'), ['add-on', true, false])
   assert.deepEqual(flags('translation'), ['add-on', false, true])
-  assert.deepEqual(toldOf('translation').languages, [])
+  assert.deepEqual(reportOf('translation').languages, [])
 })
 
 test('every entity type is told, and groups stand for such types only', () => {

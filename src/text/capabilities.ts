@@ -32,11 +32,11 @@ export function textCapabilities(): TextCapabilities {
   const made = addOns.map(({ name, languages }) => {
     return { name, kind: 'add-on' as const, isConfigured: true, languages }
   })
-  const heard = { name: 'diarization', kind: 'add-on' as const, isConfigured: true }
+  const recognized = { name: 'diarization', kind: 'add-on' as const, isConfigured: true }
   const missing = withoutEngine.map((name) => {
     return { name, kind: 'add-on' as const, isConfigured: false, languages: [] }
   })
-  const all = [...changing, { ...heard, languages: 'all' as const }, ...made, ...missing]
+  const all = [...changing, { ...recognized, languages: 'all' as const }, ...made, ...missing]
   return {
     addOns: all.map((one) => ({ ...one, isRepeatable: isRepeatable(one.name) })),
     entityTypes: entityCapabilities(),

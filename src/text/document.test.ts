@@ -32,10 +32,10 @@ test('a document ends where the language changes, and languages without blanks h
 })
 
 test('a document knows what another channel said right before an answer', () => {
-  const asked = say('Your name?', { channel: 1 })
-  const utterances = [say('Hello.'), say('Hi.'), asked, say('Lena.'), say('Lena Ray.')]
-  const heard = documentsOf({ utterances }).map((document) => document.heard)
-  assert.deepEqual(heard, [[{ at: 11, text: 'Your name?' }], [{ at: 0, text: 'Hi.' }]])
+  const requested = say('Your name?', { channel: 1 })
+  const utterances = [say('Hello.'), say('Hi.'), requested, say('Lena.'), say('Lena Ray.')]
+  const interjections = documentsOf({ utterances }).map((document) => document.interjections)
+  assert.deepEqual(interjections, [[{ at: 11, text: 'Your name?' }], [{ at: 0, text: 'Hi.' }]])
 })
 
 test('a span finds the words that it touches', () => {

@@ -29,7 +29,7 @@ export type Document = {
   language: string
   text: string
   tokens: Token[]
-  heard: RecognizedWords[]
+  interjections: RecognizedWords[]
 }
 
 /**
@@ -40,25 +40,25 @@ export function documentsOf({ utterances }: Transcript): Document[] {
   const documents: Document[] = []
   const open = new Map<number, Document>()
   let previous: Utterance | undefined
-  for (const [utterance, said] of utterances.entries()) {
-    const { channel, language } = said
+  for (const [utterance, own] of utterances.entries()) {
+    const { channel, language } = own
     let document = open.get(channel)
     if (document?.language !== language) {
-      document = { channel, language, text: '', tokens: [], heard: [] }
+      document = { channel, language, text: '', tokens: [], interjections: [] }
       open.set(channel, document)
       documents.push(document)
     }
-    if (previous && previous.channel !== channel) hear(document, previous)
-    append(document, said, utterance)
-    previous = said
+    if (previous && previous.channel !== channel) addInterjection(document, previous)
+    append(document, own, utterance)
+    previous = own
   }
   return documents.sort((a, b) => a.channel - b.channel)
 }
 
-function hear({ text, language, heard }: Document, other: Utterance): void {
+function addInterjection({ text, language, interjections }: Document, other: Utterance): void {
   const at = text === '' ? 0 : text.length + separatorOf(language).length
-  const said = other.words.map((word) => word.text).join(separatorOf(other.language))
-  heard.push({ at, text: said })
+  const own = other.words.map((word) => word.text).join(separatorOf(other.language))
+  interjections.push({ at, text: own })
 }
 
 function append(document: Document, { words, language }: Utterance, utterance: number): void {

@@ -58,14 +58,14 @@ function textOf(
 }
 
 test('whatever was said, an add-on that is made again is the one of a job that never failed', () => {
-  const said = fc.array(utterance, { maxLength: 4 })
+  const spokenText = fc.array(utterance, { maxLength: 4 })
   const form = fc.constantFrom<ResultForm>('string', 'native')
   fc.assert(
-    fc.property(said, params, form, (utterances, config, form) => {
+    fc.property(spokenText, params, form, (utterances, config, form) => {
       const english = utterances.filter(({ language }) => language === 'en')
       const transcript = { utterances: config.pii_redaction ? english : utterances }
-      const asked = Object.fromEntries(names.map((name) => [name, true]))
-      const options = { params: { ...asked, ...config }, form }
+      const requested = Object.fromEntries(names.map((name) => [name, true]))
+      const options = { params: { ...requested, ...config }, form }
       const whole = textOf(transcript, options)
       for (const name of names) {
         // Markers do not show which of them are one entity that was split

@@ -46,12 +46,16 @@ const CHANCE = 100
  */
 const MOST = 12
 
-const said = (words: string[], channel = 0): Utterance => {
+const spokenText = (words: string[], channel = 0): Utterance => {
   const placed = words.map((text, i) => ({ text, start: i, end: i + 0.5, confidence: 0.9 }))
   return { channel, language: 'en', words: placed }
 }
-const oneWord = (text: string): Transcript => ({ utterances: [said(['Hello', text, 'there.'])] })
-const manyWords = (text: string): Transcript => ({ utterances: [said(text.trim().split(' '))] })
+const oneWord = (text: string): Transcript => ({
+  utterances: [spokenText(['Hello', text, 'there.'])],
+})
+const manyWords = (text: string): Transcript => ({
+  utterances: [spokenText(text.trim().split(' '))],
+})
 
 const onText: Record<string, (text: string) => unknown> = {
   partsOf,

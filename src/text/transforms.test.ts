@@ -19,7 +19,7 @@ function say(...lines: string[]): Transcript {
   return { utterances }
 }
 
-function composed(
+function built(
   transcript: Transcript,
   params: Record<string, unknown>,
   options: BuildOptions = {},
@@ -39,9 +39,9 @@ const hiding: Transform = {
 }
 
 test('what a transform redacts is told beside the result', () => {
-  const { redacted } = composed(say('one', 'two'), { hiding: true }, { transforms: [hiding] })
+  const { redacted } = built(say('one', 'two'), { hiding: true }, { transforms: [hiding] })
   assert.deepEqual(redacted, [{ channel: 0, start: 0, end: 0.1 }])
-  assert.deepEqual(composed(say('one'), {}, { transforms: [hiding] }).redacted, [])
+  assert.deepEqual(built(say('one'), {}, { transforms: [hiding] }).redacted, [])
 })
 
 test('without a transform that is required there is no result', () => {
@@ -54,7 +54,7 @@ test('without a transform that is required there is no result', () => {
       },
     }
   }
-  const run = (options: BuildOptions) => () => composed(say('one'), { hiding: true }, options)
+  const run = (options: BuildOptions) => () => built(say('one'), { hiding: true }, options)
   assert.throws(run({ transforms: [hiding], given: { hiding: why } }), RequiredStepFailed)
   const refusing = throwing(new AddOnFailure({ ...why, message: 'it knows en' }))
   assert.throws(run({ transforms: [refusing] }), (error) => {
@@ -65,7 +65,7 @@ test('without a transform that is required there is no result', () => {
 })
 
 test('personal data go behind all other changes and before all that is made of the words', () => {
-  const { result } = composed(say('My name is leena.'), {
+  const { result } = built(say('My name is leena.'), {
     ...{ pii_redaction: true, custom_spelling: true, named_entity_recognition: true },
     ...{ name_consistency: true, sentences: true },
     custom_spelling_config: { spelling_dictionary: { Lena: ['leena'] } },
@@ -85,7 +85,7 @@ test('personal data go behind all other changes and before all that is made of t
 test('the names that were made alike are told only where nothing is redacted', () => {
   const lines = ['I met Katherine', 'then Catherine came', 'and Catherine left']
   const changesOf = (pii_redaction: boolean) => {
-    const { result } = composed(say(...lines), { name_consistency: true, pii_redaction })
+    const { result } = built(say(...lines), { name_consistency: true, pii_redaction })
     return JSON.parse(String((result.name_consistency as Envelope).results)) as unknown
   }
   assert.deepEqual(changesOf(false), [{ from: 'Katherine', to: 'Catherine', count: 1 }])

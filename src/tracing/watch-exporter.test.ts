@@ -6,7 +6,7 @@ import { watchExporter } from './watch-exporter.ts'
 test('a collector that is gone is logged once, and once more when it is back', () => {
   const { log, lines } = captureLog()
   let fails = false
-  const told: number[] = []
+  const reported: number[] = []
   const exporter = watchExporter(
     {
       export: (_spans, done) =>
@@ -17,9 +17,9 @@ test('a collector that is gone is logged once, and once more when it is back', (
   )
   for (const now of [false, true, true, false, false, true]) {
     fails = now
-    exporter.export([], ({ code }) => told.push(code))
+    exporter.export([], ({ code }) => reported.push(code))
   }
-  assert.deepEqual(told, [0, 1, 1, 0, 0, 1], 'whoever exports is told each time')
+  assert.deepEqual(reported, [0, 1, 1, 0, 0, 1], 'whoever exports is told each time')
   const [gone, back] = ['traces cannot be sent, they are dropped', 'traces are sent again']
   assert.deepEqual(
     lines.map(({ msg, reason }) => [msg, reason]),

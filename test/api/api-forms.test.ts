@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { askRaw, ownHeaders } from '../support/hostile-requests.ts'
+import { ownHeaders, requestRaw } from '../support/hostile-requests.ts'
 import { call, type Uploaded } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
 /** One byte per character, as the requests below are written. */
-const sound = Buffer.from(hum(0.2)).toString('latin1')
+const recording = Buffer.from(hum(0.2)).toString('latin1')
 const END = '--b--\r\n'
 
 let server: TestServer
@@ -21,11 +21,11 @@ after(async () => {
 
 function send(body: string, type = 'multipart/form-data; boundary=b') {
   const head = `content-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n`
-  return askRaw(server, `POST /v2/upload HTTP/1.1\r\n${ownHeaders(server)}${head}${body}`)
+  return requestRaw(server, `POST /v2/upload HTTP/1.1\r\n${ownHeaders(server)}${head}${body}`)
 }
 
 /** A part of a form; `more` are further header lines. */
-function part(disposition: string, content = sound, more = ''): string {
+function part(disposition: string, content = recording, more = ''): string {
   return `--b\r\ncontent-disposition: form-data; ${disposition}\r\n${more}\r\n${content}\r\n`
 }
 
@@ -71,7 +71,7 @@ const broken: [title: string, body: string, status: number][] = [
   ['has an empty part audio', part('name="audio"; filename="a.wav"', '') + END, 400],
   ['has a part audio of text', part('name="audio"', 'hello') + END, 415],
   ['has a part without a name', part('filename="a.wav"') + END, 400],
-  ['has a part without a disposition', `--b\r\nx: y\r\n\r\n${sound}\r\n${END}`, 400],
+  ['has a part without a disposition', `--b\r\nx: y\r\n\r\n${recording}\r\n${END}`, 400],
   [
     'has a file name of two lines',
     part('name="audio"; filename*=UTF-8\'\'a%0d%0ab.wav') + END,
@@ -89,7 +89,7 @@ const broken: [title: string, body: string, status: number][] = [
     'holds another form of parts that are called otherwise',
     part(
       'name="audio"',
-      `--c\r\nx: y\r\n\r\n${sound}\r\n--c--`,
+      `--c\r\nx: y\r\n\r\n${recording}\r\n--c--`,
       'content-type: multipart/mixed; boundary=c\r\n',
     ) + END,
     415,
@@ -107,15 +107,15 @@ const taken: [title: string, body: string][] = [
   ['without quotes', part('name=audio; filename=a.wav') + END],
   [
     'with a header of 100 kB in its part',
-    part('name="audio"', sound, `x: ${'y'.repeat(100_000)}\r\n`) + END,
+    part('name="audio"', recording, `x: ${'y'.repeat(100_000)}\r\n`) + END,
   ],
   [
     'with thousands of headers in its part',
-    part('name="audio"', sound, 'x: y\r\n'.repeat(5000)) + END,
+    part('name="audio"', recording, 'x: y\r\n'.repeat(5000)) + END,
   ],
   [
     'with a content type that is none',
-    part('name="audio"', sound, 'content-type: \u0000;;=\r\n') + END,
+    part('name="audio"', recording, 'content-type: \u0000;;=\r\n') + END,
   ],
 ]
 for (const [title, body] of taken) {
@@ -158,6 +158,6 @@ for (const [parameters, name] of names) {
     assert.equal(filename.replace(id, 'ID'), name)
     const headers = { 'x-service-key': server.key }
     const file = await fetch(`${server.url}/file/${id}`, { headers })
-    assert.equal((await file.arrayBuffer()).byteLength, sound.length)
+    assert.equal((await file.arrayBuffer()).byteLength, recording.length)
   })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JobView } from '../../src/api/schemas/job.ts'
-import { askRaw, ownHeaders, type RawAnswer } from '../support/hostile-requests.ts'
+import { ownHeaders, type RawAnswer, requestRaw } from '../support/hostile-requests.ts'
 import { call, type ErrorBody, sendRaw, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
@@ -18,20 +18,20 @@ after(async () => {
   await server.close()
 })
 
-function ask(method: string, path: string, more = ''): Promise<RawAnswer> {
-  return askRaw(server, `${method} ${path} HTTP/1.1\r\n${ownHeaders(server)}${more}\r\n`)
+function request(method: string, path: string, more = ''): Promise<RawAnswer> {
+  return requestRaw(server, `${method} ${path} HTTP/1.1\r\n${ownHeaders(server)}${more}\r\n`)
 }
 
 /** A creation with these headers and bytes. */
 function create(body: string, type = 'application/json'): Promise<RawAnswer> {
   const head = `content-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
-  return askRaw(server, `POST /v2/pre-recorded HTTP/1.1\r\n${ownHeaders(server)}${head}`)
+  return requestRaw(server, `POST /v2/pre-recorded HTTP/1.1\r\n${ownHeaders(server)}${head}`)
 }
 
 /** A creation whose body is framed by these headers. */
 function createFramed(framing: string, body: string): Promise<RawAnswer> {
   const head = `content-type: application/json\r\n${framing}\r\n\r\n${body}`
-  return askRaw(server, `POST /v2/pre-recorded HTTP/1.1\r\n${ownHeaders(server)}${head}`)
+  return requestRaw(server, `POST /v2/pre-recorded HTTP/1.1\r\n${ownHeaders(server)}${head}`)
 }
 
 const paths: [method: string, path: string, status: number, allow?: string][] = [
@@ -68,7 +68,7 @@ for (const [method, path, status, allow] of paths) {
       assert.deepEqual([response.status, response.headers.get('allow')], [status, allow])
       return
     }
-    const answer = await ask(method, path)
+    const answer = await request(method, path)
     assert.equal(answer.status, status)
     assert.equal(answer.headers.get('allow'), allow ?? null)
   })
@@ -101,7 +101,7 @@ const idRoutes: [method: string, path: string][] = [
 for (const [method, path] of idRoutes) {
   test(`${method} ${path} is 404 for whatever is no id`, async () => {
     for (const id of ids) {
-      const answer = await ask(method, path.replace('ID', id))
+      const answer = await request(method, path.replace('ID', id))
       assert.equal(answer.status, 404, id.slice(0, 50))
     }
   })
@@ -109,7 +109,7 @@ for (const [method, path] of idRoutes) {
 
 test('two Host headers are 400, equal ones too', async () => {
   for (const host of ['b', 'a']) {
-    const answer = await ask('GET', '/health', `host: ${host}\r\n`)
+    const answer = await request('GET', '/health', `host: ${host}\r\n`)
     assert.equal(answer.status, 400)
     assert.match(answer.content, /Host header/)
   }
@@ -117,7 +117,7 @@ test('two Host headers are 400, equal ones too', async () => {
 
 test('an offer to change the protocol is not taken up', async () => {
   for (const offer of ['websocket', 'h2c', 'TLS/1.2']) {
-    const answer = await ask('GET', '/v2/pre-recorded', `upgrade: ${offer}\r\n`)
+    const answer = await request('GET', '/v2/pre-recorded', `upgrade: ${offer}\r\n`)
     assert.equal(answer.status, 200)
   }
 })
@@ -131,7 +131,7 @@ const malformed: [title: string, head: string][] = [
 ]
 for (const [title, head] of malformed) {
   test(`a request with ${title} is 400`, async () => {
-    assert.equal((await ask('GET', '/health', head)).status, 400)
+    assert.equal((await request('GET', '/health', head)).status, 400)
   })
 }
 

@@ -75,8 +75,8 @@ test('a key is made, listed and revoked beside a running server, and each holds 
   assert.ok(used! >= created! && used! <= Date.now())
 
   const revoked = await steno(server.folder, 'revoke', 'steno_nobody', id)
-  const told = `steno_nobody: no key has this id\n${id}: revoked\n`
-  assert.deepEqual(revoked, { code: 1, stdout: '', stderr: told })
+  const reported = `steno_nobody: no key has this id\n${id}: revoked\n`
+  assert.deepEqual(revoked, { code: 1, stdout: '', stderr: reported })
   const refused = await call(caller, '/v2/live')
   assert.deepEqual([refused.status, refused.headers.get('x-error-code')], [401, 'key_unknown'])
   assert.equal(await find(), undefined)
@@ -104,10 +104,10 @@ test('a key can be made before the first start, and only by create', async (t) =
 })
 
 test('a key with an end is refused after it', async () => {
-  const ask = await makeCaller({ expiresAt: Date.now() - 1 })
-  assert.deepEqual(await ask('GET', '/v2/live'), [401, 'key_expired'])
-  const askInTime = await makeCaller({ expiresAt: Date.now() + 3_600_000 })
-  assert.deepEqual(await askInTime('GET', '/v2/live'), [200, null])
+  const request = await makeCaller({ expiresAt: Date.now() - 1 })
+  assert.deepEqual(await request('GET', '/v2/live'), [401, 'key_expired'])
+  const requestInTime = await makeCaller({ expiresAt: Date.now() + 3_600_000 })
+  assert.deepEqual(await requestInTime('GET', '/v2/live'), [200, null])
 })
 
 const requests: [method: string, path: string, scope: Scope, otherwise: [number, string | null]][] =
@@ -126,10 +126,10 @@ const requests: [method: string, path: string, scope: Scope, otherwise: [number,
 
 test('each request needs its scope', async () => {
   for (const scope of ['read', 'write', 'live'] as const) {
-    const ask = await makeCaller({ scopes: [scope] })
+    const request = await makeCaller({ scopes: [scope] })
     for (const [method, path, needed, otherwise] of requests) {
       const expected = scope === needed ? otherwise : [403, 'scope_missing']
-      assert.deepEqual(await ask(method, path), expected, `${method} ${path} with ${scope}`)
+      assert.deepEqual(await request(method, path), expected, `${method} ${path} with ${scope}`)
     }
   }
 })
@@ -152,11 +152,11 @@ test('the routes of both kinds delete no live job for a key without that scope',
     json: { audio_url: await upload(server, hum(0.5)) },
   })
   await server.app.jobs.idle()
-  const ask = await makeCaller({ scopes: ['read', 'write'] })
-  assert.deepEqual(await ask('DELETE', `/v2/transcription/${live}`), [404, 'job_not_found'])
-  assert.deepEqual(await ask('DELETE', `/v2/transcription/${recorded.body.id}`), [202, null])
-  const askAll = await makeCaller()
-  assert.deepEqual(await askAll('DELETE', `/v2/transcription/${live}`), [202, null])
+  const request = await makeCaller({ scopes: ['read', 'write'] })
+  assert.deepEqual(await request('DELETE', `/v2/transcription/${live}`), [404, 'job_not_found'])
+  assert.deepEqual(await request('DELETE', `/v2/transcription/${recorded.body.id}`), [202, null])
+  const requestAll = await makeCaller()
+  assert.deepEqual(await requestAll('DELETE', `/v2/transcription/${live}`), [202, null])
 })
 
 test('a key that asks too fast is told how long to wait, others are not', async (t) => {
@@ -167,14 +167,14 @@ test('a key that asks too fast is told how long to wait, others are not', async 
     account: 'test',
     scopes: ['read'],
   })
-  const ask = async (key: string, path: string, method = 'GET') => {
+  const request = async (key: string, path: string, method = 'GET') => {
     const { status, headers } = await call({ ...limited, key }, path, { method })
     return { status, code: headers.get('x-error-code'), wait: headers.get('retry-after') }
   }
   /** What answers while the bucket of `key` is not empty, whatever the requests come to. */
   async function empty(key: string, expected: [method: string, path: string, status: number][]) {
     for (const [method, path, status] of expected) {
-      assert.equal((await ask(key, path, method)).status, status, `${method} ${path}`)
+      assert.equal((await request(key, path, method)).status, status, `${method} ${path}`)
     }
   }
   await empty('one', [
@@ -184,7 +184,7 @@ test('a key that asks too fast is told how long to wait, others are not', async 
     ['GET', `/file/${ID}`, 404],
     ['POST', '/v2/pre-recorded', 415],
   ])
-  const { wait, ...refusal } = await ask('one', '/v2/pre-recorded', 'POST')
+  const { wait, ...refusal } = await request('one', '/v2/pre-recorded', 'POST')
   assert.deepEqual(refusal, { status: 429, code: 'rate_limited' })
   assert.ok(Number.isInteger(Number(wait)) && Number(wait) >= 1 && Number(wait) <= 60, `${wait}`)
   await empty(reader, [
@@ -194,9 +194,9 @@ test('a key that asks too fast is told how long to wait, others are not', async 
     ['POST', '/v2/upload', 429],
   ])
   for (let i = 0; i < 5; i++) {
-    assert.equal((await ask('wrong', '/v2/live')).status, 401)
-    assert.equal((await ask('one', '/health')).status, 200)
-    assert.equal((await ask('one', '/ready')).status, 200)
+    assert.equal((await request('wrong', '/v2/live')).status, 401)
+    assert.equal((await request('one', '/health')).status, 200)
+    assert.equal((await request('one', '/ready')).status, 200)
   }
-  assert.equal((await ask('two', '/v2/live')).status, 200)
+  assert.equal((await request('two', '/v2/live')).status, 200)
 })

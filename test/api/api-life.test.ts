@@ -38,11 +38,11 @@ test('a server whose engine gives no answer lives, but is not ready', async (t) 
 
 test('readiness is asked of the engine once, however often it is polled', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  let asked = 0
+  let requested = 0
   const answer = Promise.withResolvers<void>()
   const checkReady = createReadiness({
     async checkReady() {
-      asked++
+      requested++
       await answer.promise
     },
   })
@@ -50,10 +50,10 @@ test('readiness is asked of the engine once, however often it is polled', async 
   answer.resolve()
   await Promise.all(polls)
   await checkReady()
-  assert.equal(asked, 1)
+  assert.equal(requested, 1)
   t.mock.timers.tick(5000)
   await checkReady()
-  assert.equal(asked, 2)
+  assert.equal(requested, 2)
 })
 
 test('a readiness that failed is asked again after a while', async (t) => {
@@ -115,11 +115,11 @@ test('an address that a request cannot be meant for is fetched like any other', 
 })
 
 test('a closing server answers what is in hand and refuses what is new', async () => {
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const speech = createFakeSpeechEngine('hello')
   speech.checkReady = async () => {
-    asked.resolve()
+    requested.resolve()
     await held.promise
   }
   const server = await startServer({ speech })
@@ -128,7 +128,7 @@ test('a closing server answers what is in hand and refuses what is new', async (
   const answers = Promise.all([text(busy), text(late)])
   late.write('GET /v2/live HTTP/1.1\r\n')
   busy.write('GET /ready HTTP/1.1\r\nhost: a\r\n\r\n')
-  await asked.promise
+  await requested.promise
   const closed = server.close()
   while (server.app.http.server.listening) await setImmediate()
   late.write(`host: a\r\nx-service-key: ${server.key}\r\n\r\n`)

@@ -63,7 +63,7 @@ function patch(id: string, json: unknown, key = server.key) {
   return call<ErrorBody>({ ...server, key }, `/v2/live/${id}`, { method: 'PATCH', json })
 }
 
-async function told(id: string): Promise<unknown> {
+async function reported(id: string): Promise<unknown> {
   return (await call<JobView>(server, `/v2/live/${id}`)).body.post_session_metadata
 }
 
@@ -117,13 +117,13 @@ test('what a client tells about a session replaces what it told before, in every
     const metadata = { device: 'kiosk-3', deep: { list: [1, null, 'ü'] } }
     const { status, body } = await patch(one, { post_session_metadata: metadata })
     assert.deepEqual([status, body], [204, ''])
-    assert.deepEqual(await told(one), metadata)
+    assert.deepEqual(await reported(one), metadata)
     await patch(one, { reconnects: 2 })
-    assert.deepEqual(await told(one), { reconnects: 2 })
+    assert.deepEqual(await reported(one), { reconnects: 2 })
     await patch(one, { post_session_metadata: null })
-    assert.deepEqual(await told(one), {})
+    assert.deepEqual(await reported(one), {})
     await patch(one, { ignored: 1, post_session_metadata: { a: 2 } })
-    assert.deepEqual(await told(one), { a: 2 })
+    assert.deepEqual(await reported(one), { a: 2 })
   }
 })
 
@@ -132,7 +132,7 @@ test('a session that fails keeps what was told before', async () => {
   await patch(id, { device: 'kiosk-3' })
   const failure = { code: 408, message: 'Cannot wait longer for a connection' }
   await failLiveJob(database(), id, { failure, at: Date.now() })
-  assert.deepEqual(await told(id), { device: 'kiosk-3', failure })
+  assert.deepEqual(await reported(id), { device: 'kiosk-3', failure })
 })
 
 test('only an object of a bounded size can be told, as JSON', async () => {

@@ -188,7 +188,7 @@ for (const [path, status] of unusable) {
 test('a client that leaves ends the fetch, and nothing stays behind', async () => {
   const accepted: Socket[] = []
   server.app.http.server.on('connection', (socket) => accepted.push(socket))
-  const asked = once(source, 'request')
+  const requested = once(source, 'request')
   const { hostname, port } = new URL(server.url)
   const body = JSON.stringify({ audio_url: `${origin}/waits` })
   const client = connect(Number(port), hostname)
@@ -196,7 +196,7 @@ test('a client that leaves ends the fetch, and nothing stays behind', async () =
     `POST /v2/upload HTTP/1.1\r\nhost: a\r\nx-service-key: ${server.key}\r\n` +
       `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   )
-  const [, response] = await asked
+  const [, response] = await requested
   const left = once(response, 'close')
   const folder = `${server.folder}/objects/unfinished`
   while ((await readdir(folder)).length === 0) await sleep(10)
@@ -207,11 +207,11 @@ test('a client that leaves ends the fetch, and nothing stays behind', async () =
 })
 
 test('an account that fetches as much as it may is told to wait', async () => {
-  const asked = once(source, 'request')
+  const requested = once(source, 'request')
   const leaving = new AbortController()
   const json = { audio_url: `${origin}/waits` }
   const first = call(server, '/v2/upload', { json, signal: leaving.signal })
-  const [, response] = await asked
+  const [, response] = await requested
   const left = once(response, 'close')
   const { status, headers } = await send(json)
   assert.deepEqual([status, headers.get('x-error-code')], [429, 'too_many_fetches'])

@@ -21,20 +21,20 @@ type Capabilities = {
 }
 
 let server: TestServer
-let told: Capabilities
+let reported: Capabilities
 before(async () => {
   const env = { STENO_MAX_VOCABULARY: '77', STENO_MODEL_ALIASES: 'fast=stt-1,best=stt-3' }
   server = await startServer({ env })
-  told = (await call<Capabilities>(server, '/v2/capabilities')).body
+  reported = (await call<Capabilities>(server, '/v2/capabilities')).body
 })
 after(() => server.close())
 
 function addOn(name: string): AddOn {
-  return told.add_ons.find((one) => one.name === name)!
+  return reported.add_ons.find((one) => one.name === name)!
 }
 
 test('recognition is what the engine and the configuration say', () => {
-  assert.deepEqual(told.recognition, {
+  assert.deepEqual(reported.recognition, {
     languages: server.app.speech.languages,
     models: ['stt-1', 'stt-3', 'stt-fusion', 'fast', 'best'],
     live_models: ['stt-1', 'fast'],
@@ -52,7 +52,7 @@ test('every add-on that a request may ask for is told, configured or not', async
   const others = ['callback', 'enable_code_switching', 'detect_language']
   assert.deepEqual(
     switches.filter((name) => !others.includes(name)).sort(),
-    told.add_ons.map(({ name }) => name).sort(),
+    reported.add_ons.map(({ name }) => name).sort(),
   )
 })
 
@@ -75,12 +75,12 @@ test('an add-on tells its languages, and its configuration with the limits of th
 
 test('entity types tell how they are found, groups what they stand for', () => {
   assert.deepEqual(
-    told.entity_types.map(({ type }) => type),
+    reported.entity_types.map(({ type }) => type),
     [...entityTypes],
   )
-  const card = told.entity_types.find(({ type }) => type === 'CREDIT_CARD')
+  const card = reported.entity_types.find(({ type }) => type === 'CREDIT_CARD')
   assert.deepEqual(card, { type: 'CREDIT_CARD', support: 'strong', languages: ['en'] })
-  assert.ok(told.entity_groups.PCI!.includes('CVV'))
+  assert.ok(reported.entity_groups.PCI!.includes('CVV'))
 })
 
 test('capabilities need a key that may read', async () => {

@@ -14,23 +14,23 @@ async function start(t: TestContext, speech?: SpeechEngine) {
   const { log, lines } = captureLog()
   const server = await startServer({ log, ...(speech && { speech }) })
   t.after(() => server.close())
-  function told(msg: string) {
+  function reported(msg: string) {
     const [line, ...others] = lines.filter((one) => one.msg === msg)
     assert.ok(line && others.length === 0, `${msg} among ${lines.map((one) => one.msg)}`)
     return line
   }
-  return { server, lines, told }
+  return { server, lines, reported }
 }
 
 test('a line about a request has its id, under one name', async (t) => {
-  const { server, lines, told } = await start(t)
+  const { server, lines, reported } = await start(t)
   server.app.jobs.submit = () => Promise.reject(new Error('broken'))
   const json = { audio_url: await upload(server, hum(1)) }
   const before = lines.length
   const { status, headers } = await call(server, '/v2/pre-recorded', { json })
   assert.equal(status, 500)
   const requestId = headers.get('x-request-id')
-  assert.equal(told('failed').requestId, requestId)
+  assert.equal(reported('failed').requestId, requestId)
   const answered = lines.slice(before).filter(({ route }) => route === '/v2/pre-recorded')
   assert.deepEqual(
     answered.map((line) => [line.msg, line.requestId, line.status]),
@@ -40,29 +40,29 @@ test('a line about a request has its id, under one name', async (t) => {
 })
 
 test('a job is found in the log from its creation on', async (t) => {
-  const { server, lines, told } = await start(t)
+  const { server, lines, reported } = await start(t)
   const json = { audio_url: await upload(server, hum(6)) }
   const headers = { 'idempotency-key': 'one' }
   const created = await call<{ id: string }>(server, '/v2/pre-recorded', { json, headers })
   await call(server, '/v2/pre-recorded', { json, headers })
   await server.app.jobs.idle()
-  const { jobId, requestId } = told('job created')
+  const { jobId, requestId } = reported('job created')
   assert.deepEqual([jobId, requestId], [created.body.id, created.headers.get('x-request-id')])
-  assert.equal(told('job done').jobId, jobId)
+  assert.equal(reported('job done').jobId, jobId)
   assert.ok(lines.filter(({ module }) => module === 'jobs').every((line) => line.jobId === jobId))
 })
 
 test('a job that fails is found in the log', async (t) => {
   const onBatch = () => Promise.reject(new Error('broken'))
-  const { server, told } = await start(t, createFakeSpeechEngine('x', { onBatch }))
+  const { server, reported } = await start(t, createFakeSpeechEngine('x', { onBatch }))
   const json = { audio_url: await upload(server, hum(6)) }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
-  assert.equal(told('job failed').jobId, body.id)
+  assert.equal(reported('job failed').jobId, body.id)
 })
 
 test('a live session is found in the log, with the request of each client', async (t) => {
-  const { server, lines, told } = await start(t)
+  const { server, lines, reported } = await start(t)
   const { id, url } = await openSession(server)
   const client = await connect(url)
   for (const chunk of chunksOf(draw('....##########.....'), 3200)) client.send(chunk)
@@ -70,14 +70,14 @@ test('a live session is found in the log, with the request of each client', asyn
   await client.closed
   const late = await connect(url)
   assert.equal((await late.closed).code, 4410)
-  const created = told('live session created')
+  const created = reported('live session created')
   assert.equal(created.sessionId, id)
   assert.match(String(created.requestId), /^G-[0-9a-f]{8}$/)
-  const connected = told('client connected')
+  const connected = reported('client connected')
   assert.equal(connected.sessionId, id)
   assert.match(String(connected.requestId), /^G-[0-9a-f]{8}$/)
-  assert.equal(told('live session ended').sessionId, id)
-  const refused = told('client refused')
+  assert.equal(reported('live session ended').sessionId, id)
+  const refused = reported('client refused')
   assert.equal(refused.code, 4410)
   assert.match(String(refused.requestId), /^G-[0-9a-f]{8}$/)
   assert.ok(lines.filter(({ module }) => module === 'live').every((line) => line.sessionId === id))

@@ -74,15 +74,15 @@ test('a job that is done shows in what ended, how long it waited, and how fast i
 test('a source that is slow shows in its stage, and not as work', async (t) => {
   const { server, read } = await start(t)
   const recording = hum(6)
-  const asked = Promise.withResolvers<ServerResponse>()
-  const source = createServer((_request, response) => asked.resolve(response))
+  const requested = Promise.withResolvers<ServerResponse>()
+  const source = createServer((_request, response) => requested.resolve(response))
   source.listen(0, '127.0.0.1')
   t.after(() => source.close())
   await once(source, 'listening')
   const { port } = source.address() as AddressInfo
   const json = { audio_url: `http://127.0.0.1:${port}/talk.wav` }
   assert.equal((await call(server, '/v2/pre-recorded', { json })).status, 201)
-  const response = await asked.promise
+  const response = await requested.promise
   const since = performance.now()
   for (let i = 0; i < 20; i++) {
     assert.equal((await read())('steno_jobs_in_stage', { stage: 'fetch' }), 1)
@@ -126,9 +126,9 @@ test('a job that gave up waiting has ended, too', async (t) => {
   const id = await submit(server)
   while ((await read())('steno_jobs_ended_total', { outcome: 'server_error' }) === 0);
   held.resolve()
-  const told = lines.filter(({ msg }) => msg === 'job failed')
+  const reported = lines.filter(({ msg }) => msg === 'job failed')
   assert.deepEqual(
-    told.map(({ jobId, code }) => [jobId, code]),
+    reported.map(({ jobId, code }) => [jobId, code]),
     [[id, 503]],
   )
 })
@@ -291,8 +291,8 @@ test('requests are timed under the pattern of their route, and nothing of a path
   assert.equal(value(name, { method: 'GET', route, status: '404' }), 1)
   assert.equal(value(name, { method: 'GET', route: 'unknown', status: '404' }), 1)
   const { body } = await call<string>(server, '/metrics')
-  for (const told of [id, 'secret', 'of-mine', 'test-key', 'account']) {
-    assert.ok(!body.includes(told), told)
+  for (const reported of [id, 'secret', 'of-mine', 'test-key', 'account']) {
+    assert.ok(!body.includes(reported), reported)
   }
 })
 
@@ -310,17 +310,17 @@ test('every value is a number, however soon it is asked for again', async (t) =>
 
 test('with a token set, nobody reads the metrics without it', async (t) => {
   const { server } = await start(t, { env: { STENO_METRICS_TOKEN: 'let me in' } })
-  const ask = (authorization?: string) => {
+  const request = (authorization?: string) => {
     return call<ErrorBody>(server, '/metrics', authorization ? { headers: { authorization } } : {})
   }
   for (const wrong of [undefined, 'Bearer let me', 'Bearer ', 'Basic let me in', 'let me in']) {
-    const { status, body } = await ask(wrong)
+    const { status, body } = await request(wrong)
     assert.equal(status, 401, wrong)
     assert.equal(body.statusCode, 401)
     assert.ok(!JSON.stringify(body).includes('let me'), 'what was given is not repeated')
   }
-  assert.equal((await ask('Bearer let me in')).status, 200)
-  assert.equal((await ask('bearer let me in')).status, 200)
+  assert.equal((await request('Bearer let me in')).status, 200)
+  assert.equal((await request('bearer let me in')).status, 200)
 })
 
 test('docs/monitoring.md lists every metric and no other', async () => {

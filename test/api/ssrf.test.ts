@@ -176,13 +176,13 @@ for (const [title, ...addresses] of lookups) {
 }
 
 test('a name is asked for once, so that a second answer cannot differ', async () => {
-  let asked = 0
+  let requested = 0
   const resolve: Resolve = (host, options, callback) => {
-    const answer = asked++ === 0 ? resolveTo('8.8.8.8', '10.0.0.1') : resolveTo('127.0.0.1')
+    const answer = requested++ === 0 ? resolveTo('8.8.8.8', '10.0.0.1') : resolveTo('127.0.0.1')
     answer(host, options, callback)
   }
   await assert.rejects(fetchText(withPort('http://rebound.example:PORT/'), { resolve }))
-  assert.equal(asked, 1)
+  assert.equal(requested, 1)
   assertUnseen()
 })
 

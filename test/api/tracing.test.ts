@@ -127,8 +127,8 @@ test('a live session is traced with the final of each utterance, and no word of 
   const { spans, requests } = await trace(t, async (server) => {
     opened = await openSession(server)
     const client = await connect(opened.url)
-    const sound = draw('....##########.....########.....')
-    for (const chunk of chunksOf(sound, 3200)) client.send(chunk)
+    const audio = draw('....##########.....########.....')
+    for (const chunk of chunksOf(audio, 3200)) client.send(chunk)
     client.stop()
     await client.closed
     finals = finalsOf(client.messages).length
@@ -220,9 +220,9 @@ test('a collector that is not there harms nothing and is logged once, without ou
   const server = await startServer({ env, log })
   assert.equal((await call(server, '/health')).status, 200)
   await server.close()
-  const told = lines.filter(({ module }) => module === 'tracing')
-  assert.equal(told.length, 1)
-  assert.equal(told[0]?.msg, 'traces cannot be sent, they are dropped')
+  const reported = lines.filter(({ module }) => module === 'tracing')
+  assert.equal(reported.length, 1)
+  assert.equal(reported[0]?.msg, 'traces cannot be sent, they are dropped')
   assert.ok(!JSON.stringify(lines).includes('abc'))
 })
 

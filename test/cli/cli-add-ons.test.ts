@@ -66,8 +66,8 @@ test('--format srt is in the style that was asked for, too', async () => {
 })
 
 test('what is made of the text stands below it', async () => {
-  const asked = ['--sentences', '--punctuation', '--summary', '--entities', '--sentiment']
-  const { code, stdout, stderr } = await transcribe('talk.flac', ...asked)
+  const requested = ['--sentences', '--punctuation', '--summary', '--entities', '--sentiment']
+  const { code, stdout, stderr } = await transcribe('talk.flac', ...requested)
   assert.match(
     stdout,
     /^I love this, mister Smith\.\nMy name is Lena\.\nWhere is the acme report\?\nIt is terrible\.\n/,
@@ -82,8 +82,8 @@ test('what is made of the text stands below it', async () => {
 })
 
 test('--json is the whole result', async () => {
-  const asked = ['--json', '--summary', 'concise', '--subtitles', 'srt', '-o', 'json/']
-  await transcribe('talk.flac', ...asked)
+  const requested = ['--json', '--summary', 'concise', '--subtitles', 'srt', '-o', 'json/']
+  await transcribe('talk.flac', ...requested)
   const result = JSON.parse(await read('json/talk.json'))
   assert.equal(result.summarization.success, true)
   assert.equal(result.transcription.subtitles[0].subtitles, await read('json/talk.srt'))
@@ -111,7 +111,7 @@ test('what is wrong with an option is told before anything is sent', async () =>
 })
 
 test('--redact takes names out of the text and of the subtitles', async () => {
-  const asked = [
+  const requested = [
     '--redact',
     'names',
     '--redact-mode',
@@ -121,7 +121,7 @@ test('--redact takes names out of the text and of the subtitles', async () => {
     '-o',
     'masked/',
   ]
-  const { code } = await transcribe('talk.flac', ...asked)
+  const { code } = await transcribe('talk.flac', ...requested)
   assert.match(await read('masked/talk.txt'), /My name is ####\./)
   assert.doesNotMatch(await read('masked/talk.srt'), /Lena/)
   assert.equal(code, 0)

@@ -117,8 +117,8 @@ test('steno deliveries resend tells what cannot be sent, and sends the others', 
   const enabled = await runHere(['webhooks', 'enable', endpoint], { STENO_DATA_DIR: folder })
   assert.equal(enabled.code, 0)
   const { code, stderr } = await deliveries('resend', NEVER, id!)
-  const told = `^${NEVER}: Cannot find the delivery.*\n${id}: to be sent again\n$`
-  assert.match(stderr, new RegExp(told))
+  const reported = `^${NEVER}: Cannot find the delivery.*\n${id}: to be sent again\n$`
+  assert.match(stderr, new RegExp(reported))
   assert.equal(code, 1)
   await server.app.delivery.idle()
   const [[delivered] = [], ...others] = await list('--job', job, '--status', 'delivered')

@@ -105,8 +105,8 @@ test('channels are streamed apart and named', async () => {
 
 test('standard input may be a WAV, whose header says what it is, or raw samples', async () => {
   const wav = await readFile(TWO_CHANNELS)
-  const heard = await live(['-'], wav)
-  assert.match(heard.stdout, /channel 1: hello world/)
+  const recognized = await live(['-'], wav)
+  assert.match(recognized.stdout, /channel 1: hello world/)
   assert.ok((await recorded()).equals(wav.subarray(wav.indexOf('data') + 8)))
 
   const samples = (await readFile(SPEECH)).subarray(HEADER_BYTES)
@@ -130,8 +130,8 @@ test('--mic takes a recorder from the PATH, and names those it knows when there 
   const samples = (await readFile(SPEECH)).subarray(HEADER_BYTES)
   await writeFile(join(folder, 'sound.raw'), samples)
   const recorder = join(folder, 'parec')
-  const [cat, sound] = ['/bin/cat', join(folder, 'sound.raw')]
-  await writeFile(recorder, `#!/bin/sh\necho "$@" > ${folder}/args\nexec ${cat} ${sound}\n`)
+  const [cat, audio] = ['/bin/cat', join(folder, 'sound.raw')]
+  await writeFile(recorder, `#!/bin/sh\necho "$@" > ${folder}/args\nexec ${cat} ${audio}\n`)
   await chmod(recorder, 0o755)
   const withRecorder = { env: { ...env, PATH: `/nowhere:${folder}` } }
   const { code, stdout } = await runSteno(['live', '--mic'], withRecorder)

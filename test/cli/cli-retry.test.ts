@@ -11,8 +11,8 @@ let server: TestServer
 let id: string
 before(async () => {
   server = await startServer({ speech: createFakeSpeechEngine('One. Two.') })
-  const asked = { sentences: true, subtitles: true, structured_data_extraction: true }
-  const json = { audio_url: await upload(server, hum(2)), ...asked }
+  const requested = { sentences: true, subtitles: true, structured_data_extraction: true }
+  const json = { audio_url: await upload(server, hum(2)), ...requested }
   id = (await call<{ id: string }>(server, '/v2/pre-recorded', { json })).body.id
   await server.app.jobs.idle()
   await failAddOns(server, { id, names: ['sentences', 'subtitles'] })

@@ -91,20 +91,20 @@ test('whenever a server is killed, each event arrives in its turn, and nothing o
 
   assertKept(account, jobs)
   const known = new Map(jobs.map((job) => [job.id, job]))
-  const heard: ReceivedEvent[] = []
+  const received: ReceivedEvent[] = []
   for (const [i, receiver] of receivers.entries()) {
     assert.deepEqual(receiver.foreign, [], 'all is signed')
     const lanes = readLanes(receiver.arrivals)
     for (const lane of lanes) {
       const job = known.get(lane.jobId)
-      if (job) assertTold(lane, job, account)
+      if (job) assertReceived(lane, job, account)
       else assertDeleted(lane, account, i)
     }
-    assertAllTold(lanes, { jobs, account, receiver: i })
-    heard.push(...lanes.filter(({ jobId }) => known.has(jobId)).flatMap(({ events }) => events))
+    assertAllReceived(lanes, { jobs, account, receiver: i })
+    received.push(...lanes.filter(({ jobId }) => known.has(jobId)).flatMap(({ events }) => events))
   }
   const logged = deliveries.map(({ id }) => id)
-  assert.deepEqual(logged.sort(), heard.map(({ id }) => id).sort())
+  assert.deepEqual(logged.sort(), received.map(({ id }) => id).sort())
   assertLog(deliveries, receivers)
   const arrivals = receivers.flatMap((receiver) => receiver.arrivals)
   const events = new Set(arrivals.map(({ id }) => id)).size
@@ -148,14 +148,17 @@ async function untilSettled(server: ChildServer): Promise<void> {
 }
 
 /** What was accepted is there, unless its deletion was asked for; what was deleted is not. */
-function assertKept({ accepted, asked, deleted }: BusyAccount, jobs: readonly ReceivedJob[]): void {
+function assertKept(
+  { accepted, requested, deleted }: BusyAccount,
+  jobs: readonly ReceivedJob[],
+): void {
   const found = new Set(jobs.map(({ id }) => id))
-  for (const id of accepted.keys()) assert.ok(found.has(id) || asked.has(id), `${id} is lost`)
+  for (const id of accepted.keys()) assert.ok(found.has(id) || requested.has(id), `${id} is lost`)
   for (const id of deleted.keys()) assert.ok(!found.has(id), `${id} was deleted`)
 }
 
 /** A receiver was told of a job what there was to tell, all of it, in order and each thing once. */
-function assertTold(lane: ReceivedLane, job: ReceivedJob, { wishes }: BusyAccount): void {
+function assertReceived(lane: ReceivedLane, job: ReceivedJob, { wishes }: BusyAccount): void {
   const { jobId, isWebhook, events } = lane
   const { n } = job.custom_metadata
   for (const { path, method, isTaken, body } of events) {
@@ -179,7 +182,7 @@ function isUnheard({ kind, status }: ReceivedJob): boolean {
 /** Nothing began to arrive after the deletion had been answered. */
 function assertDeleted(lane: ReceivedLane, account: BusyAccount, receiver: number): void {
   const { jobId, events } = lane
-  assert.ok(account.asked.has(jobId), `${jobId} is known to nobody`)
+  assert.ok(account.requested.has(jobId), `${jobId} is known to nobody`)
   const place = account.deleted.get(jobId)?.[receiver] ?? Number.POSITIVE_INFINITY
   for (const { body, arrivals } of events) {
     const late = arrivals.filter(({ begun }) => begun > place)
@@ -187,15 +190,18 @@ function assertDeleted(lane: ReceivedLane, account: BusyAccount, receiver: numbe
   }
 }
 
-type Told = { jobs: readonly ReceivedJob[]; account: BusyAccount; receiver: number }
+type Received = { jobs: readonly ReceivedJob[]; account: BusyAccount; receiver: number }
 
 /** Each job has been told of by its callback and by the webhook of each receiver. */
-function assertAllTold(lanes: readonly ReceivedLane[], { jobs, account, receiver }: Told): void {
-  const told = new Set(lanes.map(({ jobId, isWebhook }) => `${jobId} ${isWebhook}`))
+function assertAllReceived(
+  lanes: readonly ReceivedLane[],
+  { jobs, account, receiver }: Received,
+): void {
+  const received = new Set(lanes.map(({ jobId, isWebhook }) => `${jobId} ${isWebhook}`))
   for (const { id, custom_metadata } of jobs) {
-    assert.ok(told.has(`${id} true`), `the webhook ${receiver} was told of ${id}`)
-    const isWished = account.wishes[custom_metadata.n]!.receiver === receiver
-    assert.equal(told.has(`${id} false`), isWished, `the callback of ${id} at ${receiver}`)
+    assert.ok(received.has(`${id} true`), `the webhook ${receiver} was told of ${id}`)
+    const isRequested = account.wishes[custom_metadata.n]!.receiver === receiver
+    assert.equal(received.has(`${id} false`), isRequested, `the callback of ${id} at ${receiver}`)
   }
 }
 

@@ -98,12 +98,12 @@ test('a job whose recording does not fit when decoded is tried again, and costs 
 })
 
 test('a disk that others filled holds up the job in hand and all others, and none is lost', async (t) => {
-  const gate = Promise.withResolvers<void>()
+  const semaphore = Promise.withResolvers<void>()
   const came = Promise.withResolvers<void>()
   const speech = createFakeSpeechEngine('hello', {
     onBatch: async () => {
       came.resolve()
-      await gate.promise
+      await semaphore.promise
     },
   })
   await onSmallDisk(t, { speech }, async (service) => {
@@ -124,7 +124,7 @@ test('a disk that others filled holds up the job in hand and all others, and non
 
     await assert.rejects(service.submit({ seconds: 4 }), { code: 'storage_low' })
     await assert.rejects(service.jobs.submit(account, request), { code: 'storage_low' })
-    gate.resolve()
+    semaphore.resolve()
     // What it heard cannot be kept; first of all it frees the space of its own work.
     const work = join(service.folder, 'work', held.id)
     while (existsSync(work)) await delay(5)

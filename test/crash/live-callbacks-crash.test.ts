@@ -18,7 +18,7 @@ import { type ChildServer, kill, startChild } from '../support/child-server.ts'
 import { draw } from '../support/draw-audio.ts'
 import { freePort } from '../support/free-port.ts'
 import { call } from '../support/http-client.ts'
-import { makeLiveSound, streamOf } from '../support/live-audio.ts'
+import { makeLiveAudio, streamOf } from '../support/live-audio.ts'
 import { randomManner, randomParams, within } from '../support/live-chance.ts'
 import { connect, openSession } from '../support/live-client.ts'
 import { allFlags as all } from '../support/live-flags.ts'
@@ -86,13 +86,13 @@ test('whenever a server is killed, its next one tells the callbacks all, in orde
     let server: ChildServer = await start()
     const sessions = []
     for (let i = 0; i < SESSIONS; i++) {
-      const sound = makeLiveSound(random, { seconds: 4 + 15 * random() })
-      const params = { ...randomParams(random), ...sound.params }
+      const audio = makeLiveAudio(random, { seconds: 4 + 15 * random() })
+      const params = { ...randomParams(random), ...audio.params }
       const path = `/${i}`
-      const asked = { ...params, ...callingAt(receiver.url + path) }
-      const { id, url } = await openSession(server, asked)
-      const stream = streamOf(sound)
-      const client = startSlowClosingClient({ url, stream, random, ...randomManner(random, sound) })
+      const requested = { ...params, ...callingAt(receiver.url + path) }
+      const { id, url } = await openSession(server, requested)
+      const stream = streamOf(audio)
+      const client = startSlowClosingClient({ url, stream, random, ...randomManner(random, audio) })
       sessions.push({ id, path, client })
     }
     try {
@@ -175,10 +175,10 @@ test('what could not be queued keeps no session waiting, and is queued by the ne
   await first.app.live.drain()
   await sql`drop trigger no_room`.execute(db.sql)
   await first.close()
-  const isTold = async () => typesOf(firstOf(receiver.received)).includes('audio_chunk')
-  assert.ok(!(await isTold()))
+  const isSent = async () => typesOf(firstOf(receiver.received)).includes('audio_chunk')
+  assert.ok(!(await isSent()))
   const server = await startOn(t, folder, engine)
-  assert.ok(await until(isTold, 10_000))
+  assert.ok(await until(isSent, 10_000))
   assert.equal((await jobOf(server, id)).status, 'processing', 'it still waits for its client')
 })
 
@@ -231,11 +231,11 @@ test('a callback hears what a session told whose next server offers none', async
   client.send(speech)
   await client.waitForType('audio_chunk')
   await first.close()
-  const told = new Set(client.messages.map(({ type }) => type))
+  const reported = new Set(client.messages.map(({ type }) => type))
   const server = await startOn(t, folder, { ...createFakeSpeechEngine(''), live: undefined })
   assert.ok(await until(async () => (await jobOf(server, id)).status === 'error'))
   await server.app.delivery.idle()
   const types = typesOf(firstOf(receiver.received))
   assert.deepEqual(types.slice(0, 3), ['start_session', 'start_recording', 'audio_chunk'])
-  for (const type of told) assert.ok(types.includes(type), type)
+  for (const type of reported) assert.ok(types.includes(type), type)
 })

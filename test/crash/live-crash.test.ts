@@ -14,7 +14,7 @@ import { createLog } from '../../src/log.ts'
 import { type ChildServer, kill, startChild } from '../support/child-server.ts'
 import { freePort } from '../support/free-port.ts'
 import { call } from '../support/http-client.ts'
-import { type LiveSound, makeLiveSound, streamOf } from '../support/live-audio.ts'
+import { type LiveTestAudio, makeLiveAudio, streamOf } from '../support/live-audio.ts'
 import { randomManner, randomParams, within } from '../support/live-chance.ts'
 import { connect, openSession } from '../support/live-client.ts'
 import {
@@ -62,24 +62,24 @@ async function startLine(t: TestContext, env: Record<string, string> = {}) {
   }
 }
 
-type Session = { id: string; sound: LiveSound; expected: Transcript; client: SlowClosingClient }
+type Session = { id: string; audio: LiveTestAudio; expected: Transcript; client: SlowClosingClient }
 
 /** Begins a session with a sound of its own, and what it has to become. */
 async function begin(server: ChildServer, random: () => number, options: Begin): Promise<Session> {
-  const sound = makeLiveSound(random, { seconds: options.seconds })
+  const audio = makeLiveAudio(random, { seconds: options.seconds })
   const params = randomParams(random)
-  const expected = await undisturbed(steady, sound, params)
-  const { id, url } = await openSession(server, { ...params, ...sound.params })
+  const expected = await undisturbed(steady, audio, params)
+  const { id, url } = await openSession(server, { ...params, ...audio.params })
   const { onMessage, deafs } = options
-  const manner = { ...randomManner(random, sound), ...(deafs !== undefined && { deafs }) }
+  const manner = { ...randomManner(random, audio), ...(deafs !== undefined && { deafs }) }
   const client = startSlowClosingClient({
     url,
-    stream: streamOf(sound),
+    stream: streamOf(audio),
     random,
     ...manner,
     ...(onMessage && { onMessage }),
   })
-  return { id, sound, expected, client }
+  return { id, audio, expected, client }
 }
 
 type Begin = {
@@ -123,15 +123,15 @@ test('a session goes on after every kill of its server, and becomes what it woul
         server = await line.start()
       }
       await within(TIMEOUT_MS, all)
-      for (const { id, sound, expected, client } of sessions) {
+      for (const { id, audio, expected, client } of sessions) {
         // One that was cut off at the very end comes too late to be told.
         while ((await jobOf(server, id)).status !== 'done') await delay(20)
-        repeated += assertRecognized(client, await assertSame(server, { id, sound, expected }))
+        repeated += assertRecognized(client, await assertSame(server, { id, audio, expected }))
         messages += client.texts.length
       }
     } catch (cause) {
-      const how = sessions.map(({ sound, client }) => {
-        return { ...sound.params, closes: client.closes.map(({ code }) => code) }
+      const how = sessions.map(({ audio, client }) => {
+        return { ...audio.params, closes: client.closes.map(({ code }) => code) }
       })
       throw new Error(`seed ${SEED + round}: ${JSON.stringify(how)}: ${cause}`, { cause })
     } finally {
@@ -149,7 +149,7 @@ test('a kill at the very end leaves the session done, or to be done', async (t) 
   for (const type of ['stop_recording', 'end_recording', 'post_transcript'] as const) {
     let killed: Promise<void> | undefined
     let atEnd: ReturnType<typeof jobOf> | undefined
-    const { id, sound, expected, client } = await begin(server, random, {
+    const { id, audio, expected, client } = await begin(server, random, {
       seconds: 3,
       deafs: 0,
       onMessage: (message) => {
@@ -164,7 +164,7 @@ test('a kill at the very end leaves the session done, or to be done', async (t) 
     await within(TIMEOUT_MS, client.ended)
     if (atEnd) assert.equal((await atEnd).status, 'done')
     while ((await jobOf(server, id)).status !== 'done') await delay(20)
-    assertRecognized(client, await assertSame(server, { id, sound, expected }))
+    assertRecognized(client, await assertSame(server, { id, audio, expected }))
   }
 })
 
@@ -185,23 +185,23 @@ test('a server that stops tells its clients to come back, and they lose nothing'
   assert.deepEqual(await server.ended, { code: 0, signal: null })
   server = await line.start()
   await within(TIMEOUT_MS, session.client.ended)
-  const { id, sound, expected, client } = session
+  const { id, audio, expected, client } = session
   assert.ok(
     client.closes.some(({ code }) => code === 1012),
     JSON.stringify(client.closes),
   )
-  assertRecognized(client, await assertSame(server, { id, sound, expected }))
+  assertRecognized(client, await assertSame(server, { id, audio, expected }))
 })
 
 test('a session to which nobody comes after a restart ends when the time for that is over', async (t) => {
   const env = { STENO_LIVE_RESUME_WINDOW_S: '1', STENO_LIVE_CONNECT_TIMEOUT_S: '1' }
   const line = await startLine(t, env)
   const first = await line.start()
-  const sound = makeLiveSound(createRandom(SEED), { seconds: 3 })
-  const expected = await undisturbed(steady, sound, {})
-  const { id, url } = await openSession(first, sound.params)
+  const audio = makeLiveAudio(createRandom(SEED), { seconds: 3 })
+  const expected = await undisturbed(steady, audio, {})
+  const { id, url } = await openSession(first, audio.params)
   const client = await connect(url)
-  client.send(sound.sound)
+  client.send(audio.audio)
   await client.waitForType('audio_chunk')
   const never = await openSession(first)
   await kill(first)
@@ -250,12 +250,12 @@ test('after a loss of power a session goes on with what was on the disk', async 
   const folder = await makeFolder(t)
   for (let round = 0; round < ROUNDS * 3; round++) {
     const random = createRandom(SEED + round)
-    const sound = makeLiveSound(random, { seconds: 8 + 10 * random() })
+    const audio = makeLiveAudio(random, { seconds: 8 + 10 * random() })
     const params = randomParams(random)
-    const expected = await undisturbed(steady, sound, params)
+    const expected = await undisturbed(steady, audio, params)
     const first = await startOn(folder)
-    const { id, url } = await openSession(first, { ...params, ...sound.params })
-    const stream = streamOf(sound)
+    const { id, url } = await openSession(first, { ...params, ...audio.params })
+    const stream = streamOf(audio)
     const client = await connect(url)
     const sent = Math.floor(stream.length * (0.3 + 0.6 * random()))
     const step = Math.ceil(sent / 40)
@@ -276,7 +276,7 @@ test('after a loss of power a session goes on with what was on the disk', async 
     for (let at = 0; at < rest.length; at += 2 ** 20) again.send(rest.subarray(at, at + 2 ** 20))
     again.stop()
     assert.equal((await within(TIMEOUT_MS, again.closed)).code, 1000)
-    await assertSame(server, { id, sound, expected }).catch((cause: unknown) => {
+    await assertSame(server, { id, audio, expected }).catch((cause: unknown) => {
       throw new Error(`seed ${SEED + round}, ${stored} of ${sent}: ${cause}`, { cause })
     })
     await server.close()

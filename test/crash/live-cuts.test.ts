@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
-import { makeLiveSound, streamOf } from '../support/live-audio.ts'
+import { makeLiveAudio, streamOf } from '../support/live-audio.ts'
 import { randomManner, randomParams, within } from '../support/live-chance.ts'
 import { connect, openSession } from '../support/live-client.ts'
 import { assertRecognized, assertSame, jobOf, undisturbed } from '../support/live-comparison.ts'
@@ -68,17 +68,17 @@ test('a session that is cut again and again is the same as one that never was', 
   for (let round = 0; round < ROUNDS; round++) {
     const seed = SEED + round
     const random = createRandom(seed)
-    const sound = makeLiveSound(random, { seconds: 4 + 20 * random() })
+    const audio = makeLiveAudio(random, { seconds: 4 + 20 * random() })
     const params = randomParams(random)
-    const expected = await undisturbed(server, sound, params)
+    const expected = await undisturbed(server, audio, params)
     const proxy = await startProxy(server.url)
-    const stream = streamOf(sound)
+    const stream = streamOf(audio)
     const storm = cutAtRandom(proxy, random, {
       bytes: stream.length,
       cuts: 2 + Math.floor(random() * 8),
     })
-    const { id, url } = await openSession(server, { ...params, ...sound.params })
-    const manner = randomManner(random, sound)
+    const { id, url } = await openSession(server, { ...params, ...audio.params })
+    const manner = randomManner(random, audio)
     const client = startSlowClosingClient({
       url: proxy.through(url),
       stream,
@@ -87,14 +87,14 @@ test('a session that is cut again and again is the same as one that never was', 
       onMessage: storm.onMessage,
     })
     try {
-      const heard = await within(TIMEOUT_MS, client.ended)
-      repeated += assertRecognized(heard, await assertSame(server, { id, sound, expected }))
-      messages += heard.texts.length
+      const recognized = await within(TIMEOUT_MS, client.ended)
+      repeated += assertRecognized(recognized, await assertSame(server, { id, audio, expected }))
+      messages += recognized.texts.length
       cuts += client.closes.length - 1
     } catch (cause) {
       const { resend, window } = manner
       const closes = client.closes.map(({ code }) => code)
-      const how = JSON.stringify({ seed, resend, window, params: sound.params, closes })
+      const how = JSON.stringify({ seed, resend, window, params: audio.params, closes })
       throw new Error(`round ${round}: ${how}: ${cause}`, { cause })
     } finally {
       client.leave()
@@ -106,15 +106,15 @@ test('a session that is cut again and again is the same as one that never was', 
 })
 
 test('what follows a frame that is too large is not taken: its client sends it again', async () => {
-  const sound = makeLiveSound(createRandom(SEED), { seconds: 20 }).sound.subarray(0, 200)
+  const audio = makeLiveAudio(createRandom(SEED), { seconds: 20 }).audio.subarray(0, 200)
   const { id, url } = await openSession(server)
   const first = await connect(url)
   first.terminate()
   // A connection that is resumed may begin with a large frame, but not go on with one.
   const client = await connect(url)
-  client.send(sound.subarray(0, 100))
+  client.send(audio.subarray(0, 100))
   client.send(Buffer.alloc(2 ** 20 + 1))
-  client.send(sound.subarray(100))
+  client.send(audio.subarray(100))
   client.stop()
   assert.equal((await client.closed).code, 1009)
   const again = await connect(url)

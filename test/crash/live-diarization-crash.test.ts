@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { kill, startChild } from '../support/child-server.ts'
 import { freePort } from '../support/free-port.ts'
-import { type LiveSound, makeLiveSound, streamOf } from '../support/live-audio.ts'
+import { type LiveTestAudio, makeLiveAudio, streamOf } from '../support/live-audio.ts'
 import { randomManner, within } from '../support/live-chance.ts'
 import { openSession } from '../support/live-client.ts'
 import {
@@ -26,7 +26,7 @@ const TIMEOUT_MS = 60_000
 
 type Session = {
   id: string
-  sound: LiveSound
+  audio: LiveTestAudio
   expected: Transcript
   client: SlowClosingClient
 }
@@ -52,22 +52,22 @@ test('speakers are those of an undisturbed session after every kill of its serve
   }
   const sessions: Session[] = []
   for (let i = 0; i < SESSIONS; i++) {
-    const sound = makeLiveSound(random, { seconds: 15 + 15 * random() })
+    const audio = makeLiveAudio(random, { seconds: 15 + 15 * random() })
     const params = {
       realtime_processing: { diarization: true, sentiment_analysis: true },
       messages_config: { receive_lifecycle_events: true },
     }
-    const expected = await undisturbed(steady, sound, params)
-    const { id, url } = await openSession(server, { ...params, ...sound.params })
-    const manner = randomManner(random, sound)
+    const expected = await undisturbed(steady, audio, params)
+    const { id, url } = await openSession(server, { ...params, ...audio.params })
+    const manner = randomManner(random, audio)
     const client = startSlowClosingClient({
       url,
-      stream: streamOf(sound),
+      stream: streamOf(audio),
       random,
       ...manner,
       onMessage,
     })
-    sessions.push({ id, sound, expected, client })
+    sessions.push({ id, audio, expected, client })
   }
   t.after(() => {
     for (const { client } of sessions) client.leave()
@@ -81,9 +81,9 @@ test('speakers are those of an undisturbed session after every kill of its serve
     server = await start()
   }
   await within(TIMEOUT_MS, ended)
-  for (const { id, sound, expected, client } of sessions) {
+  for (const { id, audio, expected, client } of sessions) {
     while ((await jobOf(server, id)).status !== 'done') await delay(20)
-    assertRecognized(client, await assertSame(server, { id, sound, expected }))
+    assertRecognized(client, await assertSame(server, { id, audio, expected }))
     const speakers = new Set(
       expected.channels.flatMap(({ finals }) => {
         return (finals as { utterance: { speaker: number } }[]).map(

@@ -46,7 +46,7 @@ async function untilEnded(server: ChildServer, id: string): Promise<string> {
   }
 }
 
-async function redactedSound({ url, key }: ChildServer, id: string): Promise<Buffer> {
+async function redactedAudio({ url, key }: ChildServer, id: string): Promise<Buffer> {
   const path = `${url}/v2/pre-recorded/${id}/file?redacted=true`
   const answer = await fetch(path, { headers: { 'x-service-key': key } })
   assert.equal(answer.status, 200)
@@ -96,7 +96,7 @@ test('whenever a server is killed, a job keeps its original until it ends, and t
     const id = isHeld ? await killBeforeEnd(server, folder) : await killAtRandom(server, random)
     server = (await startChild(t, folder, { env, silent: true }))!
     assert.equal(await untilEnded(server, id), 'done')
-    const sound = await redactedSound(server, id)
+    const sound = await redactedAudio(server, id)
     expected ??= sound
     assert.ok(sound.equals(expected), 'the same whatever happened meanwhile')
   }

@@ -55,8 +55,8 @@ async function beginUpload(t: TestContext, server: ChildServer, folder: string) 
 async function beginDownload(t: TestContext, server: ChildServer, url: string) {
   const agent = new Agent({ keepAlive: true })
   t.after(() => agent.destroy())
-  const asked = request(url, { agent, headers: { 'x-service-key': server.key } }).end()
-  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  const requested = request(url, { agent, headers: { 'x-service-key': server.key } }).end()
+  const [response] = (await once(requested, 'response')) as [IncomingMessage]
   return response
 }
 
@@ -66,7 +66,7 @@ async function createJob(server: ChildServer): Promise<string> {
   return body.id
 }
 
-async function untilInHand(server: ChildServer, id: string): Promise<void> {
+async function untilRunning(server: ChildServer, id: string): Promise<void> {
   for (;;) {
     const { body } = await call(server, `/v2/pre-recorded/${id}/progress`)
     if (body.stage === 'recognize') return
@@ -104,7 +104,7 @@ test('at SIGTERM requests in hand end, jobs go back, connections close, and the 
   const server = (await startChild(t, folder, { env }))!
   const [busy, waiting] = [await createJob(server), await createJob(server)]
   const third = await createJob(server)
-  for (const id of [busy, waiting]) await untilInHand(server, id)
+  for (const id of [busy, waiting]) await untilRunning(server, id)
   const long = await upload(server, LONG)
 
   const silent = text(await open(t, server))
@@ -141,7 +141,7 @@ test('at SIGINT a job that ends within the grace time is done, and none is begun
   const folder = await makeFolder(t)
   const server = (await startChild(t, folder, { env: { FAKE_BATCH_MS: '1000' } }))!
   const ids = [await createJob(server), await createJob(server), await createJob(server)]
-  for (const id of ids.slice(0, 2)) await untilInHand(server, id)
+  for (const id of ids.slice(0, 2)) await untilRunning(server, id)
   // An upload that goes on for longer than the jobs: the third must not be taken in its time.
   const sending = await beginUpload(t, server, folder)
   server.process.kill('SIGINT')
@@ -195,7 +195,7 @@ test('a second signal ends the server at once, whatever it waits for', async (t)
   const folder = await makeFolder(t)
   const env = { FAKE_BATCH_MS: '600000', FAKE_GRACE_MS: '600000', FAKE_DRAIN_MS: '600000' }
   const server = (await startChild(t, folder, { env }))!
-  await untilInHand(server, await createJob(server))
+  await untilRunning(server, await createJob(server))
   await beginUpload(t, server, folder)
   const state = { ended: false }
   server.ended.then(() => Object.assign(state, { ended: true }))

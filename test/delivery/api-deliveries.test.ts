@@ -27,9 +27,9 @@ test('the log shows each delivery of a job with its attempts, the newest first',
   const { id } = await server.callBack('/hook')
   const [success, callback, created] = await listDeliveries(server, `job_id=${id}`)
   const { attempts, created_at, completed_at, ...rest } = callback!
-  const [told] = server.receiver.at('/hook')
+  const [received] = server.receiver.at('/hook')
   assert.deepEqual(rest, {
-    ...{ id: told!.headers['webhook-id'], job_id: id, endpoint_id: rest.endpoint_id },
+    ...{ id: received!.headers['webhook-id'], job_id: id, endpoint_id: rest.endpoint_id },
     ...{ kind: 'callback', event: 'transcription.success', method: 'POST' },
     ...{ url: `${server.receiver.url}/hook`, status: 'delivered', reason: null },
     ...{ attempt_count: 1, next_attempt_at: null },
@@ -40,7 +40,7 @@ test('the log shows each delivery of a job with its attempts, the newest first',
   ]
   assert.deepEqual(attempt, { number: 1, status_code: 200, error: null, response_body: 'heard' })
   assert.ok(Date.parse(at) >= Date.parse(created_at) && duration_ms >= 0)
-  assert.equal(request_headers['content-length'], String(Buffer.byteLength(told!.body)))
+  assert.equal(request_headers['content-length'], String(Buffer.byteLength(received!.body)))
   assert.equal(response_headers!['content-type'], 'text/plain')
   for (const [delivery, event] of [
     [success, 'transcription.success'],

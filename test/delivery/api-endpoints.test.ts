@@ -111,8 +111,8 @@ test('an endpoint that was disabled is told nothing until it is enabled, and wha
   await server.skip(60_000)
   for (const job of [pending, created]) {
     const { status, reason, next_attempt_at } = await callbackOf(server, job)
-    const told = 'the endpoint is disabled: by the account'
-    assert.deepEqual([status, reason, next_attempt_at], ['failed', told, null])
+    const received = 'the endpoint is disabled: by the account'
+    assert.deepEqual([status, reason, next_attempt_at], ['failed', received, null])
   }
   assert.equal(server.receiver.at('/held').length, from)
 
@@ -136,8 +136,8 @@ test('a webhook that says it is gone is disabled, with the reason', async () => 
   const { id } = await server.run()
   const { status, disabled_reason } = await find('webhook')
   assert.deepEqual([status, disabled_reason], ['disabled', 'it answered 410: it is gone'])
-  const told = await listDeliveries(server, `job_id=${id}`)
-  assert.deepEqual([...new Set(told.map((one) => one.status))], ['failed'])
+  const received = await listDeliveries(server, `job_id=${id}`)
+  assert.deepEqual([...new Set(received.map((one) => one.status))], ['failed'])
   server.answers.delete('/account')
   await change(await find('webhook'), 'enable')
   await server.run()

@@ -30,10 +30,10 @@ test('an event that was refused comes again with its id and its body, signed ane
 
   await server.skip(PAUSE_MS)
   await server.skip(6 * PAUSE_MS)
-  const told = server.receiver.at('/again')
-  assert.equal(told.length, 3)
-  for (const { body, headers } of told) {
-    assert.deepEqual([headers['webhook-id'], body], [pending.id, told[0]!.body])
+  const received = server.receiver.at('/again')
+  assert.equal(received.length, 3)
+  for (const { body, headers } of received) {
+    assert.deepEqual([headers['webhook-id'], body], [pending.id, received[0]!.body])
     new Webhook(SECRET).verify(body, headers as Record<string, string>)
   }
   const { status, attempt_count, attempts } = await callbackOf(server, job)

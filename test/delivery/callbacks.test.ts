@@ -30,22 +30,22 @@ after(() => server.close())
 test('the end of a job is told with its result as it is stored', async () => {
   const custom_metadata = { team: 'red' }
   const { id, result } = await server.callBack('/done', { custom_metadata })
-  const [told, ...others] = server.receiver.at('/done')
+  const [reported, ...others] = server.receiver.at('/done')
   assert.equal(others.length, 0)
   const body = { id, event: 'transcription.success', payload: result, custom_metadata }
-  assert.equal(told!.body, JSON.stringify(body))
-  assert.equal(told!.method, 'POST')
-  assert.equal(told!.headers['content-type'], 'application/json')
-  assert.equal(told!.headers['user-agent'], 'hooks/1')
+  assert.equal(reported!.body, JSON.stringify(body))
+  assert.equal(reported!.method, 'POST')
+  assert.equal(reported!.headers['content-type'], 'application/json')
+  assert.equal(reported!.headers['user-agent'], 'hooks/1')
 })
 
 test('the failure of a job is told with its code and message, and no metadata where none was given', async () => {
   const job = await server.callBack('/failed', { audio_url: NOWHERE })
   const { message } = job.post_session_metadata.failure as { message: string }
-  const [told] = server.receiver.at('/failed')
+  const [reported] = server.receiver.at('/failed')
   const error = { code: job.error_code, message }
   assert.equal(error.code, 502)
-  assert.equal(told!.body, JSON.stringify({ id: job.id, event: 'transcription.error', error }))
+  assert.equal(reported!.body, JSON.stringify({ id: job.id, event: 'transcription.error', error }))
 })
 
 test('a callback goes out with PUT where that was asked for, and the older field asks for POST', async () => {
@@ -82,12 +82,12 @@ test('the account hears of each job that it was created and how it ended, in thi
     ['transcription.created', failed],
     ['transcription.error', failed],
   ]
-  const told = server.receiver.at('/account').slice(from)
+  const reported = server.receiver.at('/account').slice(from)
   assert.deepEqual(
-    told.map(({ body }) => body),
+    reported.map(({ body }) => body),
     events.map(([event, id]) => JSON.stringify({ event, payload: { id } })),
   )
-  assert.equal(new Set(told.map(({ headers }) => headers['webhook-id'])).size, 4)
+  assert.equal(new Set(reported.map(({ headers }) => headers['webhook-id'])).size, 4)
 })
 
 test('the account hears of the stations of a live session, in order', async () => {
@@ -99,9 +99,9 @@ test('the account hears of the stations of a live session, in order', async () =
   await client.closed
   await server.app.delivery.idle()
   const events = ['start_session', 'start_recording', 'end_recording', 'end_session']
-  const told = server.receiver.at('/account').slice(from)
+  const reported = server.receiver.at('/account').slice(from)
   assert.deepEqual(
-    told.map(({ body }) => body),
+    reported.map(({ body }) => body),
     events.map((event) => JSON.stringify({ event: `live.${event}`, payload: { id } })),
   )
 })
@@ -109,9 +109,9 @@ test('the account hears of the stations of a live session, in order', async () =
 test('every request is signed as Standard Webhooks says, under each prefix', async () => {
   await server.callBack('/signed')
   const webhook = new Webhook(SECRET)
-  const told = ['/signed', '/account'].flatMap((path) => server.receiver.at(path))
-  assert.ok(told.length > 2)
-  for (const { body, headers } of told) {
+  const reported = ['/signed', '/account'].flatMap((path) => server.receiver.at(path))
+  assert.ok(reported.length > 2)
+  for (const { body, headers } of reported) {
     webhook.verify(body, headers as Record<string, string>)
     assert.throws(() => webhook.verify(`${body} `, headers as Record<string, string>))
     for (const name of ['id', 'timestamp', 'signature']) {
@@ -124,8 +124,8 @@ test('an account without a secret is told unsigned', async (t) => {
   const unsigned = await startReportingServer()
   t.after(() => unsigned.close())
   await unsigned.callBack('/unsigned')
-  const [told] = unsigned.receiver.received
-  const names = Object.keys(told!.headers).filter((name) => name.startsWith('webhook-'))
+  const [reported] = unsigned.receiver.received
+  const names = Object.keys(reported!.headers).filter((name) => name.startsWith('webhook-'))
   assert.deepEqual(names, ['webhook-id', 'webhook-timestamp'])
 })
 
@@ -147,8 +147,8 @@ test('the parts of an address reach the receiver as they should, and the log hid
   const { host } = new URL(server.receiver.url)
   const url = `http://me:p%40ss@${host}/parts?a=1&b=%20#place`
   const job = await server.run({ callback: true, callback_config: { url } })
-  const [told] = server.receiver.at('/parts?a=1&b=%20')
-  assert.equal(told!.headers.authorization, `Basic ${btoa('me:p@ss')}`)
+  const [reported] = server.receiver.at('/parts?a=1&b=%20')
+  assert.equal(reported!.headers.authorization, `Basic ${btoa('me:p@ss')}`)
   assert.equal((await callbackOf(server, job)).url, `http://***@${host}/parts?a=1&b=%20#place`)
   const text = JSON.stringify([await listDeliveries(server), await listEndpoints(server)])
   for (const secret of ['p%40ss', 'p@ss', btoa('me:p@ss'), SECRET.slice(6), 'v1,']) {

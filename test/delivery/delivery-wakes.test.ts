@@ -19,9 +19,9 @@ before(async () => {
 after(() => server.close())
 
 /** Waits until the account has heard an event of a job. */
-async function heard(event: string, id: string): Promise<void> {
-  const told = JSON.stringify({ event, payload: { id } })
-  while (!server.receiver.at('/account').some(({ body }) => body === told)) await delay(5)
+async function notified(event: string, id: string): Promise<void> {
+  const received = JSON.stringify({ event, payload: { id } })
+  while (!server.receiver.at('/account').some(({ body }) => body === received)) await delay(5)
 }
 
 async function submit(fields: Record<string, unknown> = {}): Promise<string> {
@@ -33,35 +33,35 @@ async function submit(fields: Record<string, unknown> = {}): Promise<string> {
 
 test('the creation and the end of a job are told as they happen', AT_ONCE, async () => {
   const id = await submit()
-  await heard('transcription.created', id)
-  await heard('transcription.success', id)
+  await notified('transcription.created', id)
+  await notified('transcription.success', id)
   const failed = await submit({ audio_url: NOWHERE })
-  await heard('transcription.error', failed)
+  await notified('transcription.error', failed)
 })
 
 test('the stations of a live session are told as they happen', AT_ONCE, async () => {
   const { id, url } = await openSession(server)
   const client = await connect(url)
-  await heard('live.start_session', id)
+  await notified('live.start_session', id)
   client.stop()
   await client.closed
-  await heard('live.end_session', id)
+  await notified('live.end_session', id)
 })
 
 test(
   'a job that is deleted has the request that is on its way for it cut off',
   AT_ONCE,
   async () => {
-    const asked = Promise.withResolvers<void>()
+    const retryAfter = Promise.withResolvers<void>()
     const cut = Promise.withResolvers<void>()
     server.answers.set('/stalled', (_, response) => {
       response.on('close', () => cut.resolve())
-      asked.resolve()
+      retryAfter.resolve()
       return undefined
     })
     const url = `${server.receiver.url}/stalled`
     const id = await submit({ callback: true, callback_config: { url } })
-    await asked.promise
+    await retryAfter.promise
     const { status } = await call(server, `/v2/pre-recorded/${id}`, { method: 'DELETE' })
     assert.equal(status, 202)
     await cut.promise

@@ -149,13 +149,13 @@ test('a retry tells nobody', async () => {
   const id = await createDone({ sentences: true, callback: true, callback_config })
   await fail(id, ['sentences'])
   const { db } = server.app.storage
-  const told = () => {
+  const reported = () => {
     return db.sql.selectFrom('deliveries').select('id').where('job_id', '=', id).execute()
   }
-  const before = await told()
+  const before = await reported()
   assert.equal(before.length, 1)
   assert.equal((await retry(id, 'sentences')).status, 200)
-  assert.deepEqual(await told(), before)
+  assert.deepEqual(await reported(), before)
 })
 
 test('an add-on that is made again sees redacted words only', async () => {

@@ -11,14 +11,14 @@ import { call, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
-type Said = { text: string; start: number; channel: number; speaker?: number }
-type Utterance = Said & { speaker_confidence?: number }
+type SpokenText = { text: string; start: number; channel: number; speaker?: number }
+type Utterance = SpokenText & { speaker_confidence?: number }
 type Failed = { success: boolean; results: unknown; error: { exception: string } | null }
 type Result = {
   transcription: { full_transcript: string; utterances: Utterance[] }
   diarization?: Failed
-  sentences?: { results: Said[] }
-  sentiment_analysis?: { results: Said[] }
+  sentences?: { results: SpokenText[] }
+  sentiment_analysis?: { results: SpokenText[] }
 }
 
 /** Starts a server with an engine, and gives what makes jobs there of one recording. */
@@ -48,7 +48,7 @@ function realEngine(): SpeechEngine {
 }
 
 /** The speaker at each of these seconds: of the last utterance that began before. */
-function speakersAt(utterances: readonly Said[], seconds: readonly number[]) {
+function speakersAt(utterances: readonly SpokenText[], seconds: readonly number[]) {
   return seconds.map((at) => utterances.findLast(({ start }) => start <= at)?.speaker)
 }
 
@@ -111,7 +111,7 @@ async function resultOfFake(options: FakeOptions) {
 
 test('a diarization that breaks down costs the job its speakers alone, and says so', async () => {
   const { transcription, diarization } = await resultOfFake({
-    onVoices() {
+    onEmbeddings() {
       throw new Error('hello')
     },
   })

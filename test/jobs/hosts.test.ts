@@ -11,7 +11,7 @@ import { readDatabase } from '../support/stored-text.ts'
 type Answer = { status: number; body: Record<string, unknown> }
 
 /** A request under any `Host`, which `fetch` would not send. */
-function ask(
+function send(
   { url, key }: TestServer,
   path: string,
   { body, ...headers }: Record<string, string>,
@@ -33,27 +33,27 @@ test('only hosts that the operator allows are answered, whatever their case and 
   const server = await startServer({ env })
   t.after(() => server.close())
   for (const host of ['stt.example', 'Stt.Example:8080', '[::1]:7070']) {
-    assert.equal((await ask(server, '/v2/live', { host })).status, 200, host)
+    assert.equal((await send(server, '/v2/live', { host })).status, 200, host)
   }
   for (const host of ['evil.example', 'stt.example.evil.example', '[::1]:7071', '127.0.0.1']) {
-    const { status, body } = await ask(server, '/v2/live', { host })
+    const { status, body } = await send(server, '/v2/live', { host })
     assert.equal(status, 400, host)
     assert.match(String(body.message), /is not among STENO_ALLOWED_HOSTS$/)
   }
-  assert.equal((await ask(server, '/health', { host: 'evil.example' })).status, 200)
+  assert.equal((await send(server, '/health', { host: 'evil.example' })).status, 200)
 })
 
 test('a host that is too long, and a forwarded one that is none, are 400', async (t) => {
   const server = await startServer({ env: { STENO_TRUST_PROXY: 'true' } })
   t.after(() => server.close())
   const long = `${'a'.repeat(300)}.example`
-  assert.equal((await ask(server, '/v2/live', { host: long })).status, 400)
+  assert.equal((await send(server, '/v2/live', { host: long })).status, 400)
   for (const forwarded of ['a@b.example', 'a/b', long, 'a b']) {
     const headers = { host: 'a', 'x-forwarded-host': forwarded }
-    assert.equal((await ask(server, '/v2/live', headers)).status, 400, forwarded)
+    assert.equal((await send(server, '/v2/live', headers)).status, 400, forwarded)
   }
   const allowed = { host: 'a', 'x-forwarded-host': 'b.example, c' }
-  assert.equal((await ask(server, '/v2/live', allowed)).status, 200)
+  assert.equal((await send(server, '/v2/live', allowed)).status, 200)
 })
 
 test('a setting that names no host is an error at start', () => {
@@ -67,14 +67,14 @@ test('no address that is built from a Host is stored', async (t) => {
   t.after(() => server.close())
   const host = 'poisoned.example'
   const audio_url = await upload(server, hum(1))
-  const created = await ask(server, '/v2/pre-recorded', {
+  const created = await send(server, '/v2/pre-recorded', {
     host,
     'idempotency-key': 'one',
     body: JSON.stringify({ audio_url, callback_url: 'http://127.0.0.1:9/callback' }),
   })
   assert.equal(created.status, 201)
   assert.match(String(created.body.result_url), /^http:\/\/poisoned\.example\//)
-  const session = await ask(server, '/v2/live', { host, body: '{}', 'idempotency-key': 'two' })
+  const session = await send(server, '/v2/live', { host, body: '{}', 'idempotency-key': 'two' })
   assert.equal(session.status, 201)
   await server.app.jobs.idle()
   assert.ok(!readDatabase(server.folder).includes(host))

@@ -29,24 +29,24 @@ test('nothing secret reaches the log at the level trace, whatever is asked of th
   }
   const server = { ...(await startServer({ log, env })), key }
   t.after(() => server.close())
-  const ask = (path: string, options = {}) => call(server, path, options)
+  const request = (path: string, options = {}) => call(server, path, options)
 
   const json = { audio_url: await upload(server, hum(6)), callback_url: nowhere }
-  const { body } = await ask('/v2/pre-recorded', { json })
-  await ask('/v2/pre-recorded', { json: { audio_url: nowhere } })
-  await ask('/v2/upload', { json: { audio_url: nowhere } })
-  await ask('/v2/upload', { method: 'POST', body: new FormData() })
+  const { body } = await request('/v2/pre-recorded', { json })
+  await request('/v2/pre-recorded', { json: { audio_url: nowhere } })
+  await request('/v2/upload', { json: { audio_url: nowhere } })
+  await request('/v2/upload', { method: 'POST', body: new FormData() })
   await call({ ...server, key: wrongKey }, '/v2/upload', { json: {} })
   for (const path of ['pre-recorded', 'live', 'transcription', 'deliveries', 'endpoints']) {
-    await ask(`/v2/${path}?limit=1`)
-    await ask(`/v2/${path}/${body.id}?token=${inQuery}`)
-    await ask(`/v2/${path}/${body.id}`, { method: 'DELETE' })
-    await ask(`/v2/${path}?api_key=${wrongKey}`, { json: { key: wrongKey } })
+    await request(`/v2/${path}?limit=1`)
+    await request(`/v2/${path}/${body.id}?token=${inQuery}`)
+    await request(`/v2/${path}/${body.id}`, { method: 'DELETE' })
+    await request(`/v2/${path}?api_key=${wrongKey}`, { json: { key: wrongKey } })
   }
-  await ask(json.audio_url)
-  await ask(`/nowhere/${wrongKey}?token=${inQuery}`)
-  await ask('/metrics', { headers: { authorization: `Bearer ${metricsToken}` } })
-  await ask('/metrics', { headers: { authorization: `Bearer ${wrongKey}` } })
+  await request(json.audio_url)
+  await request(`/nowhere/${wrongKey}?token=${inQuery}`)
+  await request('/metrics', { headers: { authorization: `Bearer ${metricsToken}` } })
+  await request('/metrics', { headers: { authorization: `Bearer ${wrongKey}` } })
   await sendRaw(server, `GET / HTTP/1.1\r\nx-service-key: ${wrongKey}\r\nhost: a\r\nbad\r\n\r\n`)
 
   const { url } = await openSession(server, { callback: true, callback_config: { url: nowhere } })

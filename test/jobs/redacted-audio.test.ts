@@ -29,9 +29,9 @@ type Job = {
 }
 
 /** A server that hears a name in every recording; closed with the test. */
-async function startHearing(t: TestContext, options: FakeOptions = {}): Promise<TestServer> {
-  const said = 'Hello there, my name is Lena and that is all.'
-  const server = await startServer({ speech: createFakeSpeechEngine(said, options) })
+async function startRecognition(t: TestContext, options: FakeOptions = {}): Promise<TestServer> {
+  const spokenText = 'Hello there, my name is Lena and that is all.'
+  const server = await startServer({ speech: createFakeSpeechEngine(spokenText, options) })
   t.after(() => server.close())
   return server
 }
@@ -74,7 +74,7 @@ function difference(before: Int16Array, after: Int16Array): { start: number; end
 }
 
 test('what is redacted is a tone in the recording, on all channels that sound so, and nothing else changes', async (t) => {
-  const server = await startHearing(t)
+  const server = await startRecognition(t)
   const id = await create(server, { audio_url: await send(server), ...redacting })
   const job = await ended(server, id)
   assert.equal(job.status, 'done')
@@ -99,7 +99,7 @@ test('what is redacted is a tone in the recording, on all channels that sound so
 })
 
 test('of the original nothing is left, in the data folder as in the API', async (t) => {
-  const server = await startHearing(t)
+  const server = await startRecognition(t)
   const audioUrl = await send(server)
   const middle = 2.7 * 16_000
   const needles = [
@@ -123,7 +123,7 @@ test('of the original nothing is left, in the data folder as in the API', async 
 })
 
 test('the redacted recording is a download with a name of its own, in ranges too', async (t) => {
-  const server = await startHearing(t)
+  const server = await startRecognition(t)
   const id = await create(server, { audio_url: await send(server), ...redacting })
   await ended(server, id)
   const paths = ['/v2/pre-recorded', '/v2/transcription']
@@ -140,7 +140,7 @@ test('the redacted recording is a download with a name of its own, in ranges too
 })
 
 test('an upload that another job uses stays until that is deleted', async (t) => {
-  const server = await startHearing(t)
+  const server = await startRecognition(t)
   const audioUrl = await send(server)
   const usual = await create(server, { audio_url: audioUrl })
   const id = await create(server, { audio_url: audioUrl, ...redacting })
@@ -154,7 +154,7 @@ test('an upload that another job uses stays until that is deleted', async (t) =>
 })
 
 test('the redacted recording is deleted with its job', async (t) => {
-  const server = await startHearing(t)
+  const server = await startRecognition(t)
   const id = await create(server, { audio_url: await send(server), ...redacting })
   await ended(server, id)
   assert.equal((await storedObjects(server)).length, 1)
@@ -164,7 +164,7 @@ test('the redacted recording is deleted with its job', async (t) => {
 })
 
 test('without redaction, or without the wish, the original is all there is', async (t) => {
-  const server = await startHearing(t)
+  const server = await startRecognition(t)
   const { pii_redaction_config } = redacting
   for (const fields of [
     { pii_redaction_config },
@@ -183,7 +183,7 @@ test('without redaction, or without the wish, the original is all there is', asy
 
 test('until the job has ended there is the original alone, and it stays when the job fails', async (t) => {
   const [came, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const server = await startHearing(t, {
+  const server = await startRecognition(t, {
     async onBatch() {
       came.resolve()
       await go.promise
@@ -203,7 +203,7 @@ test('until the job has ended there is the original alone, and it stays when the
 })
 
 test('which recording is wanted is true or false', async (t) => {
-  const server = await startHearing(t)
+  const server = await startRecognition(t)
   const id = await create(server, { audio_url: await send(server) })
   for (const value of ['1', 'TRUE', 'yes', 'true&redacted=false']) {
     const path = `/v2/pre-recorded/${id}/file?redacted=${value}`

@@ -65,13 +65,13 @@ test('every list, map and text of every request has a bound', async (t) => {
   const found = operations.flatMap(([name, { parameters = [], requestBody }]) => {
     // An id in a path is looked up as it is; the router bounds it.
     const given = parameters.filter((one) => one.in !== 'path')
-    const asked = given.map((one): [string, Schema] => {
+    const requested = given.map((one): [string, Schema] => {
       return [`${name} ?${one.name}`, one.schema ?? Object.values(one.content!)[0]!.schema]
     })
     const body = requestBody?.content['application/json']?.schema
-    if (body) asked.push([name, body])
-    seen += asked.length
-    return asked.flatMap(([at, schema]) => unbounded(schema, at, document))
+    if (body) requested.push([name, body])
+    seen += requested.length
+    return requested.flatMap(([at, schema]) => unbounded(schema, at, document))
   })
   assert.deepEqual(found, [])
   assert.ok(seen > 40, `${seen} schemas are looked at`)

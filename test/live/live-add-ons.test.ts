@@ -121,7 +121,7 @@ test('each final is followed by what was found in it, before the recording ends'
   const types = client.messages.map(({ type }) => type)
   const finals = finalsOf(client.messages)
   assert.equal(finals.length, 2)
-  const told: Found[] = []
+  const reported: Found[] = []
   for (const type of ['named_entity_recognition', 'sentiment_analysis'] as const) {
     const messages = ofType(client.messages, type)
     assert.equal(messages.length, 2)
@@ -135,7 +135,7 @@ test('each final is followed by what was found in it, before the recording ends'
       }
     }
     assert.ok(types.lastIndexOf(type) < types.indexOf('end_recording'))
-    told.push(...messages.flatMap(resultsOf))
+    reported.push(...messages.flatMap(resultsOf))
   }
   const { named_entity_recognition, sentiment_analysis } = job.result
   const entities = named_entity_recognition.results!
@@ -145,7 +145,7 @@ test('each final is followed by what was found in it, before the recording ends'
   )
   const felt = JSON.parse(String(sentiment_analysis.results)) as Found[]
   assert.ok(felt.some(({ sentiment }) => sentiment === 'positive'))
-  assert.deepEqual([...entities, ...felt], told)
+  assert.deepEqual([...entities, ...felt], reported)
   for (const { success, is_empty } of [named_entity_recognition, sentiment_analysis]) {
     assert.deepEqual([success, is_empty], [true, false])
   }
@@ -186,8 +186,8 @@ test('a session without words has empty answers and an empty summary', async (t)
 test('sentiments in results are objects where the server is set so', async (t) => {
   const other = await startOther(t, SAID, { STENO_ADDON_RESULTS: 'native' })
   const { client, job } = await run({ realtime_processing: everything }, other)
-  const told = ofType(client.messages, 'sentiment_analysis').flatMap(resultsOf)
-  assert.deepEqual(job.result.sentiment_analysis.results, told)
+  const reported = ofType(client.messages, 'sentiment_analysis').flatMap(resultsOf)
+  assert.deepEqual(job.result.sentiment_analysis.results, reported)
 })
 
 test('what an add-on does not know is an error, which its own flag selects', async (t) => {
@@ -273,16 +273,16 @@ test('a callback hears what it selects of all this', async (t) => {
     assert.doesNotMatch(bodies.join(''), /akmee/)
     return bodies.map((body) => (JSON.parse(body) as { event: string }).event)
   }
-  const told = await called('/default', { flags: {}, count: 13 })
+  const reported = await called('/default', { flags: {}, count: 13 })
   const ofEach = ['transcript', 'named_entity_recognition', 'sentiment_analysis']
   for (const type of ofEach) {
-    assert.equal(told.filter((event) => event === `live.${type}`).length, 2, type)
+    assert.equal(reported.filter((event) => event === `live.${type}`).length, 2, type)
   }
   const flags = { receive_realtime_processing_events: false }
   const untold = await called('/fewer', { flags, count: 9 })
   assert.deepEqual(
     untold,
-    told.filter((event) => !/recognition|sentiment/.test(event)),
+    reported.filter((event) => !/recognition|sentiment/.test(event)),
   )
 })
 

@@ -19,12 +19,12 @@ after(() => server.close())
 const none = Object.fromEntries(Object.keys(all).map((flag) => [flag, false]))
 const speech = draw('....##########.....########.....')
 
-type Asked = { flags?: Params; params?: Params; chunks?: readonly Uint8Array[] }
+type Requested = { flags?: Params; params?: Params; chunks?: readonly Uint8Array[] }
 
 /** Runs a session that calls back at a path of the receiver, and waits until all went out that is due. */
 async function run(
   path: string,
-  { flags = all, params = {}, chunks = chunksOf(speech, 3200) }: Asked = {},
+  { flags = all, params = {}, chunks = chunksOf(speech, 3200) }: Requested = {},
 ): Promise<{ client: LiveClient; job: Job }> {
   const { id, url } = await openSession(server, { ...calling(path, flags), ...params })
   const client = await connect(url)

@@ -18,10 +18,15 @@ import { startServer, type TestServer } from '../support/start-server.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
 type Params = Record<string, unknown>
-type Spoken = { speaker?: number; speaker_confidence?: number; channel: number; text: string }
+type SpeakerUtterance = {
+  speaker?: number
+  speaker_confidence?: number
+  channel: number
+  text: string
+}
 type Felt = { text: string; start: number; speaker?: number }
 type Result = {
-  transcription: { full_transcript: string; utterances: Spoken[] }
+  transcription: { full_transcript: string; utterances: SpeakerUtterance[] }
   sentiment_analysis?: { results: string }
   diarization?: { success: boolean; error: { exception: string }; results: unknown[] }
 }
@@ -39,30 +44,30 @@ after(() => server.close())
 const GAINS: Record<string, number> = { a: 1, b: 0.3, c: 0.15 }
 
 /** Each letter is an utterance of 1.2 s by the voice of that name, a blank the time of one without. */
-function talk(voices: string): Buffer {
-  const turns = [...voices].map((voice) => {
+function talk(speakers: string): Buffer {
+  const turns = [...speakers].map((voice) => {
     if (voice === ' ') return draw('.'.repeat(20))
-    const sound = draw(`....${'#'.repeat(12)}....`)
-    for (let at = 0; at < sound.length; at += 2) {
-      sound.writeInt16LE(Math.round(sound.readInt16LE(at) * GAINS[voice]!), at)
+    const audio = draw(`....${'#'.repeat(12)}....`)
+    for (let at = 0; at < audio.length; at += 2) {
+      audio.writeInt16LE(Math.round(audio.readInt16LE(at) * GAINS[voice]!), at)
     }
-    return sound
+    return audio
   })
   return Buffer.concat(turns)
 }
 
 type On = Pick<TestServer, 'url' | 'key'>
-type Run = { client: LiveClient; job: Job; told: (number | undefined)[] }
+type Run = { client: LiveClient; job: Job; reported: (number | undefined)[] }
 
 /** Opens a session, sends `sound`, stops, and waits for the end. */
 async function run(
-  sound: Buffer,
+  audio: Buffer,
   realtime: Params,
   { on = server as On, ...more }: Params & { on?: On } = {},
 ): Promise<Run> {
   const { id, url } = await openSession(on, { realtime_processing: realtime, ...more })
   const client = await connect(url)
-  for (const chunk of chunksOf(sound, 32_000)) client.send(chunk)
+  for (const chunk of chunksOf(audio, 32_000)) client.send(chunk)
   client.stop()
   assert.equal((await client.closed).code, 1000)
   const { body: job } = await call<Job>(on, `/v2/live/${id}`)
@@ -70,12 +75,12 @@ async function run(
   return {
     client,
     job,
-    told: finalsOf(client.messages).map(({ data }) => speakerOf(data.utterance)),
+    reported: finalsOf(client.messages).map(({ data }) => speakerOf(data.utterance)),
   }
 }
 
 function speakerOf(utterance: unknown): number | undefined {
-  return (utterance as Spoken).speaker
+  return (utterance as SpeakerUtterance).speaker
 }
 
 async function startOther(t: TestContext, options: FakeOptions): Promise<TestServer> {
@@ -85,12 +90,12 @@ async function startOther(t: TestContext, options: FakeOptions): Promise<TestSer
 }
 
 test('finals tell who speaks, by first appearance, and partials do not', async () => {
-  const { client, told } = await run(
+  const { client, reported } = await run(
     talk('babbcab'),
     { diarization: true },
     { messages_config: { receive_partial_transcripts: true } },
   )
-  assert.deepEqual(told, [0, 1, 0, 0, 2, 1, 0])
+  assert.deepEqual(reported, [0, 1, 0, 0, 2, 1, 0])
   for (const { data } of ofType(client.messages, 'transcript')) {
     if (!data.is_final) assert.ok(!('speaker' in data.utterance))
   }
@@ -98,18 +103,18 @@ test('finals tell who speaks, by first appearance, and partials do not', async (
 
 test('no more speakers are told than were asked for', async () => {
   const diarization_config = { number_of_speakers: 2 }
-  const { told } = await run(talk('abcab'), { diarization: true, diarization_config })
-  assert.deepEqual(told.toSpliced(2, 1), [0, 1, 0, 1])
-  assert.ok(told[2]! < 2)
+  const { reported } = await run(talk('abcab'), { diarization: true, diarization_config })
+  assert.deepEqual(reported.toSpliced(2, 1), [0, 1, 0, 1])
+  assert.ok(reported[2]! < 2)
 })
 
 test('channels have speakers of their own, counted over all of them', async () => {
-  const sound = interleave([talk('  a a'), talk('bb  b')])
-  const { client } = await run(sound, { diarization: true }, { channels: 2 })
-  const told = finalsOf(client.messages).map(({ data: { utterance } }) => {
+  const audio = interleave([talk('  a a'), talk('bb  b')])
+  const { client } = await run(audio, { diarization: true }, { channels: 2 })
+  const reported = finalsOf(client.messages).map(({ data: { utterance } }) => {
     return [utterance.channel, speakerOf(utterance)]
   })
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     [1, 0],
     [1, 0],
     [0, 1],
@@ -150,20 +155,20 @@ test('how sure a speaker is stands there only where it was asked for', async () 
 })
 
 test('a final whose voice cannot be heard goes out without a speaker', async (t) => {
-  let voices = 0
+  let speakers = 0
   const onLive = (kind: string) => {
-    if (kind === 'voice' && ++voices === 1) throw new Error('no voice')
+    if (kind === 'embed' && ++speakers === 1) throw new Error('no voice')
   }
   const other = await startOther(t, { onLive })
-  const { told } = await run(talk('abb'), { diarization: true }, { on: other })
-  assert.deepEqual(told, [undefined, 0, 0])
+  const { reported } = await run(talk('abb'), { diarization: true }, { on: other })
+  assert.deepEqual(reported, [undefined, 0, 0])
 })
 
 test('when speakers cannot be told at the end, the guesses stay and an error says so', async (t) => {
-  const onVoices = () => {
+  const onEmbeddings = () => {
     throw new AppError('engine_failed', 'it was killed')
   }
-  const other = await startOther(t, { onVoices })
+  const other = await startOther(t, { onEmbeddings })
   const { job, client } = await run(talk('aba'), { diarization: true }, { on: other })
   const { transcription, diarization } = job.result
   assert.deepEqual(transcription.utterances.map(speakerOf), [0, 1, 0])
@@ -175,18 +180,18 @@ test('when speakers cannot be told at the end, the guesses stay and an error say
 
 test('a worker that is killed once at the end costs nothing', async (t) => {
   let calls = 0
-  const onVoices = () => {
+  const onEmbeddings = () => {
     if (++calls === 1) throw new AppError('engine_failed', 'it was killed')
   }
-  const other = await startOther(t, { onVoices })
+  const other = await startOther(t, { onEmbeddings })
   const { job } = await run(talk('aa'), { diarization: true }, { on: other })
   assert.deepEqual(job.result.transcription.utterances.map(speakerOf), [0, 1])
 })
 
 test('a session in which nobody spoke has no speakers, and no error', async () => {
-  for (const sound of [Buffer.alloc(0), talk('  ')]) {
-    const { told, job } = await run(sound, { diarization: true })
-    assert.deepEqual(told, [])
+  for (const audio of [Buffer.alloc(0), talk('  ')]) {
+    const { reported, job } = await run(audio, { diarization: true })
+    assert.deepEqual(reported, [])
     assert.deepEqual(job.result.transcription.utterances, [])
     assert.equal(job.result.diarization, undefined)
   }
@@ -194,8 +199,8 @@ test('a session in which nobody spoke has no speakers, and no error', async () =
 
 test('a session that does not ask for speakers has none, and shows what it did', async () => {
   for (const realtime of [{}, { diarization: false }]) {
-    const { told, job } = await run(talk('ab'), realtime)
-    assert.deepEqual(told, [undefined, undefined])
+    const { reported, job } = await run(talk('ab'), realtime)
+    assert.deepEqual(reported, [undefined, undefined])
     assert.ok(job.result.transcription.utterances.every((own) => !('speaker' in own)))
     const { realtime_processing } = defaultLiveParams
     assert.deepEqual(job.request_params.realtime_processing, {
@@ -206,8 +211,8 @@ test('a session that does not ask for speakers has none, and shows what it did',
 })
 
 test('what was asked about speakers is shown, without what is ignored', async () => {
-  const asked = { diarization: true, diarization_config: { max_speakers: 3, enhanced: true } }
-  const { job } = await run(talk('a'), asked)
+  const requested = { diarization: true, diarization_config: { max_speakers: 3, enhanced: true } }
+  const { job } = await run(talk('a'), requested)
   const { realtime_processing } = defaultLiveParams
   assert.deepEqual(job.request_params.realtime_processing, {
     ...realtime_processing,
@@ -262,11 +267,11 @@ test('who speaks goes on being known in the next process, and its samples are wh
   const read: number[] = []
   const start = async () => {
     const config = readConfig({ STENO_DATA_DIR: folder, STENO_API_KEYS: 'test:key' })
-    const onVoices = async (to: string) => {
+    const onEmbeddings = async (to: string) => {
       const samples = await readFile(to.replace(/\.voices.*/, ''))
       read.push(samples.length, samples.filter((byte) => byte !== 0).length)
     }
-    const speech = createFakeSpeechEngine(SAID, { onVoices })
+    const speech = createFakeSpeechEngine(SAID, { onEmbeddings })
     const app = await createApp(config, { speech, log: createLog('silent') })
     t.after(() => app.close())
     return { app, key: 'key', url: await app.http.listen({ host: '127.0.0.1', port: 0 }) }
@@ -274,12 +279,12 @@ test('who speaks goes on being known in the next process, and its samples are wh
   const first = await start()
   const { id, url } = await openSession(first, { realtime_processing: { diarization: true } })
   const client = await connect(url)
-  const sound = talk('ab')
-  client.send(sound)
+  const audio = talk('ab')
+  client.send(audio)
   await client.until(() => finalsOf(client.messages).length === 2)
   await first.app.close()
   // As a loss of power leaves what was never synced.
-  await writeFile(join(folder, 'live', id, 'channel-0'), Buffer.alloc(sound.length))
+  await writeFile(join(folder, 'live', id, 'channel-0'), Buffer.alloc(audio.length))
   const second = await start()
   const address = new URL(url)
   address.port = new URL(second.url).port
@@ -292,7 +297,7 @@ test('who speaks goes on being known in the next process, and its samples are wh
   const byId = new Map(finals.map(({ data }) => [data.id, speakerOf(data.utterance)]))
   assert.deepEqual([...byId.values()], [0, 1, 1, 0])
   const [length, loud] = read as [number, number]
-  const whole = Buffer.concat([sound, talk('ba ')])
+  const whole = Buffer.concat([audio, talk('ba ')])
   assert.ok(length >= whole.length)
   assert.equal(loud, whole.filter((byte) => byte !== 0).length)
 })

@@ -30,13 +30,13 @@ async function makeTalk(t: TestContext): Promise<Buffer[]> {
   const fixture = join(import.meta.dirname, '../fixtures', 'jfk.flac')
   const { channels } = await decodeMedia(fixture, join(folder, 'jfk'), { signal, maxSeconds: 60 })
   const { path, samples } = channels[0]!
-  const sound = readSamples(path, 0, samples)
+  const audio = readSamples(path, 0, samples)
   return sentences.flatMap(([start, end]) => {
     return [1, OTHER].map((speed) => {
       const length = Math.floor(((end - start) * SAMPLE_RATE) / speed)
       const turn = new Int16Array(length + SAMPLE_RATE)
       for (let i = 0; i < length; i++) {
-        turn[i] = 32_767 * sound[Math.floor(start * SAMPLE_RATE + i * speed)]!
+        turn[i] = 32_767 * audio[Math.floor(start * SAMPLE_RATE + i * speed)]!
       }
       return Buffer.from(turn.buffer)
     })
@@ -61,14 +61,14 @@ test('two voices that take turns are two speakers, while they speak and in the e
   for (const turn of await makeTalk(t)) client.send(turn)
   client.stop()
   assert.equal((await client.closed).code, 1000)
-  type Spoken = { speaker?: number; text: string }
-  const told = finalsOf(client.messages).map(({ data }) => data.utterance as Spoken)
+  type SpeakerUtterance = { speaker?: number; text: string }
+  const reported = finalsOf(client.messages).map(({ data }) => data.utterance as SpeakerUtterance)
   assert.deepEqual(
-    told.map(({ speaker }) => speaker),
+    reported.map(({ speaker }) => speaker),
     [0, 1, 0, 1, 0, 1],
-    JSON.stringify(told.map(({ text }) => text)),
+    JSON.stringify(reported.map(({ text }) => text)),
   )
-  type Job = { result: { transcription: { utterances: Spoken[] } } }
+  type Job = { result: { transcription: { utterances: SpeakerUtterance[] } } }
   const { body } = await call<Job>(server, `/v2/live/${id}`)
   const { utterances } = body.result.transcription
   assert.deepEqual(

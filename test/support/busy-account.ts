@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ChildServer } from './child-server.ts'
 import { call, upload } from './http-client.ts'
-import { makeLiveSound, streamOf } from './live-audio.ts'
+import { makeLiveAudio, streamOf } from './live-audio.ts'
 import { randomManner } from './live-chance.ts'
 import type { OpenedSession } from './live-client.ts'
 import { hum } from './recordings.ts'
@@ -10,16 +10,20 @@ import { type SlowClosingClient, startSlowClosingClient } from './slow-closing-c
 import type { UnreliableReceiver } from './unreliable-receiver.ts'
 
 /** The request of the n-th creation. */
-export type Wish = { kind: 'pre-recorded' | 'live'; method: 'POST' | 'PUT'; receiver: number }
+export type RequestKind = {
+  kind: 'pre-recorded' | 'live'
+  method: 'POST' | 'PUT'
+  receiver: number
+}
 
 /** A client that creates jobs and sessions with callbacks, and deletes some of them. */
 export type BusyAccount = {
   /** All requests, by the number in their metadata; the answer may have been lost. */
-  wishes: Wish[]
+  wishes: RequestKind[]
   /** Ids of jobs whose creation was answered with 201, with their numbers. */
   accepted: Map<string, number>
   /** Ids of jobs for which a deletion was requested. */
-  asked: Set<string>
+  requested: Set<string>
   /**
    * Ids of deletions answered with 202, with the place in each receiver's log after which it must
    * get no event of the job.
@@ -56,14 +60,14 @@ const everything = Object.fromEntries(flags.map((flag) => [`receive_${flag}`, tr
 /** Creates an account without any actions yet. */
 export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
   const { receivers, random, maxSessions } = options
-  const wishes: Wish[] = []
+  const wishes: RequestKind[] = []
   const accepted = new Map<string, number>()
-  const asked = new Set<string>()
+  const requested = new Set<string>()
   const deleted = new Map<string, number[]>()
   const clients: SlowClosingClient[] = []
 
   /** Counts a request before it is sent: a creation whose answer is lost may exist. */
-  function wish(kind: Wish['kind']) {
+  function request(kind: RequestKind['kind']) {
     const n = wishes.length
     const receiver = Math.floor(random() * receivers.length)
     const method = kind === 'pre-recorded' && random() < 0.5 ? ('PUT' as const) : ('POST' as const)
@@ -75,7 +79,7 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
   async function createJob(server: ChildServer): Promise<void> {
     const isBad = random() < 0.2
     const audio_url = isBad ? NOWHERE : await upload(server, hum(1 + 4 * random()))
-    const { n, url, method, common } = wish('pre-recorded')
+    const { n, url, method, common } = request('pre-recorded')
     const json = { audio_url, ...common, callback_config: { url, method } }
     const { status, body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
     assert.equal(status, 201, JSON.stringify(body))
@@ -83,15 +87,15 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
   }
 
   async function openSession(server: ChildServer): Promise<void> {
-    const { n, url, common } = wish('live')
-    const sound = makeLiveSound(random, { seconds: 1 + 3 * random() })
+    const { n, url, common } = request('live')
+    const audio = makeLiveAudio(random, { seconds: 1 + 3 * random() })
     const callback_config = { url, ...everything }
-    const json = { ...sound.params, ...common, callback_config, messages_config: everything }
+    const json = { ...audio.params, ...common, callback_config, messages_config: everything }
     const { status, body } = await call<OpenedSession>(server, '/v2/live', { json })
     assert.equal(status, 201, JSON.stringify(body))
     accepted.set(body.id, n)
-    const manner = { ...randomManner(random, sound), random }
-    clients.push(startSlowClosingClient({ url: body.url, stream: streamOf(sound), ...manner }))
+    const manner = { ...randomManner(random, audio), random }
+    clients.push(startSlowClosingClient({ url: body.url, stream: streamOf(audio), ...manner }))
   }
 
   /**
@@ -99,11 +103,11 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
    * delivered.
    */
   async function remove(server: ChildServer): Promise<void> {
-    const late = [...accepted.keys()].filter((id) => !asked.has(id)).slice(-5)
+    const late = [...accepted.keys()].filter((id) => !requested.has(id)).slice(-5)
     const id = late[Math.floor(random() * late.length)]
     if (!id) return
     const isLive = wishes[accepted.get(id)!]!.kind === 'live'
-    asked.add(id)
+    requested.add(id)
     for (;;) {
       const status: number = await deleteJob(server, id)
       if (status === 202) break
@@ -116,7 +120,7 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
   }
 
   return {
-    ...{ wishes, accepted, asked, deleted, clients },
+    ...{ wishes, accepted, requested, deleted, clients },
     async act(server) {
       const dice = random()
       if (dice < 0.25) await remove(server)

@@ -67,24 +67,24 @@ export function createCheck(document: Document): CheckExchange {
   }
 
   return ({ method, path, status, headers, body }) => {
-    const told = `${method} ${path.slice(0, 200)} answered ${status}`
+    const reported = `${method} ${path.slice(0, 200)} answered ${status}`
     const answer = answerOf(document, { method, path, status })
-    assert.ok(answer, `${told}, which is not in the description`)
+    assert.ok(answer, `${reported}, which is not in the description`)
     for (const name of ['X-Request-Id', ...(status === 405 ? ['Allow'] : [])]) {
-      assert.ok(headers.get(name), `${told} without ${name}`)
+      assert.ok(headers.get(name), `${reported} without ${name}`)
     }
     if (status === 429 || status === 503) assert.match(headers.get('retry-after') ?? '', /^[1-9]/)
     const type = headers.get('content-type')?.split(';', 1)[0]
     if (method === 'HEAD') return
-    if (!answer.content) return assert.equal(body, '', `${told} with a body`)
+    if (!answer.content) return assert.equal(body, '', `${reported} with a body`)
     const media = Object.entries(answer.content).find(([range]) => matchesMedia(range, type ?? ''))
-    assert.ok(media, `${told} as ${type}, which is not in the description`)
+    assert.ok(media, `${reported} as ${type}, which is not in the description`)
     const validate = validatorOf(media[1].schema)
     if (validate(body)) return
     const problems = validate.errors!.map(
       (e) => `${e.instancePath} ${e.message} ${JSON.stringify(e.params)}`,
     )
-    assert.fail(`${told} against its schema:\n${problems.slice(0, 20).join('\n')}`)
+    assert.fail(`${reported} against its schema:\n${problems.slice(0, 20).join('\n')}`)
   }
 }
 

@@ -9,12 +9,12 @@ const SECONDS = 0.1
  * for speech, anything else is silence. No two tenths of a hum are alike, so that tests can detect
  * repeats.
  */
-export function draw(sound: string, options: DrawOptions = {}): Buffer<ArrayBuffer> {
+export function draw(audio: string, options: DrawOptions = {}): Buffer<ArrayBuffer> {
   const { sampleRate = 16_000, bitDepth = 16, seed = 0 } = options
   const perCharacter = Math.round(sampleRate * SECONDS)
-  const bytes = Buffer.alloc((sound.length * perCharacter * bitDepth) / 8)
-  for (let i = 0; i < sound.length * perCharacter; i++) {
-    const isHum = sound[Math.floor(i / perCharacter)] === '#'
+  const bytes = Buffer.alloc((audio.length * perCharacter * bitDepth) / 8)
+  for (let i = 0; i < audio.length * perCharacter; i++) {
+    const isHum = audio[Math.floor(i / perCharacter)] === '#'
     const time = i / sampleRate
     const pitch = 150 + 40 * Math.sin(time * 1.7 + seed)
     const value = isHum ? 0.3 * Math.sin(2 * Math.PI * pitch * time + seed) : 0

@@ -18,8 +18,8 @@ export function readLanes(arrivals: readonly Arrival[]): ReceivedLane[] {
   const lanes = new Map<string, ReceivedLane>()
   for (const arrival of arrivals.toSorted((a, b) => a.begun - b.begun)) {
     const isWebhook = arrival.path === WEBHOOK_PATH
-    const told = JSON.parse(arrival.body) as { id: string; payload: { id: string } }
-    const jobId = isWebhook ? told.payload.id : told.id
+    const reported = JSON.parse(arrival.body) as { id: string; payload: { id: string } }
+    const jobId = isWebhook ? reported.payload.id : reported.id
     const key = `${jobId} ${isWebhook}`
     const lane = lanes.get(key) ?? { jobId, isWebhook, events: [] }
     lanes.set(key, lane)
@@ -32,8 +32,8 @@ function add({ jobId, events }: ReceivedLane, arrival: Arrival): void {
   const { id, method, path, body, begun, taken } = arrival
   const last = events.at(-1)
   if (last?.id === id) {
-    const { id: _, isTaken: __, arrivals, ...said } = last
-    assert.deepEqual({ method, path, body }, said, `${jobId}: an event is the same each time`)
+    const { id: _, isTaken: __, arrivals, ...spokenText } = last
+    assert.deepEqual({ method, path, body }, spokenText, `${jobId}: an event is the same each time`)
     arrivals.push(arrival)
     last.isTaken ||= taken !== undefined
     return

@@ -143,14 +143,14 @@ export function matroska({ tracks, blocks }: { tracks: number; blocks: number })
     [0x6d, 0x80],
     element([0x62, 0x40], element([0x50, 0x34], number([0x42, 0x54], 0))),
   )
-  const sound = element([0xe1], number([0x9f], 1))
+  const audio = element([0xe1], number([0x9f], 1))
   const entries = Array.from({ length: tracks }, (_, i) =>
     element(
       [0xae],
       number([0xd7], i + 1),
       number([0x83], 2),
       element([0x86], 'A_MPEG/L3'),
-      sound,
+      audio,
       zlib,
     ),
   )
@@ -171,9 +171,9 @@ export function matroska({ tracks, blocks }: { tracks: number; blocks: number })
 export function crumbs(blocks: number): Buffer {
   const number = (id: number[], value: number) => element(id, words(value))
   const rate = element([0xb5], words(0x467a0000)) // 16000 as a float
-  const sound = element([0xe1], number([0x9f], 1), rate, number([0x62, 0x64], 8))
+  const audio = element([0xe1], number([0x9f], 1), rate, number([0x62, 0x64], 8))
   const codec = element([0x86], 'A_PCM/INT/LIT')
-  const entry = element([0xae], number([0xd7], 1), number([0x83], 2), codec, sound)
+  const entry = element([0xae], number([0xd7], 1), number([0x83], 2), codec, audio)
   const block = element([0xa3], '\x81\0\0\x80', 'x')
   const cluster = element([0x1f, 0x43, 0xb6, 0x75], number([0xe7], 0), repeated(block, blocks))
   const tracks = element([0x16, 0x54, 0xae, 0x6b], entry)

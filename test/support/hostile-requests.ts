@@ -15,7 +15,10 @@ export function ownHeaders({ key }: Pick<TestServer, 'key'>): string {
  * Writes a request that no HTTP client would write, one byte per character, and reads the first
  * response. Every response that is no success must have the standard error body (contract 1.9).
  */
-export async function askRaw(server: Pick<TestServer, 'url'>, request: string): Promise<RawAnswer> {
+export async function requestRaw(
+  server: Pick<TestServer, 'url'>,
+  request: string,
+): Promise<RawAnswer> {
   const answer = await sendRaw(server, request)
   const [head = '', content = ''] = answer.split('\r\n\r\n', 2)
   const [first = '', ...lines] = head.split('\r\n')

@@ -4,10 +4,10 @@ import { bytesPerSample } from '../../src/audio/pcm.ts'
 import { wavHeader } from '../../src/audio/wav-header.ts'
 
 /** Audio for a live session, and the parameters of a session that accepts it. */
-export type LiveSound = {
+export type LiveTestAudio = {
   params: { encoding: string; bit_depth: number; sample_rate: number; channels: number }
   format: AudioFormat
-  sound: Buffer
+  audio: Buffer
   /** Whether clients send a WAV header before it. */
   hasHeader: boolean
 }
@@ -30,14 +30,14 @@ const rates = [8000, 16_000, 16_000, 16_000, 32_000, 44_100, 48_000]
  * twice or not at all shows, and none is digital silence, which a server could not distinguish from
  * any other.
  */
-export function makeLiveSound(random: Random, { seconds }: { seconds: number }): LiveSound {
+export function makeLiveAudio(random: Random, { seconds }: { seconds: number }): LiveTestAudio {
   const [encoding, name, depth] = formats[Math.floor(random() * formats.length)]!
   const rate = rates[Math.floor(random() * rates.length)]!
   const channels = 1 + Math.floor(random() * 3)
   const format = { encoding, sampleRate: rate, channels }
   const size = bytesPerSample(encoding)
   const frames = Math.round(seconds * rate)
-  const sound = Buffer.alloc(frames * size * channels)
+  const audio = Buffer.alloc(frames * size * channels)
   for (let channel = 0; channel < channels; channel++) {
     let isLoud = random() < 0.3
     let left = 0
@@ -46,7 +46,7 @@ export function makeLiveSound(random: Random, { seconds }: { seconds: number }):
         isLoud = !isLoud
         left = Math.round(rate * (isLoud ? burst(random) : 0.05 + random()))
       }
-      writeSample(sound, (frame * channels + channel) * size, { encoding, isLoud, random })
+      writeSample(audio, (frame * channels + channel) * size, { encoding, isLoud, random })
     }
   }
   // A recording may end within a frame.
@@ -54,7 +54,7 @@ export function makeLiveSound(random: Random, { seconds }: { seconds: number }):
   return {
     params: { encoding: name, bit_depth: depth, sample_rate: rate, channels },
     format,
-    sound: sound.subarray(0, sound.length - torn),
+    audio: audio.subarray(0, audio.length - torn),
     hasHeader: random() < 0.4,
   }
 }
@@ -93,12 +93,12 @@ function writeSample(
 }
 
 /** Returns the bytes that a client sends: the audio, behind a header if it sends one. */
-export function streamOf({ format, sound, hasHeader }: LiveSound): Buffer {
-  return hasHeader ? Buffer.concat([wavHeader(format, sound.length), sound]) : sound
+export function streamOf({ format, audio, hasHeader }: LiveTestAudio): Buffer {
+  return hasHeader ? Buffer.concat([wavHeader(format, audio.length), audio]) : audio
 }
 
 /** Returns the expected recording of the session. */
-export function recordingOf({ format, sound }: LiveSound): Buffer {
-  const pad = Buffer.alloc(sound.length % 2)
-  return Buffer.concat([wavHeader(format, sound.length), sound, pad])
+export function recordingOf({ format, audio }: LiveTestAudio): Buffer {
+  const pad = Buffer.alloc(audio.length % 2)
+  return Buffer.concat([wavHeader(format, audio.length), audio, pad])
 }

@@ -1,4 +1,4 @@
-import type { LiveSound } from './live-audio.ts'
+import type { LiveTestAudio } from './live-audio.ts'
 import type { SlowClosingOptions } from './slow-closing-client.ts'
 
 type Random = () => number
@@ -26,13 +26,13 @@ export function randomParams(random: Random): Record<string, unknown> {
  */
 export function randomManner(
   random: Random,
-  { sound, hasHeader }: LiveSound,
+  { audio, hasHeader }: LiveTestAudio,
 ): Pick<SlowClosingOptions, 'resend' | 'chunkBytes' | 'first' | 'window' | 'deafs'> {
-  const usual = Math.min(350_000, sound.length / (5 + 200 * random()))
+  const usual = Math.min(350_000, audio.length / (5 + 200 * random()))
   const chunkBytes = () => Math.ceil(16 + 2 * usual * random())
   const dice = random()
   // As the SDK does it, scaled to a stream that is shorter than an hour, or whole.
-  const scaled = Math.ceil(sound.length * (0.002 + random() ** 3))
+  const scaled = Math.ceil(audio.length * (0.002 + random() ** 3))
   const resend = dice < 0.3 ? 512 * 1024 : dice < 0.65 ? Math.min(scaled, 500_000) : 'one frame'
   return {
     resend,

@@ -48,9 +48,10 @@ async function sent(socket: WebSocket, frames: readonly unknown[], count: number
 
 test('a client like the SDK sends again exactly what is not acknowledged, in frames of 512 KiB', async (t) => {
   const toy = await startToy(t)
-  const sound = audio(1_500_000)
+  const recording = audio(1_500_000)
   const [first, client] = await Promise.all([toy.next(), connectSdkLike(toy.url)])
-  for (let at = 0; at < sound.length; at += 500_000) client.send(sound.subarray(at, at + 500_000))
+  for (let at = 0; at < recording.length; at += 500_000)
+    client.send(recording.subarray(at, at + 500_000))
   await sent(first.socket, first.frames, 3)
   ack(first.socket, [0, 100_001])
   await client.until(() => client.acked === 100_001)
@@ -63,7 +64,7 @@ test('a client like the SDK sends again exactly what is not acknowledged, in fra
     [524_288, 524_288, 351_423],
   )
   const again = Buffer.concat(second.frames.map(({ bytes }) => bytes))
-  assert.ok(again.equals(sound.subarray(100_001)))
+  assert.ok(again.equals(recording.subarray(100_001)))
   ack(second.socket, [100_001, 1_500_000])
   await client.until(() => client.kept === 0)
   assert.deepEqual(ackedRanges(client.messages), [
@@ -76,9 +77,9 @@ test('a client like the SDK sends again exactly what is not acknowledged, in fra
 
 test('a client that sends one frame sends all it keeps as one base64 frame after a cut, and stop behind it', async (t) => {
   const toy = await startToy(t)
-  const sound = audio(1_200_000)
+  const recording = audio(1_200_000)
   const [first, client] = await Promise.all([toy.next(), connectSingleFrame(toy.url)])
-  client.send(sound)
+  client.send(recording)
   await sent(first.socket, first.frames, 1)
   const coming = toy.next()
   client.cut()
@@ -86,7 +87,7 @@ test('a client that sends one frame sends all it keeps as one base64 frame after
   const second = await coming
   await sent(second.socket, second.frames, 2)
   const [chunk, stop] = second.frames.map(({ bytes }) => JSON.parse(String(bytes)))
-  assert.ok(Buffer.from(chunk.data.chunk, 'base64').equals(sound))
+  assert.ok(Buffer.from(chunk.data.chunk, 'base64').equals(recording))
   assert.deepEqual(stop, { type: 'stop_recording' })
   assert.deepEqual(client.closes, [{ code: 1006, reason: '' }])
   second.socket.close(1000)
@@ -105,7 +106,7 @@ test('who waits for a message is told when the connection ends without it', asyn
 })
 
 test('the proxy lets exactly so many bytes pass before it cuts, in either direction', async (t) => {
-  const sound = audio(300_000)
+  const recording = audio(300_000)
   let received = Buffer.alloc(0)
   const server = createServer((socket) => {
     received = Buffer.alloc(0)
@@ -113,7 +114,7 @@ test('the proxy lets exactly so many bytes pass before it cuts, in either direct
     socket.on('data', (bytes) => {
       received = Buffer.concat([received, bytes])
     })
-    socket.write(sound)
+    socket.write(recording)
   })
   t.after(() => server.close())
   server.listen(0, '127.0.0.1')
@@ -124,15 +125,15 @@ test('the proxy lets exactly so many bytes pass before it cuts, in either direct
   const down = proxy.cutAfter(123_457, 'down')
   const got = await buffer(connectTcp(proxy.port, '127.0.0.1'))
   await down
-  assert.ok(got.equals(sound.subarray(0, 123_457)))
+  assert.ok(got.equals(recording.subarray(0, 123_457)))
 
   const up = proxy.cutAfter(200_001, 'up')
   const client = connectTcp(proxy.port, '127.0.0.1')
   client.on('error', () => {})
   client.resume()
-  client.write(sound)
+  client.write(recording)
   await up
-  assert.ok(received.equals(sound.subarray(0, 200_001)), `${received.length}`)
+  assert.ok(received.equals(recording.subarray(0, 200_001)), `${received.length}`)
 })
 
 test('in a black hole nothing passes and nobody is told; a new connection afterwards passes', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { call } from './http-client.ts'
-import { type LiveSound, recordingOf } from './live-audio.ts'
+import { type LiveTestAudio, recordingOf } from './live-audio.ts'
 import { connect, openSession } from './live-client.ts'
 import { finalsOf, type LiveMessage, type LiveUtterance, ofType } from './live-messages.ts'
 import type { ReceivedMessages } from './slow-closing-client.ts'
@@ -31,20 +31,20 @@ export type Transcript = {
  */
 export async function undisturbed(
   server: Server,
-  sound: LiveSound,
+  audio: LiveTestAudio,
   params: Record<string, unknown>,
 ): Promise<Transcript> {
-  const { id, url } = await openSession(server, { ...params, ...sound.params })
+  const { id, url } = await openSession(server, { ...params, ...audio.params })
   const client = await connect(url)
-  for (let at = 0; at < sound.sound.length; at += 2 ** 20) {
-    client.send(sound.sound.subarray(at, at + 2 ** 20))
+  for (let at = 0; at < audio.audio.length; at += 2 ** 20) {
+    client.send(audio.audio.subarray(at, at + 2 ** 20))
   }
   client.stop()
   assert.equal((await client.closed).code, 1000)
   const result = (await jobOf(server, id)).result!
   const { transcription, metadata } = result
   return {
-    channels: byChannel(client.messages, sound.params.channels),
+    channels: byChannel(client.messages, audio.params.channels),
     transcription,
     addOns: addOnsOf(result),
     metadata: timeless(metadata),
@@ -58,19 +58,19 @@ export async function jobOf(server: Server, id: string): Promise<Job> {
   return body
 }
 
-type Session = { id: string; sound: LiveSound; expected: Transcript }
+type Session = { id: string; audio: LiveTestAudio; expected: Transcript }
 
 /** Checks a disturbed session against an undisturbed one; returns its messages. */
 export async function assertSame(
   server: Server,
-  { id, sound, expected }: Session,
+  { id, audio, expected }: Session,
 ): Promise<string[]> {
   const { status, result } = await jobOf(server, id)
   assert.equal(status, 'done')
   const headers = { 'x-service-key': server.key }
   const file = await fetch(`${server.url}/v2/live/${id}/file`, { headers })
   const recording = Buffer.from(await file.arrayBuffer())
-  const wanted = recordingOf(sound)
+  const wanted = recordingOf(audio)
   assert.equal(recording.length, wanted.length, 'length of the recording')
   assert.ok(recording.equals(wanted), 'the recording is what was sent')
 
@@ -79,7 +79,7 @@ export async function assertSame(
   assert.deepEqual(timeless(metadata), expected.metadata)
   assert.deepEqual(addOnsOf(result!), expected.addOns)
   const messages = texts.map((text) => JSON.parse(text) as LiveMessage)
-  assert.deepEqual(byChannel(messages, sound.params.channels), expected.channels)
+  assert.deepEqual(byChannel(messages, audio.params.channels), expected.channels)
   assertOrder(messages, result!)
   return texts
 }
@@ -88,20 +88,20 @@ export async function assertSame(
  * Checks the messages that the client of a session received against those of its result. Returns
  * how many arrived more than once, which is allowed for those not confirmed before a cut.
  */
-export function assertRecognized(heard: ReceivedMessages, texts: readonly string[]): number {
-  assert.deepEqual(heard.gaps, [], 'acks go on where the one before ended')
+export function assertRecognized(recognized: ReceivedMessages, texts: readonly string[]): number {
+  assert.deepEqual(recognized.gaps, [], 'acks go on where the one before ended')
   // Refusals may come when the result already exists.
   const known = new Set(texts)
   const isRefusal = (text: string) => text.includes('"acknowledged":false')
-  const foreign = heard.texts.filter((text) => !known.has(text) && !isRefusal(text))
+  const foreign = recognized.texts.filter((text) => !known.has(text) && !isRefusal(text))
   assert.deepEqual(foreign, [], 'what the client heard is in the result')
 
-  const lasting = [...new Set(heard.texts)].filter((text) => isLasting(JSON.parse(text)))
+  const lasting = [...new Set(recognized.texts)].filter((text) => isLasting(JSON.parse(text)))
   const all = texts.filter((text) => isLasting(JSON.parse(text)))
-  const isWhole = heard.closes.at(-1)?.code === 1000
+  const isWhole = recognized.closes.at(-1)?.code === 1000
   assert.deepEqual(lasting, isWhole ? all : all.slice(0, lasting.length), 'in order, none left out')
-  assertPartials(heard.messages)
-  return heard.texts.length - new Set(heard.texts).size - equalAcks(heard.texts)
+  assertPartials(recognized.messages)
+  return recognized.texts.length - new Set(recognized.texts).size - equalAcks(recognized.texts)
 }
 
 /** Counts repeated acks: two keep-alives in the same millisecond have the same ack. */

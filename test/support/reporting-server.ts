@@ -85,8 +85,8 @@ export async function listDeliveries(server: Caller, query = ''): Promise<Delive
 
 /** Returns the log entry of a job's callback. */
 export async function callbackOf(server: Caller, { id }: { id: string }): Promise<DeliveryView> {
-  const told = await listDeliveries(server, `job_id=${id}`)
-  return told.find(({ kind }) => kind === 'callback')!
+  const reported = await listDeliveries(server, `job_id=${id}`)
+  return reported.find(({ kind }) => kind === 'callback')!
 }
 
 /** Returns all endpoints of the account. */

@@ -17,8 +17,8 @@ const speech = createFakeSpeechEngine(FAKE_TEXT, {
   onBatch: (_batch, signal) => delay(Number(FAKE_BATCH_MS), undefined, { signal }),
 })
 const stdout = new Writable({
-  write(welcome, _encoding, done) {
-    const [url] = /http:\S+/.exec(String(welcome)) ?? []
+  write(startMessage, _encoding, done) {
+    const [url] = /http:\S+/.exec(String(startMessage)) ?? []
     process.send?.({ url })
     done()
   },

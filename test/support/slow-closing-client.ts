@@ -59,7 +59,7 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
   const { url, stream, random, resend, chunkBytes, window = Number.POSITIVE_INFINITY } = options
   const { stops = true, onMessage } = options
   const first = [...(options.first ?? [])]
-  const heard: ReceivedMessages = { texts: [], messages: [], gaps: [], closes: [], acked: 0 }
+  const received: ReceivedMessages = { texts: [], messages: [], gaps: [], closes: [], acked: 0 }
   const { promise: ended, resolve } = Promise.withResolvers<ReceivedMessages>()
   let sent = 0
   let ackedTime = 0
@@ -74,12 +74,12 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
     current = socket
     let wasOpen = false
     let hasStopped = false
-    let hears = deafs-- > 0 ? Math.floor(10 * random()) : Number.POSITIVE_INFINITY
+    let receives = deafs-- > 0 ? Math.floor(10 * random()) : Number.POSITIVE_INFINITY
 
     function pump(): void {
       if (socket.readyState !== WebSocket.OPEN) return
       // A few at a time, so that connections are also cut between chunks.
-      for (let i = 0; i < 8 && sent < stream.length && sent - heard.acked < window; i++) {
+      for (let i = 0; i < 8 && sent < stream.length && sent - received.acked < window; i++) {
         if (random() < 0.03) send(socket, Buffer.alloc(0))
         const bytes = Math.min(first.shift() ?? chunkBytes(), stream.length - sent)
         send(socket, stream.subarray(sent, sent + bytes))
@@ -88,45 +88,47 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
       if (sent === stream.length && stops && !hasStopped) {
         hasStopped = true
         socket.send('{"type":"stop_recording"}')
-      } else if (sent < stream.length && sent - heard.acked < window) {
+      } else if (sent < stream.length && sent - received.acked < window) {
         setImmediate(pump)
       }
     }
 
     socket.on('error', () => {})
     socket.on('ping', (question) => {
-      if (hears >= 0) socket.pong(question)
+      if (receives >= 0) socket.pong(question)
     })
     socket.on('open', () => {
       wasOpen = true
       const step = resend === 'one frame' ? stream.length : resend
-      for (let at = heard.acked; at < sent; at += step) {
+      for (let at = received.acked; at < sent; at += step) {
         send(socket, stream.subarray(at, Math.min(sent, at + step)))
       }
-      if (Number.isFinite(hears)) setTimeout(() => socket.terminate(), 60 * random())
+      if (Number.isFinite(receives)) setTimeout(() => socket.terminate(), 60 * random())
       pump()
     })
     socket.on('message', (data) => {
-      if (--hears < 0) return
+      if (--receives < 0) return
       const text = String(data)
       const message = JSON.parse(text) as LiveMessage
-      heard.texts.push(text)
-      heard.messages.push(message)
+      received.texts.push(text)
+      received.messages.push(message)
       if (message.type === 'audio_chunk' && message.acknowledged) {
         const { byte_range, time_range } = message.data
-        if (byte_range[0] !== heard.acked || time_range[0] !== ackedTime) {
-          heard.gaps.push(`${byte_range} (${time_range}) behind ${heard.acked} (${ackedTime})`)
+        if (byte_range[0] !== received.acked || time_range[0] !== ackedTime) {
+          received.gaps.push(
+            `${byte_range} (${time_range}) behind ${received.acked} (${ackedTime})`,
+          )
         }
-        heard.acked = byte_range[1]
+        received.acked = byte_range[1]
         ackedTime = time_range[1]
         if (Number.isFinite(window)) pump()
       }
-      onMessage?.(message, heard.messages.length)
+      onMessage?.(message, received.messages.length)
     })
-    socket.on('close', (said, reason) => {
-      const code = hears < 0 ? 1006 : said
-      heard.closes.push({ code, reason: String(reason) })
-      if (code === 1000 || code === 1001 || (code >= 4400 && code < 4500)) resolve(heard)
+    socket.on('close', (spokenText, reason) => {
+      const code = receives < 0 ? 1006 : spokenText
+      received.closes.push({ code, reason: String(reason) })
+      if (code === 1000 || code === 1001 || (code >= 4400 && code < 4500)) resolve(received)
       else setTimeout(open, wasOpen ? 0 : RETRY_MS)
     })
   }
@@ -137,7 +139,7 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
   }
 
   open()
-  return Object.assign(heard, {
+  return Object.assign(received, {
     ended,
     leave() {
       isLeft = true

@@ -36,12 +36,17 @@ export async function addDue(
   db: Pick<Db, 'sql'>,
   { account = 'acme', endpoint, nextAt }: { account?: string; endpoint: string; nextAt: number },
 ): Promise<void> {
-  const told = { kind: 'webhook', event: 'x', method: 'POST', url: 'http://a.example/' } as const
+  const reported = {
+    kind: 'webhook',
+    event: 'x',
+    method: 'POST',
+    url: 'http://a.example/',
+  } as const
   const of = { id: randomUUID(), account, job_id: null, endpoint_id: endpoint, seq: 0 }
   const state = { state: 'due', next_at: nextAt, created_at: 1 } as const
   await db.sql
     .insertInto('deliveries')
-    .values({ ...of, ...told, ...state })
+    .values({ ...of, ...reported, ...state })
     .execute()
 }
 

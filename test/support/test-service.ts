@@ -65,10 +65,10 @@ export async function openService(
   const log = createLog('silent')
   const config = readConfig({ ...env, STENO_DATA_DIR: home })
   const storage = await openStorage({ ...config.storage, folder: home, log, disk })
-  const composer = new ResultBuilder({ log })
+  const resultBuilder = new ResultBuilder({ log })
   const jobs = new Jobs({
     config,
-    composer,
+    resultBuilder,
     storage,
     speech: speech ?? createFakeSpeechEngine('hello world'),
     log,
@@ -82,7 +82,7 @@ export async function openService(
 
   async function shut(): Promise<void> {
     await jobs.close()
-    await composer.close()
+    await resultBuilder.close()
     await storage.close()
   }
   function close(): Promise<void> {

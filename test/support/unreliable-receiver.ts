@@ -108,8 +108,8 @@ export async function openUnreliable(options: UnreliableOptions): Promise<Unreli
     async place() {
       // Over a connection of its own: connections made before it are read before it.
       for (;;) {
-        const asked = get(`${url}/place`, { agent: false })
-        const [answer] = await once(asked, 'response').catch(() => [])
+        const requested = get(`${url}/place`, { agent: false })
+        const [answer] = await once(requested, 'response').catch(() => [])
         if (answer) return Number(await text(answer))
       }
     },

@@ -24,7 +24,7 @@ const upload: Attack['run'] = (attacker) => {
   const headers = { 'content-type': 'multipart/form-data; boundary=x' }
   return attacker.repeat(3, async () => {
     if (!attacker.spend(UPLOAD_BYTES)) return
-    await attacker.ask('/v2/upload', { body: ReadableStream.from(largeForm()) as never, headers })
+    await attacker.send('/v2/upload', { body: ReadableStream.from(largeForm()) as never, headers })
   })
 }
 
@@ -35,7 +35,7 @@ function jobs(params: () => Record<string, unknown>): Attack['run'] {
   return async (attacker) => {
     const audio_url = await uploadSpeech(attacker)
     const text = JSON.stringify({ audio_url, ...params() })
-    await attacker.repeat(4, async () => void (await attacker.ask('/v2/pre-recorded', { text })))
+    await attacker.repeat(4, async () => void (await attacker.send('/v2/pre-recorded', { text })))
   }
 }
 

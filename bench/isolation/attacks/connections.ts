@@ -32,11 +32,11 @@ function hold(places: number, begin: string, next: string): Attack {
 }
 
 /** Sends one request without a good key, in 20 places. */
-function refused(init: Parameters<Attacker['ask']>[1], path = '/v2/transcription'): Attack {
+function refused(init: Parameters<Attacker['send']>[1], path = '/v2/transcription'): Attack {
   return {
-    run({ ask, repeat }) {
+    run({ send, repeat }) {
       return repeat(20, async () => {
-        await ask(path, { ...init, headers: { 'x-service-key': crypto.randomUUID() } })
+        await send(path, { ...init, headers: { 'x-service-key': crypto.randomUUID() } })
       })
     },
   }

@@ -5,10 +5,10 @@ const BOUNDARY = 'x'
 /** Sends one form in ten places at once, again and again. */
 function form(make: () => string): Attack {
   return {
-    async run({ ask, repeat }) {
+    async run({ send, repeat }) {
       const text = make()
       const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
-      await repeat(10, async () => void (await ask('/v2/upload', { body: text, headers })))
+      await repeat(10, async () => void (await send('/v2/upload', { body: text, headers })))
     },
   }
 }
@@ -26,15 +26,15 @@ function patch(make: () => string): Attack {
       const id = await openSession(attacker)
       const text = make()
       await attacker.repeat(10, async () => {
-        await attacker.ask(`/v2/live/${id}`, { method: 'PATCH', text })
+        await attacker.send(`/v2/live/${id}`, { method: 'PATCH', text })
       })
     },
   }
 }
 
 /** Creates a session and resolves to its id. */
-async function openSession({ ask }: Attacker): Promise<string> {
-  const { text } = await ask('/v2/live', { json: {} })
+async function openSession({ send }: Attacker): Promise<string> {
+  const { text } = await send('/v2/live', { json: {} })
   return (JSON.parse(text) as { id: string }).id
 }
 

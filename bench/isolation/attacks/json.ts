@@ -3,9 +3,9 @@ import type { Attack } from '../attacker.ts'
 /** Sends one body in 20 places at once, again and again. */
 function body(make: () => string, path = '/v2/pre-recorded'): Attack {
   return {
-    async run({ ask, repeat }) {
+    async run({ send, repeat }) {
       const text = make()
-      await repeat(20, async () => void (await ask(path, { text })))
+      await repeat(20, async () => void (await send(path, { text })))
     },
   }
 }

@@ -4,9 +4,9 @@ const vocabularyOf = (entries: number) =>
   Array.from({ length: entries }, (_, n) => `Name ${n} of the list`)
 
 /** Creates jobs that fail at once and stay in the lists, with so many entries of vocabulary each. */
-async function fill({ ask }: Attacker, { jobs, entries }: { jobs: number; entries: number }) {
+async function fill({ send }: Attacker, { jobs, entries }: { jobs: number; entries: number }) {
   for (let n = 0; n < jobs; n++) {
-    await ask('/v2/pre-recorded', {
+    await send('/v2/pre-recorded', {
       json: {
         audio_url: 'http://10.255.0.1/a.wav',
         custom_metadata: { n, team: n % 3, deep: { a: { b: n } } },
@@ -26,7 +26,7 @@ function readonly(paths: readonly string[], entries = 0): Attack {
       await fill(attacker, { jobs: entries > 0 ? 15 : 30, entries })
       let next = 0
       await attacker.repeat(20, async () => {
-        await attacker.ask(paths[next++ % paths.length]!)
+        await attacker.send(paths[next++ % paths.length]!)
       })
     },
   }

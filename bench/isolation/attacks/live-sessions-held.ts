@@ -76,8 +76,8 @@ function held(bytes: () => Buffer | undefined, params: Record<string, unknown> =
     run(attacker) {
       return onSessions(attacker, { places: 30, params }, async (session) => {
         while (session.isOpen() && !attacker.signal.aborted) {
-          const sound = bytes()
-          if (sound) session.socket.send(sound)
+          const audio = bytes()
+          if (audio) session.socket.send(audio)
           await sleep(1000)
         }
       })
@@ -98,10 +98,10 @@ const created: Attack = {
 const wide: Attack = {
   run(attacker) {
     const params = { channels: 8, sample_rate: 48_000, bit_depth: 32 }
-    const sound = Buffer.alloc(768_000, 'sound of eight channels, more or less')
+    const audio = Buffer.alloc(768_000, 'sound of eight channels, more or less')
     return onSessions(attacker, { places: 3, params }, async ({ socket, isOpen }) => {
-      while (isOpen() && attacker.spend(sound.length)) {
-        if (socket.bufferedAmount < 8_000_000) socket.send(sound)
+      while (isOpen() && attacker.spend(audio.length)) {
+        if (socket.bufferedAmount < 8_000_000) socket.send(audio)
         await sleep(100)
       }
     })

@@ -15,10 +15,10 @@ export type Attacking = {
 
 /** Creates a session; undefined when it is refused. */
 export async function createSession(
-  { ask }: Attacker,
+  { send }: Attacker,
   params: Record<string, unknown> = {},
 ): Promise<{ id: string; url: string } | undefined> {
-  const { status, text } = await ask('/v2/live', { json: params })
+  const { status, text } = await send('/v2/live', { json: params })
   return status === 201 ? (JSON.parse(text) as { id: string; url: string }) : undefined
 }
 

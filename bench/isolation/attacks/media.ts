@@ -13,15 +13,15 @@ import { claimingMp4, deepMp4, fragmentedMp4 } from './mp4.ts'
 
 /** Uploads a file, and has it transcribed when it is taken. */
 export async function uploadAndUse(
-  { ask }: Attacker,
+  { send }: Attacker,
   { name, bytes }: { name: string; bytes: Uint8Array<ArrayBuffer> },
 ): Promise<void> {
   const form = new FormData()
   form.set('audio', new Blob([bytes]), name)
-  const { status, text } = await ask('/v2/upload', { body: form })
+  const { status, text } = await send('/v2/upload', { body: form })
   if (status !== 200) return
   const { audio_url } = JSON.parse(text) as { audio_url: string }
-  await ask('/v2/pre-recorded', { json: { audio_url } })
+  await send('/v2/pre-recorded', { json: { audio_url } })
 }
 
 /** Uploads one of these files after the other, in so many places. */

@@ -76,9 +76,9 @@ export function claimingMp4(claims: Claims): Buffer {
   )
   const tracks = Array.from({ length: claims.tracks }, (_, n) => track(n + 1, claims))
   const brand = Buffer.from(`${claims.brand ?? 'isom'}\0\0\0\0`, 'latin1')
-  const sound = box('mdat', Buffer.alloc(1024, 1))
+  const audio = box('mdat', Buffer.alloc(1024, 1))
   const more = claims.isFragmented ? [box('mvex', box('trex', words(0, 1, 1, DELTA, 1, 0)))] : []
-  return Buffer.concat([box('ftyp', brand), sound, box('moov', mvhd, ...tracks, ...more)])
+  return Buffer.concat([box('ftyp', brand), audio, box('moov', mvhd, ...tracks, ...more)])
 }
 
 /** Boxes within boxes, so many deep. */

@@ -11,16 +11,16 @@ function fetches(address: (attacker: Attacker) => string): Attack['run'] {
   return (attacker) => {
     return attacker.repeat(29, async (place) => {
       const json = { audio_url: address(attacker) }
-      await attacker.ask(place < 25 ? '/v2/upload' : '/v2/pre-recorded', { json })
+      await attacker.send(place < 25 ? '/v2/upload' : '/v2/pre-recorded', { json })
     })
   }
 }
 
 /** Uploads the speech once and resolves to its address. */
-export async function uploadSpeech({ ask }: Attacker): Promise<string> {
+export async function uploadSpeech({ send }: Attacker): Promise<string> {
   const form = new FormData()
   form.set('audio', new Blob([new Uint8Array(await readFile(SPEECH_FILE))]), 'a.wav')
-  const { text } = await ask('/v2/upload', { body: form })
+  const { text } = await send('/v2/upload', { body: form })
   return (JSON.parse(text) as { audio_url: string }).audio_url
 }
 
@@ -30,7 +30,7 @@ function callbacks(address: (attacker: Attacker) => string): Attack['run'] {
     const audio_url = await uploadShort(attacker)
     await attacker.repeat(4, async () => {
       const callback_config = { url: address(attacker) }
-      await attacker.ask('/v2/pre-recorded', {
+      await attacker.send('/v2/pre-recorded', {
         json: { audio_url, callback: true, callback_config },
       })
     })
@@ -38,12 +38,12 @@ function callbacks(address: (attacker: Attacker) => string): Attack['run'] {
 }
 
 /** A tenth of a second, which is done at once. */
-async function uploadShort({ ask }: Attacker): Promise<string> {
+async function uploadShort({ send }: Attacker): Promise<string> {
   const file = new Uint8Array((await readFile(SPEECH_FILE)).subarray(0, 44 + 3200))
   new DataView(file.buffer).setUint32(40, 3200, true)
   const form = new FormData()
   form.set('audio', new Blob([file]), 'a.wav')
-  const { text } = await ask('/v2/upload', { body: form })
+  const { text } = await send('/v2/upload', { body: form })
   return (JSON.parse(text) as { audio_url: string }).audio_url
 }
 

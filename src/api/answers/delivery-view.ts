@@ -48,9 +48,9 @@ export function toDeliveryView(
 }
 
 /** Returns the response view of an account's delivery; throws `delivery_not_found`. */
-export async function findDeliveryView(db: Db, asked: DeliveryId): Promise<DeliveryView> {
-  const delivery = await findDelivery(db, asked)
-  if (!delivery) throw new AppError('delivery_not_found', asked.id)
+export async function findDeliveryView(db: Db, requested: DeliveryId): Promise<DeliveryView> {
+  const delivery = await findDelivery(db, requested)
+  if (!delivery) throw new AppError('delivery_not_found', requested.id)
   const attempts = await findAttempts(db, [delivery.id])
   return toDeliveryView(delivery, attempts.get(delivery.id)!)
 }

@@ -11,8 +11,8 @@ test('a redacted recording is named for the original, or for the id of that', as
   const fileId = await addFile(db)
   const id = (await addJob(db, { fileId }))!
   const { lease } = (await claim(db))!
-  const redactedSound = { object: 'o', size: 7 }
-  await finishJob(db, lease, { result: {}, redactedSound, at: 1 })
+  const redactedAudio = { object: 'o', size: 7 }
+  await finishJob(db, lease, { result: {}, redactedAudio, at: 1 })
   const job = (await findJob(db, { id, account: 'acme' }))!
   for (const [filename, expected] of [
     ['talk.one.mp3', 'talk.one-redacted.wav'],

@@ -16,19 +16,19 @@ export function findJobFile(job: Job, { db, redacted }: JobFileOptions): Promise
   return redacted ? findRedacted(job) : findOriginal(job, db)
 }
 
-async function findRedacted({ status, file, redactedSound }: Job): Promise<SentFile> {
-  if (!redactedSound) {
+async function findRedacted({ status, file, redactedAudio }: Job): Promise<SentFile> {
+  if (!redactedAudio) {
     const hasEnded = status === 'done' || status === 'error'
     const reason = hasEnded ? 'the job has no redacted recording' : 'the job has not ended'
     throw new AppError('file_not_found', reason)
   }
-  const { object: id, size } = redactedSound
+  const { object: id, size } = redactedAudio
   const name = parse(file?.filename ?? '').name || file?.id
   return { id, size, filename: `${name}-redacted.wav`, extension: 'wav' }
 }
 
-async function findOriginal({ account, file, redactedSound }: Job, db: Db): Promise<SentFile> {
-  if (redactedSound) {
+async function findOriginal({ account, file, redactedAudio }: Job, db: Db): Promise<SentFile> {
+  if (redactedAudio) {
     const reason = 'the original was not kept; redacted=true asks for the one that was'
     throw new AppError('file_not_found', reason)
   }

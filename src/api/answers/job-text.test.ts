@@ -24,9 +24,9 @@ test('a result that is replaced after its row was read is told as it is now', as
     await replaceResult(db, { jobId: job.id, stored: job.result! }, now)
     const text = (await toJobText(job, storage))!
     const pieces = typeof text === 'string' ? [text] : await Array.fromAsync(writeText(text))
-    const told = Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
-    assert.deepEqual(JSON.parse(told.toString()).result, now)
-    if (typeof text !== 'string') assert.equal(told.length, text.bytes)
+    const reported = Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
+    assert.deepEqual(JSON.parse(reported.toString()).result, now)
+    if (typeof text !== 'string') assert.equal(reported.length, text.bytes)
   }
 })
 

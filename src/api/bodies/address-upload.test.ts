@@ -14,11 +14,11 @@ const ofTheSource: ErrorCode[] = [
 test('whatever a source does wrong is a fault of the field that named it', () => {
   for (const code of ofTheSource) {
     const error = new AppError(code, 'so it is')
-    const told = asFieldError(error) as AppError
-    assert.deepEqual([told.code, told.cause], ['request_invalid', error])
+    const reported = asFieldError(error) as AppError
+    assert.deepEqual([reported.code, reported.cause], ['request_invalid', error])
     const line = `audio_url must lead to audio that can be fetched: ${error.message}`
-    assert.deepEqual(told.validationErrors, [line])
-    assert.ok(told.message.endsWith(error.message))
+    assert.deepEqual(reported.validationErrors, [line])
+    assert.ok(reported.message.endsWith(error.message))
   }
 })
 

@@ -48,9 +48,9 @@ test('one long body of each account is in hand at a time: nobody waits for all o
 
 test('of an account a bounded number of long bodies waits; the rest is refused, the others’ are not', async (t) => {
   const read = open(t)
-  const asked = Array.from({ length: 130 }, () => read('a', bodyOf(20_000)))
+  const requested = Array.from({ length: 130 }, () => read('a', bodyOf(20_000)))
   const other = read('b', bodyOf(20_000))
-  const outcomes = await Promise.allSettled(asked)
+  const outcomes = await Promise.allSettled(requested)
   const refused = outcomes.filter(({ status }) => status === 'rejected')
   assert.equal(refused.length, 2)
   assert.deepEqual((refused[0] as PromiseRejectedResult).reason.code, 'rate_limited')

@@ -31,8 +31,8 @@ test('closing refuses what is in hand and what waits', async (t) => {
   const thread = new BodyThread(common)
   t.after(() => thread.close())
   const task = { kind: 'resend', wantsFingerprint: false } as const
-  const asked = [1, 2].map(() => thread.read({ ...task, bytes: Buffer.from('{}') }))
-  const outcomes = Promise.allSettled(asked)
+  const requested = [1, 2].map(() => thread.read({ ...task, bytes: Buffer.from('{}') }))
+  const outcomes = Promise.allSettled(requested)
   await thread.close()
   for (const one of await outcomes) {
     assert.equal(one.status === 'rejected' && one.reason.code, 'server_stopping')

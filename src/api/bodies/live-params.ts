@@ -40,13 +40,13 @@ function bitDepthOf({ encoding, bit_depth }: LiveRequest): number {
   return encoding === 'wav/pcm' ? bit_depth : 8
 }
 
-function realtimeProcessingOf({ realtime_processing: asked }: LiveRequest) {
-  const { words_accurate_timestamps: _, ...used } = asked
+function realtimeProcessingOf({ realtime_processing: requested }: LiveRequest) {
+  const { words_accurate_timestamps: _, ...used } = requested
   return dropAbsent({
     ...used,
-    custom_vocabulary: asked.custom_vocabulary !== false,
-    custom_vocabulary_config: vocabularyConfigOf(asked),
-    diarization_config: diarizationConfigOf(asked),
+    custom_vocabulary: requested.custom_vocabulary !== false,
+    custom_vocabulary_config: vocabularyConfigOf(requested),
+    diarization_config: diarizationConfigOf(requested),
   })
 }
 

@@ -155,15 +155,15 @@ test('whatever the filters, following next asks for the same ones', () => {
   const page = { places: [place], more: true }
   fc.assert(
     fc.property(filters, fc.nat(1000), fc.integer({ min: 1, max: 9 }), (given, offset, limit) => {
-      const asked = { ...JSON.parse(JSON.stringify(given)), offset, limit } as ListQuery
-      const { next, current, first } = pageUrls('http://a/v2/live', asked, { limit, page })
+      const requested = { ...JSON.parse(JSON.stringify(given)), offset, limit } as ListQuery
+      const { next, current, first } = pageUrls('http://a/v2/live', requested, { limit, page })
       for (const [url, expected] of [
         [next!, offset + limit],
         [current, offset],
         [first, 0],
       ] as const) {
         const { cursor: _, ...again } = query(new URL(url).search)
-        assert.deepEqual(JSON.parse(JSON.stringify(again)), { ...asked, offset: expected })
+        assert.deepEqual(JSON.parse(JSON.stringify(again)), { ...requested, offset: expected })
       }
     }),
   )

@@ -84,9 +84,9 @@ export function endpointRoutes({
     )
   }
 
-  async function requireEndpoint(asked: { id: string; account: string }): Promise<Endpoint> {
-    const endpoint = await findEndpoint(db, asked)
-    if (!endpoint) throw new AppError('endpoint_not_found', asked.id)
+  async function requireEndpoint(requested: { id: string; account: string }): Promise<Endpoint> {
+    const endpoint = await findEndpoint(db, requested)
+    if (!endpoint) throw new AppError('endpoint_not_found', requested.id)
     return endpoint
   }
 }

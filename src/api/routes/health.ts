@@ -51,11 +51,11 @@ export function healthRoutes({
 export function createReadiness(speech: Pick<App['speech'], 'checkReady'>): () => Promise<void> {
   let answer: Promise<void> | undefined
   return () => {
-    answer ??= ask()
+    answer ??= request()
     return answer
   }
 
-  async function ask(): Promise<void> {
+  async function request(): Promise<void> {
     try {
       await speech.checkReady({ signal: AbortSignal.timeout(READY_TIMEOUT_MS) })
     } catch (cause) {

@@ -38,8 +38,8 @@ function resendFailedRoute({ bodies, storage, delivery }: Parts): FastifyPluginA
       },
       async (request, reply) => {
         const { account } = request
-        const asked = await bodies.read('resend', request)
-        const { since, endpoint_id: endpointId, job_id: jobId } = asked
+        const requested = await bodies.read('resend', request)
+        const { since, endpoint_id: endpointId, job_id: jobId } = requested
         const failed = { account, endpointId, jobId, since: parseMoment(since)!, at: Date.now() }
         const resent = await inTurn(account, () => resendFailed(storage.db, failed))
         delivery.wake()

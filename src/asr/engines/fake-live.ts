@@ -23,7 +23,7 @@ export type FakeLiveOptions = {
    * For `voice`, which is part of a final, it fails the speaker embedding only.
    */
   onLive?: (
-    kind: 'listen' | 'final' | 'partial' | 'voice',
+    kind: 'vad' | 'final' | 'partial' | 'embed',
     signal: AbortSignal,
   ) => Promise<void> | void
   capacity?: number
@@ -45,42 +45,47 @@ export function createFakeLiveRecognizer(
   const { onLive, fingerprint = false } = options
   return {
     capacity: options.capacity,
-    async listen(sound, { from, frames, isEnd }, { signal }) {
-      await onLive?.('listen', signal)
+    async listen(audio, { from, frames, isEnd }, { signal }) {
+      await onLive?.('vad', signal)
       signal.throwIfAborted()
       const start = from * VAD_FRAME
       const range = { from: start, to: start + MAX_DETECT_FRAMES * VAD_FRAME }
-      const { path, start: offset, format } = sound
+      const { path, start: offset, format } = audio
       const planes = convertAudio({ path, start: offset, format, frames, isEnd }, range)
-      const heard = planes.map((plane, channel) => {
+      const recognized = planes.map((plane, channel) => {
         const whole = isEnd ? plane : plane.subarray(0, wholeFrames(plane.length))
         const samples = roundedFrames(whole, VAD_FRAME)
-        writeChannel(sound.channels[channel]!, start, samples)
+        writeChannel(audio.channels[channel]!, start, samples)
         return frameLoudness(samples)
       })
       return {
-        probabilities: heard.map((frames) => frames.map((value) => (value > SPEECH ? 1 : 0))),
-        levels: heard.map((frames) => frames.map(decibels)),
+        probabilities: recognized.map((frames) => frames.map((value) => (value > SPEECH ? 1 : 0))),
+        levels: recognized.map((frames) => frames.map(decibels)),
       }
     },
     async recognizeFinal(utterance, { signal, language = 'en', wantsSpeaker = false }) {
       await onLive?.('final', signal)
       signal.throwIfAborted()
-      const heard = readUtterance(utterance)
-      const texts = fingerprint ? [heard.hash] : words
-      const step = (heard.end - heard.start) / texts.length
-      const final = { words: heard.hasSpeech ? spread(texts, heard, step) : [], language }
-      const voice = wantsSpeaker && heard.hasSpeech && (await hearVoice(heard, options, signal))
-      return { ...final, warnings: [], ...voice }
+      const recognized = readUtterance(utterance)
+      const texts = fingerprint ? [recognized.hash] : words
+      const step = (recognized.end - recognized.start) / texts.length
+      const final = { words: recognized.hasSpeech ? spread(texts, recognized, step) : [], language }
+      const speaker =
+        wantsSpeaker && recognized.hasSpeech && (await embedUtterance(recognized, options, signal))
+      return { ...final, warnings: [], ...speaker }
     },
     async recognizePartial(utterance, { signal, language = 'en' }) {
       await onLive?.('partial', signal)
       signal.throwIfAborted()
-      const heard = readUtterance(utterance)
-      const count = Math.floor((heard.end - heard.start) / PARTIAL_WORD)
-      const texts = fingerprint ? [heard.hash] : words.slice(0, count)
-      const step = fingerprint ? heard.end - heard.start : PARTIAL_WORD
-      return { words: heard.hasSpeech ? spread(texts, heard, step) : [], language, draft: [] }
+      const recognized = readUtterance(utterance)
+      const count = Math.floor((recognized.end - recognized.start) / PARTIAL_WORD)
+      const texts = fingerprint ? [recognized.hash] : words.slice(0, count)
+      const step = fingerprint ? recognized.end - recognized.start : PARTIAL_WORD
+      return {
+        words: recognized.hasSpeech ? spread(texts, recognized, step) : [],
+        language,
+        draft: [],
+      }
     },
   }
 }
@@ -95,7 +100,7 @@ function frameLoudness(samples: Int16Array): Float32Array {
   })
 }
 
-type HeardSound = {
+type RecognizedAudio = {
   hasSpeech: boolean
   start: number
   end: number
@@ -112,13 +117,13 @@ const VOICES = 4
 const VOICE_DECIBELS = 6
 
 /** Embeds the speaker by loudness; with `fingerprint` the hash decides. */
-async function hearVoice(
-  { hash, peak, start, end }: HeardSound,
+async function embedUtterance(
+  { hash, peak, start, end }: RecognizedAudio,
   { onLive, fingerprint }: FakeLiveOptions,
   signal: AbortSignal,
 ): Promise<FinalEmbedding> {
   try {
-    await onLive?.('voice', signal)
+    await onLive?.('embed', signal)
   } catch (error) {
     return { speakerError: String(error) }
   }
@@ -127,11 +132,11 @@ async function hearVoice(
     : Math.floor(-decibels(peak) / VOICE_DECIBELS)
   const embedding = new Float32Array(VOICES)
   embedding[step % VOICES] = 1
-  return { voice: { embedding, seconds: end - start } }
+  return { speaker: { embedding, seconds: end - start } }
 }
 
 /** Reads an utterance and finds the seconds between which it is not silent. */
-function readUtterance({ path, segment }: LiveUtterance): HeardSound {
+function readUtterance({ path, segment }: LiveUtterance): RecognizedAudio {
   const floats = readSamples(path, segment.start, segment.end)
   const samples = Int16Array.from(floats, (sample) => sample * 32_768)
   const padded = new Int16Array(Math.ceil(samples.length / VAD_FRAME) * VAD_FRAME)
@@ -148,7 +153,7 @@ function readUtterance({ path, segment }: LiveUtterance): HeardSound {
   }
 }
 
-function spread(texts: readonly string[], { start }: HeardSound, step: number): Word[] {
+function spread(texts: readonly string[], { start }: RecognizedAudio, step: number): Word[] {
   return texts.map((text, i) => {
     return { text, start: start + i * step, end: start + (i + 0.8) * step, confidence: 0.9 }
   })

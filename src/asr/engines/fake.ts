@@ -12,7 +12,7 @@ export type FakeOptions = FakeLiveOptions & {
    * Called before the speakers of a region are embedded, with the path of the file for the
    * embeddings.
    */
-  onVoices?: (to: string) => Promise<void> | void
+  onEmbeddings?: (to: string) => Promise<void> | void
   languages?: readonly string[]
 }
 
@@ -42,12 +42,12 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
     async recognize(_pcm, batch, { signal, language = 'en' }) {
       await options.onBatch?.(batch, signal)
       signal.throwIfAborted()
-      return batch.map((segment) => hear(segment, words, language))
+      return batch.map((segment) => recognizeSegment(segment, words, language))
     },
     speakerModel: 'fake',
     planEmbeddings: (words) => (words.length > 0 ? [[{ start: 0, end: SAMPLE_RATE }]] : []),
     async embedSpeakers(_pcm, _regions, { signal, to }) {
-      await options.onVoices?.(to)
+      await options.onEmbeddings?.(to)
       signal.throwIfAborted()
     },
     // Speakers take turns, one utterance each, in order.
@@ -62,7 +62,11 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
   }
 }
 
-function hear(segment: Segment, texts: readonly string[], language: string): RecognizedSegment {
+function recognizeSegment(
+  segment: Segment,
+  texts: readonly string[],
+  language: string,
+): RecognizedSegment {
   const start = segment.start / SAMPLE_RATE
   const step = (segment.end - segment.start) / SAMPLE_RATE / texts.length
   const words = texts.map((text, i) => {

@@ -17,14 +17,17 @@ for (const sampleRate of [8000, 16_000, 44_100, 48_000]) {
     for (const [i, value] of left.entries()) interleaved.set([value, -value], 2 * i)
     writeFileSync(path, Buffer.concat([Buffer.from('header'), new Uint8Array(interleaved.buffer)]))
     const format = { encoding: 's16' as const, sampleRate, channels: 2 }
-    const sound = { path, start: 6, format }
+    const audio = { path, start: 6, format }
 
     const pieces: number[] = []
-    for (let heard = 1000; ; heard = Math.min(frames, heard + 2311)) {
-      const isEnd = heard === frames
+    for (let recognized = 1000; ; recognized = Math.min(frames, recognized + 2311)) {
+      const isEnd = recognized === frames
       for (let got = 1; got > 0; ) {
         const from = pieces.length
-        const [plane] = convertAudio({ ...sound, frames: heard, isEnd }, { from, to: from + 512 })
+        const [plane] = convertAudio(
+          { ...audio, frames: recognized, isEnd },
+          { from, to: from + 512 },
+        )
         pieces.push(...plane!)
         got = plane!.length
       }

@@ -46,12 +46,12 @@ export async function measureCosts(
 }
 
 async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promise<number> {
-  const hear = detector.stream()
+  const step = detector.stream()
   const frames = Math.round(SAMPLE_RATE / FRAME_SAMPLES)
   const input = new Float32Array(CONTEXT + FRAME_SAMPLES)
-  await hear(input)
+  await step(input)
   const seconds = cpuSeconds()
-  for (let i = 0; i < frames; i++) await hear(input)
+  for (let i = 0; i < frames; i++) await step(input)
   return cpuSeconds() - seconds
 }
 

@@ -26,16 +26,16 @@ type Pass = {
 }
 
 /** Opens the denoised samples of a session's audio, starting at `from`. */
-export async function openDenoisedSamples(sound: LiveAudio, from: number): Promise<SampleSource> {
+export async function openDenoisedSamples(audio: LiveAudio, from: number): Promise<SampleSource> {
   const openFilter = await loadNoiseFilter()
-  const ready: number[][] = sound.channels.map(() => [])
+  const ready: number[][] = audio.channels.map(() => [])
   let readyFrom = from
   let pass: Pass | undefined
 
   function passThrough(block: number): Pass {
     if (pass?.block === block) return pass
     closePass()
-    const cleaners = sound.channels.map(() => createDenoiser(openFilter()))
+    const cleaners = audio.channels.map(() => createDenoiser(openFilter()))
     const input = Math.max(0, block * BLOCK - LEAD)
     pass = { block, cleaners, input, output: input, isFlushed: false }
     return pass
@@ -50,7 +50,7 @@ export async function openDenoisedSamples(sound: LiveAudio, from: number): Promi
   function extend(request: DetectRequest): boolean {
     const next = readyFrom + ready[0]!.length
     const current = passThrough(Math.floor(next / BLOCK))
-    const cleaned = cleanPiece(sound, request, current)
+    const cleaned = cleanPiece(audio, request, current)
     if (!cleaned) return false
     const end = (current.block + 1) * BLOCK
     const wanted = { from: next - current.output, to: end - current.output }
@@ -74,9 +74,9 @@ export async function openDenoisedSamples(sound: LiveAudio, from: number): Promi
 }
 
 /** Returns the denoisers' output for the next chunk of audio; undefined when no input is left. */
-function cleanPiece(sound: LiveAudio, request: DetectRequest, pass: Pass): Planes | undefined {
+function cleanPiece(audio: LiveAudio, request: DetectRequest, pass: Pass): Planes | undefined {
   const piece = { from: pass.input, to: pass.input + PIECE }
-  const planes = convertAudio({ ...sound, ...request }, piece)
+  const planes = convertAudio({ ...audio, ...request }, piece)
   const length = planes[0]!.length
   pass.input += length
   if (length > 0) return pass.cleaners.map((cleaner, i) => cleaner.write(planes[i]!))

@@ -22,49 +22,50 @@ const jfk = readFileSync(channels[0]!.path)
 const speech = new Int16Array(jfk.buffer, jfk.byteOffset, jfk.length / 2)
 
 /** Live audio whose channels are these 16-bit samples at 16 kHz. */
-function soundOf(name: string, planes: Int16Array[], { isEnhanced = false } = {}) {
+function audioOf(name: string, planes: Int16Array[], { isEnhanced = false } = {}) {
   const interleaved = new Int16Array(planes[0]!.length * planes.length)
   for (const [channel, plane] of planes.entries()) {
     for (const [i, sample] of plane.entries()) interleaved[i * planes.length + channel] = sample
   }
   const path = join(folder, name)
   writeFileSync(path, new Uint8Array(interleaved.buffer))
-  const sound: LiveAudio = {
+  const audio: LiveAudio = {
     path,
     start: 0,
     format: { encoding: 's16', sampleRate: 16_000, channels: planes.length },
     isEnhanced,
     channels: planes.map((_, channel) => `${path}.${channel}`),
   }
-  return { sound, frames: planes[0]!.length }
+  return { audio, frames: planes[0]!.length }
 }
 
 /**
  * Detects speech in audio that arrives in steps of `step` frames; every `restart`th request goes to
  * a fresh VAD.
  */
-async function hear(
-  { sound, frames }: ReturnType<typeof soundOf>,
+async function recognize(
+  { audio, frames }: ReturnType<typeof audioOf>,
   { step = frames, restart = Number.POSITIVE_INFINITY } = {},
 ) {
-  for (const path of sound.channels) rmSync(path, { force: true })
-  const probabilities: number[][] = sound.channels.map(() => [])
-  const levels: number[][] = sound.channels.map(() => [])
-  let listener = createLiveVad(detector)
+  for (const path of audio.channels) rmSync(path, { force: true })
+  const probabilities: number[][] = audio.channels.map(() => [])
+  const levels: number[][] = audio.channels.map(() => [])
+  let vad = createLiveVad(detector)
   let requests = 0
   for (let there = Math.min(step, frames); ; there = Math.min(frames, there + step)) {
     const isEnd = there === frames
     for (let got = 1; got > 0; ) {
-      if (++requests % restart === 0) listener = createLiveVad(detector)
+      if (++requests % restart === 0) vad = createLiveVad(detector)
       const from = probabilities[0]!.length
-      const heard = await listener.listen(sound, { from, frames: there, isEnd })
-      got = heard.probabilities[0]!.length
-      for (const [i, values] of heard.probabilities.entries()) probabilities[i]!.push(...values)
-      for (const [i, values] of heard.levels.entries()) levels[i]!.push(...values)
+      const recognized = await vad.listen(audio, { from, frames: there, isEnd })
+      got = recognized.probabilities[0]!.length
+      for (const [i, values] of recognized.probabilities.entries())
+        probabilities[i]!.push(...values)
+      for (const [i, values] of recognized.levels.entries()) levels[i]!.push(...values)
     }
     if (isEnd) break
   }
-  const samples = sound.channels.map((path) => readFileSync(path))
+  const samples = audio.channels.map((path) => readFileSync(path))
   return { probabilities, levels, samples }
 }
 
@@ -76,16 +77,16 @@ for (const isEnhanced of [false, true]) {
   const kind = isEnhanced ? 'cleaned sound' : 'sound'
   test(`${kind} is heard the same whatever the requests, also by a listener that knows nothing of it`, async () => {
     const planes = isEnhanced ? [twice] : [twice, twice.toReversed()]
-    const sound = soundOf(`same-${isEnhanced}`, planes, { isEnhanced })
-    const atOnce = await hear(sound)
-    const live = await hear(sound, { step: 12_345, restart: 19 })
+    const audio = audioOf(`same-${isEnhanced}`, planes, { isEnhanced })
+    const atOnce = await recognize(audio)
+    const live = await recognize(audio, { step: 12_345, restart: 19 })
     assert.equal(atOnce.probabilities[0]!.length, Math.ceil(twice.length / FRAME_SAMPLES))
     assert.deepEqual(live, atOnce)
   })
 }
 
 test('sound that is not cleaned goes into the files as it came', async () => {
-  const { samples } = await hear(soundOf('plain', [speech]))
+  const { samples } = await recognize(audioOf('plain', [speech]))
   assert.deepEqual(samples[0]!.subarray(0, jfk.length), jfk)
 })
 
@@ -94,8 +95,8 @@ function speechFrames(probabilities: readonly number[]): number {
 }
 
 test('speech 30 dB below the usual level is found like loud speech', async () => {
-  const loud = await hear(soundOf('loud', [speech]))
-  const quiet = await hear(soundOf('quiet', [speech.map((sample) => sample / 31.6)]))
+  const loud = await recognize(audioOf('loud', [speech]))
+  const quiet = await recognize(audioOf('quiet', [speech.map((sample) => sample / 31.6)]))
   const [a, b] = [loud, quiet].map(({ probabilities }) => speechFrames(probabilities[0]!))
   assert.ok(a! > 150, `${a} frames of loud speech`)
   assert.ok(b! > 0.8 * a!, `${b} frames of quiet speech, ${a} of loud`)
@@ -120,7 +121,7 @@ test('silence, noise and clicks are no speech', async () => {
   }
   for (const [name, sample] of Object.entries(sounds)) {
     const plane = Int16Array.from({ length: 6 * 16_000 }, (_, i) => sample(i) * 32_767)
-    const { probabilities } = await hear(soundOf(name, [plane]))
+    const { probabilities } = await recognize(audioOf(name, [plane]))
     assert.equal(speechFrames(probabilities[0]!), 0, name)
   }
 })

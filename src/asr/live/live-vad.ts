@@ -22,7 +22,7 @@ const MAX_KEPT = 128
  * position.
  */
 export type LiveVad = {
-  listen(sound: LiveAudio, request: DetectRequest): Promise<SpeechFrames>
+  listen(audio: LiveAudio, request: DetectRequest): Promise<SpeechFrames>
 }
 
 /** The state of an audio stream between two requests. */
@@ -42,23 +42,23 @@ type Channel = {
 export function createLiveVad(detector: Pick<VoiceDetector, 'stream'>): LiveVad {
   const kept = new Map<string, Kept>()
   return {
-    async listen(sound, request) {
-      const key = JSON.stringify(sound)
+    async listen(audio, request) {
+      const key = JSON.stringify(audio)
       const known = kept.get(key)
       // Not in the map while in use: a request that fails must not leave a half-finished step
       // behind.
       kept.delete(key)
       const isNext = known?.frame === request.from
       if (!isNext) known?.samples.close()
-      const state = isNext ? known : await start(sound, request)
+      const state = isNext ? known : await start(audio, request)
       try {
-        if (!isNext) await rebuild(detector, { sound, request, state })
-        const heard = await advance(detector, { sound, request, state })
-        const isOver = request.isEnd && heard.probabilities[0]!.length === 0
+        if (!isNext) await rebuild(detector, { audio, request, state })
+        const recognized = await advance(detector, { audio, request, state })
+        const isOver = request.isEnd && recognized.probabilities[0]!.length === 0
         if (isOver) state.samples.close()
         else kept.set(key, state)
         dropOldest(kept)
-        return heard
+        return recognized
       } catch (error) {
         state.samples.close()
         throw error
@@ -66,10 +66,10 @@ export function createLiveVad(detector: Pick<VoiceDetector, 'stream'>): LiveVad 
     },
   }
 
-  async function start(sound: LiveAudio, request: DetectRequest): Promise<Kept> {
+  async function start(audio: LiveAudio, request: DetectRequest): Promise<Kept> {
     const first = Math.max(0, gridBefore(request.from) - WARM_UP - LEVEL_FRAMES)
-    const samples = await openSamples(sound, first * FRAME_SAMPLES)
-    const channels = sound.channels.map(() => newChannel(detector))
+    const samples = await openSamples(audio, first * FRAME_SAMPLES)
+    const channels = audio.channels.map(() => newChannel(detector))
     return { frame: first, samples, channels }
   }
 }
@@ -102,27 +102,27 @@ function gridBefore(frame: number): number {
  */
 async function rebuild(detector: Pick<VoiceDetector, 'stream'>, step: Step): Promise<void> {
   const { request, state } = step
-  const hearFrom = gridBefore(request.from)
+  const detectFrom = gridBefore(request.from)
   while (state.frame < request.from) {
     const before = state.frame
-    await advance(detector, { ...step, limit: request.from - before, hearFrom })
+    await advance(detector, { ...step, limit: request.from - before, detectFrom })
     if (state.frame === before) return
   }
 }
 
 type Step = {
-  sound: LiveAudio
+  audio: LiveAudio
   request: DetectRequest
   state: Kept
   limit?: number
   /** Frames before this one are prepared for the detector, but not run through it. */
-  hearFrom?: number
+  detectFrom?: number
 }
 
 /** Processes up to `limit` further frames of all channels. */
 async function advance(
   detector: Pick<VoiceDetector, 'stream'>,
-  { sound, request, state, limit = MAX_DETECT_FRAMES, hearFrom = 0 }: Step,
+  { audio, request, state, limit = MAX_DETECT_FRAMES, detectFrom = 0 }: Step,
 ): Promise<SpeechFrames> {
   const start = state.frame * FRAME_SAMPLES
   const count = Math.min(limit, MAX_DETECT_FRAMES)
@@ -130,10 +130,10 @@ async function advance(
   const frames = request.isEnd
     ? Math.ceil(planes[0]!.length / FRAME_SAMPLES)
     : Math.floor(planes[0]!.length / FRAME_SAMPLES)
-  const heard: SpeechFrames = { probabilities: [], levels: [] }
+  const recognized: SpeechFrames = { probabilities: [], levels: [] }
   for (const [i, plane] of planes.entries()) {
     const samples = roundedFrames(plane.subarray(0, frames * FRAME_SAMPLES), FRAME_SAMPLES)
-    writeChannel(sound.channels[i]!, start, samples)
+    writeChannel(audio.channels[i]!, start, samples)
     const probabilities = new Float32Array(frames)
     const levels = new Float32Array(frames)
     for (let n = 0; n < frames; n++) {
@@ -142,15 +142,16 @@ async function advance(
       const channel = state.channels[i]!
       levels[n] = decibels(loudnessOf(own))
       const input = prepare(channel, own)
-      if (frame >= hearFrom) probabilities[n] = await hearFrame(detector, channel, { frame, input })
+      if (frame >= detectFrom)
+        probabilities[n] = await detectFrame(detector, channel, { frame, input })
       channel.inputs.push(input)
       channel.inputs.shift()
     }
-    heard.probabilities.push(probabilities)
-    heard.levels.push(levels)
+    recognized.probabilities.push(probabilities)
+    recognized.levels.push(levels)
   }
   state.frame += frames
-  return heard
+  return recognized
 }
 
 /**
@@ -176,7 +177,7 @@ function prepare(channel: Channel, samples: Int16Array): Float32Array {
   return input
 }
 
-async function hearFrame(
+async function detectFrame(
   detector: Pick<VoiceDetector, 'stream'>,
   channel: Channel,
   { frame, input }: { frame: number; input: Float32Array },

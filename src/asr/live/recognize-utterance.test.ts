@@ -17,8 +17,8 @@ function settled(
   const words = confidences.map((confidence, i) => {
     return { text: `w${i}`, start: i * 0.4, end: (i + 1) * 0.4, confidence }
   })
-  const heard = { words, agreed, language: 'en', logProbability: -0.1, tokens: [] }
-  return settledWords(heard, seconds).map((word) => word.text)
+  const recognized = { words, agreed, language: 'en', logProbability: -0.1, tokens: [] }
+  return settledWords(recognized, seconds).map((word) => word.text)
 }
 
 test('a partial shows words that lie behind the end of the sound', () => {

@@ -12,20 +12,20 @@ const LONGEST = fileSegments.maxSeconds * SAMPLE_RATE
 
 /** Recognizes an utterance that has ended, like a recording of its own. */
 export async function recognizeFinal(
-  ears: RecognitionModels,
+  models: RecognitionModels,
   { path, segment, context = segment }: LiveUtterance,
   signal: AbortSignal,
 ): Promise<Final> {
   const audio = normalizeLevel(readSamples(path, context.start, context.end))
-  const pieces = await cutLong(ears, audio)
+  const pieces = await cutLong(models, audio)
   const words: Word[] = []
   const warnings = new Set<string>()
   let language = 'en'
   for (const { start, end } of pieces) {
-    const [heard] = await recognizeWithRepair(ears, [audio.subarray(start, end)], signal)
-    words.push(...moved(heard!.words, context.start + start))
-    for (const warning of heard!.warnings) warnings.add(warning)
-    language = heard!.language
+    const [recognized] = await recognizeWithRepair(models, [audio.subarray(start, end)], signal)
+    words.push(...moved(recognized!.words, context.start + start))
+    for (const warning of recognized!.warnings) warnings.add(warning)
+    language = recognized!.language
   }
   return { words: wordsWithin(words, segment), language, warnings: [...warnings] }
 }
@@ -37,9 +37,9 @@ function wordsWithin(words: readonly Word[], { start, end }: Segment): Word[] {
   })
 }
 
-async function cutLong(ears: RecognitionModels, audio: Float32Array): Promise<Segment[]> {
+async function cutLong(models: RecognitionModels, audio: Float32Array): Promise<Segment[]> {
   if (audio.length <= LONGEST) return [{ start: 0, end: audio.length }]
-  return cutSegments(await ears.detector.detect(audio), audio.length, fileSegments)
+  return cutSegments(await models.detector.detect(audio), audio.length, fileSegments)
 }
 
 /** Text below this confidence is not worth showing (mean log probability per token). */
@@ -71,16 +71,16 @@ export async function recognizePartial(
   const { path, segment } = utterance
   const end = Math.min(segment.end, segment.start + PARTIAL_LIMIT)
   const audio = normalizeLevel(readSamples(path, segment.start, end))
-  const heard = await recognizer.recognizeOpen(audio, { draft, signal })
-  const { language } = heard
-  const isSure = heard.logProbability >= SURE
-  const words = isSure ? settledWords(heard, audio.length / SAMPLE_RATE) : []
+  const recognized = await recognizer.recognizeOpen(audio, { draft, signal })
+  const { language } = recognized
+  const isSure = recognized.logProbability >= SURE
+  const words = isSure ? settledWords(recognized, audio.length / SAMPLE_RATE) : []
   if (words.length > 0 || !isFirst) {
-    return { words: moved(words, segment.start), language, draft: isSure ? heard.tokens : [] }
+    return { words: moved(words, segment.start), language, draft: isSure ? recognized.tokens : [] }
   }
-  const hasWords = heard.words.length > 0
+  const hasWords = recognized.words.length > 0
   const options = { draft: [], forceNonEmpty: true, signal }
-  const guess = hasWords ? heard : await recognizer.recognizeOpen(audio, options)
+  const guess = hasWords ? recognized : await recognizer.recognizeOpen(audio, options)
   const first = guess.words.slice(0, 1)
   return { words: moved(first, segment.start), language, draft: guess.tokens }
 }

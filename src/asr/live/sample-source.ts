@@ -15,7 +15,7 @@ export type SampleSource = {
 }
 
 /** Opens the samples from `from` (counted in the whole session) on. */
-export async function openSamples(sound: LiveAudio, from: number): Promise<SampleSource> {
-  if (sound.isEnhanced) return openDenoisedSamples(sound, from)
-  return { read: (request, range) => convertAudio({ ...sound, ...request }, range), close() {} }
+export async function openSamples(audio: LiveAudio, from: number): Promise<SampleSource> {
+  if (audio.isEnhanced) return openDenoisedSamples(audio, from)
+  return { read: (request, range) => convertAudio({ ...audio, ...request }, range), close() {} }
 }

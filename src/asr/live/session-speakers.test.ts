@@ -15,10 +15,13 @@ function open({ counts = {}, channels = 1 }: Options = {}): SessionSpeakers {
  * long, or half a second for a capital; `-` is an utterance without an embedding, `|` switches to
  * the next channel and back.
  */
-function speakers(said: string, { voices, ...options }: Options = {}): (number | undefined)[] {
+function speakers(
+  spokenText: string,
+  { voices, ...options }: Options = {},
+): (number | undefined)[] {
   const own = voices ?? open(options)
   let channel = 0
-  return [...said].flatMap((letter, seed) => {
+  return [...spokenText].flatMap((letter, seed) => {
     if (letter === '|') channel = 1 - channel
     if (letter === '|') return []
     if (letter === '-') return [own.speakerOf(channel, undefined)]
@@ -48,9 +51,9 @@ test('what is not known of a voice is what spoke last on its channel, if anythin
 
 test('no more speakers are told than were asked for', () => {
   for (const counts of [{ exact: 2 }, { max: 2 }]) {
-    const told = speakers('abcdabab', { counts })
-    assert.ok(told.every((speaker) => speaker! < 2))
-    assert.deepEqual(told.slice(4), [0, 1, 0, 1], 'a voice too many does not spoil the others')
+    const reported = speakers('abcdabab', { counts })
+    assert.ok(reported.every((speaker) => speaker! < 2))
+    assert.deepEqual(reported.slice(4), [0, 1, 0, 1], 'a voice too many does not spoil the others')
   }
   assert.deepEqual(new Set(speakers('abcdab')).size, 4)
 })
@@ -62,23 +65,23 @@ test('channels share no speaker, and have one each unless more are asked for', (
 })
 
 test('a channel that was not heard yet has its place within the count', () => {
-  const told = speakers('abc|d', { channels: 2, counts: { exact: 3 } })
-  assert.equal(told[3], 2)
-  assert.ok(told[2]! < 2)
+  const reported = speakers('abc|d', { channels: 2, counts: { exact: 3 } })
+  assert.equal(reported[3], 2)
+  assert.ok(reported[2]! < 2)
 })
 
 test('what goes on from a state that was written down tells the same', () => {
-  const said = 'abcAB-abcdacbdBADC'
-  const whole = speakers(said)
-  for (let cut = 1; cut < said.length; cut++) {
+  const spokenText = 'abcAB-abcdacbdBADC'
+  const whole = speakers(spokenText)
+  for (let cut = 1; cut < spokenText.length; cut++) {
     const first = open()
-    speakers(said.slice(0, cut), { voices: first })
+    speakers(spokenText.slice(0, cut), { voices: first })
     const written = JSON.parse(JSON.stringify(first.state))
     const voices = createSessionSpeakers({ channels: 1, counts: {} }, written)
-    const rest = speakers('-'.repeat(cut) + said.slice(cut), { voices }).slice(cut)
+    const rest = speakers('-'.repeat(cut) + spokenText.slice(cut), { voices }).slice(cut)
     assert.deepEqual(rest, whole.slice(cut), `cut at ${cut}`)
     const undisturbed = open()
-    speakers(said, { voices: undisturbed })
+    speakers(spokenText, { voices: undisturbed })
     assert.deepEqual(voices.state, undisturbed.state)
   }
 })

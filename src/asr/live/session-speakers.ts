@@ -16,14 +16,14 @@ const ALIKE_TO_THIN = 0.25
 const MOST_VOICES = 20
 
 /** A speaker of a session: the sum of its embeddings, weighted by their seconds. */
-type Voice = { channel: number; seconds: number; sum: Float32Array }
+type Speaker = { channel: number; seconds: number; sum: Float32Array }
 
 /**
  * The speakers of a session as plain data; `sum` is base64. The speaker number is the index in the
  * list.
  */
 export type SpeakersState = {
-  voices: { channel: number; seconds: number; sum: string }[]
+  speakers: { channel: number; seconds: number; sum: string }[]
   /** The last speaker on each channel. */
   last: (number | null)[]
 }
@@ -38,7 +38,7 @@ export type SessionSpeakers = {
    * Returns the speaker, numbered from 0 by first appearance; undefined when there is neither an
    * embedding nor an earlier speaker on the channel.
    */
-  speakerOf(channel: number, voice: SpeakerEmbedding | undefined): number | undefined
+  speakerOf(channel: number, speaker: SpeakerEmbedding | undefined): number | undefined
   /** Another process can resume from it. */
   readonly state: SpeakersState
 }
@@ -52,80 +52,80 @@ export function createSessionSpeakers(
   { channels, counts }: { channels: number; counts: SpeakerCounts },
   from?: SpeakersState,
 ): SessionSpeakers {
-  const most = mostVoices(channels, counts)
-  const voices = (from?.voices ?? []).map(readVoice)
+  const most = maxSpeakers(channels, counts)
+  const speakers = (from?.speakers ?? []).map(readSpeaker)
   const last = [...(from?.last ?? Array<null>(channels).fill(null))]
 
   /**
    * Whether one more speaker is allowed, with one still reserved for each channel without speech so
    * far.
    */
-  function hasRoom(): boolean {
-    const heard = new Set(voices.map(({ channel }) => channel)).size
-    return voices.length + channels - heard < most
+  function hasSpace(): boolean {
+    const recognized = new Set(speakers.map(({ channel }) => channel)).size
+    return speakers.length + channels - recognized < most
   }
 
   function speakerAmong(channel: number, { embedding, seconds }: SpeakerEmbedding): number {
-    const { nearest, likeness } = nearestOf(voices, { channel, embedding })
-    if (nearest === undefined) return voices.push({ channel, ...begin(embedding, seconds) }) - 1
-    const known = voices[nearest]!
+    const { nearest, likeness } = nearestOf(speakers, { channel, embedding })
+    if (nearest === undefined) return speakers.push({ channel, ...begin(embedding, seconds) }) - 1
+    const known = speakers[nearest]!
     const isThin = known.seconds < SURE_SECONDS
     const isAlike = likeness >= (isThin ? ALIKE_TO_THIN : ALIKE)
     const isSure = seconds >= SURE_SECONDS
-    if (!isAlike && isSure && hasRoom()) {
-      return voices.push({ channel, ...begin(embedding, seconds) }) - 1
+    if (!isAlike && isSure && hasSpace()) {
+      return speakers.push({ channel, ...begin(embedding, seconds) }) - 1
     }
     if (isAlike && (isSure || isThin)) learn(known, embedding, seconds)
     return nearest
   }
 
   return {
-    speakerOf(channel, voice) {
-      if (!voice) return last[channel] ?? undefined
-      last[channel] = speakerAmong(channel, voice)
+    speakerOf(channel, speaker) {
+      if (!speaker) return last[channel] ?? undefined
+      last[channel] = speakerAmong(channel, speaker)
       return last[channel]
     },
     get state() {
-      return { voices: voices.map(writeVoice), last: [...last] }
+      return { speakers: speakers.map(writeSpeaker), last: [...last] }
     },
   }
 }
 
-function mostVoices(channels: number, { exact = 0, min = 0, max = 0 }: SpeakerCounts): number {
+function maxSpeakers(channels: number, { exact = 0, min = 0, max = 0 }: SpeakerCounts): number {
   if (exact > 0) return exact
   const most = channels > 1 ? Math.max(min, channels) : MOST_VOICES
   return max > 0 ? Math.min(max, most) : most
 }
 
 function nearestOf(
-  voices: readonly Voice[],
+  speakers: readonly Speaker[],
   { channel, embedding }: { channel: number; embedding: Float32Array },
 ): { nearest: number | undefined; likeness: number } {
   let [nearest, likeness] = [undefined as number | undefined, Number.NEGATIVE_INFINITY]
-  for (const [i, voice] of voices.entries()) {
-    if (voice.channel !== channel) continue
-    const own = dot(meanVector([voice.sum], [1]), embedding)
+  for (const [i, speaker] of speakers.entries()) {
+    if (speaker.channel !== channel) continue
+    const own = dot(meanVector([speaker.sum], [1]), embedding)
     if (own > likeness) [nearest, likeness] = [i, own]
   }
   return { nearest, likeness }
 }
 
-function begin(embedding: Float32Array, seconds: number): Omit<Voice, 'channel'> {
+function begin(embedding: Float32Array, seconds: number): Omit<Speaker, 'channel'> {
   return { seconds, sum: embedding.map((x) => seconds * x) }
 }
 
-function learn(voice: Voice, embedding: Float32Array, seconds: number): void {
-  voice.seconds += seconds
+function learn(speaker: Speaker, embedding: Float32Array, seconds: number): void {
+  speaker.seconds += seconds
   // In single precision, as it is stored: the result must not depend on how often it was stored.
-  for (let i = 0; i < voice.sum.length; i++) voice.sum[i]! += seconds * embedding[i]!
+  for (let i = 0; i < speaker.sum.length; i++) speaker.sum[i]! += seconds * embedding[i]!
 }
 
-function writeVoice({ sum, ...voice }: Voice): SpeakersState['voices'][number] {
+function writeSpeaker({ sum, ...speaker }: Speaker): SpeakersState['speakers'][number] {
   const bytes = Buffer.from(sum.buffer, sum.byteOffset, sum.byteLength)
-  return { ...voice, sum: bytes.toString('base64') }
+  return { ...speaker, sum: bytes.toString('base64') }
 }
 
-function readVoice({ sum, ...voice }: SpeakersState['voices'][number]): Voice {
+function readSpeaker({ sum, ...speaker }: SpeakersState['speakers'][number]): Speaker {
   const bytes = new Uint8Array(Buffer.from(sum, 'base64')) // Copied for alignment.
-  return { ...voice, sum: new Float32Array(bytes.buffer) }
+  return { ...speaker, sum: new Float32Array(bytes.buffer) }
 }

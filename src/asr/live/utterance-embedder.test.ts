@@ -32,19 +32,19 @@ function wordsBetween(start: number, end: number): Word[] {
 
 /** A stub that notes the regions it gets, and whose embedding changes from window to window. */
 function stubEmbedder({ windows = 2 } = {}) {
-  const heard: { regions: readonly Region[]; samples: number }[] = []
+  const recognized: { regions: readonly Region[]; samples: number }[] = []
   const embedder: SpeakerEmbedder = {
     dimension: 2,
     async embed(samples: Float32Array, regions: readonly Region[], options: EmbedOptions) {
       options.signal.throwIfAborted()
-      heard.push({ regions, samples: samples.length })
+      recognized.push({ regions, samples: samples.length })
       return Array.from({ length: windows }, (_, i) => {
         return { start: 0, end: 3 + i, embedding: Float32Array.of(1 - i, i) }
       })
     },
     async close() {},
   }
-  return { embedder, heard }
+  return { embedder, recognized }
 }
 
 async function makeSilence(t: TestContext, seconds: number): Promise<string> {
@@ -55,21 +55,21 @@ async function makeSilence(t: TestContext, seconds: number): Promise<string> {
 
 test('the voice is listened to where the words are, four seconds of them at most', async (t) => {
   const path = await makeSilence(t, 20)
-  const { embedder, heard } = stubEmbedder()
-  const hear = createUtteranceEmbedder(async () => embedder)
+  const { embedder, recognized } = stubEmbedder()
+  const step = createUtteranceEmbedder(async () => embedder)
   const utterance = { path, segment: { start: 0, end: 20 * SAMPLE_RATE } }
   const words = [...wordsBetween(2, 5), ...wordsBetween(8, 19)]
-  const { voice } = await hear(utterance, words, signal)
-  const [{ regions, samples }] = heard as [(typeof heard)[number]]
+  const { speaker } = await step(utterance, words, signal)
+  const [{ regions, samples }] = recognized as [(typeof recognized)[number]]
   assert.equal(regions[0]!.start, 0)
   assert.ok(Math.abs(regions[1]!.start - 6 * SAMPLE_RATE) < 100)
   const speech = regions.reduce((sum, { start, end }) => sum + end - start, 0)
   assert.equal(speech, 4 * SAMPLE_RATE)
   assert.equal(samples, regions[1]!.end)
-  assert.equal(voice!.seconds, 4)
+  assert.equal(speaker!.seconds, 4)
   // Longer windows count more: 3 to 4.
   assert.deepEqual(
-    [...voice!.embedding].map((x) => Math.round(x * 10) / 10),
+    [...speaker!.embedding].map((x) => Math.round(x * 10) / 10),
     [0.6, 0.8],
   )
 })
@@ -77,25 +77,25 @@ test('the voice is listened to where the words are, four seconds of them at most
 test('where there is nothing to listen to there is no voice, and no error', async (t) => {
   const path = await makeSilence(t, 1)
   const utterance = { path, segment: { start: 0, end: SAMPLE_RATE } }
-  const hear = createUtteranceEmbedder(async () => stubEmbedder({ windows: 0 }).embedder)
-  assert.deepEqual(await hear(utterance, wordsBetween(0, 1), signal), {})
-  assert.deepEqual(await hear(utterance, [], signal), {})
+  const step = createUtteranceEmbedder(async () => stubEmbedder({ windows: 0 }).embedder)
+  assert.deepEqual(await step(utterance, wordsBetween(0, 1), signal), {})
+  assert.deepEqual(await step(utterance, [], signal), {})
 })
 
 test('a model that cannot be loaded is an error that is told, and is tried again', async (t) => {
   const path = await makeSilence(t, 1)
   const utterance = { path, segment: { start: 0, end: SAMPLE_RATE } }
   let loads = 0
-  const hear = createUtteranceEmbedder(async () => {
+  const step = createUtteranceEmbedder(async () => {
     if (++loads === 1) throw new Error('no model')
     return stubEmbedder().embedder
   })
-  assert.deepEqual(await hear(utterance, wordsBetween(0, 1), signal), { speakerError: 'no model' })
-  for (const _ of [1, 2]) assert.ok((await hear(utterance, wordsBetween(0, 1), signal)).voice)
+  assert.deepEqual(await step(utterance, wordsBetween(0, 1), signal), { speakerError: 'no model' })
+  for (const _ of [1, 2]) assert.ok((await step(utterance, wordsBetween(0, 1), signal)).speaker)
   assert.equal(loads, 2)
   const stop = new AbortController()
   stop.abort(new Error('left'))
-  await assert.rejects(hear(utterance, wordsBetween(0, 1), stop.signal), /left/)
+  await assert.rejects(step(utterance, wordsBetween(0, 1), stop.signal), /left/)
 })
 
 /** The same audio played faster, which makes it another speaker. */
@@ -112,17 +112,17 @@ test('the built-in model tells two voices that take turns apart, and knows them 
   const { path, samples } = channels[0]!
   const [other, FACTOR] = [join(folder, 'other'), 1.3]
   await writeFile(other, faster(readSamples(path, 0, samples), FACTOR))
-  const hear = createUtteranceEmbedder(() =>
+  const step = createUtteranceEmbedder(() =>
     openTelephoneEmbedder({ modelPath: telephoneModelPath }),
   )
   const voices = createSessionSpeakers({ channels: 1, counts: {} })
-  const said: [number, number][] = [
+  const spokenText: [number, number][] = [
     [0.3, 2.2],
     [5.4, 7.4],
     [8.2, 10.6],
   ]
-  const told: (number | undefined)[] = []
-  for (const [start, end] of said) {
+  const reported: (number | undefined)[] = []
+  for (const [start, end] of spokenText) {
     for (const [file, speed] of [
       [path, 1],
       [other, FACTOR],
@@ -132,9 +132,9 @@ test('the built-in model tells two voices that take turns apart, and knows them 
         end: Math.round((end / speed) * SAMPLE_RATE),
       }
       const words = wordsBetween(start / speed, end / speed)
-      const { voice } = await hear({ path: file, segment }, words, signal)
-      told.push(voices.speakerOf(0, voice))
+      const { speaker } = await step({ path: file, segment }, words, signal)
+      reported.push(voices.speakerOf(0, speaker))
     }
   }
-  assert.deepEqual(told, [0, 1, 0, 1, 0, 1])
+  assert.deepEqual(reported, [0, 1, 0, 1, 0, 1])
 })

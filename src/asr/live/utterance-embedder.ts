@@ -13,7 +13,7 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 const MOST = 4 * SAMPLE_RATE
 
 /** The speaker embedding of an utterance, sent with its final text. */
-export type FinalEmbedding = Pick<Final, 'voice' | 'speakerError'>
+export type FinalEmbedding = Pick<Final, 'speaker' | 'speakerError'>
 
 /**
  * Embeds the speaker of an utterance, from the regions of its words; never rejects unless it is
@@ -39,7 +39,10 @@ export function createUtteranceEmbedder(open: () => Promise<SpeakerEmbedder>): U
 
   return async (utterance, words, signal) => {
     try {
-      return await hearVoice(await load(), regionsOf(utterance, words), { ...utterance, signal })
+      return await embedUtterance(await load(), regionsOf(utterance, words), {
+        ...utterance,
+        signal,
+      })
     } catch (error) {
       signal.throwIfAborted()
       // The text is ready: it does not wait for an embedding that may never come.
@@ -60,7 +63,7 @@ function regionsOf({ segment, context = segment }: LiveUtterance, words: readonl
   return regions
 }
 
-async function hearVoice(
+async function embedUtterance(
   embedder: SpeakerEmbedder,
   regions: readonly Region[],
   { path, signal }: { path: string; signal: AbortSignal },
@@ -77,6 +80,6 @@ async function hearVoice(
   const lengths = windows.map(({ start, end }) => end - start)
   const speech = regions.reduce((sum, { start, end }) => sum + end - start, 0)
   return {
-    voice: { embedding: meanVector(embeddings, lengths), seconds: speech / SAMPLE_RATE },
+    speaker: { embedding: meanVector(embeddings, lengths), seconds: speech / SAMPLE_RATE },
   }
 }

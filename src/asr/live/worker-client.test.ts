@@ -67,12 +67,12 @@ test('an utterance becomes its words, at their times in the session', async () =
 test('the voice of an utterance comes with its words if it is asked for', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 4) }
   const plain = await live.recognizeFinal(utterance, { signal })
-  const { voice, ...rest } = await live.recognizeFinal(utterance, { signal, wantsSpeaker: true })
+  const { speaker, ...rest } = await live.recognizeFinal(utterance, { signal, wantsSpeaker: true })
   assert.deepEqual(rest, plain)
-  assert.equal(voice!.embedding.length, 128)
-  assert.ok(voice!.seconds > 1 && voice!.seconds < 4, `${voice!.seconds} s of speech`)
+  assert.equal(speaker!.embedding.length, 128)
+  assert.ok(speaker!.seconds > 1 && speaker!.seconds < 4, `${speaker!.seconds} s of speech`)
   const again = await live.recognizeFinal(utterance, { signal, wantsSpeaker: true })
-  assert.deepEqual(again.voice, voice)
+  assert.deepEqual(again.speaker, speaker)
 })
 
 test('the text around an utterance that was cut is heard but not told', async () => {
@@ -103,9 +103,9 @@ test('a final is the same while batches keep the machine busy', async () => {
 })
 
 test('an utterance that is longer than the model takes is heard whole', async () => {
-  const sound = await readFile(jfk.path)
+  const audio = await readFile(jfk.path)
   const path = join(folder, 'long')
-  await writeFile(path, Buffer.concat([sound, sound, sound, sound]))
+  await writeFile(path, Buffer.concat([audio, audio, audio, audio]))
   const { words } = await live.recognizeFinal({ path, segment: seconds(0, 44) }, { signal })
   const { errors } = wordErrors([speech, speech, speech, speech].join(' '), textOf(words))
   assert.ok(errors <= 4, textOf(words))
@@ -137,10 +137,10 @@ async function listenToAll(
 ): Promise<string> {
   const path = join(folder, name)
   const format = { encoding: 's16' as const, sampleRate: SAMPLE_RATE, channels: 1 }
-  const sound: LiveAudio = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
+  const audio: LiveAudio = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
   for (let from = 0, got = 1; got > 0; from += got) {
     const request = { from, frames: pcm.samples, isEnd: true }
-    got = (await live.listen(sound, request, { signal })).probabilities[0]!.length
+    got = (await live.listen(audio, request, { signal })).probabilities[0]!.length
   }
   return path
 }
@@ -192,7 +192,7 @@ test('a process that is killed fails its call, and another one takes its place',
 })
 
 test('what the listener has written survives it, and a new one goes on where it was', async () => {
-  for (const pid of workersWith('listen')) process.kill(pid, 'SIGKILL')
+  for (const pid of workersWith('vad')) process.kill(pid, 'SIGKILL')
   await assert.rejects(listenToAll(jfk, 'killed'), { code: 'engine_failed' })
   const path = await listenToAll(jfk, 'killed')
   assert.deepEqual((await readFile(path)).subarray(0, 2 * jfk.samples), await readFile(jfk.path))

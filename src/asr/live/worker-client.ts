@@ -53,7 +53,7 @@ export type LiveRecognizerClient = LiveRecognizer & {
 export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecognizerClient {
   const { workers, partialInterval, log } = options
   const recognition = options.start('live', workers)
-  const listening = options.start('listen', 1)
+  const listening = options.start('vad', 1)
   const closing = new AbortController()
   let capacity: number | undefined
   let isUsed = false
@@ -74,11 +74,11 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
     get capacity() {
       return capacity
     },
-    listen(sound, request, { signal, isBehind = false }) {
+    listen(audio, request, { signal, isBehind = false }) {
       if (!isUsed) options.onUsed()
       isUsed = true
       const how = { signal, timeout: LISTEN_TIMEOUT, priority: isBehind ? 1 : 0 }
-      return listening.run({ kind: 'listen', sound, request }, how)
+      return listening.run({ kind: 'vad', audio, request }, how)
     },
     recognizeFinal(utterance, { signal, isBehind = false, wantsSpeaker = false }) {
       const rank = isBehind ? priority.finalBehind : priority.final

@@ -15,7 +15,7 @@ const { embedding, segmentation } = JSON.parse(process.argv[2] ?? '{}') as Speak
  * Returns twelve seconds of audio that rise and fall like speech: more than a window of the
  * segmentation.
  */
-function sound(): Float32Array {
+function audio(): Float32Array {
   return Float32Array.from({ length: 12 * SAMPLE_RATE }, (_, i) => {
     return 0.3 * Math.sin(i * i * 1e-4) * Math.sin(i / 2000)
   })
@@ -25,7 +25,7 @@ async function tryAll(): Promise<void> {
   if (segmentation) await checkSegmentation(segmentation)
   if (segmentation && embedding) {
     const finder = await openDiarizationPipeline({ segmentation, embedding })
-    finder.find(sound(), {})
+    finder.find(audio(), {})
   } else if (embedding) {
     const embedder = await openFbankEmbedder({ modelPath: embedding })
     await embedder.close()

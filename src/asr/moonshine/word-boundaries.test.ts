@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { alignToEnergy, loudness } from './word-boundaries.ts'
 
 /** One character per 10 ms: `#` is loud, `.` is silent. */
-function dbOf(sound: string): Float32Array {
-  return Float32Array.from(sound, (c) => (c === '#' ? -20 : -80))
+function dbOf(recording: string): Float32Array {
+  return Float32Array.from(recording, (c) => (c === '#' ? -20 : -80))
 }
 
 function rounded(spans: readonly { start: number; end: number }[]): number[][] {

@@ -36,10 +36,10 @@ function wordOf(
 ): RoughWord | undefined {
   const own = tokens.slice(range.first, range.last + 1)
   const text = textOf(own)
-  const firstSpoken = own.findIndex(isSpoken)
-  if (firstSpoken < 0 || text === '') return undefined
-  const lastSpoken = own.findLastIndex(isSpoken)
-  const start = starts[range.first + firstSpoken]!
-  const end = Math.max(start, starts[range.first + lastSpoken + 1]!)
+  const firstWordToken = own.findIndex(isSpoken)
+  if (firstWordToken < 0 || text === '') return undefined
+  const lastWordAt = own.findLastIndex(isSpoken)
+  const start = starts[range.first + firstWordToken]!
+  const end = Math.max(start, starts[range.first + lastWordAt + 1]!)
   return { text, start, end, tokens: range }
 }

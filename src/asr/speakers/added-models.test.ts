@@ -70,19 +70,19 @@ async function makeTalk(folder: string): Promise<{ pcm: PcmFile; transcript: Tra
 }
 
 /** The speakers of the talk, as `0:w0…w6`, and the files written on the way. */
-async function tellApart(engine: SpeechEngine, folder: string, counts: SpeakerCounts = {}) {
+async function diarize(engine: SpeechEngine, folder: string, counts: SpeakerCounts = {}) {
   const { pcm, transcript } = await makeTalk(folder)
   const groups = engine.planEmbeddings(transcript.utterances[0]!.words, pcm)
   const files = groups.map((_, i) => join(folder, `voices-${i}`))
   for (const [i, regions] of groups.entries()) {
     await engine.embedSpeakers(pcm, regions, { signal, to: files[i]!, counts })
   }
-  const task = { transcript, voices: [{ channel: 0, files }], counts }
+  const task = { transcript, embeddings: [{ channel: 0, files }], counts }
   const utterances = await engine.findSpeakers(task, { signal })
   const turns = utterances.map(({ speaker, words }) => {
     return `${speaker}:${words[0]!.text}-${words.at(-1)!.text}`
   })
-  return { turns, heard: files.map(readEmbeddings), groups, samples: pcm.samples }
+  return { turns, recognized: files.map(readEmbeddings), groups, samples: pcm.samples }
 }
 
 const byTurns = ['0:w0-w6', '1:w7-w13', '0:w14-w20', '1:w21-w27', '0:w28-w34', '1:w35-w41']
@@ -91,9 +91,9 @@ test('an added speaker-embedding hears the voices in place of the built-in model
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', writeMeanSquareModel)
   const engine = startEngine(t, folder)
-  const { turns, heard } = await tellApart(engine, folder, { exact: 2 })
+  const { turns, recognized } = await diarize(engine, folder, { exact: 2 })
   assert.deepEqual(turns, byTurns)
-  const [first] = heard
+  const [first] = recognized
   assert.ok(first && 'windows' in first && first.windows.length > 20)
   assert.equal(first.windows[0]!.embedding.length, 80)
   const { sha256 } = readInstalledModel(folder, 'speaker-embedding')!
@@ -106,11 +106,11 @@ test('both kinds of models find the turns of the whole recording', async (t) => 
   assert.equal(chooseSpeakerModel(folder).kind, 'built-in')
   await add('speaker-embedding', writeBandEnergyModel)
   const engine = startEngine(t, folder)
-  const { turns, heard, groups, samples } = await tellApart(engine, folder)
+  const { turns, recognized, groups, samples } = await diarize(engine, folder)
   assert.deepEqual(turns, byTurns)
   assert.deepEqual(groups, [[{ start: 0, end: samples }]])
   assert.deepEqual(engine.planEmbeddings([], { path: '', samples }), [])
-  assert.ok(heard[0] && 'turns' in heard[0])
+  assert.ok(recognized[0] && 'turns' in recognized[0])
   assert.deepEqual(
     await countsAt(engine, folder, [{ max: 5 }, { max: 1 }, { exact: 1 }]),
     [2, 1, 1],
@@ -126,10 +126,10 @@ test('a pipeline that finds too few speakers is asked for more', async (t) => {
 })
 
 /** How many speakers a pipeline finds in the talk for each of these counts. */
-async function countsAt(engine: SpeechEngine, folder: string, asked: readonly SpeakerCounts[]) {
+async function countsAt(engine: SpeechEngine, folder: string, requested: readonly SpeakerCounts[]) {
   const found: number[] = []
-  for (const counts of asked) {
-    const [first] = (await tellApart(engine, folder, counts)).heard
+  for (const counts of requested) {
+    const [first] = (await diarize(engine, folder, counts)).recognized
     assert.ok(first && 'turns' in first)
     found.push(new Set(first.turns.map(({ speaker }) => speaker)).size)
   }
@@ -143,10 +143,10 @@ test('a damaged or missing model fails what asks for it, by name, and the worker
   const { path } = readInstalledModel(folder, 'speaker-embedding')!
   appendFileSync(path, 'x')
   const message = /^Cannot use the added speaker model: 'mine' is damaged; see 'steno models'/
-  await assert.rejects(tellApart(engine, folder), { code: 'speaker_model_unusable', message })
+  await assert.rejects(diarize(engine, folder), { code: 'speaker_model_unusable', message })
   await rm(path)
   const gone = /'mine' is missing since the server was started; see 'steno models' and start/
-  await assert.rejects(tellApart(engine, folder), { code: 'speaker_model_unusable', message: gone })
+  await assert.rejects(diarize(engine, folder), { code: 'speaker_model_unusable', message: gone })
   await engine.checkReady({ signal })
 })
 
@@ -158,7 +158,7 @@ test('models that end their process fail what asks for them, and nothing else', 
   const to = join(folder, 'added', 'speaker-segmentation.json')
   await writeFile(to, JSON.stringify(record))
   const engine = startEngine(t, folder)
-  await assert.rejects(tellApart(engine, folder), {
+  await assert.rejects(diarize(engine, folder), {
     code: 'speaker_model_unusable',
     message: /its process ended twice over the recording; 'steno doctor' tries it$/,
   })
@@ -174,7 +174,7 @@ test('a model that cannot be loaded is named, without a path of this machine', a
   await writeFile(join(folder, 'added', 'speaker-embedding.json'), JSON.stringify(changed))
   const message =
     "Cannot use the added speaker model: 'mine' cannot be loaded; 'steno doctor' says why"
-  await assert.rejects(tellApart(startEngine(t, folder), folder), { message })
+  await assert.rejects(diarize(startEngine(t, folder), folder), { message })
 })
 
 test('a record that cannot be read fails what asks for it with the remedy', async (t) => {
@@ -182,7 +182,7 @@ test('a record that cannot be read fails what asks for it with the remedy', asyn
   await add('speaker-embedding', writeMeanSquareModel)
   await writeFile(join(folder, 'added', 'speaker-embedding.json'), '{')
   const engine = startEngine(t, folder)
-  await assert.rejects(tellApart(engine, folder), {
+  await assert.rejects(diarize(engine, folder), {
     code: 'speaker_model_unusable',
     message: /remove it with 'steno models remove speaker-embedding' and add it again$/,
   })

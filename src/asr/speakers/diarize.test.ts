@@ -10,8 +10,8 @@ function diarizeTalks(talks: readonly Talk[], counts: SpeakerCounts = {}) {
   const utterances = talks.flatMap(({ words }, channel) =>
     cutUtterances(words, { channel, language: 'en' }),
   )
-  const voices = talks.map(({ windows }, channel) => ({ channel, windows }))
-  return diarize({ utterances }, { voices, counts })
+  const embeddings = talks.map(({ windows }, channel) => ({ channel, windows }))
+  return diarize({ utterances }, { embeddings, counts })
 }
 
 /** The speaker of each word, as digits, words in order of time. */
@@ -22,10 +22,11 @@ function digits(utterances: ReturnType<typeof diarizeTalks>): string {
 const dialogue = 'aaaaaaaaaa. bbbbbbbbbb. aaaaaaaa. bbbbbbbbbbbb. aaaaaaaaaa. bbbbbbbbb.'
 
 test('utterances end where the speaker changes, and speakers are counted as they appear', () => {
-  const spoken = diarizeTalks([talk(dialogue)])
+  const clusteredWords = diarizeTalks([talk(dialogue)])
   const turns = dialogue.split(' ').map((turn, i) => String(i % 2).repeat(turn.length - 1))
-  assert.equal(digits(spoken), turns.join(''))
-  for (const { words } of spoken) assert.equal(new Set(words.map(({ text }) => text[0])).size, 1)
+  assert.equal(digits(clusteredWords), turns.join(''))
+  for (const { words } of clusteredWords)
+    assert.equal(new Set(words.map(({ text }) => text[0])).size, 1)
 })
 
 test('equal input gives equal output', () => {
@@ -55,19 +56,22 @@ test('counts are met as far as there are voices', () => {
 })
 
 test('sides of a call have one speaker each, whatever they sound like', () => {
-  const spoken = diarizeTalks([talk('aaaaaaa bbbbbbb aaaaaaa bbbbbbb'), talk('  cccccccccccccccc')])
+  const clusteredWords = diarizeTalks([
+    talk('aaaaaaa bbbbbbb aaaaaaa bbbbbbb'),
+    talk('  cccccccccccccccc'),
+  ])
   assert.deepEqual(
-    [...new Set(spoken.map(({ channel, speaker }) => `${channel}${speaker}`))],
+    [...new Set(clusteredWords.map(({ channel, speaker }) => `${channel}${speaker}`))],
     ['00', '11'],
   )
 })
 
 test('a count splits the side of a call where two speak', () => {
-  const spoken = diarizeTalks(
+  const clusteredWords = diarizeTalks(
     [talk('cccccccccccc cccccccccc'), talk(`${dialogue} ${dialogue}`, { seed: 1 })],
     { exact: 3 },
   )
-  const speakers = new Set(spoken.map(({ channel, speaker }) => `${channel}${speaker}`))
+  const speakers = new Set(clusteredWords.map(({ channel, speaker }) => `${channel}${speaker}`))
   assert.equal([...speakers].filter((speaker) => speaker.startsWith('1')).length, 2)
 })
 
@@ -76,10 +80,10 @@ const room = [talk(dialogue), talk(dialogue, { seed: 1 })]
 
 test('microphones of one room hear the same speakers', () => {
   for (const counts of [{}, { exact: 2 }, { max: 2 }]) {
-    const spoken = diarizeTalks(room, counts)
+    const clusteredWords = diarizeTalks(room, counts)
     const turns = dialogue.split(' ').map((_, i) => i % 2)
     for (const channel of [0, 1]) {
-      const own = spoken.filter((utterance) => utterance.channel === channel)
+      const own = clusteredWords.filter((utterance) => utterance.channel === channel)
       assert.deepEqual(
         own.map(({ speaker }) => speaker),
         turns,
@@ -104,9 +108,9 @@ test('channels of a room are heard one behind the other, not between each other'
   // would drop out.
   const [near, far] = [talk('aaaaaaaaaaaaaaaaaaaa'), talk('bbbbbbbbbbbbbbbbbbbb', { seed: 1 })]
   const same = far.words.map((word, i) => ({ ...word, text: near.words[i]!.text }))
-  const spoken = diarizeTalks([near, { ...far, words: same }])
+  const clusteredWords = diarizeTalks([near, { ...far, words: same }])
   assert.deepEqual(
-    spoken.map(({ channel, speaker }) => `${channel}${speaker}`),
+    clusteredWords.map(({ channel, speaker }) => `${channel}${speaker}`),
     ['00', '11'],
   )
 })
@@ -114,8 +118,8 @@ test('channels of a room are heard one behind the other, not between each other'
 test('words without a window, and a transcript without words, are taken as they are', () => {
   assert.deepEqual(diarizeTalks([]), [])
   const { words } = talk('aaa')
-  const spoken = diarizeTalks([{ words, said: 'aaa', windows: [] }], { min: 2 })
-  assert.deepEqual(digits(spoken), '000')
+  const clusteredWords = diarizeTalks([{ words, spokenText: 'aaa', windows: [] }], { min: 2 })
+  assert.deepEqual(digits(clusteredWords), '000')
 })
 
 test('languages stay apart in utterances', () => {
@@ -124,9 +128,12 @@ test('languages stay apart in utterances', () => {
     { channel: 0, language: 'en', words: words.slice(0, 3) },
     { channel: 0, language: 'fr', words: words.slice(3) },
   ]
-  const spoken = diarize({ utterances }, { voices: [{ channel: 0, windows }], counts: {} })
+  const clusteredWords = diarize(
+    { utterances },
+    { embeddings: [{ channel: 0, windows }], counts: {} },
+  )
   assert.deepEqual(
-    spoken.map(({ language, words }) => [language, words.length]),
+    clusteredWords.map(({ language, words }) => [language, words.length]),
     [
       ['en', 3],
       ['fr', 3],
@@ -135,11 +142,11 @@ test('languages stay apart in utterances', () => {
 })
 
 test('confidence lies between 0 and 1, and is higher in a long turn than for a word at its edge', () => {
-  const spoken = diarizeTalks([talk('aaaaaaaaaaaaaaa bbbbbbbbbbbbbbb aaaaaaaaaaaaaaa')])
-  for (const { speakerConfidence } of spoken)
+  const clusteredWords = diarizeTalks([talk('aaaaaaaaaaaaaaa bbbbbbbbbbbbbbb aaaaaaaaaaaaaaa')])
+  for (const { speakerConfidence } of clusteredWords)
     assert.ok(speakerConfidence > 0 && speakerConfidence < 1)
   const unsure = diarizeTalks([{ ...talk('aaa'), windows: [] }])
-  assert.ok(unsure[0]!.speakerConfidence < spoken[0]!.speakerConfidence)
+  assert.ok(unsure[0]!.speakerConfidence < clusteredWords[0]!.speakerConfidence)
 })
 
 test('where two speak at once the confidence is low', () => {
@@ -149,9 +156,10 @@ test('where two speak at once the confidence is low', () => {
     const both = embeddingOf({ a: 0.5, b: 0.5 }, 500 + i)
     return window.start >= last - 4000 ? { ...window, embedding: both } : window
   })
-  const spoken = diarizeTalks([{ ...own, windows }])
-  assert.ok(spoken.at(-1)!.speakerConfidence < 0.7)
-  for (const { speakerConfidence } of spoken.slice(0, -2)) assert.ok(speakerConfidence > 0.85)
+  const clusteredWords = diarizeTalks([{ ...own, windows }])
+  assert.ok(clusteredWords.at(-1)!.speakerConfidence < 0.7)
+  for (const { speakerConfidence } of clusteredWords.slice(0, -2))
+    assert.ok(speakerConfidence > 0.85)
 })
 
 test('no word is lost or changed, and utterances are in order of time', () => {
@@ -159,22 +167,22 @@ test('no word is lost or changed, and utterances are in order of time', () => {
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 3 }), fc.nat(4), (texts, exact) => {
       const talks = texts.map((text, seed) => talk(text, { seed }))
-      const spoken = diarizeTalks(talks, { exact })
+      const clusteredWords = diarizeTalks(talks, { exact })
       for (const [channel, { words }] of talks.entries()) {
-        const own = spoken.filter((utterance) => utterance.channel === channel)
+        const own = clusteredWords.filter((utterance) => utterance.channel === channel)
         assert.deepEqual(
           own.flatMap((utterance) => utterance.words),
           words,
         )
       }
-      const starts = spoken.map(({ words }) => words[0]!.start)
+      const starts = clusteredWords.map(({ words }) => words[0]!.start)
       assert.deepEqual(
         starts,
         starts.toSorted((a, b) => a - b),
       )
       assert.deepEqual(
-        [...new Set(spoken.map(({ speaker }) => speaker))],
-        [...new Set(spoken.map(({ speaker }) => speaker))].toSorted((a, b) => a - b),
+        [...new Set(clusteredWords.map(({ speaker }) => speaker))],
+        [...new Set(clusteredWords.map(({ speaker }) => speaker))].toSorted((a, b) => a - b),
       )
     }),
     { numRuns: 40, seed: 7 },

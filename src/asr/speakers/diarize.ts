@@ -1,7 +1,7 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { cutUtterances } from '../../transcript/utterances.ts'
 import type { SpeakerCounts, SpeakerUtterance } from '../speech-engine.ts'
-import { inSameRoom } from './assignment/same-room.ts'
+import { isSameRoom } from './assignment/same-room.ts'
 import { assignWords } from './assignment/word-speakers.ts'
 import { findSpeakers } from './clustering/find-speakers.ts'
 import { chooseSpeakerCounts } from './clustering/speaker-counts.ts'
@@ -11,9 +11,9 @@ import type { EmbeddedWindow } from './embedding/embedder.ts'
 export type ChannelWindows = { channel: number; windows: readonly EmbeddedWindow[] }
 
 /** A word with its speaker; `voice` is numbered within the channel. */
-type SpokenWord = { word: Word; language: string; voice: number; margin: number }
+type SpeakerWord = { word: Word; language: string; cluster: number; margin: number }
 /** The words of one channel, in order of time. */
-export type ChannelWords = { channel: number; spoken: SpokenWord[] }
+export type ChannelWords = { channel: number; clusteredWords: SpeakerWord[] }
 
 /**
  * Assigns a speaker to each word: utterances are cut again so that each has one speaker, and
@@ -24,30 +24,30 @@ export type ChannelWords = { channel: number; spoken: SpokenWord[] }
  */
 export function diarize(
   transcript: Transcript,
-  { voices, counts }: { voices: readonly ChannelWindows[]; counts: SpeakerCounts },
+  { embeddings, counts }: { embeddings: readonly ChannelWindows[]; counts: SpeakerCounts },
 ): SpeakerUtterance[] {
   const channels = splitChannels(transcript)
-  const windows = channels.map(({ channel }) => windowsOf(voices, channel))
-  const texts = channels.map(({ spoken }) => spoken.map(({ word }) => word))
-  const oneRoom = channels.length > 1 && inSameRoom(texts)
-  const directions = oneRoom ? hearRoom(windows, counts) : hearApart(windows, counts)
-  for (const [i, { spoken }] of channels.entries()) {
+  const windows = channels.map(({ channel }) => windowsOf(embeddings, channel))
+  const texts = channels.map(({ clusteredWords }) => clusteredWords.map(({ word }) => word))
+  const oneRoom = channels.length > 1 && isSameRoom(texts)
+  const directions = oneRoom ? diarizeOneRoom(windows, counts) : diarizeApart(windows, counts)
+  for (const [i, { clusteredWords }] of channels.entries()) {
     const own = assignWords(texts[i]!, { windows: windows[i]!, directions: directions[i]! })
-    for (const [at, word] of spoken.entries()) {
-      word.voice = own.voices[at]!
+    for (const [at, word] of clusteredWords.entries()) {
+      word.cluster = own.speakerOf[at]!
       word.margin = own.margins[at]!
     }
   }
   return numberSpeakers(channels.flatMap(cutTurns), { acrossChannels: oneRoom })
 }
 
-type ChannelVoices = readonly Float32Array[][]
+type ChannelEmbeddings = readonly Float32Array[][]
 
 /** Finds the speakers of each channel, which are different on each. */
-function hearApart(
+function diarizeApart(
   channels: readonly (readonly EmbeddedWindow[])[],
   counts: SpeakerCounts,
-): ChannelVoices {
+): ChannelEmbeddings {
   const found = channels.map(findSpeakers)
   const isCall = channels.length > 1
   const start = found.map(({ count }) => (isCall ? Math.min(1, count) : count))
@@ -56,10 +56,10 @@ function hearApart(
 }
 
 /** Finds the speakers of a room, the same on each channel: in all channels together. */
-function hearRoom(
+function diarizeOneRoom(
   channels: readonly (readonly EmbeddedWindow[])[],
   counts: SpeakerCounts,
-): ChannelVoices {
+): ChannelEmbeddings {
   const found = findSpeakers(layBehind(channels))
   const [count] = chooseSpeakerCounts([found], { start: [found.count], counts })
   return channels.map(() => found.directions(count!))
@@ -84,35 +84,35 @@ function layBehind(channels: readonly (readonly EmbeddedWindow[])[]): EmbeddedWi
 export function splitChannels({ utterances }: Transcript): ChannelWords[] {
   const channels = new Map<number, ChannelWords>()
   for (const { channel, language, words } of utterances) {
-    const own = channels.get(channel) ?? { channel, spoken: [] }
+    const own = channels.get(channel) ?? { channel, clusteredWords: [] }
     channels.set(channel, own)
-    own.spoken.push(...words.map((word) => ({ word, language, voice: 0, margin: 0 })))
+    own.clusteredWords.push(...words.map((word) => ({ word, language, cluster: 0, margin: 0 })))
   }
   return [...channels.values()].sort((a, b) => a.channel - b.channel)
 }
 
-function windowsOf(voices: readonly ChannelWindows[], channel: number): EmbeddedWindow[] {
-  const own = voices.find((voice) => voice.channel === channel)?.windows ?? []
+function windowsOf(embeddings: readonly ChannelWindows[], channel: number): EmbeddedWindow[] {
+  const own = embeddings.find((cluster) => cluster.channel === channel)?.windows ?? []
   return own.toSorted((a, b) => a.start - b.start || a.end - b.end)
 }
 
 /** What one speaker of a channel says without a pause. */
-export type Turn = { utterance: Utterance; voice: number; confidence: number }
+export type Turn = { utterance: Utterance; cluster: number; confidence: number }
 
 /** Cuts the utterances of one channel: runs of words of one speaker and language, cut at pauses. */
-export function cutTurns({ channel, spoken }: ChannelWords): Turn[] {
-  const runs: SpokenWord[][] = []
-  for (const word of spoken) {
+export function cutTurns({ channel, clusteredWords }: ChannelWords): Turn[] {
+  const runs: SpeakerWord[][] = []
+  for (const word of clusteredWords) {
     const last = runs.at(-1)?.at(-1)
-    if (!last || last.voice !== word.voice || last.language !== word.language) runs.push([])
+    if (!last || last.cluster !== word.cluster || last.language !== word.language) runs.push([])
     runs.at(-1)!.push(word)
   }
   return runs.flatMap((run) => {
-    const { language, voice } = run[0]!
+    const { language, cluster } = run[0]!
     const words = run.map(({ word }) => word)
     const margins = new Map(run.map(({ word, margin }) => [word, margin]))
     return cutUtterances(words, { channel, language }).map((utterance) => {
-      return { utterance, voice, confidence: confidenceIn(utterance.words, margins) }
+      return { utterance, cluster, confidence: confidenceIn(utterance.words, margins) }
     })
   })
 }
@@ -150,8 +150,8 @@ export function numberSpeakers(
     return a.words[0]!.start - b.words[0]!.start || a.channel - b.channel
   })
   const numbers = new Map<string, number>()
-  return sorted.map(({ utterance, voice, confidence }) => {
-    const key = acrossChannels ? `${voice}` : `${utterance.channel}:${voice}`
+  return sorted.map(({ utterance, cluster, confidence }) => {
+    const key = acrossChannels ? `${cluster}` : `${utterance.channel}:${cluster}`
     if (!numbers.has(key)) numbers.set(key, numbers.size)
     return { ...utterance, speaker: numbers.get(key)!, speakerConfidence: confidence }
   })

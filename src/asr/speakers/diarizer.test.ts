@@ -16,10 +16,10 @@ test('voices that were heard by different models are not compared', () => {
     return file
   })
   const task = { transcript: { utterances: [] }, counts: {} }
-  const { tellApart } = createDiarizer()
-  assert.throws(() => tellApart({ ...task, voices: [{ channel: 0, files }] }), {
+  const { findSpeakers } = createDiarizer()
+  assert.throws(() => findSpeakers({ ...task, embeddings: [{ channel: 0, files }] }), {
     code: 'storage_unreadable',
     message: /heard by different models/,
   })
-  assert.deepEqual(tellApart({ ...task, voices: [{ channel: 0, files: [files[0]!] }] }), [])
+  assert.deepEqual(findSpeakers({ ...task, embeddings: [{ channel: 0, files: [files[0]!] }] }), [])
 })

@@ -24,42 +24,42 @@ export type EmbedTask = {
 
 /** Embeds and diarizes speakers, for one task of the worker after the other. */
 export type Diarizer = {
-  hear(task: EmbedTask, signal: AbortSignal): Promise<null>
-  tellApart(task: SpeakerTask): SpeakerUtterance[]
+  embed(task: EmbedTask, signal: AbortSignal): Promise<null>
+  findSpeakers(task: SpeakerTask): SpeakerUtterance[]
 }
 
 /** Loads the model with the first task: most jobs need none. */
 export function createDiarizer(): Diarizer {
-  let opened: { id: string; voices: Promise<SpeakerModel> } | undefined
+  let opened: { id: string; embeddings: Promise<SpeakerModel> } | undefined
   return {
-    async hear({ model, to, ...where }, signal) {
-      if (opened?.id !== model.id) opened = { id: model.id, voices: openSpeakerModel(model) }
-      const voices = await opened.voices.catch((error) => {
+    async embed({ model, to, ...where }, signal) {
+      if (opened?.id !== model.id) opened = { id: model.id, embeddings: openSpeakerModel(model) }
+      const embeddings = await opened.embeddings.catch((error) => {
         opened = undefined
         throw error
       })
-      writeEmbeddings(to, await voices({ ...where, signal }))
+      writeEmbeddings(to, await embeddings({ ...where, signal }))
       return null
     },
-    tellApart({ transcript, voices, counts }) {
-      const heard = voices.map(({ channel, files }) => ({
+    findSpeakers({ transcript, embeddings, counts }) {
+      const embedded = embeddings.map(({ channel, files }) => ({
         channel,
         parts: files.map(readEmbeddings),
       }))
-      requireOneModel(heard.flatMap(({ parts }) => parts))
-      if (heard.some(({ parts }) => parts.some((part) => 'turns' in part))) {
-        const turns = heard.map(({ channel, parts }) => {
+      requireOneModel(embedded.flatMap(({ parts }) => parts))
+      if (embedded.some(({ parts }) => parts.some((part) => 'turns' in part))) {
+        const turns = embedded.map(({ channel, parts }) => {
           return { channel, turns: parts.flatMap((part) => ('turns' in part ? part.turns : [])) }
         })
         return diarizeByTurns(transcript, turns)
       }
-      const windows = heard.map(({ channel, parts }) => {
+      const windows = embedded.map(({ channel, parts }) => {
         return {
           channel,
           windows: parts.flatMap((part) => ('windows' in part ? part.windows : [])),
         }
       })
-      return diarize(transcript, { voices: windows, counts })
+      return diarize(transcript, { embeddings: windows, counts })
     },
   }
 }

@@ -24,26 +24,29 @@ function noise(seed: number): Float64Array {
   })
 }
 
-function directionOf(voice: string): Float64Array {
-  return noise(1000 + voice.charCodeAt(0))
+function directionOf(speaker: string): Float64Array {
+  return noise(1000 + speaker.charCodeAt(0))
 }
 
 /**
  * The embedding of a window in which each speaker has a share; equal seeds give equal embeddings.
  */
 export function embeddingOf(shares: Record<string, number>, seed: number): Float32Array {
-  const parts = Object.entries(shares).map(([voice, share]) => ({ share, at: directionOf(voice) }))
+  const parts = Object.entries(shares).map(([speaker, share]) => ({
+    share,
+    at: directionOf(speaker),
+  }))
   const [common, chance] = [noise(1), noise(10_000 + seed)]
   const sum = Float64Array.from(common, (x, d) => {
-    const voices = parts.reduce((total, { share, at }) => total + share * at[d]!, 0)
-    return COMMON * x + VOICE * voices + NOISE * chance[d]!
+    const embeddings = parts.reduce((total, { share, at }) => total + share * at[d]!, 0)
+    return COMMON * x + VOICE * embeddings + NOISE * chance[d]!
   })
   const length = Math.hypot(...sum)
   return Float32Array.from(sum, (x) => x / length)
 }
 
 /** Words of one channel, their speakers, and their windows. */
-export type Talk = { words: Word[]; said: string; windows: EmbeddedWindow[] }
+export type Talk = { words: Word[]; spokenText: string; windows: EmbeddedWindow[] }
 
 /**
  * A talk in letters: each is a word of 0.3 s by the speaker of that name, followed by 0.1 s; a
@@ -65,7 +68,7 @@ export function talk(letters: string, { seed = 0 }: { seed?: number } = {}): Tal
   const windows = regions.flatMap((region) => layWindows(region, diarizationGrid))
   return {
     words,
-    said: words.map(({ text }) => text[0]).join(''),
+    spokenText: words.map(({ text }) => text[0]).join(''),
     windows: windows.map((window, i) => {
       return { ...window, embedding: embeddingOf(sharesIn(window, words), seed * 100_000 + i) }
     }),
@@ -82,12 +85,12 @@ function sharesIn({ start, end }: { start: number; end: number }, words: readonl
     shares[word.text[0]!] = (shares[word.text[0]!] ?? 0) + shared
     total += shared
   }
-  for (const voice of Object.keys(shares)) shares[voice]! /= total
+  for (const speaker of Object.keys(shares)) shares[speaker]! /= total
   return shares
 }
 
 /** Speakers as letters in order of first appearance: 0, 1, 0 becomes `aba`. */
-export function inLetters(voices: readonly number[]): string {
-  const order = [...new Set(voices)]
-  return voices.map((voice) => String.fromCharCode(97 + order.indexOf(voice))).join('')
+export function inLetters(embeddings: readonly number[]): string {
+  const order = [...new Set(embeddings)]
+  return embeddings.map((speaker) => String.fromCharCode(97 + order.indexOf(speaker))).join('')
 }

@@ -15,7 +15,7 @@ import type { RecognizedSegment, Segment, SpeakerTask, SpeakerUtterance } from '
  * What a worker process is for, hence which models it loads. `turns` runs a library that may end
  * its process.
  */
-export type WorkerRole = 'batch' | 'live' | 'listen' | 'turns'
+export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization'
 
 /**
  * Work for a worker process. Audio is passed as a path: the worker reads only the part it needs.
@@ -23,9 +23,9 @@ export type WorkerRole = 'batch' | 'live' | 'listen' | 'turns'
 export type Task =
   | { kind: 'detect'; path: string; start: number; end: number }
   | { kind: 'recognize'; path: string; segments: readonly Segment[]; language: string | undefined }
-  | ({ kind: 'voices' } & EmbedTask)
+  | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
-  | { kind: 'listen'; sound: LiveAudio; request: DetectRequest }
+  | { kind: 'vad'; audio: LiveAudio; request: DetectRequest }
   | { kind: 'final'; utterance: LiveUtterance; wantsSpeaker: boolean }
   | { kind: 'partial'; utterance: LiveUtterance; draft: readonly number[]; isFirst: boolean }
   | { kind: 'measure'; partialInterval: number }
@@ -36,9 +36,9 @@ export type TaskResult = {
   /** Speech probability per frame of 512 samples. */
   detect: Float32Array
   recognize: RecognizedSegment[]
-  voices: null
+  embed: null
   speakers: SpeakerUtterance[]
-  listen: SpeechFrames
+  vad: SpeechFrames
   final: Final
   partial: Partial
   measure: LiveCosts

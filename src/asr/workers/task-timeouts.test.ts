@@ -12,7 +12,7 @@ test('patience grows with the audio of all segments', () => {
 })
 
 test('patience for speakers grows with the speech of all channels', () => {
-  const spoken = (channel: number, seconds: number) => {
+  const clusteredWords = (channel: number, seconds: number) => {
     const words = [1, seconds + 0.5].map((start) => ({
       text: 'a',
       start,
@@ -22,6 +22,9 @@ test('patience for speakers grows with the speech of all channels', () => {
     return { channel, language: 'en', words }
   }
   assert.equal(speakersTimeoutFor({ utterances: [] }), 60)
-  assert.equal(speakersTimeoutFor({ utterances: [spoken(0, 100), spoken(1, 200)] }), 90)
-  assert.equal(speakersTimeoutFor({ utterances: [{ ...spoken(0, 9), words: [] }] }), 60)
+  assert.equal(
+    speakersTimeoutFor({ utterances: [clusteredWords(0, 100), clusteredWords(1, 200)] }),
+    90,
+  )
+  assert.equal(speakersTimeoutFor({ utterances: [{ ...clusteredWords(0, 9), words: [] }] }), 60)
 })

@@ -35,75 +35,75 @@ type Perform = (task: Task, signal: AbortSignal) => Promise<TaskResult[Task['kin
 
 /** Loads the models of the role, and returns the function that runs its tasks. */
 async function load(): Promise<Perform> {
-  if (role === 'turns') return hearTurns(createDiarizer())
+  if (role === 'diarization') return performDiarization(createDiarizer())
   const files = embeddedModels(folder)
   const detector = await loadVoiceDetector(files.voiceDetector)
-  if (role === 'listen') return listen(createLiveVad(detector), detector)
-  const ears = { detector, recognizer: await createMoonshine(files.moonshineBase, 'base') }
-  if (role === 'batch') return hearBatches(ears, createDiarizer())
-  return hearLive(ears, await createMoonshine(files.moonshineTiny, 'tiny'))
+  if (role === 'vad') return listen(createLiveVad(detector), detector)
+  const models = { detector, recognizer: await createMoonshine(files.moonshineBase, 'base') }
+  if (role === 'batch') return performBatches(models, createDiarizer())
+  return performLive(models, await createMoonshine(files.moonshineTiny, 'tiny'))
 }
 
-function hearTurns(voices: Diarizer): Perform {
+function performDiarization(diarizer: Diarizer): Perform {
   return async (task, signal) => {
-    if (task.kind === 'voices') return voices.hear(task, signal)
+    if (task.kind === 'embed') return diarizer.embed(task, signal)
     throw new TypeError(`not a task for turns: ${task.kind}`)
   }
 }
 
-function hearBatches(ears: RecognitionModels, voices: Diarizer): Perform {
+function performBatches(models: RecognitionModels, diarizer: Diarizer): Perform {
   return async (task, signal) => {
     switch (task.kind) {
       case 'detect':
-        return detect(ears, task)
+        return detect(models, task)
       case 'recognize':
-        return recognize(ears, task, signal)
-      case 'voices':
-        return voices.hear(task, signal)
+        return recognize(models, task, signal)
+      case 'embed':
+        return diarizer.embed(task, signal)
       case 'speakers':
-        return voices.tellApart(task)
+        return diarizer.findSpeakers(task)
       case 'check':
-        return check(ears, signal)
+        return check(models, signal)
       default:
         throw new TypeError(`not a task for batches: ${task.kind}`)
     }
   }
 }
 
-function hearLive(ears: LiveWorkerEars, partials: Recognizer): Perform {
+function performLive(models: LiveModels, partials: Recognizer): Perform {
   // Always the built-in model: live speakers are assigned while others wait, by a threshold tuned
   // for it.
-  const hearVoice = createUtteranceEmbedder(() => {
+  const embedUtterance = createUtteranceEmbedder(() => {
     return openTelephoneEmbedder({ modelPath: telephoneModelPath })
   })
   return async (task, signal) => {
     switch (task.kind) {
       case 'final': {
         const { utterance, wantsSpeaker } = task
-        const final = await recognizeFinal(ears, utterance, signal)
+        const final = await recognizeFinal(models, utterance, signal)
         if (!wantsSpeaker || final.words.length === 0) return final
-        return { ...final, ...(await hearVoice(utterance, final.words, signal)) }
+        return { ...final, ...(await embedUtterance(utterance, final.words, signal)) }
       }
       case 'partial':
         return recognizePartial(partials, task, signal)
       case 'measure':
-        return measureCosts({ ...ears, partials }, task)
+        return measureCosts({ ...models, partials }, task)
       case 'check':
         await partials.recognizeOpen(new Float32Array(SAMPLE_RATE), { draft: [], signal })
-        return check(ears, signal)
+        return check(models, signal)
       default:
         throw new TypeError(`not a task for live recognition: ${task.kind}`)
     }
   }
 }
 
-type LiveWorkerEars = { detector: VoiceDetector; recognizer: Recognizer }
+type LiveModels = { detector: VoiceDetector; recognizer: Recognizer }
 
-function listen(listener: LiveVad, detector: VoiceDetector): Perform {
+function listen(vad: LiveVad, detector: VoiceDetector): Perform {
   return async (task) => {
     switch (task.kind) {
-      case 'listen':
-        return listener.listen(task.sound, task.request)
+      case 'vad':
+        return vad.listen(task.audio, task.request)
       case 'check':
         await detector.detect(new Float32Array(SAMPLE_RATE))
         return null
@@ -113,8 +113,8 @@ function listen(listener: LiveVad, detector: VoiceDetector): Perform {
   }
 }
 
-async function check(ears: RecognitionModels, signal: AbortSignal): Promise<null> {
-  await recognizeWithRepair(ears, [new Float32Array(SAMPLE_RATE)], signal)
+async function check(models: RecognitionModels, signal: AbortSignal): Promise<null> {
+  await recognizeWithRepair(models, [new Float32Array(SAMPLE_RATE)], signal)
   return null
 }
 
@@ -134,15 +134,15 @@ type DetectTask = Extract<Task, { kind: 'detect' }>
 type RecognizeTask = Extract<Task, { kind: 'recognize' }>
 
 async function recognize(
-  ears: RecognitionModels,
+  models: RecognitionModels,
   task: RecognizeTask,
   signal: AbortSignal,
 ): Promise<RecognizedSegment[]> {
   const pieces = task.segments.map(({ start, end }) => {
     return normalizeLevel(readSamples(task.path, start, end))
   })
-  const heard = await recognizeWithRepair(ears, pieces, signal)
-  return heard.map(({ words, language, uncovered, warnings }, i) => {
+  const recognized = await recognizeWithRepair(models, pieces, signal)
+  return recognized.map(({ words, language, uncovered, warnings }, i) => {
     const segment = task.segments[i]!
     const offset = segment.start / SAMPLE_RATE
     const moved = words.map((word) => ({

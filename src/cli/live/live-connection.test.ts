@@ -85,12 +85,12 @@ test('with much that is not acknowledged, who sends waits for an ack', async (t)
   const server = await coming
   const megabyte = Buffer.alloc(2 ** 20)
   for (let i = 0; i < 7; i++) await live.send(megabyte)
-  let hasRoom = false
+  let hasSpace = false
   const eighth = live.send(megabyte).then(() => {
-    hasRoom = true
+    hasSpace = true
   })
   await server.frames(16)
-  assert.equal(hasRoom, false)
+  assert.equal(hasSpace, false)
   server.ack(1)
   await eighth
   live.close()

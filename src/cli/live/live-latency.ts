@@ -76,7 +76,7 @@ export function createLatencyWatch(
     if (from !== undefined) into.push(at - from)
   }
 
-  function heard(message: Extract<LiveMessage, { type: 'transcript' }>, at: number): void {
+  function recognized(message: Extract<LiveMessage, { type: 'transcript' }>, at: number): void {
     const { is_final, utterance } = message.data
     const speech = speeches.get(utterance.channel)
     if (!speech || utterance.text === '') return
@@ -113,7 +113,7 @@ export function createLatencyWatch(
           return
         }
         case 'transcript':
-          heard(message, at)
+          recognized(message, at)
       }
     },
   }

@@ -81,14 +81,14 @@ export async function* record(
 async function endOf(
   child: ChildProcessByStdio<null, Readable, Readable>,
 ): Promise<string | undefined> {
-  let said = ''
+  let printed = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-1000)
+    printed = (printed + text).slice(-1000)
   })
   try {
     const [code, signal] = await once(child, 'close')
     if (code === 0) return undefined
-    return said.trim() || `${child.spawnfile} ended with ${code ?? signal}`
+    return printed.trim() || `${child.spawnfile} ended with ${code ?? signal}`
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

@@ -17,7 +17,7 @@ function openScreen({ isTTY = false, columns = 80, channels = 1, writesFinals = 
   }
 }
 
-function said(
+function printed(
   text: string,
   { id = '00_00000000', is_final = false, start = 65.2, channel = 0 } = {},
 ) {
@@ -27,34 +27,34 @@ function said(
 
 test('without a terminal only the text of finals is written', () => {
   const { screen, written } = openScreen()
-  screen.show(said(' Good'))
-  screen.show(said(' Good morning.', { is_final: true }))
-  screen.show(said('', { is_final: true }))
+  screen.show(printed(' Good'))
+  screen.show(printed(' Good morning.', { is_final: true }))
+  screen.show(printed('', { is_final: true }))
   assert.deepEqual(written(), { stdout: 'Good morning.\n', stderr: '' })
 })
 
 test('on a terminal a partial is dim and written over, a final stays with its time', () => {
   const { screen, written } = openScreen({ isTTY: true })
-  screen.show(said(' Good'))
+  screen.show(printed(' Good'))
   assert.equal(written().stderr, `${CLEAR}\u001b[2m1:05  Good\u001b[22m`)
-  screen.show(said(' Good morning.', { is_final: true }))
+  screen.show(printed(' Good morning.', { is_final: true }))
   assert.deepEqual(written(), { stdout: '1:05  Good morning.\n', stderr: CLEAR + CLEAR })
 })
 
 test('a partial that does not fit shows its newest words', () => {
   const { screen, written } = openScreen({ isTTY: true, columns: 24 })
-  screen.show(said(' Four score and seven years ago'))
+  screen.show(printed(' Four score and seven years ago'))
   assert.equal(written().stderr, `${CLEAR}\u001b[2m1:05  … seven years ago\u001b[22m`)
-  screen.show(said(' Hi', { start: 3605 }))
+  screen.show(printed(' Hi', { start: 3605 }))
   assert.equal(written().stderr, `${CLEAR}\u001b[2m1:00:05  Hi\u001b[22m`)
 })
 
 test('with several channels each line names its own, and an open one comes back after a final', () => {
   const { screen, written } = openScreen({ isTTY: true, channels: 2 })
-  screen.show(said(' Good', { channel: 1, id: '01_00000000' }))
-  screen.show(said(' Hello'))
+  screen.show(printed(' Good', { channel: 1, id: '01_00000000' }))
+  screen.show(printed(' Hello'))
   written()
-  screen.show(said(' Hello.', { is_final: true }))
+  screen.show(printed(' Hello.', { is_final: true }))
   assert.deepEqual(written(), {
     stdout: '1:05  channel 0: Hello.\n',
     stderr: `${CLEAR}${CLEAR}\u001b[2m1:05  channel 1: Good\u001b[22m`,
@@ -63,9 +63,9 @@ test('with several channels each line names its own, and an open one comes back 
 
 test('lines about the session go to stderr, and what a stranger sends does not steer the terminal', () => {
   const { screen, written } = openScreen({ isTTY: true, writesFinals: false })
-  screen.show(said(' a\u001b[31mb'))
+  screen.show(printed(' a\u001b[31mb'))
   screen.say('connection lost')
-  screen.show(said(' ab', { is_final: true }))
+  screen.show(printed(' ab', { is_final: true }))
   const { stdout, stderr } = written()
   assert.ok(stderr.includes(`1:05  a?[31mb`))
   assert.ok(stderr.includes(`${CLEAR}connection lost\n${CLEAR}\u001b[2m1:05`))

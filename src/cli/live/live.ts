@@ -56,33 +56,33 @@ export const liveCommand: Command = {
     const progress = createProgress(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
     if (options.source.kind === 'file') progress.show(options.name, { stage: 'decode' })
-    await using sound = await openAudio(options.source, terminal)
+    await using audio = await openAudio(options.source, terminal)
     progress.end(options.name)
     await using connected = await connectServer(server, { terminal, progress, live: true })
     terminal.signal.throwIfAborted()
-    return await stream({ options, sound, server: connected, terminal })
+    return await stream({ options, audio, server: connected, terminal })
   },
 }
 
 type Streaming = {
   options: LiveOptions
-  sound: LiveAudioSource
+  audio: LiveAudioSource
   server: ServerConnection
   terminal: Terminal
 }
 
-async function stream({ options, sound, server, terminal }: Streaming): Promise<number> {
+async function stream({ options, audio, server, terminal }: Streaming): Promise<number> {
   const { format, output, name } = options
   const isWatched = output !== undefined && terminal.stdout.isTTY === true
   const writesFinals = isWatched || (format === 'txt' && output === undefined)
-  const screen = createLiveScreen(terminal, { channels: sound.format.channels, writesFinals })
-  const session = await server.client.createLive(paramsOf(options, sound.format))
-  const watch = createLatencyWatch(bytesPerSecond(sound.format))
-  const heard = createHeard(screen)
+  const screen = createLiveScreen(terminal, { channels: audio.format.channels, writesFinals })
+  const session = await server.client.createLive(paramsOf(options, audio.format))
+  const watch = createLatencyWatch(bytesPerSecond(audio.format))
+  const recognized = createRecognized(screen)
   const live = connectLive(session.url, {
     onMessage(message, at) {
       watch.received(message, at)
-      heard.add(message)
+      recognized.add(message)
     },
     onLost: (code) => screen.say(`connection lost (${code}), trying again`),
   })
@@ -93,7 +93,7 @@ async function stream({ options, sound, server, terminal }: Streaming): Promise<
 
   let sent = 0
   try {
-    for await (const chunk of sound.chunks(stop)) {
+    for await (const chunk of audio.chunks(stop)) {
       if (stop.aborted) break
       sent += chunk.length
       watch.given(sent, performance.now())
@@ -106,7 +106,7 @@ async function stream({ options, sound, server, terminal }: Streaming): Promise<
     screen.clear()
   }
   const end = await live.ended
-  const result = await heard.result(async () => {
+  const result = await recognized.result(async () => {
     return end.code === 1006 ? null : (await server.uninterrupted.findLive(session.id)).result
   })
   const problem = problemOf(end)
@@ -114,7 +114,7 @@ async function stream({ options, sound, server, terminal }: Streaming): Promise<
   if (result) await deliver(result, { options, screen, terminal })
   const isAtItsPace = options.source.kind !== 'file' || !options.source.isFast
   terminal.stderr.write(
-    summary(watch.latencies, { seconds: sent / bytesPerSecond(sound.format), isAtItsPace }),
+    summary(watch.latencies, { seconds: sent / bytesPerSecond(audio.format), isAtItsPace }),
   )
   if (problem || !result) return 1
   // A speaker ends with Ctrl-C; an interrupted file is incomplete.
@@ -147,7 +147,7 @@ function paramsOf(options: LiveOptions, format: LiveFormat): Record<string, unkn
 }
 
 /** Collects the messages of the session. */
-function createHeard(screen: LiveScreen) {
+function createRecognized(screen: LiveScreen) {
   const finals = new Set<string>()
   let last: ApiResult | undefined
 

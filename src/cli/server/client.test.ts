@@ -8,8 +8,8 @@ import test, { type TestContext } from 'node:test'
 import { createClient, RequestError } from './client.ts'
 
 /** Creates a client of a server that answers as `listener` does. */
-async function clientOf(listener: RequestListener, t: TestContext) {
-  const server = createServer(listener).listen(0, '127.0.0.1')
+async function clientOf(vad: RequestListener, t: TestContext) {
+  const server = createServer(vad).listen(0, '127.0.0.1')
   t.after(() => server.close())
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -57,7 +57,7 @@ export type Client = ReturnType<typeof createClient>
 
 /** Creates a client of one server. Every call ends when `signal` aborts. */
 export function createClient(server: Server, signal: AbortSignal) {
-  const { json, ask, once } = createTransport(server, signal)
+  const { json, request, once } = createTransport(server, signal)
   const jobUrl = (id: string) => `/v2/pre-recorded/${encodeURIComponent(id)}`
   return {
     /**
@@ -73,7 +73,7 @@ export function createClient(server: Server, signal: AbortSignal) {
     /** Stores a recording and resolves to the `audio_url` for a job. */
     async upload({ filename, open }: Upload): Promise<string> {
       const boundary = `steno-${crypto.randomUUID()}`
-      const response = await ask('/v2/upload', async () => ({
+      const response = await request('/v2/upload', async () => ({
         method: 'POST',
         headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
         body: ReadableStream.from(writeForm({ filename, body: await open() }, boundary)),
@@ -159,7 +159,11 @@ function createTransport({ url, key, header }: Server, signal: AbortSignal) {
    * happened. A patient one is also retried while the server is unreachable: a job outlives a
    * restart.
    */
-  async function ask(path: string, init: () => Promise<Init>, { patient = false }: Timeout = {}) {
+  async function request(
+    path: string,
+    init: () => Promise<Init>,
+    { patient = false }: Timeout = {},
+  ) {
     for (const seconds of RETRY_AFTER) {
       const response = await once(path, await init()).catch((error: unknown) => {
         if (!patient || signal.aborted) throw error
@@ -167,17 +171,17 @@ function createTransport({ url, key, header }: Server, signal: AbortSignal) {
       const busy = response?.status === 429 || response?.status === 503
       if (response && !busy) return response
       await response?.body?.cancel()
-      const wished = Number(response?.headers.get('retry-after')) || 0
-      await sleep(Math.max(seconds, Math.min(wished, 30)) * 1000, undefined, { signal })
+      const requested = Number(response?.headers.get('retry-after')) || 0
+      await sleep(Math.max(seconds, Math.min(requested, 30)) * 1000, undefined, { signal })
     }
     return once(path, await init())
   }
 
   async function json<T>(path: string, init: Init = {}, options?: Timeout): Promise<T> {
-    return readJson<T>(await ask(path, async () => init, options))
+    return readJson<T>(await request(path, async () => init, options))
   }
 
-  return { json, ask, once }
+  return { json, request, once }
 }
 
 async function readJson<T>(response: Response): Promise<T> {

@@ -49,7 +49,7 @@ export async function serve(
   // Runs before the data folder is created: a failed start leaves nothing behind.
   await tryListening(config.http).catch((error) => refuseAddress(config, error))
   await requireDataFolder(config)
-  endOnSurprise(log)
+  exitOnUncaught(log)
   const app = await createApp(config, { log, signal, ...given }).catch((error) => {
     // The signal stopped a migration. All other starts continue to their end, which closes what
     // they opened.
@@ -76,7 +76,7 @@ export async function serve(
  * Exits on an unexpected error, which leaves the server in an unknown state: it logs the error and
  * ends. The supervisor starts another process, which resumes all accepted work, as after any crash.
  */
-function endOnSurprise(log: Log): void {
+function exitOnUncaught(log: Log): void {
   process.on('uncaughtException', (error, origin) => {
     log.fatal({ err: error, origin }, 'unexpected failure, the server ends')
     process.exit(1)

@@ -4,13 +4,13 @@ import type { Config } from '../../config.ts'
 /** A recording that ships with the project, for a first try. */
 export const SAMPLE = fileURLToPath(new URL('../../../test/fixtures/jfk.flac', import.meta.url))
 
-type Welcome = { url: string; key: string | undefined; config: Config }
+type StartMessage = { url: string; key: string | undefined; config: Config }
 
 /**
  * Returns the text that `steno serve` prints once it listens: the address, the key or how to get
  * one, and a first request.
  */
-export function startMessage({ url, key, config }: Welcome): string {
+export function startMessage({ url, key, config }: StartMessage): string {
   const header = config.http.authHeaderNames[0]!
   return `Steno listens on ${url}
 

@@ -83,11 +83,11 @@ test('txt has what add-ons found below it', () => {
 })
 
 test('txt names the speakers where they were told apart, on whatever channel', () => {
-  const said = result([
+  const spokenText = result([
     [0, 'Good day.'],
     [1, 'Hello.'],
   ])
-  const { utterances } = said.transcription
-  said.transcription.utterances = utterances.map((own, i) => ({ ...own, speaker: 1 - i }))
-  assert.equal(formatResult(said, 'txt'), 'speaker 1: Good day.\nspeaker 0: Hello.\n')
+  const { utterances } = spokenText.transcription
+  spokenText.transcription.utterances = utterances.map((own, i) => ({ ...own, speaker: 1 - i }))
+  assert.equal(formatResult(spokenText, 'txt'), 'speaker 1: Good day.\nspeaker 0: Hello.\n')
 })

@@ -10,8 +10,8 @@ test('options that are not given ask for nothing', async () => {
 })
 
 test('each option asks for its add-on', async () => {
-  const asked = { sentences: true, punctuation: true, entities: true, sentiment: true }
-  assert.deepEqual(await readJobParams({ ...asked, language: 'en' }, txt), {
+  const requested = { sentences: true, punctuation: true, entities: true, sentiment: true }
+  assert.deepEqual(await readJobParams({ ...requested, language: 'en' }, txt), {
     language_config: { languages: ['en'] },
     sentences: true,
     punctuation_enhanced: true,

@@ -123,8 +123,8 @@ export async function readJobParams(
 }
 
 function readSubtitles(values: Values, format: Format): Record<string, unknown> {
-  const asked = readSubtitleFormats(values.subtitles)
-  const formats = subtitleFormats.filter((name) => name === format || asked.includes(name))
+  const requested = readSubtitleFormats(values.subtitles)
+  const formats = subtitleFormats.filter((name) => name === format || requested.includes(name))
   const style = values['subtitle-style']
   if (formats.length === 0) {
     if (style === undefined) return {}

@@ -98,7 +98,7 @@ async function resend(args: string[], terminal: Terminal): Promise<number> {
   }
   let failed = 0
   for (const id of positionals) {
-    const told = await client.resendDelivery(id).then(
+    const reported = await client.resendDelivery(id).then(
       () => 'to be sent again',
       (error: RequestError) => {
         terminal.signal.throwIfAborted()
@@ -106,7 +106,7 @@ async function resend(args: string[], terminal: Terminal): Promise<number> {
         return error.message
       },
     )
-    terminal.stderr.write(`${id}: ${told}\n`)
+    terminal.stderr.write(`${id}: ${reported}\n`)
   }
   return failed > 0 ? 1 : 0
 }

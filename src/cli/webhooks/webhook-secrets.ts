@@ -35,9 +35,9 @@ export async function addWebhook(args: string[], terminal: Terminal): Promise<nu
     await addSecret({ sql }, { account, endpointId, secret, at })
     return endpointId
   })
-  const told = events?.join(', ') ?? 'all events'
+  const reported = events?.join(', ') ?? 'all events'
   terminal.stderr.write(
-    `Webhook ${id} of the account ${account}, told of ${told}, in ${folder}.\n` +
+    `Webhook ${id} of the account ${account}, told of ${reported}, in ${folder}.\n` +
       'Its signing secret is shown only this once:\n',
   )
   terminal.stdout.write(`${secret}\n`)

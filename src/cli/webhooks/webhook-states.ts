@@ -31,8 +31,8 @@ export function disableWebhooks(args: string[], terminal: Terminal): Promise<num
     const [reason, at] = ['by the operator', Date.now()]
     await disableEndpoint(db, id, { reason, at })
     // Even if it was already disabled: that command may have been stopped before this step.
-    const told = disabledReason(endpoint.disabledReason ?? reason)
-    await failEndpointDeliveries(db, id, { reason: told, at })
+    const reported = disabledReason(endpoint.disabledReason ?? reason)
+    await failEndpointDeliveries(db, id, { reason: reported, at })
     return 'disabled'
   })
 }
@@ -56,8 +56,8 @@ async function changeAll(args: string[], terminal: Terminal, change: Change): Pr
   let missing = 0
   for (const id of ids) {
     const endpoint = await findEndpoint(db, { id })
-    const told = endpoint ? await change(db, endpoint) : 'no webhook has this id'
-    terminal.stderr.write(`${id}: ${told}\n`)
+    const reported = endpoint ? await change(db, endpoint) : 'no webhook has this id'
+    terminal.stderr.write(`${id}: ${reported}\n`)
     if (!endpoint) missing++
   }
   return missing > 0 ? 1 : 0

@@ -54,8 +54,8 @@ test('a test event arrives, signed, and is in the log as delivered', async (t) =
 
   const { delivery, attempts } = await logged(stderr)
   const [{ headers, body } = { headers: {}, body: '' }, ...others] = received
-  const told = { event: 'webhook.test', payload: { id: delivery.id } }
-  assert.deepEqual(new Webhook(secret).verify(body, headers as Record<string, string>), told)
+  const reported = { event: 'webhook.test', payload: { id: delivery.id } }
+  assert.deepEqual(new Webhook(secret).verify(body, headers as Record<string, string>), reported)
   assert.deepEqual([headers['webhook-id'], others], [delivery.id, []])
   const { jobId, endpointId, event, state } = delivery
   assert.deepEqual([jobId, endpointId, event, state], [null, id, 'webhook.test', 'delivered'])
@@ -71,8 +71,9 @@ test('a test that fails says why, ends with code 1, and is in the log as failed'
     response.writeHead(500).end()
   })
   const { code, stdout, stderr } = await trial()
-  const told = /^failed: the receiver answered 500; \d+ ms; not signed, as there is no secret\n$/
-  assert.match(stdout, told)
+  const reported =
+    /^failed: the receiver answered 500; \d+ ms; not signed, as there is no secret\n$/
+  assert.match(stdout, reported)
   assert.equal(code, 1)
   assert.equal(received.length, 1)
   const { delivery, attempts } = await logged(stderr)

@@ -85,8 +85,8 @@ test('an added webhook signs with the secret that was printed, and is listed wit
   assert.deepEqual(await secretsIn(0, id), [stdout.trim()])
   const [[...row] = []] = await list('list', '--account', 'acme')
   assert.match(row.splice(6, 1)[0]!, MOMENT)
-  const told = 'transcription.success,live.end_session'
-  assert.deepEqual(row, [id, 'acme', 'night job', URL, told, 'cli', '-', 'ok'])
+  const reported = 'transcription.success,live.end_session'
+  assert.deepEqual(row, [id, 'acme', 'night job', URL, reported, 'cli', '-', 'ok'])
   assert.deepEqual(await list('--account', 'other'), [])
 })
 
@@ -178,8 +178,8 @@ test('what waits for a webhook that is disabled fails, and it can be enabled aga
   const id = await add(URL, '--account', 'acme')
   await queueWebhooks(db, { id: 'job', account: 'acme' }, ['transcription.created'], { at: 1 })
   const disabled = await webhooks(['disable', 'ep_0', id])
-  const told = `ep_0: no webhook has this id\n${id}: disabled\n`
-  assert.deepEqual(disabled, { code: 1, stdout: '', stderr: told })
+  const reported = `ep_0: no webhook has this id\n${id}: disabled\n`
+  assert.deepEqual(disabled, { code: 1, stdout: '', stderr: reported })
   assert.deepEqual(await failure(), ['failed', 'the endpoint is disabled: by the operator'])
   assert.equal((await findEndpoint(db, { id }))?.disabledReason, 'by the operator')
   const enabled = await webhooks(['enable', id])

@@ -138,7 +138,7 @@ export function expectedOf({ id }: Pick<Session, 'id'>, texts: readonly string[]
 
 /** Returns the record of a chunk after which this many bytes were received, all of them audio. */
 export function chunk(received: number): ChunkRecord {
-  return { at, received, sound: received }
+  return { at, received, audio: received }
 }
 
 /** The state before the first audio. */

@@ -67,7 +67,7 @@ export class CallbackFeed {
   #place: Place = {
     offset: 0,
     number: 0,
-    before: { at: 0, received: 0, sound: 0 },
+    before: { at: 0, received: 0, audio: 0 },
     end: undefined,
   }
   #fed: Promise<void> = Promise.resolve()

@@ -14,7 +14,7 @@ export function acknowledgment(
   return acknowledgmentOf(
     {
       byteRange: [before.received, chunk.received],
-      timeRange: [secondsOf(before.sound, format), secondsOf(chunk.sound, format)],
+      timeRange: [secondsOf(before.audio, format), secondsOf(chunk.audio, format)],
     },
     { sessionId, at: chunk.at },
   )

@@ -12,7 +12,7 @@ import { AudioInput } from './audio-input.ts'
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 
 /** Opens an audio input over real files; `acks` are the acknowledged byte ranges. */
-async function openReception(t: TestContext) {
+async function openAudioInput(t: TestContext) {
   const files = await createLiveFiles(join(await makeFolder(t), 'session'))
   t.after(() => files.close())
   const acks: [number, number][] = []
@@ -24,7 +24,7 @@ async function openReception(t: TestContext) {
     acknowledge: (text: string) => acks.push(JSON.parse(text).data.byte_range),
     send: () => {},
   } as unknown as MessageOutbox
-  const reception = new AudioInput({
+  const audioInput = new AudioInput({
     sessionId: 'one',
     format,
     keepSeconds: 30,
@@ -35,39 +35,39 @@ async function openReception(t: TestContext) {
     onWritten: () => {},
     onMisuse: assert.fail,
   })
-  return { reception, acks, flushed: () => journal.flushed(), stored: () => files.soundBytes }
+  return { audioInput, acks, flushed: () => journal.flushed(), stored: () => files.audioBytes }
 }
 
 const random = createRandom(5)
-const sound = Buffer.from(Array.from({ length: 1000 }, () => random() * 256))
+const audio = Buffer.from(Array.from({ length: 1000 }, () => random() * 256))
 
 test('an ack of bytes that came again is a place where a client goes on, too', async (t) => {
-  const { reception, acks, flushed, stored } = await openReception(t)
-  for (let at = 0; at < 900; at += 100) reception.take(sound.subarray(at, at + 100))
-  await reception.resume(undefined)
-  reception.take(sound.subarray(0, 550))
-  reception.take(sound.subarray(550, 1000))
+  const { audioInput, acks, flushed, stored } = await openAudioInput(t)
+  for (let at = 0; at < 900; at += 100) audioInput.take(audio.subarray(at, at + 100))
+  await audioInput.resume(undefined)
+  audioInput.take(audio.subarray(0, 550))
+  audioInput.take(audio.subarray(550, 1000))
   await flushed()
   assert.deepEqual(acks.slice(-2), [
     [0, 550],
     [550, 1000],
   ])
   // Only the first of the two acks arrived.
-  await reception.resume(undefined)
-  reception.take(sound.subarray(550))
+  await audioInput.resume(undefined)
+  audioInput.take(audio.subarray(550))
   await flushed()
   assert.deepEqual(acks.at(-1), [550, 1000])
   assert.equal(stored(), 1000)
 })
 
 test('what a connection repeats only in part before it is lost is not stored again', async (t) => {
-  const { reception, acks, flushed, stored } = await openReception(t)
-  for (let at = 0; at < 900; at += 100) reception.take(sound.subarray(at, at + 100))
-  await reception.resume(undefined)
-  reception.take(sound.subarray(100, 600))
-  await reception.resume(undefined)
-  reception.take(sound.subarray(100, 600))
-  reception.take(sound.subarray(600))
+  const { audioInput, acks, flushed, stored } = await openAudioInput(t)
+  for (let at = 0; at < 900; at += 100) audioInput.take(audio.subarray(at, at + 100))
+  await audioInput.resume(undefined)
+  audioInput.take(audio.subarray(100, 600))
+  await audioInput.resume(undefined)
+  audioInput.take(audio.subarray(100, 600))
+  audioInput.take(audio.subarray(600))
   await flushed()
   assert.equal(stored(), 1000)
   assert.deepEqual(acks.at(-1), [600, 1000])
@@ -75,23 +75,23 @@ test('what a connection repeats only in part before it is lost is not stored aga
 
 /** Sends the first 900 bytes, and opens a connection that will repeat some. */
 async function resumed(t: TestContext) {
-  const opened = await openReception(t)
-  for (let at = 0; at < 900; at += 100) opened.reception.take(sound.subarray(at, at + 100))
-  await opened.reception.resume(undefined)
+  const opened = await openAudioInput(t)
+  for (let at = 0; at < 900; at += 100) opened.audioInput.take(audio.subarray(at, at + 100))
+  await opened.audioInput.resume(undefined)
   opened.acks.length = 0
   return opened
 }
 
 test('an empty chunk does not decide whether those that follow repeat', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
-  const { reception, acks, flushed, stored } = await resumed(t)
+  const { audioInput, acks, flushed, stored } = await resumed(t)
   const empty = Buffer.alloc(0)
-  reception.take(empty)
+  audioInput.take(empty)
   t.mock.timers.tick(1000)
-  reception.take(empty)
-  reception.settle()
-  reception.take(empty)
-  reception.take(sound.subarray(500))
+  audioInput.take(empty)
+  audioInput.settle()
+  audioInput.take(empty)
+  audioInput.take(audio.subarray(500))
   await flushed()
   assert.deepEqual(acks, [
     [900, 900],
@@ -104,10 +104,10 @@ test('an empty chunk does not decide whether those that follow repeat', async (t
 
 test('who repeats slowly is waited for, but not for ever', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
-  const { reception, acks, flushed } = await resumed(t)
+  const { audioInput, acks, flushed } = await resumed(t)
   const repeat = async (from: number, count: number) => {
     for (let at = from; at < from + count; at++) {
-      reception.take(sound.subarray(at, at + 1))
+      audioInput.take(audio.subarray(at, at + 1))
       t.mock.timers.tick(999)
     }
     await flushed()
@@ -120,18 +120,18 @@ test('who repeats slowly is waited for, but not for ever', async (t) => {
 
 test('who pauses in repeating is not waited for', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
-  const { reception, acks, flushed } = await resumed(t)
-  reception.take(sound.subarray(0, 100))
+  const { audioInput, acks, flushed } = await resumed(t)
+  audioInput.take(audio.subarray(0, 100))
   t.mock.timers.tick(1000)
   await flushed()
   assert.deepEqual(acks, [[900, 1000]])
 })
 
 test('the end of a session settles what is held', async (t) => {
-  const { reception, acks, flushed } = await resumed(t)
-  reception.take(Buffer.alloc(0))
-  reception.take(sound.subarray(0, 10))
-  reception.end()
+  const { audioInput, acks, flushed } = await resumed(t)
+  audioInput.take(Buffer.alloc(0))
+  audioInput.take(audio.subarray(0, 10))
+  audioInput.end()
   await flushed()
   assert.deepEqual(acks, [
     [900, 900],

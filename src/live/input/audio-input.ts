@@ -15,7 +15,7 @@ export type AudioInputOptions = ChunkLedgerOptions & {
   outbox: MessageOutbox
   watch?: SessionMetrics | undefined
   /** Called when this many bytes of audio can be read from the files. */
-  onWritten(sound: number): void
+  onWritten(audio: number): void
   /** Called when a chunk was refused for a reason that no further chunk can fix. */
   onMisuse(): void
 }
@@ -38,7 +38,7 @@ type Held = {
   chunks: Arrived[]
   /** When the first held chunk arrived; undefined while none is held. */
   since: number | undefined
-  hasSound: boolean
+  hasAudio: boolean
   timer: NodeJS.Timeout | undefined
 }
 
@@ -58,8 +58,8 @@ export class AudioInput {
   }
 
   /** Bytes of audio accepted. */
-  get sound(): number {
-    return this.#intake.sound
+  get audio(): number {
+    return this.#intake.audio
   }
 
   /**
@@ -79,10 +79,10 @@ export class AudioInput {
     if (repeatable.chunks.length === 0) return true
     const { files, journal } = this.#options
     await journal.flushed()
-    const stored = await readChunks(repeatable, (from, to) => files.readSound(from, to))
+    const stored = await readChunks(repeatable, (from, to) => files.readAudio(from, to))
     const { from, boundaries } = repeatable
     const finder = createResumeMatcher({ from: from.received, stored, boundaries })
-    this.#held = { finder, chunks: [], since: undefined, hasSound: false, timer: undefined }
+    this.#held = { finder, chunks: [], since: undefined, hasAudio: false, timer: undefined }
     return true
   }
 
@@ -97,7 +97,7 @@ export class AudioInput {
       return
     }
     held.chunks.push(arrived)
-    held.hasSound ||= chunk.length > 0
+    held.hasAudio ||= chunk.length > 0
     const place = chunk.length > 0 ? held.finder.write(chunk) : undefined
     clearTimeout(held.timer)
     if (place !== undefined) {
@@ -117,7 +117,7 @@ export class AudioInput {
   settle(): void {
     const held = this.#held
     if (!held) return
-    if (held.hasSound) {
+    if (held.hasAudio) {
       this.#release(held.finder.decide())
       return
     }
@@ -142,9 +142,9 @@ export class AudioInput {
     const { journal, onWritten } = this.#options
     const stored = this.#intake.end(Date.now())
     if (!stored) return
-    const { sound, chunk } = stored
+    const { audio, chunk } = stored
     const lines = [writeRecord({ kind: 'chunk', chunk })]
-    journal.append({ sound, lines, onWritten: () => onWritten(chunk.sound) })
+    journal.append({ audio, lines, onWritten: () => onWritten(chunk.audio) })
   }
 
   #release(place: number): void {
@@ -171,12 +171,12 @@ export class AudioInput {
     const lines: string[] = []
     if (stored) lines.push(writeRecord({ kind: 'chunk', chunk: stored.chunk }))
     // The record of an entirely new chunk implies how it was acknowledged.
-    const isTold = stored && !stored.chunk.isPart
-    if (text && !isTold) lines.push(writeRecord({ kind: 'message', text }))
+    const isSent = stored && !stored.chunk.isPart
+    if (text && !isSent) lines.push(writeRecord({ kind: 'message', text }))
     journal.append({
-      ...(stored && { sound: stored.sound }),
+      ...(stored && { audio: stored.audio }),
       lines,
-      onWritten: () => stored && onWritten(stored.chunk.sound),
+      onWritten: () => stored && onWritten(stored.chunk.audio),
       onStored() {
         if (text) outbox.acknowledge(text)
         watch.stored(arrivedAt)

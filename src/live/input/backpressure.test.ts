@@ -3,43 +3,43 @@ import test from 'node:test'
 import { BufferSpace } from './backpressure.ts'
 
 function open() {
-  const told: string[] = []
+  const sent: string[] = []
   const state = { fill: 0 }
-  const room = new BufferSpace({
+  const space = new BufferSpace({
     fill: () => state.fill,
-    onFull: () => told.push('full'),
-    onRoom: () => told.push('room'),
+    onFull: () => sent.push('full'),
+    onSpace: () => sent.push('room'),
   })
-  return { room, state, told }
+  return { space, state, sent }
 }
 
 test('while there is room nobody waits', () => {
-  const { room, state, told } = open()
+  const { space, state, sent } = open()
   state.fill = 1
-  assert.equal(room.wait(), undefined)
-  assert.deepEqual(told, [])
+  assert.equal(space.wait(), undefined)
+  assert.deepEqual(sent, [])
 })
 
 test('who waits is let in when a tenth is free, not before', async () => {
-  const { room, state, told } = open()
+  const { space, state, sent } = open()
   state.fill = 1.1
-  const waiting = room.wait()
-  void room.wait()
+  const waiting = space.wait()
+  void space.wait()
   state.fill = 0.95
-  room.changed()
-  assert.deepEqual(told, ['full'])
+  space.changed()
+  assert.deepEqual(sent, ['full'])
   state.fill = 0.9
-  room.changed()
+  space.changed()
   await waiting
-  assert.deepEqual(told, ['full', 'room'])
+  assert.deepEqual(sent, ['full', 'room'])
 })
 
 test('a release lets in whoever waits, once', async () => {
-  const { room, state, told } = open()
+  const { space, state, sent } = open()
   state.fill = 2
-  const waiting = room.wait()
-  room.release()
-  room.release()
+  const waiting = space.wait()
+  space.release()
+  space.release()
   await waiting
-  assert.deepEqual(told, ['full', 'room'])
+  assert.deepEqual(sent, ['full', 'room'])
 })

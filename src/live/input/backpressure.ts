@@ -4,7 +4,7 @@ export type BufferSpaceOptions = {
   fill(): number
   /** Called when a client has to wait, and when it no longer has to. */
   onFull(): void
-  onRoom(): void
+  onSpace(): void
 }
 
 /** Reading a paused client resumes at this fill level. */
@@ -37,6 +37,6 @@ export class BufferSpace {
     if (!this.#waiting) return
     this.#waiting.resolve()
     this.#waiting = undefined
-    this.#options.onRoom()
+    this.#options.onSpace()
   }
 }

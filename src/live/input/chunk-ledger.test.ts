@@ -44,7 +44,7 @@ test('a header counts among the bytes, and not in the time', () => {
   )
   assert.deepEqual(byteRange, [0, 3244])
   assert.deepEqual(timeRange, [0, 0.1])
-  assert.deepEqual(Buffer.from(stored!.sound), Buffer.from(bytes(3200)))
+  assert.deepEqual(Buffer.from(stored!.audio), Buffer.from(bytes(3200)))
 })
 
 test('a refused chunk counts nowhere', () => {
@@ -63,7 +63,7 @@ test('what is repeated gets the range it had, and only the rest is stored', () =
   const { byteRange, timeRange, stored } = take(intake, bytes(1000, 5))
   assert.deepEqual(byteRange, [3500, 4500])
   assert.deepEqual(timeRange, [3500 / 32_000, 4500 / 32_000])
-  assert.deepEqual(stored?.sound.length, 500)
+  assert.deepEqual(stored?.audio.length, 500)
   assert.equal(stored?.chunk.isPart, true)
   assert.deepEqual(take(intake, bytes(10)).byteRange, [4500, 4510])
 })
@@ -73,20 +73,20 @@ test('what a client may repeat is rebuilt as it was sent, headers and all', asyn
   const header = Buffer.from(wavHeader(format, 0))
   const sent = [header.subarray(0, 20), header.subarray(20), bytes(999), bytes(400, 3)]
   sent.push(Buffer.concat([header, bytes(60)]), Buffer.from('RI'), Buffer.from('GHT'))
-  const sound: Uint8Array[] = []
+  const audio: Uint8Array[] = []
   const chunks: ChunkRecord[] = []
   for (const chunk of sent) {
     const { stored } = take(intake, chunk)
-    sound.push(stored!.sound)
+    audio.push(stored!.audio)
     chunks.push(stored!.chunk)
   }
-  const stored = Buffer.concat(sound)
-  const readSound = async (from: number, to: number) => stored.subarray(from, to)
+  const stored = Buffer.concat(audio)
+  const readAudio = async (from: number, to: number) => stored.subarray(from, to)
   const { from, chunks: recent } = intake.repeatable()
   assert.deepEqual(recent, chunks)
-  assert.deepEqual(await readChunks({ from, chunks: recent }, readSound), Buffer.concat(sent))
+  assert.deepEqual(await readChunks({ from, chunks: recent }, readAudio), Buffer.concat(sent))
   const later = { from: recent[1]!, chunks: recent.slice(2) }
-  assert.deepEqual(await readChunks(later, readSound), Buffer.concat(sent.slice(2)))
+  assert.deepEqual(await readChunks(later, readAudio), Buffer.concat(sent.slice(2)))
 })
 
 test('chunks that came too long before the last one cannot be repeated', () => {
@@ -102,11 +102,11 @@ test('chunks that came too long before the last one cannot be repeated', () => {
 })
 
 test('an intake that is taken up again goes on where the earlier one was', () => {
-  const before: ChunkRecord = { at: 900, received: 144, sound: 100 }
-  const recent = [{ at: 1000, received: 344, sound: 300 }]
+  const before: ChunkRecord = { at: 900, received: 144, audio: 100 }
+  const recent = [{ at: 1000, received: 344, audio: 300 }]
   const intake = open({ recent, before, seams: [], pending: new Uint8Array(0) })
   assert.deepEqual(take(intake, bytes(100)).byteRange, [344, 444])
-  assert.equal(intake.sound, 400)
+  assert.equal(intake.audio, 400)
   intake.continueAt(144)
   assert.deepEqual(take(intake, bytes(100)).timeRange, [100 / 32_000, 200 / 32_000])
 })
@@ -114,10 +114,10 @@ test('an intake that is taken up again goes on where the earlier one was', () =>
 test('what looked like the begin of a header is sound when nothing follows it', () => {
   const intake = open()
   take(intake, Buffer.from('RIFF'))
-  assert.equal(intake.sound, 0)
+  assert.equal(intake.audio, 0)
   const rest = intake.end(2000)
-  assert.equal(Buffer.from(rest!.sound).toString(), 'RIFF')
-  assert.deepEqual([rest!.chunk.received, rest!.chunk.sound, rest!.chunk.released], [4, 4, 4])
+  assert.equal(Buffer.from(rest!.audio).toString(), 'RIFF')
+  assert.deepEqual([rest!.chunk.received, rest!.chunk.audio, rest!.chunk.released], [4, 4, 4])
   assert.equal(intake.end(2000), undefined)
 })
 
@@ -131,11 +131,11 @@ test('a header that comes byte by byte is told of in few bytes each', () => {
 
 test('a header goes on that had begun before an intake was taken up again', () => {
   const header = wavHeader(format, 0)
-  const recent = [{ at: 1000, received: 40, sound: 0, pending: 40 }]
+  const recent = [{ at: 1000, received: 40, audio: 0, pending: 40 }]
   const pending = header.subarray(0, 40)
-  const intake = open({ recent, before: { at: 0, received: 0, sound: 0 }, seams: [], pending })
+  const intake = open({ recent, before: { at: 0, received: 0, audio: 0 }, seams: [], pending })
   const { stored } = take(intake, Buffer.concat([header.subarray(40), bytes(100)]))
-  assert.deepEqual(Buffer.from(stored!.sound), Buffer.from(bytes(100)))
+  assert.deepEqual(Buffer.from(stored!.audio), Buffer.from(bytes(100)))
 })
 
 test('after a pause all chunks from before it are dropped at once', () => {

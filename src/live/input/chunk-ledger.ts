@@ -8,7 +8,7 @@ export type AcceptedChunk = {
   byteRange: [number, number]
   timeRange: [number, number]
   /** Absent when all of it was already there. */
-  stored?: { sound: Uint8Array; chunk: ChunkRecord } | undefined
+  stored?: { audio: Uint8Array; chunk: ChunkRecord } | undefined
 }
 
 /** The chunks that an earlier process accepted. */
@@ -52,13 +52,13 @@ export class ChunkLedger {
   #before: ChunkRecord
   readonly #seams: AckBoundary[]
   #received: number
-  #sound: number
+  #audio: number
   /** Session byte at which the next chunk belongs. */
   #next: number
 
   constructor({ format, keepSeconds, earlier }: ChunkLedgerOptions) {
     const { recent = [], before = nothing, seams = [], pending } = earlier ?? {}
-    const { received, sound } = recent.at(-1) ?? before
+    const { received, audio } = recent.at(-1) ?? before
     this.#format = format
     this.#keepMs = keepSeconds * 1000
     this.#filter = createHeaderFilter(format, pending)
@@ -66,7 +66,7 @@ export class ChunkLedger {
     this.#before = before
     this.#seams = seams
     this.#received = received
-    this.#sound = sound
+    this.#audio = audio
     this.#next = received
   }
 
@@ -76,8 +76,8 @@ export class ChunkLedger {
   }
 
   /** Bytes of audio. */
-  get sound(): number {
-    return this.#sound
+  get audio(): number {
+    return this.#audio
   }
 
   take(bytes: Uint8Array, at: number): AcceptedChunk | { problem: string } {
@@ -93,15 +93,15 @@ export class ChunkLedger {
     const start = this.#timeAt(from)
     const filtered = this.#filter.write(fresh)
     if ('problem' in filtered) return filtered
-    const { sound, held, released } = filtered
+    const { audio, held, released } = filtered
     const { pending } = this.#filter
     this.#received = to
-    this.#sound += sound.length
+    this.#audio += audio.length
     this.#next = to
     const chunk: ChunkRecord = {
       at,
       received: to,
-      sound: this.#sound,
+      audio: this.#audio,
       ...(held.length > 0 && { held: Buffer.from(held).toString('base64') }),
       ...(released > 0 && { released }),
       ...(fresh.length < bytes.length && { isPart: true as const }),
@@ -109,25 +109,25 @@ export class ChunkLedger {
     }
     this.#remember(chunk)
     const timeRange: [number, number] = [start, this.#timeAt(to)]
-    return { byteRange: [from, to], timeRange, stored: { sound, chunk } }
+    return { byteRange: [from, to], timeRange, stored: { audio, chunk } }
   }
 
   /** Ends the input: bytes held back as the start of a possible header are audio after all. */
   end(at: number): AcceptedChunk['stored'] {
-    const sound = this.#filter.end()
-    if (sound.length === 0) return undefined
-    this.#sound += sound.length
-    const released = sound.length
+    const audio = this.#filter.end()
+    if (audio.length === 0) return undefined
+    this.#audio += audio.length
+    const released = audio.length
     // It was acknowledged when it arrived.
     const chunk = {
       at,
       received: this.#received,
-      sound: this.#sound,
+      audio: this.#audio,
       released,
       isPart: true as const,
     }
     this.#remember(chunk)
-    return { sound, chunk }
+    return { audio, chunk }
   }
 
   /** Sets the session byte at which the next chunk belongs. */
@@ -157,19 +157,19 @@ export class ChunkLedger {
 
   /** Returns the seconds of audio before a session byte. */
   #timeAt(byte: number): number {
-    return secondsOf(this.#soundAt(byte), this.#format)
+    return secondsOf(this.#audioAt(byte), this.#format)
   }
 
-  #soundAt(byte: number): number {
-    if (byte >= this.#received) return this.#sound
-    const { received, sound } = this.#before
+  #audioAt(byte: number): number {
+    if (byte >= this.#received) return this.#audio
+    const { received, audio } = this.#before
     // The positions of headers in older bytes are no longer known: most sessions have one header,
     // or none.
-    if (byte < received) return byte * (sound / received)
+    if (byte < received) return byte * (audio / received)
     const after = firstBehind(this.#recent, byte)
     const chunk = this.#recent[after]!
     const before = this.#recent[after - 1] ?? this.#before
-    return Math.max(before.sound, chunk.sound - (chunk.received - byte))
+    return Math.max(before.audio, chunk.audio - (chunk.received - byte))
   }
 }
 
@@ -195,7 +195,7 @@ function firstBehind(chunks: readonly ChunkRecord[], byte: number): number {
 }
 
 /** The position before the first chunk. */
-const nothing: ChunkRecord = { at: 0, received: 0, sound: 0 }
+const nothing: ChunkRecord = { at: 0, received: 0, audio: 0 }
 
 /**
  * Rebuilds the bytes of chunks as the client sent them, with headers; `readSound` reads stored
@@ -203,15 +203,15 @@ const nothing: ChunkRecord = { at: 0, received: 0, sound: 0 }
  */
 export async function readChunks(
   { from, chunks }: { from: ChunkRecord; chunks: readonly ChunkRecord[] },
-  readSound: (from: number, to: number) => Promise<Uint8Array>,
+  readAudio: (from: number, to: number) => Promise<Uint8Array>,
 ): Promise<Uint8Array> {
-  const sound = await readSound(from.sound, chunks.at(-1)?.sound ?? from.sound)
+  const audio = await readAudio(from.audio, chunks.at(-1)?.audio ?? from.audio)
   let before = from
   const pieces: Uint8Array[] = []
   for (const chunk of chunks) {
-    const own = before.sound + (chunk.released ?? 0) - from.sound
+    const own = before.audio + (chunk.released ?? 0) - from.audio
     if (chunk.held) pieces.push(Buffer.from(chunk.held, 'base64'))
-    pieces.push(sound.subarray(own, chunk.sound - from.sound))
+    pieces.push(audio.subarray(own, chunk.audio - from.audio))
     before = chunk
   }
   return Buffer.concat(pieces)

@@ -40,16 +40,16 @@ function openTurns() {
    */
   function open(account = 'a', hold?: () => Promise<void> | undefined) {
     const handled: string[] = []
-    const told: string[] = []
+    const sentMessages: string[] = []
     const line = turns.open(account, {
       handle(frame) {
         handled.push(textOf(frame))
         return hold?.()
       },
-      onFull: () => told.push('full'),
-      onFree: () => told.push('free'),
+      onFull: () => sentMessages.push('full'),
+      onFree: () => sentMessages.push('free'),
     })
-    return { line, handled, told }
+    return { line, handled, sentMessages }
   }
   return { open, goOn, pass }
 }
@@ -65,10 +65,10 @@ function binary(text: string): Frame {
 
 test('in one turn of the loop no more frames are handled than it has room for', () => {
   const { open, goOn } = openTurns()
-  const { line, handled, told } = open()
+  const { line, handled, sentMessages } = open()
   for (let i = 0; i < 200; i++) line.push(binary(`${i}`))
   assert.equal(handled.length, FRAMES_PER_TURN)
-  assert.deepEqual(told, ['full'])
+  assert.deepEqual(sentMessages, ['full'])
   goOn()
   assert.equal(handled.length, 2 * FRAMES_PER_TURN)
   while (goOn());
@@ -76,7 +76,7 @@ test('in one turn of the loop no more frames are handled than it has room for', 
     handled,
     Array.from({ length: 200 }, (_, i) => `binary ${i}`),
   )
-  assert.deepEqual(told, ['full', 'free'])
+  assert.deepEqual(sentMessages, ['full', 'free'])
 })
 
 test('frames of all kinds keep their order, whatever waits, and none is lost', () => {
@@ -139,7 +139,7 @@ test('what a frame waits for holds up those behind it, and only these', async ()
   free.line.push(binary('3'))
   while (goOn());
   assert.deepEqual([held.handled, free.handled], [['binary 1'], ['binary 3']])
-  assert.deepEqual(held.told, ['full'])
+  assert.deepEqual(held.sentMessages, ['full'])
   release.resolve()
   await release.promise
   await null
@@ -163,5 +163,5 @@ test('a socket that has gone is drained of what it sent, one that was ended is n
   while (goOn());
   assert.equal(ended.handled.length, length)
   // It is read again, for the answer to the close.
-  assert.deepEqual(ended.told, ['full', 'free'])
+  assert.deepEqual(ended.sentMessages, ['full', 'free'])
 })

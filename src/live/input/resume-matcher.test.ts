@@ -91,9 +91,9 @@ const sounds = fc.oneof(
   fc
     .tuple(fc.uint8Array({ minLength: 1, maxLength: 6 }), fc.nat(400), fc.array(fc.nat(400)))
     .map(([period, length, breaks]) => {
-      const sound = Uint8Array.from({ length }, (_, i) => period[i % period.length]!)
-      for (const at of breaks) if (at < length) sound[at] = 255
-      return sound
+      const audio = Uint8Array.from({ length }, (_, i) => period[i % period.length]!)
+      for (const at of breaks) if (at < length) audio[at] = 255
+      return audio
     }),
 )
 
@@ -108,18 +108,18 @@ const places = fc.array(fc.nat(1000), { maxLength: 20 })
 
 test('in any frames it finds what the contract says, and never asks for more than it needs', () => {
   fc.assert(
-    fc.property(sounds, sounds, places, places, fc.nat(), (sound, fresh, at, frames, seen) => {
+    fc.property(sounds, sounds, places, places, fc.nat(), (audio, fresh, at, frames, seen) => {
       const from = 1000
-      const ends = at.map((place) => from + (place % (sound.length + 1))).sort((a, b) => a - b)
-      const boundaries = [...ends, from + sound.length]
+      const ends = at.map((place) => from + (place % (audio.length + 1))).sort((a, b) => a - b)
+      const boundaries = [...ends, from + audio.length]
       // The client resumes after an acknowledgment that it received, or after any byte at all.
-      const known = seen % 3 === 0 ? seen % (sound.length + 1) : ends[seen % at.length]! - from
-      const sent = Buffer.concat([sound.subarray(known || 0), fresh])
-      const stored = { from, stored: sound, boundaries }
+      const known = seen % 3 === 0 ? seen % (audio.length + 1) : ends[seen % at.length]! - from
+      const sent = Buffer.concat([audio.subarray(known || 0), fresh])
+      const stored = { from, stored: audio, boundaries }
       const [found, taken] = find(stored, cut(sent, frames))
       assert.equal(found, findSlowly(stored, sent))
       if (taken === undefined) return
-      for (const more of [fresh, sound]) {
+      for (const more of [fresh, audio]) {
         const longer = Buffer.concat([sent.subarray(0, taken), more])
         assert.equal(found, findSlowly(stored, longer), 'no later byte could change it')
       }
@@ -131,14 +131,14 @@ test('in any frames it finds what the contract says, and never asks for more tha
 test('noise that is repeated behind a lost acknowledgement is never stored twice', () => {
   const noise = fc.uint8Array({ minLength: 40, maxLength: 400 })
   fc.assert(
-    fc.property(noise, noise, places, places, fc.nat(), (sound, fresh, at, frames, seen) => {
-      const boundaries = [0, ...at.map((place) => place % (sound.length - 20)), sound.length]
+    fc.property(noise, noise, places, places, fc.nat(), (audio, fresh, at, frames, seen) => {
+      const boundaries = [0, ...at.map((place) => place % (audio.length - 20)), audio.length]
       boundaries.sort((a, b) => a - b)
       const known = boundaries[seen % boundaries.length]!
-      const sent = Buffer.concat([sound.subarray(known), fresh])
-      const [found] = find({ from: 0, stored: sound, boundaries }, cut(sent, frames))
-      const kept = Buffer.concat([sound, sent.subarray(sound.length - found)])
-      assert.ok(kept.equals(Buffer.concat([sound, fresh])))
+      const sent = Buffer.concat([audio.subarray(known), fresh])
+      const [found] = find({ from: 0, stored: audio, boundaries }, cut(sent, frames))
+      const kept = Buffer.concat([audio, sent.subarray(audio.length - found)])
+      assert.ok(kept.equals(Buffer.concat([audio, fresh])))
     }),
   )
 })

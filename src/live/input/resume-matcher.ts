@@ -31,23 +31,23 @@ export type ResumeMatcher = {
  * muted one, where every byte equals the first.
  */
 export function createResumeMatcher({ from, stored, boundaries }: StoredBytes): ResumeMatcher {
-  const sound = Buffer.from(stored.buffer, stored.byteOffset, stored.length)
+  const audio = Buffer.from(stored.buffer, stored.byteOffset, stored.length)
   // Silence matches any other silence: where nothing else follows, a match would prove nothing.
-  const silence = silenceStart(sound)
+  const silence = silenceStart(audio)
   const starts = boundaries.map((at) => at - from).filter((at) => at >= 0 && at < silence)
-  const arrived = createArrived(sound.length - (starts[0] ?? sound.length))
+  const arrived = createArrived(audio.length - (starts[0] ?? audio.length))
   let next = 0
   let start = starts[0]
   let matched = 0
 
   function search(isOver: boolean): number | undefined {
     while (start !== undefined) {
-      matched += commonLength(sound.subarray(start + matched), arrived.after(matched))
-      if (start + matched === sound.length) return from + start
+      matched += commonLength(audio.subarray(start + matched), arrived.after(matched))
+      if (start + matched === audio.length) return from + start
       if (matched === arrived.length && !isOver) return undefined
       tryNext(start + matched)
     }
-    return from + sound.length
+    return from + audio.length
   }
 
   /**

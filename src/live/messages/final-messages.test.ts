@@ -27,27 +27,27 @@ async function close(summary: Envelope, lines: string[] = []) {
     yield [...lines]
   }
   const reading = { routing, hasAddOns: false, keepSeconds: 0, maxMissed: 9 }
-  const { told, messages: earlier } = await recoverSession({ readLines }, reading)
+  const { sent, messages: earlier } = await recoverSession({ readLines }, reading)
   const files = {
-    write: async (_sound: unknown, more: readonly string[]) => void lines.push(...more),
+    write: async (_audio: unknown, more: readonly string[]) => void lines.push(...more),
     sync: async () => {},
   }
   const journal = new Journal({ files, log, signal, onBroken: assert.fail })
   const outbox = new MessageOutbox({ sessionId: 'one', routing, journal, maxMissed: 9, earlier })
-  const teller = new MessageEmitter({
+  const emitter = new MessageEmitter({
     outbox,
     journal,
     hooks: [],
-    told,
+    sent,
     seconds: () => 1,
     log,
     signal,
   })
   const { outcome } = await sendFinalMessages({
-    ...{ sessionId: 'one', params, format, soundBytes: 32_000, duration: 1, work: 0.5 },
-    ...{ hasAcks: false, maxMessages: 99, readLog: readLines, form: 'string', onTold() {} },
+    ...{ sessionId: 'one', params, format, audioBytes: 32_000, duration: 1, work: 0.5 },
+    ...{ hasAcks: false, maxMessages: 99, readLog: readLines, form: 'string', onSent() {} },
     ...{ maxMessageBytes: 1e6, onCut: assert.fail },
-    ...{ teller, journal, signal },
+    ...{ emitter, journal, signal },
     text: { warnings: () => [], find: async () => summary },
   })
   const text = (await Array.fromAsync(outcome.result())).join('')
@@ -75,9 +75,9 @@ for (const [first, next, what] of [
       const before = cutBehind((await close(first)).lines, kind)
       const { result } = await close(next, before)
       assert.deepEqual(result.summarization, first)
-      const told = result.messages.filter((text) => text.includes('"post_summarization"'))
-      assert.equal(told.length, 1)
-      const { data, error } = JSON.parse(told[0]!)
+      const sent = result.messages.filter((text) => text.includes('"post_summarization"'))
+      assert.equal(sent.length, 1)
+      const { data, error } = JSON.parse(sent[0]!)
       assert.deepEqual([data?.results ?? null, error], [first.results, first.error])
     })
   }

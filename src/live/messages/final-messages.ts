@@ -17,7 +17,7 @@ export type Outcome = {
   /** JSON text in chunks; it may be read more than once. */
   result(): AsyncIterable<string>
   format: AudioFormat
-  soundBytes: number
+  audioBytes: number
   /** Seconds of audio. */
   duration: number
 }
@@ -27,7 +27,7 @@ export type FinalMessagesOptions = {
   sessionId: string
   params: AddOnParams
   format: AudioFormat
-  soundBytes: number
+  audioBytes: number
   duration: number
   /** Seconds of processing time. */
   work: number
@@ -46,8 +46,8 @@ export type FinalMessagesOptions = {
   /**
    * Called when no other message may be sent any more: result and callback end with the same ones.
    */
-  onTold(): void
-  teller: MessageEmitter
+  onSent(): void
+  emitter: MessageEmitter
   journal: Journal
   /** Aborted when the session is left: then nothing is stored any more. */
   signal: AbortSignal
@@ -60,24 +60,25 @@ export type FinalMessagesOptions = {
 export async function sendFinalMessages(
   options: FinalMessagesOptions,
 ): Promise<{ outcome: Outcome; end: () => void }> {
-  const { params, format, soundBytes, duration, work, readLog, form } = options
-  const { teller, journal, signal } = options
+  const { params, format, audioBytes, duration, work, readLog, form } = options
+  const { emitter, journal, signal } = options
   const { channels } = format
   const isLast = true
-  teller.once({ type: 'end_recording', data: { recording_duration: duration } }, { isLast })
+  emitter.once({ type: 'end_recording', data: { recording_duration: duration } }, { isLast })
   await journal.flushed()
   signal.throwIfAborted()
   await options.diarize?.()
   await journal.flushed()
   signal.throwIfAborted()
-  const { transcription, utterances, spoken, diarized } = await buildTranscription(readLog)
-  teller.once({ type: 'post_transcript', text: transcription }, { isLast })
-  const summary = await teller.summarized(() => summarize(utterances, options))
+  const { transcription, utterances, spokenUtterances, diarized } =
+    await buildTranscription(readLog)
+  emitter.once({ type: 'post_transcript', text: transcription }, { isLast })
+  const summary = await emitter.summarized(() => summarize(utterances, options))
   const addOns = {
     ...(summary && { summarization: JSON.stringify(summary) }),
     ...(await collectAddOnResults(readLog, params, {
       form,
-      speakerAt: createSpeakerLookup(spoken),
+      speakerAt: createSpeakerLookup(spokenUtterances),
     })),
     ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
@@ -89,20 +90,20 @@ export async function sendFinalMessages(
   }
   const built = buildResult(transcription, { duration, channels, work: total, warnings, addOns })
   // A result that an earlier process sent is binding: it measured another processing time.
-  const whole = teller.dataTold('post_final_transcript') ?? built
+  const whole = emitter.dataSent('post_final_transcript') ?? built
   // Each of the transcripts may be megabytes: yield to the event loop between them.
   await journal.flushed()
-  options.onTold()
+  options.onSent()
   const last = [
-    teller.prepareOnce({ type: 'post_final_transcript', text: whole }, { isLast }),
-    teller.prepareOnce({ type: 'end_session' }, { isLast }),
+    emitter.prepareOnce({ type: 'post_final_transcript', text: whole }, { isLast }),
+    emitter.prepareOnce({ type: 'end_session' }, { isLast }),
   ]
   await journal.flushed()
   signal.throwIfAborted()
   const outcome = {
     result: () => withMessages(whole, readLog, options),
     format,
-    soundBytes,
+    audioBytes,
     duration,
   }
   function end(): void {

@@ -41,21 +41,21 @@ const routing: Routing = {
 }
 
 /** Returns what a process that finds this log considers sent. */
-async function readTold(records: readonly LogRecord[]): Promise<AlreadySent> {
+async function readSent(records: readonly LogRecord[]): Promise<AlreadySent> {
   async function* readLines() {
     yield records.map(writeRecord)
   }
   const reading = { routing, hasAddOns: true, keepSeconds: 0, maxMissed: 9 }
-  return (await recoverSession({ readLines }, reading)).told
+  return (await recoverSession({ readLines }, reading)).sent
 }
 
 type Options = { hooks: readonly RealtimeHook[]; earlier?: readonly LogRecord[]; log?: Log }
 
 /** Opens an emitter, and collects what it logs. */
-async function openTeller({ hooks, earlier = [], log = createLog('silent') }: Options) {
+async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: Options) {
   const records: LogRecord[] = []
   const files = {
-    write: async (_sound: unknown, lines: readonly string[]) => {
+    write: async (_audio: unknown, lines: readonly string[]) => {
       records.push(...lines.map(readRecord))
     },
     sync: async () => {},
@@ -71,13 +71,13 @@ async function openTeller({ hooks, earlier = [], log = createLog('silent') }: Op
     earlier: undefined,
   })
   const seconds = () => 9
-  const told = await readTold(earlier)
-  const teller = new MessageEmitter({ outbox, journal, hooks, told, seconds, log, signal })
+  const sent = await readSent(earlier)
+  const emitter = new MessageEmitter({ outbox, journal, hooks, sent, seconds, log, signal })
   return {
-    teller,
+    emitter,
     leave: () => leaving.abort(),
     async noted() {
-      await teller.addOnsDone()
+      await emitter.addOnsDone()
       await journal.flushed()
       return records
     },
@@ -95,8 +95,8 @@ function kindsOf(records: readonly LogRecord[]): string[] {
 
 /** Returns what a process logs of an utterance that `hooks` process. */
 async function undisturbed(hooks: readonly RealtimeHook[]): Promise<LogRecord[]> {
-  const { teller, noted } = await openTeller({ hooks })
-  teller.heard(final)
+  const { emitter, noted } = await openEmitter({ hooks })
+  emitter.recognized(final)
   return noted()
 }
 
@@ -128,8 +128,8 @@ test('an add-on that fails says so, and keeps no other from its work', async () 
 
 test('an add-on that ends because its session was left has not failed', async () => {
   const log = { error: assert.fail } as unknown as Log
-  const { teller, leave, noted } = await openTeller({ hooks: [broken], log })
-  teller.heard(final)
+  const { emitter, leave, noted } = await openEmitter({ hooks: [broken], log })
+  emitter.recognized(final)
   leave()
   assert.deepEqual(kindsOf(await noted()), ['transcript'])
 })
@@ -141,9 +141,9 @@ test('wherever a process is killed, the next one tells just what is missing', as
   assert.equal(all.length, 7)
   for (let kept = 1; kept <= all.length; kept++) {
     const earlier = all.slice(0, kept)
-    const { teller, noted } = await openTeller({ hooks, earlier })
-    teller.resume()
-    teller.heard(final)
+    const { emitter, noted } = await openEmitter({ hooks, earlier })
+    emitter.resume()
+    emitter.recognized(final)
     const rest = await noted()
     assert.deepEqual(kindsOf([...earlier, ...rest]), kindsOf(all), `after ${kept}`)
   }

@@ -23,7 +23,7 @@ export type MessageEmitterOptions = {
   /** The add-ons that process each final utterance. */
   hooks: readonly RealtimeHook[]
   /** What was sent before a crash. */
-  told: AlreadySent
+  sent: AlreadySent
   /** Seconds of audio so far. */
   seconds(): number
   watch?: SessionMetrics | undefined
@@ -54,16 +54,16 @@ export class MessageEmitter {
    * Runs the add-ons on utterances for which an earlier process was killed before they answered.
    */
   resume(): void {
-    const { unanswered, lastAnswer } = this.#options.told
+    const { unanswered, lastAnswer } = this.#options.sent
     if (lastAnswer) {
-      const { utterance, found, told } = lastAnswer
-      this.#tellFound(inputOf(utterance), found, told)
+      const { utterance, found, sent } = lastAnswer
+      this.#emitAddOnResults(inputOf(utterance), found, sent)
     }
     for (const utterance of unanswered.values()) this.#track(this.#runAddOns(utterance))
   }
 
   /** Emits what was recognized. */
-  heard(event: ChannelEvent): void {
+  recognized(event: ChannelEvent): void {
     switch (event.type) {
       case 'speech_start':
       case 'speech_end':
@@ -89,14 +89,14 @@ export class MessageEmitter {
 
   /** Stores a message that occurs once per session, and returns the function that sends it. */
   prepareOnce(message: ServerMessage | TextMessage, options: SendOptions = {}): () => void {
-    const { outbox, told } = this.#options
-    if (told.once.has(message.type)) return () => outbox.release(message.type)
+    const { outbox, sent } = this.#options
+    if (sent.once.has(message.type)) return () => outbox.release(message.type)
     return outbox.prepare(message, options)
   }
 
   /** Returns the data of a message that occurs once, as JSON, if it was sent before a crash. */
-  dataTold(type: TextMessage['type']): string | undefined {
-    const text = this.#options.told.once.get(type)
+  dataSent(type: TextMessage['type']): string | undefined {
+    const text = this.#options.sent.once.get(type)
     return text && dataOf(text)
   }
 
@@ -105,17 +105,17 @@ export class MessageEmitter {
    * process logged is binding: the client received it, and result and message must agree.
    */
   async summarized(make: () => Promise<Envelope | undefined>): Promise<Envelope | undefined> {
-    const { told } = this.#options
-    const summary = told.summary ?? (await make())
+    const { sent } = this.#options
+    const summary = sent.summary ?? (await make())
     if (!summary) return undefined
-    if (!told.summary) this.#note(writeRecord({ kind: 'summary', summary }))
+    if (!sent.summary) this.#note(writeRecord({ kind: 'summary', summary }))
     this.once(summaryMessage(summary), { isLast: true })
     return summary
   }
 
   /** Characters of the session's transcript so far, as JSON. */
   get utteranceBytes(): number {
-    return this.#options.told.utteranceBytes
+    return this.#options.sent.utteranceBytes
   }
 
   /** Resolves when the add-ons have processed all utterances. */
@@ -124,23 +124,23 @@ export class MessageEmitter {
   }
 
   #speech({ type, time, channel }: Extract<ChannelEvent, { time: number }>): void {
-    const { outbox, told, seconds } = this.#options
+    const { outbox, sent, seconds } = this.#options
     // The last frame of a session is padded with silence.
     const data = { time: roundTo(Math.min(time, seconds()), 3), channel }
-    if (!told.speech.has(speechKey(type, data))) outbox.send({ type, data })
+    if (!sent.speech.has(speechKey(type, data))) outbox.send({ type, data })
   }
 
   #partial(event: Extract<ChannelEvent, { type: 'partial' }>): void {
-    const { outbox, told, seconds, watch = noMetrics } = this.#options
+    const { outbox, sent, seconds, watch = noMetrics } = this.#options
     const id = utteranceId(event)
-    told.partials.add(id)
+    sent.partials.add(id)
     const utterance = endedBefore(event.view, seconds())
     outbox.send({ type: 'transcript', data: { id, is_final: false, utterance } })
     if (event.begunAt !== undefined) watch.partial(event.begunAt)
   }
 
   #final(event: Extract<ChannelEvent, { type: 'final' }>): void {
-    const { outbox, told, seconds, log, hooks } = this.#options
+    const { outbox, sent, seconds, log, hooks } = this.#options
     const id = utteranceId(event)
     const view = endedBefore(event.view, seconds())
     if (event.error !== undefined) {
@@ -149,16 +149,16 @@ export class MessageEmitter {
     }
     const hasWords = view.words.length > 0
     // An empty final is sent only if a partial of it was.
-    const isToldOf = hasWords || told.partials.has(id)
-    if (isToldOf && !told.finals.has(id)) {
+    const isSentOf = hasWords || sent.partials.has(id)
+    if (isSentOf && !sent.finals.has(id)) {
       outbox.send({ type: 'transcript', data: { id, is_final: true, utterance: view } })
       this.#measure(id, event.endedAt)
     }
-    told.partials.delete(id)
-    if (told.done.has(id)) return
+    sent.partials.delete(id)
+    if (sent.done.has(id)) return
     const { channel, number } = event
     const utterance = { channel, number, text: hasWords ? JSON.stringify(view) : null }
-    told.utteranceBytes += utterance.text?.length ?? 0
+    sent.utteranceBytes += utterance.text?.length ?? 0
     this.#note(writeRecord({ kind: 'utterance', utterance }))
     if (hasWords && hooks.length > 0) this.#track(this.#runAddOns(utterance))
   }
@@ -191,15 +191,15 @@ export class MessageEmitter {
     }
     const found = { channel, number, findings }
     this.#note(writeRecord({ kind: 'found', found }))
-    this.#tellFound(input, found)
+    this.#emitAddOnResults(input, found)
   }
 
   /** Sends the results for an utterance; `told` of the messages were sent before. */
-  #tellFound(input: Omit<AddOnInput, 'signal'>, { findings }: AddOnRecord, told = 0): void {
+  #emitAddOnResults(input: Omit<AddOnInput, 'signal'>, { findings }: AddOnRecord, sent = 0): void {
     const { hooks, outbox } = this.#options
     const messages = hooks.flatMap(({ type, tell }) => tell(findings[type], input))
     const wanted = messages.filter((message) => outbox.isForAnybody(message))
-    for (const message of wanted.slice(told)) outbox.send(message)
+    for (const message of wanted.slice(sent)) outbox.send(message)
   }
 
   #track(work: Promise<void>): void {

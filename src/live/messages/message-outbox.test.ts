@@ -75,7 +75,7 @@ function final(number: number): ServerMessage {
 function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
   const onSeen = () => {}
   const connection = new Connection({
-    ...{ isResumed: false, onFrame() {}, onSeen, onLost() {}, room: () => undefined },
+    ...{ isResumed: false, onFrame() {}, onSeen, onLost() {}, space: () => undefined },
     unread,
   })
   outbox.attach(connection)
@@ -129,11 +129,11 @@ test('what a client has seen counts no more', () => {
 })
 
 test('of a large log what can be missed is left out, and that is told', () => {
-  let told = 0
-  const onUnkept = () => told++
+  let reported = 0
+  const onUnkept = () => reported++
   const large = { isLarge: true, onUnkept }
   const { outbox, stored } = openOutbox({ socket: finals, callback: {} }, large)
   outbox.send(partial)
   outbox.send(final(1))
-  assert.deepEqual([stored.length, told], [1, 1])
+  assert.deepEqual([stored.length, reported], [1, 1])
 })

@@ -113,9 +113,9 @@ export class MessageOutbox {
       ...(isPartial(message) && { isPartial: true }),
       ...(isLast && { isLast }),
     }
-    let [isAsked, isStored] = [false, false]
+    let [isRequested, isStored] = [false, false]
     const deliver = () => {
-      if (isAsked && isStored) this.#deliver(outgoing)
+      if (isRequested && isStored) this.#deliver(outgoing)
     }
     journal.append({
       ...entry,
@@ -125,7 +125,7 @@ export class MessageOutbox {
       },
     })
     return () => {
-      isAsked = true
+      isRequested = true
       deliver()
     }
   }

@@ -40,14 +40,14 @@ export type RealtimeHook = {
 
 /** Returns the add-ons that a session requested, to be run on each of its final utterances. */
 export function realtimeHooks(
-  { realtime_processing: asked }: AddOnParams,
+  { realtime_processing: requested }: AddOnParams,
   text: Pick<SessionText, 'find'>,
 ): RealtimeHook[] {
-  const languages = asked.translation_config?.target_languages ?? []
+  const languages = requested.translation_config?.target_languages ?? []
   return [
-    ...(asked.translation ? [missing('translation', languages.length)] : []),
-    ...(asked.named_entity_recognition ? [finding('named_entity_recognition', text)] : []),
-    ...(asked.sentiment_analysis ? [finding('sentiment_analysis', text)] : []),
+    ...(requested.translation ? [missing('translation', languages.length)] : []),
+    ...(requested.named_entity_recognition ? [finding('named_entity_recognition', text)] : []),
+    ...(requested.sentiment_analysis ? [finding('sentiment_analysis', text)] : []),
   ]
 }
 
@@ -77,8 +77,8 @@ function missing(type: RealtimeAddOn, times: number): RealtimeHook {
 }
 
 /** Returns whether add-ons answer each final utterance of a session. */
-export function hasRealtimeAddOns({ realtime_processing: asked }: AddOnParams): boolean {
-  return asked.translation || asked.named_entity_recognition || asked.sentiment_analysis
+export function hasRealtimeAddOns({ realtime_processing: requested }: AddOnParams): boolean {
+  return requested.translation || requested.named_entity_recognition || requested.sentiment_analysis
 }
 
 /** Returns the text parameters of a session, in the form of a recorded job. */

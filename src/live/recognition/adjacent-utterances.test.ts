@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isAlone, startAfter, withoutRepeat } from './adjacent-utterances.ts'
 
-const touching = { segment: { start: 32_000, end: 64_000 }, context: { start: 0, end: 64_000 } }
-const alone = { ...touching, context: touching.segment }
+const adjacent = { segment: { start: 32_000, end: 64_000 }, context: { start: 0, end: 64_000 } }
+const alone = { ...adjacent, context: adjacent.segment }
 
 function behind(end: number): number {
-  return startAfter(touching, { text: 'word', end }).start
+  return startAfter(adjacent, { text: 'word', end }).start
 }
 
 test('the words of an utterance that touches another begin where those ended', () => {
   assert.equal(behind(2.1), 2.05 * 16_000)
   assert.equal(behind(1.9), 1.85 * 16_000)
-  assert.equal(startAfter(touching, null).start, 32_000)
+  assert.equal(startAfter(adjacent, null).start, 32_000)
 })
 
 test('they begin no earlier than what is heard with them, and not behind their end', () => {
@@ -21,7 +21,7 @@ test('they begin no earlier than what is heard with them, and not behind their e
 })
 
 test('an utterance with a pause before it begins where it begins', () => {
-  assert.deepEqual([isAlone(alone), isAlone(touching)], [true, false])
+  assert.deepEqual([isAlone(alone), isAlone(adjacent)], [true, false])
   assert.equal(startAfter(alone, { text: 'word', end: 1.9 }).start, 32_000)
 })
 

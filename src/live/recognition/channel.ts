@@ -58,14 +58,14 @@ export type ChannelOptions = {
   channel: number
   /** The file with its samples. */
   path: string
-  ears: LiveRecognizer
+  models: LiveRecognizer
   endpointer: ReturnType<typeof createEndpointer>
   language: SessionLanguage
   /** Applies the customer's spelling to words. */
   change: SessionText['change']
   telling: FinalOrder
   /** Labels speakers, if requested; then `telling` must be shared by all channels. */
-  voices?: SessionSpeakers | undefined
+  speakers?: SessionSpeakers | undefined
   partialIntervalMs: number
   tell(event: ChannelEvent): void
   /** Called with the seconds that a recognition took. */
@@ -92,7 +92,7 @@ const MAX_ENDED = 8
 const VOICE_ATTEMPTS = 2
 
 type Early = { span: UtteranceSpan; final: Promise<Final>; stop: AbortController }
-type LastPartial = { number: number; text: string; draft: readonly number[]; voice: number }
+type LastPartial = { number: number; text: string; draft: readonly number[]; embedding: number }
 
 /**
  * One channel of a session: its endpointer, the partials of the open utterance, and the finals of
@@ -106,8 +106,8 @@ export class Channel {
   #after: number
   #ended: AwaitedUtterance[] = []
   /** The last word of the ended utterances, and of those already emitted. */
-  #lastSpoken: Promise<LastWord | null>
-  #lastTold: LastWord | null
+  #lastWordAt: Promise<LastWord | null>
+  #lastSent: LastWord | null
   #early: Early | undefined
   #partial: AbortController | undefined
   #last: LastPartial | undefined
@@ -117,13 +117,13 @@ export class Channel {
     this.#options = options
     this.#endpoint = from.endpoint
     this.#after = from.after
-    this.#lastTold = from.lastWord
-    this.#lastSpoken = Promise.resolve(from.lastWord)
+    this.#lastSent = from.lastWord
+    this.#lastWordAt = Promise.resolve(from.lastWord)
   }
 
   /** Returns plain data from which a channel can resume. */
   get state(): ChannelState {
-    const [endpoint, after, lastWord] = [this.#endpoint, this.#after, this.#lastTold]
+    const [endpoint, after, lastWord] = [this.#endpoint, this.#after, this.#lastSent]
     return { endpoint: { ...endpoint, recent: [...endpoint.recent] }, after, lastWord }
   }
 
@@ -139,11 +139,11 @@ export class Channel {
   }
 
   /** Processes the speech probability and the level of the next frame. */
-  hear(probability: number, level: number, { isBehind }: { isBehind: boolean }): void {
+  advance(probability: number, level: number, { isBehind }: { isBehind: boolean }): void {
     for (const event of this.#options.endpointer.step(this.#endpoint, probability, level)) {
       this.#handle(event, isBehind)
     }
-    if (this.#early && this.#endpoint.lastVoice > this.#early.span.to) {
+    if (this.#early && this.#endpoint.lastSpeech > this.#early.span.to) {
       this.#early.stop.abort() // Speech goes on.
       this.#early = undefined
     }
@@ -169,19 +169,19 @@ export class Channel {
    * and one is due; resolves when it is done.
    */
   async partial({ isBehind }: { isBehind: boolean }): Promise<void> {
-    const { phase, from, frame, number, lastVoice } = this.#endpoint
+    const { phase, from, frame, number, lastSpeech } = this.#endpoint
     const last = this.#last?.number === number ? this.#last : undefined
     if (phase !== 'speaking' || from === null || frame - from < FIRST_PARTIAL_FRAMES) return
-    if (this.#partial || this.#ended.length > 0 || last?.voice === lastVoice) return
+    if (this.#partial || this.#ended.length > 0 || last?.embedding === lastSpeech) return
     const began = performance.now()
     if (began < this.#nextPartialAt) return
     const stop = new AbortController()
     this.#partial = stop
     try {
-      const { ears, language, change, channel, signal, partialIntervalMs, tell } = this.#options
+      const { models, language, change, channel, signal, partialIntervalMs, tell } = this.#options
       const { segment } = this.#piecesOf({ number, from, to: frame })
       const utterance = { path: this.#options.path, segment }
-      const heard = await ears.recognizePartial(utterance, {
+      const recognized = await models.recognizePartial(utterance, {
         signal: AbortSignal.any([signal, stop.signal]),
         isBehind,
         language: language.current,
@@ -193,16 +193,16 @@ export class Channel {
       this.#nextPartialAt = Math.max(this.#nextPartialAt, began + PARTIAL_SHARE * (now - began))
       if (stop.signal.aborted) return
       const span = { start: frameTime(from), end: frameTime(frame) }
-      const spoken = {
+      const utterances = {
         channel,
-        language: heard.language,
-        words: beginAfter(heard.words, span.start - LEAD_SECONDS),
+        language: recognized.language,
+        words: beginAfter(recognized.words, span.start - LEAD_SECONDS),
       }
       const changing = AbortSignal.any([signal, stop.signal])
-      const words = await change(spoken, { signal: changing, isPartial: true })
+      const words = await change(utterances, { signal: changing, isPartial: true })
       if (stop.signal.aborted) return
-      const view = viewUtterance(words, { channel, language: heard.language, span })
-      this.#last = { number, text: view.text, draft: heard.draft, voice: lastVoice }
+      const view = viewUtterance(words, { channel, language: recognized.language, span })
+      this.#last = { number, text: view.text, draft: recognized.draft, embedding: lastSpeech }
       if (view.words.length === 0 || view.text === last?.text) return
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + partialIntervalMs)
       tell({ type: 'partial', channel, number, view, begunAt: began })
@@ -265,29 +265,29 @@ export class Channel {
     ended: EndedUtterance,
     { final, endedAt }: { final: Promise<Final>; endedAt?: number },
   ): void {
-    const { channel, tell, language, change, telling, voices, signal } = this.#options
+    const { channel, tell, language, change, telling, speakers, signal } = this.#options
     const { number, from, to } = ended.span
     this.#ended.push({ place: telling.begun++, utterance: ended })
-    const before = this.#lastSpoken
-    this.#lastSpoken = final.then(
+    const before = this.#lastWordAt
+    this.#lastWordAt = final.then(
       ({ words }) => lastOf(words) ?? before,
       () => before,
     )
     telling.last = telling.last.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
       try {
-        const { words: rough, language: heard, voice } = await final
+        const { words: rough, language: recognized, speaker: embedding } = await final
         const words = isAlone(ended)
           ? beginAfter(rough, span.start - LEAD_SECONDS)
-          : withoutRepeat(rough, this.#lastTold)
+          : withoutRepeat(rough, this.#lastSent)
         const written =
-          words.length > 0 ? await change({ channel, language: heard, words }, { signal }) : []
+          words.length > 0 ? await change({ channel, language: recognized, words }, { signal }) : []
         // Update all state at once, from the recognized text: later results depend on it.
-        this.#lastTold = lastOf(words) ?? this.#lastTold
-        if (words.length > 0) language.heard(heard)
-        const spoken = words.length > 0 ? heard : language.fallback
-        const speaker = words.length > 0 ? voices?.speakerOf(channel, voice) : undefined
-        const view = viewUtterance(written, { channel, language: spoken, span, speaker })
+        this.#lastSent = lastOf(words) ?? this.#lastSent
+        if (words.length > 0) language.recognized(recognized)
+        const spokenLanguage = words.length > 0 ? recognized : language.fallback
+        const speaker = words.length > 0 ? speakers?.speakerOf(channel, embedding) : undefined
+        const view = viewUtterance(written, { channel, language: spokenLanguage, span, speaker })
         this.#ended.shift()
         tell({ type: 'final', channel, number, view, endedAt })
       } catch (error) {
@@ -303,19 +303,19 @@ export class Channel {
     ended: EndedUtterance,
     { isBehind, stop }: { isBehind: boolean; stop?: AbortController },
   ): Promise<Final> {
-    const { ears, voices, log, onWork } = this.#options
+    const { models, speakers, log, onWork } = this.#options
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
-    const segment = isAlone(ended) ? ended.segment : startAfter(ended, await this.#lastSpoken)
+    const segment = isAlone(ended) ? ended.segment : startAfter(ended, await this.#lastWordAt)
     const utterance = { path: this.#options.path, segment, context }
     const began = performance.now()
     let attempts = 0
     const final = await retryEngineCall(
       () => {
-        const wantsSpeaker = voices !== undefined && attempts++ < VOICE_ATTEMPTS
+        const wantsSpeaker = speakers !== undefined && attempts++ < VOICE_ATTEMPTS
         const language = this.#options.language.current
-        return ears.recognizeFinal(utterance, { signal, isBehind, language, wantsSpeaker })
+        return models.recognizeFinal(utterance, { signal, isBehind, language, wantsSpeaker })
       },
       { signal, log },
     )

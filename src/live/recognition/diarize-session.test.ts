@@ -14,10 +14,10 @@ import { readUtterances } from '../result/session-utterances.ts'
 import { diarizeSession } from './diarize-session.ts'
 
 type Speech = Pick<SpeechEngine, 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'>
-type Asked = DiarizationParams['realtime_processing']
+type Requested = DiarizationParams['realtime_processing']
 
 type Options = Partial<Speech> & {
-  asked?: Asked
+  requested?: Requested
   timeout?: number
   signal?: AbortSignal
   restoreSamples?: () => Promise<void>
@@ -25,7 +25,7 @@ type Options = Partial<Speech> & {
 
 const silent = createLog('silent')
 
-function said(text: string, { start, channel }: { start: number; channel: number }): string {
+function spokenText(text: string, { start, channel }: { start: number; channel: number }): string {
   const words = text.split(' ').map((word, i) => {
     return { text: word, start: start + i, end: start + i + 0.5, confidence: 0.5 }
   })
@@ -39,27 +39,28 @@ function said(text: string, { start, channel }: { start: number; channel: number
  * speaker.
  */
 async function diarize(t: TestContext, options: Options = {}) {
-  const { asked = {}, timeout, restoreSamples, signal = new AbortController().signal } = options
+  const { requested = {}, timeout, restoreSamples, signal = new AbortController().signal } = options
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   t.after(() => rm(folder, { recursive: true }))
   const channelPaths = [0, 1].map((channel) => join(folder, `channel-${channel}`))
   for (const [i, path] of channelPaths.entries()) await writeFile(path, Buffer.alloc(1000 + i))
   const lines = [
-    said('c', { start: 5, channel: 1 }),
-    said('a b', { start: 1, channel: 0 }),
-    said('d', { start: 9, channel: 0 }),
+    spokenText('c', { start: 5, channel: 1 }),
+    spokenText('a b', { start: 1, channel: 0 }),
+    spokenText('d', { start: 9, channel: 0 }),
   ]
   async function* readLog() {
     yield lines
   }
-  const heard: { path: string; samples: number; at: number; to: string; counts: unknown }[] = []
+  const recognized: { path: string; samples: number; at: number; to: string; counts: unknown }[] =
+    []
   const tasks: Parameters<Speech['findSpeakers']>[0][] = []
   const speech: Speech = {
     workers: 2,
     // Two regions, from the words of the channel.
     planEmbeddings: (words) => words.slice(0, 2).map(({ start }) => [{ start, end: start + 1 }]),
     async embedSpeakers({ path, samples }, [region], { to, counts }) {
-      heard.push({ path, samples, at: region!.start, to, counts })
+      recognized.push({ path, samples, at: region!.start, to, counts })
     },
     async findSpeakers(task) {
       tasks.push(task)
@@ -85,7 +86,7 @@ async function diarize(t: TestContext, options: Options = {}) {
   const journal = new Journal({ files, log: silent, signal, onBroken: assert.fail })
   await diarizeSession({
     speech,
-    params: { realtime_processing: asked },
+    params: { realtime_processing: requested },
     channelPaths,
     readLog,
     restoreSamples,
@@ -102,16 +103,16 @@ async function diarize(t: TestContext, options: Options = {}) {
     ...(await readUtterances(readLog)),
     diarized: last.diarized,
     records,
-    heard,
+    recognized,
     tasks,
     folder,
   }
 }
 
 test('utterances are cut anew by who speaks, with words and blanks as they were told', async (t) => {
-  const { spoken, diarized, tasks } = await diarize(t)
+  const { spokenUtterances, diarized, tasks } = await diarize(t)
   assert.deepEqual(
-    spoken.map(({ text, start, channel, speaker }) => [text, start, channel, speaker]),
+    spokenUtterances.map(({ text, start, channel, speaker }) => [text, start, channel, speaker]),
     [
       ['a', 1, 0, 0],
       ['b', 2, 0, 1],
@@ -120,7 +121,7 @@ test('utterances are cut anew by who speaks, with words and blanks as they were 
     ],
   )
   assert.deepEqual([diarized.count, diarized.error], [4, null])
-  const view = JSON.parse(spoken[1]!.json)
+  const view = JSON.parse(spokenUtterances[1]!.json)
   assert.deepEqual(view, {
     ...{ start: 2, end: 2.5, confidence: 0.5, channel: 0, speaker: 1, language: 'en', text: ' b' },
     words: [{ word: ' b', start: 2, end: 2.5, confidence: 0.5 }],
@@ -133,11 +134,11 @@ test('utterances are cut anew by who speaks, with words and blanks as they were 
 })
 
 test('the voices of each channel are heard where its words are, into files beside its samples', async (t) => {
-  const { heard, tasks, folder } = await diarize(t, {
-    asked: { diarization_config: { max_speakers: 3, min_speakers: 0 } },
+  const { recognized, tasks, folder } = await diarize(t, {
+    requested: { diarization_config: { max_speakers: 3, min_speakers: 0 } },
   })
-  heard.sort((a, b) => a.at - b.at)
-  assert.deepEqual(heard, [
+  recognized.sort((a, b) => a.at - b.at)
+  assert.deepEqual(recognized, [
     {
       path: join(folder, 'channel-0'),
       samples: 500,
@@ -161,17 +162,17 @@ test('the voices of each channel are heard where its words are, into files besid
     },
   ])
   assert.deepEqual(tasks[0]!.counts, { max: 3 })
-  assert.deepEqual(tasks[0]!.voices, [
-    { channel: 0, files: [heard[0]!.to, heard[1]!.to] },
-    { channel: 1, files: [heard[2]!.to] },
+  assert.deepEqual(tasks[0]!.embeddings, [
+    { channel: 0, files: [recognized[0]!.to, recognized[1]!.to] },
+    { channel: 1, files: [recognized[2]!.to] },
   ])
 })
 
 test('how sure a speaker is is told where it was asked for', async (t) => {
-  const { spoken } = await diarize(t, {
-    asked: { diarization_config: { speaker_confidence: true } },
+  const { spokenUtterances } = await diarize(t, {
+    requested: { diarization_config: { speaker_confidence: true } },
   })
-  assert.equal(JSON.parse(spoken[0]!.json).speaker_confidence, 0.123)
+  assert.equal(JSON.parse(spokenUtterances[0]!.json).speaker_confidence, 0.123)
 })
 
 test('samples that may have been lost are written again first', async (t) => {
@@ -206,7 +207,7 @@ test('a model that was added and cannot be used is named', async (t) => {
 
 test('when a part fails no other is begun, and what was told stays', async (t) => {
   let calls = 0
-  const { spoken, diarized } = await diarize(t, {
+  const { spokenUtterances, diarized } = await diarize(t, {
     workers: 1,
     embedSpeakers: async () => {
       calls++
@@ -216,7 +217,7 @@ test('when a part fails no other is begun, and what was told stays', async (t) =
   assert.equal(calls, 1)
   assert.equal(diarized.error?.exception, 'AddonFailed')
   assert.deepEqual(
-    spoken.map(({ text }) => text),
+    spokenUtterances.map(({ text }) => text),
     ['a b', 'c', 'd'],
   )
 })

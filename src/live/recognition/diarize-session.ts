@@ -53,7 +53,7 @@ export async function diarizeSession(options: DiarizeSessionOptions): Promise<vo
   const began = performance.now()
   let [count, error] = [0, null as AddOnError | null]
   try {
-    const views = await tellApart({ ...options, signal: AbortSignal.any([signal, late]) })
+    const views = await diarize({ ...options, signal: AbortSignal.any([signal, late]) })
     for (; count < views.length; count += BATCH) {
       const lines = views.slice(count, count + BATCH).map(writeView)
       journal.append({ lines })
@@ -82,7 +82,7 @@ function writeView(view: UtteranceView): string {
   return writeRecord({ kind: 'spoken', text: JSON.stringify(view) })
 }
 
-async function tellApart(options: DiarizeSessionOptions): Promise<UtteranceView[]> {
+async function diarize(options: DiarizeSessionOptions): Promise<UtteranceView[]> {
   const { speech, params, channelPaths, readLog, restoreSamples, signal } = options
   const transcript = await readTranscript(readLog)
   if (transcript.utterances.length === 0) return []
@@ -95,15 +95,15 @@ async function tellApart(options: DiarizeSessionOptions): Promise<UtteranceView[
     const planned = speech.planEmbeddings(words, pcm)
     groups.push(...planned.map((regions, part) => ({ channel, pcm, regions, part })))
   }
-  const voices = await embedSpeakers(groups, options)
+  const embeddings = await embedSpeakers(groups, options)
   const counts = countsOf(params.realtime_processing.diarization_config)
-  const task = { transcript, voices, counts }
+  const task = { transcript, embeddings, counts }
   const utterances = await retryOnce(() => speech.findSpeakers(task, { signal }))
-  return utterances.map((utterance) => viewSpoken(utterance, params))
+  return utterances.map((utterance) => viewUtterances(utterance, params))
 }
 
 type Group = { channel: number; pcm: PcmFile; regions: Segment[]; part: number }
-type Voices = { channel: number; files: string[] }[]
+type ChannelEmbeddingFiles = { channel: number; files: string[] }[]
 
 /**
  * Embeds as many groups at a time as there are workers: waiting recordings get their turn in
@@ -112,24 +112,27 @@ type Voices = { channel: number; files: string[] }[]
 async function embedSpeakers(
   groups: readonly Group[],
   options: DiarizeSessionOptions,
-): Promise<Voices> {
+): Promise<ChannelEmbeddingFiles> {
   const { speech, params, channelPaths } = options
   const failed = new AbortController()
   const signal = AbortSignal.any([options.signal, failed.signal])
   const counts =
     channelPaths.length === 1 ? countsOf(params.realtime_processing.diarization_config) : {}
-  const voices = channelPaths.map((_, channel): Voices[number] => ({ channel, files: [] }))
+  const embedded = channelPaths.map((_, channel): ChannelEmbeddingFiles[number] => ({
+    channel,
+    files: [],
+  }))
   const waiting = groups.values()
 
-  async function hearNext(): Promise<void> {
+  async function embedNext(): Promise<void> {
     for (const { channel, pcm, regions, part } of waiting) {
       const to = `${pcm.path}.voices-${part}`
-      voices[channel]!.files[part] = to
+      embedded[channel]!.files[part] = to
       await retryOnce(() => speech.embedSpeakers(pcm, regions, { signal, to, counts }))
     }
   }
 
-  const all = Array.from({ length: speech.workers }, hearNext)
+  const all = Array.from({ length: speech.workers }, embedNext)
   try {
     await Promise.all(all)
   } catch (error) {
@@ -137,12 +140,12 @@ async function embedSpeakers(
     await Promise.allSettled(all)
     throw error
   }
-  return voices
+  return embedded
 }
 
 async function readTranscript(readLog: ReadLog): Promise<Transcript> {
-  const { spoken } = await readUtterances(readLog)
-  const utterances = spoken.map(({ channel, language, json }) => {
+  const { spokenUtterances } = await readUtterances(readLog)
+  const utterances = spokenUtterances.map(({ channel, language, json }) => {
     const { words } = JSON.parse(json) as UtteranceView
     return {
       channel,
@@ -157,13 +160,13 @@ function wordsOf({ utterances }: Transcript, channel: number): Word[] {
   return utterances.filter((own) => own.channel === channel).flatMap(({ words }) => words)
 }
 
-function viewSpoken(
+function viewUtterances(
   { channel, language, words, speaker, speakerConfidence }: SpeakerUtterance,
   { realtime_processing: { diarization_config } }: DiarizationParams,
 ): UtteranceView {
   const span = { start: words[0]!.start, end: words.at(-1)!.end }
   const { words: written, ...view } = viewUtterance(words, { channel, language, span, speaker })
-  const isAsked = diarization_config?.speaker_confidence === true
-  const confidence = isAsked ? { speaker_confidence: roundTo(speakerConfidence, 3) } : {}
+  const isRequested = diarization_config?.speaker_confidence === true
+  const confidence = isRequested ? { speaker_confidence: roundTo(speakerConfidence, 3) } : {}
   return { ...view, ...confidence, words: written }
 }

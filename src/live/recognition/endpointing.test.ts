@@ -14,9 +14,9 @@ const options = { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds:
 type Input = { probability: number; level: number }
 
 /** One character per 32 ms: `#` is speech, `+` weak speech, `-` quiet speech, `.` silence. */
-function read(sound: string): Input[] {
+function read(audio: string): Input[] {
   const probabilities: Record<string, number> = { '#': 1, '+': 0.4, '-': 0.9 }
-  return [...sound].map((c) => {
+  return [...audio].map((c) => {
     return { probability: probabilities[c] ?? 0, level: c === '#' ? -20 : c === '-' ? -50 : -70 }
   })
 }
@@ -68,9 +68,9 @@ test('a gap shorter than the hangover does not end it, and it ends after the sec
 })
 
 test('a longer endpointing waits longer', () => {
-  const sound = read(`####${'.'.repeat(30)}####${'.'.repeat(12)}`)
-  assert.equal(words(run(sound)), 'start 0, end 4, 0:0-4, start 34, end 38, 1:34-38')
-  assert.equal(words(run(sound, { endpointing: 1 })), 'start 0, end 38, 0:0-38')
+  const audio = read(`####${'.'.repeat(30)}####${'.'.repeat(12)}`)
+  assert.equal(words(run(audio)), 'start 0, end 4, 0:0-4, start 34, end 38, 1:34-38')
+  assert.equal(words(run(audio, { endpointing: 1 })), 'start 0, end 38, 0:0-38')
 })
 
 test('weak speech keeps speech going but does not begin it', () => {
@@ -86,25 +86,25 @@ test('a higher threshold takes fewer sounds for speech', () => {
 })
 
 test('an utterance that gets too long is cut where it is quietest, without a speech event', () => {
-  const sound = read(`${'#'.repeat(125)}---${'#'.repeat(45)}${'.'.repeat(12)}`)
-  assert.equal(words(run(sound)), 'start 0, 0:0-126, end 173, 1:126-173')
+  const audio = read(`${'#'.repeat(125)}---${'#'.repeat(45)}${'.'.repeat(12)}`)
+  assert.equal(words(run(audio)), 'start 0, 0:0-126, end 173, 1:126-173')
 })
 
 test('an utterance is not cut in what was heard just now', () => {
-  const sound = read(`${'#'.repeat(140)}...${'#'.repeat(30)}${'.'.repeat(12)}`)
-  const [, first] = run(sound).filter(({ type }) => type !== 'pause')
+  const audio = read(`${'#'.repeat(140)}...${'#'.repeat(30)}${'.'.repeat(12)}`)
+  const [, first] = run(audio).filter(({ type }) => type !== 'pause')
   assert.ok(first?.type === 'utterance' && first.utterance.to < 138)
 })
 
 test('a cut within a pause opens the next utterance only when voice comes back', () => {
-  const sound = read(`${'#'.repeat(125)}${'.'.repeat(28)}###${'.'.repeat(30)}`)
-  const events = run(sound, { endpointing: 0.7 })
+  const audio = read(`${'#'.repeat(125)}${'.'.repeat(28)}###${'.'.repeat(30)}`)
+  const events = run(audio, { endpointing: 0.7 })
   assert.equal(words(events), 'start 0, 0:0-125, end 156, 1:153-156')
 })
 
 test('speech that ends in the pause after a cut ends without a further utterance', () => {
-  const sound = read(`${'#'.repeat(125)}${'.'.repeat(60)}`)
-  assert.equal(words(run(sound, { endpointing: 0.7 })), 'start 0, 0:0-125, end 125')
+  const audio = read(`${'#'.repeat(125)}${'.'.repeat(60)}`)
+  assert.equal(words(run(audio, { endpointing: 0.7 })), 'start 0, 0:0-125, end 125')
 })
 
 test('a pause is told once the padding is there, and is the utterance if silence lasts', () => {
@@ -119,8 +119,8 @@ test('a pause is told once the padding is there, and is the utterance if silence
 })
 
 /** Returns the segments recognized for frames 20 to 30 once `heard` frames have arrived. */
-function pieces({ after = 0, from = 20, heard = 99, isCut = false }) {
-  const state = { ...initialEndpoint(), frame: heard, from: isCut ? 30 : null }
+function pieces({ after = 0, from = 20, recognized = 99, isCut = false }) {
+  const state = { ...initialEndpoint(), frame: recognized, from: isCut ? 30 : null }
   return segmentsOf({ number: 1, from, to: 30 }, { state, after })
 }
 
@@ -132,14 +132,14 @@ test('the samples of an utterance begin before its voice, and never in the one b
 })
 
 test('what was not heard yet is not recognised', () => {
-  assert.equal(pieces({ heard: 31 }).segment.end, 31 * 512)
+  assert.equal(pieces({ recognized: 31 }).segment.end, 31 * 512)
 })
 
 test('an utterance without a pause before or behind it is heard with what lies there', () => {
   const after = pieces({ after: 40_000, from: 75 })
   assert.deepEqual([after.segment.start, after.context.start], [40_000, 8000])
   assert.equal(pieces({ after: 10_000 }).context.start, 0)
-  const cut = pieces({ heard: 40, isCut: true })
+  const cut = pieces({ recognized: 40, isCut: true })
   assert.deepEqual([cut.segment.end, cut.context.end], [30 * 512, 40 * 512])
 })
 
@@ -151,9 +151,9 @@ const sounds = fc.array(
 test('speech events alternate, utterances ascend, and none is too long', () => {
   const longest = Math.ceil(options.maxSeconds / 0.032)
   fc.assert(
-    fc.property(sounds, (sound) => {
+    fc.property(sounds, (audio) => {
       let [isSpeaking, number, end] = [false, 0, 0]
-      for (const event of run(sound)) {
+      for (const event of run(audio)) {
         if (event.type === 'pause') continue
         if (event.type === 'utterance') {
           const { from, to } = event.utterance
@@ -172,15 +172,15 @@ test('speech events alternate, utterances ascend, and none is too long', () => {
 
 test('a state that went through JSON goes on as if nothing had been', () => {
   fc.assert(
-    fc.property(sounds, fc.nat(1200), (sound, at) => {
+    fc.property(sounds, fc.nat(1200), (audio, at) => {
       const { step, finish } = createEndpointer(options)
       let state = initialEndpoint()
       const events: EndpointEvent[] = []
-      for (const [i, { probability, level }] of sound.entries()) {
+      for (const [i, { probability, level }] of audio.entries()) {
         if (i === at) state = JSON.parse(JSON.stringify(state)) as EndpointState
         events.push(...step(state, probability, level))
       }
-      assert.deepEqual([...events, ...finish(state)], run(sound))
+      assert.deepEqual([...events, ...finish(state)], run(audio))
     }),
   )
 })

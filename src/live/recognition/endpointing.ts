@@ -37,7 +37,7 @@ export type EndpointState = {
   /** Voiced frames since `from`, while silent. */
   voiced: number
   /** End of the last voiced frame. */
-  lastVoice: number
+  lastSpeech: number
   /** Number of the open or next utterance. */
   number: number
   /**
@@ -82,7 +82,7 @@ const LEVEL_SCALE = 40
 
 /** Returns the state of a channel before any audio. */
 export function initialEndpoint(): EndpointState {
-  const nothing = { from: null, voiced: 0, lastVoice: 0, number: 0, recent: [] }
+  const nothing = { from: null, voiced: 0, lastSpeech: 0, number: 0, recent: [] }
   return { frame: 0, phase: 'silent', ...nothing }
 }
 
@@ -115,26 +115,26 @@ export function createEndpointer(options: EndpointingOptions) {
 
   function whileSilent(state: EndpointState, at: number, probability: number): EndpointEvent[] {
     if (probability < open) {
-      if (at + 1 - state.lastVoice >= gapFrames) [state.from, state.voiced] = [null, 0]
+      if (at + 1 - state.lastSpeech >= gapFrames) [state.from, state.voiced] = [null, 0]
       return []
     }
     state.from ??= at
     state.voiced++
-    state.lastVoice = at + 1
+    state.lastSpeech = at + 1
     if (state.voiced < MIN_VOICED) return []
     state.phase = 'speaking'
     return [{ type: 'speech_start', frame: state.from }]
   }
 
   function whileSpeaking(state: EndpointState, at: number, probability: number): EndpointEvent[] {
-    if (probability >= close) state.lastVoice = at + 1
+    if (probability >= close) state.lastSpeech = at + 1
     if (state.from === null && probability >= open) state.from = at
-    const silence = at + 1 - state.lastVoice
+    const silence = at + 1 - state.lastSpeech
     if (silence >= endFrames) return end(state)
     if (state.from === null) return []
     if (at + 1 - state.from >= maxFrames) return [cut(state, at + 1)]
     if (silence !== PAD_FRAMES) return []
-    return [{ type: 'pause', utterance: spanOf(state, state.from, state.lastVoice) }]
+    return [{ type: 'pause', utterance: spanOf(state, state.from, state.lastSpeech) }]
   }
 
   /** Ends speech when the audio ends. */
@@ -146,10 +146,10 @@ export function createEndpointer(options: EndpointingOptions) {
 }
 
 function end(state: EndpointState): EndpointEvent[] {
-  const { from, lastVoice } = state
-  const events: EndpointEvent[] = [{ type: 'speech_end', frame: lastVoice }]
+  const { from, lastSpeech } = state
+  const events: EndpointEvent[] = [{ type: 'speech_end', frame: lastSpeech }]
   if (from !== null) {
-    events.push({ type: 'utterance', utterance: spanOf(state, from, lastVoice) })
+    events.push({ type: 'utterance', utterance: spanOf(state, from, lastSpeech) })
     state.number++
   }
   Object.assign(state, { phase: 'silent', from: null, voiced: 0 })
@@ -161,8 +161,8 @@ function cut(state: EndpointState, now: number): EndpointEvent {
   const { recent } = state
   const quietest = now - recent.length + quietestOf(recent.slice(0, -KNOWN_FRAMES))
   const at = Math.max(quietest, from + 1)
-  const utterance = spanOf(state, from, Math.min(at, state.lastVoice))
-  state.from = state.lastVoice > at ? at : null
+  const utterance = spanOf(state, from, Math.min(at, state.lastSpeech))
+  state.from = state.lastSpeech > at ? at : null
   state.number++
   return { type: 'utterance', utterance }
 }

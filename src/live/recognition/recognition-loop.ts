@@ -13,8 +13,8 @@ import { VoicedShare } from './voiced-share.ts'
 
 /** Options of the recognition loop. */
 export type RecognitionLoopOptions = {
-  ears: LiveRecognizer
-  sound: LiveAudio
+  models: LiveRecognizer
+  audio: LiveAudio
   endpointing: EndpointingOptions
   language: SessionLanguage
   change: SessionText['change']
@@ -27,7 +27,7 @@ export type RecognitionLoopOptions = {
   /** Returns whether any consumer wants partials now. */
   wantsPartials(): boolean
   /** Called after each stretch. */
-  onHeard(): void
+  onRecognized(): void
   /** Called from time to time, after everything before was emitted. */
   onSnapshot(snapshot: Snapshot): void
   log: Log
@@ -59,7 +59,7 @@ type Stretch = { from: number; to: number; isEnd: boolean; signal: AbortSignal }
 export class RecognitionLoop {
   readonly #options: RecognitionLoopOptions
   readonly #channels: Channel[]
-  readonly #voices: SessionSpeakers | undefined
+  readonly #speakers: SessionSpeakers | undefined
   readonly #earlier: readonly EndedUtterance[]
   /** Frames processed, of 32 ms; and available frames in the session's own format. */
   #position: number
@@ -72,7 +72,7 @@ export class RecognitionLoop {
 
   constructor(options: RecognitionLoopOptions, from?: Snapshot) {
     this.#options = options
-    const { ears, sound, language, change, speakers, log, signal, tell, partialIntervalMs } =
+    const { models, audio, language, change, speakers, log, signal, tell, partialIntervalMs } =
       options
     // One listener for the whole session: one for each wait would be a hundred thousand.
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
@@ -80,21 +80,22 @@ export class RecognitionLoop {
       this.#work += seconds
     }
     const endpointer = createEndpointer(options.endpointing)
-    const channels = sound.channels.length
-    const voices = speakers && createSessionSpeakers({ channels, counts: speakers }, from?.voices)
-    this.#voices = voices
+    const channels = audio.channels.length
+    const sessionSpeakers =
+      speakers && createSessionSpeakers({ channels, counts: speakers }, from?.speakers)
+    this.#speakers = sessionSpeakers
     const one = createFinalOrder()
     const shared = {
-      ...{ ears, endpointer, language, change, voices, partialIntervalMs },
+      ...{ models, endpointer, language, change, speakers: sessionSpeakers, partialIntervalMs },
       ...{ tell, onWork, log, signal },
     }
-    this.#channels = sound.channels.map((path, channel) => {
+    this.#channels = audio.channels.map((path, channel) => {
       const start = from?.channels[channel] ?? {
         endpoint: initialEndpoint(),
         after: 0,
         lastWord: null,
       }
-      const telling = voices ? one : createFinalOrder()
+      const telling = sessionSpeakers ? one : createFinalOrder()
       return new Channel({ ...shared, channel, path, telling }, start)
     })
     this.#position = from?.position ?? 0
@@ -110,7 +111,7 @@ export class RecognitionLoop {
   }
 
   /** Seconds of audio processed. */
-  get heard(): number {
+  get recognized(): number {
     return this.#position * FRAME_SECONDS
   }
 
@@ -141,9 +142,9 @@ export class RecognitionLoop {
     for (;;) {
       const isLast = this.#isEnd
       const there = this.#frames
-      const heard = await this.#listen({ frames: there, isEnd: isLast })
-      if (heard === 0 && isLast) break
-      if (heard === 0) await this.#moreSound(there)
+      const recognized = await this.#listen({ frames: there, isEnd: isLast })
+      if (recognized === 0 && isLast) break
+      if (recognized === 0) await this.#moreAudio(there)
     }
     for (const channel of this.#channels) channel.finish()
     for (const channel of this.#channels) await channel.caughtUp({ all: true })
@@ -169,10 +170,10 @@ export class RecognitionLoop {
 
   /** Rewrites the samples of some frames, as far as they exist. */
   async #writeSamples({ from, to, isEnd, signal }: Stretch): Promise<void> {
-    const { ears, sound, log } = this.#options
+    const { models, audio, log } = this.#options
     for (let at = from; at < to; ) {
       const request = { from: at, frames: this.#frames, isEnd }
-      const { levels } = await retryEngineCall(() => ears.listen(sound, request, { signal }), {
+      const { levels } = await retryEngineCall(() => models.listen(audio, request, { signal }), {
         signal,
         log,
       })
@@ -186,12 +187,12 @@ export class RecognitionLoop {
    * no audio for a frame.
    */
   async #listen(there: { frames: number; isEnd: boolean }): Promise<number> {
-    const { ears, sound, log, signal, endpointing } = this.#options
+    const { models, audio, log, signal, endpointing } = this.#options
     const request = { from: this.#position, ...there }
     const isBehind = this.#isBehind()
     const began = performance.now()
     const { probabilities, levels } = await retryEngineCall(
-      () => ears.listen(sound, request, { signal, isBehind }),
+      () => models.listen(audio, request, { signal, isBehind }),
       { signal, log },
     )
     const frames = probabilities[0]!.length
@@ -199,15 +200,15 @@ export class RecognitionLoop {
     this.#work += (performance.now() - began) / 1000
     for (let frame = 0; frame < frames; frame++) {
       for (const [i, channel] of this.#channels.entries()) {
-        channel.hear(probabilities[i]![frame]!, levels[i]![frame]!, { isBehind })
+        channel.advance(probabilities[i]![frame]!, levels[i]![frame]!, { isBehind })
       }
       this.#position++
       if (frame + 1 === frames || frame % PARTIAL_FRAMES === PARTIAL_FRAMES - 1) {
         await this.#partials()
       }
     }
-    this.#voicing.heard(FRAME_SECONDS * countVoiced(probabilities, endpointing.threshold))
-    this.#options.onHeard()
+    this.#voicing.recognized(FRAME_SECONDS * countVoiced(probabilities, endpointing.threshold))
+    this.#options.onRecognized()
     if (this.#position - this.#snapshotAt >= SNAPSHOT_FRAMES) this.#takeSnapshot()
     for (const channel of this.#channels) await channel.caughtUp()
     return frames
@@ -234,7 +235,7 @@ export class RecognitionLoop {
 
   /** Seconds of audio not yet processed. */
   #ahead(): number {
-    return this.#frames / this.#options.sound.format.sampleRate - this.heard
+    return this.#frames / this.#options.audio.format.sampleRate - this.recognized
   }
 
   #takeSnapshot(): void {
@@ -243,7 +244,7 @@ export class RecognitionLoop {
       position: this.#position,
       channels: this.#channels.map(({ state }) => state),
       ended: this.#ended(),
-      ...(this.#voices && { voices: this.#voices.state }),
+      ...(this.#speakers && { speakers: this.#speakers.state }),
       language: this.#options.language.decided,
       work: this.#work,
     })
@@ -256,7 +257,7 @@ export class RecognitionLoop {
   }
 
   /** Resolves when there are more frames of audio than `seen`, or when no more follow. */
-  async #moreSound(seen: number): Promise<void> {
+  async #moreAudio(seen: number): Promise<void> {
     const { signal } = this.#options
     while (!this.#isEnd && this.#frames <= seen && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()

@@ -6,28 +6,28 @@ const installed = ['en', 'fr', 'de']
 
 test('a single configured language is used from the start, whatever is heard', () => {
   const language = createSessionLanguage({ languages: ['fr'], code_switching: true }, { installed })
-  language.heard('en')
+  language.recognized('en')
   assert.deepEqual([language.current, language.fallback], ['fr', 'fr'])
 })
 
 test('without code switching the first words decide, and later ones do not', () => {
   const language = createSessionLanguage({ languages: [], code_switching: false }, { installed })
   assert.deepEqual([language.current, language.fallback], [undefined, 'en'])
-  language.heard('de')
-  language.heard('fr')
+  language.recognized('de')
+  language.recognized('fr')
   assert.deepEqual([language.current, language.fallback, language.decided], ['de', 'de', 'de'])
 })
 
 test('with code switching nothing is decided', () => {
   const config = { languages: ['de', 'fr'], code_switching: true }
   const language = createSessionLanguage(config, { installed })
-  language.heard('fr')
+  language.recognized('fr')
   assert.deepEqual([language.current, language.fallback, language.decided], [undefined, 'de', null])
 })
 
 test('a session that is taken up again keeps its decision', () => {
   const config = { languages: [], code_switching: false }
   const language = createSessionLanguage(config, { installed, decided: 'fr' })
-  language.heard('en')
+  language.recognized('en')
   assert.equal(language.current, 'fr')
 })

@@ -10,7 +10,7 @@ export type SessionLanguage = {
   /** The language reported for an utterance without words. */
   readonly fallback: string
   /** Records the language in which words were recognized. */
-  heard(language: string): void
+  recognized(language: string): void
   /** The decided language, for a session that resumes this one. */
   readonly decided: string | null
 }
@@ -35,7 +35,7 @@ export function createSessionLanguage(
     get decided() {
       return decided
     },
-    heard(language) {
+    recognized(language) {
       if (!code_switching) decided ??= language
     },
   }

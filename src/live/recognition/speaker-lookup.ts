@@ -8,9 +8,9 @@ export type ChannelSpan = { channel: number; start: number; end: number }
  * the longest overlap. Returns undefined where no speaker is known. `spoken` ascend by start.
  */
 export function createSpeakerLookup(
-  spoken: readonly SessionUtterance[],
+  utterances: readonly SessionUtterance[],
 ): (span: ChannelSpan) => number | undefined {
-  const byChannel = Map.groupBy(spoken, ({ channel }) => channel)
+  const byChannel = Map.groupBy(utterances, ({ channel }) => channel)
   return ({ channel, start, end }) => {
     const own = byChannel.get(channel) ?? []
     const seconds = new Map<number, number>()

@@ -10,9 +10,9 @@ test('a session weighs what was said in it, and a silent one little', () => {
   assert.ok(voicing.weight < 0.11)
   for (let second = 0; second < 300; second++) {
     now += 1000
-    voicing.heard(1)
+    voicing.recognized(1)
   }
   assert.ok(voicing.weight > 0.95 && voicing.weight < 1.05)
-  voicing.heard(600)
+  voicing.recognized(600)
   assert.ok(voicing.weight <= 2)
 })

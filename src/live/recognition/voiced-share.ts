@@ -23,7 +23,7 @@ export class VoicedShare {
   }
 
   /** Adds seconds of speech, of all channels together. */
-  heard(seconds: number): void {
+  recognized(seconds: number): void {
     this.#level = Math.min(this.#channels, this.#current() + seconds / MEMORY_SECONDS)
     this.#at = this.#now()
   }

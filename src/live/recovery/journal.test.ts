@@ -12,7 +12,7 @@ type Fault = 'write' | 'truncate' | 'datasync'
 /** Opens a journal over real files whose log fails on demand. */
 async function openJournal(t: TestContext) {
   const folder = await makeFolder(t)
-  const sound = await open(join(folder, 'sound'), 'w+')
+  const audio = await open(join(folder, 'sound'), 'w+')
   const log = await open(join(folder, 'log'), 'w+')
   const faults = new Set<Fault>()
   const failing = new Proxy(log, {
@@ -25,8 +25,8 @@ async function openJournal(t: TestContext) {
       return typeof member === 'function' ? member.bind(file) : member
     },
   })
-  const sizes = { soundBytes: 0, logBytes: 0 }
-  const files = createAppender({ sound, log: failing, soundStart: 0 }, sizes)
+  const sizes = { audioBytes: 0, logBytes: 0 }
+  const files = createAppender({ audio, log: failing, audioStart: 0 }, sizes)
   const broken = Promise.withResolvers<unknown>()
   const leaving = new AbortController()
   const { signal } = leaving
@@ -39,16 +39,16 @@ async function openJournal(t: TestContext) {
   t.after(async () => {
     leaving.abort()
     await files.close()
-    await sound.close()
+    await audio.close()
     await log.close()
   })
   const stored: string[] = []
   const append = (line: string) => {
-    const told = { onWritten: () => stored.push(`${line} written`) }
+    const sent = { onWritten: () => stored.push(`${line} written`) }
     journal.append({
-      sound: Buffer.from(line),
+      audio: Buffer.from(line),
       lines: [line],
-      ...told,
+      ...sent,
       onStored: () => stored.push(line),
     })
   }

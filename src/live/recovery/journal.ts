@@ -4,7 +4,7 @@ import type { LiveFiles } from '../../storage/live/live-files.ts'
 
 /** Something to be stored, and who is notified. */
 export type Entry = {
-  sound?: Uint8Array
+  audio?: Uint8Array
   lines: readonly string[]
   /**
    * Called when the entry is in the files: it can be read, and a killed process loses nothing of
@@ -90,8 +90,8 @@ export class Journal {
     while (this.#waiting.length > 0 && !signal.aborted) {
       const batch = this.#waiting.splice(0)
       const lines = batch.flatMap((entry) => entry.lines)
-      const sound = joined(batch.flatMap((entry) => entry.sound ?? []))
-      if (!(await this.#write(sound, lines))) break
+      const audio = joined(batch.flatMap((entry) => entry.audio ?? []))
+      if (!(await this.#write(audio, lines))) break
       for (const entry of batch) this.#bytes -= bytesOf(entry)
       for (const { onWritten } of batch) onWritten?.()
       try {
@@ -110,11 +110,11 @@ export class Journal {
    * Retries until the write succeeds; returns false when the session is left before that, or the
    * files are broken.
    */
-  async #write(sound: Uint8Array | undefined, lines: readonly string[]): Promise<boolean> {
+  async #write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<boolean> {
     const { files, log, signal, retryMs = RETRY_MS } = this.#options
     for (;;) {
       try {
-        await files.write(sound, lines)
+        await files.write(audio, lines)
         return true
       } catch (error) {
         if (signal.aborted) return false
@@ -143,9 +143,9 @@ export class Journal {
   }
 }
 
-function bytesOf({ sound, lines }: Entry): number {
+function bytesOf({ audio, lines }: Entry): number {
   const texts = lines.reduce((sum, { length }) => sum + length, 0)
-  return (sound?.byteLength ?? 0) + texts + ENTRY_BYTES
+  return (audio?.byteLength ?? 0) + texts + ENTRY_BYTES
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { initialEndpoint } from '../recognition/endpointing.ts'
 import { audioAfter, type LogRecord, readRecord, writeRecord } from './session-log.ts'
 
-const chunk = { at: 1_700_000_000_000, received: 3244, sound: 3200 }
+const chunk = { at: 1_700_000_000_000, received: 3244, audio: 3200 }
 
 const records: LogRecord[] = [
   { kind: 'begin', at: 1_700_000_000_000 },
@@ -65,9 +65,9 @@ test('every record is read as it was written, from one line', () => {
 })
 
 test('only chunks tell of sound', () => {
-  const told = records.map((record) => audioAfter(writeRecord(record)))
+  const sent = records.map((record) => audioAfter(writeRecord(record)))
   assert.deepEqual(
-    told.filter((sound) => sound !== undefined),
+    sent.filter((audio) => audio !== undefined),
     [3200, 3200, 3200, 3200, 3200, 3200],
   )
 })

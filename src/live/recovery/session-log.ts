@@ -39,7 +39,7 @@ export type ChunkRecord = {
   at: number
   /** Bytes received, WAV headers included, and bytes of audio. */
   received: number
-  sound: number
+  audio: number
   /** Base64 of those bytes of it that are (or may be) a WAV header; absent when there are none. */
   held?: string
   /** Bytes held back earlier that turned out to be audio: they precede this chunk's own. */
@@ -89,7 +89,7 @@ export type Snapshot = {
    */
   ended: EndedUtterance[]
   /** The speakers so far, if speakers are labeled. */
-  voices?: SpeakersState
+  speakers?: SpeakersState
   language: string | null
   /** Seconds of processing time so far. */
   work: number
@@ -174,17 +174,17 @@ type ChunkLine = [number, number, number, string?, number?, number?, number?]
 
 /** Writes three numbers for nearly all chunks: there may be half a million of them. */
 function writeChunk(chunk: ChunkRecord): ChunkLine {
-  const { at, received, sound, held = '', released = 0, isPart, pending = 0 } = chunk
-  if (!held && !released && !isPart && !pending) return [at, received, sound]
-  return [at, received, sound, held, released, isPart ? 1 : 0, pending]
+  const { at, received, audio, held = '', released = 0, isPart, pending = 0 } = chunk
+  if (!held && !released && !isPart && !pending) return [at, received, audio]
+  return [at, received, audio, held, released, isPart ? 1 : 0, pending]
 }
 
 function readChunk(text: string): ChunkRecord {
-  const [at, received, sound, held, released, isPart, pending] = JSON.parse(text) as ChunkLine
+  const [at, received, audio, held, released, isPart, pending] = JSON.parse(text) as ChunkLine
   return {
     at,
     received,
-    sound,
+    audio,
     ...(held && { held }),
     ...(released && { released }),
     ...(isPart && { isPart: true as const }),
@@ -203,7 +203,7 @@ export function audioAfter(line: string): number | undefined {
   if (!known.test(line)) return Number.POSITIVE_INFINITY
   if (!line.startsWith('chunk ')) return undefined
   try {
-    return readChunk(line.slice(6)).sound
+    return readChunk(line.slice(6)).audio
   } catch {
     return Number.POSITIVE_INFINITY
   }

@@ -42,7 +42,7 @@ test('what was to be sent when the result is stored waits for that also in the n
     onFrame: () => {},
     onSeen: () => {},
     onLost: () => {},
-    room: () => undefined,
+    space: () => undefined,
   })
   const sent = connection.messages()
   outbox.attach(connection)
@@ -60,7 +60,7 @@ test('an ack of bytes that came again is known as a place where a client goes on
     return { type: 'audio_chunk', acknowledged: true, error: null, data }
   }
   const chunk = (received: number, at: number) => {
-    return writeRecord({ kind: 'chunk', chunk: { at, received, sound: received } })
+    return writeRecord({ kind: 'chunk', chunk: { at, received, audio: received } })
   }
   const { chunks } = await readLog(
     chunk(100, 1000),
@@ -93,7 +93,7 @@ test('what comes at the end is known as such also in the next process', async ()
     const written = writeMessage({ type, text: '{"a":1}' }, { sessionId: 'one', at: 1000 })
     return writeRecord({ kind: 'message', text: written })
   }
-  const { messages, told } = await readLog(
+  const { messages, sent } = await readLog(
     line({ type: 'start_recording' }),
     line({ type: 'end_recording', data: { recording_duration: 1 } }),
     text('post_transcript'),
@@ -112,14 +112,14 @@ test('what comes at the end is known as such also in the next process', async ()
     [5, true],
     [6, true],
   ])
-  assert.ok(told.once.get('post_final_transcript')?.endsWith('"data":{"a":1}}'))
+  assert.ok(sent.once.get('post_final_transcript')?.endsWith('"data":{"a":1}}'))
 })
 
 test('speakers at the end that are noted are known to the next process', async () => {
-  const spoken = writeRecord({ kind: 'spoken', text: 'no JSON, which is not looked at' })
-  assert.equal((await readLog(spoken)).isDiarized, false)
+  const utterances = writeRecord({ kind: 'spoken', text: 'no JSON, which is not looked at' })
+  assert.equal((await readLog(utterances)).isDiarized, false)
   const diarized = { count: 1, seconds: 1, error: null }
-  const noted = await readLog(spoken, writeRecord({ kind: 'diarized', diarized }))
+  const noted = await readLog(utterances, writeRecord({ kind: 'diarized', diarized }))
   assert.equal(noted.isDiarized, true)
 })
 
@@ -146,12 +146,12 @@ test('a header that had not come as a whole is put together again', async () => 
     const received = 2 + i * 4
     const pending = i === 0 ? 2 : i * 4 - (i === 3 ? 2 : 0)
     const released = i === 1 ? 2 : 0
-    const chunk = { at: i * 100_000, received, sound: 2, held: btoa(held), pending }
+    const chunk = { at: i * 100_000, received, audio: 2, held: btoa(held), pending }
     return writeRecord({ kind: 'chunk', chunk: { ...chunk, ...(released && { released }) } })
   })
   const { chunks } = await readLog(...records)
   assert.equal(Buffer.from(chunks.pending).toString(), 'RIFFsizeWA')
-  const sound = { at: 500_000, received: 14, sound: 4 }
-  const later = await readLog(...records, writeRecord({ kind: 'chunk', chunk: sound }))
+  const audio = { at: 500_000, received: 14, audio: 4 }
+  const later = await readLog(...records, writeRecord({ kind: 'chunk', chunk: audio }))
   assert.equal(later.chunks.pending.length, 0)
 })

@@ -30,7 +30,7 @@ export type RecoveredSession = {
   stop: StopReason | undefined
   /** Whether the outcome of diarization is in the log. */
   isDiarized: boolean
-  told: AlreadySent
+  sent: AlreadySent
   /** What the result lacks, to be reported with it. */
   warnings: string[]
 }
@@ -50,7 +50,7 @@ export type AlreadySent = {
   /** Utterances that the add-ons have not answered yet, by id. */
   unanswered: Map<string, UtteranceRecord>
   /** The last answer of the add-ons, and how many of its messages were sent. */
-  lastAnswer: { utterance: UtteranceRecord; found: AddOnRecord; told: number } | undefined
+  lastAnswer: { utterance: UtteranceRecord; found: AddOnRecord; sent: number } | undefined
   /** The outcome of the summary. */
   summary: Envelope | undefined
 }
@@ -120,7 +120,7 @@ export async function recoverSession(
   let [numbered, seen] = [0, 0]
   let missed: Outgoing[] = []
   const withheld = new Map<string, Outgoing>()
-  const told = nothingSent()
+  const sent = nothingSent()
   const warnings: string[] = []
   for await (const lines of files.readLines()) {
     for (const line of lines) {
@@ -135,10 +135,10 @@ export async function recoverSession(
         case 'message': {
           const { text } = record
           const message = readMessage(text)
-          note(message, text, told)
+          note(message, text, sent)
           if (message.type === 'audio_chunk' && message.data) {
             const { created_at, data } = message
-            chunks.addSeam({ at: Date.parse(created_at), received: data.byte_range[1] })
+            chunks.addBoundary({ at: Date.parse(created_at), received: data.byte_range[1] })
           }
           if (!mustArrive(message) || !routing.isForSocket(message)) break
           const { type } = message
@@ -156,27 +156,27 @@ export async function recoverSession(
           break
         case 'utterance': {
           const id = utteranceId(record.utterance)
-          told.done.add(id)
+          sent.done.add(id)
           if (hasAddOns && record.utterance.text !== null) {
-            told.unanswered.set(id, record.utterance)
+            sent.unanswered.set(id, record.utterance)
           }
-          told.utteranceBytes += record.utterance.text?.length ?? 0
+          sent.utteranceBytes += record.utterance.text?.length ?? 0
           break
         }
         case 'found': {
           const { found } = record
           const id = utteranceId(found)
-          const utterance = told.unanswered.get(id)
-          told.unanswered.delete(id)
-          told.lastAnswer = utterance && { utterance, found, told: 0 }
+          const utterance = sent.unanswered.get(id)
+          sent.unanswered.delete(id)
+          sent.lastAnswer = utterance && { utterance, found, sent: 0 }
           break
         }
         case 'snapshot':
           earlier.snapshot = record.snapshot
-          told.speech.clear()
+          sent.speech.clear()
           break
         case 'summary':
-          told.summary = record.summary
+          sent.summary = record.summary
           break
         case 'diarized':
           earlier.isDiarized = true
@@ -195,7 +195,7 @@ export async function recoverSession(
     ...earlier,
     chunks: chunks.end(),
     messages: { numbered, missed, withheld },
-    told,
+    sent,
     warnings,
   }
 }
@@ -210,32 +210,32 @@ function newest(messages: Outgoing[], maxBytes: number): Outgoing[] {
   return messages.slice(Math.min(last + 1, messages.length - 1))
 }
 
-function note(message: ServerMessage | TextMessage, text: string, told: AlreadySent): void {
+function note(message: ServerMessage | TextMessage, text: string, sent: AlreadySent): void {
   switch (message.type) {
     case 'speech_start':
     case 'speech_end':
-      told.speech.add(speechKey(message.type, message.data))
+      sent.speech.add(speechKey(message.type, message.data))
       break
     case 'transcript':
-      ;(message.data.is_final ? told.finals : told.partials).add(message.data.id)
+      ;(message.data.is_final ? sent.finals : sent.partials).add(message.data.id)
       break
     case 'translation':
     case 'named_entity_recognition':
     case 'sentiment_analysis':
-      if (told.lastAnswer) told.lastAnswer.told++
+      if (sent.lastAnswer) sent.lastAnswer.sent++
       break
     case 'audio_chunk':
     case 'stop_recording':
     case 'error':
       break
     default:
-      told.once.set(message.type, text)
+      sent.once.set(message.type, text)
   }
 }
 
 /** Creates a reader that collects from all chunks what a chunk ledger needs. */
 function createChunkReader(keepMs: number) {
-  let before: ChunkRecord = { at: 0, received: 0, sound: 0 }
+  let before: ChunkRecord = { at: 0, received: 0, audio: 0 }
   const recent: ChunkRecord[] = []
   const seams: AckBoundary[] = []
   /** The last bytes held back, up to the start of a possible header or before it. */
@@ -253,8 +253,8 @@ function createChunkReader(keepMs: number) {
       if (!chunk.pending) held = []
       else held.push(Buffer.from(chunk.held ?? '', 'base64'))
     },
-    addSeam(seam: AckBoundary): void {
-      seams.push(seam)
+    addBoundary(boundary: AckBoundary): void {
+      seams.push(boundary)
     },
     /** Drops chunks that clients can no longer repeat. */
     cut,

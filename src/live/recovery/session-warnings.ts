@@ -31,13 +31,13 @@ export function limitText(
 export function createWarnings({
   journal,
   log,
-  told,
+  sent,
 }: {
   journal: Journal
   log: Log
-  told: readonly string[]
+  sent: readonly string[]
 }): (text: string) => void {
-  const noted = new Set(told)
+  const noted = new Set(sent)
   return (text) => {
     if (noted.has(text)) return
     noted.add(text)

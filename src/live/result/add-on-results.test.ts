@@ -14,8 +14,8 @@ function found(...starts: number[]): Envelope {
   return { success: true, is_empty: starts.length === 0, exec_time: 0.25, error: null, results }
 }
 
-type Asked = {
-  asked: Partial<typeof none>
+type Requested = {
+  requested: Partial<typeof none>
   form?: 'string' | 'native'
   channelOf?: (number: number) => number
   speakerAt?: CollectOptions['speakerAt']
@@ -24,7 +24,7 @@ type Asked = {
 /** Returns the result's add-on answers for findings, one per utterance. */
 async function answersOf(
   findings: readonly AddOnResults[],
-  { asked, form = 'string', channelOf = () => 0, speakerAt = () => undefined }: Asked,
+  { requested, form = 'string', channelOf = () => 0, speakerAt = () => undefined }: Requested,
 ): Promise<Record<string, Envelope>> {
   const lines = findings.map((findings, number) => {
     return writeRecord({ kind: 'found', found: { channel: channelOf(number), number, findings } })
@@ -33,7 +33,7 @@ async function answersOf(
     yield ['begin 1', ...lines]
   }
   const params = {
-    realtime_processing: { ...none, ...asked },
+    realtime_processing: { ...none, ...requested },
     post_processing: { summarization: false },
   }
   const answers = await collectAddOnResults(readLog, params, { form, speakerAt })
@@ -42,7 +42,7 @@ async function answersOf(
 
 test('what was found in all utterances stands by start, with the time of all', async () => {
   const findings = [3, 1].map((start) => ({ named_entity_recognition: found(start, start + 1) }))
-  const answers = await answersOf(findings, { asked: { named_entity_recognition: true } })
+  const answers = await answersOf(findings, { requested: { named_entity_recognition: true } })
   assert.deepEqual(answers, {
     named_entity_recognition: { ...found(1, 2, 3, 4), exec_time: 0.5 },
   })
@@ -51,8 +51,8 @@ test('what was found in all utterances stands by start, with the time of all', a
 test('of what begins at the same moment the lower channel comes first, whichever was answered first', async () => {
   const envelope = (mark: string) => ({ ...found(), results: [{ start: 1, mark }] })
   const findings = ['b', 'a'].map((mark) => ({ named_entity_recognition: envelope(mark) }))
-  const asked = { named_entity_recognition: true }
-  const answers = await answersOf(findings, { asked, channelOf: (number) => 1 - number })
+  const requested = { named_entity_recognition: true }
+  const answers = await answersOf(findings, { requested, channelOf: (number) => 1 - number })
   assert.deepEqual(
     answers.named_entity_recognition!.results,
     ['a', 'b'].map((mark) => ({ start: 1, mark })),
@@ -61,17 +61,17 @@ test('of what begins at the same moment the lower channel comes first, whichever
 
 test('sentiments are text, or what they are where the server is set so', async () => {
   const findings = [{ sentiment_analysis: found(1) }]
-  const asked = { sentiment_analysis: true }
+  const requested = { sentiment_analysis: true }
   const [text, native] = [
-    await answersOf(findings, { asked }),
-    await answersOf(findings, { asked, form: 'native' }),
+    await answersOf(findings, { requested }),
+    await answersOf(findings, { requested, form: 'native' }),
   ]
   assert.equal(text.sentiment_analysis!.results, '[{"start":1}]')
   assert.deepEqual(native.sentiment_analysis!.results, [{ start: 1 }])
 })
 
 test('only what was asked for has an answer, also without an utterance', async () => {
-  const found = await answersOf([], { asked: { sentiment_analysis: true, translation: true } })
+  const found = await answersOf([], { requested: { sentiment_analysis: true, translation: true } })
   assert.deepEqual(Object.keys(found), ['translation', 'sentiment_analysis'])
   assert.equal(found.translation!.error?.exception, 'NotConfigured')
   const { success, is_empty, results } = found.sentiment_analysis!
@@ -79,11 +79,11 @@ test('only what was asked for has an answer, also without an utterance', async (
 })
 
 test('an add-on failed if it failed on every utterance', async () => {
-  const asked = { named_entity_recognition: true }
+  const requested = { named_entity_recognition: true }
   const failure = { named_entity_recognition: failed('named_entity_recognition', why) }
   const [some, all] = [
-    await answersOf([failure, { named_entity_recognition: found(1) }], { asked }),
-    await answersOf([failure, failure], { asked }),
+    await answersOf([failure, { named_entity_recognition: found(1) }], { requested }),
+    await answersOf([failure, failure], { requested }),
   ]
   assert.equal(some.named_entity_recognition!.success, true)
   const { success, error, results } = all.named_entity_recognition!
@@ -91,14 +91,14 @@ test('an add-on failed if it failed on every utterance', async () => {
 })
 
 test('who felt something is who spoke then in the end, not who was told', async () => {
-  const told = [
+  const sent = [
     { start: 1, end: 2, speaker: 0 },
     { start: 3, end: 4, speaker: 0 },
     { start: 5, end: 6 },
   ]
-  const findings = [{ sentiment_analysis: { ...found(), results: told } }]
+  const findings = [{ sentiment_analysis: { ...found(), results: sent } }]
   const { sentiment_analysis } = await answersOf(findings, {
-    asked: { sentiment_analysis: true },
+    requested: { sentiment_analysis: true },
     form: 'native',
     channelOf: () => 1,
     speakerAt: ({ channel, start }) => (start === 1 ? undefined : 10 * channel + start),

@@ -35,13 +35,13 @@ export type CollectOptions = {
  */
 export async function collectAddOnResults(
   readLog: ReadLog,
-  { realtime_processing: asked }: AddOnParams,
+  { realtime_processing: requested }: AddOnParams,
   { form, speakerAt }: CollectOptions,
 ): Promise<Record<string, string>> {
-  const wanted = types.filter((type) => asked[type])
+  const wanted = types.filter((type) => requested[type])
   const gathered = Object.fromEntries(types.map((type) => [type, nothing()]))
   const answers: Record<string, string> = {}
-  if (asked.translation) answers.translation = JSON.stringify(notConfigured('translation'))
+  if (requested.translation) answers.translation = JSON.stringify(notConfigured('translation'))
   if (wanted.length === 0) return answers
   for await (const lines of readLog()) {
     for (const line of lines) {
@@ -74,8 +74,8 @@ function add(
   gathered.successes++
   for (const one of envelope.results as Found[]) {
     const speaker = one.speaker === undefined ? undefined : speakerAt({ ...one, channel })
-    const told = speaker === undefined ? one : { ...one, speaker }
-    gathered.found.push({ start: one.start, channel, json: JSON.stringify(told) })
+    const sent = speaker === undefined ? one : { ...one, speaker }
+    gathered.found.push({ start: one.start, channel, json: JSON.stringify(sent) })
   }
 }
 

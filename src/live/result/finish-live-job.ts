@@ -125,7 +125,7 @@ export class FinishLiveJob {
     let callbacks: LiveCallback[] = []
     let isDone = false
     try {
-      const file = await keepSound(objects, { job, files, ...outcome })
+      const file = await keepAudio(objects, { job, files, ...outcome })
       callbacks = (await feed?.finish()) ?? []
       isDone = await finishLiveJob(db, lease, { result, file, at: Date.now(), callbacks })
       if (!isDone) throw new LeaseLostError()
@@ -152,27 +152,27 @@ export async function failRecorded(
   { job, files, failure, only }: FailedSession,
 ): Promise<boolean> {
   const format = formatOf(job.params as LiveParams)
-  const soundBytes = files?.soundBytes ?? 0
-  const duration = roundTo(secondsOf(soundBytes, format), 6)
-  const file = files && (await keepSound(objects, { job, files, format, soundBytes, duration }))
+  const audioBytes = files?.audioBytes ?? 0
+  const duration = roundTo(secondsOf(audioBytes, format), 6)
+  const file = files && (await keepAudio(objects, { job, files, format, audioBytes, duration }))
   return failLiveJob(db, job.id, { failure, file, at: Date.now(), endMessage, only })
 }
 
-type Sound = {
+type AudioSummary = {
   job: LiveJob
   files: LiveFiles
   format: AudioFormat
-  soundBytes: number
+  audioBytes: number
   duration: number
 }
 
 /** Stores the audio as the object of its job; undefined when there is none. */
-async function keepSound(
+async function keepAudio(
   objects: Storage['objects'],
-  { job, files, format, soundBytes, duration }: Sound,
+  { job, files, format, audioBytes, duration }: AudioSummary,
 ): Promise<Recorded | undefined> {
-  if (soundBytes === 0) return undefined
-  const header = wavHeader(format, soundBytes)
+  if (audioBytes === 0) return undefined
+  const header = wavHeader(format, audioBytes)
   const { size } = await keepRecording(files, objects, { id: job.fileId, header })
   return { size, duration, channels: format.channels }
 }

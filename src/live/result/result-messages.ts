@@ -83,7 +83,7 @@ async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncG
     return false
   }
   const atEnd: string[] = []
-  let before: ChunkRecord = { at: 0, received: 0, sound: 0 }
+  let before: ChunkRecord = { at: 0, received: 0, audio: 0 }
   for await (const lines of readLog()) {
     const kept: string[] = []
     for (const record of lines.flatMap(readSent)) {
@@ -160,10 +160,10 @@ function readSent(line: string): SentRecord[] {
 }
 
 /** The acknowledgment of a chunk that is in the log as a message. */
-const toldAck = /^\{"type":"audio_chunk",[^{]*"acknowledged":true/
+const sentAck = /^\{"type":"audio_chunk",[^{]*"acknowledged":true/
 
 /** Returns whether a record represents the acknowledgment of a chunk, another message, or none. */
 function kindOf(record: SentRecord, { hasAcks }: MessagesOptions): Kind | undefined {
   if (record.kind === 'chunk') return hasAcks && !record.chunk.isPart ? 'ack' : undefined
-  return toldAck.test(record.text) ? 'ack' : 'other'
+  return sentAck.test(record.text) ? 'ack' : 'other'
 }

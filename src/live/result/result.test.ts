@@ -26,7 +26,10 @@ function logOf(records: readonly LogRecord[]) {
 }
 
 /** Returns an utterance of one word per name, a second each. */
-function said(text: string, place: { start: number; channel: number; number: number }): LogRecord {
+function spokenText(
+  text: string,
+  place: { start: number; channel: number; number: number },
+): LogRecord {
   const { start, channel, number } = place
   const words = text.split(' ').map((word, i) => {
     return { text: word, start: start + i, end: start + i + 0.5, confidence: 0.5 }
@@ -41,7 +44,7 @@ function message(text: string): LogRecord {
 }
 
 function chunk(received: number): { kind: 'chunk'; chunk: ChunkRecord } {
-  return { kind: 'chunk', chunk: { at: 1_700_000_000_000, received, sound: received } }
+  return { kind: 'chunk', chunk: { at: 1_700_000_000_000, received, audio: received } }
 }
 
 /** Returns the result of the recognized utterances. */
@@ -63,10 +66,10 @@ async function messagesOf(
 
 test('utterances stand by start, then channel, and the transcript is their trimmed text', async () => {
   const log = logOf([
-    said('b c', { start: 4, channel: 0, number: 0 }),
-    said('', { start: 1, channel: 0, number: 1 }),
-    said('d', { start: 4, channel: 1, number: 1 }),
-    said('a', { start: 2, channel: 1, number: 0 }),
+    spokenText('b c', { start: 4, channel: 0, number: 0 }),
+    spokenText('', { start: 1, channel: 0, number: 1 }),
+    spokenText('d', { start: 4, channel: 1, number: 1 }),
+    spokenText('a', { start: 2, channel: 1, number: 0 }),
   ])
   const { whole, transcription } = await resultOf(log)
   const result = JSON.parse(whole)
@@ -88,8 +91,8 @@ test('utterances stand by start, then channel, and the transcript is their trimm
 })
 
 test('utterances of the speakers at the end take the place of those that were told', async () => {
-  const told = said('a b', { start: 0, channel: 0, number: 0 })
-  const spoken = (text: string, speaker: number): LogRecord => {
+  const sent = spokenText('a b', { start: 0, channel: 0, number: 0 })
+  const spokenUtterances = (text: string, speaker: number): LogRecord => {
     const span = { start: 0, end: 1 }
     const words = [{ text, start: speaker, end: speaker + 0.5, confidence: 1 }]
     const view = viewUtterance(words, { channel: 0, language: 'en', span, speaker })
@@ -99,18 +102,18 @@ test('utterances of the speakers at the end take the place of those that were to
     return { kind: 'diarized', diarized: { count: error ? 0 : 2, seconds: 1, error } }
   }
   const textsOf = async (...records: LogRecord[]) => {
-    const { spoken } = await buildTranscription(logOf(records))
-    return spoken.map(({ text, speaker }) => [text, speaker])
+    const { spokenUtterances } = await buildTranscription(logOf(records))
+    return spokenUtterances.map(({ text, speaker }) => [text, speaker])
   }
   // A process was killed before it had logged all of them; the next one logs them again.
-  const notes = [spoken('a', 0), spoken('a', 0), spoken('b', 1)]
-  assert.deepEqual(await textsOf(told, ...notes), [['a b', undefined]])
-  assert.deepEqual(await textsOf(told, ...notes, diarized(null)), [
+  const notes = [spokenUtterances('a', 0), spokenUtterances('a', 0), spokenUtterances('b', 1)]
+  assert.deepEqual(await textsOf(sent, ...notes), [['a b', undefined]])
+  assert.deepEqual(await textsOf(sent, ...notes, diarized(null)), [
     ['a', 0],
     ['b', 1],
   ])
   const error = { status_code: 500, exception: 'AddonFailed', message: 'broke down' }
-  assert.deepEqual(await textsOf(told, ...notes, diarized(error)), [['a b', undefined]])
+  assert.deepEqual(await textsOf(sent, ...notes, diarized(error)), [['a b', undefined]])
 })
 
 test('add-ons that were asked for have their place in the result', async () => {
@@ -121,7 +124,7 @@ test('add-ons that were asked for have their place in the result', async () => {
 test('messages are the last key, in order, acknowledgements among them', async () => {
   const records = [chunk(3200), message('{"type":"a"}'), chunk(6400), message('{"type":"b"}')]
   const acks = [
-    acknowledgment({ before: { at: 0, received: 0, sound: 0 }, chunk: chunk(3200).chunk }, options),
+    acknowledgment({ before: { at: 0, received: 0, audio: 0 }, chunk: chunk(3200).chunk }, options),
     acknowledgment({ before: chunk(3200).chunk, chunk: chunk(6400).chunk }, options),
   ]
   const messages = await messagesOf(records)
@@ -136,10 +139,10 @@ test('messages are the last key, in order, acknowledgements among them', async (
 test('a chunk whose acknowledgement told more stands in the messages only once', async () => {
   const part = chunk(6400)
   part.chunk.isPart = true
-  const told = message('{"type":"audio_chunk"}')
-  assert.equal((await messagesOf([chunk(3200), part, told])).length, 2)
+  const sent = message('{"type":"audio_chunk"}')
+  assert.equal((await messagesOf([chunk(3200), part, sent])).length, 2)
   // If its chunk counted as well, there would seem to be one too many.
-  assert.equal((await messagesOf([chunk(3200), part, told], { maxMessages: 2 })).length, 2)
+  assert.equal((await messagesOf([chunk(3200), part, sent], { maxMessages: 2 })).length, 2)
 })
 
 test('with too many messages the oldest acknowledgements are left out, then the oldest others', async () => {
@@ -210,7 +213,7 @@ test('no piece is long, and none ends within a character', async () => {
 
 test('a long result leaves the loop free while it is put together', async () => {
   const records = Array.from({ length: 5000 }, (_, number) => {
-    return said('word', { start: number, channel: 0, number })
+    return spokenText('word', { start: number, channel: 0, number })
   })
   const lines = records.map(writeRecord)
   let turns = 0

@@ -11,7 +11,7 @@ import { readUtterances, type SessionUtterance } from './session-utterances.ts'
 export type TranscriptionText = {
   transcription: string
   utterances: string
-  spoken: readonly SessionUtterance[]
+  spokenUtterances: readonly SessionUtterance[]
   diarized: DiarizedRecord | undefined
 }
 
@@ -29,13 +29,13 @@ export type ResultOptions = {
 
 /** Builds the transcript of a session. */
 export async function buildTranscription(readLog: ReadLog): Promise<TranscriptionText> {
-  const { spoken, diarized } = await readUtterances(readLog)
-  const texts = await joined(spoken, { separator: ' ', textOf: ({ text }) => text })
-  const views = await joined(spoken, { separator: ',', textOf: ({ json }) => json })
-  const head = { full_transcript: texts, languages: languagesBySpeech(spoken) }
+  const { spokenUtterances, diarized } = await readUtterances(readLog)
+  const texts = await joined(spokenUtterances, { separator: ' ', textOf: ({ text }) => text })
+  const views = await joined(spokenUtterances, { separator: ',', textOf: ({ json }) => json })
+  const head = { full_transcript: texts, languages: languagesBySpeech(spokenUtterances) }
   const utterances = `[${views}]`
   const transcription = `${JSON.stringify(head).slice(0, -1)},"utterances":${utterances}}`
-  return { transcription, utterances, spoken, diarized }
+  return { transcription, utterances, spokenUtterances, diarized }
 }
 
 /** Builds the result of a session as JSON text (contract 4.1), without its messages. */

@@ -14,13 +14,16 @@ export type SessionUtterance = Pick<
  * The utterances of a session by start, then channel, and the outcome of diarization, if it was
  * requested.
  */
-export type SessionUtterances = { spoken: SessionUtterance[]; diarized: DiarizedRecord | undefined }
+export type SessionUtterances = {
+  spokenUtterances: SessionUtterance[]
+  diarized: DiarizedRecord | undefined
+}
 
 /**
  * Reads the utterances that were sent or, instead, those that diarization at the end made of them.
  */
 export async function readUtterances(readLog: ReadLog): Promise<SessionUtterances> {
-  const told: SessionUtterance[] = []
+  const sent: SessionUtterance[] = []
   const cutAnew: SessionUtterance[] = []
   let diarized: DiarizedRecord | undefined
   for await (const lines of readLog()) {
@@ -30,15 +33,15 @@ export async function readUtterances(readLog: ReadLog): Promise<SessionUtterance
       if (record.kind === 'diarized') diarized = record.diarized
       if (record.kind === 'spoken') cutAnew.push(readView(record.text))
       if (record.kind === 'utterance' && record.utterance.text !== null) {
-        told.push(readView(record.utterance.text))
+        sent.push(readView(record.utterance.text))
       }
     }
   }
   // Earlier ones come from a process that was killed before it had logged all of them.
   const isCut = diarized && diarized.error === null
-  const spoken = isCut ? cutAnew.slice(cutAnew.length - diarized!.count) : told
-  spoken.sort((a, b) => a.start - b.start || a.channel - b.channel)
-  return { spoken, diarized }
+  const utterances = isCut ? cutAnew.slice(cutAnew.length - diarized!.count) : sent
+  utterances.sort((a, b) => a.start - b.start || a.channel - b.channel)
+  return { spokenUtterances: utterances, diarized }
 }
 
 function readView(json: string): SessionUtterance {

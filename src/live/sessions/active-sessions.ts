@@ -234,7 +234,7 @@ export class ActiveSessions {
         channelPaths: Array.from({ length: params.channels }, (_, i) => {
           return join(folder, `channel-${i}`)
         }),
-        ears: speech.live,
+        models: speech.live,
         speech,
         unread,
         isOverShare: () => this.#options.isOverShare?.(job.account) ?? false,

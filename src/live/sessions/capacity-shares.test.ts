@@ -6,33 +6,33 @@ function loads(account: string, count: number, weight = 1): Load[] {
   return Array.from({ length: count }, () => ({ account, weight }))
 }
 
-const asked = { account: 'a', most: 8, isAlone: false, reserve: 0.25 }
+const requested = { account: 'a', most: 8, isAlone: false, reserve: 0.25 }
 
 test('an account alone may have all of the machine', () => {
-  const alone = { ...asked, isAlone: true }
+  const alone = { ...requested, isAlone: true }
   assert.equal(findRefusal({ ...alone, loads: loads('a', 7) }), undefined)
   assert.equal(findRefusal({ ...alone, loads: loads('a', 8) })?.reason, 'full')
 })
 
 test('an account has half of it while others might come, and less when they are there', () => {
-  assert.equal(findRefusal({ ...asked, loads: loads('a', 3) }), undefined)
-  assert.equal(findRefusal({ ...asked, loads: loads('a', 4) })?.reason, 'share')
+  assert.equal(findRefusal({ ...requested, loads: loads('a', 3) }), undefined)
+  assert.equal(findRefusal({ ...requested, loads: loads('a', 4) })?.reason, 'share')
   const three = [...loads('b', 1), ...loads('c', 1), ...loads('d', 1)]
-  assert.equal(findRefusal({ ...asked, loads: [...three, ...loads('a', 1)] }), undefined)
-  assert.equal(findRefusal({ ...asked, loads: [...three, ...loads('a', 2)] })?.reason, 'share')
+  assert.equal(findRefusal({ ...requested, loads: [...three, ...loads('a', 1)] }), undefined)
+  assert.equal(findRefusal({ ...requested, loads: [...three, ...loads('a', 2)] })?.reason, 'share')
 })
 
 test('the first session of an account fits though the others have all', () => {
   const full = [...loads('b', 4), ...loads('c', 4)]
-  assert.equal(findRefusal({ ...asked, loads: full }), undefined)
-  assert.equal(findRefusal({ ...asked, loads: full, reserve: 0 })?.reason, 'full')
+  assert.equal(findRefusal({ ...requested, loads: full }), undefined)
+  assert.equal(findRefusal({ ...requested, loads: full, reserve: 0 })?.reason, 'full')
   const over = [...full, ...loads('d', 1), ...loads('e', 1)]
-  assert.equal(findRefusal({ ...asked, loads: over })?.reason, 'full')
+  assert.equal(findRefusal({ ...requested, loads: over })?.reason, 'full')
 })
 
 test('silent sessions take little', () => {
-  assert.equal(findRefusal({ ...asked, loads: loads('a', 29, 0.1) }), undefined)
-  assert.equal(findRefusal({ ...asked, loads: loads('a', 31, 0.1) })?.reason, 'share')
+  assert.equal(findRefusal({ ...requested, loads: loads('a', 29, 0.1) }), undefined)
+  assert.equal(findRefusal({ ...requested, loads: loads('a', 31, 0.1) })?.reason, 'share')
 })
 
 test('on a machine that has too much to carry, those are over that have more than their part', () => {

@@ -15,8 +15,8 @@ export type ValidKeys = {
 export function createValidKeys(db: Db, configured: Config['keys']): ValidKeys {
   const hashes = new Set(configured.map(({ key }) => hashOf(key)))
   return {
-    async findGone(asked) {
-      const stored = asked.filter((hash) => !hashes.has(hash))
+    async findGone(requested) {
+      const stored = requested.filter((hash) => !hashes.has(hash))
       if (stored.length === 0) return new Set()
       const valid = await findValidKeys(db, stored, { now: Date.now() })
       return new Set(stored.filter((hash) => !valid.has(hash)))

@@ -193,9 +193,9 @@ export type Settlement = {
  * Records how attempts ended, all in one transaction, and makes the next deliveries of their lanes
  * due. An attempt whose delivery was deleted meanwhile leaves nothing.
  */
-export function settleDeliveries(db: Db, settlements: readonly Settlement[]): Promise<void> {
+export function settleDeliveries(db: Db, attemptResults: readonly Settlement[]): Promise<void> {
   return inTransaction(db, async (tx) => {
-    for (const settlement of settlements) await settle(tx, settlement)
+    for (const settlement of attemptResults) await settle(tx, settlement)
   })
 }
 

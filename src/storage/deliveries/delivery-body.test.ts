@@ -27,17 +27,17 @@ test('the body of a callback is the result as it is stored, with the metadata of
   const id = await endNewJob(db, { params, metadata: { team: 'red' }, result })
   const body = await openOnly(db)
   const event = 'transcription.success'
-  const told = { id, event, payload: result, custom_metadata: { team: 'red' } }
-  assert.equal(await textOf(body), JSON.stringify(told))
-  assert.equal(await textOf(body), JSON.stringify(told), 'as often as it is asked for')
+  const reported = { id, event, payload: result, custom_metadata: { team: 'red' } }
+  assert.equal(await textOf(body), JSON.stringify(reported))
+  assert.equal(await textOf(body), JSON.stringify(reported), 'as often as it is asked for')
 })
 
 test('the body of a failed job tells why, and nothing of metadata that it has not', async (t) => {
   const { db } = await openTestStorage(t)
   const id = await endNewJob(db, { params })
   const error = { code: 404, message: 'Cannot find the audio' }
-  const told = { id, event: 'transcription.error', error }
-  assert.equal(await textOf(await openOnly(db)), JSON.stringify(told))
+  const reported = { id, event: 'transcription.error', error }
+  assert.equal(await textOf(await openOnly(db)), JSON.stringify(reported))
 })
 
 test('a long result is told in pieces', async (t) => {
@@ -45,8 +45,8 @@ test('a long result is told in pieces', async (t) => {
   const result = { words: Array.from({ length: 50_000 }, (_, i) => `word ${i}`) }
   const id = await endNewJob(db, { params, metadata: { team: 'red' }, result })
   const body = await openOnly(db)
-  const told = { id, event: 'transcription.success', payload: result }
-  const text = JSON.stringify({ ...told, custom_metadata: { team: 'red' } })
+  const reported = { id, event: 'transcription.success', payload: result }
+  const text = JSON.stringify({ ...reported, custom_metadata: { team: 'red' } })
   assert.equal(await textOf(body), text)
   assert.equal(await textOf(body), text)
   assert.ok((await Array.fromAsync(body!.pieces())).length > 5)
@@ -95,8 +95,8 @@ test('a body whose result is replaced while it is opened is made of the new one'
     return db.objects.open(object)
   }
   const body = await openOnly({ ...db, objects: { ...db.objects, open } })
-  const told = { id, event: 'transcription.success', payload: { ...result, again: 1 } }
-  assert.equal(await textOf(body), JSON.stringify(told))
+  const reported = { id, event: 'transcription.success', payload: { ...result, again: 1 } }
+  assert.equal(await textOf(body), JSON.stringify(reported))
 })
 
 test('a body whose result is lost for good is none', async (t) => {

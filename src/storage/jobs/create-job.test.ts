@@ -75,7 +75,7 @@ test('requests that come together share a transaction, and each has its own answ
   const { db } = await openTestStorage(t)
   const createJob = createJobWriter(db)
   const file = { filename: null, source: 'https://audio.example/a.mp3' }
-  const ask = (name: string, fingerprint: string, maxQueued = 300) => {
+  const request = (name: string, fingerprint: string, maxQueued = 300) => {
     const id = randomUUID()
     const common = { account, createdAt: 1000, runAfter: 0, params: {}, customMetadata: { name } }
     const job = { ...common, id, file: { ...file, id: randomUUID() } }
@@ -85,11 +85,11 @@ test('requests that come together share a transaction, and each has its own answ
     }))
   }
   const [first, second, same, other, late] = await Promise.all([
-    ask('a', 'x'),
-    ask('b', 'x'),
-    ask('a', 'x'),
-    ask('a', 'y'),
-    ask('c', 'x', 2),
+    request('a', 'x'),
+    request('b', 'x'),
+    request('a', 'x'),
+    request('a', 'y'),
+    request('c', 'x', 2),
   ])
   assert.deepEqual([first.how, second.how, late.how], ['created', 'created', 'refused'])
   assert.deepEqual([same.how, other.how], Array(2).fill({ jobId: first.id, fingerprint: 'x' }))

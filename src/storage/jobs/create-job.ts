@@ -47,7 +47,7 @@ export type CreationOptions = QueueLimit & { idempotency?: IdempotencyKey | unde
  */
 export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creation>
 
-type Asked = { job: NewJob; options: CreationOptions; outcome: PromiseWithResolvers<Creation> }
+type Requested = { job: NewJob; options: CreationOptions; outcome: PromiseWithResolvers<Creation> }
 
 /** This many statements keep other writers waiting for some milliseconds. */
 const MAX_TOGETHER = 50
@@ -57,7 +57,7 @@ const MAX_TOGETHER = 50
  * and with it one disk sync. Each call resolves when its job is on disk.
  */
 export function createJobWriter(db: Db): CreateJob {
-  const waiting: Asked[] = []
+  const waiting: Requested[] = []
   let isWriting = false
 
   async function write(): Promise<void> {
@@ -74,18 +74,18 @@ export function createJobWriter(db: Db): CreateJob {
   }
 }
 
-async function writeTogether(db: Db, asked: readonly Asked[]): Promise<void> {
+async function writeTogether(db: Db, requested: readonly Requested[]): Promise<void> {
   try {
     const creations = await inTransaction(db, async (tx) => {
       const creations: Creation[] = []
-      for (const { job, options } of asked) creations.push(await create(tx, job, options))
+      for (const { job, options } of requested) creations.push(await create(tx, job, options))
       return creations
     })
-    for (const [i, { outcome }] of asked.entries()) outcome.resolve(creations[i]!)
+    for (const [i, { outcome }] of requested.entries()) outcome.resolve(creations[i]!)
   } catch (error) {
-    if (asked.length === 1) return asked[0]!.outcome.reject(error)
+    if (requested.length === 1) return requested[0]!.outcome.reject(error)
     // A problem with one job, such as not fitting on the disk, must not fail the others.
-    for (const one of asked) await writeTogether(db, [one])
+    for (const one of requested) await writeTogether(db, [one])
   }
 }
 

@@ -5,7 +5,7 @@ import { recordSessionEnd } from '../live/live-sessions.ts'
 import { deleteFileWithoutJobs } from '../objects/files.ts'
 import type { JobRow } from '../tables.ts'
 import { metadataTokens } from './metadata-tokens.ts'
-import { type RedactedAudio, redactedAudio } from './redacted-audio.ts'
+import { type RedactedAudio, readRedactedAudio } from './redacted-audio.ts'
 import { type StoredResult, storedResult } from './results.ts'
 
 /** Recorded audio or a live session. */
@@ -39,7 +39,7 @@ export type Job = {
   requestParams: JsonText | null
   file: JobFile | null
   /** The recording kept in place of that file. */
-  redactedSound: RedactedAudio | null
+  redactedAudio: RedactedAudio | null
   /** Where the result is stored; `readResult` reads it. */
   result: StoredResult | null
 }
@@ -139,7 +139,7 @@ function toJob(row: JobRow): Job {
     postSessionMetadata: row.post_session_metadata,
     requestParams: row.request_params,
     file: toJobFile(row),
-    redactedSound: redactedAudio(row),
+    redactedAudio: readRedactedAudio(row),
     result: storedResult(row),
   }
 }

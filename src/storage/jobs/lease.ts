@@ -21,7 +21,7 @@ export async function renewLease(
 /** What a job ends with. A redacted recording replaces the original. */
 export type JobEnd = {
   result: WrittenResult
-  redactedSound?: RedactedAudio | undefined
+  redactedAudio?: RedactedAudio | undefined
   at: number
 }
 
@@ -33,12 +33,12 @@ export type JobEnd = {
 export async function finishJob(
   db: Db,
   lease: Lease,
-  { result, redactedSound, at }: JobEnd,
+  { result, redactedAudio, at }: JobEnd,
 ): Promise<boolean> {
   const stored = await storeResult(db, result)
   let done = false
   try {
-    const redacted = redactedSound && redactedColumns(redactedSound)
+    const redacted = redactedAudio && redactedColumns(redactedAudio)
     done = await endJob(db, lease, { change: { ...stored, ...redacted, status: 'done' }, at })
     return done
   } finally {

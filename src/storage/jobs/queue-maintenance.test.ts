@@ -36,8 +36,8 @@ test('a job is lost when its lease has run out, not before', async (t) => {
   await addJob(db)
   await claim(db, { now: 5000, leaseUntil: 6000 })
   assert.equal(await returnLostJobs(db, { now: 6000 }), 0)
-  const [inHand] = await findActiveJobs(db)
-  assert.equal(await returnLostJobs(db, { now: 6001, inHand: [inHand!] }), 0)
+  const [job] = await findActiveJobs(db)
+  assert.equal(await returnLostJobs(db, { now: 6001, running: [job!] }), 0)
   assert.equal(await returnLostJobs(db, { now: 6001 }), 1)
 })
 

@@ -21,10 +21,10 @@ export async function returnOrphans(db: Db, { now }: { now: number }): Promise<n
  */
 export async function returnLostJobs(
   db: Db,
-  { now, inHand = [] }: { now: number; inHand?: readonly string[] },
+  { now, running = [] }: { now: number; running?: readonly string[] },
 ): Promise<number> {
   const lost = sql<SqlBool>`(lease_until < ${now}
-    and id not in (select value from json_each(${JSON.stringify(inHand)})))`
+    and id not in (select value from json_each(${JSON.stringify(running)})))`
   return returnJobs(db, { now, lost, attempt: sql`attempt`, interruptions: 0 })
 }
 

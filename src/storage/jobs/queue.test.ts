@@ -29,7 +29,7 @@ test('a queued job shows what was asked for', async (t) => {
       duration: null,
       channels: null,
     },
-    redactedSound: null,
+    redactedAudio: null,
     result: null,
   })
 })

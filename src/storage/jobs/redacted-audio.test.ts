@@ -19,9 +19,9 @@ const account = 'acme'
 async function endRedacted(db: Db, { fileId }: { fileId: string }) {
   await addJob(db, { fileId })
   const { id, lease } = (await claim(db))!
-  const redactedSound = { object: randomUUID(), size: 99 }
-  assert.equal(await finishJob(db, lease, { result: {}, redactedSound, at: 2000 }), true)
-  return { id, redactedSound }
+  const redactedAudio = { object: randomUUID(), size: 99 }
+  assert.equal(await finishJob(db, lease, { result: {}, redactedAudio, at: 2000 }), true)
+  return { id, redactedAudio }
 }
 
 function remove(db: Db, { id }: { id: string }) {
@@ -31,12 +31,12 @@ function remove(db: Db, { id }: { id: string }) {
 test('a redacted recording takes the place of the original, the id of which stays', async (t) => {
   const { db } = await openTestStorage(t)
   const fileId = await addFile(db)
-  const { id, redactedSound } = await endRedacted(db, { fileId })
+  const { id, redactedAudio } = await endRedacted(db, { fileId })
   const job = await findJob(db, { id, account })
-  assert.deepEqual([job?.redactedSound, job?.file?.id], [redactedSound, fileId])
+  assert.deepEqual([job?.redactedAudio, job?.file?.id], [redactedAudio, fileId])
   assert.equal(await findFile(db, { id: fileId, account }), undefined)
   const { objects } = (await remove(db, { id }))!
-  assert.ok(objects.includes(redactedSound.object), 'it goes with its job')
+  assert.ok(objects.includes(redactedAudio.object), 'it goes with its job')
 })
 
 test('the original stays as long as another job uses it, and no longer', async (t) => {
@@ -46,7 +46,7 @@ test('the original stays as long as another job uses it, and no longer', async (
   const other = (await claim(db))!
   const { id } = await endRedacted(db, { fileId })
   const usual = await findJob(db, { id: other.id, account })
-  assert.equal(usual?.redactedSound, null)
+  assert.equal(usual?.redactedAudio, null)
   assert.ok(await findFile(db, { id: fileId, account }))
   await finishJob(db, other.lease, { result: {}, at: 3000 })
   assert.ok(await findFile(db, { id: fileId, account }))
@@ -62,8 +62,8 @@ test('of two jobs that redact one upload the last makes it go', async (t) => {
   const first = (await claim(db))!
   await endRedacted(db, { fileId })
   assert.ok(await findFile(db, { id: fileId, account }))
-  const redactedSound = { object: randomUUID(), size: 1 }
-  await finishJob(db, first.lease, { result: {}, redactedSound, at: 2000 })
+  const redactedAudio = { object: randomUUID(), size: 1 }
+  await finishJob(db, first.lease, { result: {}, redactedAudio, at: 2000 })
   assert.equal(await findFile(db, { id: fileId, account }), undefined)
 })
 
@@ -73,9 +73,9 @@ test('a lease that was lost changes nothing', async (t) => {
   await addJob(db, { fileId })
   const { id, lease } = (await claim(db))!
   await returnLostJobs(db, { now: 99_000 })
-  const redactedSound = { object: randomUUID(), size: 1 }
-  assert.equal(await finishJob(db, lease, { result: {}, redactedSound, at: 2000 }), false)
-  assert.equal((await findJob(db, { id, account }))?.redactedSound, null)
+  const redactedAudio = { object: randomUUID(), size: 1 }
+  assert.equal(await finishJob(db, lease, { result: {}, redactedAudio, at: 2000 }), false)
+  assert.equal((await findJob(db, { id, account }))?.redactedAudio, null)
   assert.ok(await findFile(db, { id: fileId, account }))
 })
 
@@ -84,8 +84,8 @@ test('a start keeps the redacted recordings of jobs, and removes what a killed s
   const log = createLog('silent')
   const first = await openStorage({ folder, log })
   const fileId = await addFile(first.db)
-  const { redactedSound } = await endRedacted(first.db, { fileId })
-  for (const id of [redactedSound.object, fileId, randomUUID()]) {
+  const { redactedAudio } = await endRedacted(first.db, { fileId })
+  for (const id of [redactedAudio.object, fileId, randomUUID()]) {
     await mkdir(dirname(first.objects.path(id)), { recursive: true })
     await writeFile(first.objects.path(id), 'x')
   }
@@ -93,5 +93,5 @@ test('a start keeps the redacted recordings of jobs, and removes what a killed s
   const second = await openStorage({ folder, log })
   t.after(() => second.close())
   await second.swept
-  assert.deepEqual(await Array.fromAsync(second.objects.list()), [[redactedSound.object]])
+  assert.deepEqual(await Array.fromAsync(second.objects.list()), [[redactedAudio.object]])
 })

@@ -11,7 +11,7 @@ export function redactedColumns({ object, size }: RedactedAudio): RedactedColumn
 }
 
 /** Reads it from a row; null where the original is kept. */
-export function redactedAudio(row: RedactedColumns): RedactedAudio | null {
+export function readRedactedAudio(row: RedactedColumns): RedactedAudio | null {
   const { redacted_object: object, redacted_size: size } = row
   return object === null || size === null ? null : { object, size }
 }

@@ -5,16 +5,16 @@ import test, { type TestContext } from 'node:test'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import { createAppender } from './appender.ts'
 
-async function makeFiles(t: TestContext, paths: { sound?: string; log?: string } = {}) {
+async function makeFiles(t: TestContext, paths: { audio?: string; log?: string } = {}) {
   const folder = await makeFolder(t)
   const open_ = async (path: string): Promise<FileHandle> => {
     const handle = await open(path, 'a+')
     t.after(() => handle.close())
     return handle
   }
-  const sound = await open_(paths.sound ?? join(folder, 'sound'))
+  const audio = await open_(paths.audio ?? join(folder, 'sound'))
   const log = await open_(paths.log ?? join(folder, 'log'))
-  return createAppender({ sound, log, soundStart: 0 }, { soundBytes: 0, logBytes: 0 })
+  return createAppender({ audio, log, audioStart: 0 }, { audioBytes: 0, logBytes: 0 })
 }
 
 const devices = { skip: process.platform !== 'linux' && 'needs /dev/full' }
@@ -23,13 +23,13 @@ test('after a failed write that cannot be taken back nothing works', devices, as
   const appender = await makeFiles(t, { log: '/dev/full' })
   const full = { code: 'storage_full' }
   await assert.rejects(appender.write(Buffer.from('x'), ['line']), full)
-  assert.deepEqual(appender.sizes, { soundBytes: 0, logBytes: 0 })
+  assert.deepEqual(appender.sizes, { audioBytes: 0, logBytes: 0 })
   await assert.rejects(appender.write(Buffer.from('x'), []), full)
   await assert.rejects(appender.sync(), full)
 })
 
 test('after a failed sync nothing works', devices, async (t) => {
-  const appender = await makeFiles(t, { sound: '/dev/null' })
+  const appender = await makeFiles(t, { audio: '/dev/null' })
   await appender.write(Buffer.from('x'), ['line'])
   await assert.rejects(appender.sync(), { code: 'EINVAL' })
   await assert.rejects(appender.sync(), { code: 'EINVAL' })
@@ -37,7 +37,7 @@ test('after a failed sync nothing works', devices, async (t) => {
 })
 
 test('a sync touches only what changed since the last one', devices, async (t) => {
-  const appender = await makeFiles(t, { sound: '/dev/null' })
+  const appender = await makeFiles(t, { audio: '/dev/null' })
   await appender.write(undefined, ['line'])
   await appender.sync()
   await appender.write(Buffer.from('x'), [])

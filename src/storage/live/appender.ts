@@ -3,14 +3,14 @@ import { writeAt } from '../objects/file-io.ts'
 import { storageError } from '../sqlite/storage-error.ts'
 
 /** How many bytes of each file are valid. */
-export type AppendedSizes = { soundBytes: number; logBytes: number }
+export type AppendedSizes = { audioBytes: number; logBytes: number }
 
 /** Appends to the two files of a live session; see `LiveFiles` for its guarantees. */
 export type Appender = {
   readonly sizes: AppendedSizes
   /** Bytes of the log that survive a power loss. */
   readonly storedLogBytes: number
-  write(sound: Uint8Array | undefined, lines: readonly string[]): Promise<void>
+  write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<void>
   sync(): Promise<void>
   /** Resolves when everything given to `write` is written, or has failed. */
   settled(): Promise<void>
@@ -20,7 +20,7 @@ export type Appender = {
 
 /** The arguments of one `write` call. */
 type Entry = {
-  sound: Uint8Array | undefined
+  audio: Uint8Array | undefined
   lines: readonly string[]
   written: PromiseWithResolvers<void>
 }
@@ -30,10 +30,10 @@ type Entry = {
  * everything that has arrived since the last one; syncs work the same way.
  */
 export function createAppender(
-  files: { sound: FileHandle; log: FileHandle; soundStart: number },
-  { soundBytes, logBytes }: AppendedSizes,
+  files: { audio: FileHandle; log: FileHandle; audioStart: number },
+  { audioBytes, logBytes }: AppendedSizes,
 ): Appender {
-  const { sound, log, soundStart } = files
+  const { audio, log, audioStart } = files
   let waiting: Entry[] = []
   let isWriting = false
   /** Settles with the last call of `write`. */
@@ -73,15 +73,15 @@ export function createAppender(
    * Writes the audio first: a process killed in between leaves no line that reports too much audio.
    */
   async function append(entries: readonly Entry[]): Promise<void> {
-    const sounds = entries.flatMap(({ sound }) => (sound && sound.length > 0 ? [sound] : []))
+    const sounds = entries.flatMap(({ audio }) => (audio && audio.length > 0 ? [audio] : []))
     const lines = entries.flatMap(({ lines }) => lines.map((line) => `${line}\n`))
     const text = Buffer.from(lines.join(''))
-    const soundLength = sounds.reduce((sum, { length }) => sum + length, 0)
-    await writeAt(sound, sounds, soundStart + soundBytes)
+    const audioLength = sounds.reduce((sum, { length }) => sum + length, 0)
+    await writeAt(audio, sounds, audioStart + audioBytes)
     await writeAt(log, [text], logBytes)
-    if (soundLength > 0) unsynced.add(sound)
+    if (audioLength > 0) unsynced.add(audio)
     if (text.length > 0) unsynced.add(log)
-    soundBytes += soundLength
+    audioBytes += audioLength
     logBytes += text.length
   }
 
@@ -89,7 +89,7 @@ export function createAppender(
   async function takeBack(error: unknown): Promise<void> {
     try {
       await log.truncate(logBytes)
-      await sound.truncate(soundStart + soundBytes)
+      await audio.truncate(audioStart + audioBytes)
     } catch {
       end ??= { error }
     }
@@ -119,16 +119,16 @@ export function createAppender(
 
   return {
     get sizes() {
-      return { soundBytes, logBytes }
+      return { audioBytes, logBytes }
     },
     get storedLogBytes() {
       return storedLogBytes
     },
-    write(sound, lines) {
+    write(audio, lines) {
       if (end) return Promise.reject(end.error)
       if (lines.some((line) => line.includes('\n'))) throw new TypeError('a line with a line break')
       const written = Promise.withResolvers<void>()
-      waiting.push({ sound, lines, written })
+      waiting.push({ audio, lines, written })
       lastWrite = written.promise
       if (!isWriting) void writeWaiting()
       return written.promise

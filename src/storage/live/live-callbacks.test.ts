@@ -89,5 +89,5 @@ test('of the parameters of a session only its callback is read', async (t) => {
   assert.equal(await queue(job.lease, [messageOf(1)]), 0)
   assert.equal(await countOf(db, job.id), 1)
   assert.ok(parse.mock.callCount() > 0)
-  for (const { arguments: asked } of parse.mock.calls) assert.ok(asked[0].length < 1000)
+  for (const { arguments: requested } of parse.mock.calls) assert.ok(requested[0].length < 1000)
 })

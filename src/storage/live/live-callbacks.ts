@@ -12,7 +12,7 @@ export type QueueCallbacks = (
   messages: readonly LiveCallback[],
 ) => Promise<number | undefined>
 
-type Asked = {
+type Requested = {
   lease: Lease
   messages: readonly LiveCallback[]
   outcome: PromiseWithResolvers<number | undefined>
@@ -27,7 +27,7 @@ const MAX_TOGETHER = 50
  * it one disk sync, because the sessions need the disk for their audio.
  */
 export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }): QueueCallbacks {
-  const waiting: Asked[] = []
+  const waiting: Requested[] = []
   let isWriting = false
 
   async function write(): Promise<void> {
@@ -36,18 +36,18 @@ export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }
     isWriting = false
   }
 
-  async function writeTogether(asked: readonly Asked[]): Promise<void> {
+  async function writeTogether(requested: readonly Requested[]): Promise<void> {
     try {
       const outcomes = await inTransaction(db, async (tx) => {
         const outcomes: (number | undefined)[] = []
-        for (const one of asked) outcomes.push(await queueHeld(tx, one, { maxQueued }))
+        for (const one of requested) outcomes.push(await queueHeld(tx, one, { maxQueued }))
         return outcomes
       })
-      for (const [i, { outcome }] of asked.entries()) outcome.resolve(outcomes[i])
+      for (const [i, { outcome }] of requested.entries()) outcome.resolve(outcomes[i])
     } catch (error) {
-      if (asked.length === 1) return asked[0]!.outcome.reject(error)
+      if (requested.length === 1) return requested[0]!.outcome.reject(error)
       // A problem with one must not fail the others.
-      for (const one of asked) await writeTogether([one])
+      for (const one of requested) await writeTogether([one])
     }
   }
 
@@ -70,7 +70,7 @@ const callbackParams = sql<string>`json_object(
 /** A late write by an earlier process, or one for a job that has ended, matches no job. */
 async function queueHeld(
   tx: Db,
-  { lease, messages }: Asked,
+  { lease, messages }: Requested,
   { maxQueued }: { maxQueued: number },
 ): Promise<number | undefined> {
   const job = await tx.sql

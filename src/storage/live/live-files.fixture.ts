@@ -3,7 +3,7 @@ import { createRandom } from '../../../test/support/random.ts'
 import { createLiveFiles, openLiveFiles } from './live-files.ts'
 
 /** Returns the audio of every session in these tests, byte by byte. */
-export function soundAt(from: number, to: number): Buffer {
+export function audioAt(from: number, to: number): Buffer {
   const bytes = Buffer.alloc(to - from)
   for (let i = 0; i < bytes.length; i++) bytes[i] = Math.imul(from + i, 2_654_435_761) >>> 24
   return bytes
@@ -12,13 +12,13 @@ export function soundAt(from: number, to: number): Buffer {
 /**
  * Returns the n-th line of a log, of random length; `sound` bytes of audio were written before it.
  */
-export function lineOf(n: number, sound: number, length = 0): string {
-  return JSON.stringify({ n, sound, text: 'é'.repeat(length) })
+export function lineOf(n: number, audio: number, length = 0): string {
+  return JSON.stringify({ n, audio, text: 'é'.repeat(length) })
 }
 
 /** Returns how much audio a line reports. */
 export function audioAfter(line: string): number {
-  return JSON.parse(line).sound
+  return JSON.parse(line).audio
 }
 
 /** Opens the session in `folder`, or creates it. */
@@ -34,16 +34,16 @@ async function writeForEver(folder: string, seed: number): Promise<never> {
   const random = createRandom(seed)
   const files = await openOrCreate(folder)
   let n = (await Array.fromAsync(files.readLines())).flat().length
-  let sound = files.soundBytes
+  let audio = files.audioBytes
   for (;;) {
     const calls = Array.from({ length: 1 + random() * 6 }, async () => {
-      const from = sound
-      sound += random() < 0.2 ? 0 : Math.floor(random() * 20_000)
+      const from = audio
+      audio += random() < 0.2 ? 0 : Math.floor(random() * 20_000)
       const lines = Array.from({ length: 1 + random() * 3 }, () => {
-        return lineOf(n++, sound, random() * (random() < 0.05 ? 100_000 : 200))
+        return lineOf(n++, audio, random() * (random() < 0.05 ? 100_000 : 200))
       })
       const last = n
-      await files.write(soundAt(from, sound), lines)
+      await files.write(audioAt(from, audio), lines)
       writeSync(1, `${last}\n`)
     })
     await Promise.all(calls)

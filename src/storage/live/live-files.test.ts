@@ -21,7 +21,7 @@ import { createRandom } from '../../../test/support/random.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import { openObjects } from '../objects/objects.ts'
 import { openOrphans } from '../objects/orphans.ts'
-import { audioAfter, lineOf, openOrCreate, soundAt } from './live-files.fixture.ts'
+import { audioAfter, audioAt, lineOf, openOrCreate } from './live-files.fixture.ts'
 import {
   createLiveFiles,
   keepRecording,
@@ -53,13 +53,13 @@ async function assertWhole(files: LiveFiles, count?: number): Promise<number> {
   const lines = await linesOf(files)
   if (count !== undefined) assert.equal(lines.length, count)
   for (const [n, line] of lines.entries()) assert.equal(JSON.parse(line).n, n)
-  const told = lines.length === 0 ? 0 : audioAfter(lines.at(-1)!)
-  assert.equal(files.soundBytes, told)
+  const sent = lines.length === 0 ? 0 : audioAfter(lines.at(-1)!)
+  assert.equal(files.audioBytes, sent)
   assert.ok(
-    soundAt(0, told).equals(await files.readSound(0, told)),
+    audioAt(0, sent).equals(await files.readAudio(0, sent)),
     'the sound is what was written',
   )
-  assert.equal(Math.max(files.soundStart, (await stat(files.soundPath)).size), told + 44)
+  assert.equal(Math.max(files.audioStart, (await stat(files.audioPath)).size), sent + 44)
   return lines.length
 }
 
@@ -67,19 +67,19 @@ async function assertWhole(files: LiveFiles, count?: number): Promise<number> {
 function writeCalls(files: LiveFiles, { from = 0, count }: { from?: number; count: number }) {
   return Array.from({ length: count }, (_, i) => {
     const [start, end] = [(from + i) * 100, (from + i + 1) * 100]
-    return files.write(soundAt(start, end), [lineOf(from + i, end)])
+    return files.write(audioAt(start, end), [lineOf(from + i, end)])
   })
 }
 
 test('what was written is read back, in order, and from its file', async (t) => {
   const { folder, files } = await makeSession(t)
-  assert.deepEqual([files.soundBytes, files.soundStart, await linesOf(files)], [0, 44, []])
+  assert.deepEqual([files.audioBytes, files.audioStart, await linesOf(files)], [0, 44, []])
   const calls = writeCalls(files, { count: 500 })
   assert.equal((await linesOf(files)).length, 500, 'it sees what was given before')
   await Promise.all(calls)
   await assertWhole(files, 500)
-  assert.deepEqual(Buffer.from(await files.readSound(777, 999)), soundAt(777, 999))
-  assert.ok((await readFile(files.soundPath)).subarray(44).equals(soundAt(0, 50_000)))
+  assert.deepEqual(Buffer.from(await files.readAudio(777, 999)), audioAt(777, 999))
+  assert.ok((await readFile(files.audioPath)).subarray(44).equals(audioAt(0, 50_000)))
   await files.close()
   await assertWhole(await reopen(t, folder), 500)
 })
@@ -88,28 +88,28 @@ test('lines may come without sound, sound without lines, and both empty', async 
   const { folder, files } = await makeSession(t)
   await Promise.all([
     files.write(undefined, [lineOf(0, 0), lineOf(1, 0)]),
-    files.write(soundAt(0, 10), []),
+    files.write(audioAt(0, 10), []),
     files.write(new Uint8Array(0), []),
     files.write(undefined, [lineOf(2, 10)]),
   ])
   await assertWhole(files, 3)
-  await files.write(soundAt(10, 30), [])
-  assert.equal(files.soundBytes, 30)
+  await files.write(audioAt(10, 30), [])
+  assert.equal(files.audioBytes, 30)
   await files.close()
   await assertWhole(await reopen(t, folder), 3)
 })
 
 test('sound that was not written is not read', async (t) => {
   const { files } = await makeSession(t)
-  await files.write(soundAt(0, 10), [])
+  await files.write(audioAt(0, 10), [])
   for (const [from, to] of [
     [0, 11],
     [-1, 4],
     [5, 4],
   ] as const) {
-    await assert.rejects(files.readSound(from, to), RangeError)
+    await assert.rejects(files.readAudio(from, to), RangeError)
   }
-  assert.equal((await files.readSound(10, 10)).length, 0)
+  assert.equal((await files.readAudio(10, 10)).length, 0)
 })
 
 test('lines longer than any piece are read whole, and many come in pieces', async (t) => {
@@ -204,7 +204,7 @@ test('a torn line and sound that no line tells of are dropped, and writing goes 
   await Promise.all(writeCalls(files, { count: 3 }))
   await files.close()
   await appendFile(join(folder, 'log'), lineOf(3, 400).slice(0, 9))
-  await appendFile(files.soundPath, 'sound of a line that never came')
+  await appendFile(files.audioPath, 'sound of a line that never came')
   const second = await reopen(t, folder)
   await assertWhole(second, 3)
   await Promise.all(writeCalls(second, { from: 3, count: 2 }))
@@ -216,11 +216,11 @@ test('after a loss of power the log ends where it tells of sound that is gone, o
   const { folder, files } = await makeSession(t)
   await Promise.all(writeCalls(files, { count: 5 }))
   await files.close()
-  await truncate(files.soundPath, 44 + 399)
+  await truncate(files.audioPath, 44 + 399)
   await assertWhole(await reopen(t, folder), 3)
   await appendFile(join(folder, 'log'), `\0\0\0\0${lineOf(3, 300)}\n${lineOf(4, 300)}\n`)
   await assertWhole(await reopen(t, folder), 3)
-  await truncate(files.soundPath, 0)
+  await truncate(files.audioPath, 0)
   await assertWhole(await reopen(t, folder), 0)
 })
 
@@ -234,15 +234,15 @@ test('whenever the process is killed, what was written is there, and nothing hal
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     const killAfter = 1 + Math.floor(random() ** 3 * 400)
     let written = 0
-    let told = 0
+    let sent = 0
     for await (const line of createInterface(child.stdout)) {
-      told = Math.max(told, Number(line))
+      sent = Math.max(sent, Number(line))
       if (++written === killAfter) child.kill('SIGKILL')
     }
     const files = await openLiveFiles(folder, { audioAfter })
     const count = await assertWhole(files)
     await files.close()
-    assert.ok(written >= killAfter && count >= told && told > before, `${count} lines of ${told}`)
+    assert.ok(written >= killAfter && count >= sent && sent > before, `${count} lines of ${sent}`)
     before = count
   }
 })
@@ -261,8 +261,8 @@ test('a full disk fails the writes that wait, keeps what was there, and later on
     await Promise.all(writeCalls(files, { count: 10 }))
     await writeFile(join(disk, 'ballast'), Buffer.alloc(900_000))
     const outcomes = await Promise.allSettled([
-      files.write(soundAt(1000, 301_000), [lineOf(10, 301_000)]),
-      files.write(soundAt(301_000, 301_100), [lineOf(11, 301_100)]),
+      files.write(audioAt(1000, 301_000), [lineOf(10, 301_000)]),
+      files.write(audioAt(301_000, 301_100), [lineOf(11, 301_100)]),
       files.sync(),
     ])
     for (const outcome of outcomes) {
@@ -295,8 +295,8 @@ test('the sound becomes a recording, the same one each time, which outlives its 
   const objects = await openObjects(join(await makeFolder(t), 'objects'))
   const id = randomUUID()
   const header = Buffer.alloc(44, 'h')
-  void files.write(soundAt(0, 333), [lineOf(0, 333)])
-  const expected = Buffer.concat([header, soundAt(0, 333), Buffer.alloc(1)])
+  void files.write(audioAt(0, 333), [lineOf(0, 333)])
+  const expected = Buffer.concat([header, audioAt(0, 333), Buffer.alloc(1)])
   assert.deepEqual(await keepRecording(files, objects, { id, header }), { size: 378 })
   assert.ok((await readFile(objects.path(id))).equals(expected))
 
@@ -317,14 +317,14 @@ test('a recording of an even length has no pad byte, and one without sound is a 
   const { files } = await makeSession(t)
   const objects = await openObjects(join(await makeFolder(t), 'objects'))
   const header = Buffer.alloc(44, 'h')
-  for (const [size, sound] of [
+  for (const [size, audio] of [
     [44, 0],
     [46, 2],
   ] as const) {
-    if (sound > 0) await files.write(soundAt(0, sound), [lineOf(0, sound)])
+    if (audio > 0) await files.write(audioAt(0, audio), [lineOf(0, audio)])
     const id = randomUUID()
     assert.deepEqual(await keepRecording(files, objects, { id, header }), { size })
-    assert.ok((await readFile(objects.path(id))).equals(Buffer.concat([header, soundAt(0, sound)])))
+    assert.ok((await readFile(objects.path(id))).equals(Buffer.concat([header, audioAt(0, audio)])))
   }
   const wrong = { id: randomUUID(), header: Buffer.alloc(46) }
   await assert.rejects(keepRecording(files, objects, wrong), RangeError)

@@ -19,24 +19,24 @@ export type LiveFiles = {
    * The file that holds the audio, from byte `soundStart` on. The bytes before that are reserved
    * for the header of the recording.
    */
-  readonly soundPath: string
-  readonly soundStart: number
+  readonly audioPath: string
+  readonly audioStart: number
   /** Bytes of audio written, and of the log. */
-  readonly soundBytes: number
+  readonly audioBytes: number
   readonly logBytes: number
   /**
    * Appends audio, then the log lines that report it. Resolves when both are written: a killed
    * process loses nothing of it. Calls keep their order; waiting ones are joined into one write.
    * The bytes of `sound` must not change until then.
    */
-  write(sound: Uint8Array | undefined, lines: readonly string[]): Promise<void>
+  write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<void>
   /**
    * Resolves when everything passed to `write` before is on disk; fails if one of these writes
    * failed since the last sync. Concurrent calls share a sync.
    */
   sync(): Promise<void>
   /** Reads audio from byte `from` up to byte `to`, which must have been written. */
-  readSound(from: number, to: number): Promise<Uint8Array>
+  readAudio(from: number, to: number): Promise<Uint8Array>
   /**
    * Reads all lines in order, some hundred at a time, including everything passed to `write` before
    * the first is requested.
@@ -89,14 +89,14 @@ export async function openLiveFiles(
   const paths = pathsOf(folder)
   const handles: FileHandle[] = []
   try {
-    for (const path of [paths.sound, paths.log]) handles.push(await open(path, 'r+'))
-    const [sound, log] = handles as [FileHandle, FileHandle]
-    const soundSize = Math.max(0, (await sound.stat()).size - SOUND_START)
-    const told = await readTold(log, { audioAfter, soundSize })
-    await cutTo(sound, SOUND_START + told.soundBytes)
-    await cutTo(log, told.logBytes)
-    if (told.logBytes > 0) for (const handle of handles) await handle.datasync()
-    return liveFilesOf({ path: paths.sound, sound, log }, told)
+    for (const path of [paths.audio, paths.log]) handles.push(await open(path, 'r+'))
+    const [audio, log] = handles as [FileHandle, FileHandle]
+    const audioSize = Math.max(0, (await audio.stat()).size - SOUND_START)
+    const sent = await readSent(log, { audioAfter, audioSize })
+    await cutTo(audio, SOUND_START + sent.audioBytes)
+    await cutTo(log, sent.logBytes)
+    if (sent.logBytes > 0) for (const handle of handles) await handle.datasync()
+    return liveFilesOf({ path: paths.audio, audio, log }, sent)
   } catch (error) {
     for (const handle of handles) await handle.close()
     throw storageError(error)
@@ -104,27 +104,27 @@ export async function openLiveFiles(
 }
 
 function liveFilesOf(
-  { path, sound, log }: { path: string; sound: FileHandle; log: FileHandle },
+  { path, audio, log }: { path: string; audio: FileHandle; log: FileHandle },
   sizes: AppendedSizes,
 ): LiveFiles {
-  const appender = createAppender({ sound, log, soundStart: SOUND_START }, sizes)
+  const appender = createAppender({ audio, log, audioStart: SOUND_START }, sizes)
   return {
-    soundPath: path,
-    soundStart: SOUND_START,
-    get soundBytes() {
-      return appender.sizes.soundBytes
+    audioPath: path,
+    audioStart: SOUND_START,
+    get audioBytes() {
+      return appender.sizes.audioBytes
     },
     get logBytes() {
       return appender.sizes.logBytes
     },
     write: appender.write,
     sync: appender.sync,
-    async readSound(from, to) {
-      const { soundBytes } = appender.sizes
-      if (from < 0 || to < from || to > soundBytes) {
-        throw new RangeError(`bytes ${from} to ${to} of ${soundBytes}`)
+    async readAudio(from, to) {
+      const { audioBytes } = appender.sizes
+      if (from < 0 || to < from || to > audioBytes) {
+        throw new RangeError(`bytes ${from} to ${to} of ${audioBytes}`)
       }
-      const bytes = await readAt(sound, { from: SOUND_START + from, to: SOUND_START + to })
+      const bytes = await readAt(audio, { from: SOUND_START + from, to: SOUND_START + to })
       if (bytes.length === to - from) return bytes
       throw new AppError('storage_unreadable', 'the sound of the session is cut short')
     },
@@ -137,33 +137,33 @@ function liveFilesOf(
     readStoredLines: (start) => readLog(log, { start, size: appender.storedLogBytes }),
     async close() {
       await appender.close()
-      await sound.close()
+      await audio.close()
       await log.close()
     },
   }
 }
 
-function pathsOf(folder: string): { sound: string; log: string } {
-  return { sound: join(folder, 'sound'), log: join(folder, 'log') }
+function pathsOf(folder: string): { audio: string; log: string } {
+  return { audio: join(folder, 'sound'), log: join(folder, 'log') }
 }
 
 /**
  * Finds how far the log is valid, and how much audio it reports. A power loss can also leave zeros.
  */
-async function readTold(
+async function readSent(
   log: FileHandle,
-  { audioAfter, soundSize }: { audioAfter(line: string): number | undefined; soundSize: number },
+  { audioAfter, audioSize }: { audioAfter(line: string): number | undefined; audioSize: number },
 ): Promise<AppendedSizes> {
-  const told = { soundBytes: 0, logBytes: 0 }
+  const sent = { audioBytes: 0, logBytes: 0 }
   for await (const lines of readLog(log, { size: (await log.stat()).size })) {
     for (const { text, end } of lines) {
       const after = text.includes('\0') ? undefined : audioAfter(text)
-      if (text.includes('\0') || (after ?? 0) > soundSize) return told
-      if (after !== undefined) told.soundBytes = after
-      told.logBytes = end
+      if (text.includes('\0') || (after ?? 0) > audioSize) return sent
+      if (after !== undefined) sent.audioBytes = after
+      sent.logBytes = end
     }
   }
-  return told
+  return sent
 }
 
 /** Truncates the file to `size`, durably: nothing of the rest may follow what is written next. */
@@ -184,12 +184,12 @@ export async function keepRecording(
   objects: Objects,
   { id, header }: { id: string; header: Uint8Array },
 ): Promise<{ size: number }> {
-  if (header.length !== files.soundStart) throw new RangeError(`a header of ${header.length} bytes`)
+  if (header.length !== files.audioStart) throw new RangeError(`a header of ${header.length} bytes`)
   await files.sync()
-  const end = files.soundStart + files.soundBytes
+  const end = files.audioStart + files.audioBytes
   const size = end + (end % 2)
   try {
-    const handle = await open(files.soundPath, 'r+')
+    const handle = await open(files.audioPath, 'r+')
     try {
       await writeAt(handle, [header], 0)
       await handle.truncate(end)
@@ -201,7 +201,7 @@ export async function keepRecording(
   } catch (error) {
     throw storageError(error)
   }
-  await objects.link(id, files.soundPath)
+  await objects.link(id, files.audioPath)
   return { size }
 }
 

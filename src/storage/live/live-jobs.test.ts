@@ -174,8 +174,8 @@ test('a session without sound has a length and no file', async (t) => {
 test('a session that fails says why beside what its client told', async (t) => {
   const { db } = await openTestStorage(t)
   const { id, token } = await addLiveJob(db)
-  const told = '{"device":"kiosk","failure":"mine","big":12345678901234567890}'
-  assert.ok(await replacePostSessionMetadata(db, { id, account, kind: 'live' }, told))
+  const reported = '{"device":"kiosk","failure":"mine","big":12345678901234567890}'
+  assert.ok(await replacePostSessionMetadata(db, { id, account, kind: 'live' }, reported))
   assert.equal(await failLiveJob(db, id, { failure, at: 500 }), true)
   const job = await findJob(db, { id, account })
   assert.deepEqual([job?.status, job?.errorCode, job?.completedAt], ['error', 408, 1000])
@@ -317,8 +317,8 @@ test('open sessions are listed oldest first, with what a restart needs', async (
   await failLiveJob(db, failed.id, { failure, at: 1 })
   await addJob(db)
   const found = await listOpenLiveJobs(db)
-  const told = found.map(({ id, account, status, params }) => ({ id, account, status, params }))
-  assert.deepEqual(told, [
+  const reported = found.map(({ id, account, status, params }) => ({ id, account, status, params }))
+  assert.deepEqual(reported, [
     { id: first.id, account: 'other', status: 'queued', params: { channels: 1 } },
     { id: second.id, account, status: 'processing', params: { model: 'stt-1' } },
   ])

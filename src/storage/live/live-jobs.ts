@@ -168,7 +168,7 @@ export function failLiveJob(
   id: string,
   { failure, file, at, endMessage, only }: LiveFailure,
 ): Promise<boolean> {
-  const told = sql<string>`json_set(post_session_metadata, '$.failure', json(${JSON.stringify(failure)}))`
+  const reported = sql<string>`json_set(post_session_metadata, '$.failure', json(${JSON.stringify(failure)}))`
   return inTransaction(db, async (tx) => {
     let change = tx.sql.updateTable('jobs').where('id', '=', id)
     if (only === 'queued') change = change.where('status', '=', 'queued')
@@ -176,7 +176,12 @@ export function failLiveJob(
     const job = await change
       .where('kind', '=', 'live')
       .where(isOpen)
-      .set({ ...ended(at), status: 'error', error_code: failure.code, post_session_metadata: told })
+      .set({
+        ...ended(at),
+        status: 'error',
+        error_code: failure.code,
+        post_session_metadata: reported,
+      })
       .$if(file !== undefined, (query) => query.set({ file_duration: file!.duration }))
       .returning(endColumns)
       .executeTakeFirst()

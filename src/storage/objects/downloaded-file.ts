@@ -9,9 +9,9 @@ export type MediaProperties = { duration: number; channels: number }
  * Corrects a job's information about its recording, which until then came from the file header
  * alone.
  */
-export async function recordMedia(db: Db, lease: Lease, sound: MediaProperties): Promise<void> {
+export async function recordMedia(db: Db, lease: Lease, audio: MediaProperties): Promise<void> {
   await whereLeased(db, lease)
-    .set({ file_duration: sound.duration, file_channels: sound.channels })
+    .set({ file_duration: audio.duration, file_channels: audio.channels })
     .execute()
 }
 

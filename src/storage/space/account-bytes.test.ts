@@ -41,8 +41,8 @@ async function endJob(t: TestContext, result: string, redacted: number) {
   await addJob(db)
   const job = (await claim(db))!
   const before = await heldBy(db, account)
-  const redactedSound = { object: randomUUID(), size: redacted }
-  await finishJob(db, job.lease, { result, redactedSound, at: Date.now() })
+  const redactedAudio = { object: randomUUID(), size: redacted }
+  await finishJob(db, job.lease, { result, redactedAudio, at: Date.now() })
   return { db, id: job.id, before }
 }
 

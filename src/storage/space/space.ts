@@ -116,7 +116,7 @@ export class Space {
    * `storage_full` if there is none now.
    */
   async plan(bytes: number): Promise<Disposable> {
-    await this.#checkRoom(bytes)
+    await this.#checkCapacity(bytes)
     this.#planned += bytes
     return {
       [Symbol.dispose]: () => {
@@ -149,11 +149,11 @@ export class Space {
   }
 
   async #admitAccepted(account: string, bytes: number): Promise<void> {
-    await this.#checkRoom(bytes)
+    await this.#checkCapacity(bytes)
     await this.checkShare(account)
   }
 
-  async #checkRoom(bytes: number): Promise<void> {
+  async #checkCapacity(bytes: number): Promise<void> {
     const { free, reserve } = await this.#measure()
     if (free - this.#planned - bytes >= reserve * LAST_PART) return
     throw new AppError('storage_full', `${bytes} bytes are needed and too few are free`)

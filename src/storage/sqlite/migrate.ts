@@ -4,7 +4,7 @@ import * as keys from '../migrations/0002-keys.ts'
 import * as jobLists from '../migrations/0003-job-lists.ts'
 import * as liveSessions from '../migrations/0004-live-sessions.ts'
 import * as deliveries from '../migrations/0005-deliveries.ts'
-import * as redactedSound from '../migrations/0006-redacted-sound.ts'
+import * as redactedAudio from '../migrations/0006-redacted-sound.ts'
 import * as liveSessionKeys from '../migrations/0007-live-session-keys.ts'
 import * as bytes from '../migrations/0008-bytes.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
@@ -22,7 +22,7 @@ const migrations: readonly Migration[] = [
   jobLists,
   liveSessions,
   deliveries,
-  redactedSound,
+  redactedAudio,
   liveSessionKeys,
   bytes,
 ]

@@ -9,9 +9,9 @@ type Whose = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>>
  * Returns the paragraphs of utterances in turn, each word half a second long; `_` is half a second
  * of silence.
  */
-function paragraphs(...said: [text: string, whose?: Whose][]): unknown {
+function paragraphs(...spokenText: [text: string, whose?: Whose][]): unknown {
   let tick = 0
-  const utterances = said.map(([text, whose]) => {
+  const utterances = spokenText.map(([text, whose]) => {
     const words: Utterance['words'] = []
     for (const part of text.split(' ')) {
       if (part === '_') tick++

@@ -8,18 +8,18 @@ const words = [
   { text: 'Lena.', start: 0.75, end: 1.00049, confidence: 0.8 },
   { text: 'Bye.', start: 1.25, end: 1.5, confidence: 1 },
 ]
-const said: Transcript = { utterances: [{ channel: 1, language: 'en', words, speaker: 2 }] }
+const spokenText: Transcript = { utterances: [{ channel: 1, language: 'en', words, speaker: 2 }] }
 
 test('sentences are strings in time order', () => {
-  assert.deepEqual(sentences.make(said, {}, { form: 'string' }), {
+  assert.deepEqual(sentences.make(spokenText, {}, { form: 'string' }), {
     results: ['Hi, Lena.', 'Bye.'],
     isEmpty: false,
   })
 })
 
 test('sentences of the native form are objects', () => {
-  const { results, isEmpty } = sentences.make(said, {}, { form: 'native' })
-  assert.deepEqual([results, isEmpty], [nativeSentences(said), false])
+  const { results, isEmpty } = sentences.make(spokenText, {}, { form: 'native' })
+  assert.deepEqual([results, isEmpty], [nativeSentences(spokenText), false])
 })
 
 test('silence has no sentences', () => {
@@ -34,7 +34,7 @@ test('every language has sentences', () => {
 })
 
 test('native sentences have their words as utterances do', () => {
-  const [first] = nativeSentences(said)
+  const [first] = nativeSentences(spokenText)
   assert.deepEqual(first, {
     sentence: 'Hi, Lena.',
     start: 0.5,

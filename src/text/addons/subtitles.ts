@@ -52,19 +52,19 @@ function tooLong(): AddOnFailure {
 }
 
 function limitsOf(config: SubtitlesConfig): CaptionLimits {
-  const asked: CaptionLimits = {
+  const requested: CaptionLimits = {
     ...DEFAULT_LIMITS,
     minDuration: config.minimum_duration ?? DEFAULT_LIMITS.minDuration,
     maxDuration: config.maximum_duration ?? DEFAULT_LIMITS.maxDuration,
     maxCharactersPerRow: config.maximum_characters_per_row ?? DEFAULT_LIMITS.maxCharactersPerRow,
     maxRows: config.maximum_rows_per_caption ?? DEFAULT_LIMITS.maxRows,
   }
-  if (config.style !== 'compliance') return asked
+  if (config.style !== 'compliance') return requested
   return {
-    ...asked,
-    minDuration: Math.max(0.833, asked.minDuration),
-    maxCharactersPerRow: Math.min(42, asked.maxCharactersPerRow),
-    maxRows: Math.min(2, asked.maxRows),
+    ...requested,
+    minDuration: Math.max(0.833, requested.minDuration),
+    maxCharactersPerRow: Math.min(42, requested.maxCharactersPerRow),
+    maxRows: Math.min(2, requested.maxRows),
     minGap: 0.08,
     splitWords: true,
   }

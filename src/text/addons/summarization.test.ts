@@ -154,11 +154,11 @@ test('summarize is never longer than the transcript and says nothing that was no
       const transcript = text === '' ? { utterances: [] } : transcriptOf(text)
       const summary = summarize(transcript, style)
       assert.equal(summarize(transcript, style), summary)
-      const said = style === 'bullet_points' ? summary.replaceAll(/^- /gm, '') : summary
-      assert.ok(said.length <= text.length)
-      assert.equal(said === '', text === '')
+      const spokenText = style === 'bullet_points' ? summary.replaceAll(/^- /gm, '') : summary
+      assert.ok(spokenText.length <= text.length)
+      assert.equal(spokenText === '', text === '')
       const spoken = text.split(/\s/)
-      assert.ok(said.split(/\s/).every((each) => spoken.includes(each)))
+      assert.ok(spokenText.split(/\s/).every((each) => spoken.includes(each)))
     }),
   )
 })

@@ -107,8 +107,8 @@ function mostTelling(
   let found = candidates[0]!
   let most = Number.NEGATIVE_INFINITY
   for (const candidate of candidates) {
-    const told = Math.max(0, ...chosen.map(({ vector }) => cosine(vector, candidate.vector)))
-    const value = RELEVANCE * (candidate.score / best) - (1 - RELEVANCE) * told
+    const redundancy = Math.max(0, ...chosen.map(({ vector }) => cosine(vector, candidate.vector)))
+    const value = RELEVANCE * (candidate.score / best) - (1 - RELEVANCE) * redundancy
     if (value > most) [found, most] = [candidate, value]
   }
   return found

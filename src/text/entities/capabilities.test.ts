@@ -20,8 +20,10 @@ test('a type in the labelled sentences is found somehow', () => {
 })
 
 test('checksums are strong, announced numbers need a cue, names a list, and trends are not found', () => {
-  const told = (['CREDIT_CARD', 'CVV', 'NAME', 'TREND'] as const).map((type) => supportOf.get(type))
-  assert.deepEqual(told, ['strong', 'cue', 'list', 'none'])
+  const reported = (['CREDIT_CARD', 'CVV', 'NAME', 'TREND'] as const).map((type) =>
+    supportOf.get(type),
+  )
+  assert.deepEqual(reported, ['strong', 'cue', 'list', 'none'])
 })
 
 test('a type that is not found has no language', () => {

@@ -22,7 +22,7 @@ import { lexemesOf } from './spoken-digits.ts'
 export const languages: readonly string[] = ['en']
 
 /** The input of the search: a text, and what others said in between where that is known. */
-export type Readable = Pick<Document, 'text'> & Partial<Pick<Document, 'heard'>>
+export type Readable = Pick<Document, 'text'> & Partial<Pick<Document, 'interjections'>>
 
 /**
  * Returns the entities of a document by place, without overlaps. With `wanted`, it searches for
@@ -39,7 +39,7 @@ export function findEntities(document: Readable, wanted?: ReadonlySet<EntityType
  * yield several.
  */
 export function findCandidates(document: Readable): Entity[] {
-  const { text, own } = withQuestions(foldDigits(document.text), document.heard ?? [])
+  const { text, own } = withQuestions(foldDigits(document.text), document.interjections ?? [])
   const lexemes = lexemesOf(text)
   const pieces = piecesOf(text)
   const found = [
@@ -61,11 +61,11 @@ export function findCandidates(document: Readable): Entity[] {
 
 /** Trims punctuation and a possessive. */
 function trimmed(text: string, entity: Entity): Entity {
-  const said = text.slice(entity.from, entity.to)
+  const phrase = text.slice(entity.from, entity.to)
   if (entity.type === 'PASSWORD') return entity
-  const marks = trailingFrom(said, /[\s.,;:?!…'"”’)\]-]/u)
-  const end = /['’]s$/.test(said.slice(0, marks)) ? marks - 2 : marks
-  const kept = /\b[ap]\.m\.$/.test(said) ? said.length : end
-  const open = /^[\s,;:'"“‘]*/u.exec(said)![0].length
+  const marks = trailingFrom(phrase, /[\s.,;:?!…'"”’)\]-]/u)
+  const end = /['’]s$/.test(phrase.slice(0, marks)) ? marks - 2 : marks
+  const kept = /\b[ap]\.m\.$/.test(phrase) ? phrase.length : end
+  const open = /^[\s,;:'"“‘]*/u.exec(phrase)![0].length
   return { ...entity, from: entity.from + open, to: entity.from + Math.max(kept, open) }
 }

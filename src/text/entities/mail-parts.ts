@@ -19,10 +19,10 @@ const cue = new RegExp(
  */
 export function findMailParts(text: string): Entity[] {
   if (!/e-?mail/i.test(text)) return []
-  return Array.from(text.matchAll(row), ({ 0: said, index }) => {
-    const tells = / /.test(said) || /\d/.test(said) || !isCommon(said.toLowerCase())
+  return Array.from(text.matchAll(row), ({ 0: phrase, index }) => {
+    const tells = / /.test(phrase) || /\d/.test(phrase) || !isCommon(phrase.toLowerCase())
     if (!tells || !cue.test(before(text, index, 80))) return []
-    return [{ type: 'EMAIL_ADDRESS' as const, from: index, to: index + said.length, score: 0.7 }]
+    return [{ type: 'EMAIL_ADDRESS' as const, from: index, to: index + phrase.length, score: 0.7 }]
   }).flat()
 }
 

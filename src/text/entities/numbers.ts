@@ -103,7 +103,7 @@ type FoundCue = {
   type: EntityType
   weak: boolean
   /** The text of the cue. */
-  said: string
+  phrase: string
   /** Only fillers stand between it and the digits. */
   beside: boolean
 }
@@ -116,11 +116,11 @@ export function classifyRuns(text: string, runs: readonly DigitRun[]): Entity[] 
   })
 }
 
-function classify(text: string, said: DigitRun): { type: EntityType; score: number } | undefined {
-  if (isMeasured(text, said)) return undefined
-  const { digits } = said
-  const grouped = isGrouped(text, said)
-  const run = grouped ? { ...said, groups: [digits.length] } : said
+function classify(text: string, phrase: DigitRun): { type: EntityType; score: number } | undefined {
+  if (isMeasured(text, phrase)) return undefined
+  const { digits } = phrase
+  const grouped = isGrouped(text, phrase)
+  const run = grouped ? { ...phrase, groups: [digits.length] } : phrase
   const left = before(text, run.from)
   if (isCard(digits)) return { type: 'CREDIT_CARD', score: 1 }
   if (digits.length === 5 && afterState.test(left)) return { type: 'LOCATION_ZIP', score: 0.9 }
@@ -148,7 +148,7 @@ const numbersOnly =
 function isNumberOf(digits: string, cue: FoundCue | undefined): boolean {
   if (digits.length >= FEWEST_GROUPED && !isRound(digits)) return true
   if (!cue?.beside || cue.weak) return false
-  return digits.length >= 7 || numbersOnly.test(cue.said)
+  return digits.length >= 7 || numbersOnly.test(cue.phrase)
 }
 
 const afterState = new RegExp(`\\b(?:${wordList('us-states').join('|')}|D\\.?C\\.?),?\\.? $`)
@@ -221,7 +221,7 @@ function nearestCue(left: string, length: number): FoundCue | undefined {
     if (close && !beside) continue
     const nearer =
       best === undefined || (best.weak && !weak) || (best.weak === weak && end > best.end)
-    if (nearer) best = { type, weak, end, said: cue[0], beside }
+    if (nearer) best = { type, weak, end, phrase: cue[0], beside }
   }
   return best
 }

@@ -6,9 +6,9 @@ import { lexemesOf } from './spoken-digits.ts'
 const tld =
   '(?:com|org|net|io|edu|gov|mil|info|biz|co|uk|us|ca|de|fr|es|it|nl|ch|at|eu|au|jp|cn|in|br|se|no|dk|fi|pl|ru|me|tv|ai|app|dev|cloud|online|site|shop|blog|health|example|test)'
 /** Top-level domains that are also everyday words. Spoken, they need an address before them. */
-const saidTld =
+const spokenTld =
   '(?:com|org|net|io|i o|edu|gov|info|biz|co|uk|us|ca|de|fr|es|nl|ch|eu|au|jp|cn|br|se|dk|fi|pl|ru|tv|ai|app|dev|cloud|example)'
-const domain = `[\\p{L}\\d-]{1,63}(?:\\s{1,8}(?:dash|hyphen)\\s{1,8}[\\p{L}\\d]+){0,3}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)[\\p{L}\\d-]+){0,4}?(?:\\s{1,8}dot\\s{1,8}|\\.)${saidTld}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)(?:uk|au|jp|br|com))?`
+const domain = `[\\p{L}\\d-]{1,63}(?:\\s{1,8}(?:dash|hyphen)\\s{1,8}[\\p{L}\\d]+){0,3}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)[\\p{L}\\d-]+){0,4}?(?:\\s{1,8}dot\\s{1,8}|\\.)${spokenTld}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)(?:uk|au|jp|br|com))?`
 const octet = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
 const documentEnding =
   '(?:pdf|docx?|xlsx?|pptx?|txt|csv|zip|jpe?g|png|gif|mp3|mp4|wav|json|xml|html|exe|py|js|ts)'
@@ -71,7 +71,7 @@ const patterns: Pattern[] = [
   },
 ]
 
-const saidAt = new RegExp(`,?\\s{1,8}at\\s{1,8}${domain}(?![\\p{L}\\d@])`, 'giu')
+const spokenAt = new RegExp(`,?\\s{1,8}at\\s{1,8}${domain}(?![\\p{L}\\d@])`, 'giu')
 /** Words before "at" that make no address: "look at …", "find us at …". */
 const noAddress =
   /^(?:look|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her)$/
@@ -94,14 +94,14 @@ const stops =
 export function findOnline(text: string): Entity[] {
   return [
     ...matchPatterns(text, patterns),
-    ...saidMail(text),
+    ...spokenMail(text),
     ...findMailParts(text),
-    ...saidIp(text),
+    ...spokenIp(text),
   ]
 }
 
-function saidMail(text: string): Entity[] {
-  return Array.from(text.matchAll(saidAt), ({ 0: part, index }) => {
+function spokenMail(text: string): Entity[] {
+  return Array.from(text.matchAll(spokenAt), ({ 0: part, index }) => {
     const from = localPart(text, index)
     if (from === undefined) return []
     return [{ type: 'EMAIL_ADDRESS' as const, from, to: index + part.length, score: 0.95 }]
@@ -153,8 +153,8 @@ const dottedNumbers = new RegExp(
   'gi',
 )
 
-function saidIp(text: string): Entity[] {
-  return Array.from(text.matchAll(dottedNumbers), ({ 0: said, index }) => {
-    return { type: 'IP_ADDRESS' as const, from: index, to: index + said.length, score: 0.95 }
+function spokenIp(text: string): Entity[] {
+  return Array.from(text.matchAll(dottedNumbers), ({ 0: phrase, index }) => {
+    return { type: 'IP_ADDRESS' as const, from: index, to: index + phrase.length, score: 0.95 }
   })
 }

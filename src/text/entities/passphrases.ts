@@ -14,12 +14,12 @@ export function findPassphrases(text: string): Entity[] {
   return Array.from(text.matchAll(cue), ({ 0: announced, index }) => {
     const from = index + announced.length
     const row = words.exec(text.slice(from, from + 120))?.[0] ?? ''
-    const said = upToFunctionWord(row)
-    const parts = said.split(/[ -]/)
+    const phrase = upToFunctionWord(row)
+    const parts = phrase.split(/[ -]/)
     if (parts.length < 2 || parts.some((word) => remarks.test(word))) return []
     // "The password is correct now" is about a password; with one more word it is one.
     if (/^correct$/i.test(parts[0]!) && parts.length < 3) return []
-    return [{ type: 'PASSWORD' as const, from, to: from + said.length, score: 0.9 }]
+    return [{ type: 'PASSWORD' as const, from, to: from + phrase.length, score: 0.9 }]
   }).flat()
 }
 

@@ -11,12 +11,12 @@ const company =
   '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
 
 /** House numbers are read like other numbers, or digit by digit: "nine oh one". */
-const said =
+const phrase =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)'
-const more = `(?:[ -](?:and )?(?:${said}|hundred|zero|nought|oh))`
-const firstSaid = said.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
+const more = `(?:[ -](?:and )?(?:${phrase}|hundred|zero|nought|oh))`
+const firstMentions = phrase.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 /** A number that begins a sentence has a capital: "Forty two Maple Avenue." */
-const house = `(?:${said}${more}{1,6}|${firstSaid}${more}{0,6})(?!\\p{L})`
+const house = `(?:${phrase}${more}{1,6}|${firstMentions}${more}{0,6})(?!\\p{L})`
 
 /**
  * Words of a pattern have a length limit: in an endless word each letter would be tried against all
@@ -120,9 +120,9 @@ const namesake = new RegExp(
  * addressee ("Well, Virginia"): common words begin sentences.
  */
 function isCity(text: string, { from, to }: Entity): boolean {
-  const said = text.slice(from, to).toLowerCase()
+  const phrase = text.slice(from, to).toLowerCase()
   const inside = /\b(?:in|from|to|near|at|of|outside|around) $/.test(before(text, from, 12))
-  return inside || (!isCommon(said) && /^,/.test(text.slice(to)) && !/^\w+ \w+ /.test(said))
+  return inside || (!isCommon(phrase) && /^,/.test(text.slice(to)) && !/^\w+ \w+ /.test(phrase))
 }
 
 const joinable = new Set(['LOCATION_CITY', 'LOCATION_STATE', 'LOCATION_ZIP', 'LOCATION_COUNTRY'])

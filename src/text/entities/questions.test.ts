@@ -3,14 +3,14 @@ import test from 'node:test'
 import { findEntities } from './find-entities.ts'
 
 /** Returns the entities in answers, each with what the other channel said before it. */
-function answered(...turns: [said: string, answer: string][]): string[] {
+function answered(...turns: [phrase: string, answer: string][]): string[] {
   let text = ''
-  const heard = turns.map(([said, answer]) => {
+  const interjections = turns.map(([phrase, answer]) => {
     const at = text.length
     text += `${answer} `
-    return { at, text: said }
+    return { at, text: phrase }
   })
-  const entities = findEntities({ text, heard })
+  const entities = findEntities({ text, interjections })
   return entities.map(({ type, from, to }) => `${type} ${text.slice(from, to)}`)
 }
 

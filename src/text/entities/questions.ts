@@ -19,12 +19,12 @@ const asks =
  * birth?" is a cue for the date on another channel. Anything else is left out: "mm-hm" would split
  * a number that is being dictated.
  */
-export function withQuestions(text: string, heard: readonly RecognizedWords[]): Answered {
+export function withQuestions(text: string, interjections: readonly RecognizedWords[]): Answered {
   let merged = ''
   let done = 0
   const pieces: { own: number; merged: number; length: number }[] = []
-  for (const { at, text: said } of heard) {
-    const question = questionOf(said)
+  for (const { at, text: phrase } of interjections) {
+    const question = questionOf(phrase)
     if (question === undefined) continue
     pieces.push({ own: done, merged: merged.length, length: at - done })
     merged += `${text.slice(done, at)}${question} `
@@ -46,8 +46,8 @@ export function withQuestions(text: string, heard: readonly RecognizedWords[]): 
 }
 
 /** Returns the last sentence of a turn when it asks for something. */
-function questionOf(said: string): string | undefined {
-  const text = said.trimEnd()
+function questionOf(phrase: string): string | undefined {
+  const text = phrase.trimEnd()
   const marks = trailingFrom(text, /[.?!]/)
   const from = trailingFrom(text.slice(0, marks), /[^.?!]/u)
   const last = text.slice(from).trim().slice(-REACH)

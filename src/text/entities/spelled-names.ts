@@ -11,14 +11,14 @@ const cue = /\b(?:sur|last |first |middle )?name\b|\bspell\w*|\bspelt\b/i
  */
 export function findSpelled(text: string, found: readonly Entity[]): Entity[] {
   return [letters, explained].flatMap((pattern) =>
-    Array.from(text.matchAll(pattern), ({ 0: said, index }) => {
+    Array.from(text.matchAll(pattern), ({ 0: phrase, index }) => {
       const left = text.slice(Math.max(0, index - 60), index)
-      const named = namedAs(said, text, found)
+      const named = namedAs(phrase, text, found)
       // Two letters may be anything, except for the name just before them.
-      if (/^[^A-Z]*(?:[A-Z][^A-Z]*){2}$/.test(said) && !named) return []
+      if (/^[^A-Z]*(?:[A-Z][^A-Z]*){2}$/.test(phrase) && !named) return []
       if (!cue.test(left) && !isNamed(text, index, found)) return []
       const type = typeOf(left, named)
-      return [{ type, from: index, to: index + said.length, score: 0.8 }]
+      return [{ type, from: index, to: index + phrase.length, score: 0.8 }]
     }).flat(),
   )
 }
@@ -33,8 +33,8 @@ function isNamed(text: string, index: number, found: readonly Entity[]): boolean
   )
 }
 
-function namedAs(said: string, text: string, found: readonly Entity[]): EntityType | undefined {
-  const word = said
+function namedAs(phrase: string, text: string, found: readonly Entity[]): EntityType | undefined {
+  const word = phrase
     .replace(/,? (?:as in|for|like) \p{L}+/gu, '')
     .replace(/[^A-Z]/g, '')
     .toLowerCase()

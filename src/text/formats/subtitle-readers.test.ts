@@ -107,8 +107,8 @@ test('the demuxers of FFmpeg read every caption of both formats, whatever the te
     transcripts,
     lineEnds,
     limits,
-    async (said, lineEnd, limits) => {
-      const captions = cutCaptions(said, limits)
+    async (spokenText, lineEnd, limits) => {
+      const captions = cutCaptions(spokenText, limits)
       for (const format of ['srt', 'vtt'] as const) {
         const written = formatSubtitles(captions, format, { lineEnd })
         const read = captions.length === 0 ? [] : await demux(written, format)

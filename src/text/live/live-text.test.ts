@@ -29,7 +29,7 @@ function openReal(t: TestContext, params: Params): SessionText {
   return texts.open({ id: 'a', account: 'acme', params, language: 'en' })
 }
 
-function spoken(text: string) {
+function utterances(text: string) {
   const words = text.split(' ').map((word, i) => {
     return { text: word, start: i, end: i + 0.5, confidence: 0.9 }
   })
@@ -37,12 +37,12 @@ function spoken(text: string) {
 }
 
 async function changed(text: SessionText, words: string, isPartial = false): Promise<string> {
-  const written = await text.change(spoken(words), { signal, isPartial })
+  const written = await text.change(utterances(words), { signal, isPartial })
   return written.map(({ text }) => text).join(' ')
 }
 
-function said(text: string, language = 'en'): string {
-  const words = spoken(text).words.map(({ text, ...word }) => ({ ...word, word: ` ${text}` }))
+function spokenText(text: string, language = 'en'): string {
+  const words = utterances(text).words.map(({ text, ...word }) => ({ ...word, word: ` ${text}` }))
   return JSON.stringify([{ channel: 1, language, words }])
 }
 
@@ -114,26 +114,32 @@ test('for a large vocabulary a spare thread is ready, which one session takes', 
 
 test('entities and sentiments of an utterance are objects, with its times and its channel', async (t) => {
   const text = openReal(t, {})
-  const entities = await text.find('named_entity_recognition', said('My name is Lena.'), { signal })
+  const entities = await text.find('named_entity_recognition', spokenText('My name is Lena.'), {
+    signal,
+  })
   assert.deepEqual(entities.results, [
     { entity_type: 'NAME_GIVEN', text: 'Lena', start: 3, end: 3.5 },
   ])
-  const moods = await text.find('sentiment_analysis', said('I love it.'), { signal })
+  const moods = await text.find('sentiment_analysis', spokenText('I love it.'), { signal })
   const [mood] = moods.results as { sentiment: string; channel: number }[]
   assert.deepEqual([mood!.sentiment, mood!.channel], ['positive', 1])
-  const nothing = await text.find('named_entity_recognition', said('And so it is.'), { signal })
+  const nothing = await text.find('named_entity_recognition', spokenText('And so it is.'), {
+    signal,
+  })
   assert.deepEqual([nothing.success, nothing.results], [true, []])
 })
 
 test('what an add-on does not know is an error, not a guess', async (t) => {
   const text = openReal(t, {})
-  const { success, error } = await text.find('sentiment_analysis', said('Oui.', 'fr'), { signal })
+  const { success, error } = await text.find('sentiment_analysis', spokenText('Oui.', 'fr'), {
+    signal,
+  })
   assert.deepEqual([success, error?.exception], [false, 'LanguageNotSupported'])
 })
 
 test('a summary is made as the session asked for it', async (t) => {
   const text = openReal(t, { summarization_config: { type: 'bullet_points' } })
-  const { results } = await text.find('summarization', said('It rains today.'), { signal })
+  const { results } = await text.find('summarization', spokenText('It rains today.'), { signal })
   assert.equal(results, '- It rains today.')
 })
 
@@ -186,12 +192,12 @@ test('who is not waiting any more is told so at once, also behind a step that ha
   const { open } = openFaulty(t)
   const text = open(both)
   const leaving = new AbortController()
-  const hanging = text.change(spoken('hang'), { signal: leaving.signal })
+  const hanging = text.change(utterances('hang'), { signal: leaving.signal })
   const waiting = text.find('sentiment_analysis', 'a', { signal: leaving.signal })
   leaving.abort(new Error('the session is left'))
   await assert.rejects(hanging, /is left/)
   await assert.rejects(waiting, /is left/)
-  await assert.rejects(text.change(spoken('a'), { signal: leaving.signal }), /is left/)
+  await assert.rejects(text.change(utterances('a'), { signal: leaving.signal }), /is left/)
 })
 
 test('a session that was closed may be opened again', async (t) => {

@@ -32,9 +32,9 @@ export type SessionText = {
    * Returns the words as the customer spells them, or unchanged where a step fails. Rejects when
    * aborted.
    */
-  change(spoken: UtteranceWords, options: ChangeOptions): Promise<readonly Word[]>
+  change(utterance: UtteranceWords, options: ChangeOptions): Promise<readonly Word[]>
   /** Runs an add-on on utterances, given as the JSON text of an array. Rejects when aborted. */
-  find(name: AddOnStep, said: string, options: { signal: AbortSignal }): Promise<Envelope>
+  find(name: AddOnStep, spokenText: string, options: { signal: AbortSignal }): Promise<Envelope>
   /** Returns the warnings for the customer: what has been left out so far, and why. */
   warnings(): string[]
   close(): Promise<void>
@@ -85,14 +85,14 @@ export class LiveText {
     const wanted = [...transformSteps, ...addOnSteps].filter((name) => params[name] === true)
     const id = `preparation of ${wanted.join(', ')} in ${language}`
     if (wanted.length === 0 || (isLarge(params) ? this.#spare : this.#prepared.has(id))) return
-    let utterances = this.#shared
-    if (isLarge(params)) utterances = this.#spare = this.#createThread()
+    let thread = this.#shared
+    if (isLarge(params)) thread = this.#spare = this.#createThread()
     else this.#prepared.add(id)
     // Without vocabularies: those belong to the session.
     const switches = Object.fromEntries(wanted.map((name) => [name, true]))
     const session = { id, account: PREPARATIONS, params: switches, language }
-    const text = this.#openText(session, { utterances: () => utterances })
-    this.#preparations.set(text, utterances)
+    const text = this.#openText(session, { finals: () => thread })
+    this.#preparations.set(text, thread)
     void text.prepared.then(() => {
       text.close()
       this.#preparations.delete(text)
@@ -102,21 +102,21 @@ export class LiveText {
   /** Opens a session and starts to prepare its steps in the background. */
   open(session: TextSession): SessionText {
     const { id, account, params } = session
-    let utterances = isLarge(params) ? this.#own.take(account) : this.#shared
+    let thread = isLarge(params) ? this.#own.take(account) : this.#shared
     const setApart = () => {
-      if (utterances !== this.#shared || isClosed) return
-      utterances.forget(id)
-      utterances = this.#own.take(account)
+      if (thread !== this.#shared || isClosed) return
+      thread.forget(id)
+      thread = this.#own.take(account)
     }
     let isClosed = false
     const text = this.#openText(session, {
-      utterances: () => {
+      finals: () => {
         if (this.#apart.has(account)) setApart()
-        return utterances
+        return thread
       },
       setApart,
       onBroken: () => {
-        if (utterances === this.#shared) this.#apart.add(account)
+        if (thread === this.#shared) this.#apart.add(account)
       },
     })
     const close = async () => {
@@ -126,7 +126,7 @@ export class LiveText {
       // The session may have been moved to its own thread while a task of it waited in the shared
       // one.
       this.#shared.forget(id)
-      await this.#own.release(account, utterances)
+      await this.#own.release(account, thread)
     }
     return { ...text, close }
   }
@@ -144,7 +144,7 @@ export class LiveText {
 
   #openText(
     session: TextSession,
-    threads: Pick<SessionThreads, 'utterances'> & Partial<SessionThreads>,
+    threads: Pick<SessionThreads, 'finals'> & Partial<SessionThreads>,
   ): OpenSessionText {
     const { log, now = () => performance.now() } = this.#options
     const none = { setApart() {}, onBroken() {} }

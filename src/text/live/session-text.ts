@@ -13,7 +13,7 @@ export type SessionThreads = {
    * Returns the thread of its utterances, which changes once the session is moved to its own
    * thread.
    */
-  utterances(): TextThread
+  finals(): TextThread
   /** Called when other sessions have waited for this one repeatedly. */
   setApart(): void
   /** Called when the session crashed the thread of its utterances, or hung in it. */
@@ -59,7 +59,7 @@ export function openSessionText(
     const before = lost.get(name)
     if (before) return before
     const isSummary = name === 'summarization'
-    const thread = isSummary ? threads.summaries : threads.utterances()
+    const thread = isSummary ? threads.summaries : threads.finals()
     const outcome = await thread.run(task, { ...options, session: id, account, params })
     const isLost = outcome.kind === 'crashed' || outcome.kind === 'hung'
     if (isLost && !isSummary) threads.onBroken()
@@ -101,30 +101,30 @@ export function openSessionText(
   /** Loads word lists and prepares vocabularies before an utterance needs them. */
   async function prepare(): Promise<void> {
     const options = { rank: RANK.preparation, signal: closing.signal }
-    const spoken = { channel: 0, language, words: [sample] }
-    for (const name of wanted) await run({ kind: 'change', name, spoken }, options)
+    const utterance = { channel: 0, language, words: [sample] }
+    for (const name of wanted) await run({ kind: 'change', name, utterance }, options)
     const words = [{ ...sample, word: sample.text }]
-    const said = JSON.stringify([{ channel: 0, language, words }])
+    const spokenText = JSON.stringify([{ channel: 0, language, words }])
     for (const name of addOnSteps) {
-      if (params[name] === true) await run({ kind: 'find', name, said }, options)
+      if (params[name] === true) await run({ kind: 'find', name, spokenText }, options)
     }
   }
 
   return {
     // It rejects when the session is closed. `run` reports every other failure.
     prepared: prepare().catch(() => {}),
-    async change({ words: heard, ...spoken }, { signal, isPartial = false }) {
+    async change({ words: recognized, ...utterance }, { signal, isPartial = false }) {
       const rank = isPartial ? RANK.partial : RANK.final
-      let words = heard
+      let words = recognized
       for (const name of wanted) {
-        const task = { kind: 'change', name, spoken: { ...spoken, words } } as const
+        const task = { kind: 'change', name, utterance: { ...utterance, words } } as const
         const outcome = await run(task, { rank, signal })
         if (outcome.kind === 'done') words = outcome.value as Word[]
       }
       return words
     },
-    async find(name, said, { signal }) {
-      const outcome = await run({ kind: 'find', name, said }, { rank: RANK.final, signal })
+    async find(name, spokenText, { signal }) {
+      const outcome = await run({ kind: 'find', name, spokenText }, { rank: RANK.final, signal })
       switch (outcome.kind) {
         case 'done':
           return outcome.value as Envelope
@@ -139,7 +139,7 @@ export function openSessionText(
     warnings: () => [...warnings.values()].flat(),
     close() {
       closing.abort()
-      threads.utterances().forget(id)
+      threads.finals().forget(id)
       threads.summaries.forget(id)
     },
   }

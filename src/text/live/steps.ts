@@ -10,7 +10,7 @@ import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 
 /** A transform ready to run: it prepares its configuration once, and per language of the words. */
 export type Change = {
-  apply(spoken: UtteranceWords): Word[]
+  apply(utterance: UtteranceWords): Word[]
   /** Returns the warnings for the customer: what has been left out of all utterances so far. */
   warnings(): string[]
 }
@@ -23,8 +23,8 @@ export function createChange(name: TransformStep, params: Params): Change {
   const replacing = replacingOf(name, params)
   if (!replacing) return { apply: ({ words }) => [...words], warnings: () => [] }
   return {
-    apply(spoken) {
-      const utterances = [{ ...spoken, words: [...spoken.words] }]
+    apply(utterance) {
+      const utterances = [{ ...utterance, words: [...utterance.words] }]
       return replacing.apply({ utterances }).utterances[0]!.words
     },
     warnings: () => replacing.warnings(),
@@ -43,7 +43,7 @@ function replacingOf(name: TransformStep, params: Params): Replacing | undefined
  * An utterance as live messages and results show it (contract 4.4), with only the fields that are
  * read here.
  */
-type Said = {
+type SpokenText = {
   channel: number
   speaker?: number
   language: string
@@ -66,17 +66,18 @@ export type FindOptions = {
  */
 export function find(
   name: AddOnStep,
-  said: string,
+  spokenText: string,
   { params, now, onFault }: FindOptions,
 ): Envelope {
   const form = 'native'
   const addOn = addOns.find((one) => one.name === name)!
-  const make = () => makeFromTranscript(addOn, { utterances: readSaid(said) }, params, { form })
+  const make = () =>
+    makeFromTranscript(addOn, { utterances: readSpokenText(spokenText) }, params, { form })
   return answer(name, make, { now, form, onFault })
 }
 
-function readSaid(text: string): Utterance[] {
-  return (JSON.parse(text) as Said[]).map(({ channel, speaker, language, words }) => ({
+function readSpokenText(text: string): Utterance[] {
+  return (JSON.parse(text) as SpokenText[]).map(({ channel, speaker, language, words }) => ({
     channel,
     ...(speaker !== undefined && { speaker }),
     language,

@@ -6,8 +6,8 @@ import { Turns } from './turns.ts'
 
 /** A task of a session for the thread. */
 export type Task =
-  | { kind: 'change'; name: TransformStep; spoken: UtteranceWords }
-  | { kind: 'find'; name: AddOnStep; said: string }
+  | { kind: 'change'; name: TransformStep; utterance: UtteranceWords }
+  | { kind: 'find'; name: AddOnStep; spokenText: string }
 
 /**
  * A message to the thread. A session is opened before its first task. Its parameters travel as

@@ -12,7 +12,8 @@ parentPort!.on('message', (message: ToThread) => {
   if (message.kind === 'open') opened.push(message.session)
   if (message.kind !== 'task') return
   const { task } = message
-  const text = task.kind === 'find' ? task.said : task.spoken.words.map(({ text }) => text).join()
+  const text =
+    task.kind === 'find' ? task.spokenText : task.utterance.words.map(({ text }) => text).join()
   if (task.name !== 'custom_spelling' && text.includes('hang')) for (;;);
   if (task.name !== 'custom_spelling' && text.includes('crash')) process.exit(1)
   if (task.name !== 'custom_spelling' && text.includes('throw')) {
@@ -23,7 +24,7 @@ parentPort!.on('message', (message: ToThread) => {
     return parentPort!.postMessage({ kind: 'done', value: { results } })
   }
   const mark = task.name === 'custom_spelling' ? '!' : '?'
-  const words = task.spoken.words.map((word) => {
+  const words = task.utterance.words.map((word) => {
     return { ...word, text: word.text === 'who' ? opened.join(' ') : word.text + mark }
   })
   const ms = Number(/cost,(\d+)/.exec(text)?.[1] ?? 0)

@@ -36,14 +36,18 @@ function run({ session: name, task }: Extract<ToThread, { kind: 'task' }>): From
     const session = sessions.get(name)!
     if (task.kind === 'change') {
       const { apply, warnings } = changeOf(session, task.name)
-      return { kind: 'done', value: apply(task.spoken), warnings: warnings() }
+      return { kind: 'done', value: apply(task.utterance), warnings: warnings() }
     }
     let fault: string | undefined
     const onFault = (_name: string, error: unknown) => {
       fault = kindOf(error)
     }
     const { params } = session
-    const value = find(task.name, task.said, { params, now: () => performance.now(), onFault })
+    const value = find(task.name, task.spokenText, {
+      params,
+      now: () => performance.now(),
+      onFault,
+    })
     return { kind: 'done', value, ...(fault !== undefined && { fault }) }
   } catch (error) {
     return { kind: 'failed', fault: kindOf(error) }

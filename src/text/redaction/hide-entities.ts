@@ -22,7 +22,7 @@ import {
  * An entity that was masked: its type, and its original text. Its number in the masked text is its
  * index plus one.
  */
-export type Hidden = { type: EntityType; said: string }
+export type Hidden = { type: EntityType; original: string }
 
 /**
  * Each round masks something that only an earlier mask gave away. Hardly any text needs a third
@@ -35,24 +35,24 @@ const MAX_ROUNDS = 50
  * until it finds nothing. Throws when that does not end.
  */
 export function hideEntities(
-  canvas: MaskedText,
+  masked: MaskedText,
   { wanted, style }: { wanted: ReadonlySet<EntityType>; style: Style },
 ): Hidden[] {
   const hidden: Hidden[] = []
-  const readings = readingsOf(canvas)
+  const readings = readingsOf(masked)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = hidden.length
     const known = knownWordsOf(hidden, wanted)
-    const drawn = renderUtterances(canvas, style)
+    const drawn = renderUtterances(masked, style)
     const claims: Claim[] = []
     const guesses: Claim[] = []
     const read = readings.map((reading) => {
-      const view = readTogether(canvas, drawn, reading)
+      const view = readTogether(masked, drawn, reading)
       const found = findCandidates(view)
       return { view, found, numbers: findRepeatable(view.text, found) }
     })
-    const said = read.flatMap(({ numbers }) => numbers.map(({ digits }) => digits))
-    const reached = markRepeatedNumbers(known.numbers, said)
+    const original = read.flatMap(({ numbers }) => numbers.map(({ digits }) => digits))
+    const reached = markRepeatedNumbers(known.numbers, original)
     for (const { view, found, numbers } of read) {
       const named = found.flatMap((entity) => toRequestedTypes(view.text, entity, wanted))
       const strays = findStrayNumbers(view.text, { found, wanted })
@@ -62,7 +62,7 @@ export function hideEntities(
     }
     // A rule goes before a guess, however long the guess is.
     for (const claim of [...claims.sort(byRank), ...guesses.sort(byRank)]) {
-      for (const one of paint(canvas, claim, hidden.length)) hidden.push(one)
+      for (const one of mask(masked, claim, hidden.length)) hidden.push(one)
     }
     if (hidden.length === before) return hidden
   }
@@ -72,14 +72,14 @@ export function hideEntities(
 type Claim = Entity & { view: View }
 
 /** Masks the unmasked rest of an entity: all of it, or what earlier entities have left. */
-function paint(canvas: MaskedText, claim: Claim, count: number): Hidden[] {
+function mask(masked: MaskedText, claim: Claim, count: number): Hidden[] {
   const { type, view } = claim
   const hidden: Hidden[] = []
-  for (const part of openParts(canvas, claim)) {
-    hidden.push({ type, said: view.text.slice(part.from, part.to) })
+  for (const part of openParts(masked, claim)) {
+    hidden.push({ type, original: view.text.slice(part.from, part.to) })
     for (let i = part.from; i < part.to; i++) {
       const place = view.at[i]!
-      if (place !== BETWEEN) canvas.paint[place] = count + hidden.length
+      if (place !== BETWEEN) masked.mask[place] = count + hidden.length
     }
   }
   return hidden
@@ -87,10 +87,10 @@ function paint(canvas: MaskedText, claim: Claim, count: number): Hidden[] {
 
 type Span = { from: number; to: number }
 
-function openParts(canvas: MaskedText, { view, from, to }: Claim): Span[] {
+function openParts(masked: MaskedText, { view, from, to }: Claim): Span[] {
   const isOpen = (i: number) => {
     const place = view.at[i]!
-    return place === BETWEEN || (place >= 0 && canvas.paint[place] === OPEN)
+    return place === BETWEEN || (place >= 0 && masked.mask[place] === OPEN)
   }
   // A combining mark belongs to the letter before it.
   const rest = /^\p{M}*/u.exec(view.text.slice(to, to + 16))![0].length
@@ -121,9 +121,9 @@ function tells({ text }: View): (span: Span) => boolean {
 /** Returns a function that trims the punctuation at the ends of a span. */
 function trimmed({ text }: View): (span: Span) => Span {
   return ({ from, to }) => {
-    const said = text.slice(from, to)
-    const open = /^[^\p{L}\p{N}]*/u.exec(said)![0].length
-    const close = trailingFrom(said, /[^\p{L}\p{M}\p{N}]/u)
+    const original = text.slice(from, to)
+    const open = /^[^\p{L}\p{N}]*/u.exec(original)![0].length
+    const close = trailingFrom(original, /[^\p{L}\p{M}\p{N}]/u)
     return { from: from + open, to: from + Math.max(open, close) }
   }
 }

@@ -6,7 +6,7 @@ import { type Lexeme, lexemesOf } from '../entities/spoken-digits.ts'
 import type { KnownNumber } from './repeated-numbers.ts'
 
 /** A masked entity and its original text. */
-export type KnownText = { type: EntityType; said: string }
+export type KnownText = { type: EntityType; original: string }
 
 /** A row of words. */
 export type Phrase = { type: EntityType; words: string[] }
@@ -35,11 +35,11 @@ export function knownWordsOf(
 ): KnownWords {
   const known: KnownWords = { names: new Map(), phrases: new Map(), numbers: [] }
   const seen = new Set<string>()
-  for (const { type, said } of hidden) {
-    const key = `${type} ${said}`
+  for (const { type, original } of hidden) {
+    const key = `${type} ${original}`
     if (seen.has(key)) continue
     seen.add(key)
-    const words = wordsOf(said).map(({ text }) => text)
+    const words = wordsOf(original).map(({ text }) => text)
     if (/^NAME/.test(type)) addNames(known, { type, words, wanted })
     else if (!unspecific.test(type)) addPhrase(known, { type, words })
   }
@@ -68,8 +68,8 @@ function isNamed(word: string, words: readonly string[]): boolean {
 }
 
 function addPhrase({ phrases, numbers }: KnownWords, { type, words }: Phrase): void {
-  const said = words.join(' ')
-  const digits = digitRuns(lexemesOf(said))
+  const original = words.join(' ')
+  const digits = digitRuns(lexemesOf(original))
     .map((run) => run.digits)
     .join('')
   if (digits.length >= FEWEST_KNOWN) numbers.push({ type, digits })

@@ -27,8 +27,8 @@ export function markEntities(
   )
   // Places are collected utterance by utterance, and word by word within each.
   for (const number of places.keys()) {
-    const { type, said } = hidden[number - 1]!
-    const key = `${type} ${sameSaid(said)}`
+    const { type, original } = hidden[number - 1]!
+    const key = `${type} ${sameOriginal(original)}`
     let marker = known.get(key)
     while (!marker || given.has(marker)) {
       const count = (counts.get(type) ?? 0) + 1
@@ -45,10 +45,10 @@ export function markEntities(
  * Normalizes a text so that two ways to say the same become equal: spoken digits become written
  * ones, and letter case is dropped.
  */
-function sameSaid(said: string): string {
-  const [run, ...others] = digitRuns(lexemesOf(said))
-  if (run && others.length === 0 && run.from === 0 && run.to === said.length) return run.digits
-  return foldCase(said)
+function sameOriginal(original: string): string {
+  const [run, ...others] = digitRuns(lexemesOf(original))
+  if (run && others.length === 0 && run.from === 0 && run.to === original.length) return run.digits
+  return foldCase(original)
     .replaceAll('’', "'")
     .replace(/[\s/—]+/gu, ' ')
 }

@@ -10,21 +10,21 @@ type Written = { text: string; from: Word[]; utterance: number }
  * of the first; what is left of its last word goes there too, even from a later utterance.
  * Utterances with nothing left are dropped.
  */
-export function writeMarkers(canvas: MaskedText, markerOf: (paint: number) => string): Utterance[] {
+export function writeMarkers(masked: MaskedText, markerOf: (mask: number) => string): Utterance[] {
   const marked = new Map<number, Written>()
-  const written = canvas.utterances.map(({ words }, utterance) => {
+  const written = masked.utterances.map(({ words }, utterance) => {
     const line: Written[] = []
     for (const [word, own] of words.entries()) {
-      const stretches = stretchesOf(canvas, { utterance, word, seesGiven: false })
-      const earlier = marked.get(stretches[0]?.paint ?? OPEN)
+      const stretches = stretchesOf(masked, { utterance, word, seesGiven: false })
+      const earlier = marked.get(stretches[0]?.mask ?? OPEN)
       // Only punctuation moves to an earlier utterance, and times never reach into another one.
       const isHere = earlier?.utterance === utterance || (earlier && stretches.every(isMark))
       const target = earlier && isHere ? earlier : { text: '', from: [], utterance }
-      for (const { paint, text } of stretches) {
-        if (paint === OPEN) target.text += text
-        else if (!marked.has(paint)) {
-          target.text += markerOf(paint)
-          marked.set(paint, target)
+      for (const { mask, text } of stretches) {
+        if (mask === OPEN) target.text += text
+        else if (!marked.has(mask)) {
+          target.text += markerOf(mask)
+          marked.set(mask, target)
         }
       }
       if (target.utterance === utterance) target.from.push(own)
@@ -37,12 +37,12 @@ export function writeMarkers(canvas: MaskedText, markerOf: (paint: number) => st
    * Returns whether a stretch has nothing to read: a placed marker covers it, or it means nothing
    * without one.
    */
-  function isMark({ paint, text }: Stretch): boolean {
-    return paint === OPEN ? isLeftover(text) : marked.has(paint)
+  function isMark({ mask, text }: Stretch): boolean {
+    return mask === OPEN ? isLeftover(text) : marked.has(mask)
   }
 
-  return canvas.utterances.flatMap((said, utterance) => {
+  return masked.utterances.flatMap((utteranceView, utterance) => {
     const words = written[utterance]!.map(({ text, from }) => replaceWords(from, text))
-    return words.length > 0 || said.words.length === 0 ? [{ ...said, words }] : []
+    return words.length > 0 || utteranceView.words.length === 0 ? [{ ...utteranceView, words }] : []
   })
 }

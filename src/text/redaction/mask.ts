@@ -12,13 +12,13 @@ export function maskOf(text: string): string {
 }
 
 /** Returns the utterances with masks: as many words, at the same times. */
-export function writeMasks(canvas: MaskedText): Utterance[] {
-  return canvas.utterances.map((said, utterance) => {
-    const words = said.words.map((own, word) => {
-      const stretches = stretchesOf(canvas, { utterance, word, seesGiven: false })
-      const texts = stretches.map(({ paint, text }) => (paint === OPEN ? text : maskOf(text)))
+export function writeMasks(masked: MaskedText): Utterance[] {
+  return masked.utterances.map((utteranceView, utterance) => {
+    const words = utteranceView.words.map((own, word) => {
+      const stretches = stretchesOf(masked, { utterance, word, seesGiven: false })
+      const texts = stretches.map(({ mask, text }) => (mask === OPEN ? text : maskOf(text)))
       return { ...own, text: texts.join('') }
     })
-    return { ...said, words }
+    return { ...utteranceView, words }
   })
 }

@@ -11,10 +11,10 @@ const GIVEN = -1
  * number of the entity that hides it. `bases[u][w]` is the offset of the first character of word w
  * of utterance u.
  */
-export type MaskedText = Transcript & { bases: number[][]; paint: Int32Array }
+export type MaskedText = Transcript & { bases: number[][]; mask: Int32Array }
 
 /** A stretch of a word with one mask value; `from` and `to` (exclusive) are offsets in the word. */
-export type Stretch = { paint: number; text: string; from: number; to: number }
+export type Stretch = { mask: number; text: string; from: number; to: number }
 
 /** Creates the masked text of a transcript, in which only existing markers are hidden. */
 export function createMaskedText({ utterances }: Transcript): MaskedText {
@@ -25,16 +25,16 @@ export function createMaskedText({ utterances }: Transcript): MaskedText {
       return length - text.length
     }),
   )
-  const canvas = { utterances, bases, paint: new Int32Array(length) }
+  const masked = { utterances, bases, mask: new Int32Array(length) }
   for (const [u, { words }] of utterances.entries()) {
     for (const [w, { text }] of words.entries()) {
       for (const { 0: marker, index } of text.matchAll(markers())) {
         const from = bases[u]![w]! + index
-        canvas.paint.fill(GIVEN, from, from + marker.length)
+        masked.mask.fill(GIVEN, from, from + marker.length)
       }
     }
   }
-  return canvas
+  return masked
 }
 
 /**
@@ -49,18 +49,18 @@ export function isLeftover(text: string): boolean {
  * Returns a word in stretches. An existing marker counts as hidden when `seesGiven`, else as open.
  */
 export function stretchesOf(
-  { utterances, bases, paint }: MaskedText,
+  { utterances, bases, mask }: MaskedText,
   { utterance, word, seesGiven }: { utterance: number; word: number; seesGiven: boolean },
 ): Stretch[] {
   const { text } = utterances[utterance]!.words[word]!
   const base = bases[utterance]![word]!
   const stretches: Stretch[] = []
   for (let from = 0; from < text.length; ) {
-    const own = paint[base + from]!
+    const own = mask[base + from]!
     let to = from + 1
-    while (to < text.length && paint[base + to] === own) to++
+    while (to < text.length && mask[base + to] === own) to++
     const seen = own === GIVEN && !seesGiven ? OPEN : own
-    stretches.push({ paint: seen, text: text.slice(from, to), from, to })
+    stretches.push({ mask: seen, text: text.slice(from, to), from, to })
     from = to
   }
   return stretches

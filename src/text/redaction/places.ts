@@ -11,15 +11,15 @@ export type RedactedSpan = { channel: number; start: number; end: number }
  * Returns the places of each entity by its number in the masked text, one utterance after the
  * other.
  */
-export function placesOf(canvas: MaskedText): Map<number, Place[]> {
+export function placesOf(masked: MaskedText): Map<number, Place[]> {
   const all = new Map<number, Place[]>()
-  for (const [utterance, { channel, words }] of canvas.utterances.entries()) {
+  for (const [utterance, { channel, words }] of masked.utterances.entries()) {
     for (const [word, own] of words.entries()) {
-      const stretches = stretchesOf(canvas, { utterance, word, seesGiven: false })
-      for (const paint of new Set(stretches.map(({ paint }) => paint))) {
-        if (paint === OPEN) continue
-        const places = all.get(paint) ?? []
-        all.set(paint, places)
+      const stretches = stretchesOf(masked, { utterance, word, seesGiven: false })
+      for (const mask of new Set(stretches.map(({ mask }) => mask))) {
+        if (mask === OPEN) continue
+        const places = all.get(mask) ?? []
+        all.set(mask, places)
         const place = places.at(-1)
         if (place?.utterance === utterance) place.words.push(own)
         else places.push({ channel, utterance, words: [own] })

@@ -32,8 +32,8 @@ const line = fc
     fc.constantFrom('', '1: ', '0/0: ', '0/1: '),
     fc.array(word, { minLength: 1, maxLength: 9 }),
   )
-  .map(([voice, words]) => voice + words.join(' '))
-const spoken = fc.array(line, { minLength: 1, maxLength: 6 })
+  .map(([speaker, words]) => speaker + words.join(' '))
+const withWords = fc.array(line, { minLength: 1, maxLength: 6 })
 const config: fc.Arbitrary<PiiRedactionConfig> = fc.record(
   {
     processed_text_type: fc.constantFrom<Style>('MARKER', 'MASK'),
@@ -43,7 +43,7 @@ const config: fc.Arbitrary<PiiRedactionConfig> = fc.record(
 )
 
 function check(property: (lines: string[], config: PiiRedactionConfig) => void): void {
-  fc.assert(fc.property(spoken, config, property), { numRuns: 100 })
+  fc.assert(fc.property(withWords, config, property), { numRuns: 100 })
 }
 
 test('words ascend and never overlap, and no utterance is empty', () => {
@@ -85,7 +85,7 @@ test('no entity is found in what is left', () => {
       const text = document.text.replace(markers(), (marker) => '#'.repeat(marker.length))
       const left = findEntities({ ...document, text }).map(({ from, to }) => text.slice(from, to))
       assert.deepEqual(
-        left.filter((said) => !said.includes('#')),
+        left.filter((phrase) => !phrase.includes('#')),
         [],
       )
     }

@@ -31,34 +31,34 @@ export function redact(
   { entity_types, processed_text_type: style = 'MARKER' }: PiiRedactionConfig = {},
 ): { transcript: Transcript; redacted: RedactedSpan[] } {
   refuseUnknown(utterances)
-  const canvas = createMaskedText({ utterances })
-  const hidden = hideEntities(canvas, { wanted: expandTypes(entity_types), style })
-  const places = placesOf(canvas)
-  const markers = style === 'MARKER' ? markEntities(hidden, places, canvas) : undefined
+  const masked = createMaskedText({ utterances })
+  const hidden = hideEntities(masked, { wanted: expandTypes(entity_types), style })
+  const places = placesOf(masked)
+  const markers = style === 'MARKER' ? markEntities(hidden, places, masked) : undefined
   const entities = [...places].map(([number, where]): HiddenEntity => {
-    const { type, said } = hidden[number - 1]!
+    const { type, original } = hidden[number - 1]!
     const spans = spansOf(where)
-    const text = markers?.get(number) ?? maskOf(said)
+    const text = markers?.get(number) ?? maskOf(original)
     // An entity that continues in a later utterance may end there before another speaker of the
     // channel does.
     const end = spans.reduce((last, span) => Math.max(last, span.end), 0)
     return { type, text, start: spans[0]!.start, end }
   })
-  const written = markers
-    ? writeMarkers(canvas, (paint) => markers.get(paint)!)
-    : writeMasks(canvas)
+  const written = markers ? writeMarkers(masked, (mask) => markers.get(mask)!) : writeMasks(masked)
   const redacted = joinSpans([...places.values()].flatMap(spansOf))
   return { transcript: { utterances: written, hidden: entities }, redacted }
 }
 
 function refuseUnknown(utterances: Transcript['utterances']): void {
-  const spoken = utterances.filter(({ words }) => words.length > 0)
-  const unknown = spoken.map(({ language }) => language).filter((one) => !languages.includes(one))
+  const withWords = utterances.filter(({ words }) => words.length > 0)
+  const unknown = withWords
+    .map(({ language }) => language)
+    .filter((one) => !languages.includes(one))
   if (unknown.length === 0) return
-  const heard = [...new Set(unknown)].join(', ')
+  const languagesFound = [...new Set(unknown)].join(', ')
   throw new AddOnFailure({
     status_code: 500,
     exception: 'LanguageNotSupported',
-    message: `pii_redaction knows ${languages.join(', ')}; some of the recording is in ${heard}`,
+    message: `pii_redaction knows ${languages.join(', ')}; some of the recording is in ${languagesFound}`,
   })
 }

@@ -22,9 +22,9 @@ export function findRepeatable(text: string, found: readonly Entity[]): DigitRun
  * Adds the numbers that are part of a known one, or contain one, and then those that these give
  * away in turn, until there are no more. However long such a chain is, it is hidden at once.
  */
-export function markRepeatedNumbers(known: readonly KnownNumber[], said: Iterable<string>) {
+export function markRepeatedNumbers(known: readonly KnownNumber[], phrase: Iterable<string>) {
   const types = new Map<string, EntityType>()
-  const open = new Set(said)
+  const open = new Set(phrase)
   const reached = [...known]
   // The list grows during the loop.
   for (const { type, digits } of reached) {

@@ -41,7 +41,7 @@ test('a name that is a word of grammar stays where a sentence begins unless it d
   assert.equal(redacted(oh, masked)[1], 'Oh, I see. So I told ## that.')
 })
 
-const forms: [name: string, said: string, left: string][] = [
+const forms: [name: string, phrase: string, left: string][] = [
   ['Anna Krol', "KROL'S and KROL’S and krol's", "####'S and ####’S and ####'s"],
   ['Anna Krol', 'K-R-O-L. It is k r o l a b.', '#######. It is # # # # a b.'],
   ['Ann Jones', "At the Joneses' house.", "At the #######' house."],
@@ -50,9 +50,9 @@ const forms: [name: string, said: string, left: string][] = [
   ['Anna Green', 'The green greens.', 'The green greens.'],
   ['Anna Green', 'the green family will call', 'the ##### family will call'],
 ]
-for (const [name, said, left] of forms) {
+for (const [name, phrase, left] of forms) {
   test(`of ${name}, ${left} is left`, () => {
-    assert.equal(redacted([`0: My name is ${name}.`, `1: ${said}`], masked)[1], left)
+    assert.equal(redacted([`0: My name is ${name}.`, `1: ${phrase}`], masked)[1], left)
   })
 }
 

@@ -47,13 +47,13 @@ export function toRequestedTypes(
  * medical title a single word is the family name.
  */
 function partsOfName(text: string, entity: Entity, wanted: ReadonlySet<EntityType>): Entity[] {
-  const said = text.slice(entity.from, entity.to)
-  const blank = said.search(/\s/u)
+  const phrase = text.slice(entity.from, entity.to)
+  const blank = phrase.search(/\s/u)
   const isMedical = entity.type === 'NAME_MEDICAL_PROFESSIONAL'
   // Where more of the name is already hidden, this is its beginning.
-  const alone = isMedical && !/^\s#/.test(text.slice(entity.to)) ? 0 : said.length
+  const alone = isMedical && !/^\s#/.test(text.slice(entity.to)) ? 0 : phrase.length
   const given = blank < 0 ? alone : blank
-  const family = given + (/^\s*/u.exec(said.slice(given))?.[0].length ?? 0)
+  const family = given + (/^\s*/u.exec(phrase.slice(given))?.[0].length ?? 0)
   const parts: Entity[] = [
     { ...entity, type: 'NAME_GIVEN', to: entity.from + given },
     { ...entity, type: 'NAME_FAMILY', from: entity.from + family },

@@ -11,13 +11,13 @@ const STEP = 0.5
  */
 export function say(...lines: string[]): Transcript {
   const utterances = lines.map((line, i): Utterance => {
-    const [, channel = '0', speaker, said] = /^(?:(\d)(?:\/(\d))?: )?(.*)$/s.exec(line)!
-    const words = said!.split(' ').map((text, k) => {
+    const [, channel = '0', speaker, phrase] = /^(?:(\d)(?:\/(\d))?: )?(.*)$/s.exec(line)!
+    const words = phrase!.split(' ').map((text, k) => {
       const start = i * 10 + k * STEP
       return { text, start, end: start + LENGTH, confidence: 0.9 }
     })
-    const voice = speaker === undefined ? {} : { speaker: Number(speaker) }
-    return { channel: Number(channel), language: 'en', words, ...voice }
+    const speakerOf = speaker === undefined ? {} : { speaker: Number(speaker) }
+    return { channel: Number(channel), language: 'en', words, ...speakerOf }
   })
   return { utterances }
 }

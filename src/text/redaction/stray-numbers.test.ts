@@ -18,11 +18,11 @@ test('a card number with digits too few is one', () => {
 })
 
 test('a card number with talk between its parts is told by its checksum', () => {
-  const said = (last: string) => `4111. Hold on, please. 1111. My dog barks. 1111. Okay. ${last}.`
-  assert.deepEqual(redacted([said('1111')], only('CREDIT_CARD')), [
+  const phrase = (last: string) => `4111. Hold on, please. 1111. My dog barks. 1111. Okay. ${last}.`
+  assert.deepEqual(redacted([phrase('1111')], only('CREDIT_CARD')), [
     '[CREDIT_CARD_1]. Hold on, please. [CREDIT_CARD_2]. My dog barks. [CREDIT_CARD_2]. Okay. [CREDIT_CARD_2].',
   ])
-  assert.deepEqual(redacted([said('1112')], only('CREDIT_CARD')), [said('1112')])
+  assert.deepEqual(redacted([phrase('1112')], only('CREDIT_CARD')), [phrase('1112')])
 })
 
 test('a card number that is written as an amount is hidden though its checksum is wrong', () => {
@@ -48,6 +48,6 @@ test('amounts, dates and counting are no numbers of anyone', () => {
     '1: From 1990 to 2010 it was 25.1234567.',
     '2: One two three four five six seven eight nine ten.',
   ]
-  const said = numbered.map((line) => line.slice(3))
-  assert.deepEqual(redacted(numbered, only(['NUMERICAL_PII', 'CREDIT_CARD'])), said)
+  const phrase = numbered.map((line) => line.slice(3))
+  assert.deepEqual(redacted(numbered, only(['NUMERICAL_PII', 'CREDIT_CARD'])), phrase)
 })

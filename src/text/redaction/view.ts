@@ -14,7 +14,7 @@ export type Style = 'MARKER' | 'MASK'
 export type MaskedSpan = { text: string; at: number[] }
 
 /** Several utterances as one text; `heard` is what others said in between. */
-export type View = MaskedSpan & Pick<Document, 'heard'>
+export type View = MaskedSpan & Pick<Document, 'interjections'>
 
 /** At no place: a blank between two words. */
 export const BETWEEN = -2
@@ -25,26 +25,25 @@ const HIDDEN = -1
  * Renders each utterance as a reader of the redacted text will see it, like `writeMasks` or
  * `writeMarkers`, except that a marker becomes one character that no entity contains.
  */
-export function renderUtterances(canvas: MaskedText, style: Style): MaskedSpan[] {
+export function renderUtterances(masked: MaskedText, style: Style): MaskedSpan[] {
   const marked = new Map<number, MaskedSpan>()
-  const isMark = ({ paint, text }: Stretch) =>
-    paint === OPEN ? isLeftover(text) : marked.has(paint)
-  return canvas.utterances.map(({ words, language }, utterance) => {
+  const isMark = ({ mask, text }: Stretch) => (mask === OPEN ? isLeftover(text) : marked.has(mask))
+  return masked.utterances.map(({ words, language }, utterance) => {
     const line: MaskedSpan = { text: '', at: [] }
     for (const word of words.keys()) {
-      const base = canvas.bases[utterance]![word]!
-      const stretches = stretchesOf(canvas, { utterance, word, seesGiven: true })
-      const earlier = marked.get(stretches[0]?.paint ?? OPEN)
+      const base = masked.bases[utterance]![word]!
+      const stretches = stretchesOf(masked, { utterance, word, seesGiven: true })
+      const earlier = marked.get(stretches[0]?.mask ?? OPEN)
       const goesOn = earlier === line || (earlier && stretches.every(isMark))
       const target = earlier && goesOn ? earlier : line
       if (!goesOn) separate(line, language)
-      for (const { paint, text, from } of stretches) {
-        if (paint === OPEN) write(target, text, base + from)
+      for (const { mask, text, from } of stretches) {
+        if (mask === OPEN) write(target, text, base + from)
         else if (style === 'MASK') write(target, maskOf(text))
-        else if (!marked.has(paint)) {
+        else if (!marked.has(mask)) {
           write(target, '#')
           // Markers that stood in the text before share one number, but are one character each.
-          if (paint > OPEN) marked.set(paint, target)
+          if (mask > OPEN) marked.set(mask, target)
         }
       }
     }
@@ -54,18 +53,18 @@ export function renderUtterances(canvas: MaskedText, style: Style): MaskedSpan[]
 
 /** Joins utterances into one text, one after the other. */
 export function readTogether(
-  canvas: MaskedText,
+  masked: MaskedText,
   drawn: readonly MaskedSpan[],
   reading: readonly number[],
 ): View {
-  const view: View = { text: '', at: [], heard: [] }
+  const view: View = { text: '', at: [], interjections: [] }
   const own = new Set(reading)
   const parts: string[] = []
   let length = 0
   for (const utterance of reading) {
     const { text, at } = drawn[utterance]!
     if (text === '') continue
-    if (length > 0 && separatorOf(canvas.utterances[utterance]!.language) !== '') {
+    if (length > 0 && separatorOf(masked.utterances[utterance]!.language) !== '') {
       parts.push(' ')
       view.at.push(BETWEEN)
       length++
@@ -73,7 +72,7 @@ export function readTogether(
     let before = utterance - 1
     while (before >= 0 && drawn[before]!.text === '') before--
     if (before >= 0 && !own.has(before)) {
-      view.heard.push({ at: length, text: drawn[before]!.text })
+      view.interjections.push({ at: length, text: drawn[before]!.text })
     }
     parts.push(text)
     for (const place of at) view.at.push(place)

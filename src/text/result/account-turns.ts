@@ -5,7 +5,7 @@
 export class AccountTurns<T> {
   /** In the order of turns. */
   readonly #waiting = new Map<string, T[]>()
-  readonly #inHand = new Set<string>()
+  readonly #running = new Set<string>()
 
   add(account: string, work: T): void {
     const before = this.#waiting.get(account)
@@ -28,7 +28,7 @@ export class AccountTurns<T> {
     const [account, works] = next
     const work = works.shift()!
     if (works.length === 0) this.#waiting.delete(account)
-    this.#inHand.add(account)
+    this.#running.add(account)
     return { account, work }
   }
 
@@ -36,7 +36,7 @@ export class AccountTurns<T> {
    * Marks the running work of an account as done. The other accounts come before its next piece.
    */
   end(account: string): void {
-    this.#inHand.delete(account)
+    this.#running.delete(account)
     const rest = this.#waiting.get(account)
     if (!rest) return
     this.#waiting.delete(account)
@@ -45,7 +45,7 @@ export class AccountTurns<T> {
 
   #next(may = (_account: string) => true): [account: string, works: T[]] | undefined {
     for (const entry of this.#waiting) {
-      if (!this.#inHand.has(entry[0]) && may(entry[0])) return entry
+      if (!this.#running.has(entry[0]) && may(entry[0])) return entry
     }
     return undefined
   }

@@ -5,7 +5,7 @@ import type { AddOn } from '../add-on.ts'
 import { type BuildOptions, buildResultText, type Transform } from './build-result.ts'
 import { AddOnFailure, type Envelope } from './envelope.ts'
 
-type Composed = Record<string, Envelope> & {
+type BuiltResult = Record<string, Envelope> & {
   transcription: { full_transcript: string; sentences?: Envelope[]; subtitles?: unknown[] }
 }
 
@@ -28,7 +28,7 @@ const counter: AddOn = {
   },
 }
 
-function composed(
+function built(
   transcript: Transcript,
   params: Record<string, unknown>,
   options: BuildOptions = {},
@@ -38,29 +38,29 @@ function composed(
   const now = () => (ms += 250)
   const usual = { now, transforms: [], addOns: [counter] }
   const made = buildResultText(transcript, result, { ...usual, ...options }).result
-  return made as unknown as Composed
+  return made as unknown as BuiltResult
 }
 
 test('an add-on that was asked for answers in its envelope, others leave no key', () => {
-  const { count, ...others } = composed(say('en one', 'en two'), { count: true })
+  const { count, ...others } = built(say('en one', 'en two'), { count: true })
   const envelope = { success: true, is_empty: false, exec_time: 0.25, error: null, results: 2 }
   assert.deepEqual(count, envelope)
   assert.deepEqual(Object.keys(others), ['metadata', 'transcription'])
-  assert.deepEqual(Object.keys(composed(say('en one'), { count: false })), [
+  assert.deepEqual(Object.keys(built(say('en one'), { count: false })), [
     'metadata',
     'transcription',
   ])
 })
 
 test('nothing that was said is no failure', () => {
-  const { count } = composed(say(), { count: true })
+  const { count } = built(say(), { count: true })
   const envelope = { success: true, is_empty: true, exec_time: 0.25, error: null, results: 0 }
   assert.deepEqual(count, envelope)
 })
 
 test('an add-on sees what is said in its languages, and says so when nothing is', () => {
-  assert.equal(composed(say('fr un', 'en one'), { count: true }).count!.results, 1)
-  const { error, success } = composed(say('fr un', 'de eins'), { count: true }).count!
+  assert.equal(built(say('fr un', 'en one'), { count: true }).count!.results, 1)
+  const { error, success } = built(say('fr un', 'de eins'), { count: true }).count!
   const message = 'count knows en; the recording is in fr, de'
   assert.deepEqual(error, { status_code: 422, exception: 'LanguageNotSupported', message })
   assert.equal(success, false)
@@ -83,7 +83,7 @@ test('an add-on that throws fails alone, and its words do not reach the result',
   }
   const params = { broken: true, refusing: true, count: true }
   const addOns = [broken, refusing, counter]
-  const result = composed(say('en one'), params, { addOns })
+  const result = built(say('en one'), params, { addOns })
   assert.equal(result.broken!.error?.exception, 'AddonFailed')
   assert.equal(result.refusing!.error?.exception, 'TooLong')
   assert.equal(result.count!.results, 1)
@@ -95,7 +95,7 @@ test('a step that is given as failed is not run, its error is told', () => {
   const onStep = (name: string) => void ran.push(name)
   const why = { status_code: 504, exception: 'AddonTimeout', message: 'late' }
   const options = { onStep, given: { count: why } }
-  const { count } = composed(say('en one'), { count: true }, options)
+  const { count } = built(say('en one'), { count: true }, options)
   assert.deepEqual([count!.error, count!.results, ran], [why, null, ['count']])
 })
 
@@ -106,10 +106,10 @@ test('what changes the transcript comes before everything that is made of it', (
     apply: ({ utterances }: Transcript) => ({ transcript: { utterances: utterances.slice(1) } }),
   }
   const params = { shorten: true, count: true }
-  const result = composed(say('en one', 'en two'), params, { transforms: [shorten] })
+  const result = built(say('en one', 'en two'), params, { transforms: [shorten] })
   assert.equal(result.count!.results, 1)
   assert.equal(result.transcription.full_transcript, 'two')
-  const same = composed(say('en one', 'en two'), { count: true }, { transforms: [shorten] })
+  const same = built(say('en one', 'en two'), { count: true }, { transforms: [shorten] })
   assert.equal(same.count!.results, 2)
 })
 
@@ -131,7 +131,7 @@ test('an add-on sees what the result tells, to the digit, and what was redacted'
   late.words[0] = { text: 'late', start: 2.00049, end: 2.7777, confidence: 0.12349 }
   early.words[0] = { text: 'early', start: 1.0004, end: 1.9996, confidence: 0.8765 }
   const options = { transforms: [redacting], addOns: [witness] }
-  composed({ utterances: [late, early] }, { redact: true, count: true }, options)
+  built({ utterances: [late, early] }, { redact: true, count: true }, options)
   early.words[0] = { text: 'early', start: 1, end: 2, confidence: 0.877 }
   late.words[0] = { text: 'late', start: 2, end: 2.778, confidence: 0.123 }
   assert.deepEqual(seen, [{ utterances: [early, late], hidden }])
@@ -139,7 +139,7 @@ test('an add-on sees what the result tells, to the digit, and what was redacted'
 
 test('what needs an engine that is not there says so', () => {
   const params = { translation: true, audio_to_llm: true }
-  const result = composed(say('en one'), params)
+  const result = built(say('en one'), params)
   for (const name of Object.keys(params)) {
     assert.equal(result[name]!.error?.status_code, 501)
     assert.equal(result[name]!.error?.exception, 'NotConfigured')
@@ -149,16 +149,16 @@ test('what needs an engine that is not there says so', () => {
 test('speakers that could not be told apart say why, those that could stand in the utterances alone', () => {
   const error = { status_code: 500, exception: 'AddonFailed', message: 'diarization broke down' }
   const measures = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1 }
-  const asked = {
+  const requested = {
     ...measures,
     params: { diarization: true },
     diarizationError: error,
     diarizationSeconds: 2,
   }
-  const failed = buildResultText(say('en one'), asked).result.diarization as Envelope
+  const failed = buildResultText(say('en one'), requested).result.diarization as Envelope
   assert.deepEqual([failed.success, failed.error, failed.results], [false, error, []])
   assert.equal(failed.exec_time, 2)
-  assert.ok(!('diarization' in composed(say('en one'), { diarization: true })))
+  assert.ok(!('diarization' in built(say('en one'), { diarization: true })))
 })
 
 test('sentences stand in both places, subtitles in the transcription without an envelope', () => {
@@ -168,12 +168,12 @@ test('sentences stand in both places, subtitles in the transcription without an 
     { name: 'subtitles', languages: 'all', make: make([{ format: 'srt', subtitles: '' }]) },
   ]
   const params = { sentences: true, subtitles: true }
-  const result = composed(say('en One.'), params, { addOns })
+  const result = built(say('en One.'), params, { addOns })
   assert.deepEqual(result.transcription.sentences, [result.sentences])
   assert.deepEqual(result.transcription.subtitles, [{ format: 'srt', subtitles: '' }])
   assert.ok(!('subtitles' in result))
   const given = { subtitles: { status_code: 500, exception: 'AddonFailed', message: 'oops' } }
-  const failed = composed(say('en One.'), params, { addOns, given })
+  const failed = built(say('en One.'), params, { addOns, given })
   assert.deepEqual(failed.transcription.subtitles, [])
 })
 
@@ -196,11 +196,11 @@ test('what an add-on throws is told aside, what it refuses is not', () => {
       throw oops
     },
   }
-  const told: unknown[] = []
-  const onFault = (name: string, error: unknown) => void told.push([name, error])
+  const reported: unknown[] = []
+  const onFault = (name: string, error: unknown) => void reported.push([name, error])
   const params = { broken: true, refusing: true, telling: true }
-  composed(say('en one'), params, { addOns, transforms: [telling], onFault })
-  assert.deepEqual(told, [
+  built(say('en one'), params, { addOns, transforms: [telling], onFault })
+  assert.deepEqual(reported, [
     ['telling', oops],
     ['broken', oops],
   ])
@@ -222,7 +222,8 @@ test('the form of results reaches the add-ons, and their failures', () => {
     const sentiment = { ...forms, name: 'sentiment_analysis' }
     const options = { addOns: [forms, sentiment], transforms: [] }
     const given = { given: { sentiment_analysis: why } }
-    const made = buildResultText(say('en one'), result, { ...options, ...given }).result as Composed
+    const made = buildResultText(say('en one'), result, { ...options, ...given })
+      .result as BuiltResult
     assert.deepEqual([made.forms!.results, made.sentiment_analysis!.results], [form, empty])
     const late: AddOn = {
       ...sentiment,
@@ -231,6 +232,6 @@ test('the form of results reaches the add-ons, and their failures', () => {
       },
     }
     const refused = buildResultText(say('en one'), result, { ...options, addOns: [late] })
-    assert.deepEqual((refused.result as Composed).sentiment_analysis!.results, empty)
+    assert.deepEqual((refused.result as BuiltResult).sentiment_analysis!.results, empty)
   }
 })

@@ -95,12 +95,12 @@ export function buildResultText(
   const written = buildResult(text, { ...result, warnings })
   // Add-ons see exactly what the result shows, times rounded, because a later retry has nothing
   // else (`retry.ts`).
-  const told = { ...text, ...transcriptOf(written.transcription.utterances) }
+  const final = { ...text, ...transcriptOf(written.transcription.utterances) }
   for (const addOn of addOns) {
     const { name } = addOn
     if (params[name] !== true) continue
     onStep?.(name)
-    envelopes.set(name, runAddOn(addOn, told, { params, form, given, now, onFault }))
+    envelopes.set(name, runAddOn(addOn, final, { params, form, given, now, onFault }))
   }
   warnings.push(...subtitlesWarnings(envelopes.get('subtitles')))
   for (const name of withoutEngine) {

@@ -15,10 +15,13 @@ function resultWith(params: Record<string, unknown>) {
   return { audioDuration: 0, distinctChannels: 1, transcriptionTime: 1, params }
 }
 
-function openComposer(t: TestContext, options: Partial<ResultBuilderOptions> = {}): ResultBuilder {
-  const composer = new ResultBuilder({ log: createLog('silent'), ...options })
-  t.after(() => composer.close())
-  return composer
+function openResultBuilder(
+  t: TestContext,
+  options: Partial<ResultBuilderOptions> = {},
+): ResultBuilder {
+  const resultBuilder = new ResultBuilder({ log: createLog('silent'), ...options })
+  t.after(() => resultBuilder.close())
+  return resultBuilder
 }
 
 /**
@@ -27,25 +30,29 @@ function openComposer(t: TestContext, options: Partial<ResultBuilderOptions> = {
  */
 function openFaulty(t: TestContext, timeout = 30) {
   const entry = new URL('result-builder.fixture.ts', import.meta.url)
-  const composer = openComposer(t, { entry, timeout })
+  const resultBuilder = openResultBuilder(t, { entry, timeout })
   return async (...steps: string[]): Promise<Record<string, AddOnError>> => {
-    const { text } = await composer.build(nothing, resultWith({ steps }), { account, signal })
+    const { text } = await resultBuilder.build(nothing, resultWith({ steps }), { account, signal })
     return JSON.parse(text)
   }
 }
 
 test('a result is composed in a thread, as JSON text', async (t) => {
-  const composer = openComposer(t)
+  const resultBuilder = openResultBuilder(t)
   const utterance = {
     channel: 0,
     language: 'en',
     words: [{ text: 'Hello.', start: 0, end: 1, confidence: 0.9 }],
   }
   const params = { translation: true }
-  const { text, redacted } = await composer.build({ utterances: [utterance] }, resultWith(params), {
-    account,
-    signal,
-  })
+  const { text, redacted } = await resultBuilder.build(
+    { utterances: [utterance] },
+    resultWith(params),
+    {
+      account,
+      signal,
+    },
+  )
   assert.deepEqual(redacted, [])
   const { transcription, translation } = JSON.parse(text)
   assert.equal(transcription.full_transcript, 'Hello.')
@@ -85,14 +92,14 @@ test('several compositions at once wait for each other', async (t) => {
 
 test('a composition that is aborted ends at once, and the next one goes on', async (t) => {
   const entry = new URL('result-builder.fixture.ts', import.meta.url)
-  const composer = openComposer(t, { entry })
+  const resultBuilder = openResultBuilder(t, { entry })
   const abort = new AbortController()
-  const hanging = composer.build(nothing, resultWith({ steps: ['hang'] }), {
+  const hanging = resultBuilder.build(nothing, resultWith({ steps: ['hang'] }), {
     ...{ account, signal: abort.signal },
   })
   abort.abort(new Error('the server stops'))
   await assert.rejects(hanging, /the server stops/)
-  const { text } = await composer.build(nothing, resultWith({ steps: ['good'] }), {
+  const { text } = await resultBuilder.build(nothing, resultWith({ steps: ['good'] }), {
     account,
     signal,
   })
@@ -106,38 +113,38 @@ test('an add-on is made again in the thread, and one that hangs again says so', 
     form: 'string' as const,
   }
   const options = { account, signal }
-  const retried = await openComposer(t).retry({ name: 'sentences', ...texts }, options)
+  const retried = await openResultBuilder(t).retry({ name: 'sentences', ...texts }, options)
   assert.equal(retried.outcome, 'made')
   const entry = new URL('result-builder.fixture.ts', import.meta.url)
-  const faulty = openComposer(t, { entry, timeout: 0.2 })
+  const faulty = openResultBuilder(t, { entry, timeout: 0.2 })
   const given = await faulty.retry({ name: 'hang', ...texts }, options)
   assert.deepEqual(Object.keys(JSON.parse((given as unknown as ResultText).text)), ['hang'])
 })
 
 test('what can be made is told by the thread, which is asked once', async (t) => {
-  const composer = openComposer(t)
-  const { addOns, entityGroups } = await composer.describe()
+  const resultBuilder = openResultBuilder(t)
+  const { addOns, entityGroups } = await resultBuilder.describe()
   assert.ok(addOns.some(({ name }) => name === 'subtitles'))
   assert.ok('GDPR' in entityGroups)
-  assert.equal(composer.describe(), composer.describe())
+  assert.equal(resultBuilder.describe(), resultBuilder.describe())
 })
 
 test('what could not be told is asked for again', async (t) => {
-  const composer = openComposer(t)
-  const lost = assert.rejects(composer.describe(), /no result was made/)
+  const resultBuilder = openResultBuilder(t)
+  const lost = assert.rejects(resultBuilder.describe(), /no result was made/)
   // The thread starts after the tasks queued before this one.
   await new Promise(setImmediate)
-  await composer.close()
+  await resultBuilder.close()
   await lost
-  assert.ok((await composer.describe()).addOns.length > 0)
+  assert.ok((await resultBuilder.describe()).addOns.length > 0)
 })
 
 test('what a step throws is logged by its kind and place', async (t) => {
   const { log, lines } = captureLog()
   const entry = new URL('result-builder.fixture.ts', import.meta.url)
-  const composer = openComposer(t, { entry, log })
+  const resultBuilder = openResultBuilder(t, { entry, log })
   const steps = ['fault', 'throw', 'good']
-  await composer.build(nothing, resultWith({ steps }), { account, signal })
+  await resultBuilder.build(nothing, resultWith({ steps }), { account, signal })
   const faults = lines.filter(({ error }) => error === 'RangeError')
   assert.deepEqual(
     faults.map(({ step, frames }) => [step, frames]),
@@ -147,14 +154,14 @@ test('what a step throws is logged by its kind and place', async (t) => {
 
 test('what breaks down in the real thread is logged without its words, and left out', async (t) => {
   const { log, lines } = captureLog()
-  const composer = openComposer(t, { log })
+  const resultBuilder = openResultBuilder(t, { log })
   const params = {
     ...{ custom_spelling: true, custom_spelling_config: { spelling_dictionary: null } },
     ...{ subtitles: true, subtitles_config: { formats: 'my card' }, sentences: true },
   }
   const words = [{ text: 'Hello.', start: 0, end: 1, confidence: 0.9 }]
-  const said = { utterances: [{ channel: 0, language: 'en', words }] }
-  const { text } = await composer.build(said, resultWith(params), { account, signal })
+  const spokenText = { utterances: [{ channel: 0, language: 'en', words }] }
+  const { text } = await resultBuilder.build(spokenText, resultWith(params), { account, signal })
   const { transcription } = JSON.parse(text)
   assert.deepEqual([transcription.subtitles, transcription.sentences[0].results], [[], ['Hello.']])
   const faults = lines.filter(({ error }) => error === 'TypeError')
@@ -172,15 +179,15 @@ test('what breaks down in the real thread is logged without its words, and left 
  */
 function openShared(t: TestContext, options: Partial<ResultBuilderOptions> = {}) {
   const entry = new URL('result-builder.fixture.ts', import.meta.url)
-  const composer = openComposer(t, { entry, secondAfter: 0, ...options })
+  const resultBuilder = openResultBuilder(t, { entry, secondAfter: 0, ...options })
   const ended: string[] = []
   return {
     ended,
     begin(account: string, step: string) {
       const abort = new AbortController()
       const options = { account, signal: abort.signal }
-      const composed = composer.build(nothing, resultWith({ steps: [step] }), options)
-      const done = composed.then(
+      const built = resultBuilder.build(nothing, resultWith({ steps: [step] }), options)
+      const done = built.then(
         ({ text }) => text,
         (error: Error) => error.message,
       )

@@ -57,13 +57,13 @@ test('a speaker is shown when there is one', () => {
 })
 
 test('utterances stand by start, then channel', () => {
-  const spoken = [say('en 1 b 1'), say('en 0 c 3'), say('en 0 a 1')]
-  assert.equal(transcribe(spoken).transcription.full_transcript, 'a b c')
+  const withWords = [say('en 1 b 1'), say('en 0 c 3'), say('en 0 a 1')]
+  assert.equal(transcribe(withWords).transcription.full_transcript, 'a b c')
 })
 
 test('languages stand by how long they were spoken', () => {
-  const spoken = [say('en 0 hi 0'), say('fr 0 un 1 deux 5'), say('de 0 ja 7')]
-  assert.deepEqual(transcribe(spoken).transcription.languages, ['fr', 'en', 'de'])
+  const withWords = [say('en 0 hi 0'), say('fr 0 un 1 deux 5'), say('de 0 ja 7')]
+  assert.deepEqual(transcribe(withWords).transcription.languages, ['fr', 'en', 'de'])
 })
 
 test('times and confidences have three decimals, durations six', () => {
@@ -92,8 +92,11 @@ test('silence gives an empty transcription, not a missing one', () => {
 })
 
 test('the transcript of a result makes the same result again', () => {
-  const said = [say('en 0 Hi, 1 there. 2'), { ...say('zh 1 你好 3 。 4'), speaker: 1 }]
-  const { transcription } = transcribe(said)
-  assert.deepEqual(transcriptOf(transcription.utterances), { utterances: said })
-  assert.deepEqual(transcribe(transcriptOf(transcription.utterances).utterances), transcribe(said))
+  const spokenText = [say('en 0 Hi, 1 there. 2'), { ...say('zh 1 你好 3 。 4'), speaker: 1 }]
+  const { transcription } = transcribe(spokenText)
+  assert.deepEqual(transcriptOf(transcription.utterances), { utterances: spokenText })
+  assert.deepEqual(
+    transcribe(transcriptOf(transcription.utterances).utterances),
+    transcribe(spokenText),
+  )
 })

@@ -27,8 +27,8 @@ export type ResultOptions = {
 export function buildResult(transcript: Transcript, options: ResultOptions) {
   const { audioDuration, distinctChannels, transcriptionTime, warnings = [] } = options
   const seconds = roundTo(audioDuration, 6)
-  const spoken = transcript.utterances.filter(({ words }) => words.length > 0)
-  const utterances = spoken
+  const withWords = transcript.utterances.filter(({ words }) => words.length > 0)
+  const utterances = withWords
     .map(toUtterance)
     .sort((a, b) => a.start - b.start || a.channel - b.channel)
   return {

@@ -52,8 +52,8 @@ function retry(
   options: Partial<RetryOptions> & { form?: 'native' } = {},
 ): Retried {
   const { form = 'string', ...run } = options
-  const asked = [...Object.keys(stored), 'subtitles', 'diarization', 'remember']
-  const params = Object.fromEntries(asked.map((switched) => [switched, true]))
+  const requested = [...Object.keys(stored), 'subtitles', 'diarization', 'remember']
+  const params = Object.fromEntries(requested.map((switched) => [switched, true]))
   const texts = { result: JSON.stringify(result), params: JSON.stringify(params) }
   return retryAddOn({ name, ...texts, form }, { onStep: () => {}, given: {}, now: () => 0, ...run })
 }

@@ -48,8 +48,9 @@ export function retryAddOn({ name, form, ...texts }: Retry, options: RetryOption
   const result = JSON.parse(texts.result) as StoredResult
   if (hasSucceeded(result, name)) return { outcome: 'succeeded' }
   onStep(name)
-  const said = transcriptOf(result.transcription.utterances)
-  const transcript = params.pii_redaction === true ? { ...said, hidden: readMarkers(said) } : said
+  const stored = transcriptOf(result.transcription.utterances)
+  const transcript =
+    params.pii_redaction === true ? { ...stored, hidden: readMarkers(stored) } : stored
   const addOn = addOns.find((one) => one.name === name)
   const envelope = addOn
     ? runAddOn(addOn, transcript, { ...run, params, form })

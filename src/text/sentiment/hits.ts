@@ -53,12 +53,12 @@ export function findHits(words: readonly ClauseWord[]): Hit[] {
       continue
     }
     const { entry, length } = found
-    const said = entry.valence * degreeAt(words, i) * (conditional ? 0.25 : 1)
-    const negated = said !== 0 && reaches(negation, { at: i, side: Math.sign(said) })
+    const weighted = entry.valence * degreeAt(words, i) * (conditional ? 0.25 : 1)
+    const negated = weighted !== 0 && reaches(negation, { at: i, side: Math.sign(weighted) })
     hits.push(
       toHit(
         words.slice(i, i + length),
-        negated ? { valence: turn(said) } : { ...entry, valence: said },
+        negated ? { valence: turn(weighted) } : { ...entry, valence: weighted },
       ),
     )
     if (SOLUTIONS.has(text)) negation = solved(negation, i)
@@ -123,8 +123,8 @@ function degreeAt(words: readonly ClauseWord[], i: number): number {
   const before = words[i - 1]?.text ?? ''
   if (STRONG.has(before)) return 1.3
   if (WEAK.has(before)) return 0.6
-  const wished = before === 'be' && WISHES.has(words[i - 2]?.text ?? '')
-  return wished ? 0.3 : 1
+  const requested = before === 'be' && WISHES.has(words[i - 2]?.text ?? '')
+  return requested ? 0.3 : 1
 }
 
 function toHit(words: readonly ClauseWord[], entry: Entry): Hit {

@@ -84,9 +84,9 @@ test('judge is right about as many of the frozen sentences as it was when they w
   const url = new URL('../../../bench/text/sentiment-frozen.tsv', import.meta.url)
   const lines = readFileSync(url, 'utf8').trim().split('\n').slice(1)
   const labeled = lines.map((line) => line.split('\t'))
-  const heard = labeled.map(([, , sentence = '']) => judge(sentence))
-  const sides = labeled.filter(([side], i) => heard[i]!.sentiment === side).length
-  const emotions = labeled.filter(([, emotion], i) => heard[i]!.emotion === emotion).length
+  const counted = labeled.map(([, , sentence = '']) => judge(sentence))
+  const sides = labeled.filter(([side], i) => counted[i]!.sentiment === side).length
+  const emotions = labeled.filter(([, emotion], i) => counted[i]!.emotion === emotion).length
   assert.ok(sides / labeled.length >= 0.79, `${sides} of ${labeled.length} sides`)
   assert.ok(emotions / labeled.length >= 0.7, `${emotions} of ${labeled.length} emotions`)
 })

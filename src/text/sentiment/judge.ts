@@ -30,8 +30,8 @@ export function judge(sentence: string): Judgment {
   })
   const sentiment = sentimentOf(sides)
   // A mixed sentence gets the emotion of the side that it ends with.
-  const heard = sentiment === 'mixed' ? sides.findLast(takesSide) : sides.flat()
-  return { sentiment, emotion: emotionOf(heard ?? [], sentiment) }
+  const counted = sentiment === 'mixed' ? sides.findLast(takesSide) : sides.flat()
+  return { sentiment, emotion: emotionOf(counted ?? [], sentiment) }
 }
 
 const courtesy = /^(?:no (?:problem|worries|trouble)|not a problem|you're welcome)/

@@ -5,9 +5,9 @@ import { editDistance, leastCosts, MIN_SKIP, PHONES, phoneDistance } from './pho
 const LAST_DISTANCE = 0.6
 
 /** For each last phone in the speech, the phones that an entry may end with. */
-const LASTS = Array.from({ length: PHONES }, (_, heard) => {
+const LASTS = Array.from({ length: PHONES }, (_, recognized) => {
   return Array.from({ length: PHONES }, (_, last) => last).filter((last) => {
-    return phoneDistance(heard, last) <= LAST_DISTANCE
+    return phoneDistance(recognized, last) <= LAST_DISTANCE
   })
 })
 
@@ -25,17 +25,20 @@ export type ClosestEntry = { pattern: Pattern; score: number }
  * close ones the shortest, then the earliest. Most patterns are never compared, because their
  * beginning, end or length differs.
  */
-export function findClosestEntry(index: Index, heard: RecognizedPhones): ClosestEntry | undefined {
-  const { phones, words, factor } = heard
+export function findClosestEntry(
+  index: Index,
+  recognized: RecognizedPhones,
+): ClosestEntry | undefined {
+  const { phones, words, factor } = recognized
   const [first, last] = [phones[0]!, phones.at(-1)!]
-  const sound = { phones, words, factor, least: leastCosts(phones) }
+  const audio = { phones, words, factor, least: leastCosts(phones) }
   const { shortest, longest } = lengthsNear(phones.length, index.threshold * factor)
   let best: ClosestEntry | undefined
   for (const end of LASTS[last]!) {
     const byLength = index.byEnds.get(endsOf(first, end)) ?? []
     const to = Math.min(longest, byLength.length - 1)
     for (let length = shortest; length <= to; length++) {
-      for (const pattern of byLength[length] ?? []) best = nearer(best, pattern, sound)
+      for (const pattern of byLength[length] ?? []) best = nearer(best, pattern, audio)
     }
   }
   return best

@@ -97,9 +97,9 @@ let [above, row] = [new Float64Array(64), new Float64Array(64)]
 export function leastCosts(phones: readonly number[]): Float64Array {
   const least = SKIP.slice()
   for (const phone of phones) {
-    for (let heard = 0; heard < PHONES; heard++) {
-      const swap = SWAP[phone * PHONES + heard]!
-      if (swap < least[heard]!) least[heard] = swap
+    for (let recognized = 0; recognized < PHONES; recognized++) {
+      const swap = SWAP[phone * PHONES + recognized]!
+      if (swap < least[recognized]!) least[recognized] = swap
     }
   }
   return least

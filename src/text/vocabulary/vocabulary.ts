@@ -28,7 +28,7 @@ export const languages: readonly string[] = ['all']
 const MAX_PAUSE = 0.6
 
 /** One word with all properties that are compared. */
-type Heard = RecognizedWord & { parts: WordParts; letters: string; phones: readonly number[] }
+type Recognized = RecognizedWord & { parts: WordParts; letters: string; phones: readonly number[] }
 
 /**
  * Words from `from` to `to` (exclusive) that may be `value`; the lower the score, the closer the
@@ -65,12 +65,12 @@ export function createVocabulary(config: CustomVocabularyConfig): Replacing {
   }
   return {
     apply(transcript) {
-      const readings = new Map<string, Heard>()
+      const readings = new Map<string, Recognized>()
       const utterances = transcript.utterances.map((utterance) => {
         const { language, words } = utterance
-        const heard = words.map((word) => hear(word, { language, readings }))
-        const chosen = chooseBest(candidates(utterance, heard, indexFor(language)))
-        return { ...utterance, words: replace(words, heard, { chosen, growth }) }
+        const recognized = words.map((word) => read(word, { language, readings }))
+        const chosen = chooseBest(candidates(utterance, recognized, indexFor(language)))
+        return { ...utterance, words: replace(words, recognized, { chosen, growth }) }
       })
       return { ...transcript, utterances }
     },
@@ -79,16 +79,16 @@ export function createVocabulary(config: CustomVocabularyConfig): Replacing {
 }
 
 /** Returns a word with its phones, which are cached because words repeat. */
-function hear(
+function read(
   { text, confidence }: Word,
-  { language, readings }: { language: string; readings: Map<string, Heard> },
-): Heard {
+  { language, readings }: { language: string; readings: Map<string, Recognized> },
+): Recognized {
   const name = `${language} ${text}`
-  let heard = readings.get(name)
-  if (!heard) {
+  let recognized = readings.get(name)
+  if (!recognized) {
     const parts = partsOf(text)
     const lower = foldCase(parts.core).replaceAll('’', "'")
-    heard = {
+    recognized = {
       parts,
       letters: lettersOf(parts.core),
       phones: hasPhones(parts.core, language) ? phonesOf(parts.core, language) : [],
@@ -97,9 +97,9 @@ function hear(
       isFunctionWord: isFunctionWord(lower),
       confidence,
     }
-    readings.set(name, heard)
+    readings.set(name, recognized)
   }
-  return { ...heard, confidence }
+  return { ...recognized, confidence }
 }
 
 /** Anything longer is no word, and can match an entry only to the letter. */
@@ -109,17 +109,21 @@ function hasPhones(core: string, language: string): boolean {
   return core.length <= LONGEST_WORD && hasSounds(language)
 }
 
-function candidates({ words, language }: Utterance, heard: Heard[], index: Index): Candidate[] {
+function candidates(
+  { words, language }: Utterance,
+  recognized: Recognized[],
+  index: Index,
+): Candidate[] {
   const found: Candidate[] = []
   for (let from = 0; from < words.length; from++) {
     let letters = ''
     let phones: number[] = []
     for (let to = from + 1; to <= words.length && to - from <= index.maxWords; to++) {
-      const last = heard[to - 1]!
-      if (last.letters === '' || (to - 1 > from && !isOnePhrase(words, heard, to - 1))) break
+      const last = recognized[to - 1]!
+      if (last.letters === '' || (to - 1 > from && !isOnePhrase(words, recognized, to - 1))) break
       letters += last.letters
       phones = phones.concat(last.phones)
-      const window = heard.slice(from, to)
+      const window = recognized.slice(from, to)
       const exact = index.byLetters.get(letters)
       if (exact !== undefined) {
         // "us" is not the US, nor "it" the department: letter case alone cannot distinguish them.
@@ -136,9 +140,13 @@ function candidates({ words, language }: Utterance, heard: Heard[], index: Index
 }
 
 /** Returns whether the word at `i` continues the one before it, without punctuation or a pause. */
-function isOnePhrase(words: readonly Word[], heard: readonly Heard[], i: number): boolean {
-  const { after, possessive } = heard[i - 1]!.parts
-  const isJoined = after === '' && possessive === '' && heard[i]!.parts.before === ''
+function isOnePhrase(
+  words: readonly Word[],
+  recognized: readonly Recognized[],
+  i: number,
+): boolean {
+  const { after, possessive } = recognized[i - 1]!.parts
+  const isJoined = after === '' && possessive === '' && recognized[i]!.parts.before === ''
   return isJoined && words[i]!.start - words[i - 1]!.end <= MAX_PAUSE
 }
 
@@ -164,15 +172,15 @@ function chooseBest(found: Candidate[]): Candidate[] {
 
 function replace(
   words: readonly Word[],
-  heard: readonly Heard[],
+  recognized: readonly Recognized[],
   { chosen, growth }: { chosen: readonly Candidate[]; growth: Growth },
 ): Word[] {
   const replaced: Word[] = []
   let at = 0
   growth.begin(words)
   for (const { from, to, value } of chosen) {
-    const { before } = heard[from]!.parts
-    const { possessive, after } = heard[to - 1]!.parts
+    const { before } = recognized[from]!.parts
+    const { possessive, after } = recognized[to - 1]!.parts
     const own = words.slice(from, to)
     const text = withPunctuation(value, { before, after: possessive + after })
     if (!growth.admits(own, text)) continue

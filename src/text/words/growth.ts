@@ -27,8 +27,8 @@ export type Replacing = {
  * characters (UTF-16 code units).
  */
 export class Growth {
-  #utterance = { said: 0, added: 0 }
-  #all = { said: 0, added: 0 }
+  #utterance = { spokenText: 0, added: 0 }
+  #all = { spokenText: 0, added: 0 }
   #leftOut = 0
 
   /** The number of replacements refused so far. */
@@ -38,9 +38,9 @@ export class Growth {
 
   /** Begins the next utterance, given in its original words. */
   begin(words: readonly { text: string }[]): void {
-    const said = lengthOf(words)
-    this.#utterance = { said, added: 0 }
-    this.#all.said += said
+    const spokenText = lengthOf(words)
+    this.#utterance = { spokenText, added: 0 }
+    this.#all.spokenText += spokenText
   }
 
   /** Returns whether `text` may replace `words`, and counts it when it may. */
@@ -60,11 +60,11 @@ export class Growth {
 }
 
 function exceeds(
-  { said, added }: { said: number; added: number },
+  { spokenText, added }: { spokenText: number; added: number },
   more: number,
   constant: number,
 ): boolean {
-  return added + more > FACTOR * said + constant
+  return added + more > FACTOR * spokenText + constant
 }
 
 function lengthOf(words: readonly { text: string }[]): number {

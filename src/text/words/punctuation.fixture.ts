@@ -1,5 +1,5 @@
 /** Recognized text and how it should read; the rules were tuned on these. */
-export const tuned: [heard: string, written: string][] = [
+export const tuned: [recognized: string, written: string][] = [
   ['hello. how are you?', 'Hello. How are you?'],
   ['Then i left and i was glad.', 'Then I left and I was glad.'],
   ["And i'm sure i'll go.", "And I'm sure I'll go."],
@@ -32,7 +32,7 @@ export const tuned: [heard: string, written: string][] = [
 ]
 
 /** Written before any rule and never tuned on. */
-export const heldOut: [heard: string, written: string][] = [
+export const heldOut: [recognized: string, written: string][] = [
   ['thanks. see you on friday.', 'Thanks. See you on Friday.'],
   ["i think that's it.", "I think that's it."],
   ["It's monday's paper.", "It's Monday's paper."],

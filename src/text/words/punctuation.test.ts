@@ -18,9 +18,9 @@ function enhance(text: string, language?: string): string {
   return utterances[0]!.words.map((word) => word.text).join(' ')
 }
 
-function missed(cases: readonly [heard: string, written: string][]): string[] {
-  return cases.flatMap(([heard, written]) => {
-    const got = enhance(heard)
+function missed(cases: readonly [recognized: string, written: string][]): string[] {
+  return cases.flatMap(([recognized, written]) => {
+    const got = enhance(recognized)
     return got === written ? [] : [got]
   })
 }
@@ -35,9 +35,9 @@ test('held out: 19 of 20 texts never tuned on read as written', () => {
 })
 
 test('the words of a transcript are not touched, its copy is changed', () => {
-  const heard = { utterances: [say('i am')] }
-  const written = enhancePunctuation(heard)
-  assert.equal(heard.utterances[0]!.words[0]!.text, 'i')
+  const recognized = { utterances: [say('i am')] }
+  const written = enhancePunctuation(recognized)
+  assert.equal(recognized.utterances[0]!.words[0]!.text, 'i')
   assert.equal(written.utterances[0]!.words[0]!.text, 'I')
 })
 
@@ -52,12 +52,12 @@ test('what is only cut by a pause gets no capital, another speaker does', () => 
 })
 
 test('a question begins where its sentence does, not where a pause cut it', () => {
-  const heard = say('Tell me what is it.')
-  for (const word of heard.words.slice(2)) {
+  const recognized = say('Tell me what is it.')
+  for (const word of recognized.words.slice(2)) {
     word.start += 9
     word.end += 9
   }
-  const { utterances } = enhancePunctuation({ utterances: [heard] })
+  const { utterances } = enhancePunctuation({ utterances: [recognized] })
   assert.equal(utterances[0]!.words.at(-1)!.text, 'it.')
 })
 
@@ -82,8 +82,8 @@ test('the first word with a letter or digit begins a sentence', () => {
 test('blanks around and before marks go; French keeps those before marks', () => {
   const marked = (text: string, language: string) => {
     const word = { text, start: 0, end: 1, confidence: 1 }
-    const heard: Transcript = { utterances: [{ channel: 0, language, words: [word] }] }
-    return enhancePunctuation(heard).utterances[0]!.words[0]!.text
+    const recognized: Transcript = { utterances: [{ channel: 0, language, words: [word] }] }
+    return enhancePunctuation(recognized).utterances[0]!.words[0]!.text
   }
   assert.equal(marked(' New  York ,', 'en'), 'New York,')
   assert.equal(marked('Quoi ?', 'fr'), 'Quoi ?')
@@ -115,13 +115,13 @@ test('whatever is said, only case and marks change, and a second time nothing do
       fc.constantFrom('', ',', '.', '..', ' ,', '?', '!?', '.,'),
     )
     .map(([word, tail]) => word + tail)
-  const said = fc.tuple(
+  const spokenText = fc.tuple(
     fc.constantFrom('en', 'tr', 'fr', 'zh'),
     fc.array(text, { maxLength: 30 }),
     fc.nat(1),
   )
   fc.assert(
-    fc.property(fc.array(said, { maxLength: 4 }), (parts) => {
+    fc.property(fc.array(spokenText, { maxLength: 4 }), (parts) => {
       let clock = 0
       const utterances = parts.map(([language, texts, channel]) => {
         const words = texts.map((text) => ({ text, start: clock++, end: clock, confidence: 0.5 }))

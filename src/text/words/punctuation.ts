@@ -17,7 +17,7 @@ export function enhancePunctuation(transcript: Transcript): Transcript {
   // A new capital may show where a sentence begins, and that where another one belongs, so this
   // repeats until nothing changes. It ends because letters only ever become capitals.
   while (writeCapitals(written)) {}
-  for (const sentence of cutSentences(written)) ask(sentence)
+  for (const sentence of cutSentences(written)) request(sentence)
   return written
 }
 
@@ -65,7 +65,7 @@ function open({ words, opens, language }: Sentence): void {
  * Replaces the full stop of a question by its mark, except one that belongs to an abbreviation
  * (Inc.).
  */
-function ask({ words, opens, text, language }: Sentence): void {
+function request({ words, opens, text, language }: Sentence): void {
   const last = words.at(-1)!
   if (language !== 'en' || !opens || !/[\p{L}\p{N}]\.$/u.test(last.text)) return
   if (abbreviationOf(partsOf(last.text).core, language)) return

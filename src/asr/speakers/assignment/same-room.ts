@@ -14,7 +14,7 @@ const LEAST_SHARED = 5
  * no fewer than five, occur at the same time on another. Calls with a channel for each side share
  * hardly any, even when both speak at once. Words of each channel ascend.
  */
-export function inSameRoom(channels: readonly (readonly Word[])[]): boolean {
+export function isSameRoom(channels: readonly (readonly Word[])[]): boolean {
   return channels.some((own, i) => {
     const shared = channels.map((other, j) => (i === j ? 0 : countShared(own, other)))
     return Math.max(...shared) >= Math.max(LEAST_SHARED, SAME_ROOM * own.length)

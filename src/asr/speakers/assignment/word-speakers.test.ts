@@ -8,7 +8,7 @@ import { assignWords } from './word-speakers.ts'
 function assign(letters: string, count = 2): string {
   const { words, windows } = talk(letters)
   return inLetters(
-    assignWords(words, { windows, directions: findSpeakers(windows).directions(count) }).voices,
+    assignWords(words, { windows, directions: findSpeakers(windows).directions(count) }).speakerOf,
   )
 }
 
@@ -18,15 +18,15 @@ test('each word goes to the voice that says it', () => {
 })
 
 test('turns change where they do also without a pause', () => {
-  const heard = assign('aaaaaaaaaaaabbbbbbbbbbbbaaaaaaaaaaaa')
-  assert.match(heard, /^a{11,13}b{10,14}a{11,13}$/)
+  const recognized = assign('aaaaaaaaaaaabbbbbbbbbbbbaaaaaaaaaaaa')
+  assert.match(recognized, /^a{11,13}b{10,14}a{11,13}$/)
 })
 
 test('a change falls on the sentence end or pause next to it', () => {
   const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   const { words, windows } = talk('aaaaaaaaaabbbbbbbbbb')
   const turnAfter = (own: readonly Word[]) => {
-    return inLetters(assignWords(own, { windows, directions }).voices).indexOf('b')
+    return inLetters(assignWords(own, { windows, directions }).speakerOf).indexOf('b')
   }
   const turn = turnAfter(words)
   for (const shift of [-1, 1]) {
@@ -48,22 +48,25 @@ test('a word that sounds like another for a moment does not change the speaker',
   const middle = Math.floor(windows.length / 2)
   const mixed = windows.map((window, i) => (i === middle ? other[i]! : window))
   const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
-  assert.equal(inLetters(assignWords(words, { windows: mixed, directions }).voices), 'a'.repeat(16))
+  assert.equal(
+    inLetters(assignWords(words, { windows: mixed, directions }).speakerOf),
+    'a'.repeat(16),
+  )
 })
 
 test('words that no window holds go with their neighbours', () => {
   const { words, windows } = talk('aaaaaaaa bbbbbbbb')
   const deaf = windows.filter(({ end }) => end < words[12]!.start * 16_000)
   const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
-  const heard = assignWords(words, { windows: deaf, directions })
-  assert.equal(inLetters(heard.voices), 'aaaaaaaabbbbbbbb')
-  assert.ok(heard.margins.at(-1)! < heard.margins[0]!)
+  const recognized = assignWords(words, { windows: deaf, directions })
+  assert.equal(inLetters(recognized.speakerOf), 'aaaaaaaabbbbbbbb')
+  assert.ok(recognized.margins.at(-1)! < recognized.margins[0]!)
 })
 
 test('without a voice or a word there is nothing to give', () => {
-  assert.deepEqual(assignWords([], { windows: [], directions: [] }), { voices: [], margins: [] })
-  const { voices, margins } = assignWords(talk('aa').words, { windows: [], directions: [] })
-  assert.deepEqual(voices, [0, 0])
+  assert.deepEqual(assignWords([], { windows: [], directions: [] }), { speakerOf: [], margins: [] })
+  const { speakerOf, margins } = assignWords(talk('aa').words, { windows: [], directions: [] })
+  assert.deepEqual(speakerOf, [0, 0])
   for (const margin of margins) assert.ok(margin < 0)
 })
 
@@ -84,15 +87,19 @@ test('voices are learned again from what they said', () => {
 })
 
 /** A window between two times in seconds, of one speaker. */
-function heard(from: number, to: number, voice: string, seed: number) {
-  return { start: from * 16_000, end: to * 16_000, embedding: embeddingOf({ [voice]: 1 }, seed) }
+function recognized(from: number, to: number, cluster: string, seed: number) {
+  return { start: from * 16_000, end: to * 16_000, embedding: embeddingOf({ [cluster]: 1 }, seed) }
 }
 const pure = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
 
 test('a window says most about the words in its middle', () => {
   const words = [{ text: 'so', start: 1, end: 1.3, confidence: 1 }]
-  const windows = [heard(0.1, 1.3, 'b', 3), heard(0.55, 1.75, 'a', 4), heard(1, 2.2, 'b', 5)]
-  assert.deepEqual(assignWords(words, { windows, directions: pure }).voices, [0])
+  const windows = [
+    recognized(0.1, 1.3, 'b', 3),
+    recognized(0.55, 1.75, 'a', 4),
+    recognized(1, 2.2, 'b', 5),
+  ]
+  assert.deepEqual(assignWords(words, { windows, directions: pure }).speakerOf, [0])
 })
 
 test('no voice is learned from windows in which two speak, nor from short ones', () => {
@@ -103,15 +110,19 @@ test('no voice is learned from windows in which two speak, nor from short ones',
     confidence: 1,
   }))
   const clear = [
-    heard(0, 1, 'a', 3),
-    heard(1, 2, 'a', 4),
-    heard(2, 3, 'b', 5),
-    heard(3, 4, 'b', 6),
-    heard(4, 5, 'a', 13),
+    recognized(0, 1, 'a', 3),
+    recognized(1, 2, 'a', 4),
+    recognized(2, 3, 'b', 5),
+    recognized(3, 4, 'b', 6),
+    recognized(4, 5, 'a', 13),
   ]
-  const mixed = [heard(1.3, 2.3, 'z', 7), heard(1.35, 2.35, 'z', 8), heard(1.2, 2.4, 'z', 9)]
+  const mixed = [
+    recognized(1.3, 2.3, 'z', 7),
+    recognized(1.35, 2.35, 'z', 8),
+    recognized(1.2, 2.4, 'z', 9),
+  ]
   const short = Array.from({ length: 12 }, (_, i) =>
-    heard(0.2 + i / 100, 0.5 + i / 100, 'z', 20 + i),
+    recognized(0.2 + i / 100, 0.5 + i / 100, 'z', 20 + i),
   )
   const windows = [clear[0]!, ...short, clear[1]!, ...mixed, ...clear.slice(2)]
   const { margins } = assignWords(words, { windows, directions: pure })

@@ -8,7 +8,7 @@ import type { EmbeddedWindow } from '../embedding/embedder.ts'
  * nearer that speaker is than the next one (difference of cosines), or than a stranger where there
  * is no other.
  */
-export type SpeakerWord = { voices: number[]; margins: number[] }
+export type SpeakerWord = { speakerOf: number[]; margins: number[] }
 
 /**
  * Two windows of different speakers have about this cosine: the score that an unknown speaker would
@@ -47,18 +47,18 @@ export function assignWords(
   }: { windows: readonly EmbeddedWindow[]; directions: readonly Float32Array[] },
 ): SpeakerWord {
   if (directions.length === 0) {
-    return { voices: words.map(() => 0), margins: words.map(() => -STRANGER) }
+    return { speakerOf: words.map(() => 0), margins: words.map(() => -STRANGER) }
   }
   const weights = words.map(weightsIn(windows))
-  let voices = directions
-  let scores = scoreWords(weights, { windows, voices })
+  let speakers = directions
+  let scores = scoreWords(weights, { windows, speakers })
   let path = cheapestPath(words, scores)
   for (let round = 0; round < ROUNDS; round++) {
-    voices = learnAgain(weights, { windows, voices, path })
-    scores = scoreWords(weights, { windows, voices })
+    speakers = learnAgain(weights, { windows, speakers, path })
+    scores = scoreWords(weights, { windows, speakers })
     path = cheapestPath(words, scores)
   }
-  return { voices: path, margins: scores.map((own, i) => marginOf(own, path[i]!)) }
+  return { speakerOf: path, margins: scores.map((own, i) => marginOf(own, path[i]!)) }
 }
 
 /**
@@ -91,14 +91,17 @@ function weightsIn(windows: readonly EmbeddedWindow[]): (word: Word) => Weight[]
   }
 }
 
-type Listening = { windows: readonly EmbeddedWindow[]; voices: readonly Float32Array[] }
+type Observations = { windows: readonly EmbeddedWindow[]; speakers: readonly Float32Array[] }
 
 /** Returns the cosine of each word with each speaker; 0 for all where no window lies. */
-function scoreWords(weights: readonly Weight[][], { windows, voices }: Listening): Float64Array[] {
-  const cosines = windows.map(({ embedding }) => voices.map((voice) => dot(embedding, voice)))
+function scoreWords(
+  weights: readonly Weight[][],
+  { windows, speakers }: Observations,
+): Float64Array[] {
+  const cosines = windows.map(({ embedding }) => speakers.map((cluster) => dot(embedding, cluster)))
   return weights.map((own) => {
     const total = own.reduce((sum, { weight }) => sum + weight, 0)
-    return Float64Array.from(voices, (_, k) => {
+    return Float64Array.from(speakers, (_, k) => {
       return own.reduce(
         (sum, { window, weight }) => sum + (weight / total) * cosines[window]![k]!,
         0,
@@ -139,31 +142,31 @@ function indexOfLargest(values: Float64Array): number {
  */
 function learnAgain(
   weights: readonly Weight[][],
-  { windows, voices, path }: Listening & { path: readonly number[] },
+  { windows, speakers, path }: Observations & { path: readonly number[] },
 ): Float32Array[] {
-  const heard = windows.map(() => new Float64Array(voices.length))
+  const framesBySpeaker = windows.map(() => new Float64Array(speakers.length))
   for (const [i, own] of weights.entries()) {
-    for (const { window, frames } of own) heard[window]![path[i]!]! += frames
+    for (const { window, frames } of own) framesBySpeaker[window]![path[i]!]! += frames
   }
-  const own: { vectors: Float32Array[]; weights: number[] }[] = voices.map(() => ({
+  const own: { vectors: Float32Array[]; weights: number[] }[] = speakers.map(() => ({
     vectors: [],
     weights: [],
   }))
   for (const [t, { start, end, embedding }] of windows.entries()) {
     if (end - start < LEARN_SECONDS * SAMPLE_RATE) continue
-    const voice = indexOfLargest(heard[t]!)
-    const total = heard[t]!.reduce((sum, frames) => sum + frames, 0)
-    if (total === 0 || heard[t]![voice]! < LEARN_SHARE * total) continue
-    own[voice]!.vectors.push(embedding)
-    own[voice]!.weights.push(end - start)
+    const cluster = indexOfLargest(framesBySpeaker[t]!)
+    const total = framesBySpeaker[t]!.reduce((sum, frames) => sum + frames, 0)
+    if (total === 0 || framesBySpeaker[t]![cluster]! < LEARN_SHARE * total) continue
+    own[cluster]!.vectors.push(embedding)
+    own[cluster]!.weights.push(end - start)
   }
-  return voices.map((voice, k) => {
+  return speakers.map((cluster, k) => {
     const { vectors, weights } = own[k]!
-    return vectors.length > 0 ? meanVector(vectors, weights) : voice
+    return vectors.length > 0 ? meanVector(vectors, weights) : cluster
   })
 }
 
-function marginOf(scores: Float64Array, voice: number): number {
-  const others = scores.filter((_, k) => k !== voice)
-  return scores[voice]! - others.reduce((max, x) => Math.max(max, x), STRANGER)
+function marginOf(scores: Float64Array, cluster: number): number {
+  const others = scores.filter((_, k) => k !== cluster)
+  return scores[cluster]! - others.reduce((max, x) => Math.max(max, x), STRANGER)
 }

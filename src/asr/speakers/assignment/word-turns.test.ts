@@ -23,19 +23,19 @@ test('a word takes the speaker whose turns overlap it most, however long they ar
     turn(4.4, 5, 1),
     turn(5, 5.2, 1),
   ]
-  assert.deepEqual(assignByTurns(words(6), turns).voices, [2, 2, 2, 0, 2, 2])
+  assert.deepEqual(assignByTurns(words(6), turns).speakerOf, [2, 2, 2, 0, 2, 2])
 })
 
 test('parts of one speaker count together', () => {
   const turns = [turn(0, 0.2, 1), turn(0.1, 0.4, 0), turn(0.3, 0.5, 1)]
-  assert.deepEqual(assignByTurns(words(1), turns).voices, [1])
+  assert.deepEqual(assignByTurns(words(1), turns).speakerOf, [1])
 })
 
 test('a word beside all turns takes the nearest, a word of no length the one that it lies in', () => {
   const turns = [turn(0, 1.9, 0), turn(0.1, 0.2, 3), turn(3.2, 3.4, 1), turn(9, 9.5, 2)]
   const point = { text: 'x', start: 9.2, end: 9.2, confidence: 1 }
-  const spoken = assignByTurns([...words(8).slice(2), point], turns)
-  assert.deepEqual(spoken.voices, [0, 1, 1, 1, 2, 2, 2])
+  const clusteredWords = assignByTurns([...words(8).slice(2), point], turns)
+  assert.deepEqual(clusteredWords.speakerOf, [0, 1, 1, 1, 2, 2, 2])
 })
 
 test('a word of one turn is sure, one of two less so, one of none least', () => {
@@ -45,7 +45,7 @@ test('a word of one turn is sure, one of two less so, one of none least', () => 
 })
 
 test('without turns all words are one speaker', () => {
-  assert.deepEqual(assignByTurns(words(2), []).voices, [0, 0])
+  assert.deepEqual(assignByTurns(words(2), []).speakerOf, [0, 0])
 })
 
 test('speakers of all channels are numbered by first appearance, and utterances cut at changes', () => {
@@ -56,17 +56,21 @@ test('speakers of all channels are numbered by first appearance, and utterances 
     { channel: 0, language: 'en', words: left },
     { channel: 1, language: 'en', words: right },
   ]
-  const spoken = diarizeByTurns({ utterances }, [
+  const clusteredWords = diarizeByTurns({ utterances }, [
     { channel: 0, turns: [turn(0, 1.5, 0), turn(1.9, 3, 1)] },
     { channel: 1, turns: [turn(0, 3, 0)] },
   ])
   assert.deepEqual(
-    spoken.map(({ channel, speaker, words }) => [channel, speaker, words.map(({ text }) => text)]),
+    clusteredWords.map(({ channel, speaker, words }) => [
+      channel,
+      speaker,
+      words.map(({ text }) => text),
+    ]),
     [
       [0, 0, ['w0', 'w1']],
       [1, 1, ['w0']],
       [0, 2, ['w2']],
     ],
   )
-  assert.ok(spoken[0]!.speakerConfidence > 0.8)
+  assert.ok(clusteredWords[0]!.speakerConfidence > 0.8)
 })

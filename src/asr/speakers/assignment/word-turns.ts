@@ -25,12 +25,12 @@ export function diarizeByTurns(
   channels: readonly ChannelTurns[],
 ): SpeakerUtterance[] {
   const split = splitChannels(transcript)
-  for (const { channel, spoken } of split) {
+  for (const { channel, clusteredWords } of split) {
     const turns = channels.find((own) => own.channel === channel)?.turns ?? []
-    const words = spoken.map(({ word }) => word)
-    const { voices, margins } = assignByTurns(words, turns)
-    for (const [i, word] of spoken.entries()) {
-      word.voice = voices[i]!
+    const words = clusteredWords.map(({ word }) => word)
+    const { speakerOf, margins } = assignByTurns(words, turns)
+    for (const [i, word] of clusteredWords.entries()) {
+      word.cluster = speakerOf[i]!
       word.margin = margins[i]!
     }
   }
@@ -50,19 +50,22 @@ export function assignByTurns(words: readonly Word[], turns: readonly Turn[]): S
       if (shared > 0) shares.set(speaker, (shares.get(speaker) ?? 0) + shared)
     }
     const [best, second] = [...shares].sort((a, b) => b[1] - a[1] || a[0] - b[0])
-    if (!best) return { voice: nearest(word, turns), margin: OUTSIDE_MARGIN }
+    if (!best) return { cluster: nearest(word, turns), margin: OUTSIDE_MARGIN }
     const lead = (best[1] - (second?.[1] ?? 0)) / best[1]
-    return { voice: best[0], margin: CLEAR_MARGIN * lead }
+    return { cluster: best[0], margin: CLEAR_MARGIN * lead }
   })
-  return { voices: found.map(({ voice }) => voice), margins: found.map(({ margin }) => margin) }
+  return {
+    speakerOf: found.map(({ cluster }) => cluster),
+    margins: found.map(({ margin }) => margin),
+  }
 }
 
 /** Returns the speaker of the turn nearest in time; the first speaker where there are no turns. */
 function nearest(word: Word, turns: readonly Turn[]): number {
-  let [voice, distance] = [0, Number.POSITIVE_INFINITY]
+  let [cluster, distance] = [0, Number.POSITIVE_INFINITY]
   for (const { start, end, speaker } of turns) {
     const own = Math.max(0, start - word.end, word.start - end)
-    if (own < distance) [voice, distance] = [speaker, own]
+    if (own < distance) [cluster, distance] = [speaker, own]
   }
-  return voice
+  return cluster
 }

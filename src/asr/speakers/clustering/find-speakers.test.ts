@@ -23,18 +23,18 @@ test('as many voices are found as speak', () => {
     [two, 'ab'],
     [four, 'abcd'],
   ] as const) {
-    const voices = findSpeakers(talk(letters).windows)
-    assert.equal(voices.count, names.length)
-    assert.equal(namesOf(voices.directions(voices.count)), names)
+    const speakers = findSpeakers(talk(letters).windows)
+    assert.equal(speakers.count, names.length)
+    assert.equal(namesOf(speakers.directions(speakers.count)), names)
   }
 })
 
 test('a count below what is heard merges voices, one above takes more', () => {
-  const voices = findSpeakers(talk(four).windows)
-  assert.equal(voices.directions(2).length, 2)
-  assert.equal(voices.directions(1).length, 1)
-  assert.equal(voices.directions(6).length, 6)
-  for (const direction of voices.directions(6)) {
+  const speakers = findSpeakers(talk(four).windows)
+  assert.equal(speakers.directions(2).length, 2)
+  assert.equal(speakers.directions(1).length, 1)
+  assert.equal(speakers.directions(6).length, 6)
+  for (const direction of speakers.directions(6)) {
     assert.ok(Math.abs(dot(direction, direction) - 1) < 1e-5)
   }
 })
@@ -50,21 +50,21 @@ test('the voices most alike are merged first', () => {
 
 /** Words of a talk that go to the wrong speaker at this speaker count. */
 function wrongWords(letters: string, count: number): number {
-  const { words, windows, said } = talk(letters)
+  const { words, windows, spokenText } = talk(letters)
   const directions = findSpeakers(windows).directions(count)
-  const heard = inLetters(assignWords(words, { windows, directions }).voices)
-  return [...heard].filter((voice, i) => voice !== said[i]).length
+  const recognized = inLetters(assignWords(words, { windows, directions }).speakerOf)
+  return [...recognized].filter((speaker, i) => speaker !== spokenText[i]).length
 }
 const dialogue = 'aaaaaaaaaa. bbbbbbbbbb. aaaaaaaa. bbbbbbbbbbbb. aaaaaaaaaa. bbbbbbbbb. '.repeat(2)
 
 test('a voice too short to be counted is found when it is asked for, and takes no words of others', () => {
-  for (const [letters, counted, asked] of [
+  for (const [letters, counted, requested] of [
     [`${dialogue}cccc. aaaaaaaaaa`, 2, 3],
     [`${dialogue}cccc dddd. aaaaaaaaaa`, 2, 4],
     [`${dialogue}ccccc dddd ccc. aaaaaaaaaa`, 3, 4],
   ] as const) {
     assert.equal(findSpeakers(talk(letters).windows).count, counted)
-    assert.equal(wrongWords(letters, asked), 0)
+    assert.equal(wrongWords(letters, requested), 0)
   }
 })
 
@@ -95,9 +95,9 @@ test('there are never more voices than windows, and none where nothing is heard'
 })
 
 test('a speech of one short word has a voice', () => {
-  const voices = findSpeakers(talk('a').windows)
-  assert.equal(voices.count, 1)
-  assert.equal(voices.directions(1).length, 1)
+  const speakers = findSpeakers(talk('a').windows)
+  assert.equal(speakers.count, 1)
+  assert.equal(speakers.directions(1).length, 1)
 })
 
 test('a moment of another voice is not counted as one', () => {
@@ -110,7 +110,7 @@ test('a moment of another voice is not counted as one', () => {
 
 test('more voices than are looked for end as the twenty that are', () => {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'].map((name) => name.repeat(20)).join(' ')
-  const voices = findSpeakers(talk(letters).windows)
-  assert.ok(voices.count >= 18 && voices.count <= 20, `${voices.count}`)
-  assert.equal(voices.directions(30).length, 20)
+  const speakers = findSpeakers(talk(letters).windows)
+  assert.ok(speakers.count >= 18 && speakers.count <= 20, `${speakers.count}`)
+  assert.equal(speakers.directions(30).length, 20)
 })

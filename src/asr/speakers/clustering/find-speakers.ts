@@ -39,7 +39,7 @@ const SURE_GROUP = 3
 /** A group to which the model gives fewer windows than this keeps its vector. */
 const LEARNED_WINDOWS = 2
 
-type Voice = { direction: Float32Array; weight: number }
+type Speaker = { direction: Float32Array; weight: number }
 
 /**
  * Finds the speakers of one channel. Average linkage forms more groups than there are speakers; a
@@ -53,21 +53,21 @@ export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeaker
   const sparse = thin(windows).map(({ embedding }) => embedding)
   const groups = clusterEmbeddings(sparse.length > 0 ? sparse : embeddings, MOST_VOICES)
   const levels = [1, ...EASES]
-  const kept: Voice[][] = []
-  const found = voicesFor(0)
+  const kept: Speaker[][] = []
+  const found = speakersFor(0)
   const known = new Map<number, Float32Array[]>()
 
   function directions(count: number): Float32Array[] {
-    const voices = known.get(count) ?? voicesAt(count)
-    known.set(count, voices)
-    return voices
+    const speakers = known.get(count) ?? speakersAt(count)
+    known.set(count, speakers)
+    return speakers
   }
 
-  function voicesAt(count: number): Float32Array[] {
+  function speakersAt(count: number): Float32Array[] {
     for (const level of levels.keys()) {
-      const voices = voicesFor(level)
-      if (voices.length >= count)
-        return mergeNearest(voices, count).map(({ direction }) => direction)
+      const speakers = speakersFor(level)
+      if (speakers.length >= count)
+        return mergeNearest(speakers, count).map(({ direction }) => direction)
     }
     return learnGroups(embeddings, largeGroups(groups, count).map(directionOf))
   }
@@ -76,8 +76,8 @@ export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeaker
    * Returns the speakers kept at a penalty level; computes each level once, as many counts are
    * requested.
    */
-  function voicesFor(level: number): Voice[] {
-    kept[level] ??= keepVoices(embeddings, groups, levels[level]!)
+  function speakersFor(level: number): Speaker[] {
+    kept[level] ??= keepSpeakers(embeddings, groups, levels[level]!)
     return kept[level]
   }
 
@@ -105,16 +105,16 @@ function seconds({ start, end }: EmbeddedWindow): number {
  * Returns the speakers that the model keeps, by descending weight; at least one where there is any
  * speech.
  */
-function keepVoices(
+function keepSpeakers(
   embeddings: readonly Float32Array[],
   groups: readonly Cluster[],
   ease: number,
-): Voice[] {
+): Speaker[] {
   const starts = mergeClusters(groups, { count: 1, similarity: SIMILARITY }).map(directionOf)
-  const voices = learnVoices(embeddings, { starts, ease })
-  voices.sort((a, b) => b.weight - a.weight)
+  const speakers = learnSpeakers(embeddings, { starts, ease })
+  speakers.sort((a, b) => b.weight - a.weight)
   const least = ease < 1 ? LEAST_EASED : LEAST_WINDOWS
-  return voices.filter(({ weight }, k) => k === 0 || weight >= least)
+  return speakers.filter(({ weight }, k) => k === 0 || weight >= least)
 }
 
 /**
@@ -125,18 +125,18 @@ function learnGroups(
   embeddings: readonly Float32Array[],
   starts: readonly Float32Array[],
 ): Float32Array[] {
-  return learnVoices(embeddings, { starts, ease: 1 }).map(({ direction, weight }, k) => {
+  return learnSpeakers(embeddings, { starts, ease: 1 }).map(({ direction, weight }, k) => {
     return weight >= LEARNED_WINDOWS ? direction : starts[k]!
   })
 }
 
-function learnVoices(
+function learnSpeakers(
   embeddings: readonly Float32Array[],
   { starts, ease }: { starts: readonly Float32Array[]; ease: number },
-): Voice[] {
+): Speaker[] {
   if (starts.length === 0) return []
   const start = embeddings.map((embedding) => nearest(embedding, starts))
-  const shares = inferSpeakers(embeddings, { start, voices: starts.length, ease })
+  const shares = inferSpeakers(embeddings, { start, speakerCount: starts.length, ease })
   return starts.map((_, k) => {
     const weights = shares.map((share) => share[k]!)
     const weight = weights.reduce((sum, share) => sum + share, 0)
@@ -153,8 +153,8 @@ function nearest(embedding: Float32Array, directions: readonly Float32Array[]): 
   return best
 }
 
-function mergeNearest(voices: readonly Voice[], count: number): Voice[] {
-  const merged = [...voices]
+function mergeNearest(speakers: readonly Speaker[], count: number): Speaker[] {
+  const merged = [...speakers]
   while (merged.length > Math.max(1, count)) {
     let [a, b, cosine] = [0, 1, Number.NEGATIVE_INFINITY]
     for (let i = 0; i < merged.length; i++) {

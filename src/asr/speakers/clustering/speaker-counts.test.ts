@@ -9,11 +9,11 @@ import { chooseSpeakerCounts } from './speaker-counts.ts'
  */
 function channel(...alike: number[]): ChannelSpeakers {
   function directions(count: number): Float32Array[] {
-    const voices = Math.min(count, alike.length)
-    const cosine = alike[voices - 1]!
+    const speakers = Math.min(count, alike.length)
+    const cosine = alike[speakers - 1]!
     const near = [Float32Array.of(1, 0), Float32Array.of(cosine, Math.sqrt(1 - cosine ** 2))]
-    const others = Array.from({ length: Math.max(0, voices - 2) }, () => Float32Array.of(0, 0))
-    return [...near, ...others].slice(0, voices)
+    const others = Array.from({ length: Math.max(0, speakers - 2) }, () => Float32Array.of(0, 0))
+    return [...near, ...others].slice(0, speakers)
   }
   return { count: alike.length, directions }
 }
@@ -39,16 +39,16 @@ test('a further voice comes where it is least like the others', () => {
 
 test('of one channel only the count that is wanted is reckoned', () => {
   const { count, directions } = channel(1, 0.2, 0.3, 0.4)
-  const asked: number[] = []
+  const requested: number[] = []
   const noted = (wanted: number) => {
-    asked.push(wanted)
+    requested.push(wanted)
     return directions(wanted)
   }
   const chosen = chooseSpeakerCounts([{ count, directions: noted }], {
     start: [1],
     counts: { exact: 4 },
   })
-  assert.deepEqual([chosen, asked], [[4], [4]])
+  assert.deepEqual([chosen, requested], [[4], [4]])
   assert.deepEqual(chooseSpeakerCounts([channel(1, 0.2)], { start: [2], counts: { max: 1 } }), [1])
 })
 

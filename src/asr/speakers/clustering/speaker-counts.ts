@@ -19,13 +19,13 @@ export function chooseSpeakerCounts(
   if (only && channels.length === 1) return [countOf(only, { start: start[0]!, least, most })]
   const chosen = [...start]
   for (let total = sum(chosen); total < least; total++) {
-    const channel = lowest(channels.map((voices, i) => likenessAt(voices, chosen[i]! + 1)))
+    const channel = lowest(channels.map((speakers, i) => likenessAt(speakers, chosen[i]! + 1)))
     if (channel === undefined) break
     chosen[channel]!++
   }
   for (let total = sum(chosen); total > most; total--) {
-    const alike = channels.map((voices, i) =>
-      chosen[i]! > 1 ? likenessAt(voices, chosen[i]!) : undefined,
+    const alike = channels.map((speakers, i) =>
+      chosen[i]! > 1 ? likenessAt(speakers, chosen[i]!) : undefined,
     )
     const channel = lowest(
       alike.map((likeness) => (likeness === undefined ? undefined : -likeness)),
@@ -37,11 +37,11 @@ export function chooseSpeakerCounts(
 }
 
 function countOf(
-  voices: ChannelSpeakers,
+  speakers: ChannelSpeakers,
   { start, least, most }: { start: number; least: number; most: number },
 ): number {
   const wanted = Math.min(Math.max(start, least), most)
-  return Math.min(wanted, voices.directions(wanted).length)
+  return Math.min(wanted, speakers.directions(wanted).length)
 }
 
 function boundsOf({ exact = 0, min = 0, max = 0 }: SpeakerCounts): [number, number] {
@@ -53,8 +53,8 @@ function boundsOf({ exact = 0, min = 0, max = 0 }: SpeakerCounts): [number, numb
  * Returns the cosine of the two most similar speakers among `count`; undefined when there are not
  * so many.
  */
-function likenessAt(voices: ChannelSpeakers, count: number): number | undefined {
-  const directions = voices.directions(count)
+function likenessAt(speakers: ChannelSpeakers, count: number): number | undefined {
+  const directions = speakers.directions(count)
   if (directions.length < count) return undefined
   let alike = Number.NEGATIVE_INFINITY
   for (const [i, a] of directions.entries()) {

@@ -16,14 +16,14 @@ function embeddingsOf(letters: string): Float32Array[] {
 test('a voice that is split over two beginnings ends as one', () => {
   const embeddings = embeddingsOf('a'.repeat(90))
   const start = embeddings.map((_, t) => t % 2)
-  const weights = weightsOf(inferSpeakers(embeddings, { start, voices: 2 }))
+  const weights = weightsOf(inferSpeakers(embeddings, { start, speakerCount: 2 }))
   assert.ok(Math.max(...weights) > embeddings.length - 1)
 })
 
 test('two voices stay apart, and the shares of each window add up to 1', () => {
   const embeddings = embeddingsOf(`${'a'.repeat(30)} ${'b'.repeat(15)}`)
   const start = embeddings.map((_, t) => (t < embeddings.length / 2 ? 0 : 1))
-  const shares = inferSpeakers(embeddings, { start, voices: 2 })
+  const shares = inferSpeakers(embeddings, { start, speakerCount: 2 })
   for (const share of shares) assert.ok(Math.abs(share[0]! + share[1]! - 1) < 1e-9)
   const [long, short] = weightsOf(shares)
   assert.ok(Math.abs(long! / short! - 2) < 0.2)
@@ -35,9 +35,9 @@ test('voices that begin wrong are put right', () => {
   const start = embeddings.map(
     (_, t) => (t % 3 === 0 ? 1 : 0) ^ (t < embeddings.length / 2 ? 0 : 1),
   )
-  const shares = inferSpeakers(embeddings, { start, voices: 2 })
-  const heard = shares.map((share) => (share[0]! > share[1]! ? 'a' : 'b')).join('')
-  assert.match(heard, /^a+b+$/)
+  const shares = inferSpeakers(embeddings, { start, speakerCount: 2 })
+  const recognized = shares.map((share) => (share[0]! > share[1]! ? 'a' : 'b')).join('')
+  assert.match(recognized, /^a+b+$/)
 })
 
 test('the neighbours of a window that could be either voice decide for it', () => {
@@ -46,15 +46,15 @@ test('the neighbours of a window that could be either voice decide for it', () =
     embeddings,
     embeddings.map(() => 1),
   )
-  const sound = [...embeddings.slice(0, 10), between, ...embeddings.slice(10), between]
-  const start = sound.map((_, t) => (t < sound.length / 2 ? 0 : 1))
-  const shares = inferSpeakers(sound, { start, voices: 2 })
+  const audio = [...embeddings.slice(0, 10), between, ...embeddings.slice(10), between]
+  const start = audio.map((_, t) => (t < audio.length / 2 ? 0 : 1))
+  const shares = inferSpeakers(audio, { start, speakerCount: 2 })
   assert.ok(shares[10]![0]! > 0.5)
   assert.ok(shares.at(-1)![1]! > 0.5)
 })
 
 test('nothing to hear gives nothing', () => {
-  assert.deepEqual(inferSpeakers([], { start: [], voices: 2 }), [])
+  assert.deepEqual(inferSpeakers([], { start: [], speakerCount: 2 }), [])
 })
 
 test('a voice of four seconds is kept in half a minute and not in ten', () => {
@@ -64,9 +64,9 @@ test('a voice of four seconds is kept in half a minute and not in ten', () => {
   ] as const) {
     const embeddings = embeddingsOf('a'.repeat(words))
     const odd = talk('b'.repeat(10)).windows.map(({ embedding }) => embedding)
-    const sound = [...embeddings, ...odd]
-    const start = sound.map((_, t) => (t < embeddings.length ? 0 : 1))
-    const [, other] = weightsOf(inferSpeakers(sound, { start, voices: 2 }))
+    const audio = [...embeddings, ...odd]
+    const start = audio.map((_, t) => (t < embeddings.length ? 0 : 1))
+    const [, other] = weightsOf(inferSpeakers(audio, { start, speakerCount: 2 }))
     assert.equal(other! > odd.length / 2, kept)
   }
 })
@@ -74,8 +74,8 @@ test('a voice of four seconds is kept in half a minute and not in ten', () => {
 test('a voice that is let off with an eighth of its price is kept in ten minutes too', () => {
   const embeddings = embeddingsOf('a'.repeat(1400))
   const odd = talk('b'.repeat(10)).windows.map(({ embedding }) => embedding)
-  const sound = [...embeddings, ...odd]
-  const start = sound.map((_, t) => (t < embeddings.length ? 0 : 1))
-  const [, other] = weightsOf(inferSpeakers(sound, { start, voices: 2, ease: 0.125 }))
+  const audio = [...embeddings, ...odd]
+  const start = audio.map((_, t) => (t < embeddings.length ? 0 : 1))
+  const [, other] = weightsOf(inferSpeakers(audio, { start, speakerCount: 2, ease: 0.125 }))
   assert.ok(other! > odd.length / 2)
 })

@@ -33,24 +33,31 @@ const TOLERANCE = 1e-4
  */
 export function inferSpeakers(
   embeddings: readonly Float32Array[],
-  { start, voices, ease = 1 }: { start: readonly number[]; voices: number; ease?: number },
+  {
+    start,
+    speakerCount,
+    ease = 1,
+  }: { start: readonly number[]; speakerCount: number; ease?: number },
 ): Float64Array[] {
   const scale = Math.sqrt((embeddings[0]?.length ?? 0) / WITHIN)
   const windows = embeddings.map((embedding) => Float64Array.from(embedding, (x) => x * scale))
-  let shares: Float64Array[] = start.map((voice) => {
-    return Float64Array.from({ length: voices }, (_, k) => (k === voice ? 0.95 : 0) + 0.05 / voices)
+  let shares: Float64Array[] = start.map((speaker) => {
+    return Float64Array.from(
+      { length: speakerCount },
+      (_, k) => (k === speaker ? 0.95 : 0) + 0.05 / speakerCount,
+    )
   })
   const penalty = ease * penaltyFor(windows.length)
-  let priors = new Float64Array(voices).fill(1 / voices)
+  let priors = new Float64Array(speakerCount).fill(1 / speakerCount)
   let bound = Number.NEGATIVE_INFINITY
   for (let round = 0; round < MAX_ROUNDS && windows.length > 0; round++) {
-    const models = learnVoices(windows, { shares, penalty })
+    const models = learnSpeakers(windows, { shares, penalty })
     const scores = windows.map((window) => scoreWindow(window, models))
-    const heard = hear(scores, priors)
-    shares = heard.shares
-    priors = heard.priors
+    const expected = expectation(scores, priors)
+    shares = expected.shares
+    priors = expected.priors
     const gain = models.reduce((sum, model) => sum + penalty * model.evidence, 0)
-    const next = heard.likelihood + gain
+    const next = expected.likelihood + gain
     if (next - bound < TOLERANCE * Math.abs(next)) break
     bound = next
   }
@@ -61,17 +68,17 @@ export function inferSpeakers(
  * The posterior of a speaker: its mean, what a window loses by its uncertainty, and its part of the
  * bound.
  */
-type VoiceModel = { mean: Float64Array; cost: number; evidence: number }
+type SpeakerGaussian = { mean: Float64Array; cost: number; evidence: number }
 
 function penaltyFor(windows: number): number {
   const growth = Math.max(1, windows / SHORT_RECORDING) ** PENALTY_GROWTH
   return Math.min(MOST_PENALTY, LEAST_PENALTY * growth)
 }
 
-function learnVoices(
+function learnSpeakers(
   windows: readonly Float64Array[],
   { shares, penalty }: { shares: readonly Float64Array[]; penalty: number },
-): VoiceModel[] {
+): SpeakerGaussian[] {
   const ratio = ACOUSTIC_SCALE / penalty
   const dimension = windows[0]!.length
   return Array.from(shares[0]!, (_, k) => {
@@ -95,7 +102,7 @@ function learnVoices(
 }
 
 /** Returns the log-likelihoods of a window, up to a constant common to all speakers. */
-function scoreWindow(window: Float64Array, models: readonly VoiceModel[]): Float64Array {
+function scoreWindow(window: Float64Array, models: readonly SpeakerGaussian[]): Float64Array {
   return Float64Array.from(models, ({ mean, cost }) => {
     return ACOUSTIC_SCALE * (Math.sqrt(BETWEEN) * dot(mean, window) - cost)
   })
@@ -105,7 +112,7 @@ function scoreWindow(window: Float64Array, models: readonly VoiceModel[]): Float
  * Runs the forward-backward algorithm: the shares of the speakers in each window, and how often
  * each speaker begins.
  */
-function hear(scores: readonly Float64Array[], priors: Float64Array) {
+function expectation(scores: readonly Float64Array[], priors: Float64Array) {
   const begin = priors.map((prior) => Math.log(prior + 1e-12))
   const [stay, change] = [Math.log(STAY), Math.log(1 - STAY)]
   const forward: Float64Array[] = []

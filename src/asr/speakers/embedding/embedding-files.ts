@@ -11,11 +11,11 @@ export type ChannelEmbeddings = { model: string } & (
 )
 
 /** Writes the result to a file, completely or, when the process is killed, not at all. Blocks. */
-export function writeEmbeddings(path: string, heard: ChannelEmbeddings): void {
+export function writeEmbeddings(path: string, embedded: ChannelEmbeddings): void {
   const unfinished = `${path}.new`
   const file = openSync(unfinished, 'w')
   try {
-    writeFileSync(file, serialize(heard))
+    writeFileSync(file, serialize(embedded))
     fsyncSync(file)
   } finally {
     closeSync(file)

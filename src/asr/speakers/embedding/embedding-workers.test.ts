@@ -32,7 +32,7 @@ function makePools(errors: (AppError | undefined)[] = []) {
   }
   const start = () => {
     log.push('start')
-    return poolOf('turns', errors)
+    return poolOf('diarization', errors)
   }
   return { log, pool: poolOf('batch', []), start }
 }
@@ -45,45 +45,57 @@ function taskOf(model: SpeakerModelSpec) {
 test('embeddings are made in the batch workers', async () => {
   const { log, ...pools } = makePools()
   const builtIn: SpeakerModelSpec = { id: 'built-in', kind: 'built-in' }
-  await createEmbeddingWorkers({ model: builtIn, ...pools }).hear(taskOf(builtIn), signal)
+  await createEmbeddingWorkers({ model: builtIn, ...pools }).embed(taskOf(builtIn), signal)
   const embedding: SpeakerModelSpec = { id: 'x', kind: 'embedding', embedding: file }
-  await createEmbeddingWorkers({ model: embedding, ...pools }).hear(taskOf(embedding), signal)
+  await createEmbeddingWorkers({ model: embedding, ...pools }).embed(taskOf(embedding), signal)
   assert.deepEqual(log, ['batch 62', 'batch 80'])
 })
 
 test('a pipeline has a process of its own, made once, as nice as the others', async () => {
   const { log, ...pools } = makePools()
-  const voices = createEmbeddingWorkers({ model: pipeline, ...pools })
-  voices.yieldTo(10)
+  const embeddings = createEmbeddingWorkers({ model: pipeline, ...pools })
+  embeddings.yieldTo(10)
   assert.deepEqual(log, [])
-  await voices.hear(taskOf(pipeline), signal)
-  await voices.hear(taskOf(pipeline), signal)
-  voices.yieldTo(11)
-  await voices.close()
-  const calls = ['turns 100', 'turns 100', 'turns yields to 11', 'turns closed']
-  assert.deepEqual(log, ['start', 'turns yields to 10', ...calls])
+  await embeddings.embed(taskOf(pipeline), signal)
+  await embeddings.embed(taskOf(pipeline), signal)
+  embeddings.yieldTo(11)
+  await embeddings.close()
+  const calls = [
+    'diarization 100',
+    'diarization 100',
+    'diarization yields to 11',
+    'diarization closed',
+  ]
+  assert.deepEqual(log, ['start', 'diarization yields to 10', ...calls])
 })
 
 test('a pipeline whose process ends is tried once more, then it is the models', async () => {
   const ended = new AppError('engine_failed', 'its process ended with code 255')
   const once = makePools([ended])
-  await createEmbeddingWorkers({ model: pipeline, ...once }).hear(taskOf(pipeline), signal)
-  assert.deepEqual(once.log, ['start', 'turns yields to 0', 'turns 100', 'turns 100'])
-  const voices = createEmbeddingWorkers({ model: pipeline, ...makePools([ended, ended]) })
-  await assert.rejects(voices.hear(taskOf(pipeline), signal), { code: 'speaker_model_unusable' })
+  await createEmbeddingWorkers({ model: pipeline, ...once }).embed(taskOf(pipeline), signal)
+  assert.deepEqual(once.log, [
+    'start',
+    'diarization yields to 0',
+    'diarization 100',
+    'diarization 100',
+  ])
+  const embeddings = createEmbeddingWorkers({ model: pipeline, ...makePools([ended, ended]) })
+  await assert.rejects(embeddings.embed(taskOf(pipeline), signal), {
+    code: 'speaker_model_unusable',
+  })
 })
 
 test('other errors of a pipeline stay what they are', async () => {
   const { log, ...pools } = makePools([new AppError('storage_full')])
-  const voices = createEmbeddingWorkers({ model: pipeline, ...pools })
-  await assert.rejects(voices.hear(taskOf(pipeline), signal), { code: 'storage_full' })
+  const embeddings = createEmbeddingWorkers({ model: pipeline, ...pools })
+  await assert.rejects(embeddings.embed(taskOf(pipeline), signal), { code: 'storage_full' })
   assert.equal(log.length, 3)
 })
 
 test('no process is made once it is closed', async () => {
   const { log, ...pools } = makePools()
-  const voices = createEmbeddingWorkers({ model: pipeline, ...pools })
-  await voices.close()
-  await assert.rejects(voices.hear(taskOf(pipeline), signal), { code: 'engine_unavailable' })
+  const embeddings = createEmbeddingWorkers({ model: pipeline, ...pools })
+  await embeddings.close()
+  await assert.rejects(embeddings.embed(taskOf(pipeline), signal), { code: 'engine_unavailable' })
   assert.deepEqual(log, [])
 })

@@ -16,7 +16,7 @@ type Pool = Pick<WorkerPool, 'run' | 'yieldTo' | 'close'>
 
 /** Embeds speakers in the processes that the model needs. */
 export type EmbeddingWorkers = {
-  hear(task: EmbedTask, signal: AbortSignal): Promise<void>
+  embed(task: EmbedTask, signal: AbortSignal): Promise<void>
   yieldTo(niceness: number): void
   close(): Promise<void>
 }
@@ -45,15 +45,15 @@ export function createEmbeddingWorkers(options: {
     return turns
   }
 
-  async function hear(task: EmbedTask, signal: AbortSignal): Promise<void> {
+  async function embed(task: EmbedTask, signal: AbortSignal): Promise<void> {
     const samples = task.regions.reduce((sum, { start, end }) => sum + end - start, 0)
     const timeout = TIMEOUT + (TIMEOUT_PER_SECOND[model.kind] * samples) / SAMPLE_RATE
     const where = model.kind === 'pipeline' ? turnsPool() : pool
-    await where.run({ kind: 'voices', ...task }, { signal, timeout })
+    await where.run({ kind: 'embed', ...task }, { signal, timeout })
   }
 
   return {
-    hear: model.kind === 'pipeline' ? (task, signal) => retryOnExit(hear, task, signal) : hear,
+    embed: model.kind === 'pipeline' ? (task, signal) => retryOnExit(embed, task, signal) : embed,
     yieldTo(wanted) {
       niceness = wanted
       turns?.yieldTo(wanted)
@@ -69,14 +69,14 @@ export function createEmbeddingWorkers(options: {
  * A process that ends may have been killed; when the next one ends too, the models are at fault.
  */
 async function retryOnExit(
-  hear: EmbeddingWorkers['hear'],
+  embed: EmbeddingWorkers['embed'],
   task: EmbedTask,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await hear(task, signal).catch((error) => {
+    await embed(task, signal).catch((error) => {
       if (!isEnd(error)) throw error
-      return hear(task, signal)
+      return embed(task, signal)
     })
   } catch (cause) {
     if (!isEnd(cause)) throw cause

@@ -37,8 +37,8 @@ export async function openFbankEmbedder(options: { modelPath: string }): Promise
           signal.throwIfAborted()
           const count = framesIn(window.end - window.start, SAMPLE_RATE)
           const from = Math.min(Math.round((window.start - region.start) / step), frames - count)
-          const heard = mel.subarray(from * BINS, (from + count) * BINS)
-          const embedding = normalize(await run(session, lessMean(heard)))
+          const embeddings = mel.subarray(from * BINS, (from + count) * BINS)
+          const embedding = normalize(await run(session, lessMean(embeddings)))
           embedded.push({ ...window, embedding })
         }
       }

@@ -77,8 +77,8 @@ function embedWindows(embedder: SpeakerEmbedder, model: string): SpeakerModel {
     if (!first || !last) return { model, windows: [] }
     const samples = readSamples(path, first.start, last.end)
     const inside = regions.map((region) => shift(region, -first.start))
-    const heard = await embedder.embed(samples, inside, { signal, grids: [diarizationGrid] })
-    const windows: EmbeddedWindow[] = heard.map((window) => shift(window, first.start))
+    const embedded = await embedder.embed(samples, inside, { signal, grids: [diarizationGrid] })
+    const windows: EmbeddedWindow[] = embedded.map((window) => shift(window, first.start))
     return { model, windows }
   }
 }

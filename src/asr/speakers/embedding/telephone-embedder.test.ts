@@ -82,8 +82,8 @@ test('windows come by region, then grid, then start, each with an embedding of l
 /** The frames of a region as the model gets them, from audio that was resampled as a whole. */
 function framesOf({ start, end }: Region): Float32Array {
   const resampler = createResampler(16_000, 8000)
-  const sound = Float32Array.of(...resampler.write(man), ...resampler.flush())
-  const frames = mfcc(sound.subarray(start / 2, end / 2))
+  const audio = Float32Array.of(...resampler.write(man), ...resampler.flush())
+  const frames = mfcc(audio.subarray(start / 2, end / 2))
   subtractSlidingMean(frames, 23)
   return frames
 }

@@ -47,10 +47,10 @@ export async function openTelephoneEmbedder(options: {
 }
 
 /** A region with its frames: `frames` of 23 numbers, one after the other. */
-type Voice = { region: Region; frames: Float32Array }
+type Speaker = { region: Region; frames: Float32Array }
 
 /** Returns the frames of all regions, with their sliding mean over speech alone subtracted. */
-function listen(samples: Float32Array, regions: readonly Region[]): Voice[] {
+function listen(samples: Float32Array, regions: readonly Region[]): Speaker[] {
   const cepstra = regions.map((region) => mfcc(halveRate(samples, region)))
   const all = new Float32Array(cepstra.reduce((sum, { length }) => sum + length, 0))
   let at = 0
@@ -82,7 +82,7 @@ type Span = { from: number; to: number }
 
 async function embedRegion(
   session: Session,
-  { region, frames }: Voice,
+  { region, frames }: Speaker,
   { grids, signal }: { grids: readonly WindowGrid[]; signal: AbortSignal },
 ): Promise<EmbeddedWindow[]> {
   const windows = grids.flatMap((grid) => layWindows(region, grid))
@@ -142,11 +142,11 @@ async function embedStretch(
   const from = spans[0]!.from
   const length = Math.max(...spans.map(({ to }) => to)) - from
   const last = frames.length / CEPSTRA - 1
-  const heard = length + 2 * CONTEXT
-  const features = new Float32Array(CEPSTRA * heard)
-  for (let t = 0; t < heard; t++) {
+  const frameCount = length + 2 * CONTEXT
+  const features = new Float32Array(CEPSTRA * frameCount)
+  for (let t = 0; t < frameCount; t++) {
     const frame = Math.min(Math.max(from + t - CONTEXT, 0), last) * CEPSTRA
-    for (let d = 0; d < CEPSTRA; d++) features[d * heard + t] = frames[frame + d]!
+    for (let d = 0; d < CEPSTRA; d++) features[d * frameCount + t] = frames[frame + d]!
   }
   const shares = new Float32Array(length * spans.length)
   for (const [column, span] of spans.entries()) {
@@ -155,7 +155,7 @@ async function embedStretch(
     }
   }
   const { embeddings } = await session.run({
-    features: floats(features, [1, CEPSTRA, heard]),
+    features: floats(features, [1, CEPSTRA, frameCount]),
     windows: floats(shares, [length, spans.length]),
   })
   return floatsOf(embeddings)

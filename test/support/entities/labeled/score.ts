@@ -23,7 +23,7 @@ const parents: Partial<Record<EntityType, EntityType>> = {
   BANK_ACCOUNT: 'ACCOUNT_NUMBER',
 }
 
-type Finder = (document: { text: string; heard: RecognizedWords[] }) => Entity[]
+type Finder = (document: { text: string; interjections: RecognizedWords[] }) => Entity[]
 
 /**
  * Counts the correct results of a finder, by type. Correct is the same or a more general type with
@@ -40,8 +40,8 @@ export function scoreFinder(
     counted[key]++
     counts.set(type, counted)
   }
-  for (const { text, heard, entities } of sentences) {
-    const found = find({ text, heard })
+  for (const { text, interjections, entities } of sentences) {
+    const found = find({ text, interjections })
     for (const { type } of found) count(type, 'found')
     for (const entity of entities) {
       count(entity.type, 'labeled')

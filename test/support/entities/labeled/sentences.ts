@@ -6,7 +6,7 @@ import type { EntityType } from '../../../../src/text/entities/entity-types.ts'
 export type LabeledSentence = {
   text: string
   /** The words of the other channel in between, as in a document. */
-  heard: RecognizedWords[]
+  interjections: RecognizedWords[]
   entities: { type: EntityType; from: number; to: number }[]
 }
 
@@ -25,21 +25,25 @@ export function labeledSentences(file: LabeledFile): LabeledSentence[] {
 }
 
 function parse(line: string): LabeledSentence {
-  const sentence: LabeledSentence = { text: '', heard: [], entities: [] }
+  const sentence: LabeledSentence = { text: '', interjections: [], entities: [] }
   append(sentence, line)
   return sentence
 }
 
 function parseTalk(line: string): LabeledSentence[] {
-  const turns = line.split(' // ').map((turn) => ({ who: turn[0]!, said: turn.slice(3) }))
+  const turns = line.split(' // ').map((turn) => ({ who: turn[0]!, spokenText: turn.slice(3) }))
   return ['A', 'B'].map((channel) => {
     const sentence = parse('')
-    for (const [i, { who, said }] of turns.entries()) {
+    for (const [i, { who, spokenText }] of turns.entries()) {
       if (who !== channel) continue
       if (sentence.text !== '') sentence.text += ' '
       const other = turns[i - 1]
-      if (other) sentence.heard.push({ at: sentence.text.length, text: parse(other.said).text })
-      append(sentence, said)
+      if (other)
+        sentence.interjections.push({
+          at: sentence.text.length,
+          text: parse(other.spokenText).text,
+        })
+      append(sentence, spokenText)
     }
     return sentence
   })
