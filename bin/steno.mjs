@@ -2,13 +2,20 @@
 // Runs src/main.ts under the Node that the project pins, whatever Node started this file.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const main = new URL('../src/main.ts', import.meta.url)
 const [major] = process.versions.node.split('.').map(Number)
 
+// Compiled modules are kept from start to start, for the worker threads and processes as well.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
+  new URL('../node_modules/.cache/compile', import.meta.url),
+)
+
 if (major >= 24) {
+  module.enableCompileCache(process.env.NODE_COMPILE_CACHE)
   process.removeAllListeners('warning') // node:sqlite announces itself as experimental at each start
   await import(main.href)
 } else {

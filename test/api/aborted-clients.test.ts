@@ -11,10 +11,11 @@ import { findKnownObjects } from '../../src/storage/objects/files.ts'
 import { oneChunk } from '../support/fake-media.ts'
 import { audioForm, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
+import { rounds } from '../support/rounds.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { addJob } from '../support/test-jobs.ts'
 
-const TIMES = 10
+const TIMES = rounds(2)
 /** More than the buffers between server and client hold. */
 const LONG = hum(900)
 /** A list of them is longer than those buffers. */

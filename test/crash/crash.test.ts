@@ -8,14 +8,15 @@ import { type ChildServer, kill, startChild } from '../support/child-server.ts'
 import { audioForm, call, type Uploaded } from '../support/http-client.ts'
 import { createRandom } from '../support/random.ts'
 import { hum } from '../support/recordings.ts'
+import { rounds, SEED } from '../support/rounds.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
-const KILLS = 24
-const JOBS = 16
+const KILLS = rounds(5)
+const JOBS = 5 + rounds(1)
 /** A killed server has listened at most this long: enough for a job or two to end. */
 const MAX_LIFE_MS = 900
 /** Every so many kills one comes while the server is still starting. */
-const EARLY_KILLS = 6
+const EARLY_KILLS = 5
 const MAX_START_MS = 600
 
 type Job = {
@@ -66,7 +67,7 @@ function timeless({ result }: Job) {
 test('whenever a server is killed, each job it accepted ends once, with its transcript', async (t) => {
   const expected = await transcribeUndisturbed(t)
   const folder = await makeFolder(t)
-  const random = createRandom(7)
+  const random = createRandom(SEED + 6)
   /** Number of the recording of each accepted job. */
   const accepted = new Map<string, number>()
   /** How a job ended, from when that was first seen. */

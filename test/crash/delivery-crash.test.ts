@@ -1,5 +1,4 @@
 // Whenever the server is killed, whatever receivers do: each event arrives, in order, and only what happened.
-// DELIVERY_KILLS raises the number of kills, DELIVERY_SEED is where to begin.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,11 +18,11 @@ import { freePort } from '../support/free-port.ts'
 import { type Answer, call } from '../support/http-client.ts'
 import { within } from '../support/live-chance.ts'
 import { createRandom } from '../support/random.ts'
+import { rounds, SEED } from '../support/rounds.ts'
 import { makeFolder } from '../support/test-storage.ts'
 import { openUnreliable, type UnreliableReceiver } from '../support/unreliable-receiver.ts'
 
-const KILLS = Number(process.env.DELIVERY_KILLS ?? 5)
-const SEED = Number(process.env.DELIVERY_SEED ?? 1)
+const KILLS = rounds(2)
 /** A killed server has listened at most this long. */
 const MAX_LIFE_MS = 4000
 /** Every so many kills one comes while the server is still starting. */

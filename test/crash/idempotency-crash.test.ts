@@ -6,9 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { metadataTokens } from '../../src/storage/jobs/metadata-tokens.ts'
 import { type ChildServer, kill, startChild } from '../support/child-server.ts'
 import { createRandom } from '../support/random.ts'
+import { rounds, SEED } from '../support/rounds.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
-const KILLS = 10
+const KILLS = rounds(3)
 /** A killed server has listened at most this long. */
 const MAX_LIFE_MS = 250
 /** Creations that are asked for at the same time. */
@@ -20,7 +21,7 @@ type Request = { key: string; metadata: Record<string, unknown> }
 
 test('a creation that is repeated until it is answered makes one job, however often the server is killed', async (t) => {
   const folder = await makeFolder(t)
-  const random = createRandom(11)
+  const random = createRandom(SEED + 10)
   /** Ids that were answered, by key. */
   const answered = new Map<string, Set<string>>()
   let up = Promise.withResolvers<ChildServer>()

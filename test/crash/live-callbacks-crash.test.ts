@@ -1,5 +1,4 @@
 // What a session tells comes to its callback, however the session or its server ends.
-// LIVE_ROUNDS raises the number of rounds, LIVE_SEED is where to begin.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -24,13 +23,13 @@ import { connect, openSession } from '../support/live-client.ts'
 import { allFlags as all } from '../support/live-flags.ts'
 import { createRandom } from '../support/random.ts'
 import { openReceiver, type Received, type Receiver } from '../support/receiver.ts'
+import { rounds, SEED } from '../support/rounds.ts'
 import { startSlowClosingClient } from '../support/slow-closing-client.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
-const ROUNDS = Number(process.env.LIVE_ROUNDS ?? 1)
-const SEED = Number(process.env.LIVE_SEED ?? 1)
-const SESSIONS = 3
-const KILLS = 5
+const ROUNDS = rounds(1)
+const SESSIONS = 2
+const KILLS = 3
 const TIMEOUT_MS = 60_000
 
 type Server = { url: string; key: string }

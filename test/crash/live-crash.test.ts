@@ -1,5 +1,4 @@
 // Sessions whose server is killed again and again are those of a server that never was.
-// LIVE_ROUNDS raises the number of rounds, LIVE_SEED is where to begin.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdir, rm, stat, truncate } from 'node:fs/promises'
@@ -26,15 +25,15 @@ import {
 } from '../support/live-comparison.ts'
 import type { LiveMessage } from '../support/live-messages.ts'
 import { createRandom } from '../support/random.ts'
+import { rounds, SEED } from '../support/rounds.ts'
 import { type SlowClosingClient, startSlowClosingClient } from '../support/slow-closing-client.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
-const ROUNDS = Number(process.env.LIVE_ROUNDS ?? 1)
-const SEED = Number(process.env.LIVE_SEED ?? 1)
+const ROUNDS = rounds(1)
 /** Sessions that every kill hits. */
-const SESSIONS = 4
-const KILLS = 5
+const SESSIONS = 3
+const KILLS = 3
 const TIMEOUT_MS = 60_000
 
 /** Never killed: what it makes of a sound is what the others have to. */
@@ -101,7 +100,7 @@ test('a session goes on after every kill of its server, and becomes what it woul
     }
     const sessions: Session[] = []
     for (let i = 0; i < SESSIONS; i++) {
-      sessions.push(await begin(server, random, { seconds: 4 + 25 * random(), onMessage }))
+      sessions.push(await begin(server, random, { seconds: 4 + 15 * random(), onMessage }))
     }
     const all = Promise.all(sessions.map(({ client }) => client.ended))
     const isOver = all.then(() => true)
@@ -248,7 +247,7 @@ async function losePower(folder: string, random: () => number): Promise<void> {
 
 test('after a loss of power a session goes on with what was on the disk', async (t) => {
   const folder = await makeFolder(t)
-  for (let round = 0; round < ROUNDS * 3; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const random = createRandom(SEED + round)
     const audio = makeLiveAudio(random, { seconds: 8 + 10 * random() })
     const params = randomParams(random)

@@ -1,5 +1,4 @@
 // Sessions whose connection is cut again and again are those of a client that was never cut off.
-// LIVE_ROUNDS raises the number of sessions, LIVE_SEED is where to begin.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
@@ -10,11 +9,11 @@ import { connect, openSession } from '../support/live-client.ts'
 import { assertRecognized, assertSame, jobOf, undisturbed } from '../support/live-comparison.ts'
 import type { LiveMessage, LiveType } from '../support/live-messages.ts'
 import { createRandom } from '../support/random.ts'
+import { rounds, SEED } from '../support/rounds.ts'
 import { startSlowClosingClient } from '../support/slow-closing-client.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
-const ROUNDS = Number(process.env.LIVE_ROUNDS ?? 10)
-const SEED = Number(process.env.LIVE_SEED ?? 13)
+const ROUNDS = rounds(3)
 /** A session that is still going after so long hangs. */
 const TIMEOUT_MS = 30_000
 

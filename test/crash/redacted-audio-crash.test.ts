@@ -10,10 +10,11 @@ import { filesHolding } from '../support/folder-search.ts'
 import { audioForm, call, type Uploaded } from '../support/http-client.ts'
 import { noise, waveOf } from '../support/noise.ts'
 import { createRandom } from '../support/random.ts'
+import { rounds, SEED } from '../support/rounds.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
 /** Every other one comes at a random moment, the others when a redacted recording is stored. */
-const KILLS = 6
+const KILLS = rounds(2)
 /** Enough for a job to end now and then. */
 const MAX_LIFE_MS = 1500
 /** Several blocks, so that writing takes a moment. */
@@ -87,7 +88,7 @@ async function killAtRandom(server: ChildServer, random: () => number): Promise<
 }
 
 test('whenever a server is killed, a job keeps its original until it ends, and then the redacted recording alone', async (t) => {
-  const random = createRandom(11)
+  const random = createRandom(SEED + 10)
   const folder = await makeFolder(t)
   let expected: Buffer | undefined
   let server = (await startChild(t, folder, { env, silent: true }))!

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -86,7 +85,7 @@ test('files of one account that take long do not delay an upload of another', as
   t.after(() => server.close())
   let ended = 0
   // Each takes the decoder longer than a healthy file.
-  const slow = Array.from({ length: 12 }, () =>
+  const slow = Array.from({ length: 6 }, () =>
     send(server, adts(100_000)).then(({ status }) => {
       ended++
       assert.equal(status, 415)
@@ -99,22 +98,3 @@ test('files of one account that take long do not delay an upload of another', as
   assert.ok(ended < slow.length - 2, `${ended} of ${slow.length} went before`)
   await Promise.all(slow)
 })
-
-test('more uploads of an account than may wait are refused, those of another are not', async (t) => {
-  const server = await startServer()
-  t.after(() => server.close())
-  const sent = Array.from({ length: 125 }, () => send(server, Buffer.from('no media at all')))
-  const other = await send({ url: server.url, key: OTHER_KEY }, readFileSync(fixture))
-  assert.equal(other.status, 200)
-  const answers = await Promise.all(sent)
-  const refused = answers.filter(({ status }) => status === 429)
-  assert.ok(refused.length > 0 && refused.length <= 25, `${refused.length} refused`)
-  for (const { headers, body } of refused) {
-    assert.equal(headers.get('x-error-code'), 'too_many_uploads')
-    assert.ok(Number(headers.get('retry-after')) >= 1)
-    assert.match(body.message, /100 uploads of the account wait/)
-  }
-  assert.ok(answers.every(({ status }) => status === 415 || status === 429))
-})
-
-const fixture = new URL('../fixtures/jfk.flac', import.meta.url)

@@ -1,0 +1,131 @@
+/**
+ * Runs the tests: `npm test [-- PATTERN…]`, `npm run test:long [-- --rounds N] [PATTERN…]`. Several
+ * test files share a process, so that its modules are loaded once; as many processes run at a time
+ * as there are cores. The last lines count all tests; the exit code is 1 if one failed.
+ */
+import { spawn } from 'node:child_process'
+import { glob, readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, styleText } from 'node:util'
+
+const HELP = `npm test [-- PATTERN…]
+npm run test:long [-- --rounds N] [PATTERN…]
+
+Options:
+  --long         random kills, cuts and attacks, and what takes minutes (test/long)
+  --rounds N     repeat those so many times as often (default: 1, with --long 10)
+  --seed N       where their random numbers begin (default: 1)
+  --processes N  test processes at a time (default: one per core, at least 2)
+  --files N      test files per process at most (default: 16)
+PATTERN is a part of the path of a test file: live, src/text, crash/live-cuts.`
+
+/** A test that takes longer has hung. */
+const TEST_TIMEOUT_MS = 600_000
+/** Modules that a test imports when it repeats something random; see test/support/rounds.ts. */
+const REPEATS = /from '[./]*\/(?:test\/)?(?:support\/)?rounds\.ts'/
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    long: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    processes: { type: 'string', default: String(Math.max(2, availableParallelism())) },
+    files: { type: 'string', default: '16' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (values.help) {
+  console.log(HELP)
+  process.exit()
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const env = {
+  ...process.env,
+  STENO_TEST_ROUNDS: values.rounds ?? (values.long ? '10' : '1'),
+  STENO_TEST_SEED: values.seed,
+  // Test processes and the servers they start share compiled modules: a start takes half the time.
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? `${root}node_modules/.cache/compile`,
+}
+
+const files = await findFiles()
+if (files.length === 0) {
+  console.error(`No test file matches ${positionals.join(', ')}`)
+  process.exit(2)
+}
+const groups = group(files)
+const counts = new Map<string, number>()
+const failed: string[] = []
+const startedAt = performance.now()
+await Promise.all(Array.from({ length: Number(values.processes) }, runGroups))
+summarize()
+process.exitCode = failed.length > 0 ? 1 : 0
+
+async function findFiles(): Promise<string[]> {
+  const patterns = ['test/**/*.test.ts', 'src/**/*.test.ts', 'scripts/**/*.test.ts']
+  const all = await Array.fromAsync(glob(patterns, { cwd: root }))
+  const named = all.sort().filter((file) => {
+    return positionals.length === 0 || positionals.some((part) => file.includes(part))
+  })
+  const isLong = (file: string) => file.startsWith('test/long/')
+  if (!values.long) return named.filter((file) => !isLong(file))
+  const texts = await Promise.all(named.map((file) => readFile(`${root}${file}`, 'utf8')))
+  return named.filter((file, i) => isLong(file) || REPEATS.test(texts[i]!))
+}
+
+/**
+ * Whole-server tests come first, each file in a process of its own, since they take longest and
+ * some read or change what is global. The others share processes by folder.
+ */
+function group(files: readonly string[]): string[][] {
+  const whole = files.filter((file) => file.startsWith('test/')).map((file) => [file])
+  const groups: string[][] = []
+  for (const file of files) {
+    if (file.startsWith('test/')) continue
+    const last = groups.at(-1)
+    const isSameModule = last?.[0]?.split('/')[1] === file.split('/')[1]
+    if (last && isSameModule && last.length < Number(values.files)) last.push(file)
+    else groups.push([file])
+  }
+  return [...whole, ...groups]
+}
+
+async function runGroups(): Promise<void> {
+  for (let next = groups.shift(); next; next = groups.shift()) await run(next)
+}
+
+/** Runs test files in one process, and prints its report when it ends. */
+async function run(files: readonly string[]): Promise<void> {
+  const options = ['--test', '--test-isolation=none', `--test-timeout=${TEST_TIMEOUT_MS}`]
+  const args = ['--disable-warning=ExperimentalWarning', ...options, ...files]
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+  }
+  const code = await new Promise<number | string | null>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal))
+  })
+  const [report, ...summary] = output.split(/^(?=ℹ (?:tests|suites|pass|fail|cancelled) )/m)
+  for (const [, what, count] of summary.join('').matchAll(/^ℹ (\w+) (\d+)$/gm)) {
+    counts.set(what!, (counts.get(what!) ?? 0) + Number(count))
+  }
+  process.stdout.write(report!)
+  if (code === 0 && summary.length > 0) return
+  failed.push(...files)
+  const detail = summary.join('').split(/^✖ failing tests:$/m)[1]
+  console.log(styleText('red', `✖ exit code ${code}: ${files.join(' ')}`))
+  if (detail) console.log(detail)
+}
+
+function summarize(): void {
+  if (failed.length > 0) console.log(`\n✖ failed in: ${failed.join(' ')}`)
+  for (const what of ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo']) {
+    console.log(`ℹ ${what} ${counts.get(what) ?? 0}`)
+  }
+  console.log(`ℹ duration_ms ${Math.round(performance.now() - startedAt)}`)
+}

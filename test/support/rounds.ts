@@ -1,0 +1,13 @@
+/**
+ * Tests of random kills, cuts and attacks repeat so many times as often as in `npm test`;
+ * `npm run test:long` sets more.
+ */
+const FACTOR = Number(process.env.STENO_TEST_ROUNDS ?? 1)
+
+/** Where the random numbers of these tests begin. */
+export const SEED = Number(process.env.STENO_TEST_SEED ?? 1)
+
+/** Returns how often to do what is done `count` times in `npm test`. */
+export function rounds(count: number): number {
+  return Math.ceil(count * FACTOR)
+}
