@@ -4,7 +4,7 @@
  * as there are cores. The last lines count all tests; the exit code is 1 if one failed.
  */
 import { spawn } from 'node:child_process'
-import { glob, readFile } from 'node:fs/promises'
+import { glob } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, styleText } from 'node:util'
@@ -13,7 +13,7 @@ const HELP = `npm test [-- PATTERN…]
 npm run test:long [-- --rounds N] [PATTERN…]
 
 Options:
-  --long         random kills, cuts and attacks, and what takes minutes (test/long)
+  --long         the tests of test/long: random kills, cuts and attacks
   --rounds N     repeat those so many times as often (default: 1, with --long 10)
   --seed N       where their random numbers begin (default: 1)
   --processes N  test processes at a time (default: one per core, at least 2)
@@ -22,9 +22,6 @@ PATTERN is a part of the path of a test file: live, src/text, crash/live-cuts.`
 
 /** A test that takes longer has hung. */
 const TEST_TIMEOUT_MS = 600_000
-/** Modules that a test imports when it repeats something random; see test/support/rounds.ts. */
-const REPEATS = /from '[./]*\/(?:test\/)?(?:support\/)?rounds\.ts'/
-
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -69,10 +66,7 @@ async function findFiles(): Promise<string[]> {
   const named = all.sort().filter((file) => {
     return positionals.length === 0 || positionals.some((part) => file.includes(part))
   })
-  const isLong = (file: string) => file.startsWith('test/long/')
-  if (!values.long) return named.filter((file) => !isLong(file))
-  const texts = await Promise.all(named.map((file) => readFile(`${root}${file}`, 'utf8')))
-  return named.filter((file, i) => isLong(file) || REPEATS.test(texts[i]!))
+  return named.filter((file) => file.startsWith('test/long/') === values.long)
 }
 
 /**
