@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { decodeMedia } from '../audio/media.ts'
 import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
@@ -169,6 +169,6 @@ test('processes that ended are counted by what they were for', async (t) => {
     const { values } = await metrics.workerRestarts.get()
     return values.filter(({ value }) => value > 0).map(({ labels }) => labels.role)
   }
-  while ((await counted()).length < 3) await setImmediate()
+  while ((await counted()).length < 3) await delay(5)
   assert.deepEqual((await counted()).sort(), ['batch', 'live', 'vad'])
 })

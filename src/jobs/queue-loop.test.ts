@@ -6,6 +6,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { addFile, addJob, claim } from '../../test/support/test-jobs.ts'
 import { ACCOUNT, openService } from '../../test/support/test-service.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
@@ -60,7 +61,7 @@ test('a job that waited too long ends with 503, those in hand go on', async (t) 
   await service.jobs.start()
   const first = await service.submit({ seconds: 1 })
   const second = await service.submit({ seconds: 1 })
-  while ((await find(service, second)).status === 'queued') await new Promise(setImmediate)
+  while ((await find(service, second)).status === 'queued') await delay(5)
   const overdue = await find(service, second)
   assert.deepEqual([overdue.status, overdue.errorCode], ['error', 503])
   assert.match(JSON.stringify(overdue.postSessionMetadata), /it waited for 1 s/)
@@ -131,7 +132,7 @@ test('a job that was killed with its server too often ends, and its stages are r
   const job = await service.ended(id)
   assert.deepEqual([job.status, job.errorCode], ['error', 500])
   assert.match(JSON.stringify(job.postSessionMetadata), /the server went down/)
-  while (existsSync(stages)) await new Promise(setImmediate)
+  while (existsSync(stages)) await delay(5)
 })
 
 test('a server that closes lets jobs in hand end within the grace time', async (t) => {
@@ -197,7 +198,7 @@ test('sources that never answer hold up no job whose recording is here', async (
   const id = await submit({ seconds: 1 })
   const statusOf = async (id: string) =>
     (await findJob(storage.db, { id, account: ACCOUNT }))?.status
-  while ((await statusOf(id)) !== 'done') await new Promise(setImmediate)
+  while ((await statusOf(id)) !== 'done') await delay(5)
   assert.deepEqual(new Set(await Promise.all(stalled.map(statusOf))), new Set(['processing']))
   await close()
 })
@@ -214,12 +215,12 @@ test('recordings that were fetched and those that were uploaded take turns at th
   const { sql } = storage.db
   for (let i = 0; i < 8; i++) await submit({ seconds: 1 })
   await jobs.start()
-  while (engine.begun < 2) await new Promise(setImmediate)
+  while (engine.begun < 2) await delay(5)
   const request = { params: {}, customMetadata: null, fileId: null, source: address }
   for (let i = 0; i < 6; i++) await jobs.submit(ACCOUNT, request)
   const fetched = () =>
     sql.selectFrom('files').select('id').where('source', 'is not', null).execute()
-  while ((await fetched()).length < 6) await new Promise(setImmediate)
+  while ((await fetched()).length < 6) await delay(5)
   engine.release()
   await jobs.idle()
   const ended = await sql.selectFrom('jobs').select('file_source').orderBy('completed_at').execute()
@@ -244,7 +245,7 @@ test('the queue is looked at once per lease at the latest, however far off the n
     fileId: null,
     source: 'http://127.0.0.1:9/talk.wav',
   })
-  while (!pauses().some((ms) => ms > 10_000)) await new Promise(setImmediate)
+  while (!pauses().some((ms) => ms > 10_000)) await delay(5)
   assert.deepEqual(
     pauses().filter((ms) => ms > LEASE_MS),
     [],

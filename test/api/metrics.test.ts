@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createApp } from '../../src/app.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../../src/asr/speech-engine.ts'
@@ -229,7 +229,7 @@ test('a session that nobody can hear any more has ended, too', async (t) => {
     const { values } = await second.metrics.jobsEnded.get()
     return values.filter(({ value }) => value > 0).map(({ labels, value }) => ({ labels, value }))
   }
-  while ((await ended()).length === 0) await setImmediate()
+  while ((await ended()).length === 0) await delay(5)
   assert.deepEqual(await ended(), [{ labels: { kind: 'live', outcome: 'server_error' }, value: 1 }])
 })
 

@@ -13,6 +13,9 @@ import { runSteno, SAMPLE, startSteno } from '../support/run-steno.ts'
 
 // These tests run the program as it is, with the real models.
 
+/** Loads the models of recordings only. */
+const noLive = { STENO_LIVE_SLOTS: '0' }
+
 /** A folder that goes away with the test. */
 function makeFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'steno-serve-'))
@@ -22,7 +25,9 @@ function makeFolder(t: TestContext): string {
 
 /** Starts a server and resolves to what it prints once it listens. */
 async function serve(t: TestContext, env: Record<string, string>) {
-  const child = startSteno(['serve'], { env: { STENO_PORT: '0', STENO_WORKERS: '1', ...env } })
+  const child = startSteno(['serve'], {
+    env: { STENO_PORT: '0', STENO_WORKERS: '1', STENO_LIVE_SLOTS: '0', ...env },
+  })
   t.after(() => child.kill('SIGKILL'))
   const logs = text(child.stderr)
   const printed: string[] = []
@@ -88,7 +93,13 @@ test('a configured key is not printed, and logs are JSON lines on stderr', async
 })
 
 test('a server ends when the process that started it is gone', async (t) => {
-  const env = { STENO_DATA_DIR: makeFolder(t), STENO_PORT: '0', STENO_WORKERS: '1' }
+  const env = {
+    ...noLive,
+    STENO_DATA_DIR: makeFolder(t),
+    STENO_PORT: '0',
+    ...noLive,
+    STENO_WORKERS: '1',
+  }
   const child = startSteno(['serve'], { env, ipc: true })
   t.after(() => child.kill('SIGKILL'))
   await once(child.stdout, 'data')
@@ -118,7 +129,12 @@ test('a server that cannot start says why', async (t) => {
     [{ STENO_DATA_DIR: join(file, 'data') }, /^steno serve: Cannot start: data folder .* written/m],
   ]
   for (const [env, message] of cases) {
-    const defaults = { STENO_DATA_DIR: join(folder, 'data'), STENO_PORT: '0', STENO_WORKERS: '1' }
+    const defaults = {
+      STENO_DATA_DIR: join(folder, 'data'),
+      STENO_PORT: '0',
+      ...noLive,
+      STENO_WORKERS: '1',
+    }
     const { code, stderr } = await runSteno(['serve'], { env: { ...defaults, ...env } })
     assert.match(stderr, message)
     assert.equal(code, 1)
@@ -127,7 +143,13 @@ test('a server that cannot start says why', async (t) => {
 })
 
 test('two servers cannot share a data folder', async (t) => {
-  const env = { STENO_DATA_DIR: makeFolder(t), STENO_PORT: '0', STENO_WORKERS: '1' }
+  const env = {
+    ...noLive,
+    STENO_DATA_DIR: makeFolder(t),
+    STENO_PORT: '0',
+    ...noLive,
+    STENO_WORKERS: '1',
+  }
   await serve(t, env)
   const { code, stderr } = await runSteno(['serve'], { env })
   assert.match(stderr, /^steno serve: Cannot open the data folder: another server is using/m)

@@ -23,7 +23,13 @@ async function makeDataFolder(t: TestContext): Promise<string> {
 
 /** How `steno serve` ends on this folder; what it says is one line. */
 async function serve(folder: string, env: Record<string, string> = {}): Promise<string> {
-  const settings = { STENO_DATA_DIR: folder, STENO_PORT: '0', STENO_WORKERS: '1', ...env }
+  const settings = {
+    STENO_DATA_DIR: folder,
+    STENO_PORT: '0',
+    STENO_WORKERS: '1',
+    STENO_LIVE_SLOTS: '0',
+    ...env,
+  }
   const { code, stderr, stdout } = await runSteno(['serve'], { env: settings })
   assert.deepEqual([code, stdout], [1, ''])
   assert.match(stderr, /^steno serve: Cannot [^\n]*\n$/)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { call, type ErrorBody, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
@@ -23,7 +23,7 @@ async function startHeld(t: TestContext, env: Record<string, string> = {}) {
     return server.close()
   })
   async function untilHeld(count: number): Promise<void> {
-    while (held.length < count) await setImmediate()
+    while (held.length < count) await delay(5)
   }
   const [own, other] = [await upload(server, hum(1)), await upload(as(server, OTHER_KEY), hum(1))]
   return { server, held, untilHeld, own, other }
@@ -77,12 +77,12 @@ test('an account has no more jobs in hand than it may, whatever is free', async 
     assert.equal(await count(server, 'queued'), left - 1)
     held.shift()!()
     if (left > 1) await untilHeld(1)
-    while ((await count(server, 'done')) < jobs.length - left + 1) await setImmediate()
+    while ((await count(server, 'done')) < jobs.length - left + 1) await delay(5)
     // The slot that the other account leaves stays free.
     if (left === jobs.length) {
       held.shift()!()
       await untilHeld(1)
-      while ((await count(as(server, OTHER_KEY), 'done')) < 1) await setImmediate()
+      while ((await count(as(server, OTHER_KEY), 'done')) < 1) await delay(5)
     }
   }
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createApp } from '../../src/app.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { readConfig } from '../../src/config.ts'
@@ -29,7 +29,7 @@ async function startLater(t: TestContext, env: Record<string, string> = {}) {
     (await app.storage.db.sql.selectFrom('jobs').select('id').execute()).length
   /** Resolves when the log has such a line. */
   async function until(msg: string): Promise<void> {
-    while (!lines.some((line) => line.msg === msg)) await setImmediate()
+    while (!lines.some((line) => line.msg === msg)) await delay(5)
   }
   return { app, jobs, until }
 }

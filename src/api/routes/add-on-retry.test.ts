@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import Fastify from 'fastify'
 import type { JobAddOn } from '../../jobs/add-on-retry.ts'
 import { addOnRetryRoute } from './add-on-retry.ts'
@@ -26,11 +27,11 @@ test('retries of one account are made one after the other, those of others besid
     return http.inject({ method: 'POST', url, headers: { account } })
   }
   const answers = [retry('red', 'a'), retry('red', 'b'), retry('blue', 'c')]
-  while (begun.length < 2) await new Promise(setImmediate)
+  while (begun.length < 2) await delay(5)
   assert.deepEqual(begun, ['red a', 'blue c'])
   held.get('a')!.resolve('1')
   await answers[0]
-  while (begun.length < 3) await new Promise(setImmediate)
+  while (begun.length < 3) await delay(5)
   held.get('b')!.resolve('2')
   held.get('c')!.resolve('3')
   const bodies = (await Promise.all(answers)).map(({ body }) => body)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { addJob, claim } from '../../../test/support/test-jobs.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
@@ -92,7 +92,7 @@ test('a write ends when it is aborted, though its source never does', async (t) 
   const source = new PassThrough()
   source.write('hello')
   const written = objects.write(randomUUID(), source, { ...options, signal: abort.signal })
-  while (source.readableLength > 0) await setImmediate()
+  while (source.readableLength > 0) await delay(5)
   abort.abort(new Error('the client is gone'))
   await assert.rejects(written, /the client is gone/)
   assert.deepEqual(await readdir(join(folder, 'unfinished')), [])
