@@ -1,5 +1,5 @@
 import { parseArguments, readNumber, UsageError } from './arguments.ts'
-import type { ApiJob, ApiRetry } from './server/api-types.ts'
+import type { ApiAddOnAnswer, ApiPreRecordedJob } from './server/api-types.ts'
 import { createClient, type RequestError } from './server/client.ts'
 import { readServer, serverHelp, serverOptions } from './server/server-url.ts'
 import { formatSeconds } from './terminal/progress.ts'
@@ -71,7 +71,7 @@ export const jobsCommand: Command = {
 }
 
 /** Subtitles are an array of files, empty when they failed; all other add-ons have an envelope. */
-function hasFailed(made: ApiRetry): boolean {
+function hasFailed(made: ApiAddOnAnswer): boolean {
   return Array.isArray(made) ? made.length === 0 : !made.success
 }
 
@@ -100,7 +100,7 @@ function isJsonObject(text: string): boolean {
 }
 
 /** Formats a job as one line: id, status, creation time, duration, name. */
-function formatJob({ id, status, created_at, error_code, file }: ApiJob): string {
+function formatJob({ id, status, created_at, error_code, file }: ApiPreRecordedJob): string {
   const state = error_code === null ? status : `${status} ${error_code}`
   const length = file?.audio_duration == null ? '-' : formatSeconds(file.audio_duration)
   // The uploader chose the name: control characters must not reach the terminal.

@@ -1,14 +1,6 @@
 // The messages of the server on the socket of a live session, with the fields that the commands
 // read.
-import type { ApiJob, ApiResult, ApiUtterance } from '../server/api-types.ts'
-
-/** A created session, with the URL of its socket. */
-export type CreatedSession = { id: string; url: string }
-
-/** A session as a job. Its result holds the messages that were sent, as texts. */
-export type ApiLiveSession = Omit<ApiJob, 'result'> & {
-  result: (ApiResult & { messages?: string[] }) | null
-}
+import type { ApiLiveResult, ApiUtterance } from '../server/api-types.ts'
 
 /** A transcript of an utterance: all of its text so far, and definitive when `is_final` is set. */
 export type TranscriptMessage = {
@@ -26,7 +18,7 @@ export type LiveMessage =
     }
   | { type: 'speech_start' | 'speech_end'; data: { time: number; channel: number } }
   | TranscriptMessage
-  | { type: 'post_final_transcript'; data: ApiResult }
+  | { type: 'post_final_transcript'; data: ApiLiveResult }
   | { type: 'error'; data: { code: string; message: string } }
   | { type: 'start_recording' | 'end_recording' | 'end_session' | 'post_transcript' }
 

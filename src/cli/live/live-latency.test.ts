@@ -14,7 +14,7 @@ function watchSecond(onsetOf?: (time: number) => number) {
 }
 
 function transcript(is_final: boolean, { text = ' one', end = 1, channel = 0 } = {}): LiveMessage {
-  const utterance = { start: 0.4, end, channel, text, words: [], language: 'en' }
+  const utterance = { start: 0.4, end, channel, text, confidence: 1, words: [], language: 'en' }
   return { type: 'transcript', data: { id: '00_00000000', is_final, utterance } }
 }
 

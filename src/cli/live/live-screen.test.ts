@@ -21,7 +21,15 @@ function printed(
   text: string,
   { id = '00_00000000', is_final = false, start = 65.2, channel = 0 } = {},
 ) {
-  const utterance = { start, end: start + 1, channel, text, words: [], language: 'en' }
+  const utterance = {
+    start,
+    end: start + 1,
+    channel,
+    text,
+    confidence: 1,
+    words: [],
+    language: 'en',
+  }
   return { id, is_final, utterance }
 }
 

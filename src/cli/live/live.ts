@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import type { ApiResult } from '../server/api-types.ts'
+import type { ApiLiveJob, ApiLiveResult } from '../server/api-types.ts'
 import { connectServer, type ServerConnection } from '../server/server-connection.ts'
 import { readServer, serverHelp } from '../server/server-url.ts'
 import { createProgress, formatSeconds } from '../terminal/progress.ts'
@@ -8,12 +8,7 @@ import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { formatResult, formats } from '../transcribe/formats.ts'
 import { prepareOutputs } from '../transcribe/results.ts'
-import {
-  type ApiLiveSession,
-  bytesPerSecond,
-  type LiveFormat,
-  type LiveMessage,
-} from './live-api-types.ts'
+import { bytesPerSecond, type LiveFormat, type LiveMessage } from './live-api-types.ts'
 import { type LiveAudioSource, openAudio } from './live-audio.ts'
 import { connectLive, type LiveEnd } from './live-connection.ts'
 import { createLatencyWatch, describeLatency, type Latencies } from './live-latency.ts'
@@ -123,7 +118,7 @@ async function stream({ options, audio, server, terminal }: Streaming): Promise<
 
 /** Writes the result to its destination. On stdout the text is already there. */
 async function deliver(
-  result: ApiResult,
+  result: ApiLiveResult,
   { options, screen, terminal }: Pick<Streaming, 'options' | 'terminal'> & { screen: LiveScreen },
 ): Promise<void> {
   const { name, format, output } = options
@@ -149,7 +144,7 @@ function paramsOf(options: LiveOptions, format: LiveFormat): Record<string, unkn
 /** Collects the messages of the session. */
 function createRecognized(screen: LiveScreen) {
   const finals = new Set<string>()
-  let last: ApiResult | undefined
+  let last: ApiLiveResult | undefined
 
   function add(message: LiveMessage): void {
     switch (message.type) {
@@ -176,7 +171,7 @@ function createRecognized(screen: LiveScreen) {
      * Returns the result. Where the connection was lost before it arrived, `find` fetches it, with
      * the missing finals.
      */
-    async result(find: () => Promise<ApiLiveSession['result']>): Promise<ApiResult | undefined> {
+    async result(find: () => Promise<ApiLiveJob['result']>): Promise<ApiLiveResult | undefined> {
       if (last) return last
       const found = await find()
       if (!found) return undefined

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ApiLiveSession, CreatedSession } from '../live/live-api-types.ts'
-import type { ApiDelivery, DeliveryList } from '../webhooks/delivery-api-types.ts'
-import type { ApiJob, ApiRetry, JobList, ProgressView } from './api-types.ts'
+import type {
+  ApiAddOnAnswer,
+  ApiCreatedSession,
+  ApiDelivery,
+  ApiDeliveryList,
+  ApiJobProgress,
+  ApiLiveJob,
+  ApiPreRecordedJob,
+  ApiPreRecordedJobList,
+} from './api-types.ts'
 
 /**
  * A failed request. `status` is that of the server's answer, undefined when the server was
@@ -87,16 +94,16 @@ export function createClient(server: Server, signal: AbortSignal) {
       const { id } = await json<{ id: string }>('/v2/pre-recorded', jsonPost(params))
       return id
     },
-    list: (query: ListQuery) => json<JobList>(`/v2/pre-recorded?${toParams(query)}`),
-    find: (id: string) => json<ApiJob>(jobUrl(id)),
+    list: (query: ListQuery) => json<ApiPreRecordedJobList>(`/v2/pre-recorded?${toParams(query)}`),
+    find: (id: string) => json<ApiPreRecordedJob>(jobUrl(id)),
     /** Creates a live session; its `url` is the address of its socket. */
     createLive: (params: Record<string, unknown>) => {
-      return json<CreatedSession>('/v2/live', jsonPost(params))
+      return json<ApiCreatedSession>('/v2/live', jsonPost(params))
     },
     findLive: (id: string) =>
-      json<ApiLiveSession>(`/v2/live/${encodeURIComponent(id)}`, {}, { patient: true }),
+      json<ApiLiveJob>(`/v2/live/${encodeURIComponent(id)}`, {}, { patient: true }),
     listDeliveries: (query: DeliveryQuery) => {
-      return json<DeliveryList>(`/v2/deliveries?${toParams(query)}`)
+      return json<ApiDeliveryList>(`/v2/deliveries?${toParams(query)}`)
     },
     findDelivery: (id: string) => json<ApiDelivery>(`/v2/deliveries/${encodeURIComponent(id)}`),
     resendDelivery: (id: string) => {
@@ -109,20 +116,23 @@ export function createClient(server: Server, signal: AbortSignal) {
     /** Retries a failed add-on of a job, and resolves to its new part of the result. */
     retryAddOn: (id: string, name: string) => {
       const path = `${jobUrl(id)}/addons/${encodeURIComponent(name)}/retry`
-      return json<ApiRetry>(path, { method: 'POST' })
+      return json<ApiAddOnAnswer>(path, { method: 'POST' })
     },
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })
     },
     /** Waits until a job has ended, well or badly, and resolves to it. */
-    async wait(id: string, onProgress: (progress: ProgressView) => void): Promise<ApiJob> {
+    async wait(
+      id: string,
+      onProgress: (progress: ApiJobProgress) => void,
+    ): Promise<ApiPreRecordedJob> {
       for (let pause = POLL_SECONDS.first; ; pause = Math.min(POLL_SECONDS.most, pause * 1.5)) {
-        const progress = await json<ProgressView>(`${jobUrl(id)}/progress`, {}, { patient: true })
+        const progress = await json<ApiJobProgress>(`${jobUrl(id)}/progress`, {}, { patient: true })
         if (progress.status === 'done' || progress.status === 'error') break
         onProgress(progress)
         await sleep(pause * 1000, undefined, { signal })
       }
-      return json<ApiJob>(jobUrl(id), {}, { patient: true })
+      return json<ApiPreRecordedJob>(jobUrl(id), {}, { patient: true })
     },
   }
 }

@@ -1,20 +1,31 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { ApiAddOn, ApiResult } from '../server/api-types.ts'
-import { describeFailures, formatAddOns } from './add-on-text.ts'
+import type {
+  ApiNamedEntity,
+  ApiPreRecordedResult,
+  ApiSentenceSentiment,
+} from '../server/api-types.ts'
+import { type AddOnAnswer, describeFailures, formatAddOns } from './add-on-text.ts'
 
-type AddOns = Omit<ApiResult, 'metadata' | 'transcription'>
+type AddOns = Omit<ApiPreRecordedResult, 'metadata' | 'transcription'>
 
-function result(addOns: AddOns): ApiResult {
-  const metadata = { audio_duration: 60, number_of_distinct_channels: 1 }
-  return { metadata, transcription: { full_transcript: '', utterances: [] }, ...addOns }
+function result(addOns: AddOns): ApiPreRecordedResult {
+  const metadata = {
+    ...{ audio_duration: 60, number_of_distinct_channels: 1 },
+    ...{ billing_time: 60, transcription_time: 1 },
+  }
+  const transcription = { full_transcript: '', languages: [], utterances: [] }
+  return { metadata, transcription, ...addOns }
 }
 
-function made<T>(results: T, isEmpty = false): ApiAddOn<T> {
-  return { success: true, is_empty: isEmpty, error: null, results }
+function made<T>(results: T, isEmpty = false): AddOnAnswer<T> {
+  return { success: true, is_empty: isEmpty, exec_time: 0, error: null, results }
 }
 
-const judged = { text: 'I love it.', sentiment: 'positive', emotion: 'contentment', start: 59.96 }
+const judged: ApiSentenceSentiment = {
+  ...{ text: 'I love it.', sentiment: 'positive', emotion: 'contentment' },
+  ...{ start: 59.96, end: 61, channel: 0 },
+}
 
 test('a result without add-ons has nothing below its text', () => {
   assert.equal(formatAddOns(result({})), '')
@@ -28,7 +39,7 @@ test('a summary stands below a heading', () => {
 })
 
 test('entities are a table with times, hours only where there are some', () => {
-  const entities = [
+  const entities: ApiNamedEntity[] = [
     { entity_type: 'NAME_GIVEN', text: 'Lena', start: 1.25, end: 2 },
     { entity_type: 'MONEY', text: '$5', start: 3600 + 62.04, end: 3663 },
   ]
@@ -60,8 +71,8 @@ test('an add-on that found nothing says so', () => {
 })
 
 test('an add-on that failed is no part of the text but a failure', () => {
-  const error = { message: 'entities broke down' }
-  const failed = { success: false, is_empty: true, error, results: null }
+  const error = { status_code: 500, exception: 'Broken', message: 'entities broke down' }
+  const failed = { success: false, is_empty: true, exec_time: 0, error, results: null }
   const both = result({ named_entity_recognition: failed, summarization: made('Yes.') })
   assert.equal(formatAddOns(both), '\nSummary:\nYes.\n')
   assert.deepEqual(describeFailures(both), [

@@ -1,11 +1,24 @@
-import type { ApiAddOn, ApiResult, ApiSentiment } from '../server/api-types.ts'
+import type {
+  ApiAddOnError,
+  ApiPreRecordedResult,
+  ApiSentenceSentiment,
+} from '../server/api-types.ts'
 import { formatTable } from '../terminal/table.ts'
+
+/** The answer of an add-on; `results` is empty or null where it failed. */
+export type AddOnAnswer<T> = {
+  success: boolean
+  is_empty: boolean
+  exec_time: number
+  error: ApiAddOnError | null
+  results: T
+}
 
 /**
  * Formats the results of add-ons, to be read below the text: a heading and lines for each requested
  * one.
  */
-export function formatAddOns(result: ApiResult): string {
+export function formatAddOns(result: ApiPreRecordedResult): string {
   const { summarization, named_entity_recognition, sentiment_analysis } = result
   return [
     section('Summary', summarization, (summary) => `${summary}\n`),
@@ -17,8 +30,8 @@ export function formatAddOns(result: ApiResult): string {
     }),
     section('Sentiment', sentiment_analysis, (results) => {
       const sentences =
-        typeof results === 'string' ? (JSON.parse(results) as ApiSentiment[]) : results
-      const rows = sentences.map(({ start, sentiment, emotion, text }) => {
+        typeof results === 'string' ? (JSON.parse(results) as ApiSentenceSentiment[]) : results
+      const rows = (sentences ?? []).map(({ start, sentiment, emotion, text }) => {
         return [formatTime(start), sentiment, emotion, text]
       })
       return formatTable(['start', 'sentiment', 'emotion', 'sentence'], rows)
@@ -29,7 +42,7 @@ export function formatAddOns(result: ApiResult): string {
 /** Returns nothing for an add-on that failed: it is reported as a failure. */
 function section<T>(
   heading: string,
-  addOn: ApiAddOn<T> | undefined,
+  addOn: AddOnAnswer<T> | undefined,
   format: (results: T) => string,
 ): string {
   if (!addOn?.success) return ''
@@ -37,9 +50,9 @@ function section<T>(
 }
 
 /** Returns why add-ons of a result failed, in a sentence for each. */
-export function describeFailures(result: ApiResult): string[] {
+export function describeFailures(result: ApiPreRecordedResult): string[] {
   return Object.entries(result).flatMap(([name, part]) => {
-    const { success, error } = part as Partial<ApiAddOn<unknown>>
+    const { success, error } = part as Partial<AddOnAnswer<unknown>>
     return success === false ? [`Cannot make ${name}: ${error?.message ?? 'no reason given'}`] : []
   })
 }

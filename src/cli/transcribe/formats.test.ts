@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { ApiResult } from '../server/api-types.ts'
+import type { ApiPreRecordedResult } from '../server/api-types.ts'
 import { formatResult } from './formats.ts'
 
 /** Returns a result with one utterance per text; each word takes a second. */
-function result(texts: [channel: number, text: string][]): ApiResult {
+function result(texts: [channel: number, text: string][]): ApiPreRecordedResult {
   const utterances = texts.map(([channel, text], i) => {
     const words = text.split(' ').map((word, j) => {
       return {
@@ -14,11 +14,26 @@ function result(texts: [channel: number, text: string][]): ApiResult {
         confidence: 1,
       }
     })
-    return { start: 10 * i, end: 10 * i + words.length, channel, words, text, language: 'en' }
+    return {
+      start: 10 * i,
+      end: 10 * i + words.length,
+      channel,
+      words,
+      text,
+      language: 'en',
+      confidence: 1,
+    }
   })
   return {
-    metadata: { audio_duration: 60, number_of_distinct_channels: 1 },
-    transcription: { full_transcript: texts.map(([, text]) => text).join(' '), utterances },
+    metadata: {
+      ...{ audio_duration: 60, number_of_distinct_channels: 1 },
+      ...{ billing_time: 60, transcription_time: 1 },
+    },
+    transcription: {
+      languages: ['en'],
+      full_transcript: texts.map(([, text]) => text).join(' '),
+      utterances,
+    },
   }
 }
 
@@ -69,8 +84,8 @@ test('subtitles are those of the server where it made some', () => {
 
 test('txt is one sentence per line where sentences were asked for', () => {
   const given = result([[0, 'Good day. Hello.']])
-  const made = { success: true, is_empty: false, error: null }
-  given.sentences = { ...made, results: ['Good day.', { sentence: 'Hello.' }] }
+  const made = { success: true, is_empty: false, exec_time: 0, error: null }
+  given.sentences = { ...made, results: ['Good day.', 'Hello.'] }
   assert.equal(formatResult(given, 'txt'), 'Good day.\nHello.\n')
   given.sentences = { ...made, success: false, results: null }
   assert.equal(formatResult(given, 'txt'), 'Good day. Hello.\n')
@@ -78,7 +93,10 @@ test('txt is one sentence per line where sentences were asked for', () => {
 
 test('txt has what add-ons found below it', () => {
   const given = result([[0, 'Good day.']])
-  given.summarization = { success: true, is_empty: false, error: null, results: 'Good day.' }
+  given.summarization = {
+    ...{ success: true, is_empty: false, exec_time: 0, error: null },
+    results: 'Good day.',
+  }
   assert.equal(formatResult(given, 'txt'), 'Good day.\n\nSummary:\nGood day.\n')
 })
 

@@ -1,7 +1,7 @@
 import { cutCaptions } from '../../text/formats/captions.ts'
 import { formatSubtitles, type SubtitleFormat } from '../../text/formats/subtitles.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
-import type { ApiResult, ApiUtterance } from '../server/api-types.ts'
+import type { ApiPreRecordedResult, ApiUtterance } from '../server/api-types.ts'
 import { formatAddOns } from './add-on-text.ts'
 
 /** The values of `--subtitles`. */
@@ -12,7 +12,7 @@ export const formats = ['txt', 'json', ...subtitleFormats] as const
 export type Format = (typeof formats)[number]
 
 /** Writes a result in one of the formats, with a line end after the last line. */
-export function formatResult(result: ApiResult, format: Format): string {
+export function formatResult(result: ApiPreRecordedResult, format: Format): string {
   if (format === 'json') return `${JSON.stringify(result, undefined, 2)}\n`
   if (format === 'txt') return formatText(result) + formatAddOns(result)
   return subtitlesOf(result, format)
@@ -22,7 +22,7 @@ export function formatResult(result: ApiResult, format: Format): string {
  * Returns the subtitles of the server. Where none were requested, as after a live session, it
  * writes them here.
  */
-function subtitlesOf({ transcription }: ApiResult, format: SubtitleFormat): string {
+function subtitlesOf({ transcription }: ApiPreRecordedResult, format: SubtitleFormat): string {
   const { utterances, subtitles } = transcription
   if (!subtitles) return formatSubtitles(cutCaptions(utterances.map(toUtterance)), format)
   const made = subtitles.find((file) => file.format === format)
@@ -31,7 +31,7 @@ function subtitlesOf({ transcription }: ApiResult, format: SubtitleFormat): stri
 }
 
 /** Writes one sentence per line where sentences were requested, else one utterance. */
-function formatText({ transcription, sentences }: ApiResult): string {
+function formatText({ transcription, sentences }: ApiPreRecordedResult): string {
   const lines = sentences?.results?.map((sentence) => {
     return typeof sentence === 'string' ? sentence : sentence.sentence
   })

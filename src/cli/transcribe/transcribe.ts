@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import type { ApiResult } from '../server/api-types.ts'
+import type { ApiPreRecordedResult } from '../server/api-types.ts'
 import type { Client } from '../server/client.ts'
 import { connectServer } from '../server/server-connection.ts'
 import { readServer } from '../server/server-url.ts'
@@ -54,7 +54,7 @@ type Surroundings = { terminal: Terminal; progress: Progress }
 
 type Tools = Surroundings & { client: Client; params: Record<string, unknown> }
 
-async function transcribe(recording: Recording, tools: Tools): Promise<ApiResult> {
+async function transcribe(recording: Recording, tools: Tools): Promise<ApiPreRecordedResult> {
   const { client, progress, params } = tools
   const { name } = recording
   try {
@@ -64,7 +64,7 @@ async function transcribe(recording: Recording, tools: Tools): Promise<ApiResult
       progress.show(name, { stage: stage ?? status, fraction, secondsLeft: seconds_left })
     })
     if (job.result) return job.result
-    throw new Error(job.post_session_metadata.failure?.message ?? `The job failed: ${id}`)
+    throw new Error(messageOf(job.post_session_metadata) ?? `The job failed: ${id}`)
   } finally {
     progress.end(name)
   }
@@ -90,7 +90,7 @@ type Writer = Surroundings & { task: Task; format: Format; several: boolean }
  * succeeded.
  */
 async function settle(
-  outcome: PromiseSettledResult<ApiResult>,
+  outcome: PromiseSettledResult<ApiPreRecordedResult>,
   { task, format, several, progress, terminal }: Writer,
 ): Promise<boolean> {
   const { recording, path, subtitles } = task
@@ -131,4 +131,9 @@ async function* inOrder<T, R>(
     if (running.length >= AHEAD) yield await running.shift()!
   }
   for (const outcome of running) yield await outcome
+}
+
+/** Returns why a job failed, from its metadata. */
+function messageOf({ failure }: { failure?: unknown }): string | undefined {
+  return (failure as { message: string } | undefined)?.message
 }

@@ -1,11 +1,11 @@
 import { parseArguments, readNumber, UsageError } from '../arguments.ts'
+import type { ApiDelivery } from '../server/api-types.ts'
 import { createClient, type DeliveryQuery, type RequestError } from '../server/client.ts'
 import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
 import { readPast } from '../terminal/moments.ts'
 import { sanitizeJson } from '../terminal/sanitize-terminal.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
-import type { ApiDelivery } from './delivery-api-types.ts'
 
 const help = `Usage: steno deliveries [list] [--job ID] [--endpoint ID] [--status STATES] [--event EVENTS]
                         [--limit N] [--offset N]

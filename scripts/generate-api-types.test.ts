@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import test from 'node:test'
+import { generateApiTypes, readSchemas, type Schema } from './generate-api-types.ts'
+
+const file = new URL('../src/cli/server/api-types.ts', import.meta.url)
+/** The formatter may break lines elsewhere. */
+const bare = (text: string) => text.replaceAll(/[\s|]+/g, '')
+
+test('the types of the command line are those that the API publishes', async () => {
+  const current = generateApiTypes(await readSchemas())
+  assert.equal(bare(await readFile(file, 'utf8')), bare(current), "run 'npm run api-types'")
+})
+
+test('objects, lists, choices and references become their types', () => {
+  const names = ['Upload', 'CreatedJob', 'CreatedSession', 'PreRecordedJobList', 'LiveJob']
+  const others = ['JobProgress', 'AddOnAnswer', 'DeliveryList', 'Error']
+  const empty = Object.fromEntries([...names, ...others].map((name) => [name, {}]))
+  const upload: Schema = {
+    properties: {
+      size: { type: 'integer', description: 'Bytes' },
+      kind: { enum: ['a', 'b'] },
+      parts: { items: { anyOf: [{ $ref: '#/components/schemas/Part' }, { type: 'null' }] } },
+    },
+    required: ['size'],
+  }
+  const text = generateApiTypes({ ...empty, Upload: upload, Part: { type: 'object' }, Unused: {} })
+  const expected = `export type ApiUpload = {
+  /** Bytes */
+  size: number
+  kind?: 'a' | 'b'
+  parts?: (ApiPart | null)[]
+}
+`
+  assert.ok(text.includes(expected), text)
+  assert.ok(text.includes('export type ApiPart = Record<string, unknown>'))
+  assert.ok(!text.includes('Unused'))
+  assert.throws(() => generateApiTypes({}), /no schema Upload/)
+})
