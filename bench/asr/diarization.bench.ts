@@ -5,6 +5,7 @@
 import { rm } from 'node:fs/promises'
 import { createSpeechEngine } from '../../src/asr/engine.ts'
 import { readSamples } from '../../src/asr/pcm.ts'
+import { readRecognitionRequest } from '../../src/asr/recognition-request.ts'
 import { type ChannelWindows, diarize } from '../../src/asr/speakers/diarize.ts'
 import { diarizationGrid, speechRegions } from '../../src/asr/speakers/embedding/regions.ts'
 import {
@@ -101,7 +102,12 @@ async function run({ id, file }: Conversation): Promise<Recognized> {
     channels.map(async (pcm) => {
       const planned = engine.planBatches(await engine.findSpeech(pcm, { signal }))
       const hypothesis = await Promise.all(
-        planned.map((batch) => engine.recognize(pcm, batch, { signal })),
+        planned.map((batch) =>
+          engine.recognize(pcm, batch, {
+            signal,
+            ...engine.route(readRecognitionRequest({})).finals,
+          }),
+        ),
       )
       return hypothesis.map((segments) => ({ channel: pcm.channel, segments }))
     }),

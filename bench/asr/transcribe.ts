@@ -1,3 +1,4 @@
+import { readRecognitionRequest } from '../../src/asr/recognition-request.ts'
 import type { PcmFile, SpeechEngine } from '../../src/asr/speech-engine.ts'
 import { assembleTranscript } from '../../src/jobs/assemble.ts'
 import type { Word } from '../../src/transcript/transcript.ts'
@@ -10,7 +11,9 @@ export async function transcribe(
   const signal = new AbortController().signal
   const batches = engine.planBatches(await engine.findSpeech(pcm, { signal }))
   const recognized = await Promise.all(
-    batches.map((batch) => engine.recognize(pcm, batch, { signal })),
+    batches.map((batch) =>
+      engine.recognize(pcm, batch, { signal, ...engine.route(readRecognitionRequest({})).finals }),
+    ),
   )
   const { utterances } = assembleTranscript(
     recognized.map((segments) => ({ channel: 0, segments })),

@@ -16,6 +16,7 @@ import type { PcmFile, SpeechEngine } from './speech-engine.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 
 const signal = new AbortController().signal
+const recognizing = { model: 'moonshine-base', language: 'en', vocabulary: [], signal }
 const speech =
   'And so my fellow Americans ask not what your country can do for you ask what you can do for your country'
 
@@ -43,7 +44,7 @@ after(async () => {
 async function recognizeSegment(pcm: PcmFile): Promise<Word[]> {
   const batches = engine.planBatches(await engine.findSpeech(pcm, { signal }))
   const recognized = await Promise.all(
-    batches.map((batch) => engine.recognize(pcm, batch, { signal })),
+    batches.map((batch) => engine.recognize(pcm, batch, recognizing)),
   )
   const segments = recognized.flat().sort((a, b) => a.segment.start - b.segment.start)
   return segments.flatMap((segment) => segment.words)
@@ -118,8 +119,8 @@ test('a recording too short to hold a word gives none', async () => {
 test('neighbours in a batch do not change the text', async () => {
   const [segment] = await engine.findSpeech(jfk, { signal })
   const half = { start: segment!.start, end: segment!.start + 3 * SAMPLE_RATE }
-  const [alone] = await engine.recognize(jfk, [half], { signal })
-  const [together] = await engine.recognize(jfk, [half, segment!], { signal })
+  const [alone] = await engine.recognize(jfk, [half], recognizing)
+  const [together] = await engine.recognize(jfk, [half, segment!], recognizing)
   assert.deepEqual(
     together!.words.map((word) => word.text),
     alone!.words.map((word) => word.text),

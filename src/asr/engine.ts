@@ -1,7 +1,9 @@
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { planBatches } from './batches.ts'
+import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
 import { createLiveRecognizer } from './live/worker-client.ts'
+import { type AvailableRecognizers, languagesOf, routeRecognition } from './routing.ts'
 import { cutSegments, fileSegments } from './segments.ts'
 import { createEmbeddingWorkers } from './speakers/embedding/embedding-workers.ts'
 import { planEmbeddings } from './speakers/embedding/plan-embeddings.ts'
@@ -36,13 +38,16 @@ export type SpeechEngineOptions = {
   metrics?: Pick<Metrics, 'workerRestarts'>
   /** Also creates processes for live sessions; seconds between two partials of an utterance. */
   live?: { partialInterval: number }
+  /** What the worker processes load, and the module that they run; others than the usual in tests. */
+  recognizers?: AvailableRecognizers
+  entry?: URL
 }
 
 /** Starts the worker processes; their models load in the background. */
 export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
-  const { folder, workers, metrics } = options
+  const { folder, workers, metrics, recognizers = embeddedRecognizers } = options
   const log = options.log.child({ module: 'asr' })
-  const entry = new URL('workers/worker.ts', import.meta.url)
+  const { entry = new URL('workers/worker.ts', import.meta.url) } = options
   const start = (role: WorkerRole, count: number) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
     const pool = new WorkerPool({ entry, args: [folder, role], workers: count, log, onLost })
@@ -71,15 +76,17 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       },
     })
   return {
-    languages: ['en'],
+    languages: languagesOf(recognizers),
+    route: (request) => routeRecognition(request, recognizers),
     workers,
     live,
     planBatches,
     async findSpeech(pcm, options) {
       return cutSegments(await detect(pool, pcm, options), pcm.samples, fileSegments)
     },
-    recognize(pcm, batch, { signal, language }) {
-      const task = { kind: 'recognize' as const, path: pcm.path, segments: batch, language }
+    recognize(pcm, batch, { signal, model, language, vocabulary }) {
+      const settings = { model, language, vocabulary }
+      const task = { kind: 'recognize' as const, path: pcm.path, segments: batch, ...settings }
       return pool.run(task, { signal, timeout: timeoutFor(batch, RECOGNIZE_TIMEOUT_PER_SECOND) })
     },
     speakerModel: speakerModel.id,

@@ -1,5 +1,8 @@
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type { LiveRecognizer } from './live-recognizer.ts'
+import type { RecognitionRequest } from './recognition-request.ts'
+import type { RecognitionSettings } from './recognizer.ts'
+import type { RecognitionRoute } from './routing.ts'
 
 /** Samples per second of all PCM that reaches recognition. */
 export const SAMPLE_RATE = 16_000
@@ -13,6 +16,8 @@ export type Segment = { start: number; end: number }
 export type RecognizedSegment = {
   segment: Segment
   words: Word[]
+  /** The id of the recognizer. */
+  model: string
   language: string
   /** Voiced seconds that stay without words after the retries. */
   uncovered: number
@@ -49,6 +54,11 @@ export type EngineOptions = { signal: AbortSignal; onProgress?: (fraction: numbe
 export type SpeechEngine = {
   /** Languages that some installed model supports, best first. */
   readonly languages: readonly string[]
+  /**
+   * Chooses the recognizers of a request. Throws `language_not_installed` when none knows any of
+   * its languages.
+   */
+  route(request: RecognitionRequest): RecognitionRoute
   /** Number of worker processes, hence of batches that run at the same time. */
   readonly workers: number
   /**
@@ -61,7 +71,7 @@ export type SpeechEngine = {
   recognize(
     pcm: PcmFile,
     batch: readonly Segment[],
-    options: EngineOptions & { language?: string },
+    options: EngineOptions & RecognitionSettings,
   ): Promise<RecognizedSegment[]>
   /**
    * The id of the speaker model, for use in file names: embeddings of different models are not

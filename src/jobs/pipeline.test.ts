@@ -120,6 +120,18 @@ test('the language that was asked for is forced', async (t) => {
   assert.deepEqual(transcription.languages, ['fr'])
 })
 
+test('what the recognizer cannot honor is a warning of the result, once', async (t) => {
+  const engine = { languages: ['fr'], model: 'small', warnings: ['of the model'] }
+  const service = await openService(t, { speech: createFakeSpeechEngine('oui', engine) })
+  await service.jobs.start()
+  const vocabulary = { custom_vocabulary: true, custom_vocabulary_config: { vocabulary: ['Oui'] } }
+  const params = { ...vocabulary, language_config: { languages: ['en', 'fr'] } }
+  const job = await service.ended(await service.submit({ seconds: 20 }, { params }))
+  const { metadata } = job.result as { metadata: { warnings: string[] } }
+  const left = 'language_config: small does not know en, left out'
+  assert.deepEqual(metadata.warnings, [left, 'of the model'])
+})
+
 test('an attempt that failed is gone on with: what was heard is not heard again', async (t) => {
   const recognized: number[] = []
   let crashes = 1

@@ -1,4 +1,5 @@
-import { chooseLanguage, listedLanguages } from '../asr/languages.ts'
+import { readRecognitionRequest } from '../asr/recognition-request.ts'
+import type { RecognitionSettings } from '../asr/recognizer.ts'
 import type { Segment, SpeechEngine } from '../asr/speech-engine.ts'
 import type { DecodedChannel, decodeMedia, probeMedia } from '../audio/media.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
@@ -70,7 +71,7 @@ export async function transcribe(
 ): Promise<Transcribed> {
   const startedAt = performance.now()
   const progress = createProgress(onProgress)
-  const language = chooseLanguage(listedLanguages(job.params), tools.speech.languages)
+  const route = tools.speech.route(readRecognitionRequest(job.params))
 
   progress.enter('fetch')
   await meter.stage('fetch', () => provideRecording(tools, job, { signal }))
@@ -95,7 +96,7 @@ export async function transcribe(
   )
 
   const recognized = await meter.stage('recognize', () => {
-    return recognize(tools.speech, batches, { ...step, language })
+    return recognize(tools.speech, batches, { ...step, settings: route.finals })
   })
   const diarized = await diarizeChannels(tools, job, { ...step, recognized, channels, meter })
   const workMs = performance.now() - enteredAt
@@ -106,6 +107,7 @@ export async function transcribe(
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
     form: tools.config.addOnResults,
+    warnings: warningsOf(route.warnings, recognized),
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
   }
@@ -208,7 +210,7 @@ type Batch = { pcm: DecodedChannel; batch: Segment[] }
 async function recognize(
   speech: SpeechEngine,
   batches: readonly Batch[],
-  { stages, progress, signal, language }: Step & { language: string | undefined },
+  { stages, progress, signal, settings }: Step & { settings: RecognitionSettings },
 ) {
   const total = sum(batches.map(length))
   const left = batches.filter(({ pcm, batch }) => !stages.findRecognized(pcm.channel, batch))
@@ -218,8 +220,7 @@ async function recognize(
   await inParallel(
     left,
     async ({ pcm, batch }, signal) => {
-      const options = language === undefined ? { signal } : { signal, language }
-      const words = await speech.recognize(pcm, batch, options)
+      const words = await speech.recognize(pcm, batch, { signal, ...settings })
       await stages.saveRecognized(pcm.channel, words)
       done += length({ pcm, batch })
       progress.advance(fraction())
@@ -229,6 +230,12 @@ async function recognize(
   return batches.map(({ pcm, batch }) => {
     return { channel: pcm.channel, segments: stages.findRecognized(pcm.channel, batch)! }
   })
+}
+
+/** Returns the options that recognition could not honor, each once. */
+function warningsOf(known: readonly string[], batches: readonly RecognizedBatch[]): string[] {
+  const found = batches.flatMap(({ segments }) => segments.flatMap(({ warnings }) => warnings))
+  return [...new Set([...known, ...found])]
 }
 
 /** Returns the number of samples of speech in a batch. */

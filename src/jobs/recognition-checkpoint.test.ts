@@ -8,7 +8,14 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 function recognized(start: number): RecognizedSegment {
   const words = [{ text: 'ü', start, end: start + 1, confidence: 1 }]
-  return { segment: { start, end: start + 5 }, words, language: 'en', uncovered: 0, warnings: [] }
+  return {
+    segment: { start, end: start + 5 },
+    words,
+    model: 'm',
+    language: 'en',
+    uncovered: 0,
+    warnings: [],
+  }
 }
 
 test('a batch is known again by its channel and segments', async (t) => {

@@ -1,4 +1,7 @@
-import type { RecognizedSegment, Segment, SpeechEngine } from '../speech-engine.ts'
+import type { Word } from '../../transcript/transcript.ts'
+import type { RecognizerCapabilities } from '../recognizer.ts'
+import { languagesOf, routeRecognition } from '../routing.ts'
+import type { Segment, SpeechEngine } from '../speech-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { createFakeLiveRecognizer, type FakeLiveOptions } from './fake-live.ts'
 
@@ -13,7 +16,12 @@ export type FakeOptions = FakeLiveOptions & {
    * embeddings.
    */
   onEmbeddings?: (to: string) => Promise<void> | void
+  /** The id of its recognizer, and what that can do. */
+  model?: string
+  capabilities?: Partial<RecognizerCapabilities>
   languages?: readonly string[]
+  /** Warnings of each result. */
+  warnings?: readonly string[]
 }
 
 /**
@@ -24,8 +32,13 @@ export type FakeOptions = FakeLiveOptions & {
 export function createFakeSpeechEngine(text: string, options: FakeOptions = {}): SpeechEngine {
   const words = text.split(' ').filter((word) => word !== '')
   const segmentSamples = 5 * SAMPLE_RATE
+  const { model: id = 'fake', languages = ['en'] } = options
+  const usual = { languages, wordTimes: true, maxSeconds: 30, vocabulary: false }
+  const recognizer = { id, capabilities: { ...usual, ...options.capabilities } }
+  const available = { finals: [recognizer], partials: [recognizer] }
   return {
-    languages: options.languages ?? ['en'],
+    languages: languagesOf(available),
+    route: (request) => routeRecognition(request, available),
     workers: 2,
     live: createFakeLiveRecognizer(words, options),
     async findSpeech({ samples }, { signal, onProgress }) {
@@ -39,10 +52,14 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
     // Like the real engine, not in order of time.
     planBatches: (segments) =>
       [0, 1].flatMap((odd) => segments.filter((_, i) => i % 2 === odd).map((s) => [s])),
-    async recognize(_pcm, batch, { signal, language = 'en' }) {
+    async recognize(_pcm, batch, { signal, model, language = languages[0]! }) {
       await options.onBatch?.(batch, signal)
       signal.throwIfAborted()
-      return batch.map((segment) => recognizeSegment(segment, words, language))
+      const warnings = [...(options.warnings ?? [])]
+      return batch.map((segment) => {
+        const recognized = recognizeSegment(segment, words)
+        return { segment, words: recognized, model, language, uncovered: 0, warnings }
+      })
     },
     speakerModel: 'fake',
     planEmbeddings: (words) => (words.length > 0 ? [[{ start: 0, end: SAMPLE_RATE }]] : []),
@@ -62,15 +79,10 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
   }
 }
 
-function recognizeSegment(
-  segment: Segment,
-  texts: readonly string[],
-  language: string,
-): RecognizedSegment {
+function recognizeSegment(segment: Segment, texts: readonly string[]): Word[] {
   const start = segment.start / SAMPLE_RATE
   const step = (segment.end - segment.start) / SAMPLE_RATE / texts.length
-  const words = texts.map((text, i) => {
+  return texts.map((text, i) => {
     return { text, start: start + i * step, end: start + (i + 0.8) * step, confidence: 0.9 }
   })
-  return { segment, words, language, uncovered: 0, warnings: [] }
 }

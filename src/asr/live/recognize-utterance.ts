@@ -3,7 +3,7 @@ import { normalizeLevel } from '../gain.ts'
 import type { Final, LiveUtterance, Partial } from '../live-recognizer.ts'
 import { readSamples } from '../pcm.ts'
 import { type RecognitionModels, recognizeWithRepair } from '../recognize-with-repair.ts'
-import type { OpenRecognition, Recognizer } from '../recognizer.ts'
+import type { OpenRecognition, RecognizeOptions, Recognizer } from '../recognizer.ts'
 import { cutSegments, fileSegments } from '../segments.ts'
 import { SAMPLE_RATE, type Segment } from '../speech-engine.ts'
 
@@ -14,15 +14,15 @@ const LONGEST = fileSegments.maxSeconds * SAMPLE_RATE
 export async function recognizeFinal(
   models: RecognitionModels,
   { path, segment, context = segment }: LiveUtterance,
-  signal: AbortSignal,
-): Promise<Final> {
+  options: RecognizeOptions,
+): Promise<Omit<Final, 'model'>> {
   const audio = normalizeLevel(readSamples(path, context.start, context.end))
   const pieces = await cutLong(models, audio)
   const words: Word[] = []
   const warnings = new Set<string>()
-  let language = 'en'
+  let language = options.language ?? models.recognizer.capabilities.languages[0]!
   for (const { start, end } of pieces) {
-    const [recognized] = await recognizeWithRepair(models, [audio.subarray(start, end)], signal)
+    const [recognized] = await recognizeWithRepair(models, [audio.subarray(start, end)], options)
     words.push(...moved(recognized!.words, context.start + start))
     for (const warning of recognized!.warnings) warnings.add(warning)
     language = recognized!.language
@@ -66,12 +66,12 @@ export type OpenUtterance = {
 export async function recognizePartial(
   recognizer: Pick<Recognizer, 'recognizeOpen'>,
   { utterance, draft, isFirst }: OpenUtterance,
-  signal: AbortSignal,
-): Promise<Partial> {
+  options: RecognizeOptions,
+): Promise<Omit<Partial, 'model'>> {
   const { path, segment } = utterance
   const end = Math.min(segment.end, segment.start + PARTIAL_LIMIT)
   const audio = normalizeLevel(readSamples(path, segment.start, end))
-  const recognized = await recognizer.recognizeOpen(audio, { draft, signal })
+  const recognized = await recognizer.recognizeOpen(audio, { ...options, draft })
   const { language } = recognized
   const isSure = recognized.logProbability >= SURE
   const words = isSure ? settledWords(recognized, audio.length / SAMPLE_RATE) : []
@@ -79,8 +79,8 @@ export async function recognizePartial(
     return { words: moved(words, segment.start), language, draft: isSure ? recognized.tokens : [] }
   }
   const hasWords = recognized.words.length > 0
-  const options = { draft: [], forceNonEmpty: true, signal }
-  const guess = hasWords ? recognized : await recognizer.recognizeOpen(audio, options)
+  const forced = { ...options, draft: [], forceNonEmpty: true }
+  const guess = hasWords ? recognized : await recognizer.recognizeOpen(audio, forced)
   const first = guess.words.slice(0, 1)
   return { words: moved(first, segment.start), language, draft: guess.tokens }
 }
