@@ -9,12 +9,9 @@ export async function transcribe(
   pcm: PcmFile,
 ): Promise<{ words: Word[]; uncovered: number }> {
   const signal = new AbortController().signal
-  const batches = engine.planBatches(await engine.findSpeech(pcm, { signal }))
-  const recognized = await Promise.all(
-    batches.map((batch) =>
-      engine.recognize(pcm, batch, { signal, ...engine.route(readRecognitionRequest({})).finals }),
-    ),
-  )
+  const { finals } = engine.route(readRecognitionRequest({}))
+  const batches = await engine.planRecognition([{ ...pcm, channel: 0 }], finals, { signal })
+  const recognized = await Promise.all(batches.map((batch) => engine.runBatch(batch, { signal })))
   const { utterances } = assembleTranscript(
     recognized.map((segments) => ({ channel: 0, segments })),
   )

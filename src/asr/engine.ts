@@ -1,8 +1,9 @@
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { planBatches } from './batches.ts'
 import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
+import { inParallel } from './in-parallel.ts'
 import { createLiveRecognizer } from './live/worker-client.ts'
+import { planRecognition } from './plan-recognition.ts'
 import { type AvailableRecognizers, languagesOf, routeRecognition } from './routing.ts'
 import { cutSegments, fileSegments } from './segments.ts'
 import { createEmbeddingWorkers } from './speakers/embedding/embedding-workers.ts'
@@ -80,14 +81,15 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     route: (request) => routeRecognition(request, recognizers),
     workers,
     live,
-    planBatches,
-    async findSpeech(pcm, options) {
-      return cutSegments(await detect(pool, pcm, options), pcm.samples, fileSegments)
+    planRecognition(channels, settings, options) {
+      const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {
+        return cutSegments(await detect(pool, pcm, detecting), pcm.samples, fileSegments)
+      }
+      return planRecognition(channels, settings, { ...options, findSpeech, limit: workers + 1 })
     },
-    recognize(pcm, batch, { signal, model, language, vocabulary }) {
-      const settings = { model, language, vocabulary }
-      const task = { kind: 'recognize' as const, path: pcm.path, segments: batch, ...settings }
-      return pool.run(task, { signal, timeout: timeoutFor(batch, RECOGNIZE_TIMEOUT_PER_SECOND) })
+    runBatch(batch, { signal }) {
+      const timeout = timeoutFor(batch.segments, RECOGNIZE_TIMEOUT_PER_SECOND)
+      return pool.run({ kind: 'recognize', ...batch }, { signal, timeout })
     },
     speakerModel: speakerModel.id,
     planEmbeddings(words, { samples }) {
@@ -117,32 +119,22 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
 async function detect(
   pool: WorkerPool,
   { path, samples }: PcmFile,
-  options: EngineOptions,
+  { signal, onProgress }: EngineOptions,
 ): Promise<Float32Array> {
-  const { onProgress } = options
-  const failed = new AbortController()
-  const signal = AbortSignal.any([options.signal, failed.signal])
   const probabilities = new Float32Array(Math.ceil(samples / VAD_FRAME))
+  const starts = Array.from(
+    { length: Math.ceil(samples / DETECT_SAMPLES) },
+    (_, i) => i * DETECT_SAMPLES,
+  )
   let done = 0
-  const parts: Promise<void>[] = []
-  for (let start = 0; start < samples; start += DETECT_SAMPLES) {
+  const detectPart = async (start: number, signal: AbortSignal) => {
     const end = Math.min(samples, start + DETECT_SAMPLES)
     const timeout = timeoutFor([{ start, end }], DETECT_TIMEOUT_PER_SECOND)
-    const part = pool.run({ kind: 'detect', path, start, end }, { signal, timeout })
-    parts.push(
-      part.then((found) => {
-        probabilities.set(found, start / VAD_FRAME)
-        done += end - start
-        onProgress?.(done / samples)
-      }),
-    )
+    const found = await pool.run({ kind: 'detect', path, start, end }, { signal, timeout })
+    probabilities.set(found, start / VAD_FRAME)
+    done += end - start
+    onProgress?.(done / samples)
   }
-  try {
-    await Promise.all(parts)
-  } catch (error) {
-    failed.abort(error) // The other parts are no longer of use.
-    await Promise.allSettled(parts)
-    throw error
-  }
+  await inParallel(starts, detectPart, { limit: starts.length, signal })
   return probabilities
 }

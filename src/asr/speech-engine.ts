@@ -28,6 +28,20 @@ export type RecognizedSegment = {
 /** A mono file of 16-bit little-endian samples at 16 kHz, as the decoder writes it. */
 export type PcmFile = { path: string; samples: number }
 
+/** The samples of one channel of a recording. */
+export type ChannelPcm = PcmFile & { channel: number }
+
+/** Segments of one channel that are recognized together, and how. Plain data. */
+export type Batch = RecognitionSettings & {
+  channel: number
+  /** The file with the samples of the channel. */
+  path: string
+  segments: readonly Segment[]
+}
+
+/** Returns the speech found on a channel earlier, or has it found and keeps it. */
+export type KeepSpeech = (channel: number, find: () => Promise<Segment[]>) => Promise<Segment[]>
+
 /**
  * Requested speaker counts, over all channels; an exact count wins, 0 and undefined set no limit.
  */
@@ -62,17 +76,16 @@ export type SpeechEngine = {
   /** Number of worker processes, hence of batches that run at the same time. */
   readonly workers: number
   /**
-   * Detects the speech of one channel and cuts it at pauses; segments ascend and do not overlap.
+   * Detects the speech of all channels and groups it into batches; these depend on the channels and
+   * the settings only.
    */
-  findSpeech(pcm: PcmFile, options: EngineOptions): Promise<Segment[]>
-  /** Groups segments into batches that are recognized together; depends on the segments only. */
-  planBatches(segments: readonly Segment[]): Segment[][]
+  planRecognition(
+    channels: readonly ChannelPcm[],
+    settings: RecognitionSettings,
+    options: EngineOptions & { keepSpeech?: KeepSpeech },
+  ): Promise<Batch[]>
   /** Recognizes one batch; the result has one item per segment, in the same order. */
-  recognize(
-    pcm: PcmFile,
-    batch: readonly Segment[],
-    options: EngineOptions & RecognitionSettings,
-  ): Promise<RecognizedSegment[]>
+  runBatch(batch: Batch, options: EngineOptions): Promise<RecognizedSegment[]>
   /**
    * The id of the speaker model, for use in file names: embeddings of different models are not
    * comparable.

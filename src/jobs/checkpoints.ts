@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { RecognizedSegment, Segment } from '../asr/speech-engine.ts'
+import type { Batch, KeepSpeech, RecognizedSegment, Segment } from '../asr/speech-engine.ts'
 import type { DecodedMedia } from '../audio/media.ts'
 import { syncFile, syncFolder, writeDurably } from '../storage/objects/durable-file.ts'
 import { throwStorageError } from '../storage/sqlite/storage-error.ts'
@@ -15,10 +15,10 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
  */
 export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
-  findSpeech(channel: number, work: () => Promise<Segment[]>): Promise<Segment[]>
+  findSpeech: KeepSpeech
   /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
-  findRecognized(channel: number, batch: readonly Segment[]): RecognizedSegment[] | undefined
-  saveRecognized(channel: number, batch: RecognizedSegment[]): Promise<void>
+  findRecognized(batch: Batch): RecognizedSegment[] | undefined
+  saveRecognized(batch: Batch, recognized: RecognizedSegment[]): Promise<void>
   /**
    * Has the speaker embeddings of a part of a channel written to a file, and resolves to its path.
    * Embeddings of another model, used before the last server restart, are not reused.
@@ -41,7 +41,9 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
     findSpeech: (channel, work) =>
       findSpeechOnce(join(folder, `speech-${channel}.json`), work).catch(throwStorageError),
     findRecognized: recognized.find,
-    saveRecognized: (channel, batch) => recognized.append(channel, batch).catch(throwStorageError),
+    saveRecognized: (batch, segments) => {
+      return recognized.append(batch, segments).catch(throwStorageError)
+    },
     embedSpeakers: ({ channel, part, model }, work) => {
       const file = join(folder, `voices-${channel}-${part}-${model}`)
       return embedSpeakersOnce(file, work).catch(throwStorageError)

@@ -1,3 +1,4 @@
+import { inParallel } from '../asr/in-parallel.ts'
 import { retryOnce } from '../asr/retry-once.ts'
 import { countsOf, type DiarizationConfig } from '../asr/speakers/requested-counts.ts'
 import type { EngineOptions, SpeechEngine } from '../asr/speech-engine.ts'
@@ -7,7 +8,6 @@ import type { Log } from '../log.ts'
 import type { AddOnError } from '../text/result/envelope.ts'
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
 import type { Checkpoints } from './checkpoints.ts'
-import { inParallel } from './in-parallel.ts'
 
 /** The inputs for diarizing a recording. `channels` are those with audio of their own. */
 export type DiarizeOptions = EngineOptions & {

@@ -1,7 +1,7 @@
 import type { Word } from '../../transcript/transcript.ts'
 import type { RecognizerCapabilities } from '../recognizer.ts'
 import { languagesOf, routeRecognition } from '../routing.ts'
-import type { Segment, SpeechEngine } from '../speech-engine.ts'
+import type { Batch, Segment, SpeechEngine } from '../speech-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { createFakeLiveRecognizer, type FakeLiveOptions } from './fake-live.ts'
 
@@ -31,7 +31,6 @@ export type FakeOptions = FakeLiveOptions & {
  */
 export function createFakeSpeechEngine(text: string, options: FakeOptions = {}): SpeechEngine {
   const words = text.split(' ').filter((word) => word !== '')
-  const segmentSamples = 5 * SAMPLE_RATE
   const { model: id = 'fake', languages = ['en'] } = options
   const usual = { languages, wordTimes: true, maxSeconds: 30, vocabulary: false }
   const recognizer = { id, capabilities: { ...usual, ...options.capabilities } }
@@ -41,22 +40,24 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
     route: (request) => routeRecognition(request, available),
     workers: 2,
     live: createFakeLiveRecognizer(words, options),
-    async findSpeech({ samples }, { signal, onProgress }) {
+    async planRecognition(channels, settings, { signal, keepSpeech = (_, find) => find() }) {
       signal.throwIfAborted()
-      onProgress?.(1)
-      const count = Math.ceil(samples / segmentSamples)
-      return Array.from({ length: count }, (_, i) => {
-        return { start: i * segmentSamples, end: Math.min(samples, (i + 1) * segmentSamples) }
-      })
+      const batches: Batch[] = []
+      for (const { channel, path, samples } of channels) {
+        const segments = await keepSpeech(channel, async () => cutEvenly(samples))
+        // Like the real engine, not in order of time.
+        for (const odd of [0, 1]) {
+          const half = segments.filter((_, i) => i % 2 === odd)
+          batches.push(...half.map((one) => ({ channel, path, segments: [one], ...settings })))
+        }
+      }
+      return batches
     },
-    // Like the real engine, not in order of time.
-    planBatches: (segments) =>
-      [0, 1].flatMap((odd) => segments.filter((_, i) => i % 2 === odd).map((s) => [s])),
-    async recognize(_pcm, batch, { signal, model, language = languages[0]! }) {
-      await options.onBatch?.(batch, signal)
+    async runBatch({ segments, model, language = languages[0]! }, { signal }) {
+      await options.onBatch?.(segments, signal)
       signal.throwIfAborted()
       const warnings = [...(options.warnings ?? [])]
-      return batch.map((segment) => {
+      return segments.map((segment) => {
         const recognized = recognizeSegment(segment, words)
         return { segment, words: recognized, model, language, uncovered: 0, warnings }
       })
@@ -77,6 +78,14 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
     async checkReady() {},
     async close() {},
   }
+}
+
+/** Each five seconds are a segment. */
+function cutEvenly(samples: number): Segment[] {
+  const length = 5 * SAMPLE_RATE
+  return Array.from({ length: Math.ceil(samples / length) }, (_, i) => {
+    return { start: i * length, end: Math.min(samples, (i + 1) * length) }
+  })
 }
 
 function recognizeSegment(segment: Segment, texts: readonly string[]): Word[] {

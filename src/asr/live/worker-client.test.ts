@@ -97,9 +97,11 @@ test('the text around an utterance that was cut is heard but not told', async ()
 test('a final is the same while batches keep the machine busy', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 4) }
   const alone = await live.recognizeFinal(utterance, finals)
-  const batch = Array.from({ length: 4 }, () => seconds(0, 11))
+  const segments = Array.from({ length: 4 }, () => seconds(0, 11))
+  const { signal: _, ...settings } = finals
+  const batch = { channel: 0, path: jfk.path, segments, ...settings }
   const stop = new AbortController()
-  const busy = engine.recognize(jfk, batch, { ...finals, signal: stop.signal })
+  const busy = engine.runBatch(batch, { signal: stop.signal })
   assert.deepEqual(await live.recognizeFinal(utterance, finals), alone)
   stop.abort()
   await assert.rejects(busy)

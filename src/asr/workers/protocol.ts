@@ -11,7 +11,7 @@ import type {
 } from '../live-recognizer.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'
-import type { RecognizedSegment, Segment, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
+import type { Batch, RecognizedSegment, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
 
 /**
  * What a worker process is for, hence which models it loads. `diarization` runs a library that may
@@ -24,7 +24,7 @@ export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization'
  */
 export type Task =
   | { kind: 'detect'; path: string; start: number; end: number }
-  | (RecognitionSettings & { kind: 'recognize'; path: string; segments: readonly Segment[] })
+  | ({ kind: 'recognize' } & Batch)
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
   | { kind: 'vad'; audio: LiveAudio; request: DetectRequest }

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { createLog } from '../../log.ts'
 import { createSpeechEngine } from '../engine.ts'
 import type { RecognitionRequest } from '../recognition-request.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
+import { type Batch, SAMPLE_RATE } from '../speech-engine.ts'
 import { echoes } from './two-recognizers.fixture.ts'
 
 const { signal } = new AbortController()
@@ -47,7 +47,10 @@ test('a recording is recognized by the model that knows its language', async (t)
   assert.deepEqual(engine.languages, ['en', 'fr', 'de'])
   for (const { language, final } of expected) {
     const { finals } = engine.route(request(language))
-    const [recognized] = await engine.recognize(pcm, [second], { signal, ...finals })
+    const batches = await engine.planRecognition([{ ...pcm, channel: 3 }], finals, { signal })
+    assert.deepEqual(batches, [{ channel: 3, path: pcm.path, segments: [second], ...finals }])
+    const batch = JSON.parse(JSON.stringify(batches[0])) as Batch
+    const [recognized] = await engine.runBatch(batch, { signal })
     const { words, model, warnings } = recognized!
     assert.equal(words[0]!.text, `${final} ${language} Steno`)
     assert.deepEqual([model, recognized!.language], [final, language])
@@ -74,7 +77,8 @@ test('so are the utterances of a session, those that are open by the smaller mod
 test('a task for a model that its process does not have fails', async (t) => {
   const { engine, pcm } = await open(t)
   const settings = { model: 'absent', language: 'en', vocabulary: [] }
-  await assert.rejects(engine.recognize(pcm, [second], { signal, ...settings }), {
+  const batch = { channel: 0, path: pcm.path, segments: [second], ...settings }
+  await assert.rejects(engine.runBatch(batch, { signal }), {
     code: 'engine_unavailable',
     message: /no model absent/,
   })
