@@ -6,6 +6,7 @@ import { createLiveRecognizer } from './live/worker-client.ts'
 import { planRecognition } from './plan-recognition.ts'
 import { type AvailableRecognizers, languagesOf, routeRecognition } from './routing.ts'
 import { cutSegments, fileSegments } from './segments.ts'
+import { diarizeChannels, type SpeakerWork } from './speakers/diarize-channels.ts'
 import { createEmbeddingWorkers } from './speakers/embedding/embedding-workers.ts'
 import { planEmbeddings } from './speakers/embedding/plan-embeddings.ts'
 import { chooseSpeakerModel } from './speakers/embedding/speaker-model.ts'
@@ -64,6 +65,16 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     pool,
     start: () => start('diarization', 1),
   })
+  const speakers: SpeakerWork = {
+    workers,
+    model: speakerModel.id,
+    plan: (words, { samples }) => planEmbeddings(words, samples, speakerModel.kind),
+    embed: (task, signal) => embeddingWorkers.embed({ ...task, model: speakerModel }, signal),
+    findSpeakers(task, signal) {
+      const timeout = speakersTimeoutFor(task.transcript)
+      return pool.run({ kind: 'speakers', ...task }, { signal, timeout })
+    },
+  }
   const live =
     options.live &&
     createLiveRecognizer({
@@ -91,18 +102,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       const timeout = timeoutFor(batch.segments, RECOGNIZE_TIMEOUT_PER_SECOND)
       return pool.run({ kind: 'recognize', ...batch }, { signal, timeout })
     },
-    speakerModel: speakerModel.id,
-    planEmbeddings(words, { samples }) {
-      const everywhere = speakerModel.kind === 'pipeline' && words.length > 0
-      return everywhere ? [[{ start: 0, end: samples }]] : planEmbeddings(words, samples)
-    },
-    embedSpeakers: ({ path }, regions, { signal, to, counts = {} }) => {
-      return embeddingWorkers.embed({ path, regions, to, counts, model: speakerModel }, signal)
-    },
-    findSpeakers(task, { signal }) {
-      const timeout = speakersTimeoutFor(task.transcript)
-      return pool.run({ kind: 'speakers', ...task }, { signal, timeout })
-    },
+    diarize: (task, options) => diarizeChannels(speakers, task, options),
     async checkReady({ signal }) {
       // A probe runs before batch work: it checks that recognition works, not how long the queue
       // is.

@@ -54,6 +54,31 @@ export type SpeakerTask = {
   counts: SpeakerCounts
 }
 
+/** A part of a channel whose speakers are embedded together. */
+export type EmbeddingPart = {
+  channel: number
+  part: number
+  /** The id of the speaker model: embeddings of different models are not comparable. */
+  model: string
+}
+
+/**
+ * Returns the file with the embeddings of a part: one that was kept, or one that `embed` has
+ * written, completely or not at all.
+ */
+export type KeepEmbeddings = (
+  part: EmbeddingPart,
+  embed: (file: string) => Promise<void>,
+) => Promise<string>
+
+/** A recognized recording or session to diarize. `channels` are those with audio of their own. */
+export type DiarizationTask = {
+  transcript: Transcript
+  channels: readonly ChannelPcm[]
+  counts: SpeakerCounts
+  keepEmbeddings: KeepEmbeddings
+}
+
 /** An utterance with its speaker, and the confidence in it from 0 to 1. */
 export type SpeakerUtterance = Utterance & { speaker: number; speakerConfidence: number }
 
@@ -87,28 +112,10 @@ export type SpeechEngine = {
   /** Recognizes one batch; the result has one item per segment, in the same order. */
   runBatch(batch: Batch, options: EngineOptions): Promise<RecognizedSegment[]>
   /**
-   * The id of the speaker model, for use in file names: embeddings of different models are not
-   * comparable.
+   * Assigns a speaker to each word; utterances are cut again, so that each has one speaker. Rejects
+   * with `speaker_model_unusable` when an installed model cannot be used.
    */
-  readonly speakerModel: string
-  /**
-   * Plans where the speakers of one channel are embedded: around its words, which ascend, or
-   * everywhere. Returns groups of regions, one for each call of `embedSpeakers`; depends on words,
-   * length and `speakerModel` only.
-   */
-  planEmbeddings(words: readonly Word[], pcm: PcmFile): Segment[][]
-  /**
-   * Embeds the speakers in some regions and writes the result to the file `to`, completely or not
-   * at all. `counts` are those of this channel, where they are known. Rejects with
-   * `speaker_model_unusable` when an installed model cannot be used.
-   */
-  embedSpeakers(
-    pcm: PcmFile,
-    regions: readonly Segment[],
-    options: EngineOptions & { to: string; counts?: SpeakerCounts },
-  ): Promise<void>
-  /** Assigns a speaker to each word; utterances are cut again, so that each has one speaker. */
-  findSpeakers(task: SpeakerTask, options: EngineOptions): Promise<SpeakerUtterance[]>
+  diarize(task: DiarizationTask, options: EngineOptions): Promise<SpeakerUtterance[]>
   /**
    * Recognizes live sessions, in its own processes; undefined when the engine was created without
    * them.

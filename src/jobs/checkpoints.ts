@@ -1,6 +1,12 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { Batch, KeepSpeech, RecognizedSegment, Segment } from '../asr/speech-engine.ts'
+import type {
+  Batch,
+  KeepEmbeddings,
+  KeepSpeech,
+  RecognizedSegment,
+  Segment,
+} from '../asr/speech-engine.ts'
 import type { DecodedMedia } from '../audio/media.ts'
 import { syncFile, syncFolder, writeDurably } from '../storage/objects/durable-file.ts'
 import { throwStorageError } from '../storage/sqlite/storage-error.ts'
@@ -15,19 +21,15 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
  */
 export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
-  findSpeech: KeepSpeech
+  keepSpeech: KeepSpeech
   /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
   findRecognized(batch: Batch): RecognizedSegment[] | undefined
   saveRecognized(batch: Batch, recognized: RecognizedSegment[]): Promise<void>
   /**
-   * Has the speaker embeddings of a part of a channel written to a file, and resolves to its path.
    * Embeddings of another model, used before the last server restart, are not reused.
    */
-  embedSpeakers(of: EmbeddingPart, work: (file: string) => Promise<void>): Promise<string>
+  keepEmbeddings: KeepEmbeddings
 }
-
-/** A part of a channel, and the embedding model, by its name in files. */
-export type EmbeddingPart = { channel: number; part: number; model: string }
 
 /** Opens the checkpoint folder of a job, with what an earlier attempt left there. */
 export async function openCheckpoints(workFolder: string, jobId: string): Promise<Checkpoints> {
@@ -38,13 +40,13 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
   )
   return {
     decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
-    findSpeech: (channel, work) =>
+    keepSpeech: (channel, work) =>
       findSpeechOnce(join(folder, `speech-${channel}.json`), work).catch(throwStorageError),
     findRecognized: recognized.find,
     saveRecognized: (batch, segments) => {
       return recognized.append(batch, segments).catch(throwStorageError)
     },
-    embedSpeakers: ({ channel, part, model }, work) => {
+    keepEmbeddings: ({ channel, part, model }, work) => {
       const file = join(folder, `voices-${channel}-${part}-${model}`)
       return embedSpeakersOnce(file, work).catch(throwStorageError)
     },

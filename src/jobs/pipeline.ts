@@ -88,7 +88,7 @@ export async function transcribe(
 
   progress.enter('detect speech')
   const batches = await meter.stage('detect speech', () => {
-    const options = { signal, onProgress: progress.advance, keepSpeech: stages.findSpeech }
+    const options = { signal, onProgress: progress.advance, keepSpeech: stages.keepSpeech }
     return tools.speech.planRecognition(channels, route.finals, options)
   })
   const recognized = await meter.stage('recognize', () => recognize(tools.speech, batches, step))

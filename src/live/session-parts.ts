@@ -41,10 +41,7 @@ export type SessionOptions = {
   channelPaths: readonly string[]
   models: LiveRecognizer
   /** Chooses the recognizers, and diarizes the session when all audio is recognized. */
-  speech: Pick<
-    SpeechEngine,
-    'languages' | 'route' | 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'
-  >
+  speech: Pick<SpeechEngine, 'languages' | 'route' | 'diarize'>
   /** Counts what its clients have not read. */
   unread?: UnreadShare | undefined
   /** Returns whether its account exceeds its share of an overloaded machine. */

@@ -1,6 +1,7 @@
 import type { Word } from '../../transcript/transcript.ts'
 import type { RecognizerCapabilities } from '../recognizer.ts'
 import { languagesOf, routeRecognition } from '../routing.ts'
+import { diarizeChannels, type SpeakerWork } from '../speakers/diarize-channels.ts'
 import type { Batch, Segment, SpeechEngine } from '../speech-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { createFakeLiveRecognizer, type FakeLiveOptions } from './fake-live.ts'
@@ -35,6 +36,22 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
   const usual = { languages, wordTimes: true, maxSeconds: 30, vocabulary: false }
   const recognizer = { id, capabilities: { ...usual, ...options.capabilities } }
   const available = { finals: [recognizer], partials: [recognizer] }
+  const speakers: SpeakerWork = {
+    workers: 2,
+    model: 'fake',
+    plan: (words) => (words.length > 0 ? [[{ start: 0, end: SAMPLE_RATE }]] : []),
+    async embed({ to }, signal) {
+      await options.onEmbeddings?.(to)
+      signal.throwIfAborted()
+    },
+    // Speakers take turns, one utterance each, in order.
+    async findSpeakers({ transcript, counts }) {
+      const number = counts.exact || 2
+      return transcript.utterances.map((utterance, i) => {
+        return { ...utterance, speaker: i % number, speakerConfidence: 0.8 }
+      })
+    },
+  }
   return {
     languages: languagesOf(available),
     route: (request) => routeRecognition(request, available),
@@ -62,19 +79,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
         return { segment, words: recognized, model, language, uncovered: 0, warnings }
       })
     },
-    speakerModel: 'fake',
-    planEmbeddings: (words) => (words.length > 0 ? [[{ start: 0, end: SAMPLE_RATE }]] : []),
-    async embedSpeakers(_pcm, _regions, { signal, to }) {
-      await options.onEmbeddings?.(to)
-      signal.throwIfAborted()
-    },
-    // Speakers take turns, one utterance each, in order.
-    async findSpeakers({ transcript, counts }) {
-      const speakers = counts.exact || 2
-      return transcript.utterances.map((utterance, i) => {
-        return { ...utterance, speaker: i % speakers, speakerConfidence: 0.8 }
-      })
-    },
+    diarize: (task, diarizing) => diarizeChannels(speakers, task, diarizing),
     async checkReady() {},
     async close() {},
   }
