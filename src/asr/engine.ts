@@ -4,7 +4,12 @@ import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
 import { inParallel } from './in-parallel.ts'
 import { createLiveRecognizer } from './live/worker-client.ts'
 import { planRecognition } from './plan-recognition.ts'
-import { type AvailableRecognizers, languagesOf, routeRecognition } from './routing.ts'
+import {
+  type AvailableRecognizers,
+  capabilitiesOf,
+  languagesOf,
+  routeRecognition,
+} from './routing.ts'
 import { cutSegments, fileSegments } from './segments.ts'
 import { diarizeChannels, type SpeakerWork } from './speakers/diarize-channels.ts'
 import { createEmbeddingWorkers } from './speakers/embedding/embedding-workers.ts'
@@ -93,10 +98,13 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     workers,
     live,
     planRecognition(channels, settings, options) {
+      const { maxSeconds } = capabilitiesOf(settings.model, recognizers)
       const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {
-        return cutSegments(await detect(pool, pcm, detecting), pcm.samples, fileSegments)
+        const probabilities = await detect(pool, pcm, detecting)
+        return cutSegments(probabilities, pcm.samples, { ...fileSegments, maxSeconds })
       }
-      return planRecognition(channels, settings, { ...options, findSpeech, limit: workers + 1 })
+      const planning = { ...options, findSpeech, maxSeconds, limit: workers + 1 }
+      return planRecognition(channels, settings, planning)
     },
     runBatch(batch, { signal }) {
       const timeout = timeoutFor(batch.segments, RECOGNIZE_TIMEOUT_PER_SECOND)

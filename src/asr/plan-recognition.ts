@@ -6,6 +6,8 @@ import type { Batch, ChannelPcm, EngineOptions, KeepSpeech, Segment } from './sp
 /** How speech is found, on how many channels at a time, and where it is kept. */
 export type PlanOptions = EngineOptions & {
   findSpeech(pcm: ChannelPcm, options: EngineOptions): Promise<Segment[]>
+  /** Longest segment that the recognizer takes, in seconds. */
+  maxSeconds: number
   keepSpeech?: KeepSpeech
   limit: number
 }
@@ -14,8 +16,9 @@ export type PlanOptions = EngineOptions & {
 export async function planRecognition(
   channels: readonly ChannelPcm[],
   settings: RecognitionSettings,
-  { findSpeech, keepSpeech = (_, find) => find(), limit, signal, onProgress }: PlanOptions,
+  { findSpeech, maxSeconds, limit, signal, onProgress, ...options }: PlanOptions,
 ): Promise<Batch[]> {
+  const { keepSpeech = (_, find) => find() } = options
   const fractions = channels.map(() => 0)
   const segments = await inParallel(
     [...channels.entries()],
@@ -25,7 +28,7 @@ export async function planRecognition(
         onProgress?.(fractions.reduce((sum, own) => sum + own, 0) / channels.length)
       }
       const find = () => findSpeech(pcm, { signal, onProgress: onChannelProgress })
-      return keepSpeech(pcm.channel, find)
+      return keepSpeech({ channel: pcm.channel, maxSeconds }, find)
     },
     { limit, signal },
   )

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { moonshineProfile } from './moonshine/description.ts'
 import { quietestPoint, recognizeWithRepair } from './recognize-with-repair.ts'
 import type { Recognition, Recognizer } from './recognizer.ts'
 
@@ -13,8 +14,9 @@ type Answer = Partial<Recognition> & { text?: string }
 function scripted(...script: Answer[]) {
   const capabilities = { languages: ['en'], wordTimes: true, maxSeconds: 30, vocabulary: false }
   const requested: { seconds: number; forceNonEmpty: boolean }[] = []
-  const recognizer: Pick<Recognizer, 'recognize' | 'capabilities'> = {
+  const recognizer: Pick<Recognizer, 'recognize' | 'capabilities' | 'profile'> = {
     capabilities,
+    profile: moonshineProfile,
     async recognize(segments, { forceNonEmpty = false }) {
       return segments.map((audio) => {
         requested.push({ seconds: audio.length / second, forceNonEmpty })
@@ -159,4 +161,15 @@ test('the quietest point lies in the pause', () => {
   audio.fill(0, 2.3 * second, 2.5 * second)
   const at = quietestPoint(audio) / second
   assert.ok(at > 2.3 && at < 2.5)
+})
+
+test('how far a result is believed is up to the profile of the recognizer', async () => {
+  const { recognizer } = scripted({ text: 'thank you', logProbability: -1.5 })
+  const profile = { ...recognizer.profile, doubtText: -2 }
+  const [recognized] = await recognizeWithRepair(
+    { recognizer: { ...recognizer, profile }, detector: silence },
+    [new Float32Array(second)],
+    options,
+  )
+  assert.equal(textOf(recognized!.words), 'thank you')
 })

@@ -13,14 +13,10 @@ export type RecognizedPiece = {
 
 /** The models that work together. */
 export type RecognitionModels = {
-  recognizer: Pick<Recognizer, 'recognize' | 'capabilities'>
+  recognizer: Pick<Recognizer, 'recognize' | 'capabilities' | 'profile'>
   detector: Pick<VoiceDetector, 'detect'>
 }
 
-/** The result of a retry is accepted only at this confidence (mean log probability per token). */
-const SURE = -0.8
-/** A first result below this confidence needs support from the VAD. */
-const DOUBTFUL = -1
 /** Mean speech probability, and voiced seconds, that support a doubtful result. */
 const BACKING = 0.5
 const MIN_VOICED = 0.25
@@ -88,6 +84,7 @@ async function repair(
   recognition: Recognition,
   options: RecognizeOptions,
 ): Promise<RecognizedPiece> {
+  const { capabilities, profile } = models.recognizer
   const { language, warnings, words, logProbability } = recognition
   const answer = (found: Word[], uncovered: number) => ({
     words: found,
@@ -96,20 +93,20 @@ async function repair(
     warnings,
   })
   // Gaps between words say something only where the model measured them.
-  const isTimed = models.recognizer.capabilities.wordTimes
-  const holes = isTimed ? findHoles(words, audio.length / SAMPLE_RATE) : []
-  if (words.length > 0 && logProbability >= DOUBTFUL && holes.length === 0) return answer(words, 0)
+  const holes = capabilities.wordTimes ? findHoles(words, audio.length / SAMPLE_RATE) : []
+  if (words.length > 0 && logProbability >= profile.doubtText && holes.length === 0)
+    return answer(words, 0)
 
   const speech = await models.detector.detect(audio)
   const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
   if (words.length === 0) {
     if (voiced < MIN_VOICED) return answer([], 0)
     const [again] = await models.recognizer.recognize([audio], { ...options, forceNonEmpty: true })
-    return again?.complete && again.logProbability >= SURE
+    return again?.complete && again.logProbability >= profile.acceptRetry
       ? answer(again.words, 0)
       : answer([], voiced)
   }
-  if (logProbability < DOUBTFUL && (voiced < MIN_VOICED || mean(speech) < BACKING))
+  if (logProbability < profile.doubtText && (voiced < MIN_VOICED || mean(speech) < BACKING))
     return answer([], 0)
   let all = words
   let uncovered = 0
@@ -134,7 +131,7 @@ async function repairHole(
   const from = Math.round(hole.start * SAMPLE_RATE)
   const slice = audio.subarray(from, Math.round(hole.end * SAMPLE_RATE))
   const [found] = await models.recognizer.recognize([slice], options)
-  if (!found?.complete || found.logProbability < SURE) return []
+  if (!found?.complete || found.logProbability < models.recognizer.profile.acceptRetry) return []
   return shift(found.words, from / SAMPLE_RATE)
 }
 

@@ -5,7 +5,7 @@ export type RecognizerCapabilities = {
   languages: readonly string[]
   /** Whether word times are measured; otherwise the recognizer spreads words over the audio. */
   wordTimes: boolean
-  /** Longest audio of one call, in seconds. */
+  /** Longest segment, in seconds: it is slower or less accurate with longer ones. */
   maxSeconds: number
   /** Whether it prefers the words of a given vocabulary. */
   vocabulary: boolean
@@ -13,6 +13,23 @@ export type RecognizerCapabilities = {
 
 /** A model that can be loaded: what is known of it without loading it. */
 export type RecognizerInfo = { readonly id: string; readonly capabilities: RecognizerCapabilities }
+
+/**
+ * How far the results of a recognizer are believed, tuned for each model. Log probabilities are
+ * means over the tokens of a text.
+ */
+export type RecognizerProfile = {
+  /** The result of a retry is accepted only at this log probability. */
+  acceptRetry: number
+  /** A first result below this log probability needs support from the VAD. */
+  doubtText: number
+  /** An open utterance is shown from this log probability on. */
+  showPartial: number
+  /** A late word of an open utterance must be this likely. */
+  showWord: number
+  /** Longest audio of an open utterance, in seconds. */
+  partialSeconds: number
+}
 
 /** What every recognition task says about how to recognize. Plain data. */
 export type RecognitionSettings = {
@@ -66,6 +83,7 @@ export type RecognizeOptions = Pick<RecognitionSettings, 'language' | 'vocabular
  * Implementations: `engines/*.ts`.
  */
 export type Recognizer = RecognizerInfo & {
+  readonly profile: RecognizerProfile
   recognize(segments: readonly Float32Array[], options: RecognizeOptions): Promise<Recognition[]>
   /**
    * Recognizes speech that goes on; the tokens of the previous recognition as `draft` make it

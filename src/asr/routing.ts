@@ -1,6 +1,7 @@
+import { AppError } from '../errors.ts'
 import { chooseLanguage } from './languages.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
-import type { RecognitionSettings, RecognizerInfo } from './recognizer.ts'
+import type { RecognitionSettings, RecognizerCapabilities, RecognizerInfo } from './recognizer.ts'
 
 /** The recognizers that the workers have loaded, best first. */
 export type AvailableRecognizers = {
@@ -23,6 +24,16 @@ export type RecognitionRoute = {
 /** Returns the languages that some recognizer of final text knows, best first. */
 export function languagesOf({ finals }: AvailableRecognizers): readonly string[] {
   return [...new Set(finals.flatMap(({ capabilities }) => capabilities.languages))]
+}
+
+/** Returns what a recognizer can do; throws `engine_unavailable` when there is no such. */
+export function capabilitiesOf(
+  model: string,
+  { finals }: AvailableRecognizers,
+): RecognizerCapabilities {
+  const found = finals.find(({ id }) => id === model)
+  if (!found) throw new AppError('engine_unavailable', `there is no model ${model}`)
+  return found.capabilities
 }
 
 /**

@@ -7,7 +7,7 @@ import type { RecognitionRoute } from './routing.ts'
 /** Samples per second of all PCM that reaches recognition. */
 export const SAMPLE_RATE = 16_000
 
-/** A range of one channel that holds speech, at most 15 s long. In samples, end exclusive. */
+/** A range of one channel that holds speech. In samples, end exclusive. */
 export type Segment = { start: number; end: number }
 
 /**
@@ -39,8 +39,11 @@ export type Batch = RecognitionSettings & {
   segments: readonly Segment[]
 }
 
+/** A channel, and the seconds after which its segments are cut. */
+export type SpeechPart = { channel: number; maxSeconds: number }
+
 /** Returns the speech found on a channel earlier, or has it found and keeps it. */
-export type KeepSpeech = (channel: number, find: () => Promise<Segment[]>) => Promise<Segment[]>
+export type KeepSpeech = (part: SpeechPart, find: () => Promise<Segment[]>) => Promise<Segment[]>
 
 /**
  * Requested speaker counts, over all channels; an exact count wins, 0 and undefined set no limit.

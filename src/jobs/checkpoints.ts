@@ -14,8 +14,8 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 /**
  * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
- * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `speech-N.json`
- * (the segments of channel N), `heard.jsonl` (one line per recognized batch), `voices-N-P-M` (the
+ * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `speech-N-S.json`
+ * (the segments of channel N, of S seconds at most), `heard.jsonl` (one line per recognized batch), `voices-N-P-M` (the
  * speaker embeddings of part P of channel N, computed by model M). A checkpoint is reused only if
  * all of it has reached the disk.
  */
@@ -40,8 +40,10 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
   )
   return {
     decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
-    keepSpeech: (channel, work) =>
-      findSpeechOnce(join(folder, `speech-${channel}.json`), work).catch(throwStorageError),
+    keepSpeech: ({ channel, maxSeconds }, work) =>
+      findSpeechOnce(join(folder, `speech-${channel}-${maxSeconds}.json`), work).catch(
+        throwStorageError,
+      ),
     findRecognized: recognized.find,
     saveRecognized: (batch, segments) => {
       return recognized.append(batch, segments).catch(throwStorageError)

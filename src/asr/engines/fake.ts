@@ -61,7 +61,9 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
       signal.throwIfAborted()
       const batches: Batch[] = []
       for (const { channel, path, samples } of channels) {
-        const segments = await keepSpeech(channel, async () => cutEvenly(samples))
+        const segments = await keepSpeech({ channel, maxSeconds: 5 }, async () =>
+          cutEvenly(samples),
+        )
         // Like the real engine, not in order of time.
         for (const odd of [0, 1]) {
           const half = segments.filter((_, i) => i % 2 === odd)

@@ -4,7 +4,11 @@ import { alignTokens } from '../moonshine/alignment.ts'
 import { wordConfidence } from '../moonshine/confidence.ts'
 import type { Decoding, MoonshineDecoder, MoonshineShape } from '../moonshine/decoder.ts'
 import { loadMoonshine } from '../moonshine/decoder.ts'
-import { describeMoonshine, type MoonshineSize } from '../moonshine/description.ts'
+import {
+  describeMoonshine,
+  type MoonshineSize,
+  moonshineProfile,
+} from '../moonshine/description.ts'
 import { alignToEnergy, loudness } from '../moonshine/word-boundaries.ts'
 import { wordsOf } from '../moonshine/words.ts'
 import type { OpenRecognition, Recognition, Recognizer, RecognizerCosts } from '../recognizer.ts'
@@ -36,6 +40,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
   const model = await loadMoonshine(folder, shape)
   return {
     ...describeMoonshine(size),
+    profile: moonshineProfile,
     async recognize(segments, { forceNonEmpty = false, signal }) {
       const encoded: Float32Array[] = []
       for (const audio of segments) {

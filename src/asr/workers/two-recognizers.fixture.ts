@@ -1,13 +1,19 @@
+import { moonshineProfile } from '../moonshine/description.ts'
 import type { Recognizer } from '../recognizer.ts'
 
 /**
  * Creates a recognizer that takes any audio for a single word, which tells its id and the options
  * of the call. It has no bias for a vocabulary, and says so.
  */
-export function createEcho(id: string, languages: readonly string[]): Recognizer {
+export function createEcho(
+  id: string,
+  languages: readonly string[],
+  { maxSeconds = 30 } = {},
+): Recognizer {
   return {
     id,
-    capabilities: { languages, wordTimes: true, maxSeconds: 30, vocabulary: true },
+    capabilities: { languages, wordTimes: true, maxSeconds, vocabulary: true },
+    profile: moonshineProfile,
     async recognize(segments, { language = languages[0]!, vocabulary }) {
       return segments.map((audio) => ({
         words: [wordOf(`${id} ${language} ${vocabulary}`, audio)],
@@ -30,6 +36,6 @@ function wordOf(text: string, audio: Float32Array) {
 
 /** The recognizers of `two-recognizers-worker.fixture.ts`. */
 export const echoes = {
-  finals: [createEcho('english', ['en']), createEcho('others', ['fr', 'de'])],
+  finals: [createEcho('english', ['en']), createEcho('others', ['fr', 'de'], { maxSeconds: 5 })],
   partials: [createEcho('small', ['en']), createEcho('small others', ['fr'])],
 }

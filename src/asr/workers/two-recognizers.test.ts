@@ -83,3 +83,28 @@ test('a task for a model that its process does not have fails', async (t) => {
     message: /no model absent/,
   })
 })
+
+test('segments are as long as the recognizer takes them', async (t) => {
+  const { engine, pcm } = await open(t)
+  await writeFile(pcm.path, Buffer.alloc(2 * 20 * SAMPLE_RATE))
+  const channels = [{ ...pcm, channel: 0, samples: 20 * SAMPLE_RATE }]
+  const kept: number[] = []
+  for (const [language, maxSeconds] of [
+    ['en', 30],
+    ['fr', 5],
+  ] as const) {
+    const { finals } = engine.route(request(language))
+    const batches = await engine.planRecognition(channels, finals, {
+      signal,
+      keepSpeech(part, find) {
+        kept.push(part.maxSeconds)
+        return find()
+      },
+    })
+    const segments = batches.flatMap((batch) => batch.segments)
+    const longest = Math.max(...segments.map(({ start, end }) => end - start))
+    assert.ok(longest <= maxSeconds * SAMPLE_RATE, `${longest} samples`)
+    assert.equal(segments.length > 1, language === 'fr')
+  }
+  assert.deepEqual(kept, [30, 5])
+})
