@@ -67,7 +67,10 @@ report({ bench: 'calibration', corpus: name, fittedOn: 'all', ...fit([...fitted,
 
 async function recognize(audio: Float32Array): Promise<Sample[]> {
   const signal = new AbortController().signal
-  const segments = cutSegments(await detector.detect(audio), audio.length, fileSegments)
+  const segments = cutSegments(await detector.detect(audio), audio.length, {
+    ...fileSegments,
+    maxSeconds: 15,
+  })
   const samples: Sample[] = []
   for (const { start, end } of segments) {
     const piece = new Float32Array(Math.max(end - start, 8000))

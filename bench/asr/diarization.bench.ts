@@ -5,6 +5,7 @@
 import { rm } from 'node:fs/promises'
 import { createSpeechEngine } from '../../src/asr/engine.ts'
 import { readSamples } from '../../src/asr/pcm.ts'
+import { readRecognitionRequest } from '../../src/asr/recognition-request.ts'
 import { type ChannelWindows, diarize } from '../../src/asr/speakers/diarize.ts'
 import { diarizationGrid, speechRegions } from '../../src/asr/speakers/embedding/regions.ts'
 import {
@@ -97,16 +98,13 @@ async function run({ id, file }: Conversation): Promise<Recognized> {
   })
   const channels = media.channels.filter(({ sameAs }) => sameAs === null)
   const started = performance.now()
+  const { finals } = engine.route(readRecognitionRequest({}))
   const batches = await Promise.all(
-    channels.map(async (pcm) => {
-      const planned = engine.planBatches(await engine.findSpeech(pcm, { signal }))
-      const hypothesis = await Promise.all(
-        planned.map((batch) => engine.recognize(pcm, batch, { signal })),
-      )
-      return hypothesis.map((segments) => ({ channel: pcm.channel, segments }))
+    (await engine.planRecognition(channels, finals, { signal })).map(async (batch) => {
+      return { channel: batch.channel, segments: await engine.runBatch(batch, { signal }) }
     }),
   )
-  const transcript = assembleTranscript(batches.flat())
+  const transcript = assembleTranscript(batches)
   const recognized = performance.now()
   const clusters: ChannelWindows[] = []
   for (const { channel, path, samples } of channels) {

@@ -25,6 +25,7 @@ export type LiveRecognition = {
 }
 
 const signal = new AbortController().signal
+const settings = { model: 'moonshine-base', language: 'en', vocabulary: [], signal }
 
 /** Settings of a session whose client gave none. */
 export const usualEndpointing: EndpointingOptions = {
@@ -47,7 +48,7 @@ export async function transcribeLive(
     const { start, end } = found.segment
     const started = performance.now()
     const utterance = { ...found, segment: startAfter(found, last) }
-    const recognized = await live.recognizeFinal(utterance, { signal })
+    const recognized = await live.recognizeFinal(utterance, settings)
     const words: readonly Word[] = isAlone(found)
       ? recognized.words
       : withoutRepeat(recognized.words, last)

@@ -1,3 +1,4 @@
+import { readRecognitionRequest } from '../../src/asr/recognition-request.ts'
 import type { PcmFile, SpeechEngine } from '../../src/asr/speech-engine.ts'
 import { assembleTranscript } from '../../src/jobs/assemble.ts'
 import type { Word } from '../../src/transcript/transcript.ts'
@@ -8,10 +9,9 @@ export async function transcribe(
   pcm: PcmFile,
 ): Promise<{ words: Word[]; uncovered: number }> {
   const signal = new AbortController().signal
-  const batches = engine.planBatches(await engine.findSpeech(pcm, { signal }))
-  const recognized = await Promise.all(
-    batches.map((batch) => engine.recognize(pcm, batch, { signal })),
-  )
+  const { finals } = engine.route(readRecognitionRequest({}))
+  const batches = await engine.planRecognition([{ ...pcm, channel: 0 }], finals, { signal })
+  const recognized = await Promise.all(batches.map((batch) => engine.runBatch(batch, { signal })))
   const { utterances } = assembleTranscript(
     recognized.map((segments) => ({ channel: 0, segments })),
   )

@@ -9,6 +9,7 @@ import { openAsBlob } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
+import { readRecognitionRequest } from '../../src/asr/recognition-request.ts'
 import type { PcmFile, Segment } from '../../src/asr/speech-engine.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
@@ -41,7 +42,10 @@ const config = readConfig({
 })
 const app = await createApp(config, { log: createLog('warn') })
 const address = await app.http.listen({ host: '127.0.0.1', port: 0 })
-const segments = await app.speech.findSpeech(pcm, { signal: new AbortController().signal })
+const { finals } = app.speech.route(readRecognitionRequest({}))
+const { signal } = new AbortController()
+const batches = await app.speech.planRecognition([{ ...pcm, channel: 0 }], finals, { signal })
+const segments = batches.flatMap((batch) => batch.segments).sort((a, b) => a.start - b.start)
 const bare = await Promise.all(Array.from({ length: config.workers }, startBareLoop))
 
 const headers = { 'x-service-key': 'bench' }

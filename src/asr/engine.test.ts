@@ -12,10 +12,11 @@ import { createMetrics } from '../metrics.ts'
 import type { Word } from '../transcript/transcript.ts'
 import { wordErrors } from '../transcript/word-errors.ts'
 import { createSpeechEngine } from './engine.ts'
-import type { PcmFile, SpeechEngine } from './speech-engine.ts'
+import type { Batch, PcmFile, Segment, SpeechEngine } from './speech-engine.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 
 const signal = new AbortController().signal
+const settings = { model: 'moonshine-base', language: 'en', vocabulary: [] }
 const speech =
   'And so my fellow Americans ask not what your country can do for you ask what you can do for your country'
 
@@ -40,11 +41,18 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
+function plan(pcm: PcmFile): Promise<Batch[]> {
+  return engine.planRecognition([{ ...pcm, channel: 0 }], settings, { signal })
+}
+
+async function findSpeech(pcm: PcmFile): Promise<Segment[]> {
+  const segments = (await plan(pcm)).flatMap((batch) => batch.segments)
+  return segments.sort((a, b) => a.start - b.start)
+}
+
 async function recognizeSegment(pcm: PcmFile): Promise<Word[]> {
-  const batches = engine.planBatches(await engine.findSpeech(pcm, { signal }))
-  const recognized = await Promise.all(
-    batches.map((batch) => engine.recognize(pcm, batch, { signal })),
-  )
+  const batches = await plan(pcm)
+  const recognized = await Promise.all(batches.map((batch) => engine.runBatch(batch, { signal })))
   const segments = recognized.flat().sort((a, b) => a.segment.start - b.segment.start)
   return segments.flatMap((segment) => segment.words)
 }
@@ -116,10 +124,13 @@ test('a recording too short to hold a word gives none', async () => {
 })
 
 test('neighbours in a batch do not change the text', async () => {
-  const [segment] = await engine.findSpeech(jfk, { signal })
+  const [segment] = await findSpeech(jfk)
   const half = { start: segment!.start, end: segment!.start + 3 * SAMPLE_RATE }
-  const [alone] = await engine.recognize(jfk, [half], { signal })
-  const [together] = await engine.recognize(jfk, [half, segment!], { signal })
+  const recognize = (segments: Segment[]) => {
+    return engine.runBatch({ channel: 0, path: jfk.path, segments, ...settings }, { signal })
+  }
+  const [alone] = await recognize([half])
+  const [together] = await recognize([half, segment!])
   assert.deepEqual(
     together!.words.map((word) => word.text),
     alone!.words.map((word) => word.text),
@@ -139,7 +150,7 @@ test('speech across the border of two detection tasks is found like elsewhere', 
     const path = join(folder, `at-${second}`)
     await writeFile(path, Buffer.concat([Buffer.alloc(second * SAMPLE_RATE * 2), speech]))
     const samples = second * SAMPLE_RATE + jfk.samples
-    const segments = await engine.findSpeech({ path, samples }, { signal })
+    const segments = await findSpeech({ path, samples })
     return segments.map(({ start, end }) => [start, end].map((at) => at - second * SAMPLE_RATE))
   }
   const [across, elsewhere] = await Promise.all([findAt(592), findAt(60)])
@@ -151,7 +162,7 @@ test('speech across the border of two detection tasks is found like elsewhere', 
 
 test('a vanished recording is an error of its own, and the worker goes on', async () => {
   const gone = { path: join(folder, 'gone'), samples: 16_000 }
-  await assert.rejects(engine.findSpeech(gone, { signal }), { code: 'storage_unreadable' })
+  await assert.rejects(plan(gone), { code: 'storage_unreadable' })
   await engine.checkReady({ signal })
 })
 

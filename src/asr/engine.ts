@@ -1,8 +1,17 @@
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { planBatches } from './batches.ts'
+import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
+import { inParallel } from './in-parallel.ts'
 import { createLiveRecognizer } from './live/worker-client.ts'
+import { planRecognition } from './plan-recognition.ts'
+import {
+  type AvailableRecognizers,
+  capabilitiesOf,
+  languagesOf,
+  routeRecognition,
+} from './routing.ts'
 import { cutSegments, fileSegments } from './segments.ts'
+import { diarizeChannels, type SpeakerWork } from './speakers/diarize-channels.ts'
 import { createEmbeddingWorkers } from './speakers/embedding/embedding-workers.ts'
 import { planEmbeddings } from './speakers/embedding/plan-embeddings.ts'
 import { chooseSpeakerModel } from './speakers/embedding/speaker-model.ts'
@@ -36,13 +45,16 @@ export type SpeechEngineOptions = {
   metrics?: Pick<Metrics, 'workerRestarts'>
   /** Also creates processes for live sessions; seconds between two partials of an utterance. */
   live?: { partialInterval: number }
+  /** What the worker processes load, and the module that they run; others than the usual in tests. */
+  recognizers?: AvailableRecognizers
+  entry?: URL
 }
 
 /** Starts the worker processes; their models load in the background. */
 export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
-  const { folder, workers, metrics } = options
+  const { folder, workers, metrics, recognizers = embeddedRecognizers } = options
   const log = options.log.child({ module: 'asr' })
-  const entry = new URL('workers/worker.ts', import.meta.url)
+  const { entry = new URL('workers/worker.ts', import.meta.url) } = options
   const start = (role: WorkerRole, count: number) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
     const pool = new WorkerPool({ entry, args: [folder, role], workers: count, log, onLost })
@@ -58,6 +70,16 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     pool,
     start: () => start('diarization', 1),
   })
+  const speakers: SpeakerWork = {
+    workers,
+    model: speakerModel.id,
+    plan: (words, { samples }) => planEmbeddings(words, samples, speakerModel.kind),
+    embed: (task, signal) => embeddingWorkers.embed({ ...task, model: speakerModel }, signal),
+    findSpeakers(task, signal) {
+      const timeout = speakersTimeoutFor(task.transcript)
+      return pool.run({ kind: 'speakers', ...task }, { signal, timeout })
+    },
+  }
   const live =
     options.live &&
     createLiveRecognizer({
@@ -71,29 +93,24 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       },
     })
   return {
-    languages: ['en'],
+    languages: languagesOf(recognizers),
+    route: (request) => routeRecognition(request, recognizers),
     workers,
     live,
-    planBatches,
-    async findSpeech(pcm, options) {
-      return cutSegments(await detect(pool, pcm, options), pcm.samples, fileSegments)
+    planRecognition(channels, settings, options) {
+      const { maxSeconds } = capabilitiesOf(settings.model, recognizers)
+      const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {
+        const probabilities = await detect(pool, pcm, detecting)
+        return cutSegments(probabilities, pcm.samples, { ...fileSegments, maxSeconds })
+      }
+      const planning = { ...options, findSpeech, maxSeconds, limit: workers + 1 }
+      return planRecognition(channels, settings, planning)
     },
-    recognize(pcm, batch, { signal, language }) {
-      const task = { kind: 'recognize' as const, path: pcm.path, segments: batch, language }
-      return pool.run(task, { signal, timeout: timeoutFor(batch, RECOGNIZE_TIMEOUT_PER_SECOND) })
+    runBatch(batch, { signal }) {
+      const timeout = timeoutFor(batch.segments, RECOGNIZE_TIMEOUT_PER_SECOND)
+      return pool.run({ kind: 'recognize', ...batch }, { signal, timeout })
     },
-    speakerModel: speakerModel.id,
-    planEmbeddings(words, { samples }) {
-      const everywhere = speakerModel.kind === 'pipeline' && words.length > 0
-      return everywhere ? [[{ start: 0, end: samples }]] : planEmbeddings(words, samples)
-    },
-    embedSpeakers: ({ path }, regions, { signal, to, counts = {} }) => {
-      return embeddingWorkers.embed({ path, regions, to, counts, model: speakerModel }, signal)
-    },
-    findSpeakers(task, { signal }) {
-      const timeout = speakersTimeoutFor(task.transcript)
-      return pool.run({ kind: 'speakers', ...task }, { signal, timeout })
-    },
+    diarize: (task, options) => diarizeChannels(speakers, task, options),
     async checkReady({ signal }) {
       // A probe runs before batch work: it checks that recognition works, not how long the queue
       // is.
@@ -110,32 +127,22 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
 async function detect(
   pool: WorkerPool,
   { path, samples }: PcmFile,
-  options: EngineOptions,
+  { signal, onProgress }: EngineOptions,
 ): Promise<Float32Array> {
-  const { onProgress } = options
-  const failed = new AbortController()
-  const signal = AbortSignal.any([options.signal, failed.signal])
   const probabilities = new Float32Array(Math.ceil(samples / VAD_FRAME))
+  const starts = Array.from(
+    { length: Math.ceil(samples / DETECT_SAMPLES) },
+    (_, i) => i * DETECT_SAMPLES,
+  )
   let done = 0
-  const parts: Promise<void>[] = []
-  for (let start = 0; start < samples; start += DETECT_SAMPLES) {
+  const detectPart = async (start: number, signal: AbortSignal) => {
     const end = Math.min(samples, start + DETECT_SAMPLES)
     const timeout = timeoutFor([{ start, end }], DETECT_TIMEOUT_PER_SECOND)
-    const part = pool.run({ kind: 'detect', path, start, end }, { signal, timeout })
-    parts.push(
-      part.then((found) => {
-        probabilities.set(found, start / VAD_FRAME)
-        done += end - start
-        onProgress?.(done / samples)
-      }),
-    )
+    const found = await pool.run({ kind: 'detect', path, start, end }, { signal, timeout })
+    probabilities.set(found, start / VAD_FRAME)
+    done += end - start
+    onProgress?.(done / samples)
   }
-  try {
-    await Promise.all(parts)
-  } catch (error) {
-    failed.abort(error) // The other parts are no longer of use.
-    await Promise.allSettled(parts)
-    throw error
-  }
+  await inParallel(starts, detectPart, { limit: starts.length, signal })
   return probabilities
 }

@@ -1,5 +1,6 @@
 import type { AudioFormat } from '../audio/audio-format.ts'
 import type { Word } from '../transcript/transcript.ts'
+import type { RecognitionSettings } from './recognizer.ts'
 import type { Segment } from './speech-engine.ts'
 
 /**
@@ -42,6 +43,8 @@ export type LiveTaskOptions = { signal: AbortSignal; isBehind?: boolean }
 /** Text of an utterance that is still open. Times are seconds from the start of the session. */
 export type Partial = {
   words: Word[]
+  /** The id of the recognizer. */
+  model: string
   language: string
   /** Pass it with the next partial of the same utterance: it makes that one cheaper. */
   draft: readonly number[]
@@ -56,7 +59,10 @@ export type SpeakerEmbedding = { embedding: Float32Array; seconds: number }
  */
 export type Final = {
   words: Word[]
+  /** The id of the recognizer. */
+  model: string
   language: string
+  /** For the customer: options that the recognizer had to ignore. */
   warnings: string[]
   speaker?: SpeakerEmbedding
   speakerError?: string
@@ -96,17 +102,17 @@ export type LiveRecognizer = {
    */
   recognizeFinal(
     utterance: LiveUtterance,
-    options: LiveTaskOptions & { language?: string | undefined; wantsSpeaker?: boolean },
+    options: LiveTaskOptions & RecognitionSettings & { wantsSpeaker?: boolean },
   ): Promise<Final>
   /** Recognizes an open utterance as far as it goes, with a smaller model. */
   recognizePartial(
     utterance: LiveUtterance,
-    options: LiveTaskOptions & {
-      language?: string | undefined
-      draft?: readonly number[] | undefined
-      /** Nothing of the utterance was shown yet: a guess is better than nothing. */
-      isFirst?: boolean
-    },
+    options: LiveTaskOptions &
+      RecognitionSettings & {
+        draft?: readonly number[] | undefined
+        /** Nothing of the utterance was shown yet: a guess is better than nothing. */
+        isFirst?: boolean
+      },
   ): Promise<Partial>
 }
 

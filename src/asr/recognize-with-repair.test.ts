@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { moonshineProfile } from './moonshine/description.ts'
 import { quietestPoint, recognizeWithRepair } from './recognize-with-repair.ts'
 import type { Recognition, Recognizer } from './recognizer.ts'
 
-const signal = new AbortController().signal
+const { signal } = new AbortController()
+const options = { language: undefined, vocabulary: [], signal }
 const second = 16_000
 
 type Answer = Partial<Recognition> & { text?: string }
 
 /** A recognizer that answers from a script and records each call. */
 function scripted(...script: Answer[]) {
+  const capabilities = { languages: ['en'], wordTimes: true, maxSeconds: 30, vocabulary: false }
   const requested: { seconds: number; forceNonEmpty: boolean }[] = []
-  const recognizer: Pick<Recognizer, 'recognize'> = {
+  const recognizer: Pick<Recognizer, 'recognize' | 'capabilities' | 'profile'> = {
+    capabilities,
+    profile: moonshineProfile,
     async recognize(segments, { forceNonEmpty = false }) {
       return segments.map((audio) => {
         requested.push({ seconds: audio.length / second, forceNonEmpty })
@@ -58,7 +63,7 @@ test('a sure answer is taken as it is', async () => {
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: speech },
     [new Float32Array(second)],
-    signal,
+    options,
   )
   assert.equal(textOf(recognized!.words), 'hello there')
   assert.equal(requested.length, 1)
@@ -69,7 +74,7 @@ test('speech that came back empty is asked for once more, and believed when the 
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: speech },
     [new Float32Array(2 * second)],
-    signal,
+    options,
   )
   assert.equal(textOf(recognized!.words), 'one zero')
   assert.deepEqual(requested, [
@@ -84,7 +89,7 @@ test('a forced answer that the model doubts is dropped and counted as uncovered'
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: voiced },
     [new Float32Array(2 * second)],
-    signal,
+    options,
   )
   assert.equal(recognized!.words.length, 0)
   assert.ok(recognized!.uncovered > 1.9)
@@ -95,7 +100,7 @@ test('silence is not asked again', async () => {
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: silence },
     [new Float32Array(2 * second)],
-    signal,
+    options,
   )
   assert.deepEqual(recognized, { words: [], language: 'en', uncovered: 0, warnings: [] })
   assert.equal(requested.length, 1)
@@ -106,7 +111,7 @@ test('doubtful words without a voice behind them are dropped', async () => {
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: silence },
     [new Float32Array(second)],
-    signal,
+    options,
   )
   assert.equal(recognized!.words.length, 0)
 })
@@ -120,7 +125,7 @@ test('text that looped is heard again in halves', async () => {
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: silence },
     [new Float32Array(4 * second)],
-    signal,
+    options,
   )
   assert.equal(textOf(recognized!.words), 'left half right')
   assert.equal(requested.length, 3)
@@ -132,11 +137,23 @@ test('a voiced hole between words is heard by itself', async () => {
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: speech },
     [new Float32Array(3 * second)],
-    signal,
+    options,
   )
   assert.equal(textOf(recognized!.words), 'start missing words')
   assert.ok(Math.abs(requested[1]!.seconds - 2.7) < 0.01)
   assert.ok(recognized!.words[1]!.start >= 0.3)
+})
+
+test('gaps between words whose times are estimates are not heard by themselves', async () => {
+  const { recognizer, requested } = scripted({ text: 'start' }, { text: 'missing words' })
+  const capabilities = { ...recognizer.capabilities, wordTimes: false }
+  const [recognized] = await recognizeWithRepair(
+    { recognizer: { ...recognizer, capabilities }, detector: speech },
+    [new Float32Array(3 * second)],
+    options,
+  )
+  assert.equal(textOf(recognized!.words), 'start')
+  assert.equal(requested.length, 1)
 })
 
 test('the quietest point lies in the pause', () => {
@@ -144,4 +161,15 @@ test('the quietest point lies in the pause', () => {
   audio.fill(0, 2.3 * second, 2.5 * second)
   const at = quietestPoint(audio) / second
   assert.ok(at > 2.3 && at < 2.5)
+})
+
+test('how far a result is believed is up to the profile of the recognizer', async () => {
+  const { recognizer } = scripted({ text: 'thank you', logProbability: -1.5 })
+  const profile = { ...recognizer.profile, doubtText: -2 }
+  const [recognized] = await recognizeWithRepair(
+    { recognizer: { ...recognizer, profile }, detector: silence },
+    [new Float32Array(second)],
+    options,
+  )
+  assert.equal(textOf(recognized!.words), 'thank you')
 })

@@ -1,5 +1,5 @@
 import type { Word } from '../transcript/transcript.ts'
-import type { Recognition, Recognizer } from './recognizer.ts'
+import type { Recognition, RecognizeOptions, Recognizer } from './recognizer.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import { VAD_FRAME, type VoiceDetector } from './vad.ts'
 
@@ -13,14 +13,10 @@ export type RecognizedPiece = {
 
 /** The models that work together. */
 export type RecognitionModels = {
-  recognizer: Pick<Recognizer, 'recognize'>
+  recognizer: Pick<Recognizer, 'recognize' | 'capabilities' | 'profile'>
   detector: Pick<VoiceDetector, 'detect'>
 }
 
-/** The result of a retry is accepted only at this confidence (mean log probability per token). */
-const SURE = -0.8
-/** A first result below this confidence needs support from the VAD. */
-const DOUBTFUL = -1
 /** Mean speech probability, and voiced seconds, that support a doubtful result. */
 const BACKING = 0.5
 const MIN_VOICED = 0.25
@@ -41,16 +37,16 @@ const SHORTEST_HALF = 1
 export async function recognizeWithRepair(
   models: RecognitionModels,
   pieces: readonly Float32Array[],
-  signal: AbortSignal,
+  options: RecognizeOptions,
 ): Promise<RecognizedPiece[]> {
-  const first = await models.recognizer.recognize(pieces, { signal })
+  const first = await models.recognizer.recognize(pieces, options)
   const recognized: RecognizedPiece[] = []
   for (const [i, recognition] of first.entries()) {
     const audio = pieces[i]!
     const whole = recognition.complete
       ? recognition
-      : await recognizeHalves(models, audio, recognition, signal)
-    recognized.push(await repair(models, audio, whole, signal))
+      : await recognizeHalves(models, audio, recognition, options)
+    recognized.push(await repair(models, audio, whole, options))
   }
   return recognized
 }
@@ -63,14 +59,14 @@ async function recognizeHalves(
   models: RecognitionModels,
   audio: Float32Array,
   looped: Recognition,
-  signal: AbortSignal,
+  options: RecognizeOptions,
 ): Promise<Recognition> {
   if (audio.length < 2 * SHORTEST_HALF * SAMPLE_RATE) return looped
   const cut = quietestPoint(audio)
   const halves = [audio.subarray(0, cut), audio.subarray(cut)]
-  const recognized = await models.recognizer.recognize(halves, { signal })
+  const recognized = await models.recognizer.recognize(halves, options)
   for (const [i, half] of recognized.entries()) {
-    if (!half.complete) recognized[i] = await recognizeHalves(models, halves[i]!, half, signal)
+    if (!half.complete) recognized[i] = await recognizeHalves(models, halves[i]!, half, options)
   }
   const [left, right] = recognized
   if (!left || !right || left.words.length + right.words.length === 0) return looped
@@ -86,8 +82,9 @@ async function repair(
   models: RecognitionModels,
   audio: Float32Array,
   recognition: Recognition,
-  signal: AbortSignal,
+  options: RecognizeOptions,
 ): Promise<RecognizedPiece> {
+  const { capabilities, profile } = models.recognizer
   const { language, warnings, words, logProbability } = recognition
   const answer = (found: Word[], uncovered: number) => ({
     words: found,
@@ -95,26 +92,28 @@ async function repair(
     uncovered,
     warnings,
   })
-  const holes = findHoles(words, audio.length / SAMPLE_RATE)
-  if (words.length > 0 && logProbability >= DOUBTFUL && holes.length === 0) return answer(words, 0)
+  // Gaps between words say something only where the model measured them.
+  const holes = capabilities.wordTimes ? findHoles(words, audio.length / SAMPLE_RATE) : []
+  if (words.length > 0 && logProbability >= profile.doubtText && holes.length === 0)
+    return answer(words, 0)
 
   const speech = await models.detector.detect(audio)
   const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
   if (words.length === 0) {
     if (voiced < MIN_VOICED) return answer([], 0)
-    const [again] = await models.recognizer.recognize([audio], { forceNonEmpty: true, signal })
-    return again?.complete && again.logProbability >= SURE
+    const [again] = await models.recognizer.recognize([audio], { ...options, forceNonEmpty: true })
+    return again?.complete && again.logProbability >= profile.acceptRetry
       ? answer(again.words, 0)
       : answer([], voiced)
   }
-  if (logProbability < DOUBTFUL && (voiced < MIN_VOICED || mean(speech) < BACKING))
+  if (logProbability < profile.doubtText && (voiced < MIN_VOICED || mean(speech) < BACKING))
     return answer([], 0)
   let all = words
   let uncovered = 0
   for (const hole of holes) {
     const missing = voicedSeconds(speech, hole)
     if (missing < HOLE_VOICED) continue
-    const found = await repairHole(models, audio, hole, signal)
+    const found = await repairHole(models, audio, hole, options)
     if (found.length === 0) uncovered += missing
     all = [...all, ...found].sort((a, b) => a.start - b.start)
   }
@@ -127,12 +126,12 @@ async function repairHole(
   models: RecognitionModels,
   audio: Float32Array,
   hole: Span,
-  signal: AbortSignal,
+  options: RecognizeOptions,
 ): Promise<Word[]> {
   const from = Math.round(hole.start * SAMPLE_RATE)
   const slice = audio.subarray(from, Math.round(hole.end * SAMPLE_RATE))
-  const [found] = await models.recognizer.recognize([slice], { signal })
-  if (!found?.complete || found.logProbability < SURE) return []
+  const [found] = await models.recognizer.recognize([slice], options)
+  if (!found?.complete || found.logProbability < models.recognizer.profile.acceptRetry) return []
   return shift(found.words, from / SAMPLE_RATE)
 }
 

@@ -1,11 +1,44 @@
 import type { Word } from '../transcript/transcript.ts'
 
-/** What a loaded model can do. */
+/** What a model can do. */
 export type RecognizerCapabilities = {
   languages: readonly string[]
+  /** Whether word times are measured; otherwise the recognizer spreads words over the audio. */
   wordTimes: boolean
-  /** Longest audio of one call, in seconds. */
+  /** Longest segment, in seconds: it is slower or less accurate with longer ones. */
   maxSeconds: number
+  /** Whether it prefers the words of a given vocabulary. */
+  vocabulary: boolean
+}
+
+/** A model that can be loaded: what is known of it without loading it. */
+export type RecognizerInfo = { readonly id: string; readonly capabilities: RecognizerCapabilities }
+
+/**
+ * How far the results of a recognizer are believed, tuned for each model. Log probabilities are
+ * means over the tokens of a text.
+ */
+export type RecognizerProfile = {
+  /** The result of a retry is accepted only at this log probability. */
+  acceptRetry: number
+  /** A first result below this log probability needs support from the VAD. */
+  doubtText: number
+  /** An open utterance is shown from this log probability on. */
+  showPartial: number
+  /** A late word of an open utterance must be this likely. */
+  showWord: number
+  /** Longest audio of an open utterance, in seconds. */
+  partialSeconds: number
+}
+
+/** What every recognition task says about how to recognize. Plain data. */
+export type RecognitionSettings = {
+  /** The id of the recognizer. */
+  model: string
+  /** Undefined leaves the choice to the recognizer. */
+  language: string | undefined
+  /** Words and phrases that the recognizer prefers. */
+  vocabulary: readonly string[]
 }
 
 /** `warnings` names each option that the engine had to ignore; ignoring one is never an error. */
@@ -38,8 +71,7 @@ export type OpenRecognition = {
 export type RecognizerCosts = { begin: number; token: number }
 
 /** Options of one call. */
-export type RecognizeOptions = {
-  language?: string
+export type RecognizeOptions = Pick<RecognitionSettings, 'language' | 'vocabulary'> & {
   /** Forbids an empty result: for speech that came back without words. */
   forceNonEmpty?: boolean
   signal: AbortSignal
@@ -50,9 +82,8 @@ export type RecognizeOptions = {
  * kHz mono samples (-1 to 1) at once, and returns one recognition per segment, in order.
  * Implementations: `engines/*.ts`.
  */
-export type Recognizer = {
-  readonly id: string
-  readonly capabilities: RecognizerCapabilities
+export type Recognizer = RecognizerInfo & {
+  readonly profile: RecognizerProfile
   recognize(segments: readonly Float32Array[], options: RecognizeOptions): Promise<Recognition[]>
   /**
    * Recognizes speech that goes on; the tokens of the previous recognition as `draft` make it
@@ -60,7 +91,7 @@ export type Recognizer = {
    */
   recognizeOpen(
     audio: Float32Array,
-    options: { draft: readonly number[]; forceNonEmpty?: boolean; signal: AbortSignal },
+    options: RecognizeOptions & { draft: readonly number[] },
   ): Promise<OpenRecognition>
   /** Measures the cost of `seconds` of audio with `drafted` tokens of its text. */
   measureCost(seconds: number, options: { drafted: number }): Promise<RecognizerCosts>

@@ -8,7 +8,7 @@ import { VAD_FRAME } from './vad.ts'
 function cut(speech: string, options = {}) {
   const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : c === '-' ? 0.4 : 0.05))
   const segments = cutSegments(probabilities, speech.length * VAD_FRAME, {
-    ...fileSegments,
+    ...{ ...fileSegments, maxSeconds: 15 },
     padBefore: 0,
     padAfter: 0,
     closeAfter: 0.128,

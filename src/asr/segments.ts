@@ -10,20 +10,19 @@ export type SegmentOptions = {
   closeAfter: number
   padBefore: number
   padAfter: number
-  /** Longest segment: the recognizer gets slower and less accurate with length. */
+  /** Longest segment; see `RecognizerCapabilities`. */
   maxSeconds: number
   /** Speech with fewer voiced seconds than this is a click. */
   minVoiced: number
 }
 
-/** Values for recordings, tuned on recordings with reference transcripts. */
-export const fileSegments: SegmentOptions = {
+/** The values that suit any recognizer, tuned on recordings with reference transcripts. */
+export const fileSegments: Omit<SegmentOptions, 'maxSeconds'> = {
   openAbove: 0.5,
   closeBelow: 0.35,
   closeAfter: 0.5,
   padBefore: 0.15,
   padAfter: 0.2,
-  maxSeconds: 15,
   minVoiced: 0.1,
 }
 

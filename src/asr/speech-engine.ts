@@ -1,10 +1,13 @@
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type { LiveRecognizer } from './live-recognizer.ts'
+import type { RecognitionRequest } from './recognition-request.ts'
+import type { RecognitionSettings } from './recognizer.ts'
+import type { RecognitionRoute } from './routing.ts'
 
 /** Samples per second of all PCM that reaches recognition. */
 export const SAMPLE_RATE = 16_000
 
-/** A range of one channel that holds speech, at most 15 s long. In samples, end exclusive. */
+/** A range of one channel that holds speech. In samples, end exclusive. */
 export type Segment = { start: number; end: number }
 
 /**
@@ -13,6 +16,8 @@ export type Segment = { start: number; end: number }
 export type RecognizedSegment = {
   segment: Segment
   words: Word[]
+  /** The id of the recognizer. */
+  model: string
   language: string
   /** Voiced seconds that stay without words after the retries. */
   uncovered: number
@@ -22,6 +27,23 @@ export type RecognizedSegment = {
 
 /** A mono file of 16-bit little-endian samples at 16 kHz, as the decoder writes it. */
 export type PcmFile = { path: string; samples: number }
+
+/** The samples of one channel of a recording. */
+export type ChannelPcm = PcmFile & { channel: number }
+
+/** Segments of one channel that are recognized together, and how. Plain data. */
+export type Batch = RecognitionSettings & {
+  channel: number
+  /** The file with the samples of the channel. */
+  path: string
+  segments: readonly Segment[]
+}
+
+/** A channel, and the seconds after which its segments are cut. */
+export type SpeechPart = { channel: number; maxSeconds: number }
+
+/** Returns the speech found on a channel earlier, or has it found and keeps it. */
+export type KeepSpeech = (part: SpeechPart, find: () => Promise<Segment[]>) => Promise<Segment[]>
 
 /**
  * Requested speaker counts, over all channels; an exact count wins, 0 and undefined set no limit.
@@ -33,6 +55,31 @@ export type SpeakerTask = {
   transcript: Transcript
   embeddings: readonly { channel: number; files: readonly string[] }[]
   counts: SpeakerCounts
+}
+
+/** A part of a channel whose speakers are embedded together. */
+export type EmbeddingPart = {
+  channel: number
+  part: number
+  /** The id of the speaker model: embeddings of different models are not comparable. */
+  model: string
+}
+
+/**
+ * Returns the file with the embeddings of a part: one that was kept, or one that `embed` has
+ * written, completely or not at all.
+ */
+export type KeepEmbeddings = (
+  part: EmbeddingPart,
+  embed: (file: string) => Promise<void>,
+) => Promise<string>
+
+/** A recognized recording or session to diarize. `channels` are those with audio of their own. */
+export type DiarizationTask = {
+  transcript: Transcript
+  channels: readonly ChannelPcm[]
+  counts: SpeakerCounts
+  keepEmbeddings: KeepEmbeddings
 }
 
 /** An utterance with its speaker, and the confidence in it from 0 to 1. */
@@ -49,43 +96,29 @@ export type EngineOptions = { signal: AbortSignal; onProgress?: (fraction: numbe
 export type SpeechEngine = {
   /** Languages that some installed model supports, best first. */
   readonly languages: readonly string[]
+  /**
+   * Chooses the recognizers of a request. Throws `language_not_installed` when none knows any of
+   * its languages.
+   */
+  route(request: RecognitionRequest): RecognitionRoute
   /** Number of worker processes, hence of batches that run at the same time. */
   readonly workers: number
   /**
-   * Detects the speech of one channel and cuts it at pauses; segments ascend and do not overlap.
+   * Detects the speech of all channels and groups it into batches; these depend on the channels and
+   * the settings only.
    */
-  findSpeech(pcm: PcmFile, options: EngineOptions): Promise<Segment[]>
-  /** Groups segments into batches that are recognized together; depends on the segments only. */
-  planBatches(segments: readonly Segment[]): Segment[][]
+  planRecognition(
+    channels: readonly ChannelPcm[],
+    settings: RecognitionSettings,
+    options: EngineOptions & { keepSpeech?: KeepSpeech },
+  ): Promise<Batch[]>
   /** Recognizes one batch; the result has one item per segment, in the same order. */
-  recognize(
-    pcm: PcmFile,
-    batch: readonly Segment[],
-    options: EngineOptions & { language?: string },
-  ): Promise<RecognizedSegment[]>
+  runBatch(batch: Batch, options: EngineOptions): Promise<RecognizedSegment[]>
   /**
-   * The id of the speaker model, for use in file names: embeddings of different models are not
-   * comparable.
+   * Assigns a speaker to each word; utterances are cut again, so that each has one speaker. Rejects
+   * with `speaker_model_unusable` when an installed model cannot be used.
    */
-  readonly speakerModel: string
-  /**
-   * Plans where the speakers of one channel are embedded: around its words, which ascend, or
-   * everywhere. Returns groups of regions, one for each call of `embedSpeakers`; depends on words,
-   * length and `speakerModel` only.
-   */
-  planEmbeddings(words: readonly Word[], pcm: PcmFile): Segment[][]
-  /**
-   * Embeds the speakers in some regions and writes the result to the file `to`, completely or not
-   * at all. `counts` are those of this channel, where they are known. Rejects with
-   * `speaker_model_unusable` when an installed model cannot be used.
-   */
-  embedSpeakers(
-    pcm: PcmFile,
-    regions: readonly Segment[],
-    options: EngineOptions & { to: string; counts?: SpeakerCounts },
-  ): Promise<void>
-  /** Assigns a speaker to each word; utterances are cut again, so that each has one speaker. */
-  findSpeakers(task: SpeakerTask, options: EngineOptions): Promise<SpeakerUtterance[]>
+  diarize(task: DiarizationTask, options: EngineOptions): Promise<SpeakerUtterance[]>
   /**
    * Recognizes live sessions, in its own processes; undefined when the engine was created without
    * them.

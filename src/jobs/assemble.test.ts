@@ -10,7 +10,7 @@ function recognized(start: number, text: string, language = 'en'): RecognizedSeg
     return { text, start: start + i, end: start + i + 0.9, confidence: 1 }
   })
   const segment = { start: start * 16_000, end: (start + texts.length) * 16_000 }
-  return { segment, words, language, uncovered: 0, warnings: [] }
+  return { segment, words, model: 'm', language, uncovered: 0, warnings: [] }
 }
 
 function texts(batches: Parameters<typeof assembleTranscript>[0]): string[] {

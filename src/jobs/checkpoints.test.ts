@@ -61,13 +61,15 @@ test('a decoding that was cut off before its end counts for nothing', async (t) 
   assert.equal(decoder.runs, 1)
 })
 
-test('found speech is used again, for each channel its own', async (t) => {
+test('found speech is used again, for each channel and length its own', async (t) => {
   const home = await makeFolder(t)
   const found = [{ start: 0, end: 9 }]
+  const part = { channel: 1, maxSeconds: 15 }
   await using stages = await openCheckpoints(home, 'job')
-  assert.deepEqual(await stages.findSpeech(1, async () => found), found)
-  assert.deepEqual(await stages.findSpeech(1, async () => []), found)
-  assert.deepEqual(await stages.findSpeech(0, async () => []), [])
+  assert.deepEqual(await stages.keepSpeech(part, async () => found), found)
+  assert.deepEqual(await stages.keepSpeech(part, async () => []), found)
+  assert.deepEqual(await stages.keepSpeech({ ...part, channel: 0 }, async () => []), [])
+  assert.deepEqual(await stages.keepSpeech({ ...part, maxSeconds: 30 }, async () => []), [])
 })
 
 test('heard voices are used again by the model that heard them, and no other', async (t) => {
@@ -75,7 +77,7 @@ test('heard voices are used again by the model that heard them, and no other', a
   await using stages = await openCheckpoints(home, 'job')
   const recognized: string[] = []
   const embed = (model: string, part = 0) => {
-    return stages.embedSpeakers({ channel: 1, part, model }, async (file) => {
+    return stages.keepEmbeddings({ channel: 1, part, model }, async (file) => {
       recognized.push(`${part} ${model}`)
       await writeFile(file, model)
     })
@@ -93,7 +95,9 @@ test('what the file system refuses is told in the words of the error table', asy
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   const failing = async () => Promise.reject(full)
   await assert.rejects(stages.decode(failing), { code: 'storage_full' })
-  await assert.rejects(stages.findSpeech(0, failing), { code: 'storage_full' })
+  await assert.rejects(stages.keepSpeech({ channel: 0, maxSeconds: 15 }, failing), {
+    code: 'storage_full',
+  })
 })
 
 test('the folders of jobs that are gone are removed, those of active jobs stay', async (t) => {

@@ -1,6 +1,12 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { RecognizedSegment, Segment } from '../asr/speech-engine.ts'
+import type {
+  Batch,
+  KeepEmbeddings,
+  KeepSpeech,
+  RecognizedSegment,
+  Segment,
+} from '../asr/speech-engine.ts'
 import type { DecodedMedia } from '../audio/media.ts'
 import { syncFile, syncFolder, writeDurably } from '../storage/objects/durable-file.ts'
 import { throwStorageError } from '../storage/sqlite/storage-error.ts'
@@ -8,26 +14,22 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 /**
  * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
- * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `speech-N.json`
- * (the segments of channel N), `heard.jsonl` (one line per recognized batch), `voices-N-P-M` (the
+ * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `speech-N-S.json`
+ * (the segments of channel N, of S seconds at most), `heard.jsonl` (one line per recognized batch), `voices-N-P-M` (the
  * speaker embeddings of part P of channel N, computed by model M). A checkpoint is reused only if
  * all of it has reached the disk.
  */
 export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
-  findSpeech(channel: number, work: () => Promise<Segment[]>): Promise<Segment[]>
+  keepSpeech: KeepSpeech
   /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
-  findRecognized(channel: number, batch: readonly Segment[]): RecognizedSegment[] | undefined
-  saveRecognized(channel: number, batch: RecognizedSegment[]): Promise<void>
+  findRecognized(batch: Batch): RecognizedSegment[] | undefined
+  saveRecognized(batch: Batch, recognized: RecognizedSegment[]): Promise<void>
   /**
-   * Has the speaker embeddings of a part of a channel written to a file, and resolves to its path.
    * Embeddings of another model, used before the last server restart, are not reused.
    */
-  embedSpeakers(of: EmbeddingPart, work: (file: string) => Promise<void>): Promise<string>
+  keepEmbeddings: KeepEmbeddings
 }
-
-/** A part of a channel, and the embedding model, by its name in files. */
-export type EmbeddingPart = { channel: number; part: number; model: string }
 
 /** Opens the checkpoint folder of a job, with what an earlier attempt left there. */
 export async function openCheckpoints(workFolder: string, jobId: string): Promise<Checkpoints> {
@@ -38,11 +40,15 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
   )
   return {
     decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
-    findSpeech: (channel, work) =>
-      findSpeechOnce(join(folder, `speech-${channel}.json`), work).catch(throwStorageError),
+    keepSpeech: ({ channel, maxSeconds }, work) =>
+      findSpeechOnce(join(folder, `speech-${channel}-${maxSeconds}.json`), work).catch(
+        throwStorageError,
+      ),
     findRecognized: recognized.find,
-    saveRecognized: (channel, batch) => recognized.append(channel, batch).catch(throwStorageError),
-    embedSpeakers: ({ channel, part, model }, work) => {
+    saveRecognized: (batch, segments) => {
+      return recognized.append(batch, segments).catch(throwStorageError)
+    },
+    keepEmbeddings: ({ channel, part, model }, work) => {
       const file = join(folder, `voices-${channel}-${part}-${model}`)
       return embedSpeakersOnce(file, work).catch(throwStorageError)
     },

@@ -1,19 +1,17 @@
-import { retryOnce } from '../asr/retry-once.ts'
 import { countsOf, type DiarizationConfig } from '../asr/speakers/requested-counts.ts'
-import type { EngineOptions, SpeechEngine } from '../asr/speech-engine.ts'
+import type { EngineOptions, SpeakerUtterance, SpeechEngine } from '../asr/speech-engine.ts'
 import type { DecodedChannel } from '../audio/media.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { AddOnError } from '../text/result/envelope.ts'
+import { type AddOnError, diarizationFailed } from '../text/result/envelope.ts'
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
 import type { Checkpoints } from './checkpoints.ts'
-import { inParallel } from './in-parallel.ts'
 
 /** The inputs for diarizing a recording. `channels` are those with audio of their own. */
 export type DiarizeOptions = EngineOptions & {
-  speech: SpeechEngine
+  speech: Pick<SpeechEngine, 'diarize'>
   channels: readonly DecodedChannel[]
-  stages: Pick<Checkpoints, 'embedSpeakers'>
+  stages: Pick<Checkpoints, 'keepEmbeddings'>
   params: Readonly<Record<string, unknown>>
   log: Log
   /** Milliseconds. */
@@ -56,57 +54,22 @@ export async function diarizeRecording(
     if (error instanceof AppError && ENDS_ATTEMPT.has(error.code)) throw error
     log.error({ err: error }, 'diarization failed, the job goes on without')
     const diarizationSeconds = (now() - startedAt) / 1000
-    return { transcript, diarizationError: explain(error), diarizationSeconds }
+    return { transcript, diarizationError: diarizationFailed(error), diarizationSeconds }
   }
-}
-
-/** Names a model that the operator added; everything else is only in the log. */
-function explain(error: unknown): AddOnError {
-  const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'
-  const message = isModel ? error.message : 'diarization broke down'
-  return { status_code: 500, exception: 'AddonFailed', message }
 }
 
 function unsure({ speakerConfidence: _, ...utterance }: Utterance): Utterance {
   return utterance
 }
 
-async function diarize(transcript: Transcript, options: DiarizeOptions): Promise<Utterance[]> {
-  const { speech, channels, stages, params, signal, onProgress } = options
-  const groups = channels.flatMap((pcm) => {
-    return speech.planEmbeddings(wordsOf(transcript, pcm.channel), pcm).map((regions, part) => {
-      return { pcm, regions, part }
-    })
-  })
+function diarize(
+  transcript: Transcript,
+  { speech, channels, stages, params, signal, onProgress }: DiarizeOptions,
+): Promise<SpeakerUtterance[]> {
   const counts = countsOf(configOf(params))
-  // How the speakers are spread over several channels is unknown before they are recognized.
-  const ofChannel = channels.length === 1 ? { counts } : {}
-  let done = 0
-  const files = await inParallel(
-    groups,
-    async ({ pcm, regions, part }, signal) => {
-      const { channel } = pcm
-      const file = await stages.embedSpeakers(
-        { channel, part, model: speech.speakerModel },
-        (to) => {
-          return retryOnce(() => speech.embedSpeakers(pcm, regions, { signal, to, ...ofChannel }))
-        },
-      )
-      onProgress?.(++done / groups.length)
-      return { channel, file }
-    },
-    { limit: speech.workers + 1, signal },
-  )
-  const embeddings = channels.map(({ channel }) => {
-    const own = files.filter((recognized) => recognized.channel === channel)
-    return { channel, files: own.map(({ file }) => file) }
-  })
-  const task = { transcript, embeddings, counts }
-  return retryOnce(() => speech.findSpeakers(task, { signal }))
-}
-
-function wordsOf({ utterances }: Transcript, channel: number) {
-  return utterances.filter((own) => own.channel === channel).flatMap(({ words }) => words)
+  const { keepEmbeddings } = stages
+  const options = onProgress ? { signal, onProgress } : { signal }
+  return speech.diarize({ transcript, channels, counts, keepEmbeddings }, options)
 }
 
 function configOf({ diarization_config }: DiarizeOptions['params']): DiarizationConfig {

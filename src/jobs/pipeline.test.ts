@@ -9,7 +9,7 @@ import { createFakeMedia, oneChunk } from '../../test/support/fake-media.ts'
 import { hum } from '../../test/support/recordings.ts'
 import { ACCOUNT, type EndedJob, openService } from '../../test/support/test-service.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
-import type { Segment } from '../asr/speech-engine.ts'
+import type { Segment, SpeechEngine } from '../asr/speech-engine.ts'
 import { decodeMedia, probeMedia } from '../audio/media.ts'
 import { AppError } from '../errors.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
@@ -80,7 +80,7 @@ test('a real WAVE file is probed, decoded and transcribed, channel by channel', 
 })
 
 test('a recording without speech is done, with nothing in it', async (t) => {
-  const speech = { ...createFakeSpeechEngine('hello'), findSpeech: async () => [] }
+  const speech = { ...createFakeSpeechEngine('hello'), planRecognition: async () => [] }
   const service = await openService(t, { speech })
   await service.jobs.start()
   const { transcription } = timeless(await service.ended(await service.submit({ seconds: 4 })))
@@ -120,6 +120,18 @@ test('the language that was asked for is forced', async (t) => {
   assert.deepEqual(transcription.languages, ['fr'])
 })
 
+test('what the recognizer cannot honor is a warning of the result, once', async (t) => {
+  const engine = { languages: ['fr'], model: 'small', warnings: ['of the model'] }
+  const service = await openService(t, { speech: createFakeSpeechEngine('oui', engine) })
+  await service.jobs.start()
+  const vocabulary = { custom_vocabulary: true, custom_vocabulary_config: { vocabulary: ['Oui'] } }
+  const params = { ...vocabulary, language_config: { languages: ['en', 'fr'] } }
+  const job = await service.ended(await service.submit({ seconds: 20 }, { params }))
+  const { metadata } = job.result as { metadata: { warnings: string[] } }
+  const left = 'language_config: small does not know en, left out'
+  assert.deepEqual(metadata.warnings, [left, 'of the model'])
+})
+
 test('an attempt that failed is gone on with: what was heard is not heard again', async (t) => {
   const recognized: number[] = []
   let crashes = 1
@@ -143,6 +155,33 @@ test('an attempt that failed is gone on with: what was heard is not heard again'
   await usual.jobs.start()
   const undisturbed = await usual.ended(await usual.submit({ seconds: 40 }))
   assert.deepEqual(timeless(job), timeless(undisturbed))
+})
+
+test('an attempt with another model recognizes everything itself', async (t) => {
+  const recognized: string[] = []
+  let crashes = 1
+  async function onBatch([segment]: readonly Segment[]): Promise<void> {
+    const number = segment!.start / 80_000
+    if (number === 1 && crashes-- > 0) throw new AppError('engine_failed', 'the worker crashed')
+    recognized.push(`${speech.route(request).finals.model} ${number}`)
+  }
+  const request = { model: 'stt-1', languages: [], codeSwitching: false, vocabulary: [] }
+  const before = createFakeSpeechEngine('before', { onBatch, model: 'before' })
+  const after = createFakeSpeechEngine('after', { onBatch, model: 'after' })
+  // The model is replaced when the first attempt has failed.
+  const speech: SpeechEngine = {
+    ...before,
+    workers: 0,
+    route: (request) => (crashes > 0 ? before : after).route(request),
+    runBatch: (batch, options) => {
+      return (batch.model === 'before' ? before : after).runBatch(batch, options)
+    },
+  }
+  const service = await openService(t, { speech })
+  await service.jobs.start()
+  const job = await service.ended(await service.submit({ seconds: 15 }))
+  assert.deepEqual(recognized, ['before 0', 'before 2', 'after 0', 'after 2', 'after 1'])
+  assert.equal(timeless(job).transcription.full_transcript, 'after after after')
 })
 
 test('a recording that cannot be decoded is tried once, says why, and the server goes on', async (t) => {

@@ -1,5 +1,6 @@
-import { chooseLanguage, listedLanguages } from '../asr/languages.ts'
-import type { Segment, SpeechEngine } from '../asr/speech-engine.ts'
+import { inParallel } from '../asr/in-parallel.ts'
+import { readRecognitionRequest } from '../asr/recognition-request.ts'
+import type { Batch, SpeechEngine } from '../asr/speech-engine.ts'
 import type { DecodedChannel, decodeMedia, probeMedia } from '../audio/media.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
 import type { Config } from '../config.ts'
@@ -20,7 +21,6 @@ import type { AttemptMetrics } from './attempt-metrics.ts'
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts'
 import { type Diarized, diarizeRecording } from './diarize-recording.ts'
 import { provideRecording } from './fetch-recording.ts'
-import { inParallel } from './in-parallel.ts'
 import type { AcquireSlot } from './job-slots.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
@@ -70,7 +70,7 @@ export async function transcribe(
 ): Promise<Transcribed> {
   const startedAt = performance.now()
   const progress = createProgress(onProgress)
-  const language = chooseLanguage(listedLanguages(job.params), tools.speech.languages)
+  const route = tools.speech.route(readRecognitionRequest(job.params))
 
   progress.enter('fetch')
   await meter.stage('fetch', () => provideRecording(tools, job, { signal }))
@@ -87,16 +87,11 @@ export async function transcribe(
   const channels = decoded.channels.filter(({ sameAs }) => sameAs === null)
 
   progress.enter('detect speech')
-  const segments = await meter.stage('detect speech', () => {
-    return findSpeech(tools.speech, channels, step)
+  const batches = await meter.stage('detect speech', () => {
+    const options = { signal, onProgress: progress.advance, keepSpeech: stages.keepSpeech }
+    return tools.speech.planRecognition(channels, route.finals, options)
   })
-  const batches = channels.flatMap((pcm, i) =>
-    tools.speech.planBatches(segments[i]!).map((batch) => ({ pcm, batch })),
-  )
-
-  const recognized = await meter.stage('recognize', () => {
-    return recognize(tools.speech, batches, { ...step, language })
-  })
+  const recognized = await meter.stage('recognize', () => recognize(tools.speech, batches, step))
   const diarized = await diarizeChannels(tools, job, { ...step, recognized, channels, meter })
   const workMs = performance.now() - enteredAt
   meter.recognized({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
@@ -106,6 +101,7 @@ export async function transcribe(
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
     form: tools.config.addOnResults,
+    warnings: warningsOf(route.warnings, recognized),
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
   }
@@ -178,29 +174,6 @@ function decodedBytes(file: StoredFile | undefined, { maxAudio }: Config['media'
   return Math.ceil(seconds * SAMPLE_RATE) * bytesPerSample('s16') * (file.channels ?? 1)
 }
 
-function findSpeech(
-  speech: SpeechEngine,
-  channels: readonly DecodedChannel[],
-  { stages, progress, signal }: Step,
-): Promise<Segment[][]> {
-  const done = new Map<number, number>()
-  return inParallel(
-    channels,
-    ({ channel, path, samples }, signal) => {
-      const onProgress = (fraction: number) => {
-        done.set(channel, fraction)
-        progress.advance(sum([...done.values()]) / channels.length)
-      }
-      return stages.findSpeech(channel, () =>
-        speech.findSpeech({ path, samples }, { signal, onProgress }),
-      )
-    },
-    { limit: speech.workers + 1, signal },
-  )
-}
-
-type Batch = { pcm: DecodedChannel; batch: Segment[] }
-
 /**
  * Recognizes all batches, one more at a time than there are workers, so that no worker ever waits
  * for the next batch. The results are in the order of the batches, whichever was recognized first.
@@ -208,32 +181,36 @@ type Batch = { pcm: DecodedChannel; batch: Segment[] }
 async function recognize(
   speech: SpeechEngine,
   batches: readonly Batch[],
-  { stages, progress, signal, language }: Step & { language: string | undefined },
-) {
+  { stages, progress, signal }: Step,
+): Promise<RecognizedBatch[]> {
   const total = sum(batches.map(length))
-  const left = batches.filter(({ pcm, batch }) => !stages.findRecognized(pcm.channel, batch))
+  const left = batches.filter((batch) => !stages.findRecognized(batch))
   let done = total - sum(left.map(length))
   const fraction = () => (total > 0 ? done / total : 1)
   progress.enter('recognize', fraction())
   await inParallel(
     left,
-    async ({ pcm, batch }, signal) => {
-      const options = language === undefined ? { signal } : { signal, language }
-      const words = await speech.recognize(pcm, batch, options)
-      await stages.saveRecognized(pcm.channel, words)
-      done += length({ pcm, batch })
+    async (batch, signal) => {
+      await stages.saveRecognized(batch, await speech.runBatch(batch, { signal }))
+      done += length(batch)
       progress.advance(fraction())
     },
     { limit: speech.workers + 1, signal },
   )
-  return batches.map(({ pcm, batch }) => {
-    return { channel: pcm.channel, segments: stages.findRecognized(pcm.channel, batch)! }
+  return batches.map((batch) => {
+    return { channel: batch.channel, segments: stages.findRecognized(batch)! }
   })
 }
 
+/** Returns the options that recognition could not honor, each once. */
+function warningsOf(known: readonly string[], batches: readonly RecognizedBatch[]): string[] {
+  const found = batches.flatMap(({ segments }) => segments.flatMap(({ warnings }) => warnings))
+  return [...new Set([...known, ...found])]
+}
+
 /** Returns the number of samples of speech in a batch. */
-function length({ batch }: Batch): number {
-  return sum(batch.map(({ start, end }) => end - start))
+function length({ segments }: Batch): number {
+  return sum(segments.map(({ start, end }) => end - start))
 }
 
 function sum(numbers: readonly number[]): number {

@@ -71,20 +71,20 @@ test('a job that waited too long ends with 503, those in hand go on', async (t) 
 
 test('an attempt that takes too long ends with 504, and frees its slot', async (t) => {
   const stuck = createFakeSpeechEngine('hello')
-  const speech = { ...stuck, findSpeech: createStuckOnce(stuck.findSpeech) }
+  const speech = { ...stuck, planRecognition: createStuckOnce(stuck.planRecognition) }
   const service = await openService(t, { speech, env: { STENO_JOB_TIMEOUT_S: '3' } })
   await service.jobs.start()
   assert.equal((await service.ended(await service.submit({ seconds: 1 }))).errorCode, 504)
   assert.equal((await service.ended(await service.submit({ seconds: 1 }))).status, 'done')
 })
 
-type FindSpeech = ReturnType<typeof createFakeSpeechEngine>['findSpeech']
+type Plan = ReturnType<typeof createFakeSpeechEngine>['planRecognition']
 
-/** Creates a `findSpeech` whose first call ends only when it is aborted. */
-function createStuckOnce(findSpeech: FindSpeech): FindSpeech {
+/** Creates a `planRecognition` whose first call ends only when it is aborted. */
+function createStuckOnce(plan: Plan): Plan {
   let calls = 0
-  return (pcm, options) => {
-    if (calls++ > 0) return findSpeech(pcm, options)
+  return (channels, settings, options) => {
+    if (calls++ > 0) return plan(channels, settings, options)
     return new Promise((_, reject) => {
       options.signal.addEventListener('abort', () => reject(options.signal.reason))
     })

@@ -3,40 +3,79 @@ import { appendFile, readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { makeFolder } from '../../test/support/test-storage.ts'
-import type { RecognizedSegment } from '../asr/speech-engine.ts'
+import type { Batch, RecognizedSegment } from '../asr/speech-engine.ts'
 import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 function recognized(start: number): RecognizedSegment {
   const words = [{ text: 'ü', start, end: start + 1, confidence: 1 }]
-  return { segment: { start, end: start + 5 }, words, language: 'en', uncovered: 0, warnings: [] }
+  return {
+    segment: { start, end: start + 5 },
+    words,
+    model: 'm',
+    language: 'en',
+    uncovered: 0,
+    warnings: [],
+  }
+}
+
+/** A batch of the segments that `recognized` returns. */
+function batchOf(starts: readonly number[], changed: Partial<Batch> = {}): Batch {
+  const segments = starts.map((start) => recognized(start).segment)
+  const settings = { model: 'm', language: 'en', vocabulary: [] }
+  return { channel: 0, path: 'pcm', segments, ...settings, ...changed }
 }
 
 test('a batch is known again by its channel and segments', async (t) => {
   const path = join(await makeFolder(t), 'heard.jsonl')
   const first = await openRecognitionCheckpoint(path)
   await Promise.all([
-    first.append(0, [recognized(0), recognized(5)]),
-    first.append(1, [recognized(0)]),
-    first.append(0, []),
+    first.append(batchOf([0, 5]), [recognized(0), recognized(5)]),
+    first.append(batchOf([0], { channel: 1 }), [recognized(0)]),
+    first.append(batchOf([]), []),
   ])
   await first.close()
 
   const log = await openRecognitionCheckpoint(path)
   t.after(() => log.close())
-  const segments = [recognized(0).segment, recognized(5).segment]
-  assert.deepEqual(log.find(0, segments), [recognized(0), recognized(5)])
-  assert.deepEqual(log.find(1, [recognized(0).segment]), [recognized(0)])
-  assert.equal(log.find(0, [recognized(0).segment]), undefined, 'another plan of batches')
-  assert.equal(log.find(1, segments), undefined)
+  assert.deepEqual(log.find(batchOf([0, 5])), [recognized(0), recognized(5)])
+  assert.deepEqual(log.find(batchOf([0, 5], { path: 'moved' })), [recognized(0), recognized(5)])
+  assert.deepEqual(log.find(batchOf([0], { channel: 1 })), [recognized(0)])
+  assert.equal(log.find(batchOf([0])), undefined, 'another plan of batches')
+  assert.equal(log.find(batchOf([0, 5], { channel: 1 })), undefined)
+})
+
+test('what another model, language or vocabulary gave is not used', async (t) => {
+  const path = join(await makeFolder(t), 'heard.jsonl')
+  const log = await openRecognitionCheckpoint(path)
+  t.after(() => log.close())
+  await log.append(batchOf([0]), [recognized(0)])
+  assert.ok(log.find(batchOf([0])))
+  const others = [
+    { model: 'other' },
+    { language: 'fr' },
+    { language: undefined },
+    { vocabulary: ['Steno'] },
+  ]
+  for (const other of others) assert.equal(log.find(batchOf([0], other)), undefined)
+})
+
+test('a file of an older version is opened, its batches are recognized again', async (t) => {
+  const path = join(await makeFolder(t), 'heard.jsonl')
+  await appendFile(path, `${JSON.stringify({ channel: 0, batch: [recognized(0)] })}\nnull\n`)
+  const log = await openRecognitionCheckpoint(path)
+  t.after(() => log.close())
+  assert.equal(log.find(batchOf([0])), undefined)
+  await log.append(batchOf([0]), [recognized(0)])
+  assert.deepEqual(log.find(batchOf([0])), [recognized(0)])
 })
 
 test('a torn last line is dropped wherever it was torn, and the next one is whole', async (t) => {
   const folder = await makeFolder(t)
   const path = join(folder, 'whole.jsonl')
   const whole = await openRecognitionCheckpoint(path)
-  await whole.append(0, [recognized(0)])
+  await whole.append(batchOf([0]), [recognized(0)])
   const { length: kept } = await readFile(path)
-  await whole.append(0, [recognized(5)])
+  await whole.append(batchOf([5]), [recognized(5)])
   await whole.close()
   const bytes = await readFile(path)
 
@@ -45,12 +84,12 @@ test('a torn last line is dropped wherever it was torn, and the next one is whol
     await appendFile(torn, bytes)
     await truncate(torn, length)
     const log = await openRecognitionCheckpoint(torn)
-    assert.equal(log.find(0, [recognized(5).segment]), undefined)
-    await log.append(0, [recognized(9)])
+    assert.equal(log.find(batchOf([5])), undefined)
+    await log.append(batchOf([9]), [recognized(9)])
     await log.close()
     const again = await openRecognitionCheckpoint(torn)
-    assert.deepEqual(again.find(0, [recognized(0).segment]), [recognized(0)])
-    assert.deepEqual(again.find(0, [recognized(9).segment]), [recognized(9)])
+    assert.deepEqual(again.find(batchOf([0])), [recognized(0)])
+    assert.deepEqual(again.find(batchOf([9])), [recognized(9)])
     await again.close()
   }
 })
@@ -58,14 +97,14 @@ test('a torn last line is dropped wherever it was torn, and the next one is whol
 test('a line that cannot be read is heard again, those after it are not', async (t) => {
   const path = join(await makeFolder(t), 'heard.jsonl')
   const first = await openRecognitionCheckpoint(path)
-  await first.append(0, [recognized(0)])
+  await first.append(batchOf([0]), [recognized(0)])
   await appendFile(path, '\0\0\0\n')
-  await first.append(0, [recognized(5)])
+  await first.append(batchOf([5]), [recognized(5)])
   await first.close()
   const log = await openRecognitionCheckpoint(path)
   t.after(() => log.close())
-  assert.ok(log.find(0, [recognized(0).segment]))
-  assert.ok(log.find(0, [recognized(5).segment]))
+  assert.ok(log.find(batchOf([0])))
+  assert.ok(log.find(batchOf([5])))
 })
 
 test('long batches that end at the same time do not mix', async (t) => {
@@ -75,9 +114,9 @@ test('long batches that end at the same time do not mix', async (t) => {
     warnings: ['x'.repeat(2_000_000)],
   }))
   const first = await openRecognitionCheckpoint(path)
-  await Promise.all(long.map((batch) => first.append(0, [batch])))
+  await Promise.all(long.map((batch) => first.append(batchOf([batch.segment.start]), [batch])))
   await first.close()
   const log = await openRecognitionCheckpoint(path)
   t.after(() => log.close())
-  for (const batch of long) assert.deepEqual(log.find(0, [batch.segment]), [batch])
+  for (const batch of long) assert.deepEqual(log.find(batchOf([batch.segment.start])), [batch])
 })

@@ -1,15 +1,16 @@
+import { createHash } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
-import type { RecognizedSegment, Segment } from '../asr/speech-engine.ts'
+import type { Batch, RecognizedSegment } from '../asr/speech-engine.ts'
 
 /** The segments recognized so far in the batches of one job, including by an earlier attempt. */
 export type RecognitionCheckpoint = {
-  find(channel: number, batch: readonly Segment[]): RecognizedSegment[] | undefined
-  /** Resolves once the batch is on disk. */
-  append(channel: number, batch: RecognizedSegment[]): Promise<void>
+  find(batch: Batch): RecognizedSegment[] | undefined
+  /** Resolves once the result of the batch is on disk. */
+  append(batch: Batch, recognized: RecognizedSegment[]): Promise<void>
   close(): Promise<void>
 }
 
-type Line = { channel: number; batch: RecognizedSegment[] }
+type Line = { key: string; recognized: RecognizedSegment[] }
 
 /**
  * Opens a file of one JSON line per batch. Truncates a last line that a crash left incomplete, so
@@ -18,10 +19,10 @@ type Line = { channel: number; batch: RecognizedSegment[] }
 export async function openRecognitionCheckpoint(path: string): Promise<RecognitionCheckpoint> {
   const text = await readFile(path, 'utf8').catch(() => '')
   const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-  const recognized = new Map<string, RecognizedSegment[]>()
+  const known = new Map<string, RecognizedSegment[]>()
   for (const line of whole.split('\n')) {
-    const known = parseLine(line)
-    if (known) recognized.set(keyOf(known.channel, known.batch), known.batch)
+    const { key, recognized } = parseLine(line)
+    if (key && recognized) known.set(key, recognized)
   }
   const file = await open(path, 'a')
   await file.truncate(Buffer.byteLength(whole))
@@ -30,14 +31,14 @@ export async function openRecognitionCheckpoint(path: string): Promise<Recogniti
   async function add(line: Line): Promise<void> {
     await file.appendFile(`${JSON.stringify(line)}\n`)
     await file.datasync()
-    recognized.set(keyOf(line.channel, line.batch), line.batch)
+    known.set(line.key, line.recognized)
   }
 
   return {
-    find: (channel, batch) => recognized.get(keyOf(channel, batch)),
-    append(channel, batch) {
+    find: (batch) => known.get(keyOf(batch)),
+    append(batch, recognized) {
       // One line after another: batches may end at the same time, and their bytes must not mix.
-      const added = last.then(() => add({ channel, batch }))
+      const added = last.then(() => add({ key: keyOf(batch), recognized }))
       last = added.catch(() => {})
       return added
     },
@@ -49,22 +50,24 @@ export async function openRecognitionCheckpoint(path: string): Promise<Recogniti
 }
 
 /**
- * Returns undefined for a line that a full disk or a power loss left incomplete: its batch is
- * recognized again.
+ * Returns an empty object for a line that a full disk or a power loss left incomplete: its batch is
+ * recognized again. So is a batch of an older version, whose lines have no key: they do not say
+ * which model wrote them.
  */
-function parseLine(line: string): Line | undefined {
+function parseLine(line: string): Partial<Line> {
   try {
-    return JSON.parse(line) as Line
+    return (JSON.parse(line) as Partial<Line> | null) ?? {}
   } catch {
-    return undefined
+    return {}
   }
 }
 
 /**
- * Identifies a batch by its segments, so that a plan made by another version never takes the wrong
- * words.
+ * Identifies a batch by its segments and by how they are recognized, so that words of another plan,
+ * model, language or vocabulary are never used.
  */
-function keyOf(channel: number, batch: readonly (Segment | RecognizedSegment)[]): string {
-  const spans = batch.map((part) => ('segment' in part ? part.segment : part))
-  return [channel, ...spans.map(({ start, end }) => `${start}-${end}`)].join(' ')
+function keyOf({ channel, segments, model, language, vocabulary }: Batch): string {
+  const spans = segments.map(({ start, end }) => [start, end])
+  const identity = JSON.stringify([channel, spans, model, language, vocabulary])
+  return createHash('sha256').update(identity).digest('base64url')
 }

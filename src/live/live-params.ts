@@ -1,3 +1,4 @@
+import { type RecognitionRequest, readRecognitionRequest } from '../asr/recognition-request.ts'
 import type { LiveConfig } from '../config.ts'
 import type { TextSession } from '../text/live/live-text.ts'
 import type { DiarizationParams } from './diarization-params.ts'
@@ -30,8 +31,17 @@ export function endpointingOf(params: LiveParams, { vadHangover }: LiveConfig): 
   }
 }
 
-/** Returns the text options of a session, and its most likely language. */
-export function textOf(params: LiveParams): Omit<TextSession, 'id' | 'account'> {
-  const [language = 'en'] = params.language_config.languages
+/** Returns what a session asks of recognition. */
+export function requestOf(params: LiveParams): RecognitionRequest {
+  const { realtime_processing, language_config } = params
+  return readRecognitionRequest({ ...realtime_processing, language_config })
+}
+
+/** Returns the text options of a session, and its most likely language out of those installed. */
+export function textOf(
+  params: LiveParams,
+  installed: readonly string[],
+): Omit<TextSession, 'id' | 'account'> {
+  const [language = installed[0]!] = params.language_config.languages
   return { params: textParams(params), language }
 }

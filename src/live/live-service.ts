@@ -353,7 +353,8 @@ export class LiveService {
   /** Awaits the first client of a session. */
   #expect(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {
     this.#awaited.add(session)
-    this.#options.liveText.prepare(textOf(session.params as LiveParams))
+    const { liveText, speech } = this.#options
+    liveText.prepare(textOf(session.params as LiveParams, speech.languages))
   }
 
   /** Ends a session to which no client has connected. */

@@ -11,7 +11,7 @@ import { roundTo } from '../transcript/rounding.ts'
 import { wantsSpeakers } from './diarization-params.ts'
 import { formatOf, secondsOf } from './input/audio-format.ts'
 import { AudioInput } from './input/audio-input.ts'
-import { endpointingOf, type LiveParams } from './live-params.ts'
+import { endpointingOf, type LiveParams, requestOf } from './live-params.ts'
 import type { Outcome } from './messages/final-messages.ts'
 import { MessageEmitter } from './messages/message-emitter.ts'
 import { MessageOutbox } from './messages/message-outbox.ts'
@@ -40,8 +40,8 @@ export type SessionOptions = {
   /** The files to which the samples of each channel are written. */
   channelPaths: readonly string[]
   models: LiveRecognizer
-  /** Diarizes the session when all audio is recognized. */
-  speech: Pick<SpeechEngine, 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'>
+  /** Chooses the recognizers, and diarizes the session when all audio is recognized. */
+  speech: Pick<SpeechEngine, 'languages' | 'route' | 'diarize'>
   /** Counts what its clients have not read. */
   unread?: UnreadShare | undefined
   /** Returns whether its account exceeds its share of an overloaded machine. */
@@ -50,8 +50,6 @@ export type SessionOptions = {
   text: SessionText
   /** The form of add-on results in its result. */
   form: ResultForm
-  /** Languages that some model supports. */
-  languages: readonly string[]
   config: LiveConfig
   /** What an earlier process logged about it; absent for a new session. */
   earlier?: RecoveredSession | undefined
@@ -158,6 +156,7 @@ export function createParts(
   const recognition = new RecognitionLoop(
     {
       models: options.models,
+      route: options.speech.route(requestOf(params)),
       audio: {
         path: files.audioPath,
         start: files.audioStart,
@@ -167,7 +166,7 @@ export function createParts(
       },
       endpointing: endpointingOf(params, config),
       language: createSessionLanguage(params.language_config, {
-        installed: options.languages,
+        installed: options.speech.languages,
         decided: earlier?.snapshot?.language ?? null,
       }),
       change: text.change,
@@ -176,6 +175,7 @@ export function createParts(
         : undefined,
       partialIntervalMs: config.partialIntervalMs,
       tell: (event) => emitter.recognized(event),
+      warn,
       isOverShare: options.isOverShare,
       wantsPartials: () => outbox.isWanted(somePartial),
       onRecognized: onProgress,

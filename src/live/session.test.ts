@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine, type FakeOptions } from '../asr/engines/fake.ts'
+import type { LiveRecognizer } from '../asr/live-recognizer.ts'
+import type { RecognitionSettings } from '../asr/recognizer.ts'
 import { readConfig } from '../config.ts'
 import { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
@@ -66,7 +68,6 @@ async function open(t: TestContext, { engine, env = {}, ...changed }: Options = 
     speech,
     text: plainText,
     form: 'string',
-    languages: ['en'],
     config: readConfig(env).live,
     finish: async (outcome) => void outcomes.push(outcome),
     fail: async () => void sent.push('failed'),
@@ -340,4 +341,54 @@ test('a session whose log is full ends as after a stop, and says so', async (t) 
   assert.match(error.data.message, /STENO_LIVE_MAX_LOG_BYTES/)
   const result = JSON.parse((await Array.fromAsync(outcomes[0]!.result())).join(''))
   assert.match(result.metadata.warnings.join(), /STENO_LIVE_MAX_LOG_BYTES/)
+})
+
+test('the model, the language and the vocabulary reach every call, warnings the result', async (t) => {
+  const engine = {
+    model: 'other',
+    languages: ['fr', 'de'],
+    capabilities: { vocabulary: true },
+    warnings: ['of the model'],
+  }
+  const speech = createFakeSpeechEngine('oui', engine)
+  const calls = new Set<string>()
+  const { recognizeFinal, recognizePartial } = speech.live!
+  const note = (kind: string, { model, language, vocabulary }: RecognitionSettings) => {
+    calls.add(`${kind} ${model} ${language} ${vocabulary}`)
+  }
+  const models: LiveRecognizer = {
+    ...speech.live!,
+    recognizeFinal(utterance, options) {
+      note('final', options)
+      return recognizeFinal(utterance, options)
+    },
+    recognizePartial(utterance, options) {
+      note('partial', options)
+      return recognizePartial(utterance, options)
+    },
+  }
+  const realtime_processing = {
+    ...params.realtime_processing,
+    custom_vocabulary: true,
+    custom_vocabulary_config: { vocabulary: ['Steno', { value: 'Ada' }] },
+  }
+  const requested = {
+    ...params,
+    realtime_processing,
+    messages_config: { ...flags, receive_partial_transcripts: true },
+    language_config: { languages: ['en', 'fr'], code_switching: false },
+  }
+  const { session, ended, outcomes } = await open(t, { speech, models, params: requested })
+  const connection = await connect(session)
+  connection.receive(utterance, true)
+  connection.receive(utterance, true)
+  connection.receive(stop, false)
+  await ended
+  assert.deepEqual([...calls].sort(), ['final other fr Steno,Ada', 'partial other fr Steno,Ada'])
+  const { metadata, transcription } = JSON.parse(
+    (await Array.fromAsync(outcomes[0]!.result())).join(''),
+  )
+  assert.deepEqual(transcription.languages, ['fr'])
+  const left = 'language_config: other does not know en, left out'
+  assert.deepEqual(metadata.warnings, [left, 'of the model'])
 })

@@ -138,8 +138,7 @@ test('a job whose words are in a language without redaction fails, and shows non
   const { log, lines } = captureLog()
   const speech: typeof engine = {
     ...engine,
-    recognize: (pcm, batch, options) =>
-      engine.recognize(pcm, batch, { ...options, language: 'fr' }),
+    runBatch: (batch, options) => engine.runBatch({ ...batch, language: 'fr' }, options),
   }
   const server = await startServer({ speech, log })
   t.after(() => server.close())

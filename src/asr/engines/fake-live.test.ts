@@ -31,12 +31,13 @@ test('the stand-in hears its words where a growing file has sound, partly while 
   assert.equal(Math.round(speech.levels[0]![5]!), -20)
 
   const utterance = { path: pcm, segment: { start: 0, end: 16_384 } }
-  const partial = await live!.recognizePartial(utterance, { signal })
+  const settings = { model: 'fake', language: undefined, vocabulary: [], signal }
+  const partial = await live!.recognizePartial(utterance, settings)
   assert.deepEqual(
     partial.words.map(({ text }) => text),
     ['good', 'morning'],
   )
-  const final = await live!.recognizeFinal(utterance, { signal })
+  const final = await live!.recognizeFinal(utterance, settings)
   assert.deepEqual(
     final.words.map(({ text, start }) => [text, Math.round(start * 100) / 100]),
     [

@@ -27,6 +27,10 @@ export type FakeLiveOptions = {
     signal: AbortSignal,
   ) => Promise<void> | void
   capacity?: number
+  /** Where a call names no language, the first of these is reported. */
+  languages?: readonly string[]
+  /** Warnings of each final. */
+  warnings?: readonly string[]
 }
 
 /** Audio louder than this (root mean square, 1 = full scale) is speech. */
@@ -35,14 +39,14 @@ const SPEECH = 0.01
 const PARTIAL_WORD = 0.3
 
 /**
- * Live recognition for tests: treats all audio that is not silent as speech, and recognizes `words`
- * in it.
+ * Live recognition for tests: treats all audio that is not silent as speech, and recognizes
+ * `spokenWords` in it.
  */
 export function createFakeLiveRecognizer(
-  words: readonly string[],
+  spokenWords: readonly string[],
   options: FakeLiveOptions,
 ): LiveRecognizer {
-  const { onLive, fingerprint = false } = options
+  const { onLive, fingerprint = false, languages: [usual] = ['en'], warnings = [] } = options
   return {
     capacity: options.capacity,
     async listen(audio, { from, frames, isEnd }, { signal }) {
@@ -63,28 +67,27 @@ export function createFakeLiveRecognizer(
         levels: recognized.map((frames) => frames.map(decibels)),
       }
     },
-    async recognizeFinal(utterance, { signal, language = 'en', wantsSpeaker = false }) {
+    async recognizeFinal(utterance, { signal, model, language = usual!, wantsSpeaker = false }) {
       await onLive?.('final', signal)
       signal.throwIfAborted()
       const recognized = readUtterance(utterance)
-      const texts = fingerprint ? [recognized.hash] : words
+      const texts = fingerprint ? [recognized.hash] : spokenWords
       const step = (recognized.end - recognized.start) / texts.length
-      const final = { words: recognized.hasSpeech ? spread(texts, recognized, step) : [], language }
+      const words = recognized.hasSpeech ? spread(texts, recognized, step) : []
       const speaker =
         wantsSpeaker && recognized.hasSpeech && (await embedUtterance(recognized, options, signal))
-      return { ...final, warnings: [], ...speaker }
+      return { words, model, language, warnings: [...warnings], ...speaker }
     },
-    async recognizePartial(utterance, { signal, language = 'en' }) {
+    async recognizePartial(utterance, { signal, model, language = usual! }) {
       await onLive?.('partial', signal)
       signal.throwIfAborted()
       const recognized = readUtterance(utterance)
       const count = Math.floor((recognized.end - recognized.start) / PARTIAL_WORD)
-      const texts = fingerprint ? [recognized.hash] : words.slice(0, count)
+      const texts = fingerprint ? [recognized.hash] : spokenWords.slice(0, count)
       const step = fingerprint ? recognized.end - recognized.start : PARTIAL_WORD
       return {
         words: recognized.hasSpeech ? spread(texts, recognized, step) : [],
-        language,
-        draft: [],
+        ...{ model, language, draft: [] },
       }
     },
   }

@@ -1,4 +1,8 @@
-import type { RecognizedSegment, Segment, SpeechEngine } from '../speech-engine.ts'
+import type { Word } from '../../transcript/transcript.ts'
+import type { RecognizerCapabilities } from '../recognizer.ts'
+import { languagesOf, routeRecognition } from '../routing.ts'
+import { diarizeChannels, type SpeakerWork } from '../speakers/diarize-channels.ts'
+import type { Batch, Segment, SpeechEngine } from '../speech-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { createFakeLiveRecognizer, type FakeLiveOptions } from './fake-live.ts'
 
@@ -13,7 +17,12 @@ export type FakeOptions = FakeLiveOptions & {
    * embeddings.
    */
   onEmbeddings?: (to: string) => Promise<void> | void
+  /** The id of its recognizer, and what that can do. */
+  model?: string
+  capabilities?: Partial<RecognizerCapabilities>
   languages?: readonly string[]
+  /** Warnings of each result. */
+  warnings?: readonly string[]
 }
 
 /**
@@ -23,54 +32,73 @@ export type FakeOptions = FakeLiveOptions & {
  */
 export function createFakeSpeechEngine(text: string, options: FakeOptions = {}): SpeechEngine {
   const words = text.split(' ').filter((word) => word !== '')
-  const segmentSamples = 5 * SAMPLE_RATE
-  return {
-    languages: options.languages ?? ['en'],
+  const { model: id = 'fake', languages = ['en'] } = options
+  const usual = { languages, wordTimes: true, maxSeconds: 30, vocabulary: false }
+  const recognizer = { id, capabilities: { ...usual, ...options.capabilities } }
+  const available = { finals: [recognizer], partials: [recognizer] }
+  const speakers: SpeakerWork = {
     workers: 2,
-    live: createFakeLiveRecognizer(words, options),
-    async findSpeech({ samples }, { signal, onProgress }) {
-      signal.throwIfAborted()
-      onProgress?.(1)
-      const count = Math.ceil(samples / segmentSamples)
-      return Array.from({ length: count }, (_, i) => {
-        return { start: i * segmentSamples, end: Math.min(samples, (i + 1) * segmentSamples) }
-      })
-    },
-    // Like the real engine, not in order of time.
-    planBatches: (segments) =>
-      [0, 1].flatMap((odd) => segments.filter((_, i) => i % 2 === odd).map((s) => [s])),
-    async recognize(_pcm, batch, { signal, language = 'en' }) {
-      await options.onBatch?.(batch, signal)
-      signal.throwIfAborted()
-      return batch.map((segment) => recognizeSegment(segment, words, language))
-    },
-    speakerModel: 'fake',
-    planEmbeddings: (words) => (words.length > 0 ? [[{ start: 0, end: SAMPLE_RATE }]] : []),
-    async embedSpeakers(_pcm, _regions, { signal, to }) {
+    model: 'fake',
+    plan: (words) => (words.length > 0 ? [[{ start: 0, end: SAMPLE_RATE }]] : []),
+    async embed({ to }, signal) {
       await options.onEmbeddings?.(to)
       signal.throwIfAborted()
     },
     // Speakers take turns, one utterance each, in order.
     async findSpeakers({ transcript, counts }) {
-      const speakers = counts.exact || 2
+      const number = counts.exact || 2
       return transcript.utterances.map((utterance, i) => {
-        return { ...utterance, speaker: i % speakers, speakerConfidence: 0.8 }
+        return { ...utterance, speaker: i % number, speakerConfidence: 0.8 }
       })
     },
+  }
+  return {
+    languages: languagesOf(available),
+    route: (request) => routeRecognition(request, available),
+    workers: 2,
+    live: createFakeLiveRecognizer(words, options),
+    async planRecognition(channels, settings, { signal, keepSpeech = (_, find) => find() }) {
+      signal.throwIfAborted()
+      const batches: Batch[] = []
+      for (const { channel, path, samples } of channels) {
+        const segments = await keepSpeech({ channel, maxSeconds: 5 }, async () =>
+          cutEvenly(samples),
+        )
+        // Like the real engine, not in order of time.
+        for (const odd of [0, 1]) {
+          const half = segments.filter((_, i) => i % 2 === odd)
+          batches.push(...half.map((one) => ({ channel, path, segments: [one], ...settings })))
+        }
+      }
+      return batches
+    },
+    async runBatch({ segments, model, language = languages[0]! }, { signal }) {
+      await options.onBatch?.(segments, signal)
+      signal.throwIfAborted()
+      const warnings = [...(options.warnings ?? [])]
+      return segments.map((segment) => {
+        const recognized = recognizeSegment(segment, words)
+        return { segment, words: recognized, model, language, uncovered: 0, warnings }
+      })
+    },
+    diarize: (task, diarizing) => diarizeChannels(speakers, task, diarizing),
     async checkReady() {},
     async close() {},
   }
 }
 
-function recognizeSegment(
-  segment: Segment,
-  texts: readonly string[],
-  language: string,
-): RecognizedSegment {
+/** Each five seconds are a segment. */
+function cutEvenly(samples: number): Segment[] {
+  const length = 5 * SAMPLE_RATE
+  return Array.from({ length: Math.ceil(samples / length) }, (_, i) => {
+    return { start: i * length, end: Math.min(samples, (i + 1) * length) }
+  })
+}
+
+function recognizeSegment(segment: Segment, texts: readonly string[]): Word[] {
   const start = segment.start / SAMPLE_RATE
   const step = (segment.end - segment.start) / SAMPLE_RATE / texts.length
-  const words = texts.map((text, i) => {
+  return texts.map((text, i) => {
     return { text, start: start + i * step, end: start + (i + 0.8) * step, confidence: 0.9 }
   })
-  return { segment, words, language, uncovered: 0, warnings: [] }
 }

@@ -4,6 +4,11 @@ import { alignTokens } from '../moonshine/alignment.ts'
 import { wordConfidence } from '../moonshine/confidence.ts'
 import type { Decoding, MoonshineDecoder, MoonshineShape } from '../moonshine/decoder.ts'
 import { loadMoonshine } from '../moonshine/decoder.ts'
+import {
+  describeMoonshine,
+  type MoonshineSize,
+  moonshineProfile,
+} from '../moonshine/description.ts'
 import { alignToEnergy, loudness } from '../moonshine/word-boundaries.ts'
 import { wordsOf } from '../moonshine/words.ts'
 import type { OpenRecognition, Recognition, Recognizer, RecognizerCosts } from '../recognizer.ts'
@@ -24,21 +29,18 @@ const MIN_SAMPLES = SAMPLE_RATE / 2
 export const moonshineShapes = {
   base: { layers: 8, heads: 8, headSize: 52, hidden: 416, alignmentHeads: 6 },
   tiny: { layers: 6, heads: 8, headSize: 36, hidden: 288, alignmentHeads: 6 },
-} as const satisfies Record<string, MoonshineShape>
+} as const satisfies Record<MoonshineSize, MoonshineShape>
 
 /**
  * Loads a Moonshine model (English, MIT, https://arxiv.org/abs/2410.15608) from its installed
  * folder.
  */
-export async function createMoonshine(
-  folder: string,
-  size: keyof typeof moonshineShapes,
-): Promise<Recognizer> {
+export async function createMoonshine(folder: string, size: MoonshineSize): Promise<Recognizer> {
   const shape = moonshineShapes[size]
   const model = await loadMoonshine(folder, shape)
   return {
-    id: `moonshine-${size}`,
-    capabilities: { languages: ['en'], wordTimes: true, maxSeconds: 30 },
+    ...describeMoonshine(size),
+    profile: moonshineProfile,
     async recognize(segments, { forceNonEmpty = false, signal }) {
       const encoded: Float32Array[] = []
       for (const audio of segments) {

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { moonshineProfile } from '../moonshine/description.ts'
 import type { Recognizer } from '../recognizer.ts'
 import { recognizePartial, settledWords } from './recognize-utterance.ts'
 
@@ -18,7 +19,7 @@ function settled(
     return { text: `w${i}`, start: i * 0.4, end: (i + 1) * 0.4, confidence }
   })
   const recognized = { words, agreed, language: 'en', logProbability: -0.1, tokens: [] }
-  return settledWords(recognized, seconds).map((word) => word.text)
+  return settledWords(recognized, seconds, moonshineProfile).map((word) => word.text)
 }
 
 test('a partial shows words that lie behind the end of the sound', () => {
@@ -43,7 +44,8 @@ async function partialOf(t: TestContext, { isFirst }: { isFirst: boolean }) {
   await writeFile(path, Buffer.alloc(32_000))
   const word = { text: 'Hello', start: 0.1, end: 0.3, confidence: 0.2 }
   const later = { ...word, text: 'hello', start: 0.3, end: 0.5 }
-  const recognizer: Pick<Recognizer, 'recognizeOpen'> = {
+  const recognizer: Pick<Recognizer, 'recognizeOpen' | 'profile'> = {
+    profile: moonshineProfile,
     async recognizeOpen(_audio, { forceNonEmpty }) {
       const words = forceNonEmpty ? [word, later] : []
       return { words, agreed: 0, language: 'en', logProbability: -0.5, tokens: [7] }
@@ -51,7 +53,8 @@ async function partialOf(t: TestContext, { isFirst }: { isFirst: boolean }) {
   }
   const utterance = { path, segment: { start: 8000, end: 14_000 } }
   const { signal } = new AbortController()
-  const { words } = await recognizePartial(recognizer, { utterance, draft: [], isFirst }, signal)
+  const options = { language: undefined, vocabulary: [], signal }
+  const { words } = await recognizePartial(recognizer, { utterance, draft: [], isFirst }, options)
   return words.map(({ text, start }) => `${text} ${start}`)
 }
 

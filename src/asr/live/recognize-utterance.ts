@@ -3,26 +3,28 @@ import { normalizeLevel } from '../gain.ts'
 import type { Final, LiveUtterance, Partial } from '../live-recognizer.ts'
 import { readSamples } from '../pcm.ts'
 import { type RecognitionModels, recognizeWithRepair } from '../recognize-with-repair.ts'
-import type { OpenRecognition, Recognizer } from '../recognizer.ts'
+import type {
+  OpenRecognition,
+  RecognizeOptions,
+  Recognizer,
+  RecognizerProfile,
+} from '../recognizer.ts'
 import { cutSegments, fileSegments } from '../segments.ts'
 import { SAMPLE_RATE, type Segment } from '../speech-engine.ts'
-
-/** A longer utterance is first cut at pauses, like a recording. */
-const LONGEST = fileSegments.maxSeconds * SAMPLE_RATE
 
 /** Recognizes an utterance that has ended, like a recording of its own. */
 export async function recognizeFinal(
   models: RecognitionModels,
   { path, segment, context = segment }: LiveUtterance,
-  signal: AbortSignal,
-): Promise<Final> {
+  options: RecognizeOptions,
+): Promise<Omit<Final, 'model'>> {
   const audio = normalizeLevel(readSamples(path, context.start, context.end))
   const pieces = await cutLong(models, audio)
   const words: Word[] = []
   const warnings = new Set<string>()
-  let language = 'en'
+  let language = options.language ?? models.recognizer.capabilities.languages[0]!
   for (const { start, end } of pieces) {
-    const [recognized] = await recognizeWithRepair(models, [audio.subarray(start, end)], signal)
+    const [recognized] = await recognizeWithRepair(models, [audio.subarray(start, end)], options)
     words.push(...moved(recognized!.words, context.start + start))
     for (const warning of recognized!.warnings) warnings.add(warning)
     language = recognized!.language
@@ -37,15 +39,15 @@ function wordsWithin(words: readonly Word[], { start, end }: Segment): Word[] {
   })
 }
 
-async function cutLong(models: RecognitionModels, audio: Float32Array): Promise<Segment[]> {
-  if (audio.length <= LONGEST) return [{ start: 0, end: audio.length }]
-  return cutSegments(await models.detector.detect(audio), audio.length, fileSegments)
+/** A longer utterance than the recognizer takes is first cut at pauses, like a recording. */
+async function cutLong(
+  { recognizer, detector }: RecognitionModels,
+  audio: Float32Array,
+): Promise<Segment[]> {
+  const { maxSeconds } = recognizer.capabilities
+  if (audio.length <= maxSeconds * SAMPLE_RATE) return [{ start: 0, end: audio.length }]
+  return cutSegments(await detector.detect(audio), audio.length, { ...fileSegments, maxSeconds })
 }
-
-/** Text below this confidence is not worth showing (mean log probability per token). */
-const SURE = -1
-/** A partial covers no more than this, in samples: the model takes no more. */
-const PARTIAL_LIMIT = 20 * SAMPLE_RATE
 
 /**
  * The utterance to recognize, the `draft` of the partial before, and whether nothing of it was
@@ -64,23 +66,24 @@ export type OpenUtterance = {
  * right in two of three cases.
  */
 export async function recognizePartial(
-  recognizer: Pick<Recognizer, 'recognizeOpen'>,
+  recognizer: Pick<Recognizer, 'recognizeOpen' | 'profile'>,
   { utterance, draft, isFirst }: OpenUtterance,
-  signal: AbortSignal,
-): Promise<Partial> {
+  options: RecognizeOptions,
+): Promise<Omit<Partial, 'model'>> {
   const { path, segment } = utterance
-  const end = Math.min(segment.end, segment.start + PARTIAL_LIMIT)
+  const { profile } = recognizer
+  const end = Math.min(segment.end, segment.start + profile.partialSeconds * SAMPLE_RATE)
   const audio = normalizeLevel(readSamples(path, segment.start, end))
-  const recognized = await recognizer.recognizeOpen(audio, { draft, signal })
+  const recognized = await recognizer.recognizeOpen(audio, { ...options, draft })
   const { language } = recognized
-  const isSure = recognized.logProbability >= SURE
-  const words = isSure ? settledWords(recognized, audio.length / SAMPLE_RATE) : []
+  const isSure = recognized.logProbability >= profile.showPartial
+  const words = isSure ? settledWords(recognized, audio.length / SAMPLE_RATE, profile) : []
   if (words.length > 0 || !isFirst) {
     return { words: moved(words, segment.start), language, draft: isSure ? recognized.tokens : [] }
   }
   const hasWords = recognized.words.length > 0
-  const options = { draft: [], forceNonEmpty: true, signal }
-  const guess = hasWords ? recognized : await recognizer.recognizeOpen(audio, options)
+  const forced = { ...options, draft: [], forceNonEmpty: true }
+  const guess = hasWords ? recognized : await recognizer.recognizeOpen(audio, forced)
   const first = guess.words.slice(0, 1)
   return { words: moved(first, segment.start), language, draft: guess.tokens }
 }
@@ -90,18 +93,21 @@ export async function recognizePartial(
  */
 const BEGUN = 0.25
 const ENDED = 0.05
-/** It must also be this likely, unless it lies this far back. */
-const LIKELY = 0.5
+/** It must also be likely (`showWord`), unless it lies this far back. */
 const FAR_BACK = 1
 
 /**
  * Returns the words that will hardly change: at the end of the audio the model completes speech
  * that is not there yet. On 75 partials of six recordings 40 words were retracted, 65 without this.
  */
-export function settledWords({ words, agreed }: OpenRecognition, seconds: number): Word[] {
+export function settledWords(
+  { words, agreed }: OpenRecognition,
+  seconds: number,
+  { showWord }: Pick<RecognizerProfile, 'showWord'>,
+): Word[] {
   const isSettled = ({ start, end, confidence }: Word, i: number) => {
     if (i < agreed || end < seconds - FAR_BACK) return true
-    return confidence >= LIKELY && start < seconds - BEGUN && end < seconds - ENDED
+    return confidence >= showWord && start < seconds - BEGUN && end < seconds - ENDED
   }
   const doubtful = words.findIndex((word, i) => !isSettled(word, i))
   return doubtful < 0 ? words : words.slice(0, doubtful)

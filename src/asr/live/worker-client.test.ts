@@ -16,6 +16,8 @@ import type { PcmFile, SpeechEngine } from '../speech-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 const signal = new AbortController().signal
+const finals = { model: 'moonshine-base', language: 'en', vocabulary: [], signal }
+const partials = { ...finals, model: 'moonshine-tiny' }
 const speech =
   'And so my fellow Americans ask not what your country can do for you ask what you can do for your country'
 
@@ -54,8 +56,8 @@ function textOf(words: readonly Word[]): string {
 
 test('an utterance becomes its words, at their times in the session', async () => {
   const utterance = { path: jfk.path, segment: seconds(3, 11) }
-  const { words, language } = await live.recognizeFinal(utterance, { signal })
-  assert.equal(language, 'en')
+  const { words, model, language } = await live.recognizeFinal(utterance, finals)
+  assert.deepEqual([model, language], ['moonshine-base', 'en'])
   const wanted = speech.slice(speech.indexOf('ask not'))
   assert.equal(wordErrors(wanted, textOf(words)).errors, 0, textOf(words))
   for (const [i, { start, end }] of words.entries()) {
@@ -66,12 +68,15 @@ test('an utterance becomes its words, at their times in the session', async () =
 
 test('the voice of an utterance comes with its words if it is asked for', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 4) }
-  const plain = await live.recognizeFinal(utterance, { signal })
-  const { speaker, ...rest } = await live.recognizeFinal(utterance, { signal, wantsSpeaker: true })
+  const plain = await live.recognizeFinal(utterance, finals)
+  const { speaker, ...rest } = await live.recognizeFinal(utterance, {
+    ...finals,
+    wantsSpeaker: true,
+  })
   assert.deepEqual(rest, plain)
   assert.equal(speaker!.embedding.length, 128)
   assert.ok(speaker!.seconds > 1 && speaker!.seconds < 4, `${speaker!.seconds} s of speech`)
-  const again = await live.recognizeFinal(utterance, { signal, wantsSpeaker: true })
+  const again = await live.recognizeFinal(utterance, { ...finals, wantsSpeaker: true })
   assert.deepEqual(again.speaker, speaker)
 })
 
@@ -81,23 +86,23 @@ test('the text around an utterance that was cut is heard but not told', async ()
   const parts = [seconds(5, cut), seconds(cut, 11)]
   const texts = await Promise.all(
     parts.map(async (segment) => {
-      return textOf(
-        (await live.recognizeFinal({ path: jfk.path, segment, context }, { signal })).words,
-      )
+      return textOf((await live.recognizeFinal({ path: jfk.path, segment, context }, finals)).words)
     }),
   )
-  const whole = await live.recognizeFinal({ path: jfk.path, segment: context }, { signal })
+  const whole = await live.recognizeFinal({ path: jfk.path, segment: context }, finals)
   assert.equal(texts.join(' '), textOf(whole.words))
   assert.ok(texts.every((text) => text !== ''))
 })
 
 test('a final is the same while batches keep the machine busy', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 4) }
-  const alone = await live.recognizeFinal(utterance, { signal })
-  const batch = Array.from({ length: 4 }, () => seconds(0, 11))
+  const alone = await live.recognizeFinal(utterance, finals)
+  const segments = Array.from({ length: 4 }, () => seconds(0, 11))
+  const { signal: _, ...settings } = finals
+  const batch = { channel: 0, path: jfk.path, segments, ...settings }
   const stop = new AbortController()
-  const busy = engine.recognize(jfk, batch, { signal: stop.signal })
-  assert.deepEqual(await live.recognizeFinal(utterance, { signal }), alone)
+  const busy = engine.runBatch(batch, { signal: stop.signal })
+  assert.deepEqual(await live.recognizeFinal(utterance, finals), alone)
   stop.abort()
   await assert.rejects(busy)
 })
@@ -106,7 +111,7 @@ test('an utterance that is longer than the model takes is heard whole', async ()
   const audio = await readFile(jfk.path)
   const path = join(folder, 'long')
   await writeFile(path, Buffer.concat([audio, audio, audio, audio]))
-  const { words } = await live.recognizeFinal({ path, segment: seconds(0, 44) }, { signal })
+  const { words } = await live.recognizeFinal({ path, segment: seconds(0, 44) }, finals)
   const { errors } = wordErrors([speech, speech, speech, speech].join(' '), textOf(words))
   assert.ok(errors <= 4, textOf(words))
 })
@@ -116,9 +121,13 @@ test('partials grow with the speech, and what was heard before changes nothing i
   const lengths: number[] = []
   for (const end of [1.5, 2, 3, 4]) {
     const utterance = { path: jfk.path, segment: seconds(0, end) }
-    const { words, draft: next } = await live.recognizePartial(utterance, { signal, draft })
-    const afresh = await live.recognizePartial(utterance, { signal })
-    assert.deepEqual(next, afresh.draft)
+    const {
+      words,
+      model,
+      draft: next,
+    } = await live.recognizePartial(utterance, { ...partials, draft })
+    const afresh = await live.recognizePartial(utterance, partials)
+    assert.deepEqual([next, model], [afresh.draft, 'moonshine-tiny'])
     lengths.push(words.length)
     draft = next
     for (const [i, word] of words.entries()) {
@@ -149,7 +158,7 @@ test('cleaning noise away does not move the words', async () => {
   const [plain, cleaned] = await Promise.all(
     [false, true].map(async (isEnhanced) => {
       const path = await listenToAll(jfk, `enhanced-${isEnhanced}`, { isEnhanced })
-      return (await live.recognizeFinal({ path, segment: seconds(0, 11) }, { signal })).words
+      return (await live.recognizeFinal({ path, segment: seconds(0, 11) }, finals)).words
     }),
   )
   assert.equal(wordErrors(textOf(plain!), textOf(cleaned!)).errors, 0)
@@ -168,8 +177,8 @@ test('music gives no words, final or partial', async () => {
   const path = join(folder, 'music')
   await writeFile(path, new Uint8Array(music.buffer))
   for (const segment of [seconds(0, 1), seconds(0, 3), seconds(0, 6)]) {
-    assert.deepEqual((await live.recognizeFinal({ path, segment }, { signal })).words, [])
-    assert.deepEqual((await live.recognizePartial({ path, segment }, { signal })).words, [])
+    assert.deepEqual((await live.recognizeFinal({ path, segment }, finals)).words, [])
+    assert.deepEqual((await live.recognizePartial({ path, segment }, partials)).words, [])
   }
 })
 
@@ -184,10 +193,10 @@ function workersWith(role: string): number[] {
 
 test('a process that is killed fails its call, and another one takes its place', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 11) }
-  const cut = live.recognizeFinal(utterance, { signal })
+  const cut = live.recognizeFinal(utterance, finals)
   for (const pid of workersWith('live')) process.kill(pid, 'SIGKILL')
   await assert.rejects(cut, { code: 'engine_failed' })
-  const { words } = await live.recognizeFinal(utterance, { signal })
+  const { words } = await live.recognizeFinal(utterance, finals)
   assert.equal(wordErrors(speech, textOf(words)).errors, 0)
 })
 

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../log.ts'
 import type { LiveRecognizer, LiveUtterance } from '../live-recognizer.ts'
+import type { RecognitionSettings } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { WorkerPool } from '../workers/pool.ts'
 import type { WorkerRole } from '../workers/protocol.ts'
@@ -80,16 +81,20 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
       const how = { signal, timeout: LISTEN_TIMEOUT, priority: isBehind ? 1 : 0 }
       return listening.run({ kind: 'vad', audio, request }, how)
     },
-    recognizeFinal(utterance, { signal, isBehind = false, wantsSpeaker = false }) {
+    recognizeFinal(utterance, options) {
+      const { signal, isBehind = false, wantsSpeaker = false } = options
       const rank = isBehind ? priority.finalBehind : priority.final
       const how = { signal, timeout: timeoutFor(utterance), priority: rank }
-      return recognition.run({ kind: 'final', utterance, wantsSpeaker }, how)
+      const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settingsOf(options) }
+      return recognition.run(task, how)
     },
-    recognizePartial(utterance, { signal, draft = [], isFirst = false, isBehind = false }) {
+    recognizePartial(utterance, options) {
+      const { signal, draft = [], isFirst = false, isBehind = false } = options
       const usual = isFirst ? priority.firstPartial : priority.partial
       const rank = isBehind ? priority.partialBehind : usual
       const how = { signal, timeout: timeoutFor(utterance), priority: rank }
-      return recognition.run({ kind: 'partial', utterance, draft, isFirst }, how)
+      const open = { utterance, draft, isFirst }
+      return recognition.run({ kind: 'partial' as const, ...open, ...settingsOf(options) }, how)
     },
     async checkReady({ signal, timeout }) {
       const how = { signal, timeout, priority: priority.check }
@@ -104,4 +109,8 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
 
 function timeoutFor({ segment: { start, end } }: LiveUtterance): number {
   return RECOGNIZE_TIMEOUT + (RECOGNIZE_TIMEOUT_PER_SECOND * (end - start)) / SAMPLE_RATE
+}
+
+function settingsOf({ model, language, vocabulary }: RecognitionSettings): RecognitionSettings {
+  return { model, language, vocabulary }
 }

@@ -1,5 +1,6 @@
 import type { PlainError } from '../../errors.ts'
 import type { LiveCosts } from '../live/capacity.ts'
+import type { OpenUtterance } from '../live/recognize-utterance.ts'
 import type {
   DetectRequest,
   Final,
@@ -8,12 +9,13 @@ import type {
   Partial,
   SpeechFrames,
 } from '../live-recognizer.ts'
+import type { RecognitionSettings } from '../recognizer.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'
-import type { RecognizedSegment, Segment, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
+import type { Batch, RecognizedSegment, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
 
 /**
- * What a worker process is for, hence which models it loads. `turns` runs a library that may end
- * its process.
+ * What a worker process is for, hence which models it loads. `diarization` runs a library that may
+ * end its process.
  */
 export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization'
 
@@ -22,12 +24,12 @@ export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization'
  */
 export type Task =
   | { kind: 'detect'; path: string; start: number; end: number }
-  | { kind: 'recognize'; path: string; segments: readonly Segment[]; language: string | undefined }
+  | ({ kind: 'recognize' } & Batch)
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
   | { kind: 'vad'; audio: LiveAudio; request: DetectRequest }
-  | { kind: 'final'; utterance: LiveUtterance; wantsSpeaker: boolean }
-  | { kind: 'partial'; utterance: LiveUtterance; draft: readonly number[]; isFirst: boolean }
+  | (RecognitionSettings & { kind: 'final'; utterance: LiveUtterance; wantsSpeaker: boolean })
+  | (RecognitionSettings & { kind: 'partial' } & OpenUtterance)
   | { kind: 'measure'; partialInterval: number }
   | { kind: 'check' }
 

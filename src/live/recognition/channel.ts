@@ -1,5 +1,6 @@
 import type { SessionSpeakers } from '../../asr/live/session-speakers.ts'
 import type { Final, LiveRecognizer } from '../../asr/live-recognizer.ts'
+import type { RecognitionRoute } from '../../asr/routing.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/live-text.ts'
 import type { Word } from '../../transcript/transcript.ts'
@@ -59,6 +60,7 @@ export type ChannelOptions = {
   /** The file with its samples. */
   path: string
   models: LiveRecognizer
+  route: RecognitionRoute
   endpointer: ReturnType<typeof createEndpointer>
   language: SessionLanguage
   /** Applies the customer's spelling to words. */
@@ -68,6 +70,8 @@ export type ChannelOptions = {
   speakers?: SessionSpeakers | undefined
   partialIntervalMs: number
   tell(event: ChannelEvent): void
+  /** Called with a warning for the customer. */
+  warn(text: string): void
   /** Called with the seconds that a recognition took. */
   onWork(seconds: number): void
   log: Log
@@ -178,13 +182,14 @@ export class Channel {
     const stop = new AbortController()
     this.#partial = stop
     try {
-      const { models, language, change, channel, signal, partialIntervalMs, tell } = this.#options
+      const { models, route, language, change } = this.#options
+      const { channel, signal, partialIntervalMs, tell } = this.#options
       const { segment } = this.#piecesOf({ number, from, to: frame })
       const utterance = { path: this.#options.path, segment }
       const recognized = await models.recognizePartial(utterance, {
         signal: AbortSignal.any([signal, stop.signal]),
         isBehind,
-        language: language.current,
+        ...{ ...route.partials, language: language.current },
         draft: last?.draft,
         isFirst: !last?.text,
       })
@@ -265,7 +270,7 @@ export class Channel {
     ended: EndedUtterance,
     { final, endedAt }: { final: Promise<Final>; endedAt?: number },
   ): void {
-    const { channel, tell, language, change, telling, speakers, signal } = this.#options
+    const { channel, tell, warn, language, change, telling, speakers, signal } = this.#options
     const { number, from, to } = ended.span
     this.#ended.push({ place: telling.begun++, utterance: ended })
     const before = this.#lastWordAt
@@ -276,7 +281,8 @@ export class Channel {
     telling.last = telling.last.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
       try {
-        const { words: rough, language: recognized, speaker: embedding } = await final
+        const { words: rough, language: recognized, speaker: embedding, warnings } = await final
+        for (const warning of warnings) warn(warning)
         const words = isAlone(ended)
           ? beginAfter(rough, span.start - LEAD_SECONDS)
           : withoutRepeat(rough, this.#lastSent)
@@ -303,7 +309,7 @@ export class Channel {
     ended: EndedUtterance,
     { isBehind, stop }: { isBehind: boolean; stop?: AbortController },
   ): Promise<Final> {
-    const { models, speakers, log, onWork } = this.#options
+    const { models, route, speakers, log, onWork } = this.#options
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
@@ -314,8 +320,8 @@ export class Channel {
     const final = await retryEngineCall(
       () => {
         const wantsSpeaker = speakers !== undefined && attempts++ < VOICE_ATTEMPTS
-        const language = this.#options.language.current
-        return models.recognizeFinal(utterance, { signal, isBehind, language, wantsSpeaker })
+        const settings = { ...route.finals, language: this.#options.language.current }
+        return models.recognizeFinal(utterance, { signal, isBehind, wantsSpeaker, ...settings })
       },
       { signal, log },
     )

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { SpeechEngine } from '../../asr/speech-engine.ts'
+import type { DiarizationTask, SpeechEngine } from '../../asr/speech-engine.ts'
 import { AppError } from '../../errors.ts'
 import { createLog } from '../../log.ts'
 import type { DiarizationParams } from '../diarization-params.ts'
@@ -13,7 +13,7 @@ import { type LogRecord, readRecord, writeRecord } from '../recovery/session-log
 import { readUtterances } from '../result/session-utterances.ts'
 import { diarizeSession } from './diarize-session.ts'
 
-type Speech = Pick<SpeechEngine, 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'>
+type Speech = Pick<SpeechEngine, 'diarize'>
 type Requested = DiarizationParams['realtime_processing']
 
 type Options = Partial<Speech> & {
@@ -52,17 +52,9 @@ async function diarize(t: TestContext, options: Options = {}) {
   async function* readLog() {
     yield lines
   }
-  const recognized: { path: string; samples: number; at: number; to: string; counts: unknown }[] =
-    []
-  const tasks: Parameters<Speech['findSpeakers']>[0][] = []
+  const tasks: DiarizationTask[] = []
   const speech: Speech = {
-    workers: 2,
-    // Two regions, from the words of the channel.
-    planEmbeddings: (words) => words.slice(0, 2).map(({ start }) => [{ start, end: start + 1 }]),
-    async embedSpeakers({ path, samples }, [region], { to, counts }) {
-      recognized.push({ path, samples, at: region!.start, to, counts })
-    },
-    async findSpeakers(task) {
+    async diarize(task) {
       tasks.push(task)
       return task.transcript.utterances.flatMap(({ words, ...own }) => {
         return words.map((word) => ({
@@ -103,7 +95,6 @@ async function diarize(t: TestContext, options: Options = {}) {
     ...(await readUtterances(readLog)),
     diarized: last.diarized,
     records,
-    recognized,
     tasks,
     folder,
   }
@@ -133,39 +124,20 @@ test('utterances are cut anew by who speaks, with words and blanks as they were 
   )
 })
 
-test('the voices of each channel are heard where its words are, into files beside its samples', async (t) => {
-  const { recognized, tasks, folder } = await diarize(t, {
+test('the embeddings of each channel lie beside its samples', async (t) => {
+  const { tasks, folder } = await diarize(t, {
     requested: { diarization_config: { max_speakers: 3, min_speakers: 0 } },
   })
-  recognized.sort((a, b) => a.at - b.at)
-  assert.deepEqual(recognized, [
-    {
-      path: join(folder, 'channel-0'),
-      samples: 500,
-      at: 1,
-      to: join(folder, 'channel-0.voices-0'),
-      counts: {},
-    },
-    {
-      path: join(folder, 'channel-0'),
-      samples: 500,
-      at: 2,
-      to: join(folder, 'channel-0.voices-1'),
-      counts: {},
-    },
-    {
-      path: join(folder, 'channel-1'),
-      samples: 500,
-      at: 5,
-      to: join(folder, 'channel-1.voices-0'),
-      counts: {},
-    },
+  const [task] = tasks
+  assert.deepEqual(task!.counts, { max: 3 })
+  assert.deepEqual(task!.channels, [
+    { channel: 0, path: join(folder, 'channel-0'), samples: 500 },
+    { channel: 1, path: join(folder, 'channel-1'), samples: 500 },
   ])
-  assert.deepEqual(tasks[0]!.counts, { max: 3 })
-  assert.deepEqual(tasks[0]!.embeddings, [
-    { channel: 0, files: [recognized[0]!.to, recognized[1]!.to] },
-    { channel: 1, files: [recognized[2]!.to] },
-  ])
+  const written: string[] = []
+  const part = { channel: 1, part: 2, model: 'm' }
+  const file = await task!.keepEmbeddings(part, async (to) => void written.push(to))
+  assert.deepEqual([file, written], [join(folder, 'channel-1.voices-2'), [file]])
 })
 
 test('how sure a speaker is is told where it was asked for', async (t) => {
@@ -179,42 +151,29 @@ test('samples that may have been lost are written again first', async (t) => {
   const order: string[] = []
   await diarize(t, {
     restoreSamples: async () => void order.push('restored'),
-    embedSpeakers: async () => void order.push('heard'),
-  })
-  assert.equal(order[0], 'restored')
-})
-
-test('a process that is killed is asked once more, and a second time it is a failure', async (t) => {
-  for (const kills of [1, 2]) {
-    let left = kills
-    const findSpeakers: Speech['findSpeakers'] = async () => {
-      if (left-- > 0) throw new AppError('engine_failed')
+    async diarize() {
+      order.push('diarized')
       return []
-    }
-    const { diarized } = await diarize(t, { findSpeakers })
-    assert.equal(diarized.error?.exception, kills === 1 ? undefined : 'AddonFailed')
-  }
+    },
+  })
+  assert.deepEqual(order, ['restored', 'diarized'])
 })
 
 test('a model that was added and cannot be used is named', async (t) => {
-  const embedSpeakers: Speech['embedSpeakers'] = async () => {
+  const failing: Speech['diarize'] = async () => {
     throw new AppError('speaker_model_unusable', 'campplus')
   }
-  const { diarized } = await diarize(t, { embedSpeakers })
+  const { diarized } = await diarize(t, { diarize: failing })
   assert.equal(diarized.error?.exception, 'AddonFailed')
   assert.match(diarized.error.message, /campplus/)
 })
 
-test('when a part fails no other is begun, and what was told stays', async (t) => {
-  let calls = 0
+test('after a failure what was told stays', async (t) => {
   const { spokenUtterances, diarized } = await diarize(t, {
-    workers: 1,
-    embedSpeakers: async () => {
-      calls++
+    diarize: async () => {
       throw new TypeError('a mistake')
     },
   })
-  assert.equal(calls, 1)
   assert.equal(diarized.error?.exception, 'AddonFailed')
   assert.deepEqual(
     spokenUtterances.map(({ text }) => text),
@@ -225,7 +184,7 @@ test('when a part fails no other is begun, and what was told stays', async (t) =
 test('what takes too long is stopped and told of', async (t) => {
   const { diarized } = await diarize(t, {
     timeout: 0,
-    findSpeakers: (_, { signal }) => {
+    diarize: (_, { signal }) => {
       return new Promise((_, reject) => {
         if (signal.aborted) reject(signal.reason)
         signal.addEventListener('abort', () => reject(signal.reason))
@@ -237,9 +196,9 @@ test('what takes too long is stopped and told of', async (t) => {
 
 test('a session that is left has nothing noted', async (t) => {
   const stop = new AbortController()
-  const findSpeakers: Speech['findSpeakers'] = async () => {
+  const leaving: Speech['diarize'] = async () => {
     stop.abort(new Error('left'))
     throw new AppError('engine_unavailable')
   }
-  await assert.rejects(diarize(t, { signal: stop.signal, findSpeakers }), /left/)
+  await assert.rejects(diarize(t, { signal: stop.signal, diarize: leaving }), /left/)
 })

@@ -1,13 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { setImmediate as turn } from 'node:timers/promises'
-import { retryOnce } from '../../asr/retry-once.ts'
 import { countsOf } from '../../asr/speakers/requested-counts.ts'
-import type { PcmFile, Segment, SpeakerUtterance, SpeechEngine } from '../../asr/speech-engine.ts'
-import { AppError } from '../../errors.ts'
+import type { KeepEmbeddings, SpeakerUtterance, SpeechEngine } from '../../asr/speech-engine.ts'
 import type { Log } from '../../log.ts'
-import { type AddOnError, brokenDown, timedOut } from '../../text/result/envelope.ts'
+import { type AddOnError, diarizationFailed, timedOut } from '../../text/result/envelope.ts'
 import { roundTo } from '../../transcript/rounding.ts'
-import type { Transcript, Word } from '../../transcript/transcript.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
 import type { DiarizationParams } from '../diarization-params.ts'
 import { type UtteranceView, viewUtterance } from '../messages/utterance-view.ts'
 import type { Journal } from '../recovery/journal.ts'
@@ -16,7 +14,7 @@ import { readUtterances } from '../result/session-utterances.ts'
 
 /** A session whose audio is fully recognized. */
 export type DiarizeSessionOptions = {
-  speech: Pick<SpeechEngine, 'workers' | 'planEmbeddings' | 'embedSpeakers' | 'findSpeakers'>
+  speech: Pick<SpeechEngine, 'diarize'>
   params: DiarizationParams
   /** The files with the samples of each channel. */
   channelPaths: readonly string[]
@@ -63,19 +61,12 @@ export async function diarizeSession(options: DiarizeSessionOptions): Promise<vo
   } catch (cause) {
     signal.throwIfAborted()
     log.error({ err: cause }, 'diarization failed, provisional speakers stay')
-    error = late.aborted ? timedOut('diarization', timeout) : explain(cause)
+    error = late.aborted ? timedOut('diarization', timeout) : diarizationFailed(cause)
   }
   const seconds = roundTo((performance.now() - began) / 1000, 6)
   journal.append({
     lines: [writeRecord({ kind: 'diarized', diarized: { count, seconds, error } })],
   })
-}
-
-/** Names a model that the operator added; everything else is in the log. */
-function explain(error: unknown): AddOnError {
-  const why = brokenDown('diarization')
-  const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'
-  return isModel ? { ...why, message: error.message } : why
 }
 
 function writeView(view: UtteranceView): string {
@@ -87,60 +78,20 @@ async function diarize(options: DiarizeSessionOptions): Promise<UtteranceView[]>
   const transcript = await readTranscript(readLog)
   if (transcript.utterances.length === 0) return []
   await restoreSamples?.(signal)
-  const groups: Group[] = []
-  for (const [channel, path] of channelPaths.entries()) {
-    const words = wordsOf(transcript, channel)
-    if (words.length === 0) continue
-    const pcm = { path, samples: Math.floor((await stat(path)).size / 2) }
-    const planned = speech.planEmbeddings(words, pcm)
-    groups.push(...planned.map((regions, part) => ({ channel, pcm, regions, part })))
-  }
-  const embeddings = await embedSpeakers(groups, options)
+  const channels = await Promise.all(
+    channelPaths.map(async (path, channel) => {
+      return { channel, path, samples: Math.floor((await stat(path)).size / 2) }
+    }),
+  )
   const counts = countsOf(params.realtime_processing.diarization_config)
-  const task = { transcript, embeddings, counts }
-  const utterances = await retryOnce(() => speech.findSpeakers(task, { signal }))
+  const keepEmbeddings: KeepEmbeddings = async ({ channel, part }, embed) => {
+    const file = `${channelPaths[channel]}.voices-${part}`
+    await embed(file)
+    return file
+  }
+  const task = { transcript, channels, counts, keepEmbeddings }
+  const utterances = await speech.diarize(task, { signal })
   return utterances.map((utterance) => viewUtterances(utterance, params))
-}
-
-type Group = { channel: number; pcm: PcmFile; regions: Segment[]; part: number }
-type ChannelEmbeddingFiles = { channel: number; files: string[] }[]
-
-/**
- * Embeds as many groups at a time as there are workers: waiting recordings get their turn in
- * between.
- */
-async function embedSpeakers(
-  groups: readonly Group[],
-  options: DiarizeSessionOptions,
-): Promise<ChannelEmbeddingFiles> {
-  const { speech, params, channelPaths } = options
-  const failed = new AbortController()
-  const signal = AbortSignal.any([options.signal, failed.signal])
-  const counts =
-    channelPaths.length === 1 ? countsOf(params.realtime_processing.diarization_config) : {}
-  const embedded = channelPaths.map((_, channel): ChannelEmbeddingFiles[number] => ({
-    channel,
-    files: [],
-  }))
-  const waiting = groups.values()
-
-  async function embedNext(): Promise<void> {
-    for (const { channel, pcm, regions, part } of waiting) {
-      const to = `${pcm.path}.voices-${part}`
-      embedded[channel]!.files[part] = to
-      await retryOnce(() => speech.embedSpeakers(pcm, regions, { signal, to, counts }))
-    }
-  }
-
-  const all = Array.from({ length: speech.workers }, embedNext)
-  try {
-    await Promise.all(all)
-  } catch (error) {
-    failed.abort(error) // The other results are useless now.
-    await Promise.allSettled(all)
-    throw error
-  }
-  return embedded
 }
 
 async function readTranscript(readLog: ReadLog): Promise<Transcript> {
@@ -154,10 +105,6 @@ async function readTranscript(readLog: ReadLog): Promise<Transcript> {
     }
   })
   return { utterances }
-}
-
-function wordsOf({ utterances }: Transcript, channel: number): Word[] {
-  return utterances.filter((own) => own.channel === channel).flatMap(({ words }) => words)
 }
 
 function viewUtterances(

@@ -13,6 +13,7 @@ import { RecognitionLoop } from './recognition-loop.ts'
 import { createSessionLanguage } from './session-language.ts'
 
 const FRAME = 512
+const settings = { model: 'm', language: undefined, vocabulary: [] }
 
 type Options = {
   /** Called before a call is answered. */
@@ -51,7 +52,7 @@ function open(channels: readonly string[], options: Options = {}) {
         levels: recognized.map((frames) => new Float32Array(frames.length).fill(-30)),
       }
     },
-    async recognizeFinal({ path, segment }, { signal, language = 'en', wantsSpeaker = false }) {
+    async recognizeFinal({ path, segment }, { signal, wantsSpeaker = false }) {
       calls.push(`final ${path}${wantsSpeaker ? ' with voice' : ''}`)
       await before?.('final', segment)
       signal.throwIfAborted()
@@ -62,22 +63,23 @@ function open(channels: readonly string[], options: Options = {}) {
       embedding[Math.round((segment.end - segment.start) / FRAME)] = 1
       return {
         words,
-        language,
-        warnings: [],
+        ...{ model: 'm', language: 'en', warnings: [] },
         ...(wantsSpeaker && { speaker: { embedding, seconds: 2 } }),
       }
     },
-    async recognizePartial({ segment }, { signal, language = 'en' }) {
+    async recognizePartial({ segment }, { signal }) {
       await before?.('partial', segment)
       signal.throwIfAborted()
       const [start, end] = [segment.start / 16_000, segment.end / 16_000]
       const words = [{ text: `${segment.end / FRAME}`, start, end, confidence: 1 }]
-      return { words, language, draft: [] }
+      return { words, model: 'm', language: 'en', draft: [] }
     },
   }
   const recognition = new RecognitionLoop(
     {
       models,
+      route: { finals: settings, partials: settings, warnings: [] },
+      warn() {},
       audio: {
         path: 'sound',
         start: 0,

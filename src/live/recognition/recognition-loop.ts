@@ -1,6 +1,7 @@
 import { createSessionSpeakers, type SessionSpeakers } from '../../asr/live/session-speakers.ts'
 import type { LiveAudio, LiveRecognizer } from '../../asr/live-recognizer.ts'
 import { FRAME_SAMPLES } from '../../asr/live-recognizer.ts'
+import type { RecognitionRoute } from '../../asr/routing.ts'
 import { SAMPLE_RATE, type SpeakerCounts } from '../../asr/speech-engine.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/live-text.ts'
@@ -14,6 +15,8 @@ import { VoicedShare } from './voiced-share.ts'
 /** Options of the recognition loop. */
 export type RecognitionLoopOptions = {
   models: LiveRecognizer
+  /** The recognizers of the session. */
+  route: RecognitionRoute
   audio: LiveAudio
   endpointing: EndpointingOptions
   language: SessionLanguage
@@ -22,6 +25,8 @@ export type RecognitionLoopOptions = {
   speakers?: SpeakerCounts | undefined
   partialIntervalMs: number
   tell(event: ChannelEvent): void
+  /** Called with warnings for the customer, also repeatedly. */
+  warn(text: string): void
   /** Returns whether the work of others takes precedence: the account exceeds its share. */
   isOverShare?: (() => boolean) | undefined
   /** Returns whether any consumer wants partials now. */
@@ -72,8 +77,8 @@ export class RecognitionLoop {
 
   constructor(options: RecognitionLoopOptions, from?: Snapshot) {
     this.#options = options
-    const { models, audio, language, change, speakers, log, signal, tell, partialIntervalMs } =
-      options
+    const { models, route, audio, language, change, speakers, log, signal } = options
+    const { tell, warn, partialIntervalMs } = options
     // One listener for the whole session: one for each wait would be a hundred thousand.
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
     const onWork = (seconds: number) => {
@@ -86,8 +91,16 @@ export class RecognitionLoop {
     this.#speakers = sessionSpeakers
     const one = createFinalOrder()
     const shared = {
-      ...{ models, endpointer, language, change, speakers: sessionSpeakers, partialIntervalMs },
-      ...{ tell, onWork, log, signal },
+      ...{
+        models,
+        route,
+        endpointer,
+        language,
+        change,
+        speakers: sessionSpeakers,
+        partialIntervalMs,
+      },
+      ...{ tell, warn, onWork, log, signal },
     }
     this.#channels = audio.channels.map((path, channel) => {
       const start = from?.channels[channel] ?? {
@@ -137,6 +150,7 @@ export class RecognitionLoop {
    * engine is lost.
    */
   async run(): Promise<void> {
+    for (const warning of this.#options.route.warnings) this.#options.warn(warning)
     await this.#restoreSamples()
     for (const ended of this.#earlier) this.#channels[ended.channel]!.resume(ended)
     for (;;) {

@@ -31,3 +31,17 @@ test('a session that is taken up again keeps its decision', () => {
   language.recognized('en')
   assert.equal(language.current, 'fr')
 })
+
+test('a decision for a language that is no longer installed is made again', () => {
+  const config = { languages: [], code_switching: false }
+  const language = createSessionLanguage(config, { installed, decided: 'it' })
+  assert.deepEqual([language.current, language.decided], [undefined, null])
+  language.recognized('de')
+  assert.equal(language.current, 'de')
+})
+
+test('without words the language is one that is installed', () => {
+  const config = { languages: [], code_switching: true }
+  const language = createSessionLanguage(config, { installed: ['fr', 'de'] })
+  assert.equal(language.fallback, 'fr')
+})

@@ -22,15 +22,17 @@ export type SessionLanguage = {
  */
 export function createSessionLanguage(
   { languages, code_switching }: LanguageConfig,
-  { installed, decided = null }: { installed: readonly string[]; decided?: string | null },
+  { installed, decided: earlier = null }: { installed: readonly string[]; decided?: string | null },
 ): SessionLanguage {
+  // The recognizers may be others than those of the process that decided.
+  let decided = earlier !== null && installed.includes(earlier) ? earlier : null
   const fixed = chooseLanguage(languages, installed)
   return {
     get current() {
       return fixed ?? decided ?? undefined
     },
     get fallback() {
-      return fixed ?? decided ?? languages[0] ?? 'en'
+      return fixed ?? decided ?? languages[0] ?? installed[0]!
     },
     get decided() {
       return decided

@@ -41,7 +41,7 @@ export function createWarnings({
   return (text) => {
     if (noted.has(text)) return
     noted.add(text)
-    log.warn({ warning: text }, 'a live session is cut')
+    log.warn({ warning: text }, 'a live session has a warning')
     journal.append({ lines: [writeRecord({ kind: 'warning', text })] })
   }
 }

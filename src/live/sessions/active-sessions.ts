@@ -223,7 +223,11 @@ export class ActiveSessions {
         { storage, log: this.#log, metrics, signal },
         { job, lease, files, feed },
       )
-      text = liveText.open({ id: job.id, account: job.account, ...textOf(params) })
+      text = liveText.open({
+        id: job.id,
+        account: job.account,
+        ...textOf(params, speech.languages),
+      })
       const span = tracing.start('live session', { 'steno.session.id': job.id })
       const session = new LiveSession({
         id: job.id,
@@ -240,7 +244,6 @@ export class ActiveSessions {
         isOverShare: () => this.#options.isOverShare?.(job.account) ?? false,
         text,
         form: config.addOnResults,
-        languages: speech.languages,
         config: config.live,
         earlier,
         finish: (outcome, signal) => ending.finish(outcome, signal),

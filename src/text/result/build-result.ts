@@ -80,7 +80,7 @@ export function buildResultText(
   const { params, form = 'string', diarizationError, diarizationSeconds: seconds = 0 } = result
   let text = transcript
   let redacted: RedactedSpan[] = []
-  const warnings: string[] = []
+  const warnings = [...(result.warnings ?? [])]
   const envelopes = new Map<string, Envelope>()
   for (const transform of transforms) {
     const { name } = transform

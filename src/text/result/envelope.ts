@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { ResultForm } from '../add-on.ts'
 
@@ -79,6 +80,16 @@ export function answer(
 /** Says nothing about the cause, which may quote the transcript. */
 export function brokenDown(name: string): AddOnError {
   return { status_code: 500, exception: 'AddonFailed', message: `${name} broke down` }
+}
+
+/**
+ * Returns the error of a failed diarization: it names a model that the operator added, and nothing
+ * else.
+ */
+export function diarizationFailed(error: unknown): AddOnError {
+  const why = brokenDown('diarization')
+  const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'
+  return isModel ? { ...why, message: error.message } : why
 }
 
 /**

@@ -1,15 +1,21 @@
 import type { Word } from '../../../transcript/transcript.ts'
 import { SAMPLE_RATE, type Segment } from '../../speech-engine.ts'
 import { speechRegions } from './regions.ts'
+import type { SpeakerModelSpec } from './speaker-model.ts'
 
 /** Ten minutes: a long recording keeps all workers busy, and a restart repeats little. */
 const STRETCH = 600 * SAMPLE_RATE
 
 /**
- * Returns the regions to embed, for a channel of so many samples, in groups that span ten minutes
- * at most.
+ * Returns the regions to embed, for a channel of so many samples: around its words, which ascend,
+ * in groups that span ten minutes at most. A pipeline gets all of a channel that has words.
  */
-export function planEmbeddings(words: readonly Word[], samples: number): Segment[][] {
+export function planEmbeddings(
+  words: readonly Word[],
+  samples: number,
+  kind: SpeakerModelSpec['kind'],
+): Segment[][] {
+  if (kind === 'pipeline') return words.length > 0 ? [[{ start: 0, end: samples }]] : []
   const groups: Segment[][] = []
   for (const region of speechRegions(words, samples)) {
     const last = groups.at(-1)

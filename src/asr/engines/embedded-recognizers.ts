@@ -1,0 +1,8 @@
+import { describeMoonshine } from '../moonshine/description.ts'
+import type { AvailableRecognizers } from '../routing.ts'
+
+/** The recognizers that every installation has; the worker processes load them. */
+export const embeddedRecognizers: AvailableRecognizers = {
+  finals: [describeMoonshine('base')],
+  partials: [describeMoonshine('tiny')],
+}

@@ -1,0 +1,38 @@
+import { planBatches } from './batches.ts'
+import { inParallel } from './in-parallel.ts'
+import type { RecognitionSettings } from './recognizer.ts'
+import type { Batch, ChannelPcm, EngineOptions, KeepSpeech, Segment } from './speech-engine.ts'
+
+/** How speech is found, on how many channels at a time, and where it is kept. */
+export type PlanOptions = EngineOptions & {
+  findSpeech(pcm: ChannelPcm, options: EngineOptions): Promise<Segment[]>
+  /** Longest segment that the recognizer takes, in seconds. */
+  maxSeconds: number
+  keepSpeech?: KeepSpeech
+  limit: number
+}
+
+/** Finds the speech of all channels and groups it into batches, channel by channel. */
+export async function planRecognition(
+  channels: readonly ChannelPcm[],
+  settings: RecognitionSettings,
+  { findSpeech, maxSeconds, limit, signal, onProgress, ...options }: PlanOptions,
+): Promise<Batch[]> {
+  const { keepSpeech = (_, find) => find() } = options
+  const fractions = channels.map(() => 0)
+  const segments = await inParallel(
+    [...channels.entries()],
+    ([i, pcm], signal) => {
+      const onChannelProgress = (fraction: number) => {
+        fractions[i] = fraction
+        onProgress?.(fractions.reduce((sum, own) => sum + own, 0) / channels.length)
+      }
+      const find = () => findSpeech(pcm, { signal, onProgress: onChannelProgress })
+      return keepSpeech({ channel: pcm.channel, maxSeconds }, find)
+    },
+    { limit, signal },
+  )
+  return channels.flatMap(({ channel, path }, i) => {
+    return planBatches(segments[i]!).map((own) => ({ channel, path, segments: own, ...settings }))
+  })
+}

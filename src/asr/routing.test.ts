@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { RecognitionRequest } from './recognition-request.ts'
+import type { RecognizerCapabilities, RecognizerInfo } from './recognizer.ts'
+import { languagesOf, routeRecognition } from './routing.ts'
+
+function recognizer(
+  id: string,
+  languages: readonly string[],
+  capabilities: Partial<RecognizerCapabilities> = {},
+): RecognizerInfo {
+  const usual = { languages, wordTimes: true, maxSeconds: 30, vocabulary: false }
+  return { id, capabilities: { ...usual, ...capabilities } }
+}
+
+const english = recognizer('english', ['en'])
+const many = recognizer('many', ['de', 'en', 'fr'], { vocabulary: true })
+const small = recognizer('small', ['en'])
+
+function route(request: Partial<RecognitionRequest>, finals = [english, many]) {
+  const usual = { model: 'stt-1', languages: [], codeSwitching: false, vocabulary: [] }
+  return routeRecognition({ ...usual, ...request }, { finals, partials: [small] })
+}
+
+test('the languages are those of all recognizers, each once', () => {
+  assert.deepEqual(languagesOf({ finals: [english, many], partials: [] }), ['en', 'de', 'fr'])
+})
+
+test('the first recognizer that knows the language is used, whatever model is named', () => {
+  for (const model of ['stt-1', 'stt-3', 'stt-fusion', 'mine']) {
+    const { finals, partials, warnings } = route({ model, languages: ['en'] })
+    assert.deepEqual(finals, { model: 'english', language: 'en', vocabulary: [] })
+    assert.deepEqual(partials, { model: 'small', language: 'en', vocabulary: [] })
+    assert.deepEqual(warnings, [])
+  }
+})
+
+test('of several languages the recognizer that knows most is used, without a language', () => {
+  const { finals } = route({ languages: ['en', 'fr'] })
+  assert.deepEqual([finals.model, finals.language], ['many', undefined])
+  assert.equal(route({}).finals.model, 'many')
+})
+
+test('where no small recognizer knows the language, the other makes the partials', () => {
+  assert.equal(route({ languages: ['de'] }).partials.model, 'many')
+})
+
+test('a language that nothing knows is refused, one beside others is a warning', () => {
+  assert.throws(() => route({ languages: ['it'] }), { code: 'language_not_installed' })
+  const { finals, warnings } = route({ languages: ['it', 'en'] })
+  assert.equal(finals.language, 'en')
+  assert.deepEqual(warnings, ['language_config: english does not know it, left out'])
+})
+
+test('code switching is a warning where a recognizer knows one language', () => {
+  const requested = { languages: [], codeSwitching: true }
+  assert.match(route(requested, [english]).warnings.join(), /^language_config: english knows en/)
+  assert.deepEqual(route(requested).warnings, [])
+  assert.deepEqual(route({ ...requested, languages: ['en'] }).warnings, [])
+})
+
+test('a vocabulary goes to recognizers that use one, and is no warning elsewhere', () => {
+  const vocabulary = ['Steno']
+  assert.deepEqual(route({ languages: ['fr'], vocabulary }).finals.vocabulary, vocabulary)
+  const { finals, warnings } = route({ languages: ['en'], vocabulary })
+  assert.deepEqual([finals.vocabulary, warnings], [[], []])
+})
+
+test('word times that are not measured are a warning', () => {
+  const { warnings } = route({}, [recognizer('rough', ['en'], { wordTimes: false })])
+  assert.deepEqual(warnings, ['rough does not measure word times: they are estimates'])
+})

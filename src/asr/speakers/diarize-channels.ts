@@ -1,0 +1,62 @@
+import type { Transcript, Word } from '../../transcript/transcript.ts'
+import { inParallel } from '../in-parallel.ts'
+import { retryOnce } from '../retry-once.ts'
+import type {
+  DiarizationTask,
+  EngineOptions,
+  PcmFile,
+  Segment,
+  SpeakerTask,
+  SpeakerUtterance,
+} from '../speech-engine.ts'
+import type { EmbedTask } from './diarizer.ts'
+
+/** The work of diarization, as the worker processes offer it. */
+export type SpeakerWork = {
+  workers: number
+  /** The id of the speaker model, for use in file names. */
+  model: string
+  /** Returns the regions of a channel to embed, in groups; depends on words and length only. */
+  plan(words: readonly Word[], pcm: PcmFile): Segment[][]
+  embed(task: Omit<EmbedTask, 'model'>, signal: AbortSignal): Promise<void>
+  findSpeakers(task: SpeakerTask, signal: AbortSignal): Promise<SpeakerUtterance[]>
+}
+
+/**
+ * Assigns a speaker to each word: embeds the speakers of all channels, one group of regions more at
+ * a time than there are workers, then clusters them. A process that dies costs a second try.
+ */
+export async function diarizeChannels(
+  work: SpeakerWork,
+  { transcript, channels, counts, keepEmbeddings }: DiarizationTask,
+  { signal, onProgress }: EngineOptions,
+): Promise<SpeakerUtterance[]> {
+  const groups = channels.flatMap((pcm) => {
+    const planned = work.plan(wordsOf(transcript, pcm.channel), pcm)
+    return planned.map((regions, part) => ({ pcm, regions, part }))
+  })
+  // How the speakers are spread over several channels is unknown before they are recognized.
+  const ofChannel = channels.length === 1 ? counts : {}
+  let done = 0
+  const embedded = await inParallel(
+    groups,
+    async ({ pcm: { channel, path }, regions, part }, signal) => {
+      const embed = (to: string) => {
+        return retryOnce(() => work.embed({ path, regions, to, counts: ofChannel }, signal))
+      }
+      const file = await keepEmbeddings({ channel, part, model: work.model }, embed)
+      onProgress?.(++done / groups.length)
+      return { channel, file }
+    },
+    { limit: work.workers + 1, signal },
+  )
+  const embeddings = channels.map(({ channel }) => {
+    const own = embedded.filter((group) => group.channel === channel)
+    return { channel, files: own.map(({ file }) => file) }
+  })
+  return retryOnce(() => work.findSpeakers({ transcript, embeddings, counts }, signal))
+}
+
+function wordsOf({ utterances }: Transcript, channel: number): Word[] {
+  return utterances.filter((own) => own.channel === channel).flatMap(({ words }) => words)
+}

@@ -1,0 +1,44 @@
+import { AppError, toPlain } from '../../errors.ts'
+import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
+
+/** Runs one task of a worker process. */
+export type Perform = (task: Task, signal: AbortSignal) => Promise<TaskResult[Task['kind']]>
+
+/**
+ * Makes this process a worker: loads its models, then runs the tasks that its parent sends. It
+ * holds nothing but memory, so it may be killed at any time, and it ends with its parent.
+ */
+export async function serveTasks(load: () => Promise<Perform>): Promise<void> {
+  process.on('disconnect', () => process.exit())
+  // Ctrl-C reaches all processes of a terminal; the server alone decides when work ends.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+  const running = new Map<number, AbortController>()
+
+  async function answer(perform: Perform, id: number, task: Task): Promise<void> {
+    const controller = new AbortController()
+    running.set(id, controller)
+    try {
+      send({ type: 'result', id, result: await perform(task, controller.signal) })
+    } catch (error) {
+      send({ type: 'error', id, error: toPlain(error) })
+    } finally {
+      running.delete(id)
+    }
+  }
+
+  try {
+    const perform = await load()
+    process.on('message', (message: ToWorker) => {
+      if ('cancel' in message) running.get(message.id)?.abort()
+      else void answer(perform, message.id, message.task)
+    })
+    send({ type: 'ready' })
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause)
+    send({ type: 'broken', error: toPlain(new AppError('engine_unavailable', detail, { cause })) })
+  }
+}
+
+function send(message: FromWorker): void {
+  process.send?.(message)
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
+import { createLog } from '../../log.ts'
+import type { Snapshot } from '../recovery/session-log.ts'
+import { plainText } from '../result/plain-text.fixture.ts'
+import { initialEndpoint } from './endpointing.ts'
+import { RecognitionLoop } from './recognition-loop.ts'
+import { createSessionLanguage } from './session-language.ts'
+
+/** A snapshot of a process whose model recognized Italian; one utterance awaits its text. */
+const snapshot: Snapshot = {
+  position: 62,
+  channels: [{ endpoint: { ...initialEndpoint(), frame: 62 }, after: 16_000, lastWord: null }],
+  ended: [
+    {
+      channel: 0,
+      span: { number: 0, from: 0, to: 31 },
+      segment: { start: 0, end: 16_000 },
+      context: { start: 0, end: 16_000 },
+    },
+  ],
+  language: 'it',
+  work: 1,
+}
+
+test('a session resumes with another model, in a language that this one knows', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const [path, channel] = [join(folder, 'audio'), join(folder, 'channel-0')]
+  await writeFile(path, '')
+  await writeFile(channel, new Uint8Array(new Int16Array(32_000).fill(8000).buffer))
+  const speech = createFakeSpeechEngine('oui', { model: 'new', languages: ['fr', 'de'] })
+  const config = { languages: [], code_switching: false }
+  const { languages: installed } = speech
+  const request = { model: 'stt-1', languages: [], codeSwitching: false, vocabulary: [] }
+  const models: string[] = []
+  const finals: unknown[] = []
+  const loop = new RecognitionLoop(
+    {
+      models: {
+        ...speech.live!,
+        recognizeFinal(utterance, options) {
+          models.push(`${options.model} ${options.language}`)
+          return speech.live!.recognizeFinal(utterance, options)
+        },
+      },
+      route: speech.route(request),
+      audio: {
+        ...{ path, start: 0, isEnhanced: false, channels: [channel] },
+        format: { encoding: 's16', sampleRate: 16_000, channels: 1 },
+      },
+      endpointing: { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds: 5 },
+      language: createSessionLanguage(config, { installed, decided: snapshot.language }),
+      change: plainText.change,
+      partialIntervalMs: 0,
+      tell: (event) => {
+        if (event.type === 'final') finals.push([event.view.text, event.view.language])
+      },
+      warn: assert.fail,
+      wantsPartials: () => false,
+      onRecognized() {},
+      onSnapshot() {},
+      log: createLog('silent'),
+      signal: new AbortController().signal,
+    },
+    snapshot,
+  )
+  loop.end()
+  await loop.run()
+  assert.deepEqual(models, ['new undefined'])
+  assert.deepEqual(finals, [[' oui', 'fr']])
+})
