@@ -110,10 +110,11 @@ async function run(files: readonly string[]): Promise<void> {
   }
   process.stdout.write(report!)
   if (code === 0 && summary.length > 0) return
-  failed.push(...files)
-  const detail = summary.join('').split(/^✖ failing tests:$/m)[1]
+  const detail = summary.join('').split(/^✖ failing tests:$/m)[1] ?? ''
+  const found = Array.from(detail.matchAll(/^test at (\S+?):\d/gm), ([, file]) => file!)
+  failed.push(...(found.length > 0 ? new Set(found) : files))
   console.log(styleText('red', `✖ exit code ${code}: ${files.join(' ')}`))
-  if (detail) console.log(detail)
+  console.log(detail)
 }
 
 function summarize(): void {

@@ -50,7 +50,7 @@ export function createMetrics() {
   const metrics = {
     registry,
     jobs: gauge('jobs', 'Jobs that have not ended', ['kind', 'state']),
-    jobsInStage: gauge('jobs_in_stage', 'Jobs of recordings in hand, by stage', ['stage']),
+    jobsInStage: gauge('jobs_in_stage', 'Running jobs of recordings, by stage', ['stage']),
     jobsEnded: counter('jobs_ended_total', 'Jobs that have ended', ['kind', 'outcome']),
     jobQueueSeconds: histogram('job_queue_seconds', 'From due until taken from the queue', {
       buckets: spans,

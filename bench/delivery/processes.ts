@@ -40,7 +40,7 @@ export function startSpeaking<Order extends object | string, Report extends { ki
         function look(): void {
           const at = phrase.findIndex((report) => report.kind === kind)
           if (at >= 0) resolve(phrase.splice(at, 1)[0] as Extract<Report, { kind: typeof kind }>)
-          else if (isOver) reject(new Error(`${script} ended before it said "${kind}"`))
+          else if (isOver) reject(new Error(`${script} ended before it printed "${kind}"`))
           else return
           listeners.delete(look)
         }

@@ -67,7 +67,7 @@ function guard<T>(write: () => T): T {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     const isFull = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
-    if (isFull) throw new AppError('storage_full', 'no room for the decoded sound', { cause })
-    throw new AppError('storage_unreadable', `the folder for decoded sound (${code})`, { cause })
+    if (isFull) throw new AppError('storage_full', 'no space for the decoded audio', { cause })
+    throw new AppError('storage_unreadable', `the folder for decoded audio (${code})`, { cause })
   }
 }

@@ -121,7 +121,7 @@ async function writeAudio(
       await heartbeat()
     }
     if (!files || files.samples === 0) {
-      throw new AppError('media_undecodable', `no sound could be decoded from ${info.codec}`)
+      throw new AppError('media_undecodable', `no audio could be decoded from ${info.codec}`)
     }
     return { duration: files.samples / SAMPLE_RATE, channels: files.finish() }
   } finally {

@@ -131,7 +131,7 @@ test('a chunk is refused for its header, and the next one is taken as though it 
   const mono = Buffer.from(wavHeader({ ...format, channels: 1 }, 0))
   const refusals: [Buffer, RegExp][] = [
     [mono, /contradicts the session: 1 channels, not 2/],
-    [wrap([]), /tells no format/],
+    [wrap([]), /states no format/],
     [wrap([fmt, chunk('fmt ', mono.subarray(20, 36))]), /1 channels/],
     [wrap([chunk('JUNK', Buffer.alloc(65_536)), fmt]), /longer than 65536 bytes/],
     [wrap([chunk('JUNK', Buffer.alloc(0), 0xffff_ffff)]), /longer than 65536 bytes/],

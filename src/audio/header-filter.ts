@@ -106,7 +106,7 @@ function readHeader(
     const size = fields.getUint32(at + 4, true)
     const body = at + 8
     if (isAt(bytes, 'data', at)) {
-      return hasFormat ? body : { problem: 'the WAV header tells no format' }
+      return hasFormat ? body : { problem: 'the WAV header states no format' }
     }
     if (isAt(bytes, 'fmt ', at) && body + size <= MAX_HEADER_BYTES) {
       if (bytes.length < body + size) return 'incomplete'

@@ -63,7 +63,7 @@ export async function openMedia(path: string, options: OpenOptions): Promise<Ope
     const { sampleRate, channels, codecId } = track.codecpar
     const codec = avGetCodecName(codecId) ?? 'unknown'
     if (!sampleRate || !channels) {
-      throw new AppError('media_undecodable', `no sound found in the ${codec} track`)
+      throw new AppError('media_undecodable', `no audio found in the ${codec} track`)
     }
     checkAudioFormat({ sampleRate, channels })
 
@@ -93,7 +93,7 @@ function pickTrack(format: FormatContext): Stream {
   const tracks = streams.filter((s) => s.codecpar.codecType === AVMEDIA_TYPE_AUDIO)
   const track = tracks.find((s) => s.hasDisposition(AV_DISPOSITION_DEFAULT)) ?? tracks[0]
   if (track) return track
-  throw new AppError('media_without_audio', 'the file holds no sound')
+  throw new AppError('media_without_audio', 'the file holds no audio')
 }
 
 async function takePacket(

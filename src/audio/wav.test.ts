@@ -69,7 +69,7 @@ test('the encoding follows from tag and bytes per sample', () => {
   assert.equal(read(wav([extensible(3, 32), chunk('data', samples)]))?.encoding, 'f32')
 })
 
-test('compressed sound is left to libav', () => {
+test('compressed audio is left to libav', () => {
   for (const tag of [2, 0x11, 0x31, 0x55]) {
     assert.equal(read(wav([fmt({ tag, bits: 4, frame: 256 }), chunk('data', samples)])), undefined)
   }

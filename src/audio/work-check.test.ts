@@ -32,5 +32,5 @@ test('decoding ends when it has taken too long for what came out', async (t) => 
   const { duration } = await decodeFile(request, { ...steps, cpuSeconds: () => 30 })
   assert.equal(duration, 11)
   const slow = decodeFile(request, { ...steps, cpuSeconds: () => 100 })
-  await assert.rejects(slow, { code: 'media_undecodable', message: /of sound in 100 s of work/ })
+  await assert.rejects(slow, { code: 'media_undecodable', message: /of audio in 100 s of work/ })
 })

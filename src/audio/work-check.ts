@@ -23,7 +23,7 @@ export function createWorkCheck(cpuSeconds: () => number = ownCpuSeconds): WorkC
       const taken = cpuSeconds()
       const { seconds, bytes } = work
       if (taken <= FREE_SECONDS + seconds * PER_SECOND_OF_SOUND + bytes / BYTES_PER_SECOND) return
-      const found = `${Math.round(seconds)} s of sound in ${Math.round(taken)} s of work`
+      const found = `${Math.round(seconds)} s of audio in ${Math.round(taken)} s of work`
       throw new AppError('media_undecodable', found)
     },
   }

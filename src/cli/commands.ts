@@ -19,7 +19,7 @@ const commands: Record<string, Entry> = {
     load: async () => (await import('./transcribe/transcribe.ts')).transcribeCommand,
   },
   live: {
-    summary: 'write what is being said: microphone, standard input or a file at its pace',
+    summary: 'transcribe live audio: microphone, standard input, or a file at real-time pace',
     load: async () => (await import('./live/live.ts')).liveCommand,
   },
   jobs: {
@@ -31,11 +31,11 @@ const commands: Record<string, Entry> = {
     load: async () => (await import('./keys/keys.ts')).keysCommand,
   },
   webhooks: {
-    summary: 'say who is told of the jobs of an account, and with which secret',
+    summary: 'manage webhooks and their signing secrets',
     load: async () => (await import('./webhooks/webhooks.ts')).webhooksCommand,
   },
   deliveries: {
-    summary: 'show what a server has told callbacks and webhooks, and send it again',
+    summary: 'list deliveries to callbacks and webhooks, and resend them',
     load: async () => (await import('./webhooks/deliveries.ts')).deliveriesCommand,
   },
   models: {

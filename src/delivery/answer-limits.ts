@@ -35,7 +35,7 @@ export function limitAnswer(sent: ClientRequest): () => void {
   }
 
   function cut(code: string): void {
-    sent.destroy(Object.assign(new Error('the answer goes on and on'), { code }))
+    sent.destroy(Object.assign(new Error('the response does not end'), { code }))
   }
 
   function release(): void {

@@ -98,7 +98,7 @@ async function* exactly(
     if (left < 0) break
     yield piece
   }
-  if (left !== 0) throw new RangeError('the body is not as long as it was said to be')
+  if (left !== 0) throw new RangeError('the body is not as long as its content-length')
 }
 
 function answerOf(sent: ClientRequest): Promise<Answer> {

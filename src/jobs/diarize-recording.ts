@@ -52,7 +52,7 @@ export async function diarizeRecording(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof AppError && ENDS_ATTEMPT.has(error.code)) throw error
-    log.error({ err: error }, 'diarization failed, the job goes on without')
+    log.error({ err: error }, 'diarization failed, the job continues without it')
     const diarizationSeconds = (now() - startedAt) / 1000
     return { transcript, diarizationError: diarizationFailed(error), diarizationSeconds }
   }

@@ -168,7 +168,7 @@ export class QueueLoop {
     const { db, maxAttempts, queueTimeout } = this.#options
     const now = steadyNow()
     await returnLostJobs(db, { now, running: this.#running.ids() })
-    const reason = 'the server went down or stood still whenever the job was in hand'
+    const reason = 'the server stopped or hung each time the job was running'
     const lost = toFailure(new AppError('attempts_exhausted', reason))
     const at = Date.now()
     const exhausted = await failExhaustedJobs(db, { maxAttempts, failure: lost, at })

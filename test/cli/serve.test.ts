@@ -182,7 +182,7 @@ test('steno doctor finds nothing missing here', async (t) => {
   const env = { STENO_DATA_DIR: makeFolder(t), STENO_PORT: '0' }
   const { code, stdout } = await runSteno(['doctor'], { env })
   assert.deepEqual([stdout.match(/^fail.*/gm), code], [null, 0], stdout)
-  assert.match(stdout, /^ok {4}recognition: models loaded and a second heard/m)
+  assert.match(stdout, /^ok {4}recognition: models loaded and one second recognized/m)
   assert.match(stdout, /^(ok {2}|warn) {2}decoders have /m)
   assert.match(stdout, process.getuid?.() === 0 ? /^warn {2}run as root/m : /^ok {4}run by a user/m)
 })

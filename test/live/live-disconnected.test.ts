@@ -192,7 +192,7 @@ test('a session that cannot be read after a restart is taken up when it can', as
   const putBack = await hideLog(first, id)
   const server = await start(t, { folder: first.folder })
   assert.equal((await (await connect(on(server, url))).closed).code, 1011)
-  const failed = server.logged('cannot take a live session in hand')
+  const failed = server.logged('cannot resume a live session')
   await failed // The second try.
   await putBack()
   await jobThat(server, id, ({ status }) => status === 'done')
@@ -204,7 +204,7 @@ test('a session whose disk broke is taken up when its files can be read again', 
   const { id, client } = await begin(server)
   const putBack = await hideLog(server, id)
   await breakNextSync(t, server.folder)
-  const failed = server.logged('cannot take a live session in hand')
+  const failed = server.logged('cannot resume a live session')
   client.send(speech)
   assert.equal((await client.closed).code, 1011)
   await failed

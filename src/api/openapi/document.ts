@@ -12,8 +12,8 @@ export type DescribedSettings = Pick<Config, 'http' | 'requests' | 'storage' | '
 const tags = [
   { name: 'Upload', description: 'Recordings, before a job names them' },
   { name: 'Pre-recorded', description: 'Jobs that transcribe a recording' },
-  { name: 'Live', description: 'Sessions that transcribe sound as it comes' },
-  { name: 'Deliveries', description: 'What receivers of callbacks and webhooks were told' },
+  { name: 'Live', description: 'Sessions that transcribe audio as it arrives' },
+  { name: 'Deliveries', description: 'Events sent to callbacks and webhooks' },
   { name: 'Transcription', description: 'Older paths of both, deprecated' },
   { name: 'Server', description: 'The state of the server, and this description' },
 ]
@@ -91,6 +91,6 @@ is ignored. A path that has other methods answers 405 with \`Allow\`.
 **Errors** have one form everywhere; the header \`X-Error-Code\` says which it is.
 
 **Limits.** A recording: ${storage.maxFileBytes} bytes, ${media.maxAudio} seconds. A JSON body: ${http.maxJsonBytes} bytes.
-\`custom_metadata\`: ${requests.maxMetadataChars} characters as JSON. What a client tells about a session:
+\`custom_metadata\`: ${requests.maxMetadataChars} characters as JSON. Metadata that a client sends for a session:
 ${http.maxPatchBytes} bytes. A page of a list: ${http.listMaxLimit} jobs, deliveries or endpoints.`
 }

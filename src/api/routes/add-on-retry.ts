@@ -26,9 +26,9 @@ export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsync
           summary: 'Make a failed add-on again',
           description:
             'Of a job that is `done`, from the words of its result, without recognition; answers what then stands in ' +
-            'the result, also when it failed again. Nothing else of the job changes, and nobody is told by callback or ' +
-            'webhook. What changes the words (such as `custom_spelling`) and `diarization` cannot be made again. A body ' +
-            'is not needed and not read.',
+            'the result, also when it failed again. Nothing else of the job changes, and no callback or ' +
+            'webhook is sent. Steps that change the words (such as `custom_spelling`) and `diarization` cannot be ' +
+            'retried. Reads no body.',
           params: AddOnParams,
           response: {
             200: Type.Unsafe<string>(AddOnAnswer),

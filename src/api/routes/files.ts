@@ -14,8 +14,7 @@ export function fileRoutes({ storage }: Pick<App, 'storage'>): FastifyPluginAsyn
       tags: ['Upload'],
       operationId: 'getFile',
       summary: 'Download an upload',
-      description:
-        'The bytes of an upload, at its `audio_url`. One range of them can be asked for.',
+      description: 'The bytes of an upload, at its `audio_url`. Supports one byte range.',
       params: IdParams,
       headers: RangeHeaders,
       response: downloadAnswers(['audio/*', 'video/*', 'application/octet-stream']),

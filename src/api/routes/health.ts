@@ -34,7 +34,7 @@ export function healthRoutes({
       operationId: 'getReady',
       summary: 'Whether new work is taken',
       description:
-        'Looks whether the disk has space, and has a recognizer hear something, at most every five seconds. Needs no key.',
+        'Checks that the disk has space and that a recognizer answers, at most every five seconds. Needs no key.',
     }
     http.get('/ready', { schema: ready }, async () => {
       await space.check()

@@ -27,7 +27,7 @@ export function preRecordedRoutes(
           operationId: 'getPreRecordedProgress',
           summary: 'Get the progress of a pre-recorded job',
           description:
-            'For people who wait. `stage` and what follows are null unless the job is in hand.',
+            'Progress for people who wait. `stage` and the fields after it are null unless the job is running.',
           params: IdParams,
           response: { 200: JobProgressView, ...errorAnswers(404) },
         },

@@ -14,7 +14,7 @@ export const deliveryOperations = {
   get: operation(
     'getDelivery',
     'Get a delivery',
-    'What one receiver is told of one event, with the last attempts at it.',
+    'One event for one receiver, with its last delivery attempts.',
   ),
   resend: operation(
     'resendDelivery',
@@ -42,11 +42,11 @@ export const endpointOperations = {
   enable: operation(
     'enableEndpoint',
     'Enable an endpoint',
-    'What is told from now on is sent to it again; what failed meanwhile can be resent. A body is not needed and not read.',
+    'New events are sent to it again; events that failed meanwhile can be resent. Reads no body.',
   ),
   disable: operation(
     'disableEndpoint',
     'Disable an endpoint',
-    'Gives up what it has yet to be told, and notes what it would be told from now on as failed. A body is not needed and not read.',
+    'Gives up its pending deliveries, and records new ones as failed. Reads no body.',
   ),
 }

@@ -67,7 +67,7 @@ export const DeliveryQuery = Type.Object({
   before_date: Moment('Deliveries queued before this moment'),
   after_date: Moment('Deliveries queued after this moment'),
   job_id: Type.Optional(
-    Type.String({ maxLength: MAX_NAME_CHARS, description: 'Deliveries that tell of this job' }),
+    Type.String({ maxLength: MAX_NAME_CHARS, description: 'Deliveries of the events of this job' }),
   ),
   endpoint_id: Type.Optional(
     Type.String({ maxLength: MAX_NAME_CHARS, description: 'Deliveries to this endpoint' }),

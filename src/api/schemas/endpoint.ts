@@ -13,7 +13,7 @@ export const EndpointView = Type.Object(
     kind: Type.Unsafe<(typeof endpointKinds)[number]>({
       ...OneOf(...endpointKinds),
       description:
-        'A webhook is told of all jobs; a callback stands for all `callback_config.url` of one origin',
+        'A webhook receives the events of all jobs; a callback stands for every `callback_config.url` of one origin',
     }),
     url: Type.String({
       description: 'Of a callback only the origin; a user name and password in it are hidden',

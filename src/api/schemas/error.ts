@@ -26,7 +26,7 @@ const reasons = {
   404: 'It does not exist, was deleted, is of the other kind, or belongs to another account.',
   405: 'The path is known, with other methods.',
   413: 'The body or the media is too large.',
-  415: 'The content type is not the right one, or the bytes hold no sound.',
+  415: 'The content type is wrong, or the bytes hold no audio.',
   416: 'The range lies outside the file.',
   422: 'Fields contradict each other or what the server offers; or the receiver is disabled or gone.',
   429: 'Too many requests, jobs or live sessions.',

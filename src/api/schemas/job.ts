@@ -16,7 +16,7 @@ const FileView = Type.Object(
   },
   {
     title: 'JobFile',
-    description: 'Its recording as it came, which is not kept when its sound is redacted',
+    description: 'The recording as uploaded; not kept when its audio is redacted',
   },
 )
 
@@ -34,7 +34,7 @@ const fields = {
     Type.Integer({ minimum: 400, maximum: 599, description: 'Why it failed, as an HTTP status' }),
   ),
   post_session_metadata: FreeObject(
-    'What a client told of a live session; of a failed job also `failure`, with `code` and `message`',
+    'Metadata that a client sent for a live session; for a failed job also `failure`, with `code` and `message`',
   ),
 }
 const file = Nullable(FileView)

@@ -73,7 +73,7 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
       // No default: sessions that do not request it show what the contract lists.
       diarization: Type.Optional(
         Type.Boolean({
-          description: 'Beyond the contract: finals tell who speaks, as far as known by then',
+          description: 'Our extension: finals name the speaker, as far as known by then',
         }),
       ),
       diarization_config: Type.Optional(configs.DiarizationConfig),

@@ -23,7 +23,7 @@ const descriptions: Record<keyof typeof defaults, string> = {
   receive_post_processing_events:
     '`post_transcript`, `post_summarization`, `post_final_transcript`',
   receive_acknowledgments: '`audio_chunk` and `stop_recording` that were accepted',
-  receive_errors: 'Every message that tells an error, whatever its kind',
+  receive_errors: 'Every message that reports an error, of whatever type',
   receive_lifecycle_events:
     '`start_recording`, `end_recording`, `end_session`; to a callback also `start_session`',
 }

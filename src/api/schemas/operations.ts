@@ -23,7 +23,7 @@ const kinds = {
 } as const
 
 const asTheyCame = 'The bytes as they were uploaded or fetched.'
-const asWave = 'A WAVE file of all sound that the session accepted, as soon as it has ended.'
+const asWave = 'A WAVE file of all audio that the session accepted, once it has ended.'
 const recordings = {
   'pre-recorded': asTheyCame,
   live: asWave,
@@ -58,7 +58,7 @@ export function jobOperations(kind: JobKind | undefined) {
     file: operation(
       'get*File',
       `Download the recording of ${one}`,
-      `${recordings[kind ?? 'both']} One range of bytes can be asked for.`,
+      `${recordings[kind ?? 'both']} Supports one byte range.`,
     ),
   }
 }

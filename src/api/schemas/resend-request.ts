@@ -13,7 +13,10 @@ export const ResendRequest = Type.Object(
       Type.String({ maxLength: MAX_NAME_CHARS, description: 'Only those to this endpoint' }),
     ),
     job_id: Type.Optional(
-      Type.String({ maxLength: MAX_NAME_CHARS, description: 'Only those that tell of this job' }),
+      Type.String({
+        maxLength: MAX_NAME_CHARS,
+        description: 'Only deliveries of the events of this job',
+      }),
     ),
   },
   { title: 'ResendRequest', examples: [{ since: '2026-03-04T05:00:00Z' }] },

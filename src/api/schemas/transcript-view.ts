@@ -71,10 +71,10 @@ export const textFields = {
   languages: Type.Array(Language),
   utterances: Type.Array(UtteranceView, { description: 'By start, then channel' }),
   sentences: Type.Optional(
-    Type.Array(SentencesResult, { minItems: 1, maxItems: 1, description: 'Only if asked for' }),
+    Type.Array(SentencesResult, { minItems: 1, maxItems: 1, description: 'Only if requested' }),
   ),
   subtitles: Type.Optional(
-    Type.Array(SubtitleView, { description: 'Only if asked for; one for each format' }),
+    Type.Array(SubtitleView, { description: 'Only if requested; one per format' }),
   ),
 }
 

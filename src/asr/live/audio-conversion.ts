@@ -67,8 +67,8 @@ export function writeChannel(path: string, at: number, samples: Int16Array): voi
     const { code } = cause as NodeJS.ErrnoException
     const isFull = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
     if (isFull)
-      throw new AppError('storage_full', 'no room for the sound of the session', { cause })
-    throw new AppError('storage_unreadable', `the sound of the session (${code})`, { cause })
+      throw new AppError('storage_full', 'no space for the audio of the session', { cause })
+    throw new AppError('storage_unreadable', `the audio of the session (${code})`, { cause })
   }
 }
 
@@ -109,10 +109,10 @@ function readBytes(path: string, from: number, length: number): Uint8Array {
       closeSync(file)
     }
   } catch (cause) {
-    throw new AppError('storage_unreadable', 'the sound of the session', { cause })
+    throw new AppError('storage_unreadable', 'the audio of the session', { cause })
   }
   if (read < length)
-    throw new AppError('storage_unreadable', 'the sound of the session is too short')
+    throw new AppError('storage_unreadable', 'the audio of the session is too short')
   return bytes
 }
 

@@ -56,6 +56,6 @@ function readMetadata(path: string): Map<string, number> {
       `it lacks the metadata ${missing.join(', ')}: take the export of the sherpa-onnx project`,
     )
   }
-  if (numbers.get('sample_rate') !== 16_000) throw new Error('it is not for sound at 16 kHz')
+  if (numbers.get('sample_rate') !== 16_000) throw new Error('it does not take audio at 16 kHz')
   return numbers
 }

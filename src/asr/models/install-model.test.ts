@@ -94,7 +94,7 @@ test('a file that is no speaker-segmentation is refused with the reason', async 
     ],
     [
       () => writePitchModel(source, { ...segmentationMetadata, sample_rate: 8000 }),
-      /it is not for sound at 16 kHz/,
+      /it does not take audio at 16 kHz/,
     ],
     [() => writeTwoInputModel(source), /it has the inputs feats,more/],
     [() => writeBandEnergyModel(source, segmentationMetadata), /it does not take \[1, 1, 160000\]/],

@@ -51,5 +51,5 @@ export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal)
 function lastWords(errors: string): string {
   const lines = errors.split('\n').map((line) => line.replace(/^\/\S+:\w+:\d+ /, '').trim())
   const output = lines.filter((line) => line !== '').slice(-2)
-  return `the process that tried it ended: ${output.join('; ') || 'it said nothing'}`
+  return `the process that tried it ended: ${output.join('; ') || 'it printed nothing'}`
 }

@@ -9,7 +9,7 @@ import { writeEmbeddings } from './embedding/embedding-files.ts'
 const folder = mkdtempSync(join(tmpdir(), 'steno-voices-'))
 after(() => rmSync(folder, { recursive: true }))
 
-test('voices that were heard by different models are not compared', () => {
+test('voices that were come from different models are not compared', () => {
   const files = ['one', 'other'].map((model) => {
     const file = join(folder, model)
     writeEmbeddings(file, { model, windows: [] })
@@ -19,7 +19,7 @@ test('voices that were heard by different models are not compared', () => {
   const { findSpeakers } = createDiarizer()
   assert.throws(() => findSpeakers({ ...task, embeddings: [{ channel: 0, files }] }), {
     code: 'storage_unreadable',
-    message: /heard by different models/,
+    message: /come from different models/,
   })
   assert.deepEqual(findSpeakers({ ...task, embeddings: [{ channel: 0, files: [files[0]!] }] }), [])
 })

@@ -68,6 +68,6 @@ export function createDiarizer(): Diarizer {
 function requireOneModel(parts: readonly ChannelEmbeddings[]): void {
   const models = new Set(parts.map(({ model }) => model))
   if (models.size > 1) {
-    throw new AppError('storage_unreadable', 'the voices were heard by different models')
+    throw new AppError('storage_unreadable', 'the embeddings come from different models')
   }
 }

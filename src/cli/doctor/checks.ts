@@ -167,7 +167,10 @@ export async function checkRecognition(config: Config, signal: AbortSignal): Pro
     const limit = AbortSignal.timeout(RECOGNITION_TIMEOUT_MS)
     await speech.checkReady({ signal: AbortSignal.any([signal, limit]) })
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
-    return { state: 'ok', text: `recognition: models loaded and a second heard in ${seconds} s` }
+    return {
+      state: 'ok',
+      text: `recognition: models loaded and one second recognized in ${seconds} s`,
+    }
   } catch (error) {
     return { state: 'fail', text: `recognition: ${messageOf(error)}`, remedy: REINSTALL }
   } finally {

@@ -21,7 +21,7 @@ import {
 const help = `Usage: steno doctor
 
 Checks this installation with the settings of this shell: Node, settings, models, decoder, user, data
-folder, database, port, and a second of real recognition. Each line says ok, warn or fail, and what to do about it.
+folder, database, port, and one second of real recognition. Each line shows ok, warn or fail, and the remedy.
 The exit code is 1 when a check failed.
 `
 

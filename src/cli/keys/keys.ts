@@ -13,20 +13,20 @@ const help = `Usage: steno keys [list]
        steno keys create [options]
        steno keys revoke ID...
 
-Lists, makes and revokes the keys in the data folder of this machine, STENO_DATA_DIR, whether or not a
-server is running on it. What changes holds at once, also in a running server. Keys in STENO_API_KEYS
-are not listed here and may do everything.
+Lists, creates and revokes the API keys in the data folder of this machine, STENO_DATA_DIR, whether or not
+a server is running on it. Changes apply at once, also in a running server. Keys in STENO_API_KEYS are not
+listed here and have every scope.
 
-  --account NAME   whose jobs and files the key opens; default ${FIRST_ACCOUNT}
-  --name TEXT      what the key is for, shown in the list
-  --scopes LIST    what the key may do, default read,write,live:
-                   read   everything that only reads
+  --account NAME   the account whose jobs and files the key can access; default ${FIRST_ACCOUNT}
+  --name TEXT      a description, shown in the list
+  --scopes LIST    limits what the key can do, default read,write,live:
+                   read   all requests that only read
                    write  upload recordings, create and delete their jobs
                    live   create, change and delete live sessions
-  --expires WHEN   days such as 30d, or an ISO date (its beginning, in UTC, unless it has a time)
+  --expires WHEN   a number of days such as 30d, or an ISO date (midnight UTC unless it has a time)
 
-'create' prints the key on stdout, this once: only its hash is kept. An ID is how a key begins, as the
-list shows it. IDs that are not there are reported, and the exit code is then 1.
+'create' prints the key on stdout, only once: the server stores only its hash. An ID is the beginning of a
+key, as the list shows it. Unknown IDs are reported, and the exit code is then 1.
 `
 
 /** `steno keys`: works directly on the database, because a client needs a key first. */

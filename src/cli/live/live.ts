@@ -17,24 +17,23 @@ import { createLiveScreen, type LiveScreen } from './live-screen.ts'
 
 const help = `Usage: steno live FILE|-|--mic [options]
 
-Writes what is said while it is said: from the microphone, from standard input (WAV, or raw 16-bit
-samples) or from a file, which is played at its own pace. Works without a running server: it then
-starts one of its own and takes it away at the end. Ctrl-C ends the recording and waits for its last
-words, a second one leaves at once.
+Transcribes live audio: from the microphone, from standard input (WAV, or raw 16-bit samples) or from
+a file, played at real-time pace. Without a running server it starts a private one and removes it at
+the end. Ctrl-C ends the recording and waits for its last words; a second Ctrl-C exits at once.
 
-  --mic            record with a program of this machine: arecord, parec, pw-record, rec or ffmpeg
-  --fast           send a file as fast as the server takes it
-  --language CODE  the language spoken, such as en; detected when absent
+  --mic            record with arecord, parec, pw-record, rec or ffmpeg, whichever is installed
+  --fast           send a file as fast as the server accepts it
+  --language CODE  the spoken language, such as en; detected by default
   --endpointing S  seconds of silence that end an utterance, 0.01 to 10; default 0.05
-  --threshold P    probability from which sound counts as speech, 0 to 1; default 0.6
-  --no-partials    only text that will not change any more
-  --rate N         of raw samples on standard input: samples per second; default 16000
-  --channels N     of raw samples on standard input: channels, interleaved; default 1
-  --format FORMAT  ${formats.join(', ')}; default txt. All but txt come at the end
-  -o, --output     a file for the result
+  --threshold P    probability above which audio counts as speech, 0 to 1; default 0.6
+  --no-partials    print final text only
+  --rate N         sample rate of raw samples on standard input; default 16000
+  --channels N     number of interleaved channels of raw samples on standard input; default 1
+  --format FORMAT  ${formats.join(', ')}; default txt. All but txt are written at the end
+  -o, --output     write the result to this file
 ${serverHelp}
-Finals go to stdout. On a terminal they have their time, and the text that may still change is shown below
-them. At the end stderr tells how long the words took. The exit code is 130 when a file was interrupted.
+Final text goes to stdout; on a terminal, with times, and with the text that may still change below it.
+At the end, latencies go to stderr. The exit code is 130 when a file was interrupted.
 
   steno live --mic
   steno live talk.mp3
@@ -194,7 +193,7 @@ function abortedBy(ended: Promise<LiveEnd>): AbortSignal {
 /** Close codes that end a session early. */
 const problems: Record<number, string> = {
   1006: 'the server cannot be reached any more',
-  4408: 'the session has reached its time limit; the sound behind it was not heard',
+  4408: 'the session reached its time limit; audio after it was not transcribed',
   4409: 'another client has taken the session over',
   4500: 'the session failed',
 }

@@ -17,19 +17,19 @@ const help = `Usage: steno models [list]
        steno models add KIND FILE [--name TEXT]
        steno models remove KIND|NAME
 
-Lists the models in STENO_MODELS_DIR with their sizes, and whether each is as it was installed; adds models
-for speakers (diarization) from a file, and removes them. KIND is one of:
+Lists the models in STENO_MODELS_DIR with their sizes and whether their files are intact; adds models for
+diarization from a file, and removes them. KIND is one of:
 
-  speaker-embedding      what a voice sounds like, in place of the built-in model: CAM++ or ERes2Net of
-                         3D-Speaker, ResNet34 of WeSpeaker, as ONNX with 80 mel bands
-  speaker-segmentation   who speaks when in ten seconds: pyannote segmentation-3.0, as ONNX of the sherpa-onnx
-                         project. Used along with a speaker-embedding of that project, which may then be
-                         TitaNet too; add this one first
+  speaker-embedding      replaces the built-in speaker embedding model: CAM++ or ERes2Net of 3D-Speaker,
+                         ResNet34 of WeSpeaker, as ONNX with 80 mel bands
+  speaker-segmentation   pyannote segmentation-3.0, as ONNX of the sherpa-onnx project. Works together with a
+                         speaker-embedding model of that project, which may then also be TitaNet; add
+                         this one first
 
-'add' copies the file, and tries it in a process of its own before it becomes the model of its kind, in place of
-an earlier one. Servers take changes up when they are started again. Nothing is downloaded.
+'add' copies the file and tests it in a separate process before it replaces the current model of its kind.
+Restart servers to use it. Nothing is downloaded.
 
-  --name TEXT   what the list and messages call it; default is the name of the file
+  --name TEXT   the name in lists and messages; default: the name of the file
 
 The exit code of 'list' is 1 when a model is missing or damaged.
 `
@@ -70,7 +70,7 @@ async function add(args: string[], { env, stderr, signal }: Terminal): Promise<n
   if (kind === 'speaker-segmentation' && !readInstalledModel(folder, 'speaker-embedding')) {
     stderr.write('It is used once there is a speaker-embedding model too.\n')
   }
-  stderr.write('Servers take it up when they are started again.\n')
+  stderr.write('Restart servers to use it.\n')
   return 0
 }
 

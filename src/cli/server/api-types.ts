@@ -120,7 +120,7 @@ export type ApiError = {
   validation_errors?: string[]
 }
 
-/** Its recording as it came, which is not kept when its sound is redacted */
+/** The recording as uploaded; not kept when its audio is redacted */
 export type ApiJobFile = {
   id: string
   filename: string | null
@@ -148,8 +148,8 @@ export type ApiLiveJob = {
   custom_metadata?: Record<string, unknown>
   error_code: number | null
   /**
-   * What a client told of a live session; of a failed job also `failure`, with `code` and
-   * `message`
+   * Metadata that a client sent for a live session; for a failed job also `failure`, with `code`
+   * and `message`
    */
   post_session_metadata: Record<string, unknown>
   kind: 'live'
@@ -308,8 +308,8 @@ export type ApiPreRecordedJob = {
   custom_metadata?: Record<string, unknown>
   error_code: number | null
   /**
-   * What a client told of a live session; of a failed job also `failure`, with `code` and
-   * `message`
+   * Metadata that a client sent for a live session; for a failed job also `failure`, with `code`
+   * and `message`
    */
   post_session_metadata: Record<string, unknown>
   kind: 'pre-recorded'
@@ -441,9 +441,9 @@ export type ApiTranscription = {
   languages: string[]
   /** By start, then channel */
   utterances: ApiUtterance[]
-  /** Only if asked for */
+  /** Only if requested */
   sentences?: ApiSentencesResult[]
-  /** Only if asked for; one for each format */
+  /** Only if requested; one per format */
   subtitles?: ApiSubtitles[]
 }
 
@@ -454,9 +454,9 @@ export type ApiTranslation = {
   languages: string[]
   /** By start, then channel */
   utterances: ApiUtterance[]
-  /** Only if asked for */
+  /** Only if requested */
   sentences?: ApiSentencesResult[]
-  /** Only if asked for; one for each format */
+  /** Only if requested; one per format */
   subtitles?: ApiSubtitles[]
 }
 

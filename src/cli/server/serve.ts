@@ -17,8 +17,8 @@ import { startMessage } from './start-message.ts'
 
 const help = `Usage: steno serve
 
-Runs the server until it is told to stop (Ctrl-C, SIGTERM): it then ends what it is doing and closes;
-a second signal ends it at once. What was accepted and not finished goes on at the next start.
+Runs the server until it receives Ctrl-C or SIGTERM. It then finishes running requests and exits; a second
+signal ends it at once. The next start resumes all jobs that were accepted and not finished.
 
 Settings are environment variables, see docs/configuration.md. Logs are JSON lines on stderr.
 `

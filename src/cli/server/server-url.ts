@@ -8,8 +8,8 @@ import type { Server } from './client.ts'
 export const serverOptions = { server: { type: 'string' }, key: { type: 'string' } } as const
 
 /** Their text in `--help`. */
-export const serverHelp = `  --server URL     the server to use, else STENO_URL, else the one on this machine
-  --key KEY        the key to it, else STENO_KEY
+export const serverHelp = `  --server URL     the server; default: STENO_URL, else the server on this machine
+  --key KEY        the API key; default: STENO_KEY
 `
 
 /**

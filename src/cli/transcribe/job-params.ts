@@ -23,20 +23,20 @@ export const addOnOptions = {
 
 /** Their text in `--help`. */
 export const addOnHelp = `
-Made of the text besides:
-  --subtitles LIST    writes srt, vtt or both (srt,vtt) as files of their own: beside the recording, beside the
-                      output with -o, in this folder for addresses and standard input
+Add-ons:
+  --subtitles LIST    write srt, vtt or both (srt,vtt) as separate files: beside the recording, beside the
+                      output with -o, in this folder for URLs and standard input
   --subtitle-style S  default or compliance, which is stricter: 2 rows of 42 characters, gaps between captions
-  --sentences         the text sentence by sentence
-  --summary[=TYPE]    the sentences that tell the most; general (default), bullet_points or concise
-  --entities          names, places, numbers and the like, with their times
-  --sentiment         side and emotion of each sentence
-  --punctuation       better punctuation and capitals
-  --speakers[=N]      who says what: as many speakers as are heard, N, or N to M with =N-M
-  --vocabulary FILE   names to listen for: JSON, a list of texts or of entries as in the API
-  --spelling FILE     spellings: JSON, such as {"ACME": ["acme", "ack me"]}
-  --redact LIST       takes personal data out of everything: all, or some of names, cards, phones, emails,
-                      addresses, dates, pci, gdpr, hipaa and all other types of the API
+  --sentences         the text, one sentence per line
+  --summary[=TYPE]    a summary of key sentences: general (default), bullet_points or concise
+  --entities          named entities (names, places, numbers, ...) with times
+  --sentiment         sentiment and emotion of each sentence
+  --punctuation       improved punctuation and capitalization
+  --speakers[=N]      label speakers: detect their number, or state it as N or N-M
+  --vocabulary FILE   custom vocabulary: JSON, a list of words or of entries as in the API
+  --spelling FILE     custom spelling: JSON, such as {"ACME": ["acme", "ack me"]}
+  --redact LIST       redact personal data everywhere: all, or a list of names, cards, phones, emails,
+                      addresses, dates, pci, gdpr, hipaa and the entity types of the API
   --redact-mode MODE  marker writes [NAME_GIVEN_1] (default), mask writes ####
 `
 

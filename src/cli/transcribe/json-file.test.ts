@@ -94,7 +94,7 @@ test('spellings are a dictionary, or the whole configuration', async () => {
 })
 
 test('what is wrong in spellings is told with the spelling', async () => {
-  const problem = 'must hold spellings, each with a list of what is heard for it'
+  const problem = 'must map each spelling to a list of the words it replaces'
   for (const content of [['acme'], null, 'x']) {
     assert.equal(await refusal(spellingOf(content)), `FILE ${problem}`)
   }
@@ -109,7 +109,7 @@ test('what is wrong in spellings is told with the spelling', async () => {
   for (const variants of ['acme', ['acme', 7], { a: [] }]) {
     assert.equal(
       await refusal(spellingOf({ Mr: ['mister'], ACME: variants })),
-      "FILE: 'ACME' must be a list of what is heard for it",
+      "FILE: 'ACME' must be a list of the words it replaces",
     )
   }
 })

@@ -2,7 +2,7 @@ import { UsageError } from '../arguments.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import { isObject, isStrings, readJsonFile } from './json-file.ts'
 
-const wanted = 'must hold spellings, each with a list of what is heard for it'
+const wanted = 'must map each spelling to a list of the words it replaces'
 
 /**
  * Reads the file of `--spelling` and returns a `custom_spelling_config`: the file holds that, or
@@ -20,7 +20,9 @@ export async function readSpellingFile(path: string): Promise<Record<string, unk
   if (!isObject(dictionary)) throw new UsageError(`${place}: 'spelling_dictionary' ${wanted}`)
   for (const [spelling, variants] of Object.entries(dictionary)) {
     if (isStrings(variants)) continue
-    throw new UsageError(`${place}: '${sanitize(spelling)}' must be a list of what is heard for it`)
+    throw new UsageError(
+      `${place}: '${sanitize(spelling)}' must be a list of the words it replaces`,
+    )
   }
   return { spelling_dictionary: dictionary }
 }

@@ -15,17 +15,17 @@ import { planOutputs, planSideFiles, type SideFile } from './results.ts'
 /** The text of `steno transcribe --help`. */
 export const transcribeHelp = `Usage: steno transcribe FILE|URL... [options]
 
-Writes what is said in recordings: audio or video files, http(s) addresses, or - for standard input.
-Works without a running server: it then starts one of its own and takes it away at the end.
+Transcribes recordings: audio or video files, http(s) URLs, or - for standard input. Without a running
+server it starts a private one and removes it at the end.
 
   --format FORMAT  ${formats.join(', ')}; default txt. json is the whole result, add-ons included
-  --json           the same as --format json
-  -o, --output     a file; or a folder, for several recordings or when it ends with a slash
-  --language CODE  the language spoken, such as en; detected when absent
+  --json           same as --format json
+  -o, --output     a file, or a folder for several recordings or when it ends with a slash
+  --language CODE  the spoken language, such as en; detected by default
 ${serverHelp}${addOnHelp}
-Results go to stdout or to the output, progress to stderr. Files that are there already are replaced; every
-file that was written is named on stderr. A recording that fails, or an add-on of it, is reported and the others
-go on; the exit code is then 1.
+Results go to stdout or to the output, progress to stderr. Existing files are replaced; each written file is
+named on stderr. If a recording or one of its add-ons fails, the command reports it, continues with the others
+and exits with code 1.
 
   steno transcribe talk.mp3
   steno transcribe --format srt -o subtitles/ *.mp4

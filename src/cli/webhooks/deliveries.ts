@@ -13,15 +13,14 @@ const help = `Usage: steno deliveries [list] [--job ID] [--endpoint ID] [--statu
        steno deliveries resend ID...
        steno deliveries resend --failed-since WHEN [--endpoint ID] [--job ID]
 
-Lists what a server has told the callbacks and webhooks of an account, newest first, shows one delivery
-as JSON with its attempts, or has some sent again. Those that cannot be are reported, and the exit code is
-then 1.
+Lists the deliveries to the callbacks and webhooks of an account, newest first; shows one delivery as JSON
+with its attempts; or resends deliveries. Reports those it cannot resend, and then exits with code 1.
 
-  --job ID             only those of this job
-  --endpoint ID        only those to this receiver, as listed here and by 'steno webhooks'
-  --status STATES      only those pending, delivered or failed; several with commas
-  --event EVENTS       only those of these events; several with commas
-  --failed-since WHEN  all that have failed since then: how long ago, such as 24h or 7d, or an ISO date
+  --job ID             only deliveries of this job
+  --endpoint ID        only deliveries to this receiver, as listed here and by 'steno webhooks'
+  --status STATES      only these states: pending, delivered, failed; comma-separated
+  --event EVENTS       only these events; comma-separated
+  --failed-since WHEN  all that failed since then: an age such as 24h or 7d, or an ISO date
   --limit N            deliveries per page; default 20
   --offset N           deliveries to skip; default 0
 ${serverHelp}`

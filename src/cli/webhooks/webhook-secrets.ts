@@ -37,7 +37,7 @@ export async function addWebhook(args: string[], terminal: Terminal): Promise<nu
   })
   const reported = events?.join(', ') ?? 'all events'
   terminal.stderr.write(
-    `Webhook ${id} of the account ${account}, told of ${reported}, in ${folder}.\n` +
+    `Webhook ${id} of the account ${account}, receives ${reported}, in ${folder}.\n` +
       'Its signing secret is shown only this once:\n',
   )
   terminal.stdout.write(`${secret}\n`)

@@ -60,7 +60,7 @@ test('a webhook is added before the first start, with a secret of its own that i
   assert.equal(none.code, 1)
   const { code, stdout, stderr } = await runHere(['webhooks', 'add', URL], env)
   assert.match(stdout, SECRET)
-  assert.match(stderr, /^Webhook ep_[\da-f]{16} of the account default, told of all events, in /)
+  assert.match(stderr, /^Webhook ep_[\da-f]{16} of the account default, receives all events, in /)
   assert.ok(!stderr.includes(stdout.trim()))
   assert.equal(code, 0)
 })
@@ -81,7 +81,7 @@ test('an added webhook signs with the secret that was printed, and is listed wit
   const events = 'live.end_session,transcription.success'
   const { stdout, stderr } = await webhooks(['add', URL, ...options, '--events', events])
   const id = /ep_[\da-f]{16}/.exec(stderr)![0]
-  assert.match(stderr, /, told of transcription\.success, live\.end_session, in /)
+  assert.match(stderr, /, receives transcription\.success, live\.end_session, in /)
   assert.deepEqual(await secretsIn(0, id), [stdout.trim()])
   const [[...row] = []] = await list('list', '--account', 'acme')
   assert.match(row.splice(6, 1)[0]!, MOMENT)

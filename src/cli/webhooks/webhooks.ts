@@ -20,25 +20,25 @@ const help = `Usage: steno webhooks [list] [--account NAME] [--all]
        steno webhooks disable ID...
        steno webhooks remove ID...
 
-Manages who is told of the jobs of an account, in the data folder of this machine, STENO_DATA_DIR, whether
-or not a server is running on it: a change holds for whatever happens from then on.
+Manages the webhooks of an account in the data folder of this machine, STENO_DATA_DIR, whether or not a
+server is running on it. Changes apply to all later events.
 
-  --account NAME   whose jobs it is told of; default ${FIRST_ACCOUNT}. With list: only those of the account
-  --events LIST    what it is told, default all:
+  --account NAME   the account whose events it receives; default ${FIRST_ACCOUNT}. With list: only this account
+  --events LIST    the events it receives, default all:
                    transcription.created, transcription.success, transcription.error,
                    live.start_session, live.start_recording, live.end_recording, live.end_session
-  --name TEXT      what it is for, shown in the list
-  --all            lists the receivers of callbacks too, by their origins: those in the log of deliveries,
-                   and those that fail or are disabled
-  --overlap TIME   so long the earlier secret goes on signing beside the new one, such as 30m, 24h
-                   or 7d; default 24h, and 0h if it has leaked
+  --name TEXT      a description, shown in the list
+  --all            also list the receivers of callbacks, by origin: those in the delivery log, and those
+                   that fail or are disabled
+  --overlap TIME   how long the previous secret keeps signing beside the new one, such as 30m, 24h
+                   or 7d; default 24h. Use 0h if it has leaked
 
-'add' and 'rotate' print a signing secret on stdout, this once. 'rotate --account' makes or replaces that
-of the account, which signs its callbacks and what goes to webhooks that have none of their own. 'test'
-sends an event now and says what became of it; the exit code is 1 when it did not arrive. 'enable'
-has a receiver tried again, also that of callbacks; 'disable' and 'remove' give up what waits for it.
-IDs that are not there are reported, and the exit code is then 1. Private addresses, such as localhost, are
-reached only if STENO_ALLOW_PRIVATE_NETWORK allows them.
+'add' and 'rotate' print a signing secret on stdout, only once. 'rotate --account' creates or replaces the
+secret of the account, which signs its callbacks and the events of webhooks without a secret of their own.
+'test' sends an event now and reports the outcome; the exit code is 1 when it did not arrive. 'enable'
+resumes deliveries to a receiver, callbacks included; 'disable' and 'remove' give up its pending deliveries.
+Unknown IDs are reported, and the exit code is then 1. Private addresses, such as localhost, need
+STENO_ALLOW_PRIVATE_NETWORK.
 `
 
 const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<number>> = {

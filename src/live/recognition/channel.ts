@@ -327,7 +327,7 @@ export class Channel {
     )
     onWork((performance.now() - began) / 1000)
     const { speakerError } = final
-    if (speakerError !== undefined) log.warn({ speakerError }, 'a voice could not be heard')
+    if (speakerError !== undefined) log.warn({ speakerError }, 'speaker embedding failed')
     return final
   }
 }

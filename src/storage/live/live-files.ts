@@ -126,7 +126,7 @@ function liveFilesOf(
       }
       const bytes = await readAt(audio, { from: SOUND_START + from, to: SOUND_START + to })
       if (bytes.length === to - from) return bytes
-      throw new AppError('storage_unreadable', 'the sound of the session is cut short')
+      throw new AppError('storage_unreadable', 'the audio of the session is cut short')
     },
     async *readLines() {
       await appender.settled()

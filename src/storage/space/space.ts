@@ -93,7 +93,7 @@ export class Space {
     const limit = accountMaxBytes ?? (await this.#shareOf(total))
     // An account at its limit exceeds it with anything more.
     if (held + Math.max(1, bytes) <= limit) return
-    const detail = `it holds ${held} of ${limit} bytes (STENO_ACCOUNT_MAX_BYTES); delete jobs to make room`
+    const detail = `it holds ${held} of ${limit} bytes (STENO_ACCOUNT_MAX_BYTES); delete jobs to free space`
     throw new AppError('quota_exceeded', detail)
   }
 

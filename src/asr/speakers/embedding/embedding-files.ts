@@ -28,6 +28,6 @@ export function readEmbeddings(path: string): ChannelEmbeddings {
   try {
     return deserialize(readFileSync(path)) as ChannelEmbeddings
   } catch (cause) {
-    throw new AppError('storage_unreadable', 'what was heard of the voices', { cause })
+    throw new AppError('storage_unreadable', 'the speaker embeddings', { cause })
   }
 }
