@@ -45,7 +45,7 @@ export type SpeechEngineOptions = {
   metrics?: Pick<Metrics, 'workerRestarts'>
   /** Also creates processes for live sessions; seconds between two partials of an utterance. */
   live?: { partialInterval: number }
-  /** What the worker processes load, and the module that they run; others than the usual in tests. */
+  /** What the worker processes load, and the module that they run; for tests. */
   recognizers?: AvailableRecognizers
   entry?: URL
 }

@@ -41,6 +41,15 @@ test('of several languages the recognizer that knows most is used, without a lan
   assert.equal(route({}).finals.model, 'many')
 })
 
+test('where none knows all of several languages, the chosen one gets what it knows of them', () => {
+  const german = recognizer('german', ['de', 'it'])
+  const request = { languages: ['fr', 'de', 'en'] }
+  const { finals, partials, warnings } = route(request, [german, english])
+  assert.deepEqual([finals.model, finals.language], ['german', 'de'])
+  assert.deepEqual(partials, finals)
+  assert.deepEqual(warnings, ['language_config: german does not know fr, en, left out'])
+})
+
 test('where no small recognizer knows the language, the other makes the partials', () => {
   assert.equal(route({ languages: ['de'] }).partials.model, 'many')
 })

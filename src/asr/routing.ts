@@ -48,13 +48,16 @@ export function routeRecognition(
   available: AvailableRecognizers,
 ): RecognitionRoute {
   const installed = languagesOf(available)
-  const language = chooseLanguage(request.languages, installed)
   const { languages } = request
+  chooseLanguage(languages, installed)
   const usable = languages.length > 0 ? languages.filter(isIn(installed)) : installed
   const final = chooseRecognizer(available.finals, usable)!
-  const partial = chooseRecognizer(available.partials, usable) ?? final
+  const spoken = usable.filter(isIn(final.capabilities.languages))
+  const partial = chooseRecognizer(available.partials, spoken) ?? final
   const settingsFor = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
-    return { model: id, language, vocabulary: capabilities.vocabulary ? request.vocabulary : [] }
+    const known = spoken.filter(isIn(capabilities.languages))
+    const vocabulary = capabilities.vocabulary ? request.vocabulary : []
+    return { model: id, language: known.length === 1 ? known[0] : undefined, vocabulary }
   }
   return {
     finals: settingsFor(final),

@@ -15,9 +15,9 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 /**
  * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
  * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `speech-N-S.json`
- * (the segments of channel N, of S seconds at most), `heard.jsonl` (one line per recognized batch), `voices-N-P-M` (the
- * speaker embeddings of part P of channel N, computed by model M). A checkpoint is reused only if
- * all of it has reached the disk.
+ * (the segments of channel N, of S seconds at most), `heard.jsonl` (one line per recognized batch),
+ * `voices-N-P-M` (the speaker embeddings of part P of channel N, computed by model M). A checkpoint
+ * is reused only if all of it has reached the disk.
  */
 export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>

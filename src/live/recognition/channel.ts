@@ -189,7 +189,8 @@ export class Channel {
       const recognized = await models.recognizePartial(utterance, {
         signal: AbortSignal.any([signal, stop.signal]),
         isBehind,
-        ...{ ...route.partials, language: language.current },
+        ...route.partials,
+        language: language.current ?? route.partials.language,
         draft: last?.draft,
         isFirst: !last?.text,
       })
@@ -320,8 +321,9 @@ export class Channel {
     const final = await retryEngineCall(
       () => {
         const wantsSpeaker = speakers !== undefined && attempts++ < VOICE_ATTEMPTS
-        const settings = { ...route.finals, language: this.#options.language.current }
-        return models.recognizeFinal(utterance, { signal, isBehind, wantsSpeaker, ...settings })
+        const language = this.#options.language.current ?? route.finals.language
+        const options = { signal, isBehind, wantsSpeaker, ...route.finals, language }
+        return models.recognizeFinal(utterance, options)
       },
       { signal, log },
     )
