@@ -16,9 +16,8 @@ import type { Outcome } from './messages/final-messages.ts'
 import { MessageEmitter } from './messages/message-emitter.ts'
 import { MessageOutbox } from './messages/message-outbox.ts'
 import { realtimeHooks } from './messages/realtime-add-ons.ts'
-import { routingOf, type ServerMessage } from './messages/server-messages.ts'
+import { partialHead, routingOf } from './messages/server-messages.ts'
 import type { UnreadShare } from './messages/unread-bytes.ts'
-import { viewUtterance } from './messages/utterance-view.ts'
 import { diarizeSession } from './recognition/diarize-session.ts'
 import { RecognitionLoop } from './recognition/recognition-loop.ts'
 import { createSessionLanguage } from './recognition/session-language.ts'
@@ -105,16 +104,6 @@ export type SessionParts = {
  */
 const TRANSCRIPT_SHARE = 1 / 8
 
-/** A partial, as far as routing is concerned. */
-const somePartial: ServerMessage = {
-  type: 'transcript',
-  data: {
-    id: '',
-    is_final: false,
-    utterance: viewUtterance([], { channel: 0, language: '', span: { start: 0, end: 0 } }),
-  },
-}
-
 /** Creates the parts of a session; none of them is running yet. */
 export function createParts(
   options: SessionOptions,
@@ -177,7 +166,7 @@ export function createParts(
       partialIntervalMs: config.partialIntervalMs,
       tell: (event) => emitter.recognized(event),
       isOverShare: options.isOverShare,
-      wantsPartials: () => outbox.isWanted(somePartial),
+      wantsPartials: () => outbox.isWanted(partialHead),
       onRecognized: onProgress,
       onSnapshot: (snapshot) => {
         journal.append({ lines: [writeRecord({ kind: 'snapshot', snapshot })] })

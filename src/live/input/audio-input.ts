@@ -1,5 +1,6 @@
 import type { LiveFiles } from '../../storage/live/live-files.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
+import { ackHead } from '../messages/server-messages.ts'
 import type { Journal } from '../recovery/journal.ts'
 import { writeRecord } from '../recovery/session-log.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
@@ -172,7 +173,7 @@ export class AudioInput {
     if (stored) lines.push(writeRecord({ kind: 'chunk', chunk: stored.chunk }))
     // The record of an entirely new chunk implies how it was acknowledged.
     const isSent = stored && !stored.chunk.isPart
-    if (text && !isSent) lines.push(writeRecord({ kind: 'message', text }))
+    if (text && !isSent) lines.push(writeRecord({ kind: 'message', head: ackHead, text }))
     journal.append({
       ...(stored && { audio: stored.audio }),
       lines,

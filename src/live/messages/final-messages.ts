@@ -11,6 +11,7 @@ import { buildResult, buildTranscription } from '../result/result.ts'
 import { measureMessages, withMessages } from '../result/result-messages.ts'
 import type { MessageEmitter } from './message-emitter.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
+import { dataOf } from './server-messages.ts'
 
 /** The outcome of a session. */
 export type Outcome = {
@@ -60,7 +61,7 @@ export type FinalMessagesOptions = {
 export async function sendFinalMessages(
   options: FinalMessagesOptions,
 ): Promise<{ outcome: Outcome; end: () => void }> {
-  const { params, format, audioBytes, duration, work, readLog, form } = options
+  const { sessionId, params, format, audioBytes, duration, work, readLog, form } = options
   const { emitter, journal, signal } = options
   const { channels } = format
   const isLast = true
@@ -90,12 +91,14 @@ export async function sendFinalMessages(
   }
   const built = buildResult(transcription, { duration, channels, work: total, warnings, addOns })
   // A result that an earlier process sent is binding: it measured another processing time.
-  const whole = emitter.dataSent('post_final_transcript') ?? built
+  const type = 'post_final_transcript'
+  const earlier = emitter.sentBefore(type)
+  const whole = earlier === undefined ? built : dataOf(earlier, { type, sessionId })
   // Each of the transcripts may be megabytes: yield to the event loop between them.
   await journal.flushed()
   options.onSent()
   const last = [
-    emitter.prepareOnce({ type: 'post_final_transcript', text: whole }, { isLast }),
+    emitter.prepareOnce({ type, text: whole }, { isLast }),
     emitter.prepareOnce({ type: 'end_session' }, { isLast }),
   ]
   await journal.flushed()

@@ -13,7 +13,7 @@ import {
   type RealtimeHook,
   summaryMessage,
 } from './realtime-add-ons.ts'
-import { dataOf, type ServerMessage, type TextMessage } from './server-messages.ts'
+import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
 import { endedBefore, type UtteranceView, utteranceId } from './utterance-view.ts'
 
 /** Options of the message emitter. */
@@ -94,10 +94,9 @@ export class MessageEmitter {
     return outbox.prepare(message, options)
   }
 
-  /** Returns the data of a message that occurs once, as JSON, if it was sent before a crash. */
-  dataSent(type: TextMessage['type']): string | undefined {
-    const text = this.#options.sent.once.get(type)
-    return text && dataOf(text)
+  /** Returns the text of a message that occurs once, if it was sent before a crash. */
+  sentBefore(type: TextMessage['type']): string | undefined {
+    return this.#options.sent.once.get(type)
   }
 
   /**
@@ -198,7 +197,7 @@ export class MessageEmitter {
   #emitAddOnResults(input: Omit<AddOnInput, 'signal'>, { findings }: AddOnRecord, sent = 0): void {
     const { hooks, outbox } = this.#options
     const messages = hooks.flatMap(({ type, tell }) => tell(findings[type], input))
-    const wanted = messages.filter((message) => outbox.isForAnybody(message))
+    const wanted = messages.filter((message) => outbox.isForAnybody(headOf(message)))
     for (const message of wanted.slice(sent)) outbox.send(message)
   }
 

@@ -2,20 +2,16 @@ import type { Connection, Outgoing } from '../connection.ts'
 import type { Journal } from '../recovery/journal.ts'
 import { writeRecord } from '../recovery/session-log.ts'
 import {
+  ackHead,
+  headOf,
+  type MessageHead,
+  mustArrive,
   type Routing,
   type ServerMessage,
   type TextMessage,
   writeMessage,
 } from './server-messages.ts'
 import { bytesOf, type UnreadShare, unbounded } from './unread-bytes.ts'
-
-/** An acknowledgment, as far as routing is concerned. */
-export const someAck: ServerMessage = {
-  type: 'audio_chunk',
-  acknowledged: true,
-  error: null,
-  data: null,
-}
 
 /** What an earlier process logged of a session's messages. */
 export type EarlierMessages = {
@@ -73,16 +69,16 @@ export class MessageOutbox {
   }
 
   /** Returns whether a message like this would be sent anywhere now. */
-  isWanted(message: ServerMessage): boolean {
+  isWanted(head: MessageHead): boolean {
     const { routing } = this.#options
-    if (routing.isForCallback(message)) return true
-    return this.#connection !== undefined && routing.isForSocket(message)
+    if (routing.isForCallback(head)) return true
+    return this.#connection !== undefined && routing.isForSocket(head)
   }
 
   /** Returns whether a message like this is selected at all: others leave no trace. */
-  isForAnybody(message: ServerMessage | TextMessage): boolean {
+  isForAnybody(head: MessageHead): boolean {
     const { routing } = this.#options
-    return routing.isForSocket(message) || routing.isForCallback(message)
+    return routing.isForSocket(head) || routing.isForCallback(head)
   }
 
   /** Stores a message, if any receiver selects it, then sends it. */
@@ -96,21 +92,22 @@ export class MessageOutbox {
     { isLast = false, at = Date.now() }: SendOptions = {},
   ): () => void {
     const { sessionId, routing, journal } = this.#options
-    const isForSocket = routing.isForSocket(message)
-    if (!this.isForAnybody(message)) return () => {}
+    const head = headOf(message)
+    const isForSocket = routing.isForSocket(head)
+    if (!this.isForAnybody(head)) return () => {}
     const text = writeMessage(message, { sessionId, at })
-    const isKept = mustArrive(message) || !journal.isLarge
+    const isKept = mustArrive(head) || !journal.isLarge
     if (!isKept) this.#options.onUnkept?.()
-    const entry = { lines: isKept ? [writeRecord({ kind: 'message', text })] : [] }
+    const entry = { lines: isKept ? [writeRecord({ kind: 'message', head, text })] : [] }
     if (!isForSocket) {
       journal.append(entry)
       return () => {}
     }
-    const number = mustArrive(message) ? ++this.#numbered : undefined
+    const number = mustArrive(head) ? ++this.#numbered : undefined
     const outgoing: Outgoing = {
       text,
       ...(number !== undefined && { number }),
-      ...(isPartial(message) && { isPartial: true }),
+      ...(head.variant === 'partial' && { isPartial: true }),
       ...(isLast && { isLast }),
     }
     let [isRequested, isStored] = [false, false]
@@ -132,8 +129,7 @@ export class MessageOutbox {
 
   /** Whether any receiver selects acknowledgments of chunks. */
   get wantsAcks(): boolean {
-    const { routing } = this.#options
-    return routing.isForSocket(someAck) || routing.isForCallback(someAck)
+    return this.isForAnybody(ackHead)
   }
 
   /** Sends a message that an earlier process prepared, if it did. */
@@ -144,7 +140,7 @@ export class MessageOutbox {
 
   /** Sends an acknowledgment, which is logged elsewhere. */
   acknowledge(text: string): void {
-    if (this.#options.routing.isForSocket(someAck)) this.#deliver({ text })
+    if (this.#options.routing.isForSocket(ackHead)) this.#deliver({ text })
   }
 
   /** Attaches a connected client: it gets what was missed, then whatever follows. */
@@ -183,15 +179,4 @@ export class MessageOutbox {
     this.#missed.splice(0, cut)
     onCut?.()
   }
-}
-
-/**
- * Returns whether a client that reconnects gets this message: all but partials and acknowledgments.
- */
-export function mustArrive(message: ServerMessage | TextMessage): boolean {
-  return message.type !== 'audio_chunk' && message.type !== 'stop_recording' && !isPartial(message)
-}
-
-function isPartial(message: ServerMessage | TextMessage): boolean {
-  return message.type === 'transcript' && !message.data.is_final
 }
