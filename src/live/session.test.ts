@@ -169,7 +169,8 @@ test('the message that the session was created has the moment of its job', async
   const [, first] = (await Array.fromAsync(files.readLines())).flat()
   const created_at = new Date(createdAt).toISOString()
   const message = { type: 'start_session', session_id: 'a', created_at }
-  assert.equal(first, `message ${JSON.stringify(message)}`)
+  const head = { type: 'start_session' } as const
+  assert.equal(first, writeRecord({ kind: 'message', head, text: JSON.stringify(message) }))
 })
 
 test('the last two messages wait until the result is stored', async (t) => {

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { frameBytes } from '../audio/audio-format.ts'
 import type { Log } from '../log.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { Connection } from './connection.ts'
+import { formatOf } from './input/audio-format.ts'
 import type { AudioInput } from './input/audio-input.ts'
 import { BufferSpace } from './input/backpressure.ts'
 import { readFrame } from './input/client-frames.ts'
@@ -34,6 +36,11 @@ export type SessionEnd = 'done' | 'failed' | 'left'
 
 /** Maximum audio that may wait for the disk before the server stops reading the socket. */
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
+/**
+ * The share of the log that the transcript may take: several copies of it exist while the result is
+ * built.
+ */
+const TRANSCRIPT_SHARE = 1 / 8
 /**
  * How long a session that is left waits for a slow disk: the client keeps what was not
  * acknowledged.
@@ -75,7 +82,8 @@ const noStop = { type: 'stop_recording', acknowledged: false, error: null, data:
  */
 export class LiveSession {
   readonly #options: SessionOptions
-  readonly #parts: SessionParts
+  readonly #diarize: SessionParts['diarize']
+  readonly #warn: SessionParts['warn']
   readonly #log: Log
   readonly #journal: Journal
   readonly #outbox: MessageOutbox
@@ -84,7 +92,8 @@ export class LiveSession {
   readonly #emitter: MessageEmitter
   readonly #timers = new SessionTimers((reason) => this.#stop(reason))
   readonly #leaving = new AbortController()
-  readonly #broken = Promise.withResolvers<never>()
+  /** Rejects when nothing more can be stored. */
+  #storing = new Promise<never>(() => {})
   #connecting: Promise<unknown> = Promise.resolve()
   #state: State = 'open'
   #stopReason: StopReason | undefined
@@ -107,14 +116,9 @@ export class LiveSession {
     this.#log = options.log.child({ sessionId: id })
     this.#stopReason = earlier?.stop
     this.#wasConnected = earlier !== undefined
-    this.#broken.promise.catch(() => {}) // `run` may not be awaiting it yet.
-    const parts = createParts(options, {
-      log: this.#log,
-      signal: this.#leaving.signal,
-      onBroken: (error) => this.#broken.reject(error),
-      onProgress: () => this.#space.changed(),
-    })
-    this.#parts = parts
+    const parts = createParts(options, { log: this.#log, signal: this.#leaving.signal })
+    this.#diarize = parts.diarize
+    this.#warn = parts.warn
     this.#journal = parts.journal
     this.#outbox = parts.outbox
     this.#audioInput = parts.audioInput
@@ -137,16 +141,16 @@ export class LiveSession {
    * client.
    */
   revoke(): void {
-    const { connection } = this.#outbox
     this.#stop('revoked')
-    if (connection) this.#endWhenStored(connection, 4401)
+    this.#outbox.disconnect(4401)
   }
 
   /** Runs through the states and resolves when the session has ended. */
   async run(): Promise<SessionEnd> {
     try {
       this.#begin()
-      await Promise.race([this.#work(), this.#broken.promise])
+      this.#storing = this.#followJournal()
+      await Promise.race([this.#work(), this.#storing])
       return 'done'
     } catch (error) {
       if (this.#leaving.signal.aborted) return 'left'
@@ -171,13 +175,9 @@ export class LiveSession {
 
   async #connect({ offset, requestId, address }: ConnectOptions): Promise<Connection | number> {
     if (this.#refusal) return this.#refusal
-    const earlier = this.#outbox.connection
-    if (earlier) {
-      this.#outbox.detach(earlier)
-      earlier.end(4409)
-    }
+    this.#outbox.drop(4409)
     this.#awaitClient() // Until the client has connected.
-    if (!(await this.#isStored(STORE_TIMEOUT_MS))) return 1013
+    if (!(await this.#isStored(STORE_TIMEOUT_MS))) return this.#refusal ?? 1013
     if (!(await this.#audioInput.resume(offset))) return 4400
     if (this.#refusal) return this.#refusal // The session may have ended meanwhile.
     const isResumed = this.#wasConnected
@@ -207,9 +207,7 @@ export class LiveSession {
     this.#enter('left', 1012)
     this.#audioInput.forget()
     await this.#isStored(LEAVE_TIMEOUT_MS)
-    const { connection } = this.#outbox
-    if (connection) this.#outbox.detach(connection)
-    connection?.end(1012)
+    this.#outbox.drop(1012)
     this.#leaving.abort()
   }
 
@@ -218,7 +216,7 @@ export class LiveSession {
     const waiting = new AbortController()
     const late = delay(timeoutMs, false, { signal: waiting.signal }).catch(() => false)
     const stored = this.#journal.flushed().then(() => true)
-    const isStored = await Promise.race([stored, late, this.#broken.promise.catch(() => false)])
+    const isStored = await Promise.race([stored, late, this.#storing.catch(() => false)])
     waiting.abort()
     return isStored
   }
@@ -242,7 +240,7 @@ export class LiveSession {
     this.#emitter.once({ type: 'start_session' }, { at: createdAt })
     this.#emitter.once({ type: 'start_recording' })
     this.#emitter.resume()
-    this.#recognition.grown(this.#parts.frames())
+    this.#offerAudio()
     if (this.#stopReason) {
       this.#enter('stopping')
       this.#recognition.end()
@@ -252,10 +250,30 @@ export class LiveSession {
     if (!this.#outbox.connection) this.#awaitClient()
   }
 
+  /** Passes on what the journal has written: audio to recognition, messages to the callback. */
+  async #followJournal(): Promise<never> {
+    for await (const step of this.#journal.progress()) {
+      if (step === 'written') this.#offerAudio()
+      else this.#options.feed?.wake()
+      this.#space.changed()
+    }
+    throw this.#leaving.signal.reason
+  }
+
+  /** Recognizes what is written, sends what is recognized, and closes the session. */
   async #work(): Promise<void> {
-    await this.#recognition.run()
+    for await (const event of this.#recognition.run()) {
+      if (event.type === 'progress') this.#space.changed()
+      else if (event.type === 'snapshot') this.#note(writeRecord({ kind: 'snapshot', ...event }))
+      else this.#emitter.recognized(event)
+    }
     await this.#emitter.addOnsDone()
     await this.#close()
+  }
+
+  #offerAudio(): void {
+    const { files, params } = this.#options
+    this.#recognition.grown(Math.floor(files.audioBytes / frameBytes(formatOf(params))))
   }
 
   #receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
@@ -279,21 +297,23 @@ export class LiveSession {
         else this.#outbox.send({ ...noStop, error: alreadyStopped })
         break
       case 'unreadable':
-        this.#unreadableFrame(connection, frame.message)
+        this.#unreadableFrame(frame.message)
     }
   }
 
-  #unreadableFrame(connection: Connection, message: string): void {
+  #unreadableFrame(message: string): void {
     if (this.#unreadable.isOver) return // The session is already ending.
     this.#emitter.error({ code: 'invalid_message', message })
     this.#unreadable.unreadable()
-    if (this.#unreadable.isOver) this.#endWhenStored(connection, 4400)
+    if (this.#unreadable.isOver) this.#outbox.disconnect(4400)
   }
 
   #take(bytes: Uint8Array): void {
     this.#audioInput.take(bytes)
-    if (this.#parts.isTooLarge()) this.#stop('too_large')
-    if (this.#parts.seconds() >= this.#options.config.maxSeconds) this.#stop('too_long')
+    const { maxLogBytes, maxSeconds } = this.#options.config
+    const isTooLarge = this.#emitter.utteranceBytes > maxLogBytes * TRANSCRIPT_SHARE
+    if (this.#journal.isFull || isTooLarge) this.#stop('too_large')
+    if (this.#audioInput.seconds >= maxSeconds) this.#stop('too_long')
   }
 
   #refuseAudio(error: MessageError): void {
@@ -308,17 +328,18 @@ export class LiveSession {
     this.#enter('stopping')
     this.#stopReason = reason
     if (reason === 'client') {
-      const recording_duration = this.#parts.seconds()
+      const recording_duration = this.#audioInput.seconds
       const left = Math.max(0, recording_duration - this.#recognition.recognized)
       const data = { recording_duration, recording_left_to_process: roundTo(left, 6) }
       this.#outbox.send({ ...noStop, acknowledged: true, data })
     }
-    if (reason === 'too_large') this.#parts.warn(warningTexts.tooLarge)
+    if (reason === 'too_large') this.#warn(warningTexts.tooLarge)
     const message = limitText(reason, this.#options.config)
     if (message) this.#emitter.error({ code: 'session_timeout', message })
-    this.#journal.append({
-      lines: [writeRecord({ kind: 'stop', reason })],
-      onWritten: () => this.#recognition.end(),
+    const { written } = this.#journal.append({ lines: [writeRecord({ kind: 'stop', reason })] })
+    void written.then(() => {
+      this.#offerAudio() // Everything that arrived before is written, too.
+      this.#recognition.end()
     })
   }
 
@@ -330,16 +351,16 @@ export class LiveSession {
     const { outcome, end } = await sendFinalMessages({
       sessionId: id,
       params,
-      format: this.#parts.format,
+      format: formatOf(params),
       audioBytes: this.#audioInput.audio,
-      duration: this.#parts.seconds(),
+      duration: this.#audioInput.seconds,
       work: this.#recognition.work,
       hasAcks: this.#outbox.wantsAcks,
       maxMessages: config.maxStoredMessages,
       maxMessageBytes: config.maxStoredBytes,
-      onCut: () => this.#log.warn({ warning: warningTexts.unstored }, 'a live session is cut'),
+      log: this.#log,
       readLog: () => files.readLines(),
-      diarize: this.#parts.diarize,
+      diarize: this.#diarize,
       text,
       form,
       onSent: () => {
@@ -350,7 +371,7 @@ export class LiveSession {
       signal,
     })
     await finish(outcome, signal)
-    end()
+    await end()
     this.#enter('over', 4410)
     this.#outbox.connection?.end(closeCodes[this.#stopReason ?? 'client'] ?? 1000)
   }
@@ -369,9 +390,7 @@ export class LiveSession {
     this.#leaving.abort()
     if (isStored) await this.#options.fail()
     this.#enter(isStored ? 'over' : 'left', isStored ? 4410 : 1011)
-    const { connection } = this.#outbox
-    if (connection) this.#outbox.detach(connection)
-    connection?.end(isStored ? 4500 : 1011)
+    this.#outbox.drop(isStored ? 4500 : 1011)
     return isStored ? 'failed' : 'left'
   }
 
@@ -403,11 +422,6 @@ export class LiveSession {
     if (this.#state === 'open') this.#timers.set('lost', this.#options.config.resumeWindow * 1000)
   }
 
-  /** Ends a connection once all earlier messages are stored, and thus sent. */
-  #endWhenStored(connection: Connection, code: number): void {
-    this.#journal.append({ lines: [], onStored: () => connection.end(code) })
-  }
-
   #note(line: string): void {
     this.#journal.append({ lines: [line] })
   }
@@ -416,7 +430,7 @@ export class LiveSession {
   get #fill(): number {
     if (this.#state !== 'open') return 0
     const backlog =
-      (this.#parts.seconds() - this.#recognition.recognized) / this.#options.config.maxBacklog
+      (this.#audioInput.seconds - this.#recognition.recognized) / this.#options.config.maxBacklog
     return Math.max(backlog, this.#journal.waitingBytes / MAX_UNSTORED_BYTES)
   }
 }

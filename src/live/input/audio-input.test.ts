@@ -17,12 +17,12 @@ async function openAudioInput(t: TestContext) {
   t.after(() => files.close())
   const acks: [number, number][] = []
   const { signal } = new AbortController()
-  const onBroken = assert.fail
-  const journal = new Journal({ files, onBroken, log: createLog('silent'), signal })
+  const journal = new Journal({ files, log: createLog('silent'), signal })
   const outbox = {
     wantsAcks: true,
     acknowledge: (text: string) => acks.push(JSON.parse(text).data.byte_range),
     send: () => {},
+    disconnect: assert.fail,
   } as unknown as MessageOutbox
   const audioInput = new AudioInput({
     sessionId: 'one',
@@ -32,8 +32,6 @@ async function openAudioInput(t: TestContext) {
     files,
     journal,
     outbox,
-    onWritten: () => {},
-    onMisuse: assert.fail,
   })
   return { audioInput, acks, flushed: () => journal.flushed(), stored: () => files.audioBytes }
 }

@@ -32,8 +32,10 @@ async function close(summary: Envelope, lines: string[] = []) {
     write: async (_audio: unknown, more: readonly string[]) => void lines.push(...more),
     sync: async () => {},
   }
-  const journal = new Journal({ files, log, signal, onBroken: assert.fail })
-  const outbox = new MessageOutbox({ sessionId: 'one', routing, journal, maxMissed: 9, earlier })
+  const journal = new Journal({ files, log, signal })
+  const warn = assert.fail
+  const sending = { sessionId: 'one', routing, journal, maxMissed: 9, warn, earlier }
+  const outbox = new MessageOutbox(sending)
   const emitter = new MessageEmitter({
     outbox,
     journal,
@@ -46,7 +48,7 @@ async function close(summary: Envelope, lines: string[] = []) {
   const { outcome } = await sendFinalMessages({
     ...{ sessionId: 'one', params, format, audioBytes: 32_000, duration: 1, work: 0.5 },
     ...{ hasAcks: false, maxMessages: 99, readLog: readLines, form: 'string', onSent() {} },
-    ...{ maxMessageBytes: 1e6, onCut: assert.fail },
+    ...{ maxMessageBytes: 1e6, log },
     ...{ emitter, journal, signal },
     text: { warnings: () => [], find: async () => summary },
   })

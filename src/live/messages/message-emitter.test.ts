@@ -62,11 +62,12 @@ async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: O
   }
   const leaving = new AbortController()
   const { signal } = leaving
-  const journal = new Journal({ files, log, signal, onBroken: assert.fail })
+  const journal = new Journal({ files, log, signal })
   const outbox = new MessageOutbox({
     sessionId: 'one',
     routing,
     journal,
+    warn: assert.fail,
     maxMissed: 9,
     earlier: undefined,
   })

@@ -84,13 +84,16 @@ export class MessageEmitter {
 
   /** Sends a message that occurs once per session. */
   once(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
-    this.prepareOnce(message, options)()
+    void this.prepareOnce(message, options)()
   }
 
   /** Stores a message that occurs once per session, and returns the function that sends it. */
-  prepareOnce(message: ServerMessage | TextMessage, options: SendOptions = {}): () => void {
+  prepareOnce(
+    message: ServerMessage | TextMessage,
+    options: SendOptions = {},
+  ): () => Promise<void> {
     const { outbox, sent } = this.#options
-    if (sent.once.has(message.type)) return () => outbox.release(message.type)
+    if (sent.once.has(message.type)) return async () => outbox.release(message.type)
     return outbox.prepare(message, options)
   }
 
@@ -166,7 +169,7 @@ export class MessageEmitter {
   #measure(id: string, endedAt: number | undefined): void {
     const { journal, watch = noMetrics } = this.#options
     if (endedAt === undefined) return
-    journal.append({ lines: [], onStored: () => watch.final({ id, endedAt }) })
+    void journal.append({ lines: [] }).stored.then(() => watch.final({ id, endedAt }))
   }
 
   /**

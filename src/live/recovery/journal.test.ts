@@ -27,15 +27,13 @@ async function openJournal(t: TestContext) {
   })
   const sizes = { audioBytes: 0, logBytes: 0 }
   const files = createAppender({ audio, log: failing, audioStart: 0 }, sizes)
-  const broken = Promise.withResolvers<unknown>()
   const leaving = new AbortController()
   const { signal } = leaving
-  const journal = new Journal({
-    files,
-    log: createLog('silent'),
-    signal,
-    onBroken: broken.resolve,
-  })
+  const journal = new Journal({ files, log: createLog('silent'), signal })
+  const broken = Array.fromAsync(journal.progress()).then(
+    () => assert.equal(signal.aborted, true),
+    (error: unknown) => error,
+  )
   t.after(async () => {
     leaving.abort()
     await files.close()
@@ -44,15 +42,11 @@ async function openJournal(t: TestContext) {
   })
   const stored: string[] = []
   const append = (line: string) => {
-    const sent = { onWritten: () => stored.push(`${line} written`) }
-    journal.append({
-      audio: Buffer.from(line),
-      lines: [line],
-      ...sent,
-      onStored: () => stored.push(line),
-    })
+    const appended = journal.append({ audio: Buffer.from(line), lines: [line] })
+    void appended.written.then(() => stored.push(`${line} written`))
+    void appended.stored.then(() => stored.push(line))
   }
-  return { journal, faults, broken: broken.promise, leaving, stored, append, files, log }
+  return { journal, faults, broken, leaving, stored, append, files, log }
 }
 
 test('while the disk is full nothing is told to be stored; then all is, in order, and goes on', async (t) => {

@@ -36,11 +36,12 @@ test('what was to be sent when the result is stored waits for that also in the n
   const { messages } = await readLog(...types.map((type) => line({ type })))
   const { signal } = new AbortController()
   const files = { write: async () => {}, sync: async () => {} }
-  const journal = new Journal({ files, log: createLog('silent'), signal, onBroken: assert.fail })
+  const journal = new Journal({ files, log: createLog('silent'), signal })
   const outbox = new MessageOutbox({
     sessionId: 'one',
     routing,
     journal,
+    warn: assert.fail,
     maxMissed: 10,
     earlier: messages,
   })

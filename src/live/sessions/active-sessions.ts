@@ -245,7 +245,7 @@ export class ActiveSessions {
         earlier,
         finish: (outcome, signal) => ending.finish(outcome, signal),
         fail: () => ending.fail(),
-        onStored: feed && (() => feed.wake()),
+        feed,
         watch: createSessionMetrics(span, metrics),
         log: this.#log.child({ account: job.account }),
       })
