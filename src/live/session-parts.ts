@@ -3,7 +3,7 @@ import { countsOf } from '../asr/speakers/requested-counts.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import type { LiveConfig } from '../config.ts'
 import type { Log } from '../log.ts'
-import type { LiveFiles } from '../storage/live/live-files.ts'
+import type { SessionStore } from '../storage/live/session-store.ts'
 import type { ResultForm } from '../text/add-on.ts'
 import type { SessionText } from '../text/live/live-text.ts'
 import type { CallbackFeed } from './callbacks/callback-feed.ts'
@@ -33,7 +33,9 @@ export type SessionOptions = {
   /** In milliseconds since 1970. */
   createdAt: number
   params: LiveParams
-  files: LiveFiles
+  files: SessionStore
+  /** The local file with its audio, from byte `start` on, which recognition reads. */
+  audioFile: { path: string; start: number }
   /** The files to which the samples of each channel are written. */
   channelPaths: readonly string[]
   models: LiveRecognizer
@@ -125,13 +127,12 @@ function createRecognition(
   options: SessionOptions,
   running: PartsOptions & { wantsPartials: () => boolean },
 ): RecognitionLoop {
-  const { params, files, config, earlier } = options
+  const { params, config, earlier } = options
   const loop = {
     ...running,
     models: options.models,
     audio: {
-      path: files.audioPath,
-      start: files.audioStart,
+      ...options.audioFile,
       format: formatOf(params),
       isEnhanced: params.pre_processing.audio_enhancer,
       channels: options.channelPaths,

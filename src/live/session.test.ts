@@ -61,6 +61,7 @@ async function open(t: TestContext, { engine, env = {}, ...changed }: Options = 
     createdAt: Date.now(),
     params,
     files,
+    audioFile: { path: files.audioPath, start: files.audioStart },
     channelPaths: [join(folder, 'session', 'channel-0')],
     models: speech.live!,
     speech,
@@ -299,6 +300,7 @@ async function takeUp(t: TestContext, lines: readonly string[]) {
   const requested = { ...params, realtime_processing }
   const { ended, outcomes } = await open(t, {
     files,
+    audioFile: { path: files.audioPath, start: files.audioStart },
     earlier,
     channelPaths,
     speech,

@@ -1,4 +1,4 @@
-import type { LiveFiles } from '../../storage/live/live-files.ts'
+import type { SessionStore } from '../../storage/live/session-store.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
 import { ackHead } from '../messages/server-messages.ts'
@@ -13,7 +13,7 @@ import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
 /** Options of the audio input of a session. */
 export type AudioInputOptions = ChunkLedgerOptions & {
   sessionId: string
-  files: LiveFiles
+  files: SessionStore
   journal: Journal
   outbox: MessageOutbox
   watch?: SessionMetrics | undefined

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createLog } from '../../log.ts'
+import { createMemorySessionStore } from '../../storage/live/memory-session-store.fixture.ts'
 import { type Envelope, failed } from '../../text/result/envelope.ts'
 import { Journal } from '../recovery/journal.ts'
 import { recoverSession } from '../recovery/session-recovery.ts'
@@ -23,15 +24,10 @@ const params = {
 async function close(summary: Envelope, lines: string[] = []) {
   const log = createLog('silent')
   const { signal } = new AbortController()
-  async function* readLines() {
-    yield [...lines]
-  }
+  const files = createMemorySessionStore({ audio: Buffer.alloc(0), lines })
+  const readLog = () => files.readLines()
   const reading = { routing, hasAddOns: false, keepSeconds: 0, maxMissed: 9 }
-  const { sent, messages: earlier } = await recoverSession({ readLines }, reading)
-  const files = {
-    write: async (_audio: unknown, more: readonly string[]) => void lines.push(...more),
-    sync: async () => {},
-  }
+  const { sent, messages: earlier } = await recoverSession(files, reading)
   const journal = new Journal({ files, log, signal })
   const warn = assert.fail
   const sending = { sessionId: 'one', routing, journal, maxMissed: 9, warn, earlier }
@@ -47,7 +43,7 @@ async function close(summary: Envelope, lines: string[] = []) {
   })
   const { outcome } = await sendFinalMessages({
     ...{ sessionId: 'one', params, format, audioBytes: 32_000, duration: 1, work: 0.5 },
-    ...{ hasAcks: false, maxMessages: 99, readLog: readLines, form: 'string', onSent() {} },
+    ...{ hasAcks: false, maxMessages: 99, readLog, form: 'string', onSent() {} },
     ...{ maxMessageBytes: 1e6, log },
     ...{ emitter, journal, signal },
     text: { warnings: () => [], find: async () => summary },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createLog, type Log } from '../../log.ts'
+import { createMemorySessionStore } from '../../storage/live/memory-session-store.fixture.ts'
 import type { Envelope } from '../../text/result/envelope.ts'
 import { Journal } from '../recovery/journal.ts'
 import { type LogRecord, readRecord, writeRecord } from '../recovery/session-log.ts'
@@ -42,24 +43,19 @@ const routing: Routing = {
 
 /** Returns what a process that finds this log considers sent. */
 async function readSent(records: readonly LogRecord[]): Promise<AlreadySent> {
-  async function* readLines() {
-    yield records.map(writeRecord)
-  }
+  const files = createMemorySessionStore({
+    audio: Buffer.alloc(0),
+    lines: records.map(writeRecord),
+  })
   const reading = { routing, hasAddOns: true, keepSeconds: 0, maxMissed: 9 }
-  return (await recoverSession({ readLines }, reading)).sent
+  return (await recoverSession(files, reading)).sent
 }
 
 type Options = { hooks: readonly RealtimeHook[]; earlier?: readonly LogRecord[]; log?: Log }
 
 /** Opens an emitter, and collects what it logs. */
 async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: Options) {
-  const records: LogRecord[] = []
-  const files = {
-    write: async (_audio: unknown, lines: readonly string[]) => {
-      records.push(...lines.map(readRecord))
-    },
-    sync: async () => {},
-  }
+  const files = createMemorySessionStore()
   const leaving = new AbortController()
   const { signal } = leaving
   const journal = new Journal({ files, log, signal })
@@ -80,7 +76,7 @@ async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: O
     async noted() {
       await emitter.addOnsDone()
       await journal.flushed()
-      return records
+      return files.stored.lines.map(readRecord)
     },
   }
 }

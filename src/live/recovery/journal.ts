@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
-import type { LiveFiles } from '../../storage/live/live-files.ts'
+import type { SessionStore } from '../../storage/live/session-store.ts'
 
 /** Something to be stored: audio, and the log lines that report it. */
 export type Entry = { audio?: Uint8Array; lines: readonly string[] }
@@ -20,7 +20,7 @@ const ENTRY_BYTES = 500
 
 /** Options of the journal of a session. */
 export type JournalOptions = {
-  files: Pick<LiveFiles, 'write' | 'sync'> & Partial<Pick<LiveFiles, 'logBytes'>>
+  files: Pick<SessionStore, 'write' | 'sync'> & Partial<Pick<SessionStore, 'logBytes'>>
   /** Maximum size of a session's log in bytes; undefined = unlimited. */
   maxLogBytes?: number | undefined
   log: Log

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createLog } from '../../log.ts'
+import { createMemorySessionStore } from '../../storage/live/memory-session-store.fixture.ts'
 import { Connection, type Outgoing } from '../connection.ts'
 import { MessageOutbox } from '../messages/message-outbox.ts'
 import {
@@ -23,11 +24,7 @@ function line(message: ServerMessage, at = 1000): string {
 }
 
 function readLog(...lines: string[]) {
-  const files = {
-    async *readLines() {
-      yield lines
-    },
-  }
+  const files = createMemorySessionStore({ audio: Buffer.alloc(0), lines })
   return recoverSession(files, { ...reading, maxMissed: 10_000 })
 }
 
@@ -35,7 +32,7 @@ test('what was to be sent when the result is stored waits for that also in the n
   const types = ['start_recording', 'end_session'] as const
   const { messages } = await readLog(...types.map((type) => line({ type })))
   const { signal } = new AbortController()
-  const files = { write: async () => {}, sync: async () => {} }
+  const files = createMemorySessionStore()
   const journal = new Journal({ files, log: createLog('silent'), signal })
   const outbox = new MessageOutbox({
     sessionId: 'one',

@@ -1,4 +1,4 @@
-import type { LiveFiles } from '../../storage/live/live-files.ts'
+import type { SessionStore } from '../../storage/live/session-store.ts'
 import type { Envelope } from '../../text/result/envelope.ts'
 import type { Outgoing } from '../connection.ts'
 import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/chunk-ledger.ts'
@@ -104,7 +104,7 @@ type ReadOptions = {
 
 /** Reads the log of a session. */
 export async function recoverSession(
-  files: Pick<LiveFiles, 'readLines'>,
+  files: Pick<SessionStore, 'readLines'>,
   options: ReadOptions,
 ): Promise<RecoveredSession> {
   const { keepSeconds, maxMissed, maxMissedBytes = Number.POSITIVE_INFINITY } = options

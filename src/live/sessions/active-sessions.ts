@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import { liveFolder } from '../../storage/data-folder.ts'
-import { createLiveFiles, type LiveFiles, removeLiveFiles } from '../../storage/live/live-files.ts'
+import { createLiveFiles, type LiveFiles } from '../../storage/live/live-files.ts'
 import { beginLiveJob, type LiveJob } from '../../storage/live/live-jobs.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LiveText, SessionText } from '../../text/live/live-text.ts'
@@ -65,7 +65,6 @@ type Parts = {
   feed: CallbackFeed | undefined
   text: SessionText
   files: LiveFiles
-  folder: string
   span: Span
   unread: UnreadShare
 }
@@ -231,6 +230,7 @@ export class ActiveSessions {
         createdAt: job.createdAt,
         params,
         files,
+        audioFile: { path: files.audioPath, start: files.audioStart },
         channelPaths: Array.from({ length: params.channels }, (_, i) => {
           return join(folder, `channel-${i}`)
         }),
@@ -250,7 +250,7 @@ export class ActiveSessions {
         log: this.#log.child({ account: job.account }),
       })
       feed?.wake()
-      const parts = { session, ending, feed, text, files, folder, span, unread }
+      const parts = { session, ending, feed, text, files, span, unread }
       return { session, ended: this.#keepAlive(job, parts) }
     } catch (error) {
       unread.close()
@@ -263,7 +263,7 @@ export class ActiveSessions {
   /** Runs a session to its end, and cleans up after it. */
   async #keepAlive(
     job: LiveJob,
-    { session, ending, feed, text, files, folder, span, unread }: Parts,
+    { session, ending, feed, text, files, span, unread }: Parts,
   ): Promise<SessionEnd> {
     let end: SessionEnd = 'left'
     this.#live.add(session)
@@ -282,7 +282,7 @@ export class ActiveSessions {
       await text.close()
       await feed?.close()
       await files.close()
-      if (end !== 'left' && !ending.isLost) await removeLiveFiles(folder)
+      if (end !== 'left' && !ending.isLost) await files.delete()
     } catch (error) {
       this.#log.error({ err: error, sessionId: job.id }, 'cannot clear up behind a live session')
     }
