@@ -60,6 +60,8 @@ export type SessionOptions = {
   fail(): Promise<void>
   /** Queues its messages for the callback, and is woken when more of its log is on the disk. */
   feed?: Pick<CallbackFeed, 'wake'> | undefined
+  /** Aborted when another server has taken it: then it stops at once, and writes no more. */
+  lost?: AbortSignal | undefined
   watch?: SessionMetrics | undefined
   log: Log
 }

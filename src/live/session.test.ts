@@ -248,6 +248,22 @@ test('a session that fails tells nothing any more while its end is stored', asyn
   assert.equal(connection.closeCode, 4500)
 })
 
+test('a session that another server has taken stops at once, and writes no more', async (t) => {
+  const lost = new AbortController()
+  const { session, ended, sent, files } = await open(t, { lost: lost.signal })
+  const connection = await connect(session)
+  connection.receive(second, true)
+  await next(connection.messages(), 'audio_chunk')
+  lost.abort()
+  const { audioBytes, logBytes } = files
+  assert.equal(connection.closeCode, 1012)
+  connection.receive(second, true)
+  assert.equal(await ended, 'lost')
+  await files.sync()
+  assert.deepEqual([files.audioBytes, files.logBytes, sent], [audioBytes, logBytes, []])
+  assert.equal(await session.connect(), 1012)
+})
+
 test('a disk that fails leads out of the process, not to a failed job', async (t) => {
   const { session, ended, sent, files } = await open(t)
   const connection = await connect(session)

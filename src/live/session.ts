@@ -30,9 +30,10 @@ export type ConnectOptions = {
 type State = 'open' | 'stopping' | 'closing' | 'over' | 'left'
 
 /**
- * How a session ended: for good, or only in this process, so that it can be resumed from its files.
+ * How a session ended: for good; or only in this process, so that it can be resumed from its files,
+ * `lost` when another server has resumed it.
  */
-export type SessionEnd = 'done' | 'failed' | 'left'
+export type SessionEnd = 'done' | 'failed' | 'left' | 'lost'
 
 /** Maximum audio that may wait for the disk before the server stops reading the socket. */
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
@@ -77,8 +78,8 @@ const noStop = { type: 'stop_recording', acknowledged: false, error: null, data:
  * left      It resumes in another process, or in this one from its files: clients are told to
  *           reconnect.
  *
- * From each of the first three states, `leave` and a failing disk lead to `left`, without a trace
- * in the files; a lost engine leads to `over`, with a failed job.
+ * From each of the first three states, `leave`, a lost lease and a failing disk lead to `left`,
+ * without a trace in the files; a lost engine leads to `over`, with a failed job.
  */
 export class LiveSession {
   readonly #options: SessionOptions
@@ -147,12 +148,14 @@ export class LiveSession {
 
   /** Runs through the states and resolves when the session has ended. */
   async run(): Promise<SessionEnd> {
+    this.#options.lost?.addEventListener('abort', () => this.#lose(), { once: true })
     try {
       this.#begin()
       this.#storing = this.#followJournal()
       await Promise.race([this.#work(), this.#storing])
       return 'done'
     } catch (error) {
+      if (this.#options.lost?.aborted) return 'lost'
       if (this.#leaving.signal.aborted) return 'left'
       this.#log.error({ err: error }, 'live session failed')
       return await this.#fail()
@@ -209,6 +212,15 @@ export class LiveSession {
     await this.#isStored(LEAVE_TIMEOUT_MS)
     this.#outbox.drop(1012)
     this.#leaving.abort()
+  }
+
+  /** Stops at once, because another server runs the session: the client is to find that one. */
+  #lose(): void {
+    if (this.#state === 'over') return
+    this.#leaving.abort()
+    this.#enter('left', 1012)
+    this.#audioInput.forget()
+    this.#outbox.drop(1012)
   }
 
   /** Waits until everything received is on the disk; returns false when that takes too long. */
