@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { frameBytes } from '../audio/audio-format.ts'
 import type { Log } from '../log.ts'
 import { roundTo } from '../transcript/rounding.ts'
@@ -6,15 +5,13 @@ import { Connection } from './connection.ts'
 import { formatOf } from './input/audio-format.ts'
 import type { AudioInput } from './input/audio-input.ts'
 import { BufferSpace } from './input/backpressure.ts'
-import { readFrame } from './input/client-frames.ts'
-import { UnreadableFrames } from './input/unreadable-frames.ts'
+import { ClientInput } from './input/client-input.ts'
 import { sendFinalMessages } from './messages/final-messages.ts'
 import type { MessageEmitter } from './messages/message-emitter.ts'
 import type { MessageOutbox } from './messages/message-outbox.ts'
-import type { MessageError } from './messages/server-messages.ts'
 import type { RecognitionLoop } from './recognition/recognition-loop.ts'
-import type { Journal } from './recovery/journal.ts'
-import { type StopReason, writeRecord } from './recovery/session-log.ts'
+import type { Appended, Journal } from './recovery/journal.ts'
+import { type LogRecord, type StopReason, writeRecord } from './recovery/session-log.ts'
 import { limitText, warningTexts } from './recovery/session-warnings.ts'
 import { createParts, type SessionOptions, type SessionParts } from './session-parts.ts'
 import { SessionTimers } from './sessions/session-timers.ts'
@@ -53,14 +50,9 @@ const LEAVE_TIMEOUT_MS = 5000
  */
 const STORE_TIMEOUT_MS = 3000
 
-const alreadyStopped: MessageError = {
-  status_code: 409,
-  exception: 'RecordingStopped',
-  message: 'Recording already stopped',
-}
 /** Close codes of a connection whose session ended, where that is not 1000. */
 const closeCodes: Partial<Record<StopReason, number>> = { too_long: 4408, too_large: 4408 }
-const noStop = { type: 'stop_recording', acknowledged: false, error: null, data: null } as const
+
 /**
  * A live session: audio arrives through connections, messages leave through them. It outlives its
  * connections and, by means of its files, its process; it never handles a socket.
@@ -93,15 +85,13 @@ export class LiveSession {
   readonly #emitter: MessageEmitter
   readonly #timers = new SessionTimers((reason) => this.#stop(reason))
   readonly #leaving = new AbortController()
-  /** Rejects when nothing more can be stored. */
-  #storing = new Promise<never>(() => {})
   #connecting: Promise<unknown> = Promise.resolve()
   #state: State = 'open'
   #stopReason: StopReason | undefined
   /** The close code with which further clients are refused. */
   #refusal: number | undefined
   #wasConnected: boolean
-  #unreadable = new UnreadableFrames()
+  readonly #clientInput: ClientInput
   /** The last messages are built: no more messages can be sent. */
   #isSent = false
   readonly #space = new BufferSpace({
@@ -125,6 +115,7 @@ export class LiveSession {
     this.#audioInput = parts.audioInput
     this.#recognition = parts.recognition
     this.#emitter = parts.emitter
+    this.#clientInput = new ClientInput(parts)
   }
 
   /** Whether a client is connected. */
@@ -151,8 +142,7 @@ export class LiveSession {
     this.#options.lost?.addEventListener('abort', () => this.#lose(), { once: true })
     try {
       this.#begin()
-      this.#storing = this.#followJournal()
-      await Promise.race([this.#work(), this.#storing])
+      await Promise.race([this.#work(), this.#followJournal()])
       return 'done'
     } catch (error) {
       if (this.#options.lost?.aborted) return 'lost'
@@ -180,12 +170,12 @@ export class LiveSession {
     if (this.#refusal) return this.#refusal
     this.#outbox.drop(4409)
     this.#awaitClient() // Until the client has connected.
-    if (!(await this.#isStored(STORE_TIMEOUT_MS))) return this.#refusal ?? 1013
+    if (!(await this.#journal.flushedWithin(STORE_TIMEOUT_MS))) return 1013
     if (!(await this.#audioInput.resume(offset))) return 4400
     if (this.#refusal) return this.#refusal // The session may have ended meanwhile.
     const isResumed = this.#wasConnected
     this.#wasConnected = true
-    this.#unreadable = new UnreadableFrames()
+    this.#clientInput.restart()
     const connection: Connection = new Connection({
       account: this.#options.account,
       unread: this.#options.unread,
@@ -209,7 +199,7 @@ export class LiveSession {
     if (this.#state === 'over') return
     this.#enter('left', 1012)
     this.#audioInput.forget()
-    await this.#isStored(LEAVE_TIMEOUT_MS)
+    await this.#journal.flushedWithin(LEAVE_TIMEOUT_MS)
     this.#outbox.drop(1012)
     this.#leaving.abort()
   }
@@ -221,16 +211,6 @@ export class LiveSession {
     this.#enter('left', 1012)
     this.#audioInput.forget()
     this.#outbox.drop(1012)
-  }
-
-  /** Waits until everything received is on the disk; returns false when that takes too long. */
-  async #isStored(timeoutMs: number): Promise<boolean> {
-    const waiting = new AbortController()
-    const late = delay(timeoutMs, false, { signal: waiting.signal }).catch(() => false)
-    const stored = this.#journal.flushed().then(() => true)
-    const isStored = await Promise.race([stored, late, this.#storing.catch(() => false)])
-    waiting.abort()
-    return isStored
   }
 
   #enter(state: State, refusal?: number): void {
@@ -245,7 +225,7 @@ export class LiveSession {
     const { createdAt, config, earlier } = this.#options
     const beganAt = earlier?.beganAt ?? Date.now()
     if (earlier?.beganAt === undefined) {
-      this.#note(writeRecord({ kind: 'begin', at: beganAt }))
+      this.#note({ kind: 'begin', at: beganAt })
     }
     // Has the same time as in the callback when the job was created; a process may have been killed
     // before it logged this.
@@ -276,7 +256,7 @@ export class LiveSession {
   async #work(): Promise<void> {
     for await (const event of this.#recognition.run()) {
       if (event.type === 'progress') this.#space.changed()
-      else if (event.type === 'snapshot') this.#note(writeRecord({ kind: 'snapshot', ...event }))
+      else if (event.type === 'snapshot') this.#note({ kind: 'snapshot', ...event })
       else this.#emitter.recognized(event)
     }
     await this.#emitter.addOnsDone()
@@ -291,46 +271,17 @@ export class LiveSession {
   #receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
     if (this.#outbox.connection !== connection || this.#refusal || this.#isSent) return
     this.#restartIdle()
-    const frame = readFrame(data, isBinary)
-    if (frame.type !== 'unreadable') this.#unreadable.readable()
-    switch (frame.type) {
-      case 'audio':
-        if (this.#state !== 'open') this.#refuseAudio(alreadyStopped)
-        else this.#take(frame.bytes)
-        break
-      case 'refused': {
-        const { status, exception, message } = frame
-        this.#refuseAudio({ status_code: status, exception, message })
-        break
-      }
-      case 'stop':
-        this.#audioInput.settle()
-        if (this.#state === 'open') this.#stop('client')
-        else this.#outbox.send({ ...noStop, error: alreadyStopped })
-        break
-      case 'unreadable':
-        this.#unreadableFrame(frame.message)
-    }
+    const isOpen = this.#state === 'open'
+    const brought = this.#clientInput.receive(data, isBinary, { isOpen })
+    if (brought === 'audio') this.#checkLimits()
+    if (brought === 'stop') this.#stop('client')
   }
 
-  #unreadableFrame(message: string): void {
-    if (this.#unreadable.isOver) return // The session is already ending.
-    this.#emitter.error({ code: 'invalid_message', message })
-    this.#unreadable.unreadable()
-    if (this.#unreadable.isOver) this.#outbox.disconnect(4400)
-  }
-
-  #take(bytes: Uint8Array): void {
-    this.#audioInput.take(bytes)
+  #checkLimits(): void {
     const { maxLogBytes, maxSeconds } = this.#options.config
     const isTooLarge = this.#emitter.utteranceBytes > maxLogBytes * TRANSCRIPT_SHARE
     if (this.#journal.isFull || isTooLarge) this.#stop('too_large')
     if (this.#audioInput.seconds >= maxSeconds) this.#stop('too_long')
-  }
-
-  #refuseAudio(error: MessageError): void {
-    this.#audioInput.settle()
-    this.#outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
   }
 
   /** Stops accepting audio; what was received is recognized to its end. */
@@ -343,12 +294,13 @@ export class LiveSession {
       const recording_duration = this.#audioInput.seconds
       const left = Math.max(0, recording_duration - this.#recognition.recognized)
       const data = { recording_duration, recording_left_to_process: roundTo(left, 6) }
-      this.#outbox.send({ ...noStop, acknowledged: true, data })
+      const type = 'stop_recording'
+      this.#outbox.send({ type, acknowledged: true, error: null, data })
     }
     if (reason === 'too_large') this.#warn(warningTexts.tooLarge)
     const message = limitText(reason, this.#options.config)
     if (message) this.#emitter.error({ code: 'session_timeout', message })
-    const { written } = this.#journal.append({ lines: [writeRecord({ kind: 'stop', reason })] })
+    const { written } = this.#note({ kind: 'stop', reason })
     void written.then(() => {
       this.#offerAudio() // Everything that arrived before is written, too.
       this.#recognition.end()
@@ -396,7 +348,7 @@ export class LiveSession {
       this.#enter('stopping')
     }
     this.#emitter.error({ code: 'internal_error', message: 'the session failed' })
-    const isStored = await this.#isStored(LEAVE_TIMEOUT_MS)
+    const isStored = await this.#journal.flushedWithin(LEAVE_TIMEOUT_MS)
     // From here on, an event would reach the client but not the callback, whose last message is
     // built.
     this.#leaving.abort()
@@ -422,7 +374,7 @@ export class LiveSession {
   }
 
   #seen(messages: number): void {
-    if (!this.#refusal) this.#note(writeRecord({ kind: 'seen', messages }))
+    if (!this.#refusal) this.#note({ kind: 'seen', messages })
   }
 
   #restartIdle(): void {
@@ -434,8 +386,8 @@ export class LiveSession {
     if (this.#state === 'open') this.#timers.set('lost', this.#options.config.resumeWindow * 1000)
   }
 
-  #note(line: string): void {
-    this.#journal.append({ lines: [line] })
+  #note(record: LogRecord): Appended {
+    return this.#journal.append({ lines: [writeRecord(record)] })
   }
 
   /** The fill level of what may wait to be processed or stored; 1 = full. */

@@ -58,6 +58,7 @@ test('while the disk is full nothing is told to be stored; then all is, in order
   append('three')
   await assert.rejects(files.write(undefined, ['x'])) // By now they have been tried.
   assert.deepEqual(stored, ['one written', 'one'])
+  assert.equal(await journal.flushedWithin(1), false)
   faults.delete('write')
   await journal.flushed()
   append('four')
@@ -68,6 +69,7 @@ test('while the disk is full nothing is told to be stored; then all is, in order
     done,
   )
   assert.equal(journal.waitingBytes, 0)
+  assert.equal(await journal.flushedWithin(60_000), true)
   assert.equal(String((await log.readFile()).subarray(0)).includes('two\nthree\nfour\n'), true)
 })
 
@@ -77,7 +79,7 @@ for (const faults of [['datasync'], ['write', 'truncate']] as const) {
     for (const fault of faults) opened.faults.add(fault)
     opened.append('one')
     await opened.broken
-    await opened.journal.flushed()
+    assert.equal(await opened.journal.flushedWithin(60_000), false)
     assert.ok(!opened.stored.includes('one'))
   })
 }

@@ -122,6 +122,16 @@ export class Journal {
     while (this.#storing) await this.#storing
   }
 
+  /** Resolves likewise, to whether everything is stored within this time. */
+  async flushedWithin(timeoutMs: number): Promise<boolean> {
+    const waiting = new AbortController()
+    const late = delay(timeoutMs, false, { signal: waiting.signal }).catch(() => false)
+    const flushed = this.flushed().then(() => this.#failure === undefined)
+    const isFlushed = await Promise.race([flushed, late])
+    waiting.abort()
+    return isFlushed
+  }
+
   async #store(): Promise<void> {
     const { files, signal } = this.#options
     while (this.#waiting.length > 0 && !signal.aborted) {

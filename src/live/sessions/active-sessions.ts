@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { LiveRecognizer } from '../../asr/live-recognizer.ts'
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import { liveFolder } from '../../storage/data-folder.ts'
+import type { Lease } from '../../storage/jobs/lease.ts'
 import { createLiveFiles, type LiveFiles } from '../../storage/live/live-files.ts'
 import { beginLiveJob, type LiveJob } from '../../storage/live/live-jobs.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -192,7 +194,7 @@ export class ActiveSessions {
 
   /** Returns undefined when the session has ended meanwhile, or ends here. */
   async #open(job: LiveJob): Promise<SessionHandle | undefined> {
-    const { config, speech, liveText, storage, metrics, tracing = noTracing } = this.#options
+    const { speech, storage } = this.#options
     const folder = join(this.#folder, job.id)
     const take = () => beginLiveJob(storage.db, job.id, { owner: this.#owner, at: Date.now() })
     if (!speech.live) {
@@ -203,6 +205,15 @@ export class ActiveSessions {
     const lease = await take()
     if (!lease) return undefined
     this.#options.onEvents?.()
+    return this.#start(job, { lease, folder, models: speech.live })
+  }
+
+  /** Starts a session under its lease, or restarts one from its files. */
+  async #start(
+    job: LiveJob,
+    { lease, folder, models }: { lease: Lease; folder: string; models: LiveRecognizer },
+  ): Promise<SessionHandle> {
+    const { liveText, storage, metrics, tracing = noTracing, signal } = this.#options
     const held = this.#leases.hold(lease)
     const unread = this.#unread.open(job.account)
     let [files, text]: [LiveFiles?, SessionText?] = []
@@ -212,31 +223,14 @@ export class ActiveSessions {
       const params = job.params as LiveParams
       const earlier = left && (await this.#recover(left, params))
       const feed = await this.#openFeed({ job, lease, files })
-      const ending = new FinishLiveJob(
-        { storage, log: this.#log, metrics, signal: this.#options.signal },
-        { job, lease, files, feed },
-      )
+      const ended = { job, lease, files, feed }
+      const ending = new FinishLiveJob({ storage, log: this.#log, metrics, signal }, ended)
       text = liveText.open({ id: job.id, account: job.account, ...textOf(params) })
       const span = tracing.start('live session', { 'steno.session.id': job.id })
       const session = new LiveSession({
-        id: job.id,
-        account: job.account,
-        createdAt: job.createdAt,
-        params,
-        files,
+        ...this.#sessionOptions(job, { folder, models }),
+        ...{ files, unread, text, earlier, feed, lost: held.lost },
         audioFile: { path: files.audioPath, start: files.audioStart },
-        channelPaths: Array.from({ length: params.channels }, (_, i) => {
-          return join(folder, `channel-${i}`)
-        }),
-        models: speech.live,
-        speech,
-        unread,
-        isOverShare: () => this.#options.isOverShare?.(job.account) ?? false,
-        text,
-        form: config.addOnResults,
-        languages: speech.languages,
-        config: config.live,
-        earlier,
         finish(outcome, signal) {
           held.release() // The statement that ends the job finds a lost lease.
           return ending.finish(outcome, signal)
@@ -245,10 +239,7 @@ export class ActiveSessions {
           held.release()
           return ending.fail()
         },
-        lost: held.lost,
-        feed,
         watch: createSessionMetrics(span, metrics),
-        log: this.#log.child({ account: job.account }),
       })
       feed?.wake()
       const parts = { session, ending, feed, text, files, held, span, unread }
@@ -259,6 +250,23 @@ export class ActiveSessions {
       await text?.close()
       await files?.close()
       throw error
+    }
+  }
+
+  /** Returns the options that do not depend on what is opened for a session. */
+  #sessionOptions(job: LiveJob, { folder, models }: { folder: string; models: LiveRecognizer }) {
+    const { config, speech, isOverShare } = this.#options
+    const { id, account, createdAt } = job
+    const params = job.params as LiveParams
+    const channels = Array.from({ length: params.channels }, (_, i) => i)
+    return {
+      ...{ id, account, createdAt, params, models, speech },
+      channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
+      isOverShare: () => isOverShare?.(account) ?? false,
+      form: config.addOnResults,
+      languages: speech.languages,
+      config: config.live,
+      log: this.#log.child({ account }),
     }
   }
 
