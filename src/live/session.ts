@@ -224,9 +224,7 @@ export class LiveSession {
   #begin(): void {
     const { createdAt, config, earlier } = this.#options
     const beganAt = earlier?.beganAt ?? Date.now()
-    if (earlier?.beganAt === undefined) {
-      this.#note({ kind: 'begin', at: beganAt })
-    }
+    if (earlier?.beganAt === undefined) this.#note({ kind: 'begin', at: beganAt })
     // Has the same time as in the callback when the job was created; a process may have been killed
     // before it logged this.
     this.#emitter.once({ type: 'start_session' }, { at: createdAt })
@@ -256,7 +254,7 @@ export class LiveSession {
   async #work(): Promise<void> {
     for await (const event of this.#recognition.run()) {
       if (event.type === 'progress') this.#space.changed()
-      else if (event.type === 'snapshot') this.#note({ kind: 'snapshot', ...event })
+      else if (event.type === 'snapshot') this.#note({ kind: 'snapshot', snapshot: event.snapshot })
       else this.#emitter.recognized(event)
     }
     await this.#emitter.addOnsDone()

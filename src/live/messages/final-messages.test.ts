@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createMemorySessionStore } from '../../../test/support/memory-session-store.ts'
 import { createLog } from '../../log.ts'
-import { createMemorySessionStore } from '../../storage/live/memory-session-store.fixture.ts'
 import { type Envelope, failed } from '../../text/result/envelope.ts'
 import { Journal } from '../recovery/journal.ts'
 import { recoverSession } from '../recovery/session-recovery.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createMemorySessionStore } from '../../../test/support/memory-session-store.ts'
 import { createLog, type Log } from '../../log.ts'
-import { createMemorySessionStore } from '../../storage/live/memory-session-store.fixture.ts'
 import type { Envelope } from '../../text/result/envelope.ts'
 import { Journal } from '../recovery/journal.ts'
 import { type LogRecord, readRecord, writeRecord } from '../recovery/session-log.ts'
@@ -25,7 +25,7 @@ function hook(type: RealtimeHook['type'], run: RealtimeHook['run'], times = 1): 
   return {
     type,
     ...(run && { run }),
-    tell(envelope) {
+    messages(envelope) {
       const error = envelope?.error ?? null
       return Array.from({ length: times }, () => ({ type, error, data: null }))
     },

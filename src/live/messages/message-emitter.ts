@@ -196,10 +196,10 @@ export class MessageEmitter {
     this.#emitAddOnResults(input, found)
   }
 
-  /** Sends the results for an utterance; `told` of the messages were sent before. */
+  /** Sends the results for an utterance; `sent` of the messages were sent before. */
   #emitAddOnResults(input: Omit<AddOnInput, 'signal'>, { findings }: AddOnRecord, sent = 0): void {
     const { hooks, outbox } = this.#options
-    const messages = hooks.flatMap(({ type, tell }) => tell(findings[type], input))
+    const messages = hooks.flatMap((hook) => hook.messages(findings[hook.type], input))
     const wanted = messages.filter((message) => outbox.isForAnybody(headOf(message)))
     for (const message of wanted.slice(sent)) outbox.send(message)
   }

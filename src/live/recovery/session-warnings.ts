@@ -25,7 +25,7 @@ export function limitText(
 }
 
 /**
- * Creates a function that logs a warning, each once per session; `told` are those that an earlier
+ * Creates a function that logs a warning, each once per session; `sent` are those that an earlier
  * process logged.
  */
 export function createWarnings({

@@ -18,6 +18,12 @@ import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRandom } from '../../../test/support/random.ts'
+import {
+  assertStored,
+  linesOf,
+  testSessionStore,
+  writeCalls,
+} from '../../../test/support/session-store-conformance.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import { openObjects } from '../objects/objects.ts'
 import { openOrphans } from '../objects/orphans.ts'
@@ -30,12 +36,6 @@ import {
   removeLiveFiles,
   removeStaleLiveFiles,
 } from './live-files.ts'
-import {
-  assertStored,
-  linesOf,
-  testSessionStore,
-  writeCalls,
-} from './session-store-conformance.fixture.ts'
 
 async function makeSession(t: TestContext): Promise<{ folder: string; files: LiveFiles }> {
   const folder = join(await makeFolder(t), 'live', 'session')

@@ -1,5 +1,5 @@
-import { createMemorySessionStore } from './memory-session-store.fixture.ts'
-import { testSessionStore } from './session-store-conformance.fixture.ts'
+import { createMemorySessionStore } from './memory-session-store.ts'
+import { testSessionStore } from './session-store-conformance.ts'
 
 testSessionStore('in memory', async () => {
   const store = createMemorySessionStore()
