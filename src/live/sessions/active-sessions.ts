@@ -187,7 +187,7 @@ export class ActiveSessions {
     try {
       return (await this.#open(job)) ?? 'ended'
     } catch (error) {
-      this.#log.error({ err: error, sessionId: job.id }, 'cannot take a live session in hand')
+      this.#log.error({ err: error, sessionId: job.id }, 'cannot open a live session')
       return 'unopened'
     }
   }
