@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openTestStorage } from '../../test/support/test-storage.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { makeFolder, openTestStorage } from '../../test/support/test-storage.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
@@ -45,7 +48,43 @@ async function openLive(t: TestContext) {
   t.after(() => live.drain())
   const { id, token } = await live.create(account, { params, customMetadata: null })
   const statusOf = async () => (await findJob(db, { id, account }))?.status
-  return { db, live, id, token, statusOf }
+  return { db, live, id, token, storage, speech, statusOf }
+}
+
+test('a session that another server takes stops at once in the first, and goes on in the other', async (t) => {
+  const { db, id, live, token, storage, speech, statusOf } = await openLive(t)
+  const leaseOf = async () => {
+    const columns = ['lease_epoch', 'lease_until'] as const
+    return await db.sql.selectFrom('jobs').select(columns).where('id', '=', id).executeTakeFirst()
+  }
+  const first = await live.connect(token)
+  assert.ok(typeof first !== 'number')
+  await live.renewLeases()
+  const { lease_until: until } = (await leaseOf())!
+  assert.ok(until !== null && until > Date.now())
+  assert.equal(first.closeCode, undefined)
+
+  // The other server has a folder of its own, as on another machine.
+  const config = readConfig({ STENO_DATA_DIR: await makeFolder(t) })
+  const other = new LiveService({ config, storage, speech, liveText, log })
+  t.after(() => other.drain())
+  const second = await other.connect(token)
+  assert.ok(typeof second !== 'number')
+  await live.renewLeases()
+  assert.equal(first.closeCode, 1012)
+  await waitFor(() => live.states.disconnected + live.states.connected === 0)
+  assert.equal((await leaseOf())?.lease_epoch, 2)
+  assert.ok(existsSync(join(storage.folder, 'live', id)), 'the folder may be the other one')
+
+  await other.renewLeases()
+  assert.equal(second.closeCode, undefined)
+  second.receive(Buffer.from('{"type":"stop_recording"}'), false)
+  await waitFor(async () => (await statusOf()) === 'done')
+})
+
+/** Waits until a condition holds. */
+async function waitFor(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await delay(5)
 }
 
 /** Waits for the transactions that have begun. */

@@ -265,6 +265,11 @@ export class LiveService {
     }
   }
 
+  /** Renews the leases of the open sessions; those that another server has taken stop. */
+  renewLeases(): Promise<void> {
+    return this.#held.renewLeases()
+  }
+
   async #isKeyGone(hash: string | null): Promise<boolean> {
     return hash !== null && (await this.#keys.findGone([hash])).size > 0
   }

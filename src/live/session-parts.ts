@@ -1,31 +1,28 @@
 import type { LiveRecognizer } from '../asr/live-recognizer.ts'
 import { countsOf } from '../asr/speakers/requested-counts.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
-import { type AudioFormat, frameBytes } from '../audio/audio-format.ts'
 import type { LiveConfig } from '../config.ts'
 import type { Log } from '../log.ts'
-import type { LiveFiles } from '../storage/live/live-files.ts'
+import type { SessionStore } from '../storage/live/session-store.ts'
 import type { ResultForm } from '../text/add-on.ts'
 import type { SessionText } from '../text/live/live-text.ts'
-import { roundTo } from '../transcript/rounding.ts'
+import type { CallbackFeed } from './callbacks/callback-feed.ts'
 import { wantsSpeakers } from './diarization-params.ts'
-import { formatOf, secondsOf } from './input/audio-format.ts'
+import { formatOf } from './input/audio-format.ts'
 import { AudioInput } from './input/audio-input.ts'
 import { endpointingOf, type LiveParams, requestOf } from './live-params.ts'
 import type { Outcome } from './messages/final-messages.ts'
 import { MessageEmitter } from './messages/message-emitter.ts'
 import { MessageOutbox } from './messages/message-outbox.ts'
 import { realtimeHooks } from './messages/realtime-add-ons.ts'
-import { routingOf, type ServerMessage } from './messages/server-messages.ts'
+import { partialHead, routingOf } from './messages/server-messages.ts'
 import type { UnreadShare } from './messages/unread-bytes.ts'
-import { viewUtterance } from './messages/utterance-view.ts'
 import { diarizeSession } from './recognition/diarize-session.ts'
-import { RecognitionLoop } from './recognition/recognition-loop.ts'
+import { RecognitionLoop, type RecognitionLoopOptions } from './recognition/recognition-loop.ts'
 import { createSessionLanguage } from './recognition/session-language.ts'
 import { Journal } from './recovery/journal.ts'
-import { writeRecord } from './recovery/session-log.ts'
 import { nothingSent, type RecoveredSession } from './recovery/session-recovery.ts'
-import { createWarnings, warningTexts } from './recovery/session-warnings.ts'
+import { createWarnings } from './recovery/session-warnings.ts'
 import type { SessionMetrics } from './sessions/session-metrics.ts'
 
 /** Options of a session. */
@@ -36,7 +33,9 @@ export type SessionOptions = {
   /** In milliseconds since 1970. */
   createdAt: number
   params: LiveParams
-  files: LiveFiles
+  files: SessionStore
+  /** The local file with its audio, from byte `start` on, which recognition reads. */
+  audioFile: { path: string; start: number }
   /** The files to which the samples of each channel are written. */
   channelPaths: readonly string[]
   models: LiveRecognizer
@@ -57,152 +56,99 @@ export type SessionOptions = {
   finish(outcome: Outcome, signal: AbortSignal): Promise<void>
   /** Ends the job as failed. */
   fail(): Promise<void>
-  /** Called when more of its log is on the disk. */
-  onStored?: (() => void) | undefined
+  /** Queues its messages for the callback, and is woken when more of its log is on the disk. */
+  feed?: Pick<CallbackFeed, 'wake'> | undefined
+  /** Aborted when another server has taken it: then it stops at once, and writes no more. */
+  lost?: AbortSignal | undefined
   watch?: SessionMetrics | undefined
   log: Log
 }
 
-/** The callbacks from the parts of a session. */
-export type PartsOptions = {
-  log: Log
-  /** Aborted when the session is left. */
-  signal: AbortSignal
-  /** Called when nothing more can be stored. */
-  onBroken(error: unknown): void
-  /** Called when more audio was written or processed. */
-  onProgress(): void
-}
-
 /**
- * The connected parts of a session: from audio input and recognition through the message emitter to
- * outbox and journal.
+ * The parts of a session. Each takes those before it: audio input and message emitter store with
+ * the journal, and the outbox sends what is stored.
  */
 export type SessionParts = {
-  format: AudioFormat
   journal: Journal
+  /** Logs what the result lacks, once. */
+  warn(text: string): void
   outbox: MessageOutbox
-  emitter: MessageEmitter
   audioInput: AudioInput
+  emitter: MessageEmitter
   recognition: RecognitionLoop
   /** Diarizes at the end, if requested and not already done by an earlier process. */
   diarize: (() => Promise<void>) | undefined
-  /** Logs what the result lacks, once. */
-  warn(text: string): void
-  /** Returns whether the session holds more than a result can be built from. */
-  isTooLarge(): boolean
-  /** Frames of audio in the files. */
-  frames(): number
-  /** Seconds of audio accepted. */
-  seconds(): number
 }
 
-/**
- * The share of the log that the transcript may take: several copies of it exist while the result is
- * built.
- */
-const TRANSCRIPT_SHARE = 1 / 8
-
-/** A partial, as far as routing is concerned. */
-const somePartial: ServerMessage = {
-  type: 'transcript',
-  data: {
-    id: '',
-    is_final: false,
-    utterance: viewUtterance([], { channel: 0, language: '', span: { start: 0, end: 0 } }),
-  },
+type PartsOptions = {
+  log: Log
+  /** Aborted when the session is left. */
+  signal: AbortSignal
 }
 
 /** Creates the parts of a session; none of them is running yet. */
-export function createParts(
-  options: SessionOptions,
-  { log, signal, onBroken, onProgress }: PartsOptions,
-): SessionParts {
-  const { id, params, files, text, config, earlier, onStored, watch } = options
-  const format = formatOf(params)
-  const frames = () => Math.floor(files.audioBytes / frameBytes(format))
-  const seconds = () => roundTo(secondsOf(audioInput.audio, format), 6)
-  const { maxLogBytes } = config
-  const journal = new Journal({ files, log, signal, onStored, onBroken, maxLogBytes })
+export function createParts(options: SessionOptions, { log, signal }: PartsOptions): SessionParts {
+  const { id: sessionId, params, files, text, config, earlier, watch } = options
+  const journal = new Journal({ files, log, signal, maxLogBytes: config.maxLogBytes })
   const warn = createWarnings({ journal, log, sent: earlier?.warnings ?? [] })
   const outbox = new MessageOutbox({
-    sessionId: id,
-    routing: routingOf(params),
-    journal,
+    ...{ sessionId, routing: routingOf(params), journal, warn },
     maxMissed: config.maxQueuedMessages,
     unread: options.unread,
-    onCut: () => warn(warningTexts.unread),
-    onUnkept: () => warn(warningTexts.unkept),
     earlier: earlier?.messages,
   })
-  const hooks = realtimeHooks(params, text)
-  const sent = earlier?.sent ?? nothingSent()
-  const emitter = new MessageEmitter({ outbox, journal, hooks, sent, seconds, watch, log, signal })
   const audioInput = new AudioInput({
-    sessionId: id,
-    format,
+    ...{ sessionId, format: formatOf(params), files, journal, outbox, watch },
     keepSeconds: config.resumeDedupe,
     earlier: earlier?.chunks,
-    files,
-    journal,
-    outbox,
-    watch,
-    onWritten: () => {
-      recognition.grown(frames())
-      onProgress()
-    },
-    onMisuse: () => outbox.connection?.end(4400),
   })
-  const recognition = new RecognitionLoop(
-    {
-      models: options.models,
-      route: options.speech.route(requestOf(params)),
-      audio: {
-        path: files.audioPath,
-        start: files.audioStart,
-        format,
-        isEnhanced: params.pre_processing.audio_enhancer,
-        channels: options.channelPaths,
-      },
-      endpointing: endpointingOf(params, config),
-      language: createSessionLanguage(params.language_config, {
-        installed: options.speech.languages,
-        decided: earlier?.snapshot?.language ?? null,
-      }),
-      change: text.change,
-      speakers: wantsSpeakers(params)
-        ? countsOf(params.realtime_processing.diarization_config)
-        : undefined,
-      partialIntervalMs: config.partialIntervalMs,
-      tell: (event) => emitter.recognized(event),
-      warn,
-      isOverShare: options.isOverShare,
-      wantsPartials: () => outbox.isWanted(somePartial),
-      onRecognized: onProgress,
-      onSnapshot: (snapshot) => {
-        journal.append({ lines: [writeRecord({ kind: 'snapshot', snapshot })] })
-      },
-      log,
-      signal,
-    },
-    earlier?.snapshot,
-  )
+  const emitter = new MessageEmitter({
+    ...{ outbox, journal, watch, log, signal },
+    hooks: realtimeHooks(params, text),
+    sent: earlier?.sent ?? nothingSent(),
+    seconds: () => audioInput.seconds,
+  })
+  const wantsPartials = () => outbox.isWanted(partialHead)
+  const recognition = createRecognition(options, { wantsPartials, warn, log, signal })
   const diarize = () => {
     return diarizeSession({
-      ...options,
+      ...{ ...options, journal, log, signal, duration: audioInput.seconds },
       readLog: () => files.readLines(),
       // Unlike the audio, samples are never synced: a power failure may have erased them.
       restoreSamples: earlier && ((signal) => recognition.restoreAllSamples(signal)),
-      journal,
-      duration: seconds(),
-      log,
-      signal,
     })
   }
-  const isTooLarge = () => {
-    return journal.isFull || emitter.utteranceBytes > maxLogBytes * TRANSCRIPT_SHARE
-  }
   const isToDiarize = wantsSpeakers(params) && !earlier?.isDiarized
-  const parts = { format, journal, outbox, emitter, audioInput, recognition, warn, frames, seconds }
-  return { ...parts, isTooLarge, diarize: isToDiarize ? diarize : undefined }
+  const parts = { journal, warn, outbox, audioInput, emitter, recognition }
+  return { ...parts, diarize: isToDiarize ? diarize : undefined }
+}
+
+function createRecognition(
+  options: SessionOptions,
+  running: PartsOptions & Pick<RecognitionLoopOptions, 'wantsPartials' | 'warn'>,
+): RecognitionLoop {
+  const { params, config, earlier } = options
+  const loop = {
+    ...running,
+    models: options.models,
+    route: options.speech.route(requestOf(params)),
+    audio: {
+      ...options.audioFile,
+      format: formatOf(params),
+      isEnhanced: params.pre_processing.audio_enhancer,
+      channels: options.channelPaths,
+    },
+    endpointing: endpointingOf(params, config),
+    language: createSessionLanguage(params.language_config, {
+      installed: options.speech.languages,
+      decided: earlier?.snapshot?.language ?? null,
+    }),
+    change: options.text.change,
+    speakers: wantsSpeakers(params)
+      ? countsOf(params.realtime_processing.diarization_config)
+      : undefined,
+    partialIntervalMs: config.partialIntervalMs,
+    isOverShare: options.isOverShare,
+  }
+  return new RecognitionLoop(loop, earlier?.snapshot)
 }

@@ -63,6 +63,7 @@ async function open(t: TestContext, { engine, env = {}, ...changed }: Options = 
     createdAt: Date.now(),
     params,
     files,
+    audioFile: { path: files.audioPath, start: files.audioStart },
     channelPaths: [join(folder, 'session', 'channel-0')],
     models: speech.live!,
     speech,
@@ -170,7 +171,8 @@ test('the message that the session was created has the moment of its job', async
   const [, first] = (await Array.fromAsync(files.readLines())).flat()
   const created_at = new Date(createdAt).toISOString()
   const message = { type: 'start_session', session_id: 'a', created_at }
-  assert.equal(first, `message ${JSON.stringify(message)}`)
+  const head = { type: 'start_session' } as const
+  assert.equal(first, writeRecord({ kind: 'message', head, text: JSON.stringify(message) }))
 })
 
 test('the last two messages wait until the result is stored', async (t) => {
@@ -247,6 +249,22 @@ test('a session that fails tells nothing any more while its end is stored', asyn
   assert.equal(connection.closeCode, 4500)
 })
 
+test('a session that another server has taken stops at once, and writes no more', async (t) => {
+  const lost = new AbortController()
+  const { session, ended, sent, files } = await open(t, { lost: lost.signal })
+  const connection = await connect(session)
+  connection.receive(second, true)
+  await next(connection.messages(), 'audio_chunk')
+  lost.abort()
+  const { audioBytes, logBytes } = files
+  assert.equal(connection.closeCode, 1012)
+  connection.receive(second, true)
+  assert.equal(await ended, 'lost')
+  await files.sync()
+  assert.deepEqual([files.audioBytes, files.logBytes, sent], [audioBytes, logBytes, []])
+  assert.equal(await session.connect(), 1012)
+})
+
 test('a disk that fails leads out of the process, not to a failed job', async (t) => {
   const { session, ended, sent, files } = await open(t)
   const connection = await connect(session)
@@ -299,6 +317,7 @@ async function takeUp(t: TestContext, lines: readonly string[]) {
   const requested = { ...params, realtime_processing }
   const { ended, outcomes } = await open(t, {
     files,
+    audioFile: { path: files.audioPath, start: files.audioStart },
     earlier,
     channelPaths,
     speech,

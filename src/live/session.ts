@@ -1,18 +1,17 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { frameBytes } from '../audio/audio-format.ts'
 import type { Log } from '../log.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { Connection } from './connection.ts'
+import { formatOf } from './input/audio-format.ts'
 import type { AudioInput } from './input/audio-input.ts'
 import { BufferSpace } from './input/backpressure.ts'
-import { readFrame } from './input/client-frames.ts'
-import { UnreadableFrames } from './input/unreadable-frames.ts'
+import { ClientInput } from './input/client-input.ts'
 import { sendFinalMessages } from './messages/final-messages.ts'
 import type { MessageEmitter } from './messages/message-emitter.ts'
 import type { MessageOutbox } from './messages/message-outbox.ts'
-import type { MessageError } from './messages/server-messages.ts'
 import type { RecognitionLoop } from './recognition/recognition-loop.ts'
-import type { Journal } from './recovery/journal.ts'
-import { type StopReason, writeRecord } from './recovery/session-log.ts'
+import type { Appended, Journal } from './recovery/journal.ts'
+import { type LogRecord, type StopReason, writeRecord } from './recovery/session-log.ts'
 import { limitText, warningTexts } from './recovery/session-warnings.ts'
 import { createParts, type SessionOptions, type SessionParts } from './session-parts.ts'
 import { SessionTimers } from './sessions/session-timers.ts'
@@ -28,12 +27,18 @@ export type ConnectOptions = {
 type State = 'open' | 'stopping' | 'closing' | 'over' | 'left'
 
 /**
- * How a session ended: for good, or only in this process, so that it can be resumed from its files.
+ * How a session ended: for good; or only in this process, so that it can be resumed from its files,
+ * `lost` when another server has resumed it.
  */
-export type SessionEnd = 'done' | 'failed' | 'left'
+export type SessionEnd = 'done' | 'failed' | 'left' | 'lost'
 
 /** Maximum audio that may wait for the disk before the server stops reading the socket. */
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
+/**
+ * The share of the log that the transcript may take: several copies of it exist while the result is
+ * built.
+ */
+const TRANSCRIPT_SHARE = 1 / 8
 /**
  * How long a session that is left waits for a slow disk: the client keeps what was not
  * acknowledged.
@@ -45,14 +50,9 @@ const LEAVE_TIMEOUT_MS = 5000
  */
 const STORE_TIMEOUT_MS = 3000
 
-const alreadyStopped: MessageError = {
-  status_code: 409,
-  exception: 'RecordingStopped',
-  message: 'Recording already stopped',
-}
 /** Close codes of a connection whose session ended, where that is not 1000. */
 const closeCodes: Partial<Record<StopReason, number>> = { too_long: 4408, too_large: 4408 }
-const noStop = { type: 'stop_recording', acknowledged: false, error: null, data: null } as const
+
 /**
  * A live session: audio arrives through connections, messages leave through them. It outlives its
  * connections and, by means of its files, its process; it never handles a socket.
@@ -70,12 +70,13 @@ const noStop = { type: 'stop_recording', acknowledged: false, error: null, data:
  * left      It resumes in another process, or in this one from its files: clients are told to
  *           reconnect.
  *
- * From each of the first three states, `leave` and a failing disk lead to `left`, without a trace
- * in the files; a lost engine leads to `over`, with a failed job.
+ * From each of the first three states, `leave`, a lost lease and a failing disk lead to `left`,
+ * without a trace in the files; a lost engine leads to `over`, with a failed job.
  */
 export class LiveSession {
   readonly #options: SessionOptions
-  readonly #parts: SessionParts
+  readonly #diarize: SessionParts['diarize']
+  readonly #warn: SessionParts['warn']
   readonly #log: Log
   readonly #journal: Journal
   readonly #outbox: MessageOutbox
@@ -84,14 +85,13 @@ export class LiveSession {
   readonly #emitter: MessageEmitter
   readonly #timers = new SessionTimers((reason) => this.#stop(reason))
   readonly #leaving = new AbortController()
-  readonly #broken = Promise.withResolvers<never>()
   #connecting: Promise<unknown> = Promise.resolve()
   #state: State = 'open'
   #stopReason: StopReason | undefined
   /** The close code with which further clients are refused. */
   #refusal: number | undefined
   #wasConnected: boolean
-  #unreadable = new UnreadableFrames()
+  readonly #clientInput: ClientInput
   /** The last messages are built: no more messages can be sent. */
   #isSent = false
   readonly #space = new BufferSpace({
@@ -107,19 +107,15 @@ export class LiveSession {
     this.#log = options.log.child({ sessionId: id })
     this.#stopReason = earlier?.stop
     this.#wasConnected = earlier !== undefined
-    this.#broken.promise.catch(() => {}) // `run` may not be awaiting it yet.
-    const parts = createParts(options, {
-      log: this.#log,
-      signal: this.#leaving.signal,
-      onBroken: (error) => this.#broken.reject(error),
-      onProgress: () => this.#space.changed(),
-    })
-    this.#parts = parts
+    const parts = createParts(options, { log: this.#log, signal: this.#leaving.signal })
+    this.#diarize = parts.diarize
+    this.#warn = parts.warn
     this.#journal = parts.journal
     this.#outbox = parts.outbox
     this.#audioInput = parts.audioInput
     this.#recognition = parts.recognition
     this.#emitter = parts.emitter
+    this.#clientInput = new ClientInput(parts)
   }
 
   /** Whether a client is connected. */
@@ -137,18 +133,19 @@ export class LiveSession {
    * client.
    */
   revoke(): void {
-    const { connection } = this.#outbox
     this.#stop('revoked')
-    if (connection) this.#endWhenStored(connection, 4401)
+    this.#outbox.disconnect(4401)
   }
 
   /** Runs through the states and resolves when the session has ended. */
   async run(): Promise<SessionEnd> {
+    this.#options.lost?.addEventListener('abort', () => this.#lose(), { once: true })
     try {
       this.#begin()
-      await Promise.race([this.#work(), this.#broken.promise])
+      await Promise.race([this.#work(), this.#followJournal()])
       return 'done'
     } catch (error) {
+      if (this.#options.lost?.aborted) return 'lost'
       if (this.#leaving.signal.aborted) return 'left'
       this.#log.error({ err: error }, 'live session failed')
       return await this.#fail()
@@ -171,18 +168,14 @@ export class LiveSession {
 
   async #connect({ offset, requestId, address }: ConnectOptions): Promise<Connection | number> {
     if (this.#refusal) return this.#refusal
-    const earlier = this.#outbox.connection
-    if (earlier) {
-      this.#outbox.detach(earlier)
-      earlier.end(4409)
-    }
+    this.#outbox.drop(4409)
     this.#awaitClient() // Until the client has connected.
-    if (!(await this.#isStored(STORE_TIMEOUT_MS))) return 1013
+    if (!(await this.#journal.flushedWithin(STORE_TIMEOUT_MS))) return 1013
     if (!(await this.#audioInput.resume(offset))) return 4400
     if (this.#refusal) return this.#refusal // The session may have ended meanwhile.
     const isResumed = this.#wasConnected
     this.#wasConnected = true
-    this.#unreadable = new UnreadableFrames()
+    this.#clientInput.restart()
     const connection: Connection = new Connection({
       account: this.#options.account,
       unread: this.#options.unread,
@@ -206,21 +199,18 @@ export class LiveSession {
     if (this.#state === 'over') return
     this.#enter('left', 1012)
     this.#audioInput.forget()
-    await this.#isStored(LEAVE_TIMEOUT_MS)
-    const { connection } = this.#outbox
-    if (connection) this.#outbox.detach(connection)
-    connection?.end(1012)
+    await this.#journal.flushedWithin(LEAVE_TIMEOUT_MS)
+    this.#outbox.drop(1012)
     this.#leaving.abort()
   }
 
-  /** Waits until everything received is on the disk; returns false when that takes too long. */
-  async #isStored(timeoutMs: number): Promise<boolean> {
-    const waiting = new AbortController()
-    const late = delay(timeoutMs, false, { signal: waiting.signal }).catch(() => false)
-    const stored = this.#journal.flushed().then(() => true)
-    const isStored = await Promise.race([stored, late, this.#broken.promise.catch(() => false)])
-    waiting.abort()
-    return isStored
+  /** Stops at once, because another server runs the session: the client is to find that one. */
+  #lose(): void {
+    if (this.#state === 'over') return
+    this.#leaving.abort()
+    this.#enter('left', 1012)
+    this.#audioInput.forget()
+    this.#outbox.drop(1012)
   }
 
   #enter(state: State, refusal?: number): void {
@@ -234,15 +224,13 @@ export class LiveSession {
   #begin(): void {
     const { createdAt, config, earlier } = this.#options
     const beganAt = earlier?.beganAt ?? Date.now()
-    if (earlier?.beganAt === undefined) {
-      this.#note(writeRecord({ kind: 'begin', at: beganAt }))
-    }
+    if (earlier?.beganAt === undefined) this.#note({ kind: 'begin', at: beganAt })
     // Has the same time as in the callback when the job was created; a process may have been killed
     // before it logged this.
     this.#emitter.once({ type: 'start_session' }, { at: createdAt })
     this.#emitter.once({ type: 'start_recording' })
     this.#emitter.resume()
-    this.#recognition.grown(this.#parts.frames())
+    this.#offerAudio()
     if (this.#stopReason) {
       this.#enter('stopping')
       this.#recognition.end()
@@ -252,53 +240,46 @@ export class LiveSession {
     if (!this.#outbox.connection) this.#awaitClient()
   }
 
+  /** Passes on what the journal has written: audio to recognition, messages to the callback. */
+  async #followJournal(): Promise<never> {
+    for await (const step of this.#journal.progress()) {
+      if (step === 'written') this.#offerAudio()
+      else this.#options.feed?.wake()
+      this.#space.changed()
+    }
+    throw this.#leaving.signal.reason
+  }
+
+  /** Recognizes what is written, sends what is recognized, and closes the session. */
   async #work(): Promise<void> {
-    await this.#recognition.run()
+    for await (const event of this.#recognition.run()) {
+      if (event.type === 'progress') this.#space.changed()
+      else if (event.type === 'snapshot') this.#note({ kind: 'snapshot', snapshot: event.snapshot })
+      else this.#emitter.recognized(event)
+    }
     await this.#emitter.addOnsDone()
     await this.#close()
+  }
+
+  #offerAudio(): void {
+    const { files, params } = this.#options
+    this.#recognition.grown(Math.floor(files.audioBytes / frameBytes(formatOf(params))))
   }
 
   #receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
     if (this.#outbox.connection !== connection || this.#refusal || this.#isSent) return
     this.#restartIdle()
-    const frame = readFrame(data, isBinary)
-    if (frame.type !== 'unreadable') this.#unreadable.readable()
-    switch (frame.type) {
-      case 'audio':
-        if (this.#state !== 'open') this.#refuseAudio(alreadyStopped)
-        else this.#take(frame.bytes)
-        break
-      case 'refused': {
-        const { status, exception, message } = frame
-        this.#refuseAudio({ status_code: status, exception, message })
-        break
-      }
-      case 'stop':
-        this.#audioInput.settle()
-        if (this.#state === 'open') this.#stop('client')
-        else this.#outbox.send({ ...noStop, error: alreadyStopped })
-        break
-      case 'unreadable':
-        this.#unreadableFrame(connection, frame.message)
-    }
+    const isOpen = this.#state === 'open'
+    const brought = this.#clientInput.receive(data, isBinary, { isOpen })
+    if (brought === 'audio') this.#checkLimits()
+    if (brought === 'stop') this.#stop('client')
   }
 
-  #unreadableFrame(connection: Connection, message: string): void {
-    if (this.#unreadable.isOver) return // The session is already ending.
-    this.#emitter.error({ code: 'invalid_message', message })
-    this.#unreadable.unreadable()
-    if (this.#unreadable.isOver) this.#endWhenStored(connection, 4400)
-  }
-
-  #take(bytes: Uint8Array): void {
-    this.#audioInput.take(bytes)
-    if (this.#parts.isTooLarge()) this.#stop('too_large')
-    if (this.#parts.seconds() >= this.#options.config.maxSeconds) this.#stop('too_long')
-  }
-
-  #refuseAudio(error: MessageError): void {
-    this.#audioInput.settle()
-    this.#outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
+  #checkLimits(): void {
+    const { maxLogBytes, maxSeconds } = this.#options.config
+    const isTooLarge = this.#emitter.utteranceBytes > maxLogBytes * TRANSCRIPT_SHARE
+    if (this.#journal.isFull || isTooLarge) this.#stop('too_large')
+    if (this.#audioInput.seconds >= maxSeconds) this.#stop('too_long')
   }
 
   /** Stops accepting audio; what was received is recognized to its end. */
@@ -308,17 +289,19 @@ export class LiveSession {
     this.#enter('stopping')
     this.#stopReason = reason
     if (reason === 'client') {
-      const recording_duration = this.#parts.seconds()
+      const recording_duration = this.#audioInput.seconds
       const left = Math.max(0, recording_duration - this.#recognition.recognized)
       const data = { recording_duration, recording_left_to_process: roundTo(left, 6) }
-      this.#outbox.send({ ...noStop, acknowledged: true, data })
+      const type = 'stop_recording'
+      this.#outbox.send({ type, acknowledged: true, error: null, data })
     }
-    if (reason === 'too_large') this.#parts.warn(warningTexts.tooLarge)
+    if (reason === 'too_large') this.#warn(warningTexts.tooLarge)
     const message = limitText(reason, this.#options.config)
     if (message) this.#emitter.error({ code: 'session_timeout', message })
-    this.#journal.append({
-      lines: [writeRecord({ kind: 'stop', reason })],
-      onWritten: () => this.#recognition.end(),
+    const { written } = this.#note({ kind: 'stop', reason })
+    void written.then(() => {
+      this.#offerAudio() // Everything that arrived before is written, too.
+      this.#recognition.end()
     })
   }
 
@@ -330,16 +313,16 @@ export class LiveSession {
     const { outcome, end } = await sendFinalMessages({
       sessionId: id,
       params,
-      format: this.#parts.format,
+      format: formatOf(params),
       audioBytes: this.#audioInput.audio,
-      duration: this.#parts.seconds(),
+      duration: this.#audioInput.seconds,
       work: this.#recognition.work,
       hasAcks: this.#outbox.wantsAcks,
       maxMessages: config.maxStoredMessages,
       maxMessageBytes: config.maxStoredBytes,
-      onCut: () => this.#log.warn({ warning: warningTexts.unstored }, 'a live session is cut'),
+      log: this.#log,
       readLog: () => files.readLines(),
-      diarize: this.#parts.diarize,
+      diarize: this.#diarize,
       text,
       form,
       onSent: () => {
@@ -350,7 +333,7 @@ export class LiveSession {
       signal,
     })
     await finish(outcome, signal)
-    end()
+    await end()
     this.#enter('over', 4410)
     this.#outbox.connection?.end(closeCodes[this.#stopReason ?? 'client'] ?? 1000)
   }
@@ -363,15 +346,13 @@ export class LiveSession {
       this.#enter('stopping')
     }
     this.#emitter.error({ code: 'internal_error', message: 'the session failed' })
-    const isStored = await this.#isStored(LEAVE_TIMEOUT_MS)
+    const isStored = await this.#journal.flushedWithin(LEAVE_TIMEOUT_MS)
     // From here on, an event would reach the client but not the callback, whose last message is
     // built.
     this.#leaving.abort()
     if (isStored) await this.#options.fail()
     this.#enter(isStored ? 'over' : 'left', isStored ? 4410 : 1011)
-    const { connection } = this.#outbox
-    if (connection) this.#outbox.detach(connection)
-    connection?.end(isStored ? 4500 : 1011)
+    this.#outbox.drop(isStored ? 4500 : 1011)
     return isStored ? 'failed' : 'left'
   }
 
@@ -391,7 +372,7 @@ export class LiveSession {
   }
 
   #seen(messages: number): void {
-    if (!this.#refusal) this.#note(writeRecord({ kind: 'seen', messages }))
+    if (!this.#refusal) this.#note({ kind: 'seen', messages })
   }
 
   #restartIdle(): void {
@@ -403,20 +384,15 @@ export class LiveSession {
     if (this.#state === 'open') this.#timers.set('lost', this.#options.config.resumeWindow * 1000)
   }
 
-  /** Ends a connection once all earlier messages are stored, and thus sent. */
-  #endWhenStored(connection: Connection, code: number): void {
-    this.#journal.append({ lines: [], onStored: () => connection.end(code) })
-  }
-
-  #note(line: string): void {
-    this.#journal.append({ lines: [line] })
+  #note(record: LogRecord): Appended {
+    return this.#journal.append({ lines: [writeRecord(record)] })
   }
 
   /** The fill level of what may wait to be processed or stored; 1 = full. */
   get #fill(): number {
     if (this.#state !== 'open') return 0
     const backlog =
-      (this.#parts.seconds() - this.#recognition.recognized) / this.#options.config.maxBacklog
+      (this.#audioInput.seconds - this.#recognition.recognized) / this.#options.config.maxBacklog
     return Math.max(backlog, this.#journal.waitingBytes / MAX_UNSTORED_BYTES)
   }
 }

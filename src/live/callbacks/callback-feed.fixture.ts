@@ -11,8 +11,8 @@ import { createLiveFiles } from '../../storage/live/live-files.ts'
 import { beginLiveJob, finishLiveJob } from '../../storage/live/live-jobs.ts'
 import { startMessage } from '../messages/lifecycle-messages.ts'
 import {
+  headOf,
   type MessageFlags,
-  readMessage,
   routingOf,
   type ServerMessage,
   writeMessage,
@@ -103,8 +103,9 @@ export async function openSession(
 
   const objects = async () => (await Array.fromAsync(db.objects.list())).flat()
   const start = { sessionId: id, at: job.createdAt }
-  const begin = note(writeMessage({ type: 'start_session' }, start))
-  return { id, db, folder, files, openFeed, write, store, end, queued, objects, begin }
+  const startText = writeMessage({ type: 'start_session' }, start)
+  const begin = note(startText)
+  return { id, db, folder, files, openFeed, write, store, end, queued, objects, begin, startText }
 }
 
 /** An open session. */
@@ -112,7 +113,7 @@ export type Session = Awaited<ReturnType<typeof openSession>>
 
 /** Returns the log line of a message. */
 export function note(text: string): string {
-  return writeRecord({ kind: 'message', text })
+  return writeRecord({ kind: 'message', head: headOf(JSON.parse(text)), text })
 }
 
 /** Returns the text of a message, as sent at a fixed time. */
@@ -132,7 +133,7 @@ export function transcript(session: Pick<Session, 'id'>, text: string, is_final 
 /** Returns messages in the form in which the session's callback receives them. */
 export function expectedOf({ id }: Pick<Session, 'id'>, texts: readonly string[]) {
   return texts.map((text) => {
-    return liveCallbackBody({ id, event: `live.${readMessage(text).type}`, message: text })
+    return liveCallbackBody({ id, event: `live.${JSON.parse(text).type}`, message: text })
   })
 }
 

@@ -6,8 +6,8 @@ import { createCallbackQueue } from '../../storage/live/live-callbacks.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'
 import {
   flagOf,
+  headOf,
   type MessageFlags,
-  readMessage,
   type ServerMessage,
 } from '../messages/server-messages.ts'
 import { writeRecord } from '../recovery/session-log.ts'
@@ -41,8 +41,10 @@ test('what a session tells is queued in its order, numbered, and not before it i
   assert.deepEqual(events, ['live.start_session', 'live.audio_chunk', 'live.transcript'])
   const options = { sessionId: session.id, format }
   const ack = acknowledgment({ before: nothing, chunk: first }, options)
-  const start = session.begin.slice('message '.length)
-  assert.deepEqual(bodies, expectedOf(session, [start, ack, transcript(session, 'hello')]))
+  assert.deepEqual(
+    bodies,
+    expectedOf(session, [session.startText, ack, transcript(session, 'hello')]),
+  )
 })
 
 test('a flag of the callback selects its messages, whatever the client is sent', async (t) => {
@@ -98,7 +100,7 @@ function createWriter(
   { flags, random }: { flags: MessageFlags; random: () => number },
 ) {
   const expected: string[] = []
-  const isSelected = (text: string) => flags[flagOf(readMessage(text))]
+  const isSelected = (text: string) => flags[flagOf(headOf(JSON.parse(text)))]
   let before = nothing
   let count = 0
 
@@ -140,7 +142,7 @@ test('whenever a feed ends and another goes on, each message is queued once, in 
     }
     const session = await openSession(t, { flags })
     const writer = createWriter(session, { flags, random })
-    await session.store(writer.tell(session.begin.slice('message '.length)))
+    await session.store(writer.tell(session.startText))
     let feed = await session.openFeed()
     for (let step = 0; step < 40; step++) {
       const dice = random()

@@ -3,7 +3,7 @@ import type { Log } from '../../log.ts'
 import type { Db } from '../../storage/db.ts'
 import { type LiveCallback, liveCallbackBody } from '../../storage/deliveries/delivery-outbox.ts'
 import { dropResult, MAX_INLINE_RESULT_BYTES, storeResultText } from '../../storage/jobs/results.ts'
-import type { LiveFiles } from '../../storage/live/live-files.ts'
+import type { SessionStore } from '../../storage/live/session-store.ts'
 import type { ChunkRecord } from '../recovery/session-log.ts'
 import { inChunks } from '../result/result-messages.ts'
 import {
@@ -15,7 +15,7 @@ import {
 
 /** Options of a callback feed. */
 export type CallbackFeedOptions = SelectionOptions & {
-  files: Pick<LiveFiles, 'readStoredLines'>
+  files: Pick<SessionStore, 'readStoredLines'>
   db: Db
   /** The number of the last message that was queued before; undefined when none was. */
   last: number | undefined

@@ -1,14 +1,13 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'
-import { mustArrive, someAck } from '../messages/message-outbox.ts'
 import {
+  ackHead,
+  isSentAtEnd,
+  type MessageHead,
+  mustArrive,
   type Routing,
-  readMessage,
-  type ServerMessage,
-  type TextMessage,
 } from '../messages/server-messages.ts'
-import { type ChunkRecord, readRecord } from '../recovery/session-log.ts'
-import { sentAtEnd } from '../result/result-messages.ts'
+import { type ChunkRecord, kindOf, readRecord } from '../recovery/session-log.ts'
 
 /** A message selected for the callback of a session. */
 export type SelectedMessage = {
@@ -35,10 +34,11 @@ export function createSelection(
   options: SelectionOptions,
 ): (line: string, before: ChunkRecord) => LogReading {
   const { routing } = options
-  const hasAcks = routing.isForCallback(someAck)
+  const hasAcks = routing.isForCallback(ackHead)
   return (line, before) => {
     // There may be half a million chunks.
-    if (line.startsWith('chunk ') ? !hasAcks : !line.startsWith('message ')) return {}
+    const kind = kindOf(line)
+    if (kind === 'chunk' ? !hasAcks : kind !== 'message') return {}
     const record = readRecord(line)
     if (record.kind === 'chunk') {
       const { chunk } = record
@@ -48,16 +48,13 @@ export function createSelection(
       return { chunk, message: { type: 'audio_chunk', text, isPassing: true, isAtEnd: false } }
     }
     if (record.kind !== 'message') return {}
-    const { text } = record
-    const message = readMessage(text)
-    if (!routing.isForCallback(message)) return {}
-    const { type } = message
-    const [isPassing, isAtEnd] = [passes(message), sentAtEnd.test(text)]
-    return { message: { type, text: () => text, isPassing, isAtEnd } }
+    const { head, text } = record
+    if (!routing.isForCallback(head)) return {}
+    const [isPassing, isAtEnd] = [passes(head), isSentAtEnd(head)]
+    return { message: { type: head.type, text: () => text, isPassing, isAtEnd } }
   }
 }
 
-function passes(message: ServerMessage | TextMessage): boolean {
-  const { type } = message
-  return !mustArrive(message) || type === 'speech_start' || type === 'speech_end'
+function passes(head: MessageHead): boolean {
+  return !mustArrive(head) || head.type === 'speech_start' || head.type === 'speech_end'
 }

@@ -1,28 +1,25 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
+import { createMemorySessionStore } from '../../../test/support/memory-session-store.ts'
 import { createRandom } from '../../../test/support/random.ts'
-import { makeFolder } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
-import { createLiveFiles } from '../../storage/live/live-files.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
 import { Journal } from '../recovery/journal.ts'
 import { AudioInput } from './audio-input.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 
-/** Opens an audio input over real files; `acks` are the acknowledged byte ranges. */
-async function openAudioInput(t: TestContext) {
-  const files = await createLiveFiles(join(await makeFolder(t), 'session'))
-  t.after(() => files.close())
+/** Opens an audio input; `acks` are the acknowledged byte ranges. */
+function openAudioInput() {
+  const files = createMemorySessionStore()
   const acks: [number, number][] = []
   const { signal } = new AbortController()
-  const onBroken = assert.fail
-  const journal = new Journal({ files, onBroken, log: createLog('silent'), signal })
+  const journal = new Journal({ files, log: createLog('silent'), signal })
   const outbox = {
     wantsAcks: true,
     acknowledge: (text: string) => acks.push(JSON.parse(text).data.byte_range),
     send: () => {},
+    disconnect: assert.fail,
   } as unknown as MessageOutbox
   const audioInput = new AudioInput({
     sessionId: 'one',
@@ -32,8 +29,6 @@ async function openAudioInput(t: TestContext) {
     files,
     journal,
     outbox,
-    onWritten: () => {},
-    onMisuse: assert.fail,
   })
   return { audioInput, acks, flushed: () => journal.flushed(), stored: () => files.audioBytes }
 }
@@ -41,8 +36,8 @@ async function openAudioInput(t: TestContext) {
 const random = createRandom(5)
 const audio = Buffer.from(Array.from({ length: 1000 }, () => random() * 256))
 
-test('an ack of bytes that came again is a place where a client goes on, too', async (t) => {
-  const { audioInput, acks, flushed, stored } = await openAudioInput(t)
+test('an ack of bytes that came again is a place where a client goes on, too', async () => {
+  const { audioInput, acks, flushed, stored } = openAudioInput()
   for (let at = 0; at < 900; at += 100) audioInput.take(audio.subarray(at, at + 100))
   await audioInput.resume(undefined)
   audioInput.take(audio.subarray(0, 550))
@@ -60,8 +55,8 @@ test('an ack of bytes that came again is a place where a client goes on, too', a
   assert.equal(stored(), 1000)
 })
 
-test('what a connection repeats only in part before it is lost is not stored again', async (t) => {
-  const { audioInput, acks, flushed, stored } = await openAudioInput(t)
+test('what a connection repeats only in part before it is lost is not stored again', async () => {
+  const { audioInput, acks, flushed, stored } = openAudioInput()
   for (let at = 0; at < 900; at += 100) audioInput.take(audio.subarray(at, at + 100))
   await audioInput.resume(undefined)
   audioInput.take(audio.subarray(100, 600))
@@ -74,8 +69,8 @@ test('what a connection repeats only in part before it is lost is not stored aga
 })
 
 /** Sends the first 900 bytes, and opens a connection that will repeat some. */
-async function resumed(t: TestContext) {
-  const opened = await openAudioInput(t)
+async function resumed() {
+  const opened = openAudioInput()
   for (let at = 0; at < 900; at += 100) opened.audioInput.take(audio.subarray(at, at + 100))
   await opened.audioInput.resume(undefined)
   opened.acks.length = 0
@@ -84,7 +79,7 @@ async function resumed(t: TestContext) {
 
 test('an empty chunk does not decide whether those that follow repeat', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
-  const { audioInput, acks, flushed, stored } = await resumed(t)
+  const { audioInput, acks, flushed, stored } = await resumed()
   const empty = Buffer.alloc(0)
   audioInput.take(empty)
   t.mock.timers.tick(1000)
@@ -104,7 +99,7 @@ test('an empty chunk does not decide whether those that follow repeat', async (t
 
 test('who repeats slowly is waited for, but not for ever', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
-  const { audioInput, acks, flushed } = await resumed(t)
+  const { audioInput, acks, flushed } = await resumed()
   const repeat = async (from: number, count: number) => {
     for (let at = from; at < from + count; at++) {
       audioInput.take(audio.subarray(at, at + 1))
@@ -120,15 +115,15 @@ test('who repeats slowly is waited for, but not for ever', async (t) => {
 
 test('who pauses in repeating is not waited for', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
-  const { audioInput, acks, flushed } = await resumed(t)
+  const { audioInput, acks, flushed } = await resumed()
   audioInput.take(audio.subarray(0, 100))
   t.mock.timers.tick(1000)
   await flushed()
   assert.deepEqual(acks, [[900, 1000]])
 })
 
-test('the end of a session settles what is held', async (t) => {
-  const { audioInput, acks, flushed } = await resumed(t)
+test('the end of a session settles what is held', async () => {
+  const { audioInput, acks, flushed } = await resumed()
   audioInput.take(Buffer.alloc(0))
   audioInput.take(audio.subarray(0, 10))
   audioInput.end()

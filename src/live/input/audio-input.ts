@@ -1,23 +1,22 @@
-import type { LiveFiles } from '../../storage/live/live-files.ts'
+import type { SessionStore } from '../../storage/live/session-store.ts'
+import { roundTo } from '../../transcript/rounding.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
+import { ackHead } from '../messages/server-messages.ts'
 import type { Journal } from '../recovery/journal.ts'
 import { writeRecord } from '../recovery/session-log.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import { acknowledgmentOf } from './acknowledgment.ts'
+import { secondsOf } from './audio-format.ts'
 import { ChunkLedger, type ChunkLedgerOptions, readChunks } from './chunk-ledger.ts'
 import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
 
 /** Options of the audio input of a session. */
 export type AudioInputOptions = ChunkLedgerOptions & {
   sessionId: string
-  files: LiveFiles
+  files: SessionStore
   journal: Journal
   outbox: MessageOutbox
   watch?: SessionMetrics | undefined
-  /** Called when this many bytes of audio can be read from the files. */
-  onWritten(audio: number): void
-  /** Called when a chunk was refused for a reason that no further chunk can fix. */
-  onMisuse(): void
 }
 
 /** How long to wait for a resumed connection to send more of what it may be repeating. */
@@ -60,6 +59,11 @@ export class AudioInput {
   /** Bytes of audio accepted. */
   get audio(): number {
     return this.#intake.audio
+  }
+
+  /** Seconds of audio accepted. */
+  get seconds(): number {
+    return roundTo(secondsOf(this.#intake.audio, this.#options.format), 6)
   }
 
   /**
@@ -139,12 +143,10 @@ export class AudioInput {
   end(): void {
     this.settle()
     this.forget()
-    const { journal, onWritten } = this.#options
     const stored = this.#intake.end(Date.now())
     if (!stored) return
     const { audio, chunk } = stored
-    const lines = [writeRecord({ kind: 'chunk', chunk })]
-    journal.append({ audio, lines, onWritten: () => onWritten(chunk.audio) })
+    this.#options.journal.append({ audio, lines: [writeRecord({ kind: 'chunk', chunk })] })
   }
 
   #release(place: number): void {
@@ -156,31 +158,26 @@ export class AudioInput {
   }
 
   #store({ bytes, arrivedAt }: Arrived): void {
-    const { journal, outbox, onMisuse, watch = noMetrics } = this.#options
+    const { sessionId, journal, outbox, watch = noMetrics } = this.#options
     const at = Date.now()
     const taken = this.#intake.take(bytes, at)
     if ('problem' in taken) {
       const error = { status_code: 400, exception: 'InvalidChunk', message: taken.problem }
       outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
-      journal.append({ lines: [], onStored: onMisuse })
+      outbox.disconnect(4400) // No further chunk can fix this.
       return
     }
-    const { sessionId, onWritten } = this.#options
     const { stored } = taken
     const text = outbox.wantsAcks ? acknowledgmentOf(taken, { sessionId, at }) : undefined
     const lines: string[] = []
     if (stored) lines.push(writeRecord({ kind: 'chunk', chunk: stored.chunk }))
     // The record of an entirely new chunk implies how it was acknowledged.
     const isSent = stored && !stored.chunk.isPart
-    if (text && !isSent) lines.push(writeRecord({ kind: 'message', text }))
-    journal.append({
-      ...(stored && { audio: stored.audio }),
-      lines,
-      onWritten: () => stored && onWritten(stored.chunk.audio),
-      onStored() {
-        if (text) outbox.acknowledge(text)
-        watch.stored(arrivedAt)
-      },
+    if (text && !isSent) lines.push(writeRecord({ kind: 'message', head: ackHead, text }))
+    const appended = journal.append({ ...(stored && { audio: stored.audio }), lines })
+    void appended.stored.then(() => {
+      if (text) outbox.acknowledge(text)
+      watch.stored(arrivedAt)
     })
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createMemorySessionStore } from '../../../test/support/memory-session-store.ts'
 import { createLog } from '../../log.ts'
 import { type Envelope, failed } from '../../text/result/envelope.ts'
 import { Journal } from '../recovery/journal.ts'
@@ -23,17 +24,14 @@ const params = {
 async function close(summary: Envelope, lines: string[] = []) {
   const log = createLog('silent')
   const { signal } = new AbortController()
-  async function* readLines() {
-    yield [...lines]
-  }
+  const files = createMemorySessionStore({ audio: Buffer.alloc(0), lines })
+  const readLog = () => files.readLines()
   const reading = { routing, hasAddOns: false, keepSeconds: 0, maxMissed: 9 }
-  const { sent, messages: earlier } = await recoverSession({ readLines }, reading)
-  const files = {
-    write: async (_audio: unknown, more: readonly string[]) => void lines.push(...more),
-    sync: async () => {},
-  }
-  const journal = new Journal({ files, log, signal, onBroken: assert.fail })
-  const outbox = new MessageOutbox({ sessionId: 'one', routing, journal, maxMissed: 9, earlier })
+  const { sent, messages: earlier } = await recoverSession(files, reading)
+  const journal = new Journal({ files, log, signal })
+  const warn = assert.fail
+  const sending = { sessionId: 'one', routing, journal, maxMissed: 9, warn, earlier }
+  const outbox = new MessageOutbox(sending)
   const emitter = new MessageEmitter({
     outbox,
     journal,
@@ -45,8 +43,8 @@ async function close(summary: Envelope, lines: string[] = []) {
   })
   const { outcome } = await sendFinalMessages({
     ...{ sessionId: 'one', params, format, audioBytes: 32_000, duration: 1, work: 0.5 },
-    ...{ hasAcks: false, maxMessages: 99, readLog: readLines, form: 'string', onSent() {} },
-    ...{ maxMessageBytes: 1e6, onCut: assert.fail },
+    ...{ hasAcks: false, maxMessages: 99, readLog, form: 'string', onSent() {} },
+    ...{ maxMessageBytes: 1e6, log },
     ...{ emitter, journal, signal },
     text: { warnings: () => [], find: async () => summary },
   })
@@ -70,7 +68,7 @@ for (const [first, next, what] of [
   [lost, made, 'failed'],
   [made, lost, 'was made'],
 ] as const) {
-  for (const kind of [/^summary /, /^message .*"post_summarization"/]) {
+  for (const kind of [/^summary /, /^message post_summarization\b/]) {
     test(`a summary that ${what} stays so in the next process, killed behind ${kind}`, async () => {
       const before = cutBehind((await close(first)).lines, kind)
       const { result } = await close(next, before)

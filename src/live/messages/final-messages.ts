@@ -1,4 +1,5 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
+import type { Log } from '../../log.ts'
 import type { ResultForm } from '../../text/add-on.ts'
 import type { SessionText } from '../../text/live/live-text.ts'
 import { type AddOnError, type Envelope, failed } from '../../text/result/envelope.ts'
@@ -11,6 +12,7 @@ import { buildResult, buildTranscription } from '../result/result.ts'
 import { measureMessages, withMessages } from '../result/result-messages.ts'
 import type { MessageEmitter } from './message-emitter.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
+import { dataOf } from './server-messages.ts'
 
 /** The outcome of a session. */
 export type Outcome = {
@@ -34,8 +36,7 @@ export type FinalMessagesOptions = {
   hasAcks: boolean
   maxMessages: number
   maxMessageBytes: number
-  /** Called when messages are left out of the result. */
-  onCut(): void
+  log: Log
   readLog: ReadLog
   /**
    * Diarizes the session and logs the outcome; undefined when that was not requested, or is done.
@@ -59,8 +60,8 @@ export type FinalMessagesOptions = {
  */
 export async function sendFinalMessages(
   options: FinalMessagesOptions,
-): Promise<{ outcome: Outcome; end: () => void }> {
-  const { params, format, audioBytes, duration, work, readLog, form } = options
+): Promise<{ outcome: Outcome; end: () => Promise<void> }> {
+  const { sessionId, params, format, audioBytes, duration, work, readLog, form } = options
   const { emitter, journal, signal } = options
   const { channels } = format
   const isLast = true
@@ -85,17 +86,20 @@ export async function sendFinalMessages(
   const total = work + (diarized?.seconds ?? 0)
   const warnings = [...(await readWarnings(readLog)), ...options.text.warnings()]
   if ((await measureMessages(readLog, options)).isCut) {
-    options.onCut()
-    warnings.push(warningTexts.unstored)
+    const warning = warningTexts.unstored
+    options.log.warn({ warning }, 'a live session is cut')
+    warnings.push(warning)
   }
   const built = buildResult(transcription, { duration, channels, work: total, warnings, addOns })
   // A result that an earlier process sent is binding: it measured another processing time.
-  const whole = emitter.dataSent('post_final_transcript') ?? built
+  const type = 'post_final_transcript'
+  const earlier = emitter.sentBefore(type)
+  const whole = earlier === undefined ? built : dataOf(earlier, { type, sessionId })
   // Each of the transcripts may be megabytes: yield to the event loop between them.
   await journal.flushed()
   options.onSent()
   const last = [
-    emitter.prepareOnce({ type: 'post_final_transcript', text: whole }, { isLast }),
+    emitter.prepareOnce({ type, text: whole }, { isLast }),
     emitter.prepareOnce({ type: 'end_session' }, { isLast }),
   ]
   await journal.flushed()
@@ -106,8 +110,8 @@ export async function sendFinalMessages(
     audioBytes,
     duration,
   }
-  function end(): void {
-    for (const send of last) send()
+  async function end(): Promise<void> {
+    await Promise.all(last.map((send) => send()))
   }
   return { outcome, end }
 }

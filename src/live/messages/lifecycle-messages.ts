@@ -1,5 +1,5 @@
 import type { LiveParams } from '../live-params.ts'
-import { routingOf, type ServerMessage, writeMessage } from './server-messages.ts'
+import { headOf, routingOf, type ServerMessage, writeMessage } from './server-messages.ts'
 
 /**
  * Returns the callback message of the creation of a session, at a time in milliseconds; undefined
@@ -25,6 +25,6 @@ function forCallback(
   params: Record<string, unknown>,
   { id, at }: { id: string; at: number },
 ): string | undefined {
-  if (!routingOf(params as LiveParams).isForCallback(message)) return undefined
+  if (!routingOf(params as LiveParams).isForCallback(headOf(message))) return undefined
   return writeMessage(message, { sessionId: id, at })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createMemorySessionStore } from '../../../test/support/memory-session-store.ts'
 import { createLog, type Log } from '../../log.ts'
 import type { Envelope } from '../../text/result/envelope.ts'
 import { Journal } from '../recovery/journal.ts'
@@ -24,7 +25,7 @@ function hook(type: RealtimeHook['type'], run: RealtimeHook['run'], times = 1): 
   return {
     type,
     ...(run && { run }),
-    tell(envelope) {
+    messages(envelope) {
       const error = envelope?.error ?? null
       return Array.from({ length: times }, () => ({ type, error, data: null }))
     },
@@ -42,31 +43,27 @@ const routing: Routing = {
 
 /** Returns what a process that finds this log considers sent. */
 async function readSent(records: readonly LogRecord[]): Promise<AlreadySent> {
-  async function* readLines() {
-    yield records.map(writeRecord)
-  }
+  const files = createMemorySessionStore({
+    audio: Buffer.alloc(0),
+    lines: records.map(writeRecord),
+  })
   const reading = { routing, hasAddOns: true, keepSeconds: 0, maxMissed: 9 }
-  return (await recoverSession({ readLines }, reading)).sent
+  return (await recoverSession(files, reading)).sent
 }
 
 type Options = { hooks: readonly RealtimeHook[]; earlier?: readonly LogRecord[]; log?: Log }
 
 /** Opens an emitter, and collects what it logs. */
 async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: Options) {
-  const records: LogRecord[] = []
-  const files = {
-    write: async (_audio: unknown, lines: readonly string[]) => {
-      records.push(...lines.map(readRecord))
-    },
-    sync: async () => {},
-  }
+  const files = createMemorySessionStore()
   const leaving = new AbortController()
   const { signal } = leaving
-  const journal = new Journal({ files, log, signal, onBroken: assert.fail })
+  const journal = new Journal({ files, log, signal })
   const outbox = new MessageOutbox({
     sessionId: 'one',
     routing,
     journal,
+    warn: assert.fail,
     maxMissed: 9,
     earlier: undefined,
   })
@@ -79,7 +76,7 @@ async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: O
     async noted() {
       await emitter.addOnsDone()
       await journal.flushed()
-      return records
+      return files.stored.lines.map(readRecord)
     },
   }
 }

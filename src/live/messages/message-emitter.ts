@@ -13,7 +13,7 @@ import {
   type RealtimeHook,
   summaryMessage,
 } from './realtime-add-ons.ts'
-import { dataOf, type ServerMessage, type TextMessage } from './server-messages.ts'
+import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
 import { endedBefore, type UtteranceView, utteranceId } from './utterance-view.ts'
 
 /** Options of the message emitter. */
@@ -84,20 +84,22 @@ export class MessageEmitter {
 
   /** Sends a message that occurs once per session. */
   once(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
-    this.prepareOnce(message, options)()
+    void this.prepareOnce(message, options)()
   }
 
   /** Stores a message that occurs once per session, and returns the function that sends it. */
-  prepareOnce(message: ServerMessage | TextMessage, options: SendOptions = {}): () => void {
+  prepareOnce(
+    message: ServerMessage | TextMessage,
+    options: SendOptions = {},
+  ): () => Promise<void> {
     const { outbox, sent } = this.#options
-    if (sent.once.has(message.type)) return () => outbox.release(message.type)
+    if (sent.once.has(message.type)) return async () => outbox.release(message.type)
     return outbox.prepare(message, options)
   }
 
-  /** Returns the data of a message that occurs once, as JSON, if it was sent before a crash. */
-  dataSent(type: TextMessage['type']): string | undefined {
-    const text = this.#options.sent.once.get(type)
-    return text && dataOf(text)
+  /** Returns the text of a message that occurs once, if it was sent before a crash. */
+  sentBefore(type: TextMessage['type']): string | undefined {
+    return this.#options.sent.once.get(type)
   }
 
   /**
@@ -167,7 +169,7 @@ export class MessageEmitter {
   #measure(id: string, endedAt: number | undefined): void {
     const { journal, watch = noMetrics } = this.#options
     if (endedAt === undefined) return
-    journal.append({ lines: [], onStored: () => watch.final({ id, endedAt }) })
+    void journal.append({ lines: [] }).stored.then(() => watch.final({ id, endedAt }))
   }
 
   /**
@@ -194,11 +196,11 @@ export class MessageEmitter {
     this.#emitAddOnResults(input, found)
   }
 
-  /** Sends the results for an utterance; `told` of the messages were sent before. */
+  /** Sends the results for an utterance; `sent` of the messages were sent before. */
   #emitAddOnResults(input: Omit<AddOnInput, 'signal'>, { findings }: AddOnRecord, sent = 0): void {
     const { hooks, outbox } = this.#options
-    const messages = hooks.flatMap(({ type, tell }) => tell(findings[type], input))
-    const wanted = messages.filter((message) => outbox.isForAnybody(message))
+    const messages = hooks.flatMap((hook) => hook.messages(findings[hook.type], input))
+    const wanted = messages.filter((message) => outbox.isForAnybody(headOf(message)))
     for (const message of wanted.slice(sent)) outbox.send(message)
   }
 

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Connection } from '../connection.ts'
-import type { Entry, Journal } from '../recovery/journal.ts'
+import type { Appended, Entry, Journal } from '../recovery/journal.ts'
+import { warningTexts } from '../recovery/session-warnings.ts'
 import { MessageOutbox, type MessageOutboxOptions } from './message-outbox.ts'
-import { type MessageFlags, routingOf, type ServerMessage } from './server-messages.ts'
+import {
+  headOf,
+  type MessageFlags,
+  partialHead,
+  routingOf,
+  type ServerMessage,
+} from './server-messages.ts'
 import { UnreadMessages, type UnreadShare } from './unread-bytes.ts'
 import { viewUtterance } from './utterance-view.ts'
 
@@ -23,9 +30,9 @@ function openOutbox(
   more: Partial<MessageOutboxOptions> & { isLarge?: boolean } = {},
 ) {
   const stored: string[] = []
-  const append = ({ lines, onStored }: Entry) => {
+  const append = ({ lines }: Entry): Appended => {
     stored.push(...lines)
-    onStored?.()
+    return { written: Promise.resolve(), stored: Promise.resolve() }
   }
   const journal = { append, isLarge: more.isLarge ?? false } as unknown as Journal
   const routing = routingOf({
@@ -33,7 +40,15 @@ function openOutbox(
     callback: true,
     callback_config: { ...none, ...flags.callback },
   })
-  const options = { sessionId: 'a', routing, journal, maxMissed: 10, earlier: undefined, ...more }
+  const options = {
+    sessionId: 'a',
+    routing,
+    journal,
+    maxMissed: 10,
+    warn() {},
+    earlier: undefined,
+    ...more,
+  }
   return { outbox: new MessageOutbox(options), stored }
 }
 
@@ -41,7 +56,7 @@ test('what the callback is to have is wanted and stored though there is no clien
   const selected = { receive_partial_transcripts: true, receive_errors: true }
   const { outbox, stored } = openOutbox({ socket: {}, callback: selected })
   for (const message of [partial, refused]) {
-    assert.ok(outbox.isWanted(message))
+    assert.ok(outbox.isWanted(headOf(message)))
     outbox.send(message)
   }
   assert.equal(stored.length, 2)
@@ -49,7 +64,7 @@ test('what the callback is to have is wanted and stored though there is no clien
 
 test('what only a client is to have is not wanted while there is none', () => {
   const { outbox } = openOutbox({ socket: { receive_partial_transcripts: true }, callback: {} })
-  assert.ok(!outbox.isWanted(partial))
+  assert.ok(!outbox.isWanted(partialHead))
 })
 
 test('what nobody is to have is not stored', () => {
@@ -63,6 +78,9 @@ test('acknowledgements are made for the callback though the client wants none', 
   assert.ok(openOutbox({ socket: {}, callback: selected }).outbox.wantsAcks)
   assert.ok(!openOutbox({ socket: {}, callback: {} }).outbox.wantsAcks)
 })
+
+/** Resolves when what was sent is stored, and so delivered. */
+const stored = () => new Promise(setImmediate)
 
 const finals = { receive_final_transcripts: true, receive_partial_transcripts: true }
 
@@ -82,24 +100,25 @@ function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
   return connection
 }
 
-test('of what no client fetches no more bytes are kept than may be, and that is told', () => {
+test('of what no client fetches no more bytes are kept than may be, and that is told', async () => {
   const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
-  let cuts = 0
-  const onCut = () => cuts++
+  const warnings: string[] = []
+  const warn = (text: string) => warnings.push(text)
   const share = unread.open('a')
-  const limits = { maxMissed: 1000, unread: share, onCut }
+  const limits = { maxMissed: 1000, unread: share, warn }
   const { outbox } = openOutbox({ socket: finals, callback: {} }, limits)
   for (let number = 0; number < 100; number++) outbox.send(final(number))
+  await stored()
   const connection = connectTo(outbox)
   connection.end(1000)
   const kept = connection.takeUnseen()
   assert.ok(kept.length > 10 && kept.length < 20)
   assert.match(kept.at(-1)!.text, /00_00000099/)
-  assert.ok(cuts > 0)
+  assert.equal(warnings[0], warningTexts.unread)
   assert.ok(!share.isOver())
 })
 
-test('what a client that does not read was sent counts, and ends its connection with 1013', () => {
+test('what a client that does not read was sent counts, and ends its connection with 1013', async () => {
   const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
   const share = unread.open('a')
   const { outbox } = openOutbox(
@@ -108,12 +127,13 @@ test('what a client that does not read was sent counts, and ends its connection 
   )
   const connection = connectTo(outbox, share)
   for (let number = 0; number < 100; number++) outbox.send(final(number))
+  await stored()
   assert.equal(connection.closeCode, 1013)
   outbox.detach(connection)
   assert.ok(!share.isOver())
 })
 
-test('what a client has seen counts no more', () => {
+test('what a client has seen counts no more', async () => {
   const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
   const share = unread.open('a')
   const { outbox } = openOutbox(
@@ -123,17 +143,18 @@ test('what a client has seen counts no more', () => {
   const connection = connectTo(outbox, share)
   for (let number = 1; number <= 100; number++) {
     outbox.send(final(number))
+    await stored()
     connection.seen(number)
   }
   assert.equal(connection.closeCode, undefined)
 })
 
 test('of a large log what can be missed is left out, and that is told', () => {
-  let reported = 0
-  const onUnkept = () => reported++
-  const large = { isLarge: true, onUnkept }
+  const warnings: string[] = []
+  const warn = (text: string) => warnings.push(text)
+  const large = { isLarge: true, warn }
   const { outbox, stored } = openOutbox({ socket: finals, callback: {} }, large)
   outbox.send(partial)
   outbox.send(final(1))
-  assert.deepEqual([stored.length, reported], [1, 1])
+  assert.deepEqual([stored.length, ...warnings], [1, warningTexts.unkept])
 })

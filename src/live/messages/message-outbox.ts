@@ -1,21 +1,18 @@
 import type { Connection, Outgoing } from '../connection.ts'
 import type { Journal } from '../recovery/journal.ts'
 import { writeRecord } from '../recovery/session-log.ts'
+import { warningTexts } from '../recovery/session-warnings.ts'
 import {
+  ackHead,
+  headOf,
+  type MessageHead,
+  mustArrive,
   type Routing,
   type ServerMessage,
   type TextMessage,
   writeMessage,
 } from './server-messages.ts'
 import { bytesOf, type UnreadShare, unbounded } from './unread-bytes.ts'
-
-/** An acknowledgment, as far as routing is concerned. */
-export const someAck: ServerMessage = {
-  type: 'audio_chunk',
-  acknowledged: true,
-  error: null,
-  data: null,
-}
 
 /** What an earlier process logged of a session's messages. */
 export type EarlierMessages = {
@@ -36,10 +33,8 @@ export type MessageOutboxOptions = {
   maxMissed: number
   /** Counts what clients have not read. */
   unread?: UnreadShare | undefined
-  /** Called when a message is left out of the log, which is already large. */
-  onUnkept?: (() => void) | undefined
-  /** Called when messages that no client fetched are dropped. */
-  onCut?: (() => void) | undefined
+  /** Logs what the result lacks, once. */
+  warn(text: string): void
   earlier: EarlierMessages | undefined
 }
 
@@ -73,67 +68,51 @@ export class MessageOutbox {
   }
 
   /** Returns whether a message like this would be sent anywhere now. */
-  isWanted(message: ServerMessage): boolean {
+  isWanted(head: MessageHead): boolean {
     const { routing } = this.#options
-    if (routing.isForCallback(message)) return true
-    return this.#connection !== undefined && routing.isForSocket(message)
+    if (routing.isForCallback(head)) return true
+    return this.#connection !== undefined && routing.isForSocket(head)
   }
 
   /** Returns whether a message like this is selected at all: others leave no trace. */
-  isForAnybody(message: ServerMessage | TextMessage): boolean {
+  isForAnybody(head: MessageHead): boolean {
     const { routing } = this.#options
-    return routing.isForSocket(message) || routing.isForCallback(message)
+    return routing.isForSocket(head) || routing.isForCallback(head)
   }
 
   /** Stores a message, if any receiver selects it, then sends it. */
   send(message: ServerMessage | TextMessage, options: SendOptions = {}): void {
-    this.prepare(message, options)()
+    void this.prepare(message, options)()
   }
 
-  /** Stores a message and returns the function that sends it. */
+  /** Stores a message and returns the function that sends it, as soon as it is stored. */
   prepare(
     message: ServerMessage | TextMessage,
     { isLast = false, at = Date.now() }: SendOptions = {},
-  ): () => void {
-    const { sessionId, routing, journal } = this.#options
-    const isForSocket = routing.isForSocket(message)
-    if (!this.isForAnybody(message)) return () => {}
+  ): () => Promise<void> {
+    const { sessionId, routing, journal, warn } = this.#options
+    const head = headOf(message)
+    const isForSocket = routing.isForSocket(head)
+    if (!this.isForAnybody(head)) return async () => {}
     const text = writeMessage(message, { sessionId, at })
-    const isKept = mustArrive(message) || !journal.isLarge
-    if (!isKept) this.#options.onUnkept?.()
-    const entry = { lines: isKept ? [writeRecord({ kind: 'message', text })] : [] }
-    if (!isForSocket) {
-      journal.append(entry)
-      return () => {}
-    }
-    const number = mustArrive(message) ? ++this.#numbered : undefined
+    const isKept = mustArrive(head) || !journal.isLarge
+    if (!isKept) warn(warningTexts.unkept)
+    const lines = isKept ? [writeRecord({ kind: 'message', head, text })] : []
+    const { stored } = journal.append({ lines })
+    if (!isForSocket) return async () => {}
+    const number = mustArrive(head) ? ++this.#numbered : undefined
     const outgoing: Outgoing = {
       text,
       ...(number !== undefined && { number }),
-      ...(isPartial(message) && { isPartial: true }),
+      ...(head.variant === 'partial' && { isPartial: true }),
       ...(isLast && { isLast }),
     }
-    let [isRequested, isStored] = [false, false]
-    const deliver = () => {
-      if (isRequested && isStored) this.#deliver(outgoing)
-    }
-    journal.append({
-      ...entry,
-      onStored: () => {
-        isStored = true
-        deliver()
-      },
-    })
-    return () => {
-      isRequested = true
-      deliver()
-    }
+    return () => stored.then(() => this.#deliver(outgoing))
   }
 
   /** Whether any receiver selects acknowledgments of chunks. */
   get wantsAcks(): boolean {
-    const { routing } = this.#options
-    return routing.isForSocket(someAck) || routing.isForCallback(someAck)
+    return this.isForAnybody(ackHead)
   }
 
   /** Sends a message that an earlier process prepared, if it did. */
@@ -144,7 +123,22 @@ export class MessageOutbox {
 
   /** Sends an acknowledgment, which is logged elsewhere. */
   acknowledge(text: string): void {
-    if (this.#options.routing.isForSocket(someAck)) this.#deliver({ text })
+    if (this.#options.routing.isForSocket(ackHead)) this.#deliver({ text })
+  }
+
+  /** Ends the connection, if there is one, once everything sent before is stored, and so there. */
+  disconnect(code: number): void {
+    const connection = this.#connection
+    if (!connection) return
+    void this.#options.journal.append({ lines: [] }).stored.then(() => connection.end(code))
+  }
+
+  /** Detaches the client, if there is one, and ends its connection. */
+  drop(code: number): void {
+    const connection = this.#connection
+    if (!connection) return
+    this.detach(connection)
+    connection.end(code)
   }
 
   /** Attaches a connected client: it gets what was missed, then whatever follows. */
@@ -173,7 +167,7 @@ export class MessageOutbox {
 
   /** Drops the oldest unfetched messages beyond the limits; the last one stays. */
   #cut(): void {
-    const { maxMissed, onCut } = this.#options
+    const { maxMissed, warn } = this.#options
     let cut = Math.max(0, this.#missed.length - maxMissed)
     for (const message of this.#missed.slice(0, cut)) this.#unread.add(-bytesOf(message))
     while (cut < this.#missed.length - 1 && this.#unread.isOver()) {
@@ -181,17 +175,6 @@ export class MessageOutbox {
     }
     if (cut === 0) return
     this.#missed.splice(0, cut)
-    onCut?.()
+    warn(warningTexts.unread)
   }
-}
-
-/**
- * Returns whether a client that reconnects gets this message: all but partials and acknowledgments.
- */
-export function mustArrive(message: ServerMessage | TextMessage): boolean {
-  return message.type !== 'audio_chunk' && message.type !== 'stop_recording' && !isPartial(message)
-}
-
-function isPartial(message: ServerMessage | TextMessage): boolean {
-  return message.type === 'transcript' && !message.data.is_final
 }

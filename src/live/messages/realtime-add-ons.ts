@@ -29,13 +29,13 @@ export type AddOnInput = { id: string; utterance: UtteranceView; signal: AbortSi
 export type AddOnResults = Partial<Record<RealtimeAddOn, Envelope>>
 
 /**
- * Processes one final utterance: `run` returns a result, or the reason for a failure, and `tell`
+ * Processes one final utterance: `run` returns a result, or the reason for a failure, and `messages`
  * builds the messages for it. A hook with nothing to find has no `run`.
  */
 export type RealtimeHook = {
   type: RealtimeAddOn
   run?(input: AddOnInput): Promise<Envelope>
-  tell(envelope: Envelope | undefined, input: Omit<AddOnInput, 'signal'>): ServerMessage[]
+  messages(envelope: Envelope | undefined, input: Omit<AddOnInput, 'signal'>): ServerMessage[]
 }
 
 /** Returns the add-ons that a session requested, to be run on each of its final utterances. */
@@ -61,7 +61,7 @@ function finding(
   return {
     type,
     run: ({ utterance, signal }) => text.find(type, JSON.stringify([utterance]), { signal }),
-    tell(envelope, { id, utterance }) {
+    messages(envelope, { id, utterance }) {
       const { error, results } = envelope!
       if (error) return [{ type, error, data: null }]
       const data = { utterance_id: id, utterance, results: results as FoundResults }
@@ -73,7 +73,10 @@ function finding(
 /** Stands in for an add-on that this version lacks; it answers this many times. */
 function missing(type: RealtimeAddOn, times: number): RealtimeHook {
   const { error } = notConfigured(type)
-  return { type, tell: () => Array.from({ length: times }, () => ({ type, error, data: null })) }
+  return {
+    type,
+    messages: () => Array.from({ length: times }, () => ({ type, error, data: null })),
+  }
 }
 
 /** Returns whether add-ons answer each final utterance of a session. */

@@ -46,6 +46,50 @@ export type ServerMessage =
 /** A message whose data is long JSON text that was built elsewhere. */
 export type TextMessage = { type: 'post_transcript' | 'post_final_transcript'; text: string }
 
+/**
+ * What is known of a message without its text: `partial` marks a transcript that may change,
+ * `error` a message that reports an error. Routing, order and limits depend on nothing else.
+ */
+export type MessageHead = {
+  type: (ServerMessage | TextMessage)['type']
+  variant?: 'partial' | 'error'
+}
+
+/** The head of an acknowledged chunk. */
+export const ackHead: MessageHead = { type: 'audio_chunk' }
+/** The head of a partial. */
+export const partialHead: MessageHead = { type: 'transcript', variant: 'partial' }
+
+/** Returns the head of a message. */
+export function headOf(message: ServerMessage | TextMessage): MessageHead {
+  const { type } = message
+  if ('error' in message && message.error !== null) return { type, variant: 'error' }
+  return message.type === 'transcript' && !message.data.is_final ? partialHead : { type }
+}
+
+/**
+ * Returns whether a client that reconnects gets this message: all but partials and acknowledgments.
+ */
+export function mustArrive({ type, variant }: MessageHead): boolean {
+  return type !== 'audio_chunk' && type !== 'stop_recording' && variant !== 'partial'
+}
+
+const wholeTypes = new Set<string>(['post_transcript', 'post_final_transcript'])
+const endTypes = new Set<string>(['post_final_transcript', 'end_session'])
+
+/** Returns whether a message holds the whole transcript, which may be megabytes. */
+export function isWhole({ type }: MessageHead): boolean {
+  return wholeTypes.has(type)
+}
+
+/**
+ * Returns whether a message is logged before the result is stored, but sent afterwards: no client
+ * has it while the session is open, and it comes after anything logged meanwhile.
+ */
+export function isSentAtEnd({ type }: MessageHead): boolean {
+  return endTypes.has(type)
+}
+
 /** Which messages go where: `messages_config` or `callback_config` (contract 5.1). */
 export type MessageFlags = Record<FlagName, boolean>
 
@@ -88,16 +132,16 @@ const familyFlags = {
  * Returns the flag that selects a message: messages that report an error follow `receive_errors`
  * alone.
  */
-export function flagOf(message: ServerMessage | TextMessage): FlagName {
-  if ('error' in message && message.error !== null) return 'receive_errors'
-  if (message.type !== 'transcript') return familyFlags[message.type]
-  return message.data.is_final ? 'receive_final_transcripts' : 'receive_partial_transcripts'
+export function flagOf({ type, variant }: MessageHead): FlagName {
+  if (variant === 'error') return 'receive_errors'
+  if (type !== 'transcript') return familyFlags[type]
+  return variant === 'partial' ? 'receive_partial_transcripts' : 'receive_final_transcripts'
 }
 
 /** Where the messages of a session go. */
 export type Routing = {
-  isForSocket(message: ServerMessage | TextMessage): boolean
-  isForCallback(message: ServerMessage | TextMessage): boolean
+  isForSocket(message: MessageHead): boolean
+  isForCallback(message: MessageHead): boolean
 }
 
 type RoutingParams = {
@@ -118,21 +162,6 @@ export function routingOf({ messages_config, callback, callback_config }: Routin
   }
 }
 
-/** Returns the JSON text of a message's data, which is the last of its fields. */
-export function dataOf(text: string): string {
-  const key = ',"data":'
-  return text.slice(text.indexOf(key) + key.length, -1)
-}
-
-const longMessage = /^\{"type":"(post_transcript|post_final_transcript)"/
-
-/** Parses the text of a message; of those that are megabytes long, only the type. */
-export function readMessage(text: string): (ServerMessage & { created_at: string }) | TextMessage {
-  const [, type] = longMessage.exec(text) ?? []
-  if (type) return { type: type as TextMessage['type'], text }
-  return JSON.parse(text) as ServerMessage & { created_at: string }
-}
-
 /** Returns the exact text of a message. */
 export function writeMessage(
   message: ServerMessage | TextMessage,
@@ -142,4 +171,16 @@ export function writeMessage(
   const common = { type, session_id: sessionId, created_at: new Date(at).toISOString() }
   if (!('text' in message)) return JSON.stringify({ ...common, ...rest })
   return `${JSON.stringify(common).slice(0, -1)},"data":${message.text}}`
+}
+
+/**
+ * Returns the data in the text of a message, as JSON: it follows the common fields, whose length
+ * never varies.
+ */
+export function dataOf(
+  text: string,
+  { type, sessionId }: { type: TextMessage['type']; sessionId: string },
+): string {
+  const empty = writeMessage({ type, text: '' }, { sessionId, at: 0 })
+  return text.slice(empty.length - 1, -1)
 }

@@ -65,11 +65,11 @@ export type ChannelOptions = {
   language: SessionLanguage
   /** Applies the customer's spelling to words. */
   change: SessionText['change']
-  telling: FinalOrder
-  /** Labels speakers, if requested; then `telling` must be shared by all channels. */
+  order: FinalOrder
+  /** Labels speakers, if requested; then `order` must be shared by all channels. */
   speakers?: SessionSpeakers | undefined
   partialIntervalMs: number
-  tell(event: ChannelEvent): void
+  emit(event: ChannelEvent): void
   /** Called with a warning for the customer. */
   warn(text: string): void
   /** Called with the seconds that a recognition took. */
@@ -165,7 +165,7 @@ export class Channel {
 
   /** Resolves when few enough finals are pending or, with `all`, none. */
   async caughtUp({ all = false } = {}): Promise<void> {
-    if (all || this.#ended.length > MAX_ENDED) await this.#options.telling.last
+    if (all || this.#ended.length > MAX_ENDED) await this.#options.order.last
   }
 
   /**
@@ -183,7 +183,7 @@ export class Channel {
     this.#partial = stop
     try {
       const { models, route, language, change } = this.#options
-      const { channel, signal, partialIntervalMs, tell } = this.#options
+      const { channel, signal, partialIntervalMs, emit } = this.#options
       const { segment } = this.#piecesOf({ number, from, to: frame })
       const utterance = { path: this.#options.path, segment }
       const recognized = await models.recognizePartial(utterance, {
@@ -211,7 +211,7 @@ export class Channel {
       this.#last = { number, text: view.text, draft: recognized.draft, embedding: lastSpeech }
       if (view.words.length === 0 || view.text === last?.text) return
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + partialIntervalMs)
-      tell({ type: 'partial', channel, number, view, begunAt: began })
+      emit({ type: 'partial', channel, number, view, begunAt: began })
     } catch (error) {
       if (!stop.signal.aborted && !this.#options.signal.aborted) {
         this.#options.log.warn({ err: error }, 'partial transcript failed')
@@ -222,11 +222,11 @@ export class Channel {
   }
 
   #handle(event: EndpointEvent, isBehind: boolean): void {
-    const { channel, tell } = this.#options
+    const { channel, emit } = this.#options
     switch (event.type) {
       case 'speech_start':
       case 'speech_end':
-        tell({ type: event.type, time: frameTime(event.frame), channel })
+        emit({ type: event.type, time: frameTime(event.frame), channel })
         break
       case 'pause':
         if (!isBehind) this.#beginEarly(event.utterance)
@@ -271,15 +271,15 @@ export class Channel {
     ended: EndedUtterance,
     { final, endedAt }: { final: Promise<Final>; endedAt?: number },
   ): void {
-    const { channel, tell, warn, language, change, telling, speakers, signal } = this.#options
+    const { channel, emit, warn, language, change, order, speakers, signal } = this.#options
     const { number, from, to } = ended.span
-    this.#ended.push({ place: telling.begun++, utterance: ended })
+    this.#ended.push({ place: order.begun++, utterance: ended })
     const before = this.#lastWordAt
     this.#lastWordAt = final.then(
       ({ words }) => lastOf(words) ?? before,
       () => before,
     )
-    telling.last = telling.last.then(async () => {
+    order.last = order.last.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
       try {
         const { words: rough, language: recognized, speaker: embedding, warnings } = await final
@@ -296,12 +296,12 @@ export class Channel {
         const speaker = words.length > 0 ? speakers?.speakerOf(channel, embedding) : undefined
         const view = viewUtterance(written, { channel, language: spokenLanguage, span, speaker })
         this.#ended.shift()
-        tell({ type: 'final', channel, number, view, endedAt })
+        emit({ type: 'final', channel, number, view, endedAt })
       } catch (error) {
         if (signal.aborted) return
         const view = viewUtterance([], { channel, language: language.fallback, span })
         this.#ended.shift()
-        tell({ type: 'final', channel, number, view, error, endedAt })
+        emit({ type: 'final', channel, number, view, error, endedAt })
       }
     })
   }

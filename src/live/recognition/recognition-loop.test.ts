@@ -95,22 +95,25 @@ function open(channels: readonly string[], options: Options = {}) {
       change: options.change ?? plainText.change,
       speakers,
       partialIntervalMs: 0,
-      tell: (event) => reported.push(written(event)),
       wantsPartials: () => partials,
-      onRecognized() {},
-      onSnapshot: (snapshot) => snapshots.push(snapshot),
       log: createLog('silent'),
       signal: leaving.signal,
     },
     from,
   )
+  const run = async () => {
+    for await (const event of recognition.run()) {
+      if (event.type === 'snapshot') snapshots.push(event.snapshot)
+      else if (event.type !== 'progress') reported.push(written(event))
+    }
+  }
   const advance = async (frames = channels[0]!.length) => {
     recognition.grown(frames * FRAME)
     recognition.end()
-    await recognition.run()
+    await run()
     return reported
   }
-  return { recognition, advance, reported, snapshots, calls, listened, leaving }
+  return { recognition, run, advance, reported, snapshots, calls, listened, leaving }
 }
 
 function written(event: ChannelEvent): string {
@@ -219,8 +222,8 @@ test('a mistake in the program is told of the utterance, and hearing goes on', a
 test('sound that comes piece by piece is heard like sound that is there at once', async () => {
   const audio = `${speech}${pause}${'#'.repeat(200)}${pause}`
   const { advance: once } = open([audio])
-  const { recognition, reported } = open([audio])
-  const running = recognition.run()
+  const { recognition, run, reported } = open([audio])
+  const running = run()
   for (let frames = 0; frames <= audio.length; frames += 0.3) {
     recognition.grown(Math.floor(frames * FRAME))
     if (frames % 5 < 0.3) await new Promise(setImmediate)
@@ -263,7 +266,7 @@ test('utterances whose final was under way at the snapshot are recognised after 
   const audio = `${speech}${pause}${'.'.repeat(160)}`
   const first = open([audio], { before: (kind) => (kind === 'final' ? held : undefined) })
   first.recognition.grown(audio.length * FRAME)
-  void first.recognition.run().catch(() => {})
+  void first.run().catch(() => {})
   while (first.snapshots.length === 0) await new Promise(setImmediate)
   const [snapshot] = first.snapshots
   first.leaving.abort()
@@ -303,7 +306,7 @@ test('finals stay in order while words are changed, and a snapshot in between lo
   const first = open([audio], { change: marking({ final: slow.promise }) })
   first.recognition.grown(audio.length * FRAME)
   first.recognition.end()
-  const running = first.recognition.run()
+  const running = first.run()
   while (first.snapshots.length < 2) await new Promise(setImmediate)
   assert.deepEqual(finalsIn(first.reported), [])
   const snapshot = JSON.parse(JSON.stringify(first.snapshots[1])) as Snapshot
@@ -316,8 +319,8 @@ test('finals stay in order while words are changed, and a snapshot in between lo
 })
 
 test('a session that is left hears no more', async () => {
-  const { recognition, leaving } = open([speech])
-  const running = recognition.run()
+  const { run, leaving } = open([speech])
+  const running = run()
   leaving.abort()
   await assert.rejects(running)
 })
@@ -364,7 +367,7 @@ test('from any snapshot on the speakers are the same, also of utterances that we
     before: (kind) => (kind === 'final' ? held.promise : undefined),
   })
   first.recognition.grown(talk[0]!.length * FRAME)
-  void first.recognition.run().catch(() => {})
+  void first.run().catch(() => {})
   while (first.snapshots.length === 0) await new Promise(setImmediate)
   first.leaving.abort()
   const undisturbed = open(talk, { speakers })

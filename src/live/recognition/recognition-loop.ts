@@ -8,6 +8,7 @@ import type { SessionText } from '../../text/live/live-text.ts'
 import type { EndedUtterance, Snapshot } from '../recovery/session-log.ts'
 import { Channel, type ChannelEvent, createFinalOrder } from './channel.ts'
 import { createEndpointer, type EndpointingOptions, initialEndpoint } from './endpointing.ts'
+import { EventQueue } from './event-queue.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
 import { VoicedShare } from './voiced-share.ts'
@@ -24,20 +25,24 @@ export type RecognitionLoopOptions = {
   /** Requests speaker labels, with the number of speakers as the client states it. */
   speakers?: SpeakerCounts | undefined
   partialIntervalMs: number
-  tell(event: ChannelEvent): void
   /** Called with warnings for the customer, also repeatedly. */
   warn(text: string): void
   /** Returns whether the work of others takes precedence: the account exceeds its share. */
   isOverShare?: (() => boolean) | undefined
   /** Returns whether any consumer wants partials now. */
   wantsPartials(): boolean
-  /** Called after each stretch. */
-  onRecognized(): void
-  /** Called from time to time, after everything before was emitted. */
-  onSnapshot(snapshot: Snapshot): void
   log: Log
   signal: AbortSignal
 }
+
+/**
+ * What the recognition yields: what is recognized on its channels; `progress` after each stretch of
+ * audio; from time to time, after everything before it, a snapshot to resume from.
+ */
+export type RecognitionEvent =
+  | ChannelEvent
+  | { type: 'progress' }
+  | { type: 'snapshot'; snapshot: Snapshot }
 
 /** A session with more unprocessed audio than this is behind. */
 const BEHIND_SECONDS = 2
@@ -64,6 +69,7 @@ type Stretch = { from: number; to: number; isEnd: boolean; signal: AbortSignal }
 export class RecognitionLoop {
   readonly #options: RecognitionLoopOptions
   readonly #channels: Channel[]
+  readonly #events = new EventQueue<RecognitionEvent>()
   readonly #speakers: SessionSpeakers | undefined
   readonly #earlier: readonly EndedUtterance[]
   /** Frames processed, of 32 ms; and available frames in the session's own format. */
@@ -78,7 +84,7 @@ export class RecognitionLoop {
   constructor(options: RecognitionLoopOptions, from?: Snapshot) {
     this.#options = options
     const { models, route, audio, language, change, speakers, log, signal } = options
-    const { tell, warn, partialIntervalMs } = options
+    const { warn, partialIntervalMs } = options
     // One listener for the whole session: one for each wait would be a hundred thousand.
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
     const onWork = (seconds: number) => {
@@ -89,18 +95,11 @@ export class RecognitionLoop {
     const sessionSpeakers =
       speakers && createSessionSpeakers({ channels, counts: speakers }, from?.speakers)
     this.#speakers = sessionSpeakers
-    const one = createFinalOrder()
+    const oneOrder = createFinalOrder()
     const shared = {
-      ...{
-        models,
-        route,
-        endpointer,
-        language,
-        change,
-        speakers: sessionSpeakers,
-        partialIntervalMs,
-      },
-      ...{ tell, warn, onWork, log, signal },
+      ...{ models, route, endpointer, language, change, speakers: sessionSpeakers },
+      ...{ emit: (event: ChannelEvent) => this.#events.push(event), warn, partialIntervalMs },
+      ...{ onWork, log, signal },
     }
     this.#channels = audio.channels.map((path, channel) => {
       const start = from?.channels[channel] ?? {
@@ -108,8 +107,8 @@ export class RecognitionLoop {
         after: 0,
         lastWord: null,
       }
-      const telling = sessionSpeakers ? one : createFinalOrder()
-      return new Channel({ ...shared, channel, path, telling }, start)
+      const order = sessionSpeakers ? oneOrder : createFinalOrder()
+      return new Channel({ ...shared, channel, path, order }, start)
     })
     this.#position = from?.position ?? 0
     this.#snapshotAt = this.#position
@@ -146,10 +145,18 @@ export class RecognitionLoop {
   }
 
   /**
-   * Runs until the end of the audio, and resolves when the last final is emitted; rejects when the
-   * engine is lost.
+   * Recognizes to the end of the audio, and yields what it finds; ends with the last final. Throws
+   * when the engine is lost.
    */
-  async run(): Promise<void> {
+  async *run(): AsyncGenerator<RecognitionEvent> {
+    this.#recognize().then(
+      () => this.#events.end(),
+      (error) => this.#events.fail(error),
+    )
+    yield* this.#events.read()
+  }
+
+  async #recognize(): Promise<void> {
     for (const warning of this.#options.route.warnings) this.#options.warn(warning)
     await this.#restoreSamples()
     for (const ended of this.#earlier) this.#channels[ended.channel]!.resume(ended)
@@ -222,7 +229,7 @@ export class RecognitionLoop {
       }
     }
     this.#voicing.recognized(FRAME_SECONDS * countVoiced(probabilities, endpointing.threshold))
-    this.#options.onRecognized()
+    this.#events.push({ type: 'progress' })
     if (this.#position - this.#snapshotAt >= SNAPSHOT_FRAMES) this.#takeSnapshot()
     for (const channel of this.#channels) await channel.caughtUp()
     return frames
@@ -254,14 +261,15 @@ export class RecognitionLoop {
 
   #takeSnapshot(): void {
     this.#snapshotAt = this.#position
-    this.#options.onSnapshot({
+    const snapshot = {
       position: this.#position,
       channels: this.#channels.map(({ state }) => state),
       ended: this.#ended(),
       ...(this.#speakers && { speakers: this.#speakers.state }),
       language: this.#options.language.decided,
       work: this.#work,
-    })
+    }
+    this.#events.push({ type: 'snapshot', snapshot })
   }
 
   /** Utterances whose final is not emitted yet, in the order in which they are emitted. */

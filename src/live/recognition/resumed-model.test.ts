@@ -57,20 +57,17 @@ test('a session resumes with another model, in a language that this one knows', 
       language: createSessionLanguage(config, { installed, decided: snapshot.language }),
       change: plainText.change,
       partialIntervalMs: 0,
-      tell: (event) => {
-        if (event.type === 'final') finals.push([event.view.text, event.view.language])
-      },
       warn: assert.fail,
       wantsPartials: () => false,
-      onRecognized() {},
-      onSnapshot() {},
       log: createLog('silent'),
       signal: new AbortController().signal,
     },
     snapshot,
   )
   loop.end()
-  await loop.run()
+  for await (const event of loop.run()) {
+    if (event.type === 'final') finals.push([event.view.text, event.view.language])
+  }
   assert.deepEqual(models, ['new undefined'])
   assert.deepEqual(finals, [[' oui', 'fr']])
 })

@@ -27,15 +27,13 @@ async function openJournal(t: TestContext) {
   })
   const sizes = { audioBytes: 0, logBytes: 0 }
   const files = createAppender({ audio, log: failing, audioStart: 0 }, sizes)
-  const broken = Promise.withResolvers<unknown>()
   const leaving = new AbortController()
   const { signal } = leaving
-  const journal = new Journal({
-    files,
-    log: createLog('silent'),
-    signal,
-    onBroken: broken.resolve,
-  })
+  const journal = new Journal({ files, log: createLog('silent'), signal })
+  const broken = Array.fromAsync(journal.progress()).then(
+    () => assert.equal(signal.aborted, true),
+    (error: unknown) => error,
+  )
   t.after(async () => {
     leaving.abort()
     await files.close()
@@ -44,15 +42,11 @@ async function openJournal(t: TestContext) {
   })
   const stored: string[] = []
   const append = (line: string) => {
-    const sent = { onWritten: () => stored.push(`${line} written`) }
-    journal.append({
-      audio: Buffer.from(line),
-      lines: [line],
-      ...sent,
-      onStored: () => stored.push(line),
-    })
+    const appended = journal.append({ audio: Buffer.from(line), lines: [line] })
+    void appended.written.then(() => stored.push(`${line} written`))
+    void appended.stored.then(() => stored.push(line))
   }
-  return { journal, faults, broken: broken.promise, leaving, stored, append, files, log }
+  return { journal, faults, broken, leaving, stored, append, files, log }
 }
 
 test('while the disk is full nothing is told to be stored; then all is, in order, and goes on', async (t) => {
@@ -64,6 +58,7 @@ test('while the disk is full nothing is told to be stored; then all is, in order
   append('three')
   await assert.rejects(files.write(undefined, ['x'])) // By now they have been tried.
   assert.deepEqual(stored, ['one written', 'one'])
+  assert.equal(await journal.flushedWithin(1), false)
   faults.delete('write')
   await journal.flushed()
   append('four')
@@ -74,6 +69,7 @@ test('while the disk is full nothing is told to be stored; then all is, in order
     done,
   )
   assert.equal(journal.waitingBytes, 0)
+  assert.equal(await journal.flushedWithin(60_000), true)
   assert.equal(String((await log.readFile()).subarray(0)).includes('two\nthree\nfour\n'), true)
 })
 
@@ -83,7 +79,7 @@ for (const faults of [['datasync'], ['write', 'truncate']] as const) {
     for (const fault of faults) opened.faults.add(fault)
     opened.append('one')
     await opened.broken
-    await opened.journal.flushed()
+    assert.equal(await opened.journal.flushedWithin(60_000), false)
     assert.ok(!opened.stored.includes('one'))
   })
 }

@@ -1,19 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
-import type { LiveFiles } from '../../storage/live/live-files.ts'
+import type { SessionStore } from '../../storage/live/session-store.ts'
 
-/** Something to be stored, and who is notified. */
-export type Entry = {
-  audio?: Uint8Array
-  lines: readonly string[]
-  /**
-   * Called when the entry is in the files: it can be read, and a killed process loses nothing of
-   * it.
-   */
-  onWritten?: () => void
-  /** Called when the entry is on the disk. */
-  onStored?: () => void
-}
+/** Something to be stored: audio, and the log lines that report it. */
+export type Entry = { audio?: Uint8Array; lines: readonly string[] }
+
+/**
+ * How far an entry is stored. `written`: it can be read, and a killed process loses nothing of it.
+ * `stored`: it is on the disk. Neither settles if the session is left, or its disk fails, before.
+ */
+export type Appended = { written: Promise<void>; stored: Promise<void> }
 
 /** A write to a full disk is retried after this time; meanwhile nothing is acknowledged. */
 const RETRY_MS = 1000
@@ -24,30 +20,35 @@ const ENTRY_BYTES = 500
 
 /** Options of the journal of a session. */
 export type JournalOptions = {
-  files: Pick<LiveFiles, 'write' | 'sync'> & Partial<Pick<LiveFiles, 'logBytes'>>
+  files: Pick<SessionStore, 'write' | 'sync'> & Partial<Pick<SessionStore, 'logBytes'>>
   /** Maximum size of a session's log in bytes; undefined = unlimited. */
   maxLogBytes?: number | undefined
-  /** Called when more of the log is on the disk. */
-  onStored?: (() => void) | undefined
-  /** Called when nothing more can be stored until the files are reopened. */
-  onBroken(error: unknown): void
   log: Log
   signal: AbortSignal
   retryMs?: number
 }
 
+type Waiting = Entry & {
+  bytes: number
+  written: PromiseWithResolvers<void>
+  stored: PromiseWithResolvers<void>
+}
+
 /**
- * Stores what happens in a session, in order, and reports in the same order when each entry is
- * stored. Entries that arrive while the disk is busy are stored together with the next sync. Writes
+ * Stores what happens in a session, in order; what `append` returns resolves in the same order. Entries that arrive while the disk is busy are stored together with the next sync. Writes
  * to a full disk are retried for as long as the session lives: the client keeps what was not
  * acknowledged.
  */
 export class Journal {
   readonly #options: JournalOptions
-  #waiting: Entry[] = []
+  #waiting: Waiting[] = []
   #storing: Promise<void> | undefined
   #bytes = 0
   #logBytes: number
+  /** What `progress` has not yielded yet, and why nothing more can be stored. */
+  readonly #steps = new Set<'written' | 'stored'>()
+  #failure: { error: unknown } | undefined
+  #wake: (() => void) | undefined
 
   constructor(options: JournalOptions) {
     this.#options = options
@@ -71,18 +72,64 @@ export class Journal {
     return this.#logBytes > maxLogBytes
   }
 
-  /** Nothing more is stored of a session that was left. */
-  append(entry: Entry): void {
-    if (this.#options.signal.aborted) return
-    this.#waiting.push(entry)
-    this.#bytes += bytesOf(entry)
+  /** Stores an entry after all earlier ones; nothing more is stored of a session that was left. */
+  append(entry: Entry): Appended {
+    const [written, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const appended = { written: written.promise, stored: stored.promise }
+    if (this.#options.signal.aborted) return appended
+    const bytes = bytesOf(entry)
+    this.#waiting.push({ ...entry, bytes, written, stored })
+    this.#bytes += bytes
     for (const line of entry.lines) this.#logBytes += line.length + 1
     this.#storing ??= this.#store()
+    return appended
+  }
+
+  /**
+   * Yields when more was written or stored since that was last yielded, until the session is left.
+   * Throws when nothing more can be stored until the files are reopened. Has one consumer.
+   */
+  async *progress(): AsyncGenerator<'written' | 'stored'> {
+    const { signal } = this.#options
+    signal.addEventListener('abort', () => this.#wake?.(), { once: true })
+    while (!signal.aborted) {
+      const [step] = this.#steps
+      if (step) {
+        this.#steps.delete(step)
+        yield step
+      } else if (this.#failure) {
+        throw this.#failure.error
+      } else {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        this.#wake = resolve
+        await promise
+      }
+    }
+  }
+
+  #report(step: 'written' | 'stored'): void {
+    this.#steps.add(step)
+    this.#wake?.()
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = { error }
+    this.#wake?.()
   }
 
   /** Resolves when all entries are on the disk, or the session was left. */
   async flushed(): Promise<void> {
     while (this.#storing) await this.#storing
+  }
+
+  /** Resolves likewise, to whether everything is stored within this time. */
+  async flushedWithin(timeoutMs: number): Promise<boolean> {
+    const waiting = new AbortController()
+    const late = delay(timeoutMs, false, { signal: waiting.signal }).catch(() => false)
+    const flushed = this.flushed().then(() => this.#failure === undefined)
+    const isFlushed = await Promise.race([flushed, late])
+    waiting.abort()
+    return isFlushed
   }
 
   async #store(): Promise<void> {
@@ -92,16 +139,17 @@ export class Journal {
       const lines = batch.flatMap((entry) => entry.lines)
       const audio = joined(batch.flatMap((entry) => entry.audio ?? []))
       if (!(await this.#write(audio, lines))) break
-      for (const entry of batch) this.#bytes -= bytesOf(entry)
-      for (const { onWritten } of batch) onWritten?.()
+      for (const { bytes } of batch) this.#bytes -= bytes
+      for (const { written } of batch) written.resolve()
+      this.#report('written')
       try {
         await files.sync()
       } catch (error) {
-        this.#options.onBroken(error)
+        this.#fail(error)
         break
       }
-      for (const { onStored } of batch) onStored?.()
-      this.#options.onStored?.()
+      for (const { stored } of batch) stored.resolve()
+      this.#report('stored')
     }
     this.#storing = undefined
   }
@@ -120,7 +168,7 @@ export class Journal {
         if (signal.aborted) return false
         log.error({ err: error }, 'cannot store a live session, trying again')
         if (!(await this.#canGoOn())) {
-          this.#options.onBroken(error)
+          this.#fail(error)
           return false
         }
         await files.sync().catch(() => {}) // A sync reports a failed write only once.

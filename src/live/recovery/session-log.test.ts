@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import {
+  headOf,
+  type ServerMessage,
+  type TextMessage,
+  writeMessage,
+} from '../messages/server-messages.ts'
+import { viewUtterance } from '../messages/utterance-view.ts'
 import { initialEndpoint } from '../recognition/endpointing.ts'
-import { audioAfter, type LogRecord, readRecord, writeRecord } from './session-log.ts'
+import { audioAfter, type LogRecord, readRecord, readRecords, writeRecord } from './session-log.ts'
 
 const chunk = { at: 1_700_000_000_000, received: 3244, audio: 3200 }
 
@@ -13,7 +20,8 @@ const records: LogRecord[] = [
   { kind: 'chunk', chunk: { ...chunk, held: 'UklG', pending: 3 } },
   { kind: 'chunk', chunk: { ...chunk, held: 'UklGRg==', released: 4 } },
   { kind: 'chunk', chunk: { ...chunk, isPart: true } },
-  { kind: 'message', text: '{"type":"speech_start","text":"a ] b\\n"}' },
+  { kind: 'message', head: { type: 'speech_start' }, text: '{"text":"a ] b\\n"}' },
+  { kind: 'message', head: { type: 'transcript', variant: 'partial' }, text: '{"text":"a b"}' },
   { kind: 'seen', messages: 7 },
   { kind: 'utterance', utterance: { channel: 1, number: 12, text: '{"text":" [a],[b]"}' } },
   { kind: 'utterance', utterance: { channel: 0, number: 0, text: null } },
@@ -62,6 +70,36 @@ test('every record is read as it was written, from one line', () => {
     assert.ok(!line.includes('\n'))
     assert.deepEqual(readRecord(line), record)
   }
+})
+
+test('the head of a message in a log of an older version is that of its text', () => {
+  const utterance = viewUtterance([], { channel: 0, language: 'en', span: { start: 0, end: 1 } })
+  const error = { status_code: 400, exception: 'InvalidChunk', message: 'odd' }
+  const messages: (ServerMessage | TextMessage)[] = [
+    { type: 'end_session' },
+    { type: 'audio_chunk', acknowledged: true, error: null, data: null },
+    { type: 'audio_chunk', acknowledged: false, error, data: null },
+    { type: 'error', error, data: { code: 'internal_error', message: 'odd' } },
+    { type: 'transcript', data: { id: '00_00000000', is_final: false, utterance } },
+    { type: 'transcript', data: { id: '00_00000000', is_final: true, utterance } },
+    { type: 'post_transcript', text: '{"error":"in the data"}' },
+  ]
+  for (const message of messages) {
+    const text = writeMessage(message, { sessionId: 'one', at: 1000 })
+    const record = { kind: 'message', head: headOf(message), text }
+    assert.deepEqual(readRecord(`message ${text}`), record)
+  }
+})
+
+test('only records of the wanted kinds are read', async () => {
+  async function* readLog() {
+    yield [...records.map(writeRecord), 'found no JSON']
+  }
+  const read = (await Array.fromAsync(readRecords(readLog, ['stop', 'seen']))).flat()
+  assert.deepEqual(
+    read.map(({ kind }) => kind),
+    ['seen', 'stop'],
+  )
 })
 
 test('only chunks tell of sound', () => {

@@ -1,6 +1,7 @@
 import type { SpeakersState } from '../../asr/live/session-speakers.ts'
 import type { AddOnError, Envelope } from '../../text/result/envelope.ts'
 import type { AddOnResults } from '../messages/realtime-add-ons.ts'
+import { headOf, type MessageHead } from '../messages/server-messages.ts'
 import type { LastWord } from '../recognition/adjacent-utterances.ts'
 import type { EndpointState, UtteranceSegments, UtteranceSpan } from '../recognition/endpointing.ts'
 
@@ -12,7 +13,7 @@ export type LogRecord =
   /** The first client connected, in milliseconds since 1970. */
   | { kind: 'begin'; at: number }
   | { kind: 'chunk'; chunk: ChunkRecord }
-  | { kind: 'message'; text: string }
+  | LoggedMessage
   /** The client has certainly received this many messages. */
   | { kind: 'seen'; messages: number }
   | { kind: 'utterance'; utterance: UtteranceRecord }
@@ -26,6 +27,9 @@ export type LogRecord =
   /** The result lacks something, in the words that its reader gets. */
   | { kind: 'warning'; text: string }
   | { kind: 'stop'; reason: StopReason }
+
+/** A message, with its JSON text as it is sent. */
+export type LoggedMessage = { kind: 'message'; head: MessageHead; text: string }
 
 /** Reads the log of a session from its start, some lines at a time. */
 export type ReadLog = () => AsyncGenerator<readonly string[]>
@@ -105,8 +109,10 @@ export function writeRecord(record: LogRecord): string {
       return `begin ${record.at}`
     case 'chunk':
       return `chunk ${JSON.stringify(writeChunk(record.chunk))}`
-    case 'message':
-      return `message ${record.text}`
+    case 'message': {
+      const { type, variant } = record.head
+      return `message ${variant ? `${type}.${variant}` : type} ${record.text}`
+    }
     case 'seen':
       return `seen ${record.messages}`
     case 'utterance': {
@@ -134,16 +140,15 @@ export function writeRecord(record: LogRecord): string {
 
 /** Parses a line. */
 export function readRecord(line: string): LogRecord {
-  const blank = line.indexOf(' ')
-  const kind = line.slice(0, blank) as LogRecord['kind']
-  const rest = line.slice(blank + 1)
+  const kind = kindOf(line)
+  const rest = line.slice(kind.length + 1)
   switch (kind) {
     case 'begin':
       return { kind, at: Number(rest) }
     case 'chunk':
       return { kind, chunk: readChunk(rest) }
     case 'message':
-      return { kind, text: rest }
+      return readLogged(rest)
     case 'seen':
       return { kind, messages: Number(rest) }
     case 'utterance': {
@@ -170,6 +175,40 @@ export function readRecord(line: string): LogRecord {
   }
 }
 
+/**
+ * Reads the records of some kinds, in order, some lines at a time; the others are not parsed.
+ */
+export async function* readRecords<Kind extends LogRecord['kind']>(
+  readLog: ReadLog,
+  kinds: readonly Kind[],
+): AsyncGenerator<Extract<LogRecord, { kind: Kind }>[]> {
+  const wanted = new Set<string>(kinds)
+  for await (const lines of readLog()) {
+    const chosen = lines.filter((line) => wanted.has(kindOf(line)))
+    yield chosen.map((line) => readRecord(line) as Extract<LogRecord, { kind: Kind }>)
+  }
+}
+
+/** Returns the kind of a line, which is its first word. */
+export function kindOf(line: string): LogRecord['kind'] {
+  return line.slice(0, Math.max(0, line.indexOf(' '))) as LogRecord['kind']
+}
+
+/** Reads a message; logs of older versions have no head before the text. */
+function readLogged(rest: string): LoggedMessage {
+  if (rest.startsWith('{')) return { kind: 'message', head: headOf(JSON.parse(rest)), text: rest }
+  const blank = rest.indexOf(' ')
+  const [type, variant] = rest.slice(0, blank).split('.') as [
+    MessageHead['type'],
+    MessageHead['variant']?,
+  ]
+  return {
+    kind: 'message',
+    head: { type, ...(variant && { variant }) },
+    text: rest.slice(blank + 1),
+  }
+}
+
 type ChunkLine = [number, number, number, string?, number?, number?, number?]
 
 /** Writes three numbers for nearly all chunks: there may be half a million of them. */
@@ -192,16 +231,19 @@ function readChunk(text: string): ChunkRecord {
   }
 }
 
-const known =
-  /^(begin|chunk|message|seen|utterance|found|snapshot|spoken|diarized|summary|warning|stop) /
+const kinds = new Set<LogRecord['kind']>([
+  ...(['begin', 'chunk', 'message', 'seen', 'utterance', 'found'] as const),
+  ...(['snapshot', 'spoken', 'diarized', 'summary', 'warning', 'stop'] as const),
+])
 
 /**
  * Returns the bytes of audio after a line that states them. A line that no process wrote, as a
  * power failure may leave one, returns more than there can be: the log is cut there.
  */
 export function audioAfter(line: string): number | undefined {
-  if (!known.test(line)) return Number.POSITIVE_INFINITY
-  if (!line.startsWith('chunk ')) return undefined
+  const kind = kindOf(line)
+  if (!kinds.has(kind)) return Number.POSITIVE_INFINITY
+  if (kind !== 'chunk') return undefined
   try {
     return readChunk(line.slice(6)).audio
   } catch {

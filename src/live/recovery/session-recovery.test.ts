@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createMemorySessionStore } from '../../../test/support/memory-session-store.ts'
 import { createLog } from '../../log.ts'
 import { Connection, type Outgoing } from '../connection.ts'
 import { MessageOutbox } from '../messages/message-outbox.ts'
-import { type Routing, type ServerMessage, writeMessage } from '../messages/server-messages.ts'
+import {
+  dataOf,
+  headOf,
+  type Routing,
+  type ServerMessage,
+  writeMessage,
+} from '../messages/server-messages.ts'
 import { Journal } from './journal.ts'
 import { writeRecord } from './session-log.ts'
 import { recoverSession } from './session-recovery.ts'
@@ -12,15 +19,12 @@ const routing: Routing = { isForSocket: () => true, isForCallback: () => false }
 const reading = { routing, hasAddOns: true, keepSeconds: 30 }
 
 function line(message: ServerMessage, at = 1000): string {
-  return writeRecord({ kind: 'message', text: writeMessage(message, { sessionId: 'one', at }) })
+  const text = writeMessage(message, { sessionId: 'one', at })
+  return writeRecord({ kind: 'message', head: headOf(message), text })
 }
 
 function readLog(...lines: string[]) {
-  const files = {
-    async *readLines() {
-      yield lines
-    },
-  }
+  const files = createMemorySessionStore({ audio: Buffer.alloc(0), lines })
   return recoverSession(files, { ...reading, maxMissed: 10_000 })
 }
 
@@ -28,12 +32,13 @@ test('what was to be sent when the result is stored waits for that also in the n
   const types = ['start_recording', 'end_session'] as const
   const { messages } = await readLog(...types.map((type) => line({ type })))
   const { signal } = new AbortController()
-  const files = { write: async () => {}, sync: async () => {} }
-  const journal = new Journal({ files, log: createLog('silent'), signal, onBroken: assert.fail })
+  const files = createMemorySessionStore()
+  const journal = new Journal({ files, log: createLog('silent'), signal })
   const outbox = new MessageOutbox({
     sessionId: 'one',
     routing,
     journal,
+    warn: assert.fail,
     maxMissed: 10,
     earlier: messages,
   })
@@ -91,7 +96,7 @@ test('of the messages that a client may not have, the oldest are lost when there
 test('what comes at the end is known as such also in the next process', async () => {
   const text = (type: 'post_transcript' | 'post_final_transcript') => {
     const written = writeMessage({ type, text: '{"a":1}' }, { sessionId: 'one', at: 1000 })
-    return writeRecord({ kind: 'message', text: written })
+    return writeRecord({ kind: 'message', head: { type }, text: written })
   }
   const { messages, sent } = await readLog(
     line({ type: 'start_recording' }),
@@ -112,7 +117,8 @@ test('what comes at the end is known as such also in the next process', async ()
     [5, true],
     [6, true],
   ])
-  assert.ok(sent.once.get('post_final_transcript')?.endsWith('"data":{"a":1}}'))
+  const type = 'post_final_transcript'
+  assert.equal(dataOf(sent.once.get(type)!, { type, sessionId: 'one' }), '{"a":1}')
 })
 
 test('speakers at the end that are noted are known to the next process', async () => {
@@ -125,7 +131,8 @@ test('speakers at the end that are noted are known to the next process', async (
 
 test('a long transcript is not parsed to know its type', async () => {
   const text = '{"type":"post_transcript","session_id":"one","created_at":"","data":no JSON}'
-  const { messages } = await readLog(writeRecord({ kind: 'message', text }))
+  const head = { type: 'post_transcript' } as const
+  const { messages } = await readLog(writeRecord({ kind: 'message', head, text }))
   assert.equal(messages.missed[0]?.text, text)
 })
 

@@ -1,19 +1,23 @@
-import type { LiveFiles } from '../../storage/live/live-files.ts'
+import type { SessionStore } from '../../storage/live/session-store.ts'
 import type { Envelope } from '../../text/result/envelope.ts'
 import type { Outgoing } from '../connection.ts'
 import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/chunk-ledger.ts'
-import { type EarlierMessages, mustArrive } from '../messages/message-outbox.ts'
+import type { EarlierMessages } from '../messages/message-outbox.ts'
 import {
+  isSentAtEnd,
+  isWhole,
+  type MessageHead,
+  mustArrive,
   type Routing,
-  readMessage,
   type ServerMessage,
-  type TextMessage,
 } from '../messages/server-messages.ts'
 import { bytesOf } from '../messages/unread-bytes.ts'
 import { utteranceId } from '../messages/utterance-view.ts'
 import {
   type AddOnRecord,
   type ChunkRecord,
+  type LoggedMessage,
+  type LogRecord,
   readRecord,
   type Snapshot,
   type StopReason,
@@ -78,13 +82,12 @@ export function speechKey(
   return `${type} ${channel} ${time}`
 }
 
-/**
- * Logged before the result is stored, and sent afterwards: no client has them while a session is
- * open.
- */
-const endTypes = new Set(['post_final_transcript', 'end_session'])
 /** A client that reads these slowly does no harm, see `Outgoing`. */
-const lastTypes = new Set(['end_recording', 'post_transcript', 'post_summarization', ...endTypes])
+function isLast(head: MessageHead): boolean {
+  const { type } = head
+  const isClosing = type === 'end_recording' || type === 'post_summarization'
+  return isClosing || isWhole(head) || isSentAtEnd(head)
+}
 
 type ReadOptions = {
   routing: Routing
@@ -101,103 +104,104 @@ type ReadOptions = {
 
 /** Reads the log of a session. */
 export async function recoverSession(
-  files: Pick<LiveFiles, 'readLines'>,
-  {
-    routing,
-    hasAddOns,
-    keepSeconds,
-    maxMissed,
-    maxMissedBytes = Number.POSITIVE_INFINITY,
-  }: ReadOptions,
+  files: Pick<SessionStore, 'readLines'>,
+  options: ReadOptions,
 ): Promise<RecoveredSession> {
-  const chunks = createChunkReader(keepSeconds * 1000)
-  const earlier = {
-    beganAt: undefined as number | undefined,
-    snapshot: undefined as Snapshot | undefined,
-    stop: undefined as StopReason | undefined,
-    isDiarized: false,
+  const { keepSeconds, maxMissed, maxMissedBytes = Number.POSITIVE_INFINITY } = options
+  const reading: Reading = {
+    ...{ options, beganAt: undefined, snapshot: undefined, stop: undefined, isDiarized: false },
+    ...{ numbered: 0, seen: 0, missed: [], withheld: new Map(), warnings: [] },
+    chunks: createChunkReader(keepSeconds * 1000),
+    sent: nothingSent(),
   }
-  let [numbered, seen] = [0, 0]
-  let missed: Outgoing[] = []
-  const withheld = new Map<string, Outgoing>()
-  const sent = nothingSent()
-  const warnings: string[] = []
   for await (const lines of files.readLines()) {
-    for (const line of lines) {
-      const record = readRecord(line)
-      switch (record.kind) {
-        case 'begin':
-          earlier.beganAt = record.at
-          break
-        case 'chunk':
-          chunks.add(record.chunk)
-          break
-        case 'message': {
-          const { text } = record
-          const message = readMessage(text)
-          note(message, text, sent)
-          if (message.type === 'audio_chunk' && message.data) {
-            const { created_at, data } = message
-            chunks.addBoundary({ at: Date.parse(created_at), received: data.byte_range[1] })
-          }
-          if (!mustArrive(message) || !routing.isForSocket(message)) break
-          const { type } = message
-          const outgoing: Outgoing = {
-            text,
-            number: ++numbered,
-            ...(lastTypes.has(type) && { isLast: true }),
-          }
-          if (endTypes.has(type)) withheld.set(type, outgoing)
-          else missed.push(outgoing)
-          break
-        }
-        case 'seen':
-          seen = Math.max(seen, record.messages)
-          break
-        case 'utterance': {
-          const id = utteranceId(record.utterance)
-          sent.done.add(id)
-          if (hasAddOns && record.utterance.text !== null) {
-            sent.unanswered.set(id, record.utterance)
-          }
-          sent.utteranceBytes += record.utterance.text?.length ?? 0
-          break
-        }
-        case 'found': {
-          const { found } = record
-          const id = utteranceId(found)
-          const utterance = sent.unanswered.get(id)
-          sent.unanswered.delete(id)
-          sent.lastAnswer = utterance && { utterance, found, sent: 0 }
-          break
-        }
-        case 'snapshot':
-          earlier.snapshot = record.snapshot
-          sent.speech.clear()
-          break
-        case 'summary':
-          sent.summary = record.summary
-          break
-        case 'diarized':
-          earlier.isDiarized = true
-          break
-        case 'warning':
-          warnings.push(record.text)
-          break
-        case 'stop':
-          earlier.stop = record.reason
-      }
-    }
-    chunks.cut()
-    missed = newest(missed.filter(({ number }) => number! > seen).slice(-maxMissed), maxMissedBytes)
+    for (const line of lines) read(reading, readRecord(line))
+    reading.chunks.cut()
+    const missed = reading.missed.filter(({ number }) => number! > reading.seen)
+    reading.missed = newest(missed.slice(-maxMissed), maxMissedBytes)
   }
+  const { beganAt, snapshot, stop, isDiarized, numbered, missed, withheld } = reading
   return {
-    ...earlier,
-    chunks: chunks.end(),
+    ...{ beganAt, snapshot, stop, isDiarized, sent: reading.sent, warnings: reading.warnings },
+    chunks: reading.chunks.end(),
     messages: { numbered, missed, withheld },
-    sent,
-    warnings,
   }
+}
+
+/** What was read of a log so far. */
+type Reading = Omit<RecoveredSession, 'chunks' | 'messages'> &
+  EarlierMessages & {
+    options: ReadOptions
+    chunks: ReturnType<typeof createChunkReader>
+    /** The messages that the client certainly has. */
+    seen: number
+  }
+
+/** How each kind of record changes what is known of the session. */
+const readers: {
+  [Kind in LogRecord['kind']]: (
+    reading: Reading,
+    record: Extract<LogRecord, { kind: Kind }>,
+  ) => void
+} = {
+  begin(reading, { at }) {
+    reading.beganAt = at
+  },
+  chunk({ chunks }, { chunk }) {
+    chunks.add(chunk)
+  },
+  message(reading, record) {
+    noteSent(reading, record)
+    queueAgain(reading, record)
+  },
+  seen(reading, { messages }) {
+    reading.seen = Math.max(reading.seen, messages)
+  },
+  utterance({ sent, options }, { utterance }) {
+    const id = utteranceId(utterance)
+    sent.done.add(id)
+    if (options.hasAddOns && utterance.text !== null) sent.unanswered.set(id, utterance)
+    sent.utteranceBytes += utterance.text?.length ?? 0
+  },
+  found({ sent }, { found }) {
+    const id = utteranceId(found)
+    const utterance = sent.unanswered.get(id)
+    sent.unanswered.delete(id)
+    sent.lastAnswer = utterance && { utterance, found, sent: 0 }
+  },
+  snapshot(reading, { snapshot }) {
+    reading.snapshot = snapshot
+    reading.sent.speech.clear()
+  },
+  spoken() {},
+  diarized(reading) {
+    reading.isDiarized = true
+  },
+  summary({ sent }, { summary }) {
+    sent.summary = summary
+  },
+  warning({ warnings }, { text }) {
+    warnings.push(text)
+  },
+  stop(reading, { reason }) {
+    reading.stop = reason
+  },
+}
+
+function read<Kind extends LogRecord['kind']>(
+  reading: Reading,
+  record: Extract<LogRecord, { kind: Kind }>,
+): void {
+  readers[record.kind as Kind](reading, record)
+}
+
+/** Keeps a message that the client may not have. */
+function queueAgain(reading: Reading, { head, text }: LoggedMessage): void {
+  if (!mustArrive(head) || !reading.options.routing.isForSocket(head)) return
+  const number = ++reading.numbered
+  const outgoing: Outgoing = { text, number, ...(isLast(head) && { isLast: true }) }
+  if (isSentAtEnd(head)) reading.withheld.set(head.type, outgoing)
+  else reading.missed.push(outgoing)
 }
 
 /** Returns the last messages whose bytes together do not exceed the limit; at least one. */
@@ -210,7 +214,13 @@ function newest(messages: Outgoing[], maxBytes: number): Outgoing[] {
   return messages.slice(Math.min(last + 1, messages.length - 1))
 }
 
-function note(message: ServerMessage | TextMessage, text: string, sent: AlreadySent): void {
+/** Notes what must not be sent twice; a message that holds the whole transcript is not parsed. */
+function noteSent({ sent, chunks }: Reading, { head, text }: LoggedMessage): void {
+  if (isWhole(head)) {
+    sent.once.set(head.type, text)
+    return
+  }
+  const message = JSON.parse(text) as ServerMessage & { created_at: string }
   switch (message.type) {
     case 'speech_start':
     case 'speech_end':
@@ -225,6 +235,11 @@ function note(message: ServerMessage | TextMessage, text: string, sent: AlreadyS
       if (sent.lastAnswer) sent.lastAnswer.sent++
       break
     case 'audio_chunk':
+      if (message.data) {
+        const { created_at, data } = message
+        chunks.addBoundary({ at: Date.parse(created_at), received: data.byte_range[1] })
+      }
+      break
     case 'stop_recording':
     case 'error':
       break

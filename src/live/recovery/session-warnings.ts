@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts'
 import type { Journal } from './journal.ts'
-import { type ReadLog, readRecord, type StopReason, writeRecord } from './session-log.ts'
+import { type ReadLog, readRecords, type StopReason, writeRecord } from './session-log.ts'
 
 /** The warnings of a session, in its result and in the server's log. */
 export const warningTexts = {
@@ -25,7 +25,7 @@ export function limitText(
 }
 
 /**
- * Creates a function that logs a warning, each once per session; `told` are those that an earlier
+ * Creates a function that logs a warning, each once per session; `sent` are those that an earlier
  * process logged.
  */
 export function createWarnings({
@@ -49,12 +49,8 @@ export function createWarnings({
 /** Reads the warnings in the log of a session, each once. */
 export async function readWarnings(readLog: ReadLog): Promise<string[]> {
   const texts = new Set<string>()
-  for await (const lines of readLog()) {
-    for (const line of lines) {
-      if (!line.startsWith('warning ')) continue
-      const record = readRecord(line)
-      if (record.kind === 'warning') texts.add(record.text)
-    }
+  for await (const warnings of readRecords(readLog, ['warning'])) {
+    for (const { text } of warnings) texts.add(text)
   }
   return [...texts]
 }

@@ -5,7 +5,7 @@ import { notConfigured } from '../../text/result/not-configured.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { AddOnParams } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
-import { type AddOnRecord, type ReadLog, readRecord } from '../recovery/session-log.ts'
+import { type AddOnRecord, type ReadLog, readRecords } from '../recovery/session-log.ts'
 import { joined } from './result.ts'
 
 const types = ['named_entity_recognition', 'sentiment_analysis'] as const
@@ -43,12 +43,9 @@ export async function collectAddOnResults(
   const answers: Record<string, string> = {}
   if (requested.translation) answers.translation = JSON.stringify(notConfigured('translation'))
   if (wanted.length === 0) return answers
-  for await (const lines of readLog()) {
-    for (const line of lines) {
-      if (!line.startsWith('found ')) continue
-      const record = readRecord(line)
-      if (record.kind === 'found')
-        for (const type of wanted) add(gathered[type]!, record.found, { type, speakerAt })
+  for await (const records of readRecords(readLog, ['found'])) {
+    for (const { found } of records) {
+      for (const type of wanted) add(gathered[type]!, found, { type, speakerAt })
     }
   }
   for (const type of wanted) answers[type] = await writeAnswer(type, gathered[type]!, form)

@@ -1,10 +1,12 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'
+import { ackHead, isSentAtEnd, isWhole } from '../messages/server-messages.ts'
 import {
   type ChunkRecord,
+  type LoggedMessage,
   type LogRecord,
   type ReadLog,
-  readRecord,
+  readRecords,
 } from '../recovery/session-log.ts'
 
 /** Which messages are kept, and how chunks were acknowledged. */
@@ -69,9 +71,6 @@ export function* inChunks(text: string): Generator<string> {
   }
 }
 
-/** Texts that are sent when the result is stored, hence after anything logged meanwhile. */
-export const sentAtEnd = /^\{"type":"(post_final_transcript|end_session)"/
-
 /** Yields what was sent, in that order, some messages at a time. */
 async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncGenerator<string[]> {
   const { toDrop } = await measureMessages(readLog, options)
@@ -82,25 +81,25 @@ async function* keptMessages(readLog: ReadLog, options: MessagesOptions): AsyncG
     left.bytes -= bytes
     return false
   }
-  const atEnd: string[] = []
+  const atEnd: LoggedMessage[] = []
   let before: ChunkRecord = { at: 0, received: 0, audio: 0 }
-  for await (const lines of readLog()) {
+  for await (const records of readRecords(readLog, sentKinds)) {
     const kept: string[] = []
-    for (const record of lines.flatMap(readSent)) {
+    for (const record of records) {
       const kind = kindOf(record, options)
       if (record.kind === 'chunk') {
         const { chunk } = record
         if (kind && isKept(kind, ACK_BYTES)) kept.push(acknowledgment({ before, chunk }, options))
         before = chunk
-      } else if (sentAtEnd.test(record.text)) {
-        atEnd.push(record.text)
+      } else if (isSentAtEnd(record.head)) {
+        atEnd.push(record)
       } else if (kind && isKept(kind, bytesOf(record))) {
         kept.push(record.text)
       }
     }
     yield kept
   }
-  yield atEnd.filter((text) => isKept('other', bytesOf({ kind: 'message', text })))
+  yield atEnd.filter((record) => isKept('other', bytesOf(record))).map(({ text }) => text)
 }
 
 type Kind = 'ack' | 'other'
@@ -117,8 +116,8 @@ export async function measureMessages(
   const { maxMessages, maxMessageBytes = Number.POSITIVE_INFINITY } = options
   const ack = { count: 0, bytes: 0 }
   const other = { count: 0, bytes: 0 }
-  for await (const lines of readLog()) {
-    for (const record of lines.flatMap(readSent)) {
+  for await (const records of readRecords(readLog, sentKinds)) {
+    for (const record of records) {
       const kind = kindOf(record, options)
       if (!kind) continue
       const counted = kind === 'ack' ? ack : other
@@ -146,24 +145,15 @@ export async function measureMessages(
 /** The two with the whole transcript are as long as the transcript, and do not count. */
 function bytesOf(record: SentRecord): number {
   if (record.kind === 'chunk') return ACK_BYTES
-  return wholeTranscript.test(record.text) ? 0 : Buffer.byteLength(record.text)
+  return isWhole(record.head) ? 0 : Buffer.byteLength(record.text)
 }
 
-const wholeTranscript = /^\{"type":"(post_transcript|post_final_transcript)"/
-
-type SentRecord = Extract<LogRecord, { kind: 'chunk' | 'message' }>
-
-/** Parses a line that may record a message; others are not worth parsing. */
-function readSent(line: string): SentRecord[] {
-  if (!line.startsWith('chunk ') && !line.startsWith('message ')) return []
-  return [readRecord(line) as SentRecord]
-}
-
-/** The acknowledgment of a chunk that is in the log as a message. */
-const sentAck = /^\{"type":"audio_chunk",[^{]*"acknowledged":true/
+const sentKinds = ['chunk', 'message'] as const
+type SentRecord = Extract<LogRecord, { kind: (typeof sentKinds)[number] }>
 
 /** Returns whether a record represents the acknowledgment of a chunk, another message, or none. */
 function kindOf(record: SentRecord, { hasAcks }: MessagesOptions): Kind | undefined {
   if (record.kind === 'chunk') return hasAcks && !record.chunk.isPart ? 'ack' : undefined
-  return sentAck.test(record.text) ? 'ack' : 'other'
+  const { type, variant } = record.head
+  return type === ackHead.type && !variant ? 'ack' : 'other'
 }

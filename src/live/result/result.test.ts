@@ -40,7 +40,8 @@ function spokenText(
 }
 
 function message(text: string): LogRecord {
-  return { kind: 'message', text }
+  const { type = 'error', acknowledged = true } = JSON.parse(text)
+  return { kind: 'message', head: { type, ...(!acknowledged && { variant: 'error' }) }, text }
 }
 
 function chunk(received: number): { kind: 'chunk'; chunk: ChunkRecord } {

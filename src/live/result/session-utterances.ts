@@ -1,5 +1,5 @@
 import type { UtteranceView } from '../messages/utterance-view.ts'
-import { type DiarizedRecord, type ReadLog, readRecord } from '../recovery/session-log.ts'
+import { type DiarizedRecord, type ReadLog, readRecords } from '../recovery/session-log.ts'
 
 /** An utterance of a session; `json` is its view, `text` is trimmed. */
 export type SessionUtterance = Pick<
@@ -26,10 +26,8 @@ export async function readUtterances(readLog: ReadLog): Promise<SessionUtterance
   const sent: SessionUtterance[] = []
   const cutAnew: SessionUtterance[] = []
   let diarized: DiarizedRecord | undefined
-  for await (const lines of readLog()) {
-    for (const line of lines) {
-      if (!/^(utterance|spoken|diarized) /.test(line)) continue
-      const record = readRecord(line)
+  for await (const records of readRecords(readLog, ['utterance', 'spoken', 'diarized'])) {
+    for (const record of records) {
       if (record.kind === 'diarized') diarized = record.diarized
       if (record.kind === 'spoken') cutAnew.push(readView(record.text))
       if (record.kind === 'utterance' && record.utterance.text !== null) {

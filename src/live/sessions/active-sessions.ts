@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { LiveRecognizer } from '../../asr/live-recognizer.ts'
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import { liveFolder } from '../../storage/data-folder.ts'
-import { createLiveFiles, type LiveFiles, removeLiveFiles } from '../../storage/live/live-files.ts'
+import type { Lease } from '../../storage/jobs/lease.ts'
+import { createLiveFiles, type LiveFiles } from '../../storage/live/live-files.ts'
 import { beginLiveJob, type LiveJob } from '../../storage/live/live-jobs.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LiveText, SessionText } from '../../text/live/live-text.ts'
@@ -18,11 +20,12 @@ import { type LiveParams, textOf } from '../live-params.ts'
 import { hasRealtimeAddOns } from '../messages/realtime-add-ons.ts'
 import { routingOf } from '../messages/server-messages.ts'
 import { UnreadMessages, type UnreadShare } from '../messages/unread-bytes.ts'
-import { recoverSession } from '../recovery/session-recovery.ts'
+import { type RecoveredSession, recoverSession } from '../recovery/session-recovery.ts'
 import { FinishLiveJob } from '../result/finish-live-job.ts'
 import { LiveSession, type SessionEnd } from '../session.ts'
 import type { Load } from './capacity-shares.ts'
 import { failSession, openLeftFiles } from './live-disabled.ts'
+import { type HeldLease, LiveLeases } from './live-leases.ts'
 import { createSessionMetrics } from './session-metrics.ts'
 
 /** Options of the active sessions. */
@@ -65,7 +68,7 @@ type Parts = {
   feed: CallbackFeed | undefined
   text: SessionText
   files: LiveFiles
-  folder: string
+  held: HeldLease
   span: Span
   unread: UnreadShare
 }
@@ -85,6 +88,7 @@ export class ActiveSessions {
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
   readonly #openFeed: OpenCallbackFeed
   readonly #unread: UnreadMessages
+  readonly #leases: LiveLeases
   #usualSeconds: number | undefined
 
   constructor(options: ActiveSessionsOptions) {
@@ -92,6 +96,7 @@ export class ActiveSessions {
     this.#log = options.log
     this.#folder = liveFolder(options.config.storage.folder)
     this.#openFeed = createCallbackFeeds(options)
+    this.#leases = new LiveLeases({ db: options.storage.db, log: options.log })
     const perSession = options.config.live.maxQueuedBytes
     const perAccount = perSession * UNREAD_PER_ACCOUNT
     const perProcess = perSession * UNREAD_PER_PROCESS
@@ -133,6 +138,11 @@ export class ActiveSessions {
   hold(job: LiveJob): Promise<Opened> {
     if (!this.#held.has(job.id)) void this.#keep(job)
     return this.#held.get(job.id)!
+  }
+
+  /** Renews the leases of all sessions; those that another server has taken stop. */
+  renewLeases(): Promise<void> {
+    return this.#leases.renew()
   }
 
   /** Tells clients to reconnect, and leaves all sessions; what has arrived is stored. */
@@ -184,15 +194,7 @@ export class ActiveSessions {
 
   /** Returns undefined when the session has ended meanwhile, or ends here. */
   async #open(job: LiveJob): Promise<SessionHandle | undefined> {
-    const {
-      config,
-      speech,
-      liveText,
-      storage,
-      metrics,
-      tracing = noTracing,
-      signal,
-    } = this.#options
+    const { speech, storage } = this.#options
     const folder = join(this.#folder, job.id)
     const take = () => beginLiveJob(storage.db, job.id, { owner: this.#owner, at: Date.now() })
     if (!speech.live) {
@@ -203,70 +205,89 @@ export class ActiveSessions {
     const lease = await take()
     if (!lease) return undefined
     this.#options.onEvents?.()
-    const left = await openLeftFiles(folder)
-    const files = left ?? (await createLiveFiles(folder))
-    let text: SessionText | undefined
+    return this.#start(job, { lease, folder, models: speech.live })
+  }
+
+  /** Starts a session under its lease, or restarts one from its files. */
+  async #start(
+    job: LiveJob,
+    { lease, folder, models }: { lease: Lease; folder: string; models: LiveRecognizer },
+  ): Promise<SessionHandle> {
+    const { liveText, storage, metrics, tracing = noTracing, signal } = this.#options
+    const held = this.#leases.hold(lease)
     const unread = this.#unread.open(job.account)
+    let [files, text]: [LiveFiles?, SessionText?] = []
     try {
+      const left = await openLeftFiles(folder)
+      files = left ?? (await createLiveFiles(folder))
       const params = job.params as LiveParams
-      const { resumeDedupe, maxQueuedMessages, maxQueuedBytes } = config.live
-      const reading = {
-        routing: routingOf(params),
-        hasAddOns: hasRealtimeAddOns(params),
-        keepSeconds: resumeDedupe,
-        maxMissed: maxQueuedMessages,
-        maxMissedBytes: maxQueuedBytes,
-      }
-      const earlier = left && (await recoverSession(left, reading))
+      const earlier = left && (await this.#recover(left, params))
       const feed = await this.#openFeed({ job, lease, files })
-      const ending = new FinishLiveJob(
-        { storage, log: this.#log, metrics, signal },
-        { job, lease, files, feed },
-      )
+      const ended = { job, lease, files, feed }
+      const ending = new FinishLiveJob({ storage, log: this.#log, metrics, signal }, ended)
       text = liveText.open({
         id: job.id,
         account: job.account,
-        ...textOf(params, speech.languages),
+        ...textOf(params, this.#options.speech.languages),
       })
       const span = tracing.start('live session', { 'steno.session.id': job.id })
       const session = new LiveSession({
-        id: job.id,
-        account: job.account,
-        createdAt: job.createdAt,
-        params,
-        files,
-        channelPaths: Array.from({ length: params.channels }, (_, i) => {
-          return join(folder, `channel-${i}`)
-        }),
-        models: speech.live,
-        speech,
-        unread,
-        isOverShare: () => this.#options.isOverShare?.(job.account) ?? false,
-        text,
-        form: config.addOnResults,
-        config: config.live,
-        earlier,
-        finish: (outcome, signal) => ending.finish(outcome, signal),
-        fail: () => ending.fail(),
-        onStored: feed && (() => feed.wake()),
+        ...this.#sessionOptions(job, { folder, models }),
+        ...{ files, unread, text, earlier, feed, lost: held.lost },
+        audioFile: { path: files.audioPath, start: files.audioStart },
+        finish(outcome, signal) {
+          held.release() // The statement that ends the job finds a lost lease.
+          return ending.finish(outcome, signal)
+        },
+        fail() {
+          held.release()
+          return ending.fail()
+        },
         watch: createSessionMetrics(span, metrics),
-        log: this.#log.child({ account: job.account }),
       })
       feed?.wake()
-      const parts = { session, ending, feed, text, files, folder, span, unread }
+      const parts = { session, ending, feed, text, files, held, span, unread }
       return { session, ended: this.#keepAlive(job, parts) }
     } catch (error) {
+      held.release()
       unread.close()
       await text?.close()
-      await files.close()
+      await files?.close()
       throw error
     }
+  }
+
+  /** Returns the options that do not depend on what is opened for a session. */
+  #sessionOptions(job: LiveJob, { folder, models }: { folder: string; models: LiveRecognizer }) {
+    const { config, speech, isOverShare } = this.#options
+    const { id, account, createdAt } = job
+    const params = job.params as LiveParams
+    const channels = Array.from({ length: params.channels }, (_, i) => i)
+    return {
+      ...{ id, account, createdAt, params, models, speech },
+      channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
+      isOverShare: () => isOverShare?.(account) ?? false,
+      form: config.addOnResults,
+      config: config.live,
+      log: this.#log.child({ account }),
+    }
+  }
+
+  #recover(left: LiveFiles, params: LiveParams): Promise<RecoveredSession> {
+    const { resumeDedupe, maxQueuedMessages, maxQueuedBytes } = this.#options.config.live
+    return recoverSession(left, {
+      routing: routingOf(params),
+      hasAddOns: hasRealtimeAddOns(params),
+      keepSeconds: resumeDedupe,
+      maxMissed: maxQueuedMessages,
+      maxMissedBytes: maxQueuedBytes,
+    })
   }
 
   /** Runs a session to its end, and cleans up after it. */
   async #keepAlive(
     job: LiveJob,
-    { session, ending, feed, text, files, folder, span, unread }: Parts,
+    { session, ending, feed, text, files, held, span, unread }: Parts,
   ): Promise<SessionEnd> {
     let end: SessionEnd = 'left'
     this.#live.add(session)
@@ -278,6 +299,7 @@ export class ActiveSessions {
     }
     this.#options.onEvents?.()
     this.#live.delete(session)
+    held.release()
     unread.close()
     span.set({ 'steno.session.end': end })
     span.end(end === 'failed' ? new AppError('internal') : undefined)
@@ -285,11 +307,12 @@ export class ActiveSessions {
       await text.close()
       await feed?.close()
       await files.close()
-      if (end !== 'left' && !ending.isLost) await removeLiveFiles(folder)
+      const isOver = end === 'done' || end === 'failed'
+      if (isOver && !ending.isLost) await files.delete()
     } catch (error) {
       this.#log.error({ err: error, sessionId: job.id }, 'cannot clear up behind a live session')
     }
-    if (end === 'left') return end
+    if (end === 'left' || end === 'lost') return end
     const seconds = (Date.now() - job.createdAt) / 1000
     this.#usualSeconds = ((this.#usualSeconds ?? seconds) * 3 + seconds) / 4
     return end

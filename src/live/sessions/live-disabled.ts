@@ -34,7 +34,7 @@ export async function failSession(
     await feed?.feed()
     const { message, status } = new AppError('live_unavailable', 'this server offers none')
     const failure = { code: status, message }
-    if (await failRecorded(storage, { job, files, failure })) {
+    if (await failRecorded(storage, { job, files, failure, only: lease })) {
       onEvents?.()
       log.warn(
         { sessionId: job.id, account: job.account, ...failure },

@@ -1,17 +1,14 @@
 import type { FileHandle } from 'node:fs/promises'
 import { writeAt } from '../objects/file-io.ts'
 import { storageError } from '../sqlite/storage-error.ts'
+import type { SessionStore, StoredSizes } from './session-store.ts'
 
-/** How many bytes of each file are valid. */
-export type AppendedSizes = { audioBytes: number; logBytes: number }
-
-/** Appends to the two files of a live session; see `LiveFiles` for its guarantees. */
-export type Appender = {
-  readonly sizes: AppendedSizes
+/** Appends to the two files of a live session; see `SessionStore` for its guarantees. */
+export type Appender = Pick<SessionStore, 'write' | 'sync'> & {
+  /** How many bytes of each file are valid. */
+  readonly sizes: StoredSizes
   /** Bytes of the log that survive a power loss. */
   readonly storedLogBytes: number
-  write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<void>
-  sync(): Promise<void>
   /** Resolves when everything given to `write` is written, or has failed. */
   settled(): Promise<void>
   /** Completes pending writes, and accepts nothing more. */
@@ -31,7 +28,7 @@ type Entry = {
  */
 export function createAppender(
   files: { audio: FileHandle; log: FileHandle; audioStart: number },
-  { audioBytes, logBytes }: AppendedSizes,
+  { audioBytes, logBytes }: StoredSizes,
 ): Appender {
   const { audio, log, audioStart } = files
   let waiting: Entry[] = []
@@ -39,8 +36,8 @@ export function createAppender(
   /** Settles with the last call of `write`. */
   let lastWrite: Promise<void> = Promise.resolve()
   /** The sync that has not begun yet, and the last one. */
-  let nextSync: Promise<void> | undefined
-  let lastSync: Promise<void> = Promise.resolve()
+  let nextSync: Promise<StoredSizes> | undefined
+  let lastSync: Promise<unknown> = Promise.resolve()
   /** Files whose bytes may not be on disk yet. */
   const unsynced = new Set<FileHandle>()
   /** A write that failed since the last sync. */
@@ -95,7 +92,7 @@ export function createAppender(
     }
   }
 
-  async function syncNow(): Promise<void> {
+  async function syncNow(): Promise<StoredSizes> {
     nextSync = undefined
     await settled(lastWrite)
     if (end) throw end.error
@@ -105,11 +102,12 @@ export function createAppender(
       throw error
     }
     const files = [...unsynced]
-    const size = logBytes
+    const sizes = { audioBytes, logBytes }
     unsynced.clear()
     try {
       for (const file of files) await file.datasync()
-      storedLogBytes = size
+      storedLogBytes = sizes.logBytes
+      return sizes
     } catch (cause) {
       // Linux forgets what it could not write: a second sync would succeed without those bytes.
       end ??= { error: storageError(cause) }
@@ -134,7 +132,10 @@ export function createAppender(
       return written.promise
     },
     sync() {
-      nextSync ??= lastSync = settled(lastSync).then(syncNow)
+      if (!nextSync) {
+        nextSync = settled(lastSync).then(syncNow)
+        lastSync = nextSync
+      }
       return nextSync
     },
     settled: () => settled(lastWrite),
@@ -146,6 +147,6 @@ export function createAppender(
   }
 }
 
-function settled(promise: Promise<void>): Promise<void> {
-  return promise.catch(() => {})
+async function settled(promise: Promise<unknown>): Promise<void> {
+  await promise.catch(() => {})
 }

@@ -18,6 +18,12 @@ import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRandom } from '../../../test/support/random.ts'
+import {
+  assertStored,
+  linesOf,
+  testSessionStore,
+  writeCalls,
+} from '../../../test/support/session-store-conformance.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import { openObjects } from '../objects/objects.ts'
 import { openOrphans } from '../objects/orphans.ts'
@@ -44,109 +50,34 @@ async function reopen(t: TestContext, folder: string): Promise<LiveFiles> {
   return files
 }
 
-async function linesOf(files: LiveFiles): Promise<string[]> {
-  return (await Array.fromAsync(files.readLines())).flat()
-}
-
 /** Checks that everything reported by the first `count` lines exists, and nothing else. */
 async function assertWhole(files: LiveFiles, count?: number): Promise<number> {
-  const lines = await linesOf(files)
-  if (count !== undefined) assert.equal(lines.length, count)
-  for (const [n, line] of lines.entries()) assert.equal(JSON.parse(line).n, n)
-  const sent = lines.length === 0 ? 0 : audioAfter(lines.at(-1)!)
-  assert.equal(files.audioBytes, sent)
-  assert.ok(
-    audioAt(0, sent).equals(await files.readAudio(0, sent)),
-    'the sound is what was written',
-  )
-  assert.equal(Math.max(files.audioStart, (await stat(files.audioPath)).size), sent + 44)
-  return lines.length
+  const lines = await assertStored(files, count)
+  const { size } = await stat(files.audioPath)
+  assert.equal(Math.max(files.audioStart, size), files.audioBytes + 44)
+  return lines
 }
 
-/** Writes `count` calls of 100 bytes and a line each, all at once. */
-function writeCalls(files: LiveFiles, { from = 0, count }: { from?: number; count: number }) {
-  return Array.from({ length: count }, (_, i) => {
-    const [start, end] = [(from + i) * 100, (from + i + 1) * 100]
-    return files.write(audioAt(start, end), [lineOf(from + i, end)])
-  })
-}
-
-test('what was written is read back, in order, and from its file', async (t) => {
+testSessionStore('files', async (t) => {
   const { folder, files } = await makeSession(t)
-  assert.deepEqual([files.audioBytes, files.audioStart, await linesOf(files)], [0, 44, []])
-  const calls = writeCalls(files, { count: 500 })
-  assert.equal((await linesOf(files)).length, 500, 'it sees what was given before')
-  await Promise.all(calls)
-  await assertWhole(files, 500)
-  assert.deepEqual(Buffer.from(await files.readAudio(777, 999)), audioAt(777, 999))
-  assert.ok((await readFile(files.audioPath)).subarray(44).equals(audioAt(0, 50_000)))
-  await files.close()
-  await assertWhole(await reopen(t, folder), 500)
+  return { store: files, reopen: () => reopen(t, folder) }
 })
 
-test('lines may come without sound, sound without lines, and both empty', async (t) => {
-  const { folder, files } = await makeSession(t)
-  await Promise.all([
-    files.write(undefined, [lineOf(0, 0), lineOf(1, 0)]),
-    files.write(audioAt(0, 10), []),
-    files.write(new Uint8Array(0), []),
-    files.write(undefined, [lineOf(2, 10)]),
-  ])
-  await assertWhole(files, 3)
-  await files.write(audioAt(10, 30), [])
-  assert.equal(files.audioBytes, 30)
-  await files.close()
-  await assertWhole(await reopen(t, folder), 3)
-})
-
-test('sound that was not written is not read', async (t) => {
+test('the audio is in its file, behind the place of a header', async (t) => {
   const { files } = await makeSession(t)
-  await files.write(audioAt(0, 10), [])
-  for (const [from, to] of [
-    [0, 11],
-    [-1, 4],
-    [5, 4],
-  ] as const) {
-    await assert.rejects(files.readAudio(from, to), RangeError)
-  }
-  assert.equal((await files.readAudio(10, 10)).length, 0)
+  assert.equal(files.audioStart, 44)
+  await Promise.all(writeCalls(files, { count: 500 }))
+  await assertWhole(files, 500)
+  assert.ok((await readFile(files.audioPath)).subarray(44).equals(audioAt(0, 50_000)))
 })
 
-test('lines longer than any piece are read whole, and many come in pieces', async (t) => {
+test('what an earlier process left is on the disk once it is opened', async (t) => {
   const { folder, files } = await makeSession(t)
-  const lengths = [10, 300_000, 32_700, 32_768, 5, 70_000, ...Array(3000).fill(100)]
-  for (const [n, length] of lengths.entries()) void files.write(undefined, [lineOf(n, 0, length)])
-  const pieces = await Array.fromAsync(files.readLines())
-  assert.deepEqual(
-    pieces.flat(),
-    lengths.map((length, n) => lineOf(n, 0, length)),
-  )
-  assert.ok(pieces.every((lines) => lines.length < 1000))
-  await files.close()
-  await assertWhole(await reopen(t, folder), lengths.length)
-})
-
-test('what is on the disk is read from any line on, and what was only written is not', async (t) => {
-  const { folder, files } = await makeSession(t)
-  const storedFrom = async (files: LiveFiles, start: number) => {
-    return (await Array.fromAsync(files.readStoredLines(start))).flat()
-  }
-  await Promise.all(writeCalls(files, { count: 3 }))
-  assert.deepEqual(await storedFrom(files, 0), [])
-  await files.sync()
-  await Promise.all(writeCalls(files, { from: 3, count: 1 }))
-  const lines = await storedFrom(files, 0)
-  assert.deepEqual(
-    lines.map(({ text }) => text),
-    [lineOf(0, 100), lineOf(1, 200), lineOf(2, 300)],
-  )
-  assert.deepEqual(await storedFrom(files, lines[0]!.end), lines.slice(1))
-  assert.deepEqual(await storedFrom(files, lines[2]!.end), [])
+  await Promise.all(writeCalls(files, { count: 4 }))
   await files.close()
   const synced = await watchSyncs(t, folder)
-  const again = await reopen(t, folder)
-  assert.equal(synced.count, 2, 'of what is left all is on the disk')
-  assert.equal((await storedFrom(again, 0)).length, 4)
+  await reopen(t, folder)
+  assert.equal(synced.count, 2)
 })
 
 /** Counts the syncs of files from now on. */
@@ -160,26 +91,6 @@ async function watchSyncs(t: TestContext, folder: string): Promise<{ readonly co
     },
   }
 }
-
-test('calls at the same time share a sync, which waits for what was given before', async (t) => {
-  const { files } = await makeSession(t)
-  const [call] = writeCalls(files, { count: 1 })
-  let isWritten = false
-  const written = call!.then(() => {
-    isWritten = true
-  })
-  const sync = files.sync()
-  assert.equal(sync, files.sync())
-  await sync
-  assert.ok(isWritten)
-  assert.notEqual(sync, files.sync())
-  await Promise.all([written, files.sync()])
-})
-
-test('a line with a line break in it is a mistake', async (t) => {
-  const { files } = await makeSession(t)
-  assert.throws(() => files.write(undefined, ['a\nb']), TypeError)
-})
 
 test('a session that is not there cannot be opened, and one that is cannot be made', async (t) => {
   const { folder, files } = await makeSession(t)
@@ -278,16 +189,6 @@ test('a full disk fails the writes that wait, keeps what was there, and later on
   } finally {
     execFileSync('umount', [disk])
   }
-})
-
-test('nothing is written once it is closed, and what was given before is', async (t) => {
-  const { folder, files } = await makeSession(t)
-  const calls = Promise.all([...writeCalls(files, { count: 50 }), files.sync()])
-  await files.close()
-  await calls
-  await assert.rejects(files.write(undefined, ['x']), /is closed/)
-  await assert.rejects(files.sync(), /is closed/)
-  await assertWhole(await reopen(t, folder), 50)
 })
 
 test('the sound becomes a recording, the same one each time, which outlives its session', async (t) => {

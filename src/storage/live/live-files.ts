@@ -2,50 +2,21 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'no
 import { dirname, join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { syncFolder } from '../objects/durable-file.ts'
-import { type LogLine, readAt, readLog, writeAt } from '../objects/file-io.ts'
+import { readAt, readLog, writeAt } from '../objects/file-io.ts'
 import type { Objects } from '../objects/objects.ts'
 import type { Orphans } from '../objects/orphans.ts'
 import { storageError, throwStorageError } from '../sqlite/storage-error.ts'
-import { type AppendedSizes, createAppender } from './appender.ts'
+import { createAppender } from './appender.ts'
+import type { SessionStore, StoredSizes } from './session-store.ts'
 
-/**
- * The audio and the log of one live session, in a folder of its own; both are append-only. The data
- * of one `write` call counts as a whole or not at all. A failed write (a full disk) also fails
- * those waiting behind it, because their lines may build on it; later ones may succeed again. After
- * a failed `sync` nothing works any more: it is unknown what is on disk.
- */
-export type LiveFiles = {
+/** A session store in a folder of its own: a file for the audio, and one for the log. */
+export type LiveFiles = SessionStore & {
   /**
-   * The file that holds the audio, from byte `soundStart` on. The bytes before that are reserved
+   * The file that holds the audio, from byte `audioStart` on. The bytes before that are reserved
    * for the header of the recording.
    */
   readonly audioPath: string
   readonly audioStart: number
-  /** Bytes of audio written, and of the log. */
-  readonly audioBytes: number
-  readonly logBytes: number
-  /**
-   * Appends audio, then the log lines that report it. Resolves when both are written: a killed
-   * process loses nothing of it. Calls keep their order; waiting ones are joined into one write.
-   * The bytes of `sound` must not change until then.
-   */
-  write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<void>
-  /**
-   * Resolves when everything passed to `write` before is on disk; fails if one of these writes
-   * failed since the last sync. Concurrent calls share a sync.
-   */
-  sync(): Promise<void>
-  /** Reads audio from byte `from` up to byte `to`, which must have been written. */
-  readAudio(from: number, to: number): Promise<Uint8Array>
-  /**
-   * Reads all lines in order, some hundred at a time, including everything passed to `write` before
-   * the first is requested.
-   */
-  readLines(): AsyncGenerator<string[]>
-  /** Reads the lines that are on disk, from byte `start` of the log, where a line must begin. */
-  readStoredLines(start: number): AsyncGenerator<LogLine[]>
-  /** Waits for everything passed to `write`. */
-  close(): Promise<void>
 }
 
 /** The header of a RIFF file with one format and one data chunk. */
@@ -96,7 +67,7 @@ export async function openLiveFiles(
     await cutTo(audio, SOUND_START + sent.audioBytes)
     await cutTo(log, sent.logBytes)
     if (sent.logBytes > 0) for (const handle of handles) await handle.datasync()
-    return liveFilesOf({ path: paths.audio, audio, log }, sent)
+    return liveFilesOf({ folder, audio, log }, sent)
   } catch (error) {
     for (const handle of handles) await handle.close()
     throw storageError(error)
@@ -104,12 +75,12 @@ export async function openLiveFiles(
 }
 
 function liveFilesOf(
-  { path, audio, log }: { path: string; audio: FileHandle; log: FileHandle },
-  sizes: AppendedSizes,
+  { folder, audio, log }: { folder: string; audio: FileHandle; log: FileHandle },
+  sizes: StoredSizes,
 ): LiveFiles {
   const appender = createAppender({ audio, log, audioStart: SOUND_START }, sizes)
   return {
-    audioPath: path,
+    audioPath: pathsOf(folder).audio,
     audioStart: SOUND_START,
     get audioBytes() {
       return appender.sizes.audioBytes
@@ -140,6 +111,7 @@ function liveFilesOf(
       await audio.close()
       await log.close()
     },
+    delete: () => removeLiveFiles(folder),
   }
 }
 
@@ -153,7 +125,7 @@ function pathsOf(folder: string): { audio: string; log: string } {
 async function readSent(
   log: FileHandle,
   { audioAfter, audioSize }: { audioAfter(line: string): number | undefined; audioSize: number },
-): Promise<AppendedSizes> {
+): Promise<StoredSizes> {
   const sent = { audioBytes: 0, logBytes: 0 }
   for await (const lines of readLog(log, { size: (await log.stat()).size })) {
     for (const { text, end } of lines) {
@@ -185,8 +157,8 @@ export async function keepRecording(
   { id, header }: { id: string; header: Uint8Array },
 ): Promise<{ size: number }> {
   if (header.length !== files.audioStart) throw new RangeError(`a header of ${header.length} bytes`)
-  await files.sync()
-  const end = files.audioStart + files.audioBytes
+  const { audioBytes } = await files.sync()
+  const end = files.audioStart + audioBytes
   const size = end + (end % 2)
   try {
     const handle = await open(files.audioPath, 'r+')

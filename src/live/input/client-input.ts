@@ -1,0 +1,85 @@
+import type { MessageEmitter } from '../messages/message-emitter.ts'
+import type { MessageOutbox } from '../messages/message-outbox.ts'
+import type { MessageError, ServerMessage } from '../messages/server-messages.ts'
+import type { AudioInput } from './audio-input.ts'
+import { readFrame } from './client-frames.ts'
+import { UnreadableFrames } from './unreadable-frames.ts'
+
+/** The parts that take what clients send, and answer it. */
+export type ClientInputOptions = {
+  audioInput: AudioInput
+  outbox: MessageOutbox
+  emitter: MessageEmitter
+}
+
+const alreadyStopped: MessageError = {
+  status_code: 409,
+  exception: 'RecordingStopped',
+  message: 'Recording already stopped',
+}
+const stopRefused: ServerMessage = {
+  type: 'stop_recording',
+  acknowledged: false,
+  error: alreadyStopped,
+  data: null,
+}
+
+/** Reads the frames of a session's clients: takes their audio, and refuses what is wrong. */
+export class ClientInput {
+  readonly #options: ClientInputOptions
+  #unreadable = new UnreadableFrames()
+
+  constructor(options: ClientInputOptions) {
+    this.#options = options
+  }
+
+  /** Begins with the frames of another client. */
+  restart(): void {
+    this.#unreadable = new UnreadableFrames()
+  }
+
+  /**
+   * Handles a frame; `isOpen`: the session still accepts audio. Returns what it brought: audio, or
+   * the request to stop.
+   */
+  receive(
+    data: Uint8Array,
+    isBinary: boolean,
+    { isOpen }: { isOpen: boolean },
+  ): 'audio' | 'stop' | undefined {
+    const { audioInput, outbox } = this.#options
+    const frame = readFrame(data, isBinary)
+    if (frame.type !== 'unreadable') this.#unreadable.readable()
+    switch (frame.type) {
+      case 'audio':
+        if (!isOpen) return this.#refuse(alreadyStopped)
+        audioInput.take(frame.bytes)
+        return 'audio'
+      case 'refused': {
+        const { status, exception, message } = frame
+        return this.#refuse({ status_code: status, exception, message })
+      }
+      case 'stop':
+        audioInput.settle()
+        if (isOpen) return 'stop'
+        outbox.send(stopRefused)
+        return undefined
+      case 'unreadable':
+        return this.#unreadableFrame(frame.message)
+    }
+  }
+
+  #refuse(error: MessageError): undefined {
+    const { audioInput, outbox } = this.#options
+    audioInput.settle()
+    outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
+  }
+
+  #unreadableFrame(message: string): undefined {
+    if (this.#unreadable.isOver) return // The connection is already ending.
+    const { emitter, outbox } = this.#options
+    emitter.error({ code: 'invalid_message', message })
+    this.#unreadable.unreadable()
+    if (this.#unreadable.isOver) outbox.disconnect(4400)
+  }
+}

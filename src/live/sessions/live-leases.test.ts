@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { beginNewLiveJob } from '../../../test/support/test-live-jobs.ts'
+import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { createLog } from '../../log.ts'
+import { beginLiveJob } from '../../storage/live/live-jobs.ts'
+import { LiveLeases } from './live-leases.ts'
+
+/** Holds the leases of two sessions. */
+async function holdTwo(t: TestContext) {
+  const { db } = await openTestStorage(t)
+  const leases = new LiveLeases({ db, log: createLog('silent') })
+  const [first, second] = [await beginNewLiveJob(db), await beginNewLiveJob(db)]
+  const [held, other] = [leases.hold(first.lease), leases.hold(second.lease)]
+  t.after(() => {
+    held.release()
+    other.release()
+  })
+  await leases.renew()
+  const take = () => beginLiveJob(db, first.lease.id, { owner: 'another', at: Date.now() })
+  return { db, leases, held, other, take }
+}
+
+test('a lease is lost when another server has it, and the others are not', async (t) => {
+  const { leases, held, other, take } = await holdTwo(t)
+  assert.ok(!held.lost.aborted)
+  await take()
+  await leases.renew()
+  assert.deepEqual([held.lost.aborted, other.lost.aborted], [true, false])
+})
+
+test('a lease that was released is not lost, also while it is being renewed', async (t) => {
+  const { leases, held, take } = await holdTwo(t)
+  await take()
+  const renewed = leases.renew()
+  held.release()
+  await renewed
+  assert.ok(!held.lost.aborted)
+})
+
+test('a lease that cannot be renewed is kept: nobody has taken it', async (t) => {
+  const { db, leases, held } = await holdTwo(t)
+  await db.sql.schema.alterTable('jobs').renameTo('gone').execute()
+  await leases.renew()
+  assert.ok(!held.lost.aborted)
+})

@@ -1,0 +1,71 @@
+import type { Log } from '../../log.ts'
+import { type Db, inTransaction } from '../../storage/db.ts'
+import { type Lease, renewLease } from '../../storage/jobs/lease.ts'
+
+/** How long a session stays with its server without a renewal: two renewals may fail. */
+const LEASE_MS = 10_000
+const RENEW_INTERVAL_MS = LEASE_MS / 3
+/** Leases that are renewed in one transaction: others can write between two of them. */
+const BATCH = 50
+
+/** A lease that is renewed until it is released; `lost` is aborted when another server has it. */
+export type HeldLease = { lost: AbortSignal; release(): void }
+
+type Held = { lease: Lease; lost: AbortController }
+
+/** Renews the leases of the sessions that this process runs. */
+export class LiveLeases {
+  readonly #db: Db
+  readonly #log: Log
+  readonly #held = new Set<Held>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor({ db, log }: { db: Db; log: Log }) {
+    this.#db = db
+    this.#log = log
+  }
+
+  /** Renews a lease from now on, until it is released or lost. */
+  hold(lease: Lease): HeldLease {
+    const held = { lease, lost: new AbortController() }
+    this.#held.add(held)
+    this.#timer ??= setInterval(() => void this.renew(), RENEW_INTERVAL_MS).unref()
+    void this.#renewAll([held])
+    return { lost: held.lost.signal, release: () => this.#release(held) }
+  }
+
+  /** Renews all leases now. */
+  async renew(): Promise<void> {
+    const held = [...this.#held]
+    for (let at = 0; at < held.length; at += BATCH) await this.#renewAll(held.slice(at, at + BATCH))
+  }
+
+  #release(held: Held): void {
+    this.#held.delete(held)
+    if (this.#held.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  async #renewAll(batch: readonly Held[]): Promise<void> {
+    try {
+      const until = Date.now() + LEASE_MS
+      const lost: Held[] = []
+      await inTransaction(this.#db, async (tx) => {
+        for (const held of batch)
+          if (!(await renewLease(tx, held.lease, { until }))) lost.push(held)
+      })
+      for (const held of lost) this.#lose(held)
+    } catch (error) {
+      // A renewal that cannot be written loses nothing: nobody else has taken the session.
+      this.#log.warn({ err: error }, 'leases of live sessions not renewed')
+    }
+  }
+
+  #lose(held: Held): void {
+    if (!this.#held.has(held)) return // Released meanwhile: the job has ended.
+    this.#release(held)
+    this.#log.warn({ sessionId: held.lease.id }, 'another server has taken a live session')
+    held.lost.abort()
+  }
+}

@@ -1,0 +1,42 @@
+import type { LogLine } from '../objects/file-io.ts'
+
+/** How many bytes of audio and of the log of a session are stored. */
+export type StoredSizes = { audioBytes: number; logBytes: number }
+
+/**
+ * Where the audio and the log of one live session are stored; both are append-only, and one process
+ * writes at a time. The data of one `write` call counts as a whole or not at all. A failed write (a
+ * full disk) also fails those waiting behind it, because their lines may build on it; later ones may
+ * succeed again. After a failed `sync` nothing works any more: it is unknown what is durable.
+ *
+ * `test/support/session-store-conformance.ts` checks an implementation.
+ */
+export type SessionStore = {
+  /** Bytes of audio written, and of the log. */
+  readonly audioBytes: number
+  readonly logBytes: number
+  /**
+   * Appends audio, then the log lines that report it. Resolves when both are written: a killed
+   * process loses nothing of it. Calls keep their order; waiting ones are joined into one write.
+   * The bytes of `audio` must not change until then.
+   */
+  write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<void>
+  /**
+   * Resolves when everything passed to `write` before is durable, to how much that is; fails if one
+   * of these writes failed since the last sync. Concurrent calls share a sync.
+   */
+  sync(): Promise<StoredSizes>
+  /** Reads audio from byte `from` up to byte `to`, which must have been written. */
+  readAudio(from: number, to: number): Promise<Uint8Array>
+  /**
+   * Reads all lines in order, some hundred at a time, including everything passed to `write` before
+   * the first is requested.
+   */
+  readLines(): AsyncGenerator<string[]>
+  /** Reads the lines that are durable, from byte `start` of the log, where a line must begin. */
+  readStoredLines(start: number): AsyncGenerator<LogLine[]>
+  /** Waits for everything passed to `write`; from then on, nothing is written. */
+  close(): Promise<void>
+  /** Deletes what is stored, if anything is; the session must be closed. */
+  delete(): Promise<void>
+}
