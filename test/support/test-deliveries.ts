@@ -3,7 +3,7 @@ import type { Db } from '../../src/storage/db.ts'
 import type { AttemptRecord, Delivery } from '../../src/storage/deliveries/deliveries.ts'
 import {
   findDueEndpoints,
-  settleDeliveries,
+  settleDelivery,
   takeDue,
 } from '../../src/storage/deliveries/deliveries.ts'
 import { failJob, finishJob } from '../../src/storage/jobs/lease.ts'
@@ -85,10 +85,8 @@ export function attemptAt(at: number, status: number | null = 200): AttemptRecor
 /** Fails deliveries for good, with attempts that were answered 500. */
 export async function failAll(db: Db, deliveries: readonly Delivery[], at = 11_000): Promise<void> {
   const reason = 'it answered 500'
-  await settleDeliveries(
-    db,
-    deliveries.map((delivery) => {
-      return { delivery, attempt: attemptAt(at, 500), outcome: 'failed', reason }
-    }),
-  )
+  for (const delivery of deliveries) {
+    const attempt = attemptAt(at, 500)
+    await settleDelivery(db, { delivery, attempt, outcome: 'failed', reason })
+  }
 }

@@ -190,13 +190,11 @@ export type Settlement = {
 )
 
 /**
- * Records how attempts ended, all in one transaction, and makes the next deliveries of their lanes
- * due. An attempt whose delivery was deleted meanwhile leaves nothing.
+ * Records how an attempt ended, and makes the next delivery of its lane due, in one transaction. An
+ * attempt whose delivery was deleted meanwhile leaves nothing.
  */
-export function settleDeliveries(db: Db, attemptResults: readonly Settlement[]): Promise<void> {
-  return inTransaction(db, async (tx) => {
-    for (const settlement of attemptResults) await settle(tx, settlement)
-  })
+export function settleDelivery(db: Db, settlement: Settlement): Promise<void> {
+  return inTransaction(db, (tx) => settle(tx, settlement))
 }
 
 async function settle(tx: Db, settlement: Settlement): Promise<void> {

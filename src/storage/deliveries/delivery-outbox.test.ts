@@ -15,7 +15,7 @@ import { type Db, inTransaction } from '../db.ts'
 import type { SessionMessage } from '../jobs/queue.ts'
 import { failExhaustedJobs } from '../jobs/queue-maintenance.ts'
 import { beginLiveJob, failLiveJob, finishLiveJob } from '../live/live-jobs.ts'
-import { settleDeliveries } from './deliveries.ts'
+import { settleDelivery } from './deliveries.ts'
 import {
   ENDPOINT_GONE,
   type LiveCallback,
@@ -185,7 +185,7 @@ test('the messages of a session are queued in order, each once', async (t) => {
     assert.deepEqual(others, [], 'one at a time')
     if (!next) break
     bodies.push(next.body)
-    await settleDeliveries(db, [{ delivery: next, attempt: attemptAt(3000), outcome: 'delivered' }])
+    await settleDelivery(db, { delivery: next, attempt: attemptAt(3000), outcome: 'delivered' })
   }
   assert.deepEqual(bodies, ['0', '1', '2'])
 })
@@ -205,7 +205,7 @@ test('what follows in a lane whose receiver is gone is noted as failed', async (
   await queueMessages(db, id, [0, 1])
   const [first] = await takeAll(db)
   const gone = { outcome: 'failed' as const, reason: ENDPOINT_GONE, endsLane: true }
-  await settleDeliveries(db, [{ delivery: first!, attempt: attemptAt(3000, 410), ...gone }])
+  await settleDelivery(db, { delivery: first!, attempt: attemptAt(3000, 410), ...gone })
   await queueMessages(db, id, [2])
   await queueMessages(db, randomUUID(), [0])
   const rows = await db.sql.selectFrom('deliveries').selectAll().where('job_id', '=', id).execute()
@@ -220,7 +220,7 @@ test('a webhook that said it was gone hears of the same job again when it is ena
   const id = (await addJob(db))!
   const [created] = await takeAll(db)
   const gone = { outcome: 'failed' as const, reason: ENDPOINT_GONE }
-  await settleDeliveries(db, [{ delivery: created!, attempt: attemptAt(3000, 410), ...gone }])
+  await settleDelivery(db, { delivery: created!, attempt: attemptAt(3000, 410), ...gone })
   await inTransaction(db, (tx) => {
     return queueWebhooks(tx, { id, account: 'acme' }, ['transcription.success'], { at: 4000 })
   })

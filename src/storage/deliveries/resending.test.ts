@@ -13,7 +13,7 @@ import {
 import { addJob } from '../../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { inTransaction } from '../db.ts'
-import { settleDeliveries } from './deliveries.ts'
+import { settleDelivery } from './deliveries.ts'
 import { queueLiveCallbacks } from './delivery-outbox.ts'
 import { resendDelivery, resendFailed } from './resending.ts'
 
@@ -40,7 +40,7 @@ test('a delivery that waits for its next attempt is due at once, one behind it i
   await endNewJob(db, { result: {} })
   const [first] = await takeAll(db)
   const retry = { outcome: 'retry' as const, nextAt: 90_000, reason: 'it answered 500' }
-  await settleDeliveries(db, [{ delivery: first!, attempt: attemptAt(11_000, 500), ...retry }])
+  await settleDelivery(db, { delivery: first!, attempt: attemptAt(11_000, 500), ...retry })
   const second = await db.sql
     .selectFrom('deliveries')
     .select('id')

@@ -96,32 +96,3 @@ test('requests that come together share a transaction, and each has its own answ
   assert.equal(await countJobs(db), 2)
   assert.equal(await findRepeated(db, key('x', 'c'), { now: 1001 }), undefined)
 })
-
-test('what fails fails alone, though it shares a transaction', async (t) => {
-  const { db } = await openTestStorage(t)
-  const createJob = createJobWriter(db)
-  const job = () => {
-    const file = { id: randomUUID(), filename: null, source: 'https://audio.example/a.mp3' }
-    const moments = { createdAt: 1000, runAfter: 0 }
-    return {
-      id: randomUUID(),
-      account,
-      ...moments,
-      params: {},
-      customMetadata: { a: 1 },
-      file,
-    }
-  }
-  const bad = { ...job(), createdAt: Number.NaN }
-  const answers = await Promise.allSettled([
-    createJob(job(), { maxQueued: 9 }),
-    createJob(job(), { maxQueued: 9 }),
-    createJob(bad, { maxQueued: 9 }),
-  ])
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    ['fulfilled', 'fulfilled', 'rejected'],
-  )
-  assert.equal(await createJob(job(), { maxQueued: 9 }), 'created')
-  assert.equal(await countJobs(db), 3)
-})

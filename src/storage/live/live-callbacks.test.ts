@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { sql } from 'kysely'
 import { beginNewLiveJob } from '../../../test/support/test-live-jobs.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import type { Db } from '../db.ts'
@@ -49,23 +48,6 @@ test('what sessions ask for at the same time is queued in one transaction', asyn
   assert.equal(counted.transactions, 2)
   assert.equal(await countOf(db, jobs[0]!.id), 3)
   assert.equal(await countOf(db, jobs[19]!.id), 2)
-})
-
-test('messages that cannot be queued are no harm to those of other sessions', async (t) => {
-  const { db } = await openTestStorage(t)
-  await sql`create trigger no_room before insert on deliveries when new.body = 'refused'
-    begin select raise(abort, 'disk full'); end`.execute(db.sql)
-  const good = await beginNewLiveJob(db, { params })
-  const bad = await beginNewLiveJob(db, { params })
-  const queue = createCallbackQueue(db, { maxQueued: 10 })
-  const first = queue(good.lease, [messageOf(1)])
-  const refused = queue(bad.lease, [messageOf(1), messageOf(2, 'refused')])
-  const other = queue(good.lease, [messageOf(2)])
-  await assert.rejects(refused, /disk full/)
-  assert.deepEqual(await Promise.all([first, other]), [0, 0])
-  assert.equal(await countOf(db, good.id), 2)
-  assert.equal(await countOf(db, bad.id), 0, 'all or nothing')
-  assert.equal(await queue(bad.lease, [messageOf(1)]), 0, 'it goes on')
 })
 
 test('nothing is queued for a session whose lease was lost, or that has ended', async (t) => {
