@@ -4,8 +4,9 @@ import { databaseFile, makeDataFolder, refuseMissingDatabase } from './data-fold
 import type { Db } from './db.ts'
 import { lockFolder } from './folder-lock.ts'
 import { type DeletionClock, openDeletionClock } from './jobs/deletion-clock.ts'
+import { openDiskObjects } from './objects/disk-objects.ts'
 import { closeFilesBelow, closeToOthers } from './objects/file-modes.ts'
-import { type Objects, openObjects } from './objects/objects.ts'
+import type { Objects } from './objects/objects.ts'
 import {
   listEarlierObjects,
   removeOrphanObjects,
@@ -43,6 +44,8 @@ export type StorageOptions = SpaceSettings & {
   keepOrphans?: boolean
   /** Trusts a clock that is far ahead of the last run. */
   trustClock?: boolean
+  /** For tests: replaces the objects on disk. */
+  objects?: Objects | undefined
   /** For tests. */
   disk?: MeasureDisk | undefined
 }
@@ -62,19 +65,20 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     if (open.length > 0) log.warn({ open }, 'closed what other users could open')
     const isTrusted = options.trustClock ?? false
     const deletionClock = await openDeletionClock({ folder, log, isTrusted })
-    const objects = await openObjects(join(folder, 'objects'))
+    const objects = options.objects ?? (await openDiskObjects(join(folder, 'objects')))
     const earlierOrphans = openOrphans(join(folder, 'orphans'), objects)
     const orphans = options.keepOrphans === false ? undefined : earlierOrphans
     const file = databaseFile(folder)
     const sql = await openSqlite(file, { signal, progress: logProgress(log) })
     const db = { sql, readonly: openSearches(file), objects }
     const closing = new AbortController()
+    const { signal: closed } = closing
     try {
       const taken = await takeBackObjects(db, earlierOrphans)
       if (taken > 0) log.info({ taken }, 'took objects back that are referred to again')
       // In the background after the start: looking up every object takes minutes if there are
       // millions on a slow disk.
-      const earlier = await listEarlierObjects(db, { orphans })
+      const earlier = await listEarlierObjects(db, { orphans, signal: closed })
       const swept = Promise.all([
         sweep({ db, log, orphans }, earlier, closing),
         closeFilesBelow(open, closing).catch((err) =>

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import test from 'node:test'
 import {
   addDue,
@@ -256,7 +255,7 @@ test('the log forgets what ended long ago', async (t) => {
   })
   assert.deepEqual(await deleteOldDeliveries(db, { endedBefore: 1e9 }), none, 'one waits still')
   assert.deepEqual(await findAttempts(db, [first.id]), new Map([[first.id, []]]))
-  assert.equal(existsSync(db.objects.path(object)), false)
+  await assert.rejects(db.objects.check(object), { code: 'file_not_found' })
 })
 
 test('what waits for a moment that only a turned clock explains is due', async (t) => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import test from 'node:test'
+import { bytesOf } from '../../../test/support/objects-conformance.ts'
 import { addFile, addJob, claim } from '../../../test/support/test-jobs.ts'
 import { makeFolder, openTestStorage } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
@@ -86,8 +85,7 @@ test('a start keeps the redacted recordings of jobs, and removes what a killed s
   const fileId = await addFile(first.db)
   const { redactedAudio } = await endRedacted(first.db, { fileId })
   for (const id of [redactedAudio.object, fileId, randomUUID()]) {
-    await mkdir(dirname(first.objects.path(id)), { recursive: true })
-    await writeFile(first.objects.path(id), 'x')
+    await first.objects.write(id, bytesOf('x'), { maxBytes: 1, signal: t.signal })
   }
   await first.close()
   const second = await openStorage({ folder, log })

@@ -7,7 +7,7 @@ import type { Orphans } from './orphans.ts'
  * Where objects are, and where those that nothing refers to are moved; without `orphans` they are
  * deleted.
  */
-export type OrphanOptions = { orphans: Orphans | undefined }
+export type OrphanOptions = { orphans: Orphans | undefined; signal: AbortSignal }
 
 /**
  * Lists every object that an earlier process stored. None of them can get a row any more, so those
@@ -15,7 +15,10 @@ export type OrphanOptions = { orphans: Orphans | undefined }
  * for the recordings of jobs that are still to be fetched or recognized to the end, possibly again;
  * these are moved immediately.
  */
-export async function listEarlierObjects(db: Db, { orphans }: OrphanOptions): Promise<string[][]> {
+export async function listEarlierObjects(
+  db: Db,
+  { orphans, signal }: OrphanOptions,
+): Promise<string[][]> {
   const earlier = await Array.fromAsync(db.objects.list())
   const { rows } = await sql<{ id: string }>`
     select file_id as id from jobs
@@ -24,7 +27,7 @@ export async function listEarlierObjects(db: Db, { orphans }: OrphanOptions): Pr
       and not exists (select 1 from files where files.id = jobs.file_id)`.execute(db.sql)
   const awaited = new Set(rows.map(({ id }) => id))
   for (const id of earlier.flat()) {
-    if (awaited.has(id)) await (orphans ? orphans.add(id) : db.objects.delete(id))
+    if (awaited.has(id)) await (orphans ? orphans.add(id, { signal }) : db.objects.delete(id))
   }
   return earlier.map((ids) => ids.filter((id) => !awaited.has(id)))
 }
@@ -37,7 +40,7 @@ export async function listEarlierObjects(db: Db, { orphans }: OrphanOptions): Pr
 export async function removeOrphanObjects(
   db: Db,
   earlier: readonly string[][],
-  { orphans, signal }: OrphanOptions & { signal: AbortSignal },
+  { orphans, signal }: OrphanOptions,
 ): Promise<number> {
   let removed = 0
   for (const ids of earlier) {
@@ -47,7 +50,7 @@ export async function removeOrphanObjects(
     const replaced = await findReplacedOriginals(db, lost)
     for (const id of lost) {
       if (signal.aborted) break
-      await (orphans && !replaced.has(id) ? orphans.add(id) : db.objects.delete(id))
+      await (orphans && !replaced.has(id) ? orphans.add(id, { signal }) : db.objects.delete(id))
       removed++
     }
   }
