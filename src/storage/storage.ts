@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { Log } from '../log.ts'
 import { databaseFile, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
 import type { Db } from './db.ts'
-import { lockFolder } from './folder-lock.ts'
 import { type DeletionClock, openDeletionClock } from './jobs/deletion-clock.ts'
 import { openDiskObjects } from './objects/disk-objects.ts'
 import { closeFilesBelow, closeToOthers } from './objects/file-modes.ts'
@@ -16,8 +15,10 @@ import { type Orphans, openOrphans } from './objects/orphans.ts'
 import { measureOldResults } from './space/account-bytes.ts'
 import { diskOf, type MeasureDisk } from './space/disk.ts'
 import { Space, type SpaceSettings } from './space/space.ts'
+import { lockFolder } from './sqlite/folder-lock.ts'
 import { logProgress } from './sqlite/migration-progress.ts'
 import { openSearches, openSqlite } from './sqlite/sqlite.ts'
+import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 
 /** Everything that a server stores: rows, recordings and results, below one folder of its own. */
 export type Storage = {
@@ -70,7 +71,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     const orphans = options.keepOrphans === false ? undefined : earlierOrphans
     const file = databaseFile(folder)
     const sql = await openSqlite(file, { signal, progress: logProgress(log) })
-    const db = { sql, readonly: openSearches(file), objects }
+    const db = { sql, readonly: openSearches(file), objects, dialect: sqliteDialect }
     const closing = new AbortController()
     const { signal: closed } = closing
     try {

@@ -57,7 +57,7 @@ export async function findDueEndpoints(
   db: Db,
   { until }: { until: number },
 ): Promise<DueEndpoint[]> {
-  const { rows } = await sql<Omit<DueEndpoint, 'isProven'> & { isProven: number }>`
+  const { rows } = await sql<Omit<DueEndpoint, 'isProven'> & { isProven: unknown }>`
     with recursive waiting (endpoint_id) as (
       select min(endpoint_id) from deliveries where state = 'due'
       union all
@@ -82,7 +82,7 @@ export async function findDueEndpoints(
     ) as due
     order by place, next_at
     limit ${MAX_DUE_ENDPOINTS}`.execute(db.readonly)
-  return rows.map((row) => ({ ...row, isProven: Boolean(row.isProven) }))
+  return rows.map((row) => ({ ...row, isProven: db.dialect.toBoolean(row.isProven) }))
 }
 
 /** Which deliveries to take: those of an endpoint that are due. */

@@ -16,15 +16,15 @@ export async function returnOrphans(db: Db, { now }: { now: number }): Promise<n
 }
 
 /**
- * Requeues the jobs whose lease has expired: their owner is gone. The jobs in `inHand`, which the
+ * Requeues the jobs whose lease has expired: their owner is gone. The jobs in `running`, which the
  * caller is running, are not lost, however long the disk delayed their renewal.
  */
 export async function returnLostJobs(
   db: Db,
   { now, running = [] }: { now: number; running?: readonly string[] },
 ): Promise<number> {
-  const lost = sql<SqlBool>`(lease_until < ${now}
-    and id not in (select value from json_each(${JSON.stringify(running)})))`
+  const isRunning = db.dialect.isIn(sql.ref('id'), running)
+  const lost = sql<SqlBool>`(lease_until < ${now} and not (${isRunning}))`
   return returnJobs(db, { now, lost, attempt: sql`attempt`, interruptions: 0 })
 }
 

@@ -193,7 +193,7 @@ export async function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJo
       ? sql`and not ${unfetched}`
       : sql`and ${unfetched}`
     : sql``
-  const { rows } = await sql<JobRow & { is_fetched: number }>`
+  const { rows } = await sql<JobRow & { is_fetched: unknown }>`
     with running as (select account, count(*) as jobs from jobs
       where kind = 'pre-recorded' and status = 'processing' group by account)
     update jobs set status = 'processing', attempt = attempt + 1, lease_owner = ${owner},
@@ -209,7 +209,7 @@ export async function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJo
     returning *, file_source is null
       or exists (select 1 from files where files.id = file_id) as is_fetched`.execute(db.sql)
   const row = rows[0]
-  return row && { ...toClaimedJob(row), isFetched: row.is_fetched === 1 }
+  return row && { ...toClaimedJob(row), isFetched: db.dialect.toBoolean(row.is_fetched) }
 }
 
 function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'isFetched'> {

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { type LiveCallback, queueLiveCallbacks } from '../deliveries/delivery-outbox.ts'
 import { createGroupCommit } from '../group-commit.ts'
@@ -31,9 +30,7 @@ export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }
  * Only these parameters: a vocabulary among the others may be a megabyte, which the event loop must
  * not parse ten times a second.
  */
-const callbackParams = sql<string>`json_object(
-  'callback', json_extract(request_params, '$.callback'),
-  'callback_config', json_extract(request_params, '$.callback_config'))`
+const CALLBACK_PARAMS = ['callback', 'callback_config']
 
 /** A late write by an earlier process, or one for a job that has ended, matches no job. */
 async function queueHeld(
@@ -41,9 +38,10 @@ async function queueHeld(
   { lease, messages }: Requested,
   { maxQueued }: { maxQueued: number },
 ): Promise<number | undefined> {
+  const params = tx.dialect.jsonFields('request_params', CALLBACK_PARAMS)
   const job = await tx.sql
     .selectFrom('jobs')
-    .select(['id', 'account', callbackParams.as('request_params')])
+    .select(['id', 'account', params.as('request_params')])
     .where('id', '=', lease.id)
     .where('lease_epoch', '=', lease.epoch)
     .where('status', '=', 'processing')

@@ -168,7 +168,8 @@ export function failLiveJob(
   id: string,
   { failure, file, at, endMessage, only }: LiveFailure,
 ): Promise<boolean> {
-  const reported = sql<string>`json_set(post_session_metadata, '$.failure', json(${JSON.stringify(failure)}))`
+  const text = JSON.stringify(failure)
+  const reported = db.dialect.setJsonField('post_session_metadata', 'failure', text)
   return inTransaction(db, async (tx) => {
     let change = tx.sql.updateTable('jobs').where('id', '=', id)
     if (only === 'queued') change = change.where('status', '=', 'queued')
