@@ -1,19 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import test from 'node:test'
-import {
-  addDue,
-  addWebhook,
-  attemptAt,
-  callbackTo,
-  endNewJob,
-  takeAll,
-} from '../../../test/support/test-deliveries.ts'
-import { addJob } from '../../../test/support/test-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import { type Db, inTransaction } from '../db.ts'
-import { deleteEndedJob } from '../jobs/jobs.ts'
-import { findKnownObjects } from '../objects/files.ts'
+import { type Db, inTransaction } from '../../src/storage/db.ts'
 import {
   bringForward,
   correctMoments,
@@ -26,9 +13,25 @@ import {
   type Settlement,
   settleDelivery,
   takeDue,
-} from './deliveries.ts'
-import { findAttempts, findDelivery } from './delivery-log.ts'
-import { disableEndpoint } from './endpoints.ts'
+} from '../../src/storage/deliveries/deliveries.ts'
+import { findAttempts, findDelivery } from '../../src/storage/deliveries/delivery-log.ts'
+import { disableEndpoint } from '../../src/storage/deliveries/endpoints.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/jobs.ts'
+import { findKnownObjects } from '../../src/storage/objects/files.ts'
+import {
+  addDue,
+  addWebhook,
+  attemptAt,
+  callbackTo,
+  endNewJob,
+  takeAll,
+} from '../support/test-deliveries.ts'
+import { addJob } from '../support/test-jobs.ts'
+import { createSuite } from './suite.ts'
+
+/** Taking, settling, failing and deleting deliveries. */
+export const deliveryTests = createSuite()
+const { test } = deliveryTests
 
 const params = callbackTo('https://app.example/hook')
 
@@ -51,8 +54,7 @@ const delivered = (delivery: Delivery, at = 11_000): Settlement => {
   return { delivery, attempt: attemptAt(at), outcome: 'delivered' }
 }
 
-test('the next of a lane follows when the one before it was delivered', async (t) => {
-  const { db } = await openTestStorage(t)
+test('the next of a lane follows when the one before it was delivered', async ({ db }) => {
   const { first } = await addLane(db)
   await settleDelivery(db, delivered(first))
   const [second, ...others] = await takeAll(db, 11_005)
@@ -66,8 +68,9 @@ test('the next of a lane follows when the one before it was delivered', async (t
   )
 })
 
-test('a delivery that is to be tried again keeps its lane waiting until its moment', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a delivery that is to be tried again keeps its lane waiting until its moment', async ({
+  db,
+}) => {
   const { first, endpointId } = await addLane(db)
   const retry = { outcome: 'retry' as const, nextAt: 20_000, reason: 'it answered 500' }
   await settleDelivery(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
@@ -80,8 +83,9 @@ test('a delivery that is to be tried again keeps its lane waiting until its mome
   assert.equal(again?.reason, 'it answered 500')
 })
 
-test('a delivery that is given up is followed by the next, unless its lane ends', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a delivery that is given up is followed by the next, unless its lane ends', async ({
+  db,
+}) => {
   const { first, jobId } = await addLane(db)
   const failed = { outcome: 'failed' as const, reason: 'it answered 410' }
   const attempt = attemptAt(11_000, 410)
@@ -98,8 +102,7 @@ test('a delivery that is given up is followed by the next, unless its lane ends'
   assert.deepEqual(ends, Array(2).fill([jobId, 'failed', 'it answered 410']))
 })
 
-test('an endpoint shows since when it fails, and that it works again', async (t) => {
-  const { db } = await openTestStorage(t)
+test('an endpoint shows since when it fails, and that it works again', async ({ db }) => {
   const { first, endpointId } = await addLane(db)
   const fail = (at: number): Settlement => {
     const reason = `it answered 500 at ${at}`
@@ -117,8 +120,7 @@ test('an endpoint shows since when it fails, and that it works again', async (t)
   assert.deepEqual([working.failing_since, working.last_success_at], [null, 13_005])
 })
 
-test('failures that are far apart do not count as one time of failing', async (t) => {
-  const { db } = await openTestStorage(t)
+test('failures that are far apart do not count as one time of failing', async ({ db }) => {
   const { first, endpointId } = await addLane(db)
   const hour = 3_600_000
   for (const hours of [0, 18, 36, 57, 60]) {
@@ -130,8 +132,9 @@ test('failures that are far apart do not count as one time of failing', async (t
   }
 })
 
-test('what comes of an attempt is noted though its delivery was given up meanwhile', async (t) => {
-  const { db } = await openTestStorage(t)
+test('what comes of an attempt is noted though its delivery was given up meanwhile', async ({
+  db,
+}) => {
   const { first, endpointId } = await addLane(db)
   await disableEndpoint(db, endpointId, { reason: 'for the test', at: 11_000 })
   await failEndpointDeliveries(db, endpointId, { reason: 'disabled', at: 11_000 })
@@ -146,8 +149,7 @@ test('what comes of an attempt is noted though its delivery was given up meanwhi
   assert.deepEqual(await takeAll(db, 1e9), [])
 })
 
-test('each attempt is noted, with what was sent and what came back', async (t) => {
-  const { db } = await openTestStorage(t)
+test('each attempt is noted, with what was sent and what came back', async ({ db }) => {
   const { first } = await addLane(db)
   const attempt = attemptAt(11_000, null)
   const reason = 'nothing listens at the address'
@@ -160,8 +162,9 @@ test('each attempt is noted, with what was sent and what came back', async (t) =
   ])
 })
 
-test('of many attempts at a delivery the newest are kept, with their numbers, and those at others', async (t) => {
-  const { db } = await openTestStorage(t)
+test('of many attempts at a delivery the newest are kept, with their numbers, and those at others', async ({
+  db,
+}) => {
   const { first } = await addLane(db)
   await addLane(db)
   const other = (await takeAll(db)).find(({ id }) => id !== first.id)!
@@ -181,8 +184,9 @@ test('of many attempts at a delivery the newest are kept, with their numbers, an
   assert.equal((await findDelivery(db, { id: first.id, account: 'acme' }))?.attempts, count)
 })
 
-test('deliveries that are under way are not taken twice, and no more than asked for', async (t) => {
-  const { db } = await openTestStorage(t)
+test('deliveries that are under way are not taken twice, and no more than asked for', async ({
+  db,
+}) => {
   const endpointId = await addWebhook(db)
   for (const createdAt of [3000, 1000, 2000]) await addJob(db, { createdAt })
   const take = (limit: number, inFlight: string[] = []) => {
@@ -195,8 +199,7 @@ test('deliveries that are under way are not taken twice, and no more than asked 
   assert.deepEqual(await take(3, [all[0]!.id]), all.slice(1))
 })
 
-test('an attempt at a delivery that was deleted meanwhile leaves nothing', async (t) => {
-  const { db } = await openTestStorage(t)
+test('an attempt at a delivery that was deleted meanwhile leaves nothing', async ({ db }) => {
   const { first, jobId } = await addLane(db)
   await inTransaction(db, (tx) => deleteEndedJob(tx, { id: jobId, account: 'acme' }))
   await settleDelivery(db, delivered(first))
@@ -204,8 +207,7 @@ test('an attempt at a delivery that was deleted meanwhile leaves nothing', async
   assert.deepEqual(await db.sql.selectFrom('deliveries').selectAll().execute(), [])
 })
 
-test('a deleted job takes all that was to be told of it along', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a deleted job takes all that was to be told of it along', async ({ db }) => {
   const { first, jobId } = await addLane(db)
   const kept = await endNewJob(db, { params, result: {} })
   await settleDelivery(db, delivered(first))
@@ -222,8 +224,7 @@ test('a deleted job takes all that was to be told of it along', async (t) => {
   assert.deepEqual(await db.sql.selectFrom('delivery_attempts').selectAll().execute(), [])
 })
 
-test('what an endpoint has yet to be told can be given up', async (t) => {
-  const { db } = await openTestStorage(t)
+test('what an endpoint has yet to be told can be given up', async ({ db }) => {
   const { first, endpointId } = await addLane(db)
   const other = await addWebhook(db, { events: 'transcription.created' })
   for (let i = 0; i < 600; i++) await addJob(db, { maxQueued: 1000 })
@@ -241,8 +242,7 @@ test('what an endpoint has yet to be told can be given up', async (t) => {
   assert.deepEqual(new Set(reasons), new Set(['the webhook was removed 12000']))
 })
 
-test('the log forgets what ended long ago', async (t) => {
-  const { db } = await openTestStorage(t)
+test('the log forgets what ended long ago', async ({ db }) => {
   const { first } = await addLane(db)
   await settleDelivery(db, delivered(first, 11_000))
   const none = { deleted: 0, objects: [] }
@@ -258,8 +258,7 @@ test('the log forgets what ended long ago', async (t) => {
   await assert.rejects(db.objects.check(object), { code: 'file_not_found' })
 })
 
-test('what waits for a moment that only a turned clock explains is due', async (t) => {
-  const { db } = await openTestStorage(t)
+test('what waits for a moment that only a turned clock explains is due', async ({ db }) => {
   const { first } = await addLane(db)
   const retry = { outcome: 'retry' as const, nextAt: 90_000, reason: 'it answered 500' }
   await settleDelivery(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
@@ -268,8 +267,9 @@ test('what waits for a moment that only a turned clock explains is due', async (
   assert.equal((await takeAll(db, 12_000)).length, 1)
 })
 
-test('a clock that was turned back changes no delay: what was due is due, the others wait as long', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a clock that was turned back changes no delay: what was due is due, the others wait as long', async ({
+  db,
+}) => {
   for (let i = 0; i < 4; i++) await addDue(db, { endpoint: `ep_${i}`, nextAt: 1000 * i })
   await bringForward(db, { now: 500, by: 1600 })
   const rows = await db.sql.selectFrom('deliveries').select('next_at').orderBy('endpoint_id')
@@ -277,8 +277,9 @@ test('a clock that was turned back changes no delay: what was due is due, the ot
   assert.deepEqual(moments, [0, 500, 500, 1400])
 })
 
-test('of very many endpoints that have something due, the earliest of each account are found', async (t) => {
-  const { db } = await openTestStorage(t)
+test('of very many endpoints that have something due, the earliest of each account are found', async ({
+  db,
+}) => {
   await inTransaction(db, async (tx) => {
     for (let i = 0; i < MAX_DUE_ENDPOINTS; i++) {
       await addDue(tx, { account: 'flood', endpoint: `ep_${i}`, nextAt: i })
@@ -292,8 +293,7 @@ test('of very many endpoints that have something due, the earliest of each accou
   assert.ok(!ids.includes(`ep_${MAX_DUE_ENDPOINTS - 1}`), 'the latest of the longest list')
 })
 
-test('an endpoint that took what it was told last is known to work', async (t) => {
-  const { db } = await openTestStorage(t)
+test('an endpoint that took what it was told last is known to work', async ({ db }) => {
   const { first } = await addLane(db)
   await settleDelivery(db, delivered(first))
   const find = async () => (await findDueEndpoints(db, { until: 1e9 }))[0]!
