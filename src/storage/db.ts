@@ -13,6 +13,8 @@ export type Db = {
   readonly readonly: Kysely<Tables>
   readonly objects: Objects
   readonly dialect: Dialect
+  /** The id under which this process claims what it works on. */
+  readonly owner: string
 }
 
 /**

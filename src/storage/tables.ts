@@ -15,6 +15,7 @@ export type Tables = {
   deliveries: DeliveryRow
   delivery_attempts: DeliveryAttemptRow
   account_bytes: AccountBytesRow
+  owners: OwnerRow
 }
 
 /** A row of `jobs`. */
@@ -184,6 +185,15 @@ export type DeliveryAttemptRow = {
   request_headers: string
   response_headers: string | null
   response_body: string | null
+}
+
+/** A row of `owners`: a process that works on this database. */
+export type OwnerRow = {
+  id: string
+  started_at: number
+  heartbeat_at: number
+  host: string
+  pid: number
 }
 
 /** A row of `account_bytes`: how many bytes an account stores, maintained by triggers. */

@@ -11,8 +11,7 @@ import {
   retryJob,
 } from '../../src/storage/jobs/lease.ts'
 import { recordProgress } from '../../src/storage/jobs/progress.ts'
-import { returnLostJobs } from '../../src/storage/jobs/queue-maintenance.ts'
-import { addJob, claim } from '../support/test-jobs.ts'
+import { addJob, atTime, claim, returnLost } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Every write to a job under its lease. */
@@ -64,15 +63,15 @@ test('a retry costs an attempt and waits, a release costs none', async ({ db }) 
 
 test('a lease that is renewed in time is not lost', async ({ db }) => {
   const job = await claimNew(db)
-  assert.equal(await renewLease(db, job.lease, { until: 50_000 }), true)
-  assert.equal(await returnLostJobs(db, { now: 49_999 }), 0)
-  assert.equal(await returnLostJobs(db, { now: 50_001 }), 1)
-  assert.equal(await renewLease(db, job.lease, { until: 90_000 }), false)
+  assert.equal(await renewLease(atTime(db, 20_000), job.lease, { leaseMs: 30_000 }), true)
+  assert.equal(await returnLost(db, { now: 49_999 }), 0)
+  assert.equal(await returnLost(db, { now: 50_001 }), 1)
+  assert.equal(await renewLease(db, job.lease, { leaseMs: 1 }), false)
 })
 
 /** Every write that a worker can make, and what a stale one must not do. */
 const writes: ((db: Db, lease: Lease) => Promise<boolean | undefined>)[] = [
-  (db, lease) => renewLease(db, lease, { until: 1 }),
+  (db, lease) => renewLease(db, lease, { leaseMs: 1 }),
   (db, lease) => finishJob(db, lease, { result: { stale: true }, at: 1 }),
   (db, lease) => failJob(db, lease, { failure: { code: 500, message: 'stale' }, at: 1 }),
   (db, lease) => retryJob(db, lease, { runAfter: 1 }),
@@ -85,7 +84,7 @@ const writes: ((db: Db, lease: Lease) => Promise<boolean | undefined>)[] = [
 
 test('a write under a stale epoch changes nothing', async ({ db }) => {
   const stale = await claimNew(db)
-  await returnLostJobs(db, { now: 100_000 })
+  await returnLost(db, { now: 100_000 })
   await claim(db, { now: 100_000 })
   const before = await db.sql.selectFrom('jobs').selectAll().execute()
   for (const write of writes) {
@@ -96,7 +95,7 @@ test('a write under a stale epoch changes nothing', async ({ db }) => {
 
 test('a long result that comes too late leaves no object', async ({ db }) => {
   const stale = await claimNew(db)
-  await returnLostJobs(db, { now: 100_000 })
+  await returnLost(db, { now: 100_000 })
   assert.equal(
     await finishJob(db, stale.lease, { result: { text: 'x'.repeat(300_000) }, at: 1 }),
     false,
@@ -132,7 +131,7 @@ test('whatever several owners do in whatever order, one job ends once, under its
           held.set(owner, job.lease)
         } else if (act === 'expire') {
           now += 40_000
-          await returnLostJobs(db, { now })
+          await returnLost(db, { now })
         } else if (lease) {
           const wrote = await perform(db, lease, { act, now })
           if (wrote) assert.equal(lease.epoch, newest, 'only the newest epoch writes')
@@ -154,6 +153,6 @@ function perform(db: Db, lease: Lease, { act, now }: { act: Step['act']; now: nu
     case 'retry':
       return retryJob(db, lease, { runAfter: now })
     default:
-      return renewLease(db, lease, { until: now + 30_000 })
+      return renewLease(atTime(db, now), lease, { leaseMs: 30_000 })
   }
 }

@@ -14,8 +14,7 @@ import {
   failOverdueJobs,
   findActiveJobs,
   findNextDue,
-  returnLostJobs,
-  returnOrphans,
+  returnAbandonedJobs,
 } from '../../src/storage/jobs/queue-maintenance.ts'
 import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'
 import {
@@ -28,7 +27,7 @@ import {
 } from '../../src/storage/live/live-jobs.ts'
 import { deleteExpiredTokens, findLiveSession } from '../../src/storage/live/live-sessions.ts'
 import { deleteUnusedFiles, findFile } from '../../src/storage/objects/files.ts'
-import { addFile, addJob, claim } from '../support/test-jobs.ts'
+import { addFile, addJob, claim, returnLost } from '../support/test-jobs.ts'
 import { addLiveJob, beginNewLiveJob, newLiveJob } from '../support/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
@@ -294,8 +293,8 @@ test('the queue of recorded audio leaves sessions alone', async ({ db }) => {
   const now = Number.MAX_SAFE_INTEGER
   const late = { failure, at: 9000 }
   assert.equal(await claim(db, { now }), undefined)
-  assert.equal(await returnOrphans(db, { now }), 0)
-  assert.equal(await returnLostJobs(db, { now }), 0)
+  assert.equal(await returnAbandonedJobs(db, { now }), 0)
+  assert.equal(await returnLost(db, { now }), 0)
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 0, ...late }), [])
   assert.deepEqual(await failOverdueJobs(db, { since: now, ...late }), [])
   assert.deepEqual(await findActiveJobs(db), [])

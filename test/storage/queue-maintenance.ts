@@ -6,10 +6,10 @@ import {
   failOverdueJobs,
   findActiveJobs,
   findNextDue,
-  returnLostJobs,
-  returnOrphans,
+  makeWaitingDue,
+  returnAbandonedJobs,
 } from '../../src/storage/jobs/queue-maintenance.ts'
-import { addJob, claim } from '../support/test-jobs.ts'
+import { addJob, claim, returnLost } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Jobs that are returned, or fail without being claimed. */
@@ -23,31 +23,31 @@ test('a new server takes back what an earlier one had in hand, which costs no at
 }) => {
   await addJob(db)
   const orphan = await claim(db, { now: 5000 })
-  assert.equal(await returnOrphans(db, { now: 5001 }), 1)
+  assert.equal(await returnAbandonedJobs(db, { now: 5001 }), 1)
   const again = await claim(db, { now: 5001 })
   assert.deepEqual([again?.id, again?.attempt, again?.lease.epoch], [orphan?.id, 1, 2])
 })
 
 test('a new server whose clock was turned back does not wait for the old time', async ({ db }) => {
   await addJob(db, { runAfter: 900_000 })
-  await returnOrphans(db, { now: 5000 })
+  await makeWaitingDue(db, { now: 5000 })
   assert.ok(await claim(db, { now: 5000 }))
 })
 
 test('a job is lost when its lease has run out, not before', async ({ db }) => {
   await addJob(db)
-  await claim(db, { now: 5000, leaseUntil: 6000 })
-  assert.equal(await returnLostJobs(db, { now: 6000 }), 0)
+  await claim(db, { now: 5000, leaseMs: 1000 })
+  assert.equal(await returnLost(db, { now: 6000 }), 0)
   const [job] = await findActiveJobs(db)
-  assert.equal(await returnLostJobs(db, { now: 6001, running: [job!] }), 0)
-  assert.equal(await returnLostJobs(db, { now: 6001 }), 1)
+  assert.equal(await returnLost(db, { now: 6001, running: [job!] }), 0)
+  assert.equal(await returnLost(db, { now: 6001 }), 1)
 })
 
 test('a waiting job ends when its attempts are used up, a running one does not', async ({ db }) => {
   const id = (await addJob(db))!
   await claim(db)
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 1, failure, at: 8000 }), [])
-  await returnLostJobs(db, { now: Number.MAX_SAFE_INTEGER })
+  await returnLost(db, { now: Number.MAX_SAFE_INTEGER })
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 2, failure, at: 8000 }), [])
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 1, failure, at: 8000 }), [id])
   const job = await findJob(db, { id, account: 'acme' })
@@ -59,11 +59,11 @@ test('a job that a hundred servers went down with is not begun again, and ends',
   const id = (await addJob(db))!
   for (let server = 0; server < 99; server++) {
     await claim(db)
-    await returnOrphans(db, { now: 5000 })
+    await returnAbandonedJobs(db, { now: 5000 })
   }
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 3, failure, at: 8000 }), [])
   assert.equal((await claim(db))?.attempt, 1)
-  await returnOrphans(db, { now: 5000 })
+  await returnAbandonedJobs(db, { now: 5000 })
   assert.equal(await claim(db), undefined)
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 3, failure, at: 8000 }), [id])
 })

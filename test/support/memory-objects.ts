@@ -15,17 +15,21 @@ import {
  * materialized object is a copy in `folder`, which is removed when it is disposed of.
  */
 export function createMemoryObjects(folder: string): Objects {
-  const objects = new Map<string, Buffer>()
+  const objects = new Map<string, { bytes: Buffer; storedAt: number }>()
+
+  function findStored(id: string) {
+    const stored = objects.get(id)
+    if (!stored) throw new AppError('file_not_found')
+    return stored
+  }
 
   function find(id: string): Buffer {
-    const bytes = objects.get(id)
-    if (!bytes) throw new AppError('file_not_found')
-    return bytes
+    return findStored(id).bytes
   }
 
   function store(id: string, bytes: Buffer): void {
     if (!isObjectId(id)) throw new AppError('file_not_found', 'the id is not a UUID')
-    objects.set(id, bytes)
+    objects.set(id, { bytes, storedAt: Date.now() })
   }
 
   return {
@@ -45,7 +49,7 @@ export function createMemoryObjects(folder: string): Objects {
       await writeFile(path, find(id))
       return { path, [Symbol.asyncDispose]: () => rm(path) }
     },
-    check: async (id) => ({ size: find(id).length }),
+    check: async (id) => ({ size: find(id).length, storedAt: findStored(id).storedAt }),
     async read(id, range) {
       const bytes = find(id)
       const part = range ? bytes.subarray(range.start, range.end + 1) : bytes
@@ -54,6 +58,7 @@ export function createMemoryObjects(folder: string): Objects {
     async delete(id) {
       objects.delete(id)
     },
+    removeUnfinished: async () => {},
     async *list() {
       const ids = [...objects.keys()]
       for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)

@@ -38,7 +38,11 @@ function testReading(name: string, open: (t: TestContext) => Promise<Objects>): 
     assert.equal(await contentOf(objects, id), 'hello world')
     const part = await objects.read(id, { start: 4, end: 6 })
     assert.deepEqual([part.size, await text(part.body)], [11, 'o w'])
-    assert.deepEqual(await objects.check(id), { size: 11 })
+    const { size, storedAt } = await objects.check(id)
+    assert.equal(size, 11)
+    assert.ok(Math.abs(storedAt - Date.now()) < 60_000)
+    await objects.removeUnfinished({ owners: [] })
+    assert.equal((await objects.check(id)).size, 11)
   })
 
   test(`${name}: an object becomes a local file while that is in use`, async (t) => {

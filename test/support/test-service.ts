@@ -22,6 +22,9 @@ export type ServiceOptions = {
   env?: Record<string, string>
   graceMs?: number
   disk?: MeasureDisk
+  /** See `StorageOptions`. */
+  isShared?: boolean
+  heartbeatMs?: number
   /** Replaces the objects on disk. */
   objects?: Objects
   spacePauseMs?: number
@@ -62,13 +65,16 @@ export async function openService(
     resolve,
     disk,
     objects,
+    isShared = false,
+    heartbeatMs,
     spacePauseMs = 10,
   }: ServiceOptions = {},
 ): Promise<TestService> {
   const home = folder ?? (await makeFolder(t))
   const log = createLog('silent')
   const config = readConfig({ ...env, STENO_DATA_DIR: home })
-  const storage = await openStorage({ ...config.storage, folder: home, log, disk, objects })
+  const tests = { disk, objects, isShared, heartbeatMs }
+  const storage = await openStorage({ ...config.storage, folder: home, log, ...tests })
   const resultBuilder = new ResultBuilder({ log })
   const jobs = new Jobs({
     config,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
@@ -79,7 +78,6 @@ export class ActiveSessions {
   readonly #options: ActiveSessionsOptions
   readonly #log: Log
   readonly #folder: string
-  readonly #owner = randomUUID()
   readonly #held = new Map<string, Promise<Opened>>()
   readonly #live = new Set<LiveSession>()
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
@@ -194,7 +192,7 @@ export class ActiveSessions {
       signal,
     } = this.#options
     const folder = join(this.#folder, job.id)
-    const take = () => beginLiveJob(storage.db, job.id, { owner: this.#owner, at: Date.now() })
+    const take = () => beginLiveJob(storage.db, job.id, { owner: storage.db.owner, at: Date.now() })
     if (!speech.live) {
       const openFeed = this.#openFeed
       await failSession({ ...this.#options, log: this.#log, take, openFeed }, { job, folder })

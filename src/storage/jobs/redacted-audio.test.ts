@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { bytesOf } from '../../../test/support/objects-conformance.ts'
-import { addFile, addJob, claim } from '../../../test/support/test-jobs.ts'
+import { addFile, addJob, claim, returnLost } from '../../../test/support/test-jobs.ts'
 import { makeFolder, openTestStorage } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
 import { type Db, inTransaction } from '../db.ts'
@@ -10,7 +10,6 @@ import { findFile } from '../objects/files.ts'
 import { openStorage } from '../storage.ts'
 import { deleteEndedJob, findJob } from './jobs.ts'
 import { finishJob } from './lease.ts'
-import { returnLostJobs } from './queue-maintenance.ts'
 
 const account = 'acme'
 
@@ -71,7 +70,7 @@ test('a lease that was lost changes nothing', async (t) => {
   const fileId = await addFile(db)
   await addJob(db, { fileId })
   const { id, lease } = (await claim(db))!
-  await returnLostJobs(db, { now: 99_000 })
+  await returnLost(db, { now: 99_000 })
   const redactedAudio = { object: randomUUID(), size: 1 }
   assert.equal(await finishJob(db, lease, { result: {}, redactedAudio, at: 2000 }), false)
   assert.equal((await findJob(db, { id, account }))?.redactedAudio, null)

@@ -9,11 +9,13 @@ import { isObjectId, LIST_SIZE, type Objects, type WriteOptions } from './object
 
 /**
  * Stores objects as files below `folder`, spread over folders named by the first two digits of the
- * id. First removes what unfinished writes of an earlier process left behind.
+ * id. `owner` is the process that writes.
  */
-export async function openDiskObjects(folder: string): Promise<Objects> {
+export async function openDiskObjects(
+  folder: string,
+  { owner = randomUUID() as string }: { owner?: string } = {},
+): Promise<Objects> {
   const unfinished = join(folder, 'unfinished')
-  await rm(unfinished, { recursive: true, force: true })
   await mkdir(unfinished, { recursive: true })
 
   const path = (id: string) => objectPath(folder, id)
@@ -21,7 +23,7 @@ export async function openDiskObjects(folder: string): Promise<Objects> {
   /** Moves what `make` writes under a temporary name to the place of the object. */
   async function place<T>(id: string, make: (temporary: string) => Promise<T>): Promise<T> {
     const target = path(id)
-    const temporary = join(unfinished, randomUUID())
+    const temporary = join(unfinished, `${owner}.${randomUUID()}`)
     try {
       const made = await make(temporary)
       await makeFolder(dirname(target))
@@ -36,10 +38,11 @@ export async function openDiskObjects(folder: string): Promise<Objects> {
     }
   }
 
-  async function check(id: string): Promise<{ size: number }> {
+  async function check(id: string): Promise<{ size: number; storedAt: number }> {
     const handle = await open(path(id)).catch(throwStorageError)
     try {
-      return { size: (await handle.stat()).size }
+      const { size, mtimeMs } = await handle.stat()
+      return { size, storedAt: mtimeMs }
     } finally {
       await handle.close()
     }
@@ -73,6 +76,12 @@ export async function openDiskObjects(folder: string): Promise<Objects> {
         await syncFolder(dirname(file))
       } catch (error) {
         ignoreMissing(error)
+      }
+    },
+    async removeUnfinished({ owners }) {
+      for (const name of await readdir(unfinished)) {
+        const isWritten = owners.some((owner) => name.startsWith(`${owner}.`))
+        if (!isWritten) await rm(join(unfinished, name), { recursive: true, force: true })
       }
     },
     list: () => listDiskObjects(folder),

@@ -36,10 +36,10 @@ export type Objects = {
    */
   materialize(id: string, options: { signal: AbortSignal }): Promise<LocalFile>
   /**
-   * Returns the size in bytes. Fails with `file_not_found` or `storage_unreadable` unless the
-   * object can be read.
+   * Returns the size in bytes, and when the object was stored, in milliseconds since 1970. Fails
+   * with `file_not_found` or `storage_unreadable` unless the object can be read.
    */
-  check(id: string): Promise<{ size: number }>
+  check(id: string): Promise<{ size: number; storedAt: number }>
   /**
    * Opens an object, which then stays readable even if it is deleted. `size` is that of the whole
    * object. Both ends of `range` are inclusive, as in the HTTP header. The caller must read `body`
@@ -51,6 +51,8 @@ export type Objects = {
   ): Promise<{ size: number; body: Readable }>
   /** Deletes an object; a missing one is not an error. */
   delete(id: string): Promise<void>
+  /** Removes what writes left unfinished, except those of the given owners, who are alive. */
+  removeUnfinished(options: { owners: readonly string[] }): Promise<void>
   /** Yields every stored id, `LIST_SIZE` at a time. */
   list(): AsyncGenerator<string[]>
 }
