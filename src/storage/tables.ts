@@ -172,6 +172,10 @@ export type DeliveryRow = {
   /** When the next attempt is due; null while it waits for another delivery. */
   next_at: number | null
   ended_at: Generated<number | null>
+  /** Who sends it, and until when, while an attempt is under way. */
+  lease_owner: Generated<string | null>
+  lease_epoch: Generated<number>
+  lease_until: Generated<number | null>
 }
 
 /** A row of `delivery_attempts`. Headers are JSON; `error` is why there was no answer. */

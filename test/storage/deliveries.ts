@@ -12,8 +12,12 @@ import {
   MAX_DUE_ENDPOINTS,
   type Settlement,
   settleDelivery,
-  takeDue,
 } from '../../src/storage/deliveries/deliveries.ts'
+import {
+  findNextDue,
+  renewDeliveries,
+  takeDue,
+} from '../../src/storage/deliveries/delivery-leases.ts'
 import { findAttempts, findDelivery } from '../../src/storage/deliveries/delivery-log.ts'
 import { disableEndpoint } from '../../src/storage/deliveries/endpoints.ts'
 import { deleteEndedJob } from '../../src/storage/jobs/jobs.ts'
@@ -26,7 +30,7 @@ import {
   endNewJob,
   takeAll,
 } from '../support/test-deliveries.ts'
-import { addJob } from '../support/test-jobs.ts'
+import { addJob, atTime } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Taking, settling, failing and deleting deliveries. */
@@ -189,14 +193,42 @@ test('deliveries that are under way are not taken twice, and no more than asked 
 }) => {
   const endpointId = await addWebhook(db)
   for (const createdAt of [3000, 1000, 2000]) await addJob(db, { createdAt })
-  const take = (limit: number, inFlight: string[] = []) => {
-    return takeDue(db, { endpointId, now: 10_000, limit, inFlight })
+  const all = await takeAll(db)
+  const take = async (limit: number, inFlight: string[] = []) => {
+    const options = { endpointId, now: 10_000, limit, inFlight, leaseMs: 1000 }
+    return (await takeDue(atTime(db, 10_000), options)).map(({ id }) => id)
   }
-  const all = await take(3)
   const moments = all.map(({ createdAt }) => createdAt)
   assert.deepEqual(moments, moments.toSorted(), 'the oldest first')
-  assert.deepEqual(await take(2), all.slice(0, 2))
-  assert.deepEqual(await take(3, [all[0]!.id]), all.slice(1))
+  const ids = all.map(({ id }) => id)
+  assert.deepEqual(await take(2), ids.slice(0, 2))
+  assert.deepEqual(await take(3, [ids[0]!]), ids.slice(1))
+})
+
+test('a delivery goes to another sender when its lease has ended or its owner is dead', async ({
+  db,
+}) => {
+  const { first } = await addLane(db)
+  const { endpointId } = first
+  const next = { ...db, owner: 'next' }
+  const take = async (by: Db, now: number) => {
+    const options = { endpointId, now: 10_000, limit: 1, inFlight: [], leaseMs: 1000 }
+    return (await takeDue(atTime(by, now), options))[0]
+  }
+  const held = (await take(db, 10_000))!
+  assert.equal(await take(next, 11_000), undefined)
+  await renewDeliveries(atTime(db, 10_500), [held.id], { leaseMs: 1000 })
+  assert.equal(await take(next, 11_500), undefined)
+  assert.equal(await findNextDue(atTime(next, 11_500), { endpointId, inFlight: [] }), undefined)
+  const taken = (await take(next, 11_501))!
+  assert.equal(taken.id, held.id)
+  await renewDeliveries(atTime(db, 20_000), [held.id], { leaseMs: 1000 })
+
+  await settleDelivery(db, delivered(held))
+  assert.equal((await findAttempts(db, [held.id])).get(held.id)?.length, 0, 'too late')
+  assert.equal((await take(db, 11_502))?.id, held.id, 'the owner "next" has no row')
+  await settleDelivery(db, delivered({ ...held, leaseEpoch: taken.leaseEpoch + 1 }))
+  assert.equal((await findAttempts(db, [held.id])).get(held.id)?.length, 1)
 })
 
 test('an attempt at a delivery that was deleted meanwhile leaves nothing', async ({ db }) => {

@@ -33,6 +33,8 @@ export type Delivery = {
   /** When the next attempt is due; null while it waits for another delivery. */
   nextAt: number | null
   endedAt: number | null
+  /** The number of its lease: what an attempt under an older one brings is dropped. */
+  leaseEpoch: number
 }
 
 /** An endpoint with something to send, now or later. */
@@ -85,52 +87,6 @@ export async function findDueEndpoints(
   return rows.map((row) => ({ ...row, isProven: db.dialect.toBoolean(row.isProven) }))
 }
 
-/** Which deliveries to take: those of an endpoint that are due. */
-export type TakeOptions = {
-  endpointId: string
-  now: number
-  limit: number
-  /** Ids of those that were taken and are not settled yet. */
-  inFlight: readonly string[]
-}
-
-/**
- * Returns the next deliveries for an endpoint, in the order they are due; each of a different lane.
- */
-export async function takeDue(
-  db: Db,
-  { endpointId, now, limit, inFlight }: TakeOptions,
-): Promise<Delivery[]> {
-  let query = db.sql
-    .selectFrom('deliveries')
-    .selectAll()
-    .where('state', '=', sql.lit('due'))
-    .where('endpoint_id', '=', endpointId)
-    .where('next_at', '<=', now)
-    .orderBy('next_at')
-    .orderBy('created_at')
-    .limit(limit)
-  if (inFlight.length > 0) query = query.where('id', 'not in', inFlight)
-  return (await query.execute()).map(toDelivery)
-}
-
-/** Returns the first time at which something is due for an endpoint, besides what was taken. */
-export async function findNextDue(
-  db: Db,
-  { endpointId, inFlight }: Pick<TakeOptions, 'endpointId' | 'inFlight'>,
-): Promise<number | undefined> {
-  let query = db.sql
-    .selectFrom('deliveries')
-    .select('next_at')
-    .where('state', '=', sql.lit('due'))
-    .where('endpoint_id', '=', endpointId)
-    .orderBy('next_at')
-    .limit(1)
-  if (inFlight.length > 0) query = query.where('id', 'not in', inFlight)
-  const row = await query.executeTakeFirst()
-  return row?.next_at ?? undefined
-}
-
 /**
  * Makes deliveries due now that wait for a time so far ahead that only a clock turned back since
  * can explain it. Returns how many.
@@ -180,7 +136,7 @@ export type AttemptRecord = {
 
 /** How an attempt ended, and what follows from it. */
 export type Settlement = {
-  delivery: Pick<Delivery, 'id' | 'jobId' | 'endpointId'>
+  delivery: Pick<Delivery, 'id' | 'jobId' | 'endpointId' | 'leaseEpoch'>
   attempt: AttemptRecord
 } & (
   | { outcome: 'delivered' }
@@ -191,7 +147,7 @@ export type Settlement = {
 
 /**
  * Records how an attempt ended, and makes the next delivery of its lane due, in one transaction. An
- * attempt whose delivery was deleted meanwhile leaves nothing.
+ * attempt whose delivery was deleted meanwhile, or went to another sender, leaves nothing.
  */
 export function settleDelivery(db: Db, settlement: Settlement): Promise<void> {
   return inTransaction(db, (tx) => settle(tx, settlement))
@@ -208,7 +164,9 @@ async function settle(tx: Db, settlement: Settlement): Promise<void> {
   const counted = tx.sql
     .updateTable('deliveries')
     .set((row) => ({ tries: row('tries', '+', 1), attempts: row('attempts', '+', 1) }))
+    .set({ lease_owner: null, lease_until: null })
     .where('id', '=', delivery.id)
+    .where('lease_epoch', '=', delivery.leaseEpoch)
     .returning('attempts')
   const isOpen = outcome === 'delivered' ? sql<SqlBool>`true` : sql<SqlBool>`state = 'due'`
   const settled = await counted.set(change).where(isOpen).executeTakeFirst()
@@ -396,5 +354,6 @@ export function toDelivery(row: Selectable<DeliveryRow>): Delivery {
     createdAt: row.created_at,
     nextAt: row.next_at,
     endedAt: row.ended_at,
+    leaseEpoch: row.lease_epoch,
   }
 }

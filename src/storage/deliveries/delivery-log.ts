@@ -56,6 +56,7 @@ const loggedColumns = [
   'created_at',
   'next_at',
   'ended_at',
+  'lease_epoch',
 ] as const satisfies (keyof DeliveryRow)[]
 
 /** Returns deliveries of an account, newest first, and whether more follow. */
@@ -95,7 +96,7 @@ export async function listDeliveries(
 }
 
 function toLogged(row: Pick<Selectable<DeliveryRow>, (typeof loggedColumns)[number]>) {
-  const unread = { body: null, body_object: null }
+  const unread = { body: null, body_object: null, lease_owner: null, lease_until: null }
   const { body: _, bodyObject: __, ...logged } = toDelivery({ ...row, ...unread })
   return logged
 }

@@ -8,6 +8,7 @@ import * as redactedAudio from '../migrations/0006-redacted-sound.ts'
 import * as liveSessionKeys from '../migrations/0007-live-session-keys.ts'
 import * as bytes from '../migrations/0008-bytes.ts'
 import * as owners from '../migrations/0009-owners.ts'
+import * as deliveryLeases from '../migrations/0010-delivery-leases.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
 /** What a version changes: the tables, then the rows in them. */
@@ -27,6 +28,7 @@ const migrations: readonly Migration[] = [
   liveSessionKeys,
   bytes,
   owners,
+  deliveryLeases,
 ]
 
 type Version = { schema_version: { version: number } }
