@@ -47,7 +47,7 @@ export async function endNewJob(db: Db, { callbackUrl }: { callbackUrl: string }
   }
   await createJobWriter(db)(job, { maxQueued: 300 })
   const claimed = await claimJob(db, {
-    ...{ owner: 'bench', now, leaseUntil: now + 60_000, maxAttempts: 3, maxPerAccount: 25 },
+    ...{ owner: 'bench', now, leaseMs: 60_000, maxAttempts: 3, maxPerAccount: 25 },
   })
   await finishJob(db, claimed!.lease, { result: RESULT, at: Date.now() })
 }

@@ -32,9 +32,9 @@ export async function attemptDelivery(
 ): Promise<Settlement> {
   const { clock, random, delays } = tools
   const attempt = await send(tools, delivery, use)
-  const { id, jobId, endpointId } = delivery
+  const { id, jobId, endpointId, leaseEpoch } = delivery
   const verdict = decideOutcome(delivery, attempt, { now: clock.now(), random, delays })
-  return { delivery: { id, jobId, endpointId }, attempt, ...verdict }
+  return { delivery: { id, jobId, endpointId, leaseEpoch }, attempt, ...verdict }
 }
 
 async function send(

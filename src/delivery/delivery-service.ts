@@ -4,10 +4,9 @@ import type { Resolve } from '../net/resolver.ts'
 import {
   failSomeDeliveries,
   findDueEndpoints,
-  findNextDue,
   type Delivery as QueuedDelivery,
-  takeDue,
 } from '../storage/deliveries/deliveries.ts'
+import { findNextDue, renewDeliveries, takeDue } from '../storage/deliveries/delivery-leases.ts'
 import { disabledReason } from '../storage/deliveries/delivery-outbox.ts'
 import { syncConfiguredWebhooks } from '../storage/deliveries/endpoint-removal.ts'
 import { type Endpoint, findEndpoint } from '../storage/deliveries/endpoints.ts'
@@ -41,6 +40,10 @@ export type DeliveryServiceOptions = {
 /** Pause after the database refused a statement. */
 const ERROR_PAUSE_MS = 1000
 const GRACE_MS = 2000
+/** How long a delivery stays with its sender without a renewal. */
+const LEASE_MS = 60_000
+/** Two renewals may fail before a lease ends. */
+const RENEW_INTERVAL_MS = LEASE_MS / 3
 
 /**
  * Notifies receivers of events, from the outbox rows that each event's transaction wrote: at least
@@ -59,6 +62,7 @@ export class DeliveryService {
   readonly #carrying = new Set<Promise<void>>()
   /** Jobs that were deleted since the database was last asked what to send. */
   readonly #forgotten = new Set<string>()
+  #renewals: NodeJS.Timeout | undefined
   #looking: Promise<void> = Promise.resolve()
   #loop: Promise<unknown> = Promise.resolve()
   #woken = Promise.withResolvers<void>()
@@ -93,6 +97,7 @@ export class DeliveryService {
     const mayDelete = () => storage.deletionClock?.mayDelete() ?? true
     const maintenance = { db, log: this.#log, clock: this.#clock, logDays, mayDelete, signal }
     this.#loop = Promise.all([this.#run(), trimDeliveryLog(maintenance)])
+    this.#renewals = setInterval(() => void this.#renew(), RENEW_INTERVAL_MS).unref()
   }
 
   /** Sends at once what may have been queued. */
@@ -140,6 +145,7 @@ export class DeliveryService {
     }, this.#options.graceMs ?? GRACE_MS)
     await Promise.all(this.#carrying)
     clearTimeout(cut)
+    clearInterval(this.#renewals)
     this.#sender.close()
   }
 
@@ -157,6 +163,13 @@ export class DeliveryService {
       await Promise.race([this.#woken.promise, this.#clock.sleep(pauseMs, pause.signal)])
       pause.abort()
     }
+  }
+
+  async #renew(): Promise<void> {
+    const ids = this.#queues.ids()
+    await renewDeliveries(this.#options.storage.db, ids, { leaseMs: LEASE_MS }).catch((err) => {
+      this.#log.warn({ err }, 'leases of deliveries not renewed')
+    })
   }
 
   /** Sends what is due; returns the milliseconds until the next pass. */
@@ -199,7 +212,7 @@ export class DeliveryService {
       if (!endpoint || endpoint.disabledAt !== null) return await this.#giveUp(queue, endpoint)
       const limit = this.#queues.room(queue)
       const inFlight = [...queue.inFlight.keys()]
-      const deliveries = await takeDue(db, { endpointId, now, limit, inFlight })
+      const deliveries = await takeDue(db, { endpointId, now, limit, inFlight, leaseMs: LEASE_MS })
       const use = { account, endpointId, now }
       const secrets = deliveries.length > 0 ? await findSecrets(db, config.delivery, use) : []
       for (const delivery of deliveries) this.#begin(queue, delivery, secrets)

@@ -54,6 +54,11 @@ export class Queues {
     for (const { inFlight } of this.#queues.values()) yield* inFlight.values()
   }
 
+  /** Returns the ids of all deliveries in flight. */
+  ids(): string[] {
+    return this.#all().flatMap(({ inFlight }) => [...inFlight.keys()])
+  }
+
   /** Records when something is, or may be, due for an endpoint. */
   touch({ endpointId, account, nextAt, isProven = false }: Touch): void {
     const known = this.#queues.get(endpointId)

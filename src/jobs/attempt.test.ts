@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { sql } from 'kysely'
-import { addJob, claim } from '../../test/support/test-jobs.ts'
+import { addJob, claim, returnLost } from '../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
 import { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
@@ -9,7 +9,6 @@ import type { Db } from '../storage/db.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { findProgress } from '../storage/jobs/progress.ts'
 import type { ClaimedJob } from '../storage/jobs/queue.ts'
-import { returnLostJobs } from '../storage/jobs/queue-maintenance.ts'
 import { type AttemptTools, runAttempt } from './attempt.ts'
 import { steadyNow } from './clock.ts'
 
@@ -25,7 +24,7 @@ async function attempt(
 ) {
   const { db } = await openTestStorage(t)
   await addJob(db)
-  const job = (await claim(db, { now: steadyNow(), leaseUntil: steadyNow() + 30_000 }))!
+  const job = (await claim(db, { now: steadyNow() }))!
   const discardedWhile: unknown[] = []
   const tools: AttemptTools = {
     db,
@@ -174,7 +173,7 @@ test('a server that stops hands the job back as if it had not been tried', async
 
 test('the result of an attempt whose job went to another owner is dropped', async (t) => {
   const { after, discardedWhile } = await attempt(t, async ({ db }) => {
-    await returnLostJobs(db, { now: steadyNow() + 60_000 })
+    await returnLost(db, { now: steadyNow() + 60_000 })
     await claim(db, { now: steadyNow() + 60_000 })
     return { stale: true }
   })

@@ -103,7 +103,7 @@ test('what the file system refuses is told in the words of the error table', asy
 test('the folders of jobs that are gone are removed, those of active jobs stay', async (t) => {
   const home = await makeFolder(t)
   for (const job of ['active', 'gone']) await mkdir(join(home, job, 'pcm'), { recursive: true })
-  await removeStaleCheckpoints(home, ['active'])
+  await removeStaleCheckpoints(home, async () => ['active'])
   assert.deepEqual(await readdir(home), ['active'])
   await removeCheckpoints(home, 'active')
   await removeCheckpoints(home, 'never there')

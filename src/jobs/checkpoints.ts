@@ -61,14 +61,18 @@ export async function removeCheckpoints(workFolder: string, jobId: string): Prom
   await rm(join(workFolder, jobId), { recursive: true, force: true, maxRetries: 3 })
 }
 
-/** Removes the checkpoint folders of all jobs but the `active` ones. */
+/**
+ * Removes the checkpoint folders of all jobs but the active ones, which are looked up after the
+ * folders: a job that another process has begun since has none of these.
+ */
 export async function removeStaleCheckpoints(
   workFolder: string,
-  active: readonly string[],
+  findActive: () => Promise<readonly string[]>,
 ): Promise<void> {
   await mkdir(workFolder, { recursive: true })
-  const keep = new Set(active)
-  for (const name of await readdir(workFolder)) {
+  const names = await readdir(workFolder)
+  const keep = new Set(await findActive())
+  for (const name of names) {
     if (!keep.has(name)) await removeCheckpoints(workFolder, name)
   }
 }

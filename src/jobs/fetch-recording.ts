@@ -65,7 +65,8 @@ async function recordRecording(
   const { filename, source } = file
   const { maxAudio: maxSeconds } = config.media
   const hint = { nameHint: filename ?? undefined, account, maxSeconds, signal }
-  const { extension, channels, ...info } = await media.probe(db.objects.path(file.id), hint)
+  await using local = await db.objects.materialize(file.id, { signal })
+  const { extension, channels, ...info } = await media.probe(local.path, hint)
   const createdAt = Date.now()
   const duration = roundTo(info.duration, 6)
   const stored = { id: file.id, account, filename, source, extension, size, duration, channels }

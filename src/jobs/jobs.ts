@@ -206,7 +206,7 @@ export class Jobs {
   /** Starts working through the queue, including what an earlier server left unfinished. */
   async start(): Promise<void> {
     const { db, workFolder } = this.#tools
-    await removeStaleCheckpoints(workFolder, await findActiveJobs(db))
+    await removeStaleCheckpoints(workFolder, () => findActiveJobs(db))
     await this.#runner.start()
     const { signal } = this.#closed
     const { uploadTtl, retentionDays, orphanDays } = this.#tools.config.storage

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { addJob, claim } from '../../test/support/test-jobs.ts'
+import { addJob, claim, returnLost } from '../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
 import { createLog } from '../log.ts'
 import type { Db } from '../storage/db.ts'
-import { returnLostJobs } from '../storage/jobs/queue-maintenance.ts'
 import { LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
 
 const log = createLog('silent')
@@ -14,7 +13,7 @@ const stop = new AbortController().signal
 
 async function claimNew(db: Db) {
   await addJob(db)
-  return (await claim(db, { now: 5000, leaseUntil: 6000 }))!
+  return (await claim(db, { now: 5000, leaseMs: 1000 }))!
 }
 
 async function leaseUntil(db: Db): Promise<number> {
@@ -37,7 +36,7 @@ test('a lease is renewed as long as the attempt is watched', async (t) => {
 test('an attempt whose lease is lost is ended', async (t) => {
   const { db } = await openTestStorage(t)
   const { lease } = await claimNew(db)
-  await returnLostJobs(db, { now: 10_000 })
+  await returnLost(db, { now: 10_000 })
   const watch = startHeartbeat({ db, log, lease, timeout: 0, stop, renewIntervalMs: 5 })
   t.after(() => watch.close())
   await once(watch.signal, 'abort')

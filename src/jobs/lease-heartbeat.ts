@@ -3,7 +3,6 @@ import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { type Lease, renewLease } from '../storage/jobs/lease.ts'
-import { steadyNow } from './clock.ts'
 
 /** How long a job stays with its owner without a heartbeat. */
 export const LEASE_MS = 30_000
@@ -67,7 +66,7 @@ async function keepLease(
   try {
     for await (const _ of ticks(renewIntervalMs, undefined, { signal: closed })) {
       // A renewal that cannot be written loses nothing: nobody else has taken the job.
-      const held = await renewLease(db, lease, { until: steadyNow() + LEASE_MS }).catch((error) => {
+      const held = await renewLease(db, lease, { leaseMs: LEASE_MS }).catch((error) => {
         log.warn({ err: error }, 'lease not renewed')
         return true
       })

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -209,7 +208,7 @@ test('an upload that vanished from the disk is a 404, and the server goes on', a
   const service = await openService(t)
   const id = await service.submit({ seconds: 4 })
   const { file } = (await findJob(service.storage.db, { id, account: ACCOUNT }))!
-  await rm(service.storage.objects.path(file!.id))
+  await service.storage.objects.delete(file!.id)
   await service.jobs.start()
   const job = await service.ended(id)
   assert.equal(job.errorCode, 404)
@@ -246,7 +245,7 @@ test('a recording that lies elsewhere is fetched, kept and described', async (t)
   const { db, objects } = service.storage
   const stored = await findFile(db, { id: queued.id, account: ACCOUNT })
   assert.equal(stored?.source, source)
-  assert.equal(await text((await objects.open(queued.id)).body), '{"seconds":4,"channels":2}')
+  assert.equal(await text((await objects.read(queued.id)).body), '{"seconds":4,"channels":2}')
 })
 
 test('a fetched recording is not fetched again by the next attempt', async (t) => {

@@ -151,10 +151,10 @@ function decode(
   { stages, progress, signal }: Step,
 ) {
   return stages.decode(async (folder) => {
-    await db.objects.check(file.id)
+    await using recording = await db.objects.materialize(file.id, { signal })
     const stored = await findFile(db, { id: file.id, account })
     using _ = await space.plan(decodedBytes(stored, config.media))
-    return await media.decode(db.objects.path(file.id), folder, {
+    return await media.decode(recording.path, folder, {
       nameHint: file.filename ?? undefined,
       account,
       maxSeconds: config.media.maxAudio,

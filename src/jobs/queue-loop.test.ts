@@ -104,7 +104,7 @@ test('attempts are counted over all failures, then the job says so', async (t) =
 test('a job that a killed server had in hand is taken up at the start, whatever its lease', async (t) => {
   const service = await openService(t)
   const id = await service.submit({ seconds: 1 })
-  await claim(service.storage.db, { now: steadyNow(), leaseUntil: steadyNow() + 900_000 })
+  await claim(service.storage.db, { now: steadyNow(), leaseMs: 900_000 })
   await service.jobs.start()
   assert.equal((await service.ended(id)).status, 'done')
 })
@@ -116,7 +116,7 @@ test('a job whose lease ran out is taken up when the queue is looked at next', a
   const later = steadyNow() + 900_000
   const fileId = await addFile(db, { account: ACCOUNT, createdAt: Date.now() })
   const id = await addJob(db, { account: ACCOUNT, fileId, runAfter: later })
-  assert.ok(await claim(db, { now: later, leaseUntil: steadyNow() - 1 }))
+  assert.ok(await claim(db, { now: later, leaseMs: -900_001 }))
   await service.submit({ seconds: 1 })
   assert.equal((await service.ended(id!)).errorCode, 404, 'it was tried: its bytes are nowhere')
 })

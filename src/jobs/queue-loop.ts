@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { AppError } from '../errors.ts'
 import { outcomeOf } from '../metrics.ts'
 import type { JobFailure } from '../storage/jobs/lease.ts'
@@ -8,8 +7,9 @@ import {
   failOverdueJobs,
   findActiveJobs,
   findNextDue,
+  makeWaitingDue,
+  returnAbandonedJobs,
   returnLostJobs,
-  returnOrphans,
 } from '../storage/jobs/queue-maintenance.ts'
 import { type AttemptTools, runAttempt, toFailure } from './attempt.ts'
 import { steadyNow } from './clock.ts'
@@ -34,7 +34,6 @@ export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'enter'> &
  */
 export class QueueLoop {
   readonly #options: QueueLoopOptions
-  readonly #owner = randomUUID()
   readonly #running: JobSlots
   readonly #stop = new AbortController()
   #closing = false
@@ -52,11 +51,10 @@ export class QueueLoop {
     })
   }
 
-  /** Requeues the jobs that an earlier server was running, then starts taking jobs. */
+  /** Requeues the jobs whose owner is dead, then starts taking jobs. */
   async start(): Promise<void> {
-    const { db, log } = this.#options
-    const returned = await returnOrphans(db, { now: steadyNow() })
-    if (returned > 0) log.info({ returned }, 'jobs of an earlier run go on')
+    await makeWaitingDue(this.#options.db, { now: steadyNow() })
+    await this.#returnJobs()
     this.#loop = this.#run()
   }
 
@@ -143,9 +141,8 @@ export class QueueLoop {
     const { db, log, maxAttempts, maxPerAccount } = this.#options
     const room = this.#running.room()
     if (!room) return false
-    const leaseUntil = steadyNow() + LEASE_MS
-    const limits = { maxAttempts, maxPerAccount, ...room }
-    const job = await claimJob(db, { owner: this.#owner, now, leaseUntil, ...limits })
+    const limits = { leaseMs: LEASE_MS, maxAttempts, maxPerAccount, ...room }
+    const job = await claimJob(db, { owner: db.owner, now, ...limits })
     if (!job) return false
     this.#running.begin(job, (enter, dismissed) => {
       const stop = AbortSignal.any([this.#stop.signal, dismissed])
@@ -167,7 +164,7 @@ export class QueueLoop {
   async #endHopeless(): Promise<void> {
     const { db, maxAttempts, queueTimeout } = this.#options
     const now = steadyNow()
-    await returnLostJobs(db, { now, running: this.#running.ids() })
+    await this.#returnJobs()
     const reason = 'the server stopped or hung each time the job was running'
     const lost = toFailure(new AppError('attempts_exhausted', reason))
     const at = Date.now()
@@ -178,6 +175,15 @@ export class QueueLoop {
       const since = now - queueTimeout * 1000
       await this.#clearUp(await failOverdueJobs(db, { since, failure, at }), failure)
     }
+  }
+
+  /** Requeues the jobs of dead owners, and those whose owner has stood still for too long. */
+  async #returnJobs(): Promise<void> {
+    const { db, log } = this.#options
+    const now = steadyNow()
+    const returned = await returnAbandonedJobs(db, { now })
+    if (returned > 0) log.info({ returned }, 'jobs of an earlier run go on')
+    await returnLostJobs(db, { now, running: this.#running.ids() })
   }
 
   /** Cleans up after jobs that ended without an attempt. */

@@ -3,13 +3,12 @@ import { randomUUID } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { oneChunk } from '../../test/support/fake-media.ts'
-import { addFile, addJob, claim } from '../../test/support/test-jobs.ts'
+import { addFile, addJob, claim, returnLost } from '../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
 import { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
-import { returnLostJobs } from '../storage/jobs/queue-maintenance.ts'
 import { runAttempt } from './attempt.ts'
 import { steadyNow } from './clock.ts'
 
@@ -36,7 +35,7 @@ async function attempt(t: TestContext, { before, pause, stop, isShared = false }
   const fileId = await addFile(db)
   await store(fileId)
   await addJob(db, { fileId })
-  const job = (await claim(db, { now: steadyNow(), leaseUntil: steadyNow() + 30_000 }))!
+  const job = (await claim(db, { now: steadyNow() }))!
   if (isShared) await addJob(db, { fileId })
   const object = randomUUID()
   const keptWhen: Record<string, string[]> = {}
@@ -80,7 +79,7 @@ test('an original that another job uses is kept', async (t) => {
 test('a redacted recording is deleted when the job went to another owner', async (t) => {
   const { job, keptWhen } = await attempt(t, {
     async before(db) {
-      await returnLostJobs(db, { now: steadyNow() + 60_000 })
+      await returnLost(db, { now: steadyNow() + 60_000 })
       await claim(db, { now: steadyNow() + 60_000 })
     },
   })

@@ -33,7 +33,7 @@ async function changes(
     signal,
     account,
   })
-  const wave = new Uint8Array(await buffer((await db.objects.open(object)).body))
+  const wave = new Uint8Array(await buffer((await db.objects.read(object)).body))
   assert.equal(wave.length, size)
   const recording = new Int16Array(wave.slice(44).buffer)
   return channels.map(({ channel }) => {

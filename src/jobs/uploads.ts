@@ -78,7 +78,8 @@ async function keepUpload(
   try {
     if (size === 0) throw new AppError('upload_invalid', 'the file is empty')
     const hint = { nameHint: filename ?? undefined, account, maxSeconds, mayRefuse: true, signal }
-    const { extension, channels, ...info } = await media.probe(db.objects.path(id), hint)
+    await using stored = await db.objects.materialize(id, { signal })
+    const { extension, channels, ...info } = await media.probe(stored.path, hint)
     const createdAt = Date.now()
     const duration = roundTo(info.duration, 6)
     const file = { ...received, extension, duration, channels, createdAt }

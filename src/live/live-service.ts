@@ -28,6 +28,7 @@ import {
   type TokenHolder,
 } from '../storage/live/live-jobs.ts'
 import { findLiveSession, findSessionKeys } from '../storage/live/live-sessions.ts'
+import { isOnlyOwner } from '../storage/owners.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { LiveText } from '../text/live/live-text.ts'
 import type { Tracing } from '../tracing.ts'
@@ -241,7 +242,8 @@ export class LiveService {
     const jobs = await listOpenLiveJobs(db)
     const begun = jobs.filter(({ status }) => status === 'processing')
     const left = begun.map(({ id }) => id)
-    await this.#tidyFolders(left)
+    // The folders of another process are its own affair.
+    if (await isOnlyOwner(db)) await this.#tidyFolders(left)
     for (const job of jobs) if (job.status === 'queued') this.#expect(job)
     if (left.length > 0) this.#log.info({ sessions: left.length }, 'taking up live sessions')
     for (const job of begun) void this.#held.hold(job)

@@ -1,6 +1,6 @@
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { listObjects } from './objects/objects.ts'
+import { listDiskObjects } from './objects/disk-objects.ts'
 
 /** Returns the path of the database in a data folder. */
 export function databaseFile(folder: string): string {
@@ -40,7 +40,7 @@ export async function refuseMissingDatabase(folder: string): Promise<void> {
   const file = databaseFile(folder)
   const found = await stat(file).catch(() => undefined)
   if (found && found.size > 0) return
-  for await (const _ of listObjects(join(folder, 'objects'))) throw lost(file, 'objects')
+  for await (const _ of listDiskObjects(join(folder, 'objects'))) throw lost(file, 'objects')
   const sessions = await readdir(liveFolder(folder)).catch(() => [])
   if (sessions.length > 0) throw lost(file, 'live')
 }

@@ -1,16 +1,20 @@
 import type { Kysely } from 'kysely'
+import type { Dialect } from './dialect.ts'
 import type { Objects } from './objects/objects.ts'
 import type { Tables } from './tables.ts'
 
 /**
  * The handle that every statement reads and writes through: rows in `sql`, and large values in
- * `objects`, whose ids rows hold. Queries that may take long use `readonly`, where only other such
+ * `objects`, whose ids rows hold; `dialect` words what databases word differently. Queries that may take long use `readonly`, where only other such
  * queries wait for them.
  */
 export type Db = {
   readonly sql: Kysely<Tables>
   readonly readonly: Kysely<Tables>
   readonly objects: Objects
+  readonly dialect: Dialect
+  /** The id under which this process claims what it works on. */
+  readonly owner: string
 }
 
 /**

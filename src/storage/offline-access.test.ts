@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import { makeFolder, openTestStorage } from '../../test/support/test-storage.ts'
-import { lockFolder } from './folder-lock.ts'
 import { countKeys, findKeyByHash, insertKey } from './keys.ts'
 import { statements as jobs } from './migrations/0001-jobs.ts'
 import { openOffline } from './offline-access.ts'
+import { lockFolder } from './sqlite/folder-lock.ts'
 
 const key = { hash: 'ab12', account: 'acme', prefix: 'steno_x', createdAt: 7 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { databaseFile, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
 import type { Db } from './db.ts'
-import { FolderInUse, lockFolder } from './folder-lock.ts'
+import { FolderInUse, lockFolder } from './sqlite/folder-lock.ts'
 import type { MigrateOptions } from './sqlite/migration-progress.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 

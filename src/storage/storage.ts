@@ -1,22 +1,22 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Log } from '../log.ts'
 import { databaseFile, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
 import type { Db } from './db.ts'
-import { lockFolder } from './folder-lock.ts'
 import { type DeletionClock, openDeletionClock } from './jobs/deletion-clock.ts'
+import { openDiskObjects } from './objects/disk-objects.ts'
 import { closeFilesBelow, closeToOthers } from './objects/file-modes.ts'
-import { type Objects, openObjects } from './objects/objects.ts'
-import {
-  listEarlierObjects,
-  removeOrphanObjects,
-  takeBackObjects,
-} from './objects/orphan-objects.ts'
+import type { Objects } from './objects/objects.ts'
+import { takeBackObjects } from './objects/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans.ts'
-import { measureOldResults } from './space/account-bytes.ts'
+import { beginSweep } from './objects/sweep.ts'
+import { registerOwner } from './owners.ts'
 import { diskOf, type MeasureDisk } from './space/disk.ts'
 import { Space, type SpaceSettings } from './space/space.ts'
+import { lockFolder } from './sqlite/folder-lock.ts'
 import { logProgress } from './sqlite/migration-progress.ts'
 import { openSearches, openSqlite } from './sqlite/sqlite.ts'
+import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 
 /** Everything that a server stores: rows, recordings and results, below one folder of its own. */
 export type Storage = {
@@ -41,8 +41,17 @@ export type StorageOptions = SpaceSettings & {
   signal?: AbortSignal | undefined
   /** False deletes objects that nothing refers to, instead of keeping them as orphans. */
   keepOrphans?: boolean
+  /**
+   * Lets other processes have the folder open too, as on a database of several servers. Without it
+   * the folder is locked, and an earlier server is known to be gone.
+   */
+  isShared?: boolean
+  /** For tests: milliseconds between heartbeats. */
+  heartbeatMs?: number | undefined
   /** Trusts a clock that is far ahead of the last run. */
   trustClock?: boolean
+  /** For tests: replaces the objects on disk. */
+  objects?: Objects | undefined
   /** For tests. */
   disk?: MeasureDisk | undefined
 }
@@ -53,71 +62,57 @@ export type StorageOptions = SpaceSettings & {
  * to.
  */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { folder, log, signal } = options
+  const { folder, log } = options
   await makeDataFolder(folder)
-  const lock = lockFolder(folder)
-  try {
-    await refuseMissingDatabase(folder)
-    const open = await closeToOthers(folder)
-    if (open.length > 0) log.warn({ open }, 'closed what other users could open')
-    const isTrusted = options.trustClock ?? false
-    const deletionClock = await openDeletionClock({ folder, log, isTrusted })
-    const objects = await openObjects(join(folder, 'objects'))
-    const earlierOrphans = openOrphans(join(folder, 'orphans'), objects)
-    const orphans = options.keepOrphans === false ? undefined : earlierOrphans
-    const file = databaseFile(folder)
-    const sql = await openSqlite(file, { signal, progress: logProgress(log) })
-    const db = { sql, readonly: openSearches(file), objects }
-    const closing = new AbortController()
-    try {
-      const taken = await takeBackObjects(db, earlierOrphans)
-      if (taken > 0) log.info({ taken }, 'took objects back that are referred to again')
-      // In the background after the start: looking up every object takes minutes if there are
-      // millions on a slow disk.
-      const earlier = await listEarlierObjects(db, { orphans })
-      const swept = Promise.all([
-        sweep({ db, log, orphans }, earlier, closing),
-        closeFilesBelow(open, closing).catch((err) =>
-          log.warn({ err }, 'files stay open to others'),
-        ),
-      ])
-      async function close(): Promise<void> {
-        closing.abort()
-        await swept
-        await deletionClock.close()
-        await db.readonly.destroy()
-        await db.sql.destroy()
-        lock.release()
-      }
-      const space = new Space({ ...options, db, disk: options.disk ?? diskOf(folder) })
-      const removed = swept.then(() => {})
-      return { db, objects, space, orphans, deletionClock, swept: removed, close }
-    } catch (error) {
-      await db.sql.destroy()
-      throw error
-    }
-  } catch (error) {
-    lock.release()
-    throw error
+  await using opened = new AsyncDisposableStack()
+  if (!options.isShared) {
+    const lock = lockFolder(folder)
+    opened.defer(() => lock.release())
   }
+  await refuseMissingDatabase(folder)
+  const open = await closeToOthers(folder)
+  if (open.length > 0) log.warn({ open }, 'closed what other users could open')
+  const isTrusted = options.trustClock ?? false
+  const deletionClock = await openDeletionClock({ folder, log, isTrusted })
+  const db = await openDatabase(options)
+  opened.defer(() => db.sql.destroy())
+  opened.defer(() => db.readonly.destroy())
+  opened.defer(() => deletionClock.close())
+
+  const { objects } = db
+  const earlierOrphans = openOrphans(join(folder, 'orphans'), objects)
+  const orphans = options.keepOrphans === false ? undefined : earlierOrphans
+  const closing = new AbortController()
+  const background = new Set<Promise<unknown>>()
+  opened.defer(async () => {
+    closing.abort()
+    await Promise.all(background)
+  })
+  const sweeping = { db, log, orphans, signal: closing.signal }
+  const isAlone = !options.isShared
+  const onDeaths = () => {
+    const swept = beginSweep(sweeping, { isAlone: false }).then(({ done }) => done)
+    background.add(swept.catch((err) => log.error({ err }, 'cannot sweep the objects')))
+  }
+  const owner = { log, isAlone, onDeaths, heartbeatMs: options.heartbeatMs }
+  opened.defer(await registerOwner(db, owner))
+  const taken = await takeBackObjects(db, earlierOrphans)
+  if (taken > 0) log.info({ taken }, 'took objects back that are referred to again')
+  const { done } = await beginSweep(sweeping, { isAlone })
+  const closed = closeFilesBelow(open, closing).catch((err) => {
+    log.warn({ err }, 'files stay open to others')
+  })
+  const swept = Promise.all([done, closed]).then(() => {})
+  background.add(swept)
+  const space = new Space({ ...options, db, disk: options.disk ?? diskOf(folder) })
+  const parts = opened.move()
+  return { db, objects, space, orphans, deletionClock, swept, close: () => parts.disposeAsync() }
 }
 
-type Sweep = { db: Db; log: Log; orphans: Orphans | undefined }
-
-async function sweep(
-  { db, log, orphans }: Sweep,
-  earlier: string[][],
-  { signal }: AbortController,
-): Promise<void> {
-  try {
-    const removed = await removeOrphanObjects(db, earlier, { orphans, signal })
-    const msg = orphans
-      ? 'moved objects that nothing refers to'
-      : 'removed objects that nothing refers to'
-    if (removed > 0) log.warn({ removed, ...(orphans && { to: 'orphans' }) }, msg)
-    const measured = await measureOldResults(db, { signal })
-    if (measured > 0) log.info({ measured }, 'noted the sizes of results')
-  } catch (error) {
-    log.error({ err: error }, 'cannot remove objects that nothing refers to')
-  }
+async function openDatabase({ folder, log, signal, objects }: StorageOptions): Promise<Db> {
+  const owner = randomUUID()
+  const stored = objects ?? (await openDiskObjects(join(folder, 'objects'), { owner }))
+  const file = databaseFile(folder)
+  const sql = await openSqlite(file, { signal, progress: logProgress(log) })
+  return { sql, readonly: openSearches(file), objects: stored, dialect: sqliteDialect, owner }
 }

@@ -15,6 +15,7 @@ export type Tables = {
   deliveries: DeliveryRow
   delivery_attempts: DeliveryAttemptRow
   account_bytes: AccountBytesRow
+  owners: OwnerRow
 }
 
 /** A row of `jobs`. */
@@ -171,6 +172,10 @@ export type DeliveryRow = {
   /** When the next attempt is due; null while it waits for another delivery. */
   next_at: number | null
   ended_at: Generated<number | null>
+  /** Who sends it, and until when, while an attempt is under way. */
+  lease_owner: Generated<string | null>
+  lease_epoch: Generated<number>
+  lease_until: Generated<number | null>
 }
 
 /** A row of `delivery_attempts`. Headers are JSON; `error` is why there was no answer. */
@@ -184,6 +189,15 @@ export type DeliveryAttemptRow = {
   request_headers: string
   response_headers: string | null
   response_body: string | null
+}
+
+/** A row of `owners`: a process that works on this database. */
+export type OwnerRow = {
+  id: string
+  started_at: number
+  heartbeat_at: number
+  host: string
+  pid: number
 }
 
 /** A row of `account_bytes`: how many bytes an account stores, maintained by triggers. */

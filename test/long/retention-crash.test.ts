@@ -11,6 +11,7 @@ import { inTransaction } from '../../src/storage/db.ts'
 import { disableEndpoint } from '../../src/storage/deliveries/endpoints.ts'
 import { finishJob } from '../../src/storage/jobs/lease.ts'
 import { enqueueJob } from '../../src/storage/jobs/queue.ts'
+import { objectPath } from '../../src/storage/objects/disk-objects.ts'
 import { insertFile } from '../../src/storage/objects/files.ts'
 import { openStorage, type Storage } from '../../src/storage/storage.ts'
 import { kill, startChild } from '../support/child-server.ts'
@@ -36,13 +37,16 @@ const YEARS_MS = 2 * 365 * 86_400_000
 type Kept = { jobs: string[]; uploads: string[] }
 
 /** Stores ended jobs, each with a recording, metadata, an idempotency key and a long result, and unused uploads. */
-async function store({ db }: Storage, { jobs, uploads }: { jobs: number; uploads: number }) {
+async function store(
+  { db }: Storage,
+  { folder, jobs, uploads }: { folder: string; jobs: number; uploads: number },
+) {
   const stored: Kept = { jobs: [], uploads: [] }
   const createdAt = Date.now()
   async function addRecording(tx: Storage['db']): Promise<string> {
     const id = randomUUID()
-    await mkdir(dirname(db.objects.path(id)), { recursive: true })
-    await writeFile(db.objects.path(id), 'recording')
+    await mkdir(dirname(objectPath(join(folder, 'objects'), id)), { recursive: true })
+    await writeFile(objectPath(join(folder, 'objects'), id), 'recording')
     const shape = { extension: 'wav', size: 9, duration: 1, channels: 1 }
     await insertFile(tx, {
       id,
@@ -96,12 +100,12 @@ test('what is due is deleted wholly, however often the server is killed at it, a
   // What it is told stays as it is: nobody tries to.
   const webhook = await addWebhook(storage.db, { account: ACCOUNT })
   await disableEndpoint(storage.db, webhook, { reason: 'for the test', at: 1 })
-  await store(storage, { jobs: KEPT, uploads: KEPT })
+  await store(storage, { folder, jobs: KEPT, uploads: KEPT })
   await storage.close()
   const kept = await takeStock(folder)
   assert.equal(kept.deliveries.length, 2 * KEPT)
   const again = await openStorage({ folder, log: createLog('silent') })
-  const due = await store(again, { jobs: ROUNDS * DUE_JOBS, uploads: ROUNDS * DUE_UPLOADS })
+  const due = await store(again, { folder, jobs: ROUNDS * DUE_JOBS, uploads: ROUNDS * DUE_UPLOADS })
   await again.close()
 
   /** Kills that came between the deletion of a row and that of its object, and before that of a row. */
@@ -132,7 +136,7 @@ test('what is due is deleted wholly, however often the server is killed at it, a
       if (server) await kill(server)
     } else {
       // Killed when it has come to one of the recordings, the place of which in the row is random.
-      const path = again.objects.path(String(watched))
+      const path = objectPath(join(folder, 'objects'), String(watched))
       const started = startChild(t, folder, { startMs: 10_000 })
       const server = (await started)!
       while (existsSync(path)) await setImmediate()
@@ -151,6 +155,9 @@ test('what is due is deleted wholly, however often the server is killed at it, a
   while ((await takeStock(folder)).keys.length > kept.keys.length) await setImmediate()
   await kill(last)
   assert.deepEqual(await takeStock(folder), kept)
-  const content = await readFile(again.objects.path(String(kept.files[0]!.id)), 'utf8')
+  const content = await readFile(
+    objectPath(join(folder, 'objects'), String(kept.files[0]!.id)),
+    'utf8',
+  )
   assert.equal(content, 'recording')
 })

@@ -3,8 +3,8 @@ import type { Db } from '../../src/storage/db.ts'
 import type { AttemptRecord, Delivery } from '../../src/storage/deliveries/deliveries.ts'
 import {
   findDueEndpoints,
-  settleDeliveries,
-  takeDue,
+  settleDelivery,
+  toDelivery,
 } from '../../src/storage/deliveries/deliveries.ts'
 import { failJob, finishJob } from '../../src/storage/jobs/lease.ts'
 import type { JobResult } from '../../src/storage/jobs/results.ts'
@@ -63,13 +63,19 @@ export async function endNewJob(
   return id
 }
 
-/** Takes all deliveries that are due at `now`, by endpoint and moment. */
+/** Returns all deliveries that are due at `now`, by endpoint and moment, without leasing them. */
 export async function takeAll(db: Db, now = 10_000): Promise<Delivery[]> {
-  const due: Delivery[] = []
-  for (const { endpointId } of await findDueEndpoints(db, { until: now })) {
-    due.push(...(await takeDue(db, { endpointId, now, limit: 1000, inFlight: [] })))
-  }
-  return due
+  const rows = await db.sql
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('state', '=', 'due')
+    .where('next_at', '<=', now)
+    .execute()
+  const due = rows.map(toDelivery).toSorted((a, b) => {
+    return a.nextAt! - b.nextAt! || a.createdAt - b.createdAt
+  })
+  const endpoints = await findDueEndpoints(db, { until: now })
+  return endpoints.flatMap(({ endpointId }) => due.filter((one) => one.endpointId === endpointId))
 }
 
 /** Returns an attempt that began at `at` and was answered with `status`. */
@@ -85,10 +91,8 @@ export function attemptAt(at: number, status: number | null = 200): AttemptRecor
 /** Fails deliveries for good, with attempts that were answered 500. */
 export async function failAll(db: Db, deliveries: readonly Delivery[], at = 11_000): Promise<void> {
   const reason = 'it answered 500'
-  await settleDeliveries(
-    db,
-    deliveries.map((delivery) => {
-      return { delivery, attempt: attemptAt(at, 500), outcome: 'failed', reason }
-    }),
-  )
+  for (const delivery of deliveries) {
+    const attempt = attemptAt(at, 500)
+    await settleDelivery(db, { delivery, attempt, outcome: 'failed', reason })
+  }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import type { Db } from '../../src/storage/db.ts'
 import type { Job } from '../../src/storage/jobs/jobs.ts'
 import {
@@ -7,6 +8,7 @@ import {
   claimJob,
   enqueueJob,
 } from '../../src/storage/jobs/queue.ts'
+import { returnLostJobs } from '../../src/storage/jobs/queue-maintenance.ts'
 import { type JobResult, readResult } from '../../src/storage/jobs/results.ts'
 import { insertFile } from '../../src/storage/objects/files.ts'
 
@@ -57,15 +59,28 @@ export function claim(db: Db, given: Partial<ClaimOptions> = {}): Promise<Claime
   const usual = {
     owner: 'server',
     now,
-    leaseUntil: now + 30_000,
+    leaseMs: 30_000,
     maxAttempts: 3,
     maxPerAccount: 25,
   }
-  return claimJob(db, { ...usual, ...given })
+  return claimJob(atTime(db, now), { ...usual, ...given })
 }
 
 /** Returns the result of a job, parsed. */
 export async function resultOf(db: Db, { result }: Pick<Job, 'result'>): Promise<JobResult | null> {
   const text = result && (await readResult(db, result))
   return text ? (JSON.parse(text) as JobResult) : null
+}
+
+/** Returns the database with a clock that stands at `ms`. */
+export function atTime(db: Db, ms: number): Db {
+  return { ...db, dialect: { ...db.dialect, now: () => sql<number>`${ms}` } }
+}
+
+/** Requeues the jobs whose lease has expired at `now`. */
+export function returnLost(
+  db: Db,
+  { now, running = [] }: { now: number; running?: readonly string[] },
+): Promise<number> {
+  return returnLostJobs(atTime(db, now), { now, running })
 }

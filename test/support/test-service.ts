@@ -8,6 +8,7 @@ import { createLog } from '../../src/log.ts'
 import type { Resolve } from '../../src/net/resolver.ts'
 import { findJob, type Job } from '../../src/storage/jobs/jobs.ts'
 import type { JobResult } from '../../src/storage/jobs/results.ts'
+import type { Objects } from '../../src/storage/objects/objects.ts'
 import type { MeasureDisk } from '../../src/storage/space/disk.ts'
 import { openStorage, type Storage } from '../../src/storage/storage.ts'
 import { ResultBuilder } from '../../src/text/result/result-builder.ts'
@@ -21,6 +22,11 @@ export type ServiceOptions = {
   env?: Record<string, string>
   graceMs?: number
   disk?: MeasureDisk
+  /** See `StorageOptions`. */
+  isShared?: boolean
+  heartbeatMs?: number
+  /** Replaces the objects on disk. */
+  objects?: Objects
   spacePauseMs?: number
   resolve?: Resolve
   /** An earlier service's folder; without it a new one. */
@@ -58,13 +64,17 @@ export async function openService(
     folder,
     resolve,
     disk,
+    objects,
+    isShared = false,
+    heartbeatMs,
     spacePauseMs = 10,
   }: ServiceOptions = {},
 ): Promise<TestService> {
   const home = folder ?? (await makeFolder(t))
   const log = createLog('silent')
   const config = readConfig({ ...env, STENO_DATA_DIR: home })
-  const storage = await openStorage({ ...config.storage, folder: home, log, disk })
+  const tests = { disk, objects, isShared, heartbeatMs }
+  const storage = await openStorage({ ...config.storage, folder: home, log, ...tests })
   const resultBuilder = new ResultBuilder({ log })
   const jobs = new Jobs({
     config,

@@ -44,7 +44,7 @@ export async function toJobText(
   if ('text' in stored) {
     return `${head}${omitsMessages ? removeMessages(stored.text) : stored.text}}`
   }
-  const opened = await storage.objects.open(stored.object).catch(ignoreMissing)
+  const opened = await storage.objects.read(stored.object).catch(ignoreMissing)
   if (!opened) {
     const now = await findJob(storage.db, job)
     return now && !isSameObject(now.result, stored) ? toJobText(now, storage, options) : undefined

@@ -30,7 +30,7 @@ export async function sendFile(
     reply.header('content-range', `bytes */${file.size}`)
     throw new AppError('range_not_satisfiable', `${wanted} of ${file.size} bytes`)
   }
-  const { body } = await objects.open(file.id, range)
+  const { body } = await objects.read(file.id, range)
   const { start, end } = range ?? { start: 0, end: file.size - 1 }
   if (range) reply.code(206).header('content-range', `bytes ${start}-${end}/${file.size}`)
   reply

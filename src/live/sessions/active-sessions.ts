@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LiveRecognizer } from '../../asr/live-recognizer.ts'
@@ -82,7 +81,6 @@ export class ActiveSessions {
   readonly #options: ActiveSessionsOptions
   readonly #log: Log
   readonly #folder: string
-  readonly #owner = randomUUID()
   readonly #held = new Map<string, Promise<Opened>>()
   readonly #live = new Set<LiveSession>()
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
@@ -196,7 +194,7 @@ export class ActiveSessions {
   async #open(job: LiveJob): Promise<SessionHandle | undefined> {
     const { speech, storage } = this.#options
     const folder = join(this.#folder, job.id)
-    const take = () => beginLiveJob(storage.db, job.id, { owner: this.#owner, at: Date.now() })
+    const take = () => beginLiveJob(storage.db, job.id, { owner: storage.db.owner, at: Date.now() })
     if (!speech.live) {
       const openFeed = this.#openFeed
       await failSession({ ...this.#options, log: this.#log, take, openFeed }, { job, folder })

@@ -49,11 +49,10 @@ export class LiveLeases {
 
   async #renewAll(batch: readonly Held[]): Promise<void> {
     try {
-      const until = Date.now() + LEASE_MS
       const lost: Held[] = []
       await inTransaction(this.#db, async (tx) => {
         for (const held of batch)
-          if (!(await renewLease(tx, held.lease, { until }))) lost.push(held)
+          if (!(await renewLease(tx, held.lease, { leaseMs: LEASE_MS }))) lost.push(held)
       })
       for (const held of lost) this.#lose(held)
     } catch (error) {

@@ -33,6 +33,8 @@ export type Delivery = {
   /** When the next attempt is due; null while it waits for another delivery. */
   nextAt: number | null
   endedAt: number | null
+  /** The number of its lease: what an attempt under an older one brings is dropped. */
+  leaseEpoch: number
 }
 
 /** An endpoint with something to send, now or later. */
@@ -57,7 +59,7 @@ export async function findDueEndpoints(
   db: Db,
   { until }: { until: number },
 ): Promise<DueEndpoint[]> {
-  const { rows } = await sql<Omit<DueEndpoint, 'isProven'> & { isProven: number }>`
+  const { rows } = await sql<Omit<DueEndpoint, 'isProven'> & { isProven: unknown }>`
     with recursive waiting (endpoint_id) as (
       select min(endpoint_id) from deliveries where state = 'due'
       union all
@@ -82,53 +84,7 @@ export async function findDueEndpoints(
     ) as due
     order by place, next_at
     limit ${MAX_DUE_ENDPOINTS}`.execute(db.readonly)
-  return rows.map((row) => ({ ...row, isProven: Boolean(row.isProven) }))
-}
-
-/** Which deliveries to take: those of an endpoint that are due. */
-export type TakeOptions = {
-  endpointId: string
-  now: number
-  limit: number
-  /** Ids of those that were taken and are not settled yet. */
-  inFlight: readonly string[]
-}
-
-/**
- * Returns the next deliveries for an endpoint, in the order they are due; each of a different lane.
- */
-export async function takeDue(
-  db: Db,
-  { endpointId, now, limit, inFlight }: TakeOptions,
-): Promise<Delivery[]> {
-  let query = db.sql
-    .selectFrom('deliveries')
-    .selectAll()
-    .where('state', '=', sql.lit('due'))
-    .where('endpoint_id', '=', endpointId)
-    .where('next_at', '<=', now)
-    .orderBy('next_at')
-    .orderBy('created_at')
-    .limit(limit)
-  if (inFlight.length > 0) query = query.where('id', 'not in', inFlight)
-  return (await query.execute()).map(toDelivery)
-}
-
-/** Returns the first time at which something is due for an endpoint, besides what was taken. */
-export async function findNextDue(
-  db: Db,
-  { endpointId, inFlight }: Pick<TakeOptions, 'endpointId' | 'inFlight'>,
-): Promise<number | undefined> {
-  let query = db.sql
-    .selectFrom('deliveries')
-    .select('next_at')
-    .where('state', '=', sql.lit('due'))
-    .where('endpoint_id', '=', endpointId)
-    .orderBy('next_at')
-    .limit(1)
-  if (inFlight.length > 0) query = query.where('id', 'not in', inFlight)
-  const row = await query.executeTakeFirst()
-  return row?.next_at ?? undefined
+  return rows.map((row) => ({ ...row, isProven: db.dialect.toBoolean(row.isProven) }))
 }
 
 /**
@@ -180,7 +136,7 @@ export type AttemptRecord = {
 
 /** How an attempt ended, and what follows from it. */
 export type Settlement = {
-  delivery: Pick<Delivery, 'id' | 'jobId' | 'endpointId'>
+  delivery: Pick<Delivery, 'id' | 'jobId' | 'endpointId' | 'leaseEpoch'>
   attempt: AttemptRecord
 } & (
   | { outcome: 'delivered' }
@@ -190,13 +146,11 @@ export type Settlement = {
 )
 
 /**
- * Records how attempts ended, all in one transaction, and makes the next deliveries of their lanes
- * due. An attempt whose delivery was deleted meanwhile leaves nothing.
+ * Records how an attempt ended, and makes the next delivery of its lane due, in one transaction. An
+ * attempt whose delivery was deleted meanwhile, or went to another sender, leaves nothing.
  */
-export function settleDeliveries(db: Db, attemptResults: readonly Settlement[]): Promise<void> {
-  return inTransaction(db, async (tx) => {
-    for (const settlement of attemptResults) await settle(tx, settlement)
-  })
+export function settleDelivery(db: Db, settlement: Settlement): Promise<void> {
+  return inTransaction(db, (tx) => settle(tx, settlement))
 }
 
 async function settle(tx: Db, settlement: Settlement): Promise<void> {
@@ -210,7 +164,9 @@ async function settle(tx: Db, settlement: Settlement): Promise<void> {
   const counted = tx.sql
     .updateTable('deliveries')
     .set((row) => ({ tries: row('tries', '+', 1), attempts: row('attempts', '+', 1) }))
+    .set({ lease_owner: null, lease_until: null })
     .where('id', '=', delivery.id)
+    .where('lease_epoch', '=', delivery.leaseEpoch)
     .returning('attempts')
   const isOpen = outcome === 'delivered' ? sql<SqlBool>`true` : sql<SqlBool>`state = 'due'`
   const settled = await counted.set(change).where(isOpen).executeTakeFirst()
@@ -398,5 +354,6 @@ export function toDelivery(row: Selectable<DeliveryRow>): Delivery {
     createdAt: row.created_at,
     nextAt: row.next_at,
     endedAt: row.ended_at,
+    leaseEpoch: row.lease_epoch,
   }
 }

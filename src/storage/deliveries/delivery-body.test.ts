@@ -89,12 +89,12 @@ test('a body whose result is replaced while it is opened is made of the new one'
   const stored = { object: row.result_object! }
   let isReplaced = false
   /** Replaced after the row is read and before the object is opened. */
-  async function open(object: string) {
+  async function check(object: string) {
     if (!isReplaced) await replaceResult(db, { jobId: id, stored }, { ...result, again: 1 })
     isReplaced = true
-    return db.objects.open(object)
+    return db.objects.check(object)
   }
-  const body = await openOnly({ ...db, objects: { ...db.objects, open } })
+  const body = await openOnly({ ...db, objects: { ...db.objects, check } })
   const reported = { id, event: 'transcription.success', payload: { ...result, again: 1 } }
   assert.equal(await textOf(body), JSON.stringify(reported))
 })

@@ -77,15 +77,14 @@ async function objectBody(
   db: Db,
   { head = '', object, tail = '' }: ObjectBody,
 ): Promise<DeliveryBody | undefined> {
-  const opened = await db.objects.open(object).catch((error) => {
+  const found = await db.objects.check(object).catch((error) => {
     if (error.code === 'file_not_found') return undefined
     throw error
   })
-  if (!opened) return undefined
-  opened.body.destroy()
+  if (!found) return undefined
   async function* pieces(): AsyncGenerator<Uint8Array> {
     if (head) yield Buffer.from(head)
-    const { body } = await db.objects.open(object)
+    const { body } = await db.objects.read(object)
     try {
       yield* body
     } finally {
@@ -93,5 +92,5 @@ async function objectBody(
     }
     if (tail) yield Buffer.from(tail)
   }
-  return { bytes: Buffer.byteLength(head) + opened.size + Buffer.byteLength(tail), pieces }
+  return { bytes: Buffer.byteLength(head) + found.size + Buffer.byteLength(tail), pieces }
 }

@@ -56,6 +56,7 @@ const loggedColumns = [
   'created_at',
   'next_at',
   'ended_at',
+  'lease_epoch',
 ] as const satisfies (keyof DeliveryRow)[]
 
 /** Returns deliveries of an account, newest first, and whether more follow. */
@@ -76,9 +77,9 @@ export async function listDeliveries(
   if (jobId === undefined) {
     query = query.where('account', '=', account)
   } else {
-    // The expression keeps SQLite from using the account index, whose order matches the list: it
-    // would walk every delivery of the account.
-    query = query.where(sql<SqlBool>`account || '' = ${account}`).where('job_id', '=', jobId)
+    // The index on the account has the order of the list, but would read all of its deliveries.
+    const own = sql<SqlBool>`${db.dialect.withoutIndex('account')} = ${account}`
+    query = query.where(own).where('job_id', '=', jobId)
   }
   if (endpointId !== undefined) query = query.where('endpoint_id', '=', endpointId)
   if (statuses.length > 0) {
@@ -95,7 +96,7 @@ export async function listDeliveries(
 }
 
 function toLogged(row: Pick<Selectable<DeliveryRow>, (typeof loggedColumns)[number]>) {
-  const unread = { body: null, body_object: null }
+  const unread = { body: null, body_object: null, lease_owner: null, lease_until: null }
   const { body: _, bodyObject: __, ...logged } = toDelivery({ ...row, ...unread })
   return logged
 }

@@ -78,7 +78,8 @@ async function findFailed(
   after: FailedRow | undefined,
 ): Promise<FailedRow[]> {
   const { rows } = await sql<FailedRow>`
-    select id, job_id, endpoint_id, seq from deliveries indexed by deliveries_failed
+    select id, job_id, endpoint_id, seq from deliveries
+      ${db.dialect.byIndex('deliveries_failed')}
     where account = ${account} and state = 'failed' and job_id is not null
       and ended_at >= ${since} and ended_at <= ${at}
       ${endpointId === undefined ? sql`` : sql`and endpoint_id = ${endpointId}`}

@@ -22,6 +22,7 @@ test('a trial is in the log as an ended delivery of no job, with its attempt', a
     ...known,
     ...{ jobId: null, seq: 0, kind: 'webhook', method: 'POST', bodyObject: null },
     ...{ state: 'delivered', tries: 1, attempts: 1, createdAt: 1000, nextAt: null, endedAt: 1020 },
+    leaseEpoch: 0,
   })
   const attempts = await findAttempts(db, ['trial'])
   assert.deepEqual(attempts.get('trial'), [{ ...attempt, number: 1 }])

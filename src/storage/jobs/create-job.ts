@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
+import type { Db } from '../db.ts'
+import { createGroupCommit } from '../group-commit.ts'
 import { enqueueJob, type NewJob, type QueueLimit } from './queue.ts'
 
 /** What a client sends so that a repeated request is recognized (contract 1.8). */
@@ -47,52 +48,18 @@ export type CreationOptions = QueueLimit & { idempotency?: IdempotencyKey | unde
  */
 export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creation>
 
-type Requested = { job: NewJob; options: CreationOptions; outcome: PromiseWithResolvers<Creation> }
-
-/** This many statements keep other writers waiting for some milliseconds. */
-const MAX_TOGETHER = 50
-
 /**
- * Creates the function that creates jobs. Jobs requested during a write share the next transaction,
- * and with it one disk sync. Each call resolves when its job is on disk.
+ * Creates the function that creates jobs. Jobs requested during a write share the next transaction.
+ * Each call resolves when its job is on disk.
  */
 export function createJobWriter(db: Db): CreateJob {
-  const waiting: Requested[] = []
-  let isWriting = false
-
-  async function write(): Promise<void> {
-    isWriting = true
-    while (waiting.length > 0) await writeTogether(db, waiting.splice(0, MAX_TOGETHER))
-    isWriting = false
-  }
-
-  return (job, options) => {
-    const outcome = Promise.withResolvers<Creation>()
-    waiting.push({ job, options, outcome })
-    if (!isWriting) void write()
-    return outcome.promise
-  }
-}
-
-async function writeTogether(db: Db, requested: readonly Requested[]): Promise<void> {
-  try {
-    const creations = await inTransaction(db, async (tx) => {
-      const creations: Creation[] = []
-      for (const { job, options } of requested) creations.push(await create(tx, job, options))
-      return creations
-    })
-    for (const [i, { outcome }] of requested.entries()) outcome.resolve(creations[i]!)
-  } catch (error) {
-    if (requested.length === 1) return requested[0]!.outcome.reject(error)
-    // A problem with one job, such as not fitting on the disk, must not fail the others.
-    for (const one of requested) await writeTogether(db, [one])
-  }
+  const write = createGroupCommit(db, create)
+  return (job, options) => write({ job, options })
 }
 
 async function create(
   tx: Db,
-  job: NewJob,
-  { maxQueued, idempotency }: CreationOptions,
+  { job, options: { maxQueued, idempotency } }: { job: NewJob; options: CreationOptions },
 ): Promise<Creation> {
   const earlier = idempotency && (await remember(tx, idempotency, job))
   if (earlier) return earlier

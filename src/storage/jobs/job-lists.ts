@@ -34,7 +34,7 @@ const statuses: readonly JobStatus[] = ['queued', 'processing', 'done', 'error']
  */
 const COUNTED_ROWS = 2000
 
-/** The number of conditions counted; SQLite would allow a hundred. */
+/** The number of conditions counted; more would take longer than the list. */
 const COUNTED_TOKENS = 20
 
 /** Several streams are merged up to this offset; beyond it one walk over all jobs is faster. */
@@ -70,7 +70,7 @@ async function chooseStreams(db: Db, search: Search, part: Part): Promise<Sql[]>
   if (tokens.length === 0) {
     const streams = jobStreams(search, part)
     const isDeep = streams.length > 1 && !part.after && part.offset > MERGED_ROWS
-    return isDeep ? [wholeStream(search, part)] : streams
+    return isDeep ? [wholeStream(db, search, part)] : streams
   }
   const byStatus = filters(search.statuses, statuses)
   if (tokens.length === 1 && !byStatus) return [metadataStream(search, part, tokens[0]!)]
@@ -87,12 +87,13 @@ async function chooseStreams(db: Db, search: Search, part: Part): Promise<Sql[]>
 }
 
 async function countUpTo(db: Db, searches: readonly Sql[]): Promise<number[]> {
-  const counts = searches.map(
-    (search) => sql`(select count(*) from (${search} limit ${COUNTED_ROWS}))`,
-  )
-  const { rows } = await sql<{ counts: string }>`
-    select json_array(${sql.join(counts)}) as counts`.execute(db.readonly)
-  return JSON.parse(rows[0]!.counts) as number[]
+  const counts = searches.map((search, i) => {
+    const name = sql.ref(`count_${i}`)
+    return sql`(select count(*) from (${search} limit ${COUNTED_ROWS}) as rows) as ${name}`
+  })
+  const { rows } = await sql<Record<string, number>>`
+    select ${sql.join(counts)}`.execute(db.readonly)
+  return searches.map((_, i) => rows[0]![`count_${i}`]!)
 }
 
 /** Returns one stream per requested kind and status, all in list order. */
@@ -115,12 +116,12 @@ function jobStreams(search: Search, part: Part): Sql[] {
 }
 
 /** Returns the jobs of all requested kinds and statuses, by checking every job in list order. */
-function wholeStream(search: Search, part: Part): Sql {
+function wholeStream(db: Db, search: Search, part: Part): Sql {
   const byKind = filters(search.kinds, kinds)
   const byStatus = filters(search.statuses, statuses) ?? statuses
-  // Names the index, because SQLite would rather use the status index and sort.
+  // Otherwise the status index would be used, and its rows sorted.
   return sql`select created_at, id from jobs
-    indexed by ${sql.ref(byKind ? 'jobs_by_kind' : 'jobs_by_time')}
+    ${db.dialect.byIndex(byKind ? 'jobs_by_kind' : 'jobs_by_time')}
     where account = ${search.account} ${byKind ? sql`and kind = ${byKind[0]}` : sql``}
       and status in (${sql.join(byStatus)}) ${within(search, part)}`
 }

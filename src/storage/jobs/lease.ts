@@ -9,13 +9,16 @@ import { dropResult, storeResult, type WrittenResult } from './results.ts'
 /** The right to write to a job. It ends as soon as another claim increments the epoch. */
 export type Lease = { id: string; epoch: number }
 
-/** Extends a lease; returns false if it was lost, and then the owner must stop. */
+/**
+ * Extends a lease to `leaseMs` from now, by the clock of the database; returns false if it was lost,
+ * and then the owner must stop.
+ */
 export async function renewLease(
   db: Db,
   lease: Lease,
-  { until }: { until: number },
+  { leaseMs }: { leaseMs: number },
 ): Promise<boolean> {
-  return changesJob(db, lease, { lease_until: until })
+  return changesJob(db, lease, { lease_until: sql<number>`${db.dialect.now()} + ${leaseMs}` })
 }
 
 /** What a job ends with. A redacted recording replaces the original. */

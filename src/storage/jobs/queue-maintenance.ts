@@ -1,30 +1,32 @@
 import { type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
 import { type EndedJob, endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
+import { isAbandoned } from '../owners.ts'
 import type { JobFailure } from './lease.ts'
 import { MAX_INTERRUPTIONS } from './queue.ts'
 
-/**
- * Requeues every job that a dead process was running, as if that attempt had not begun. Makes every
- * waiting job due, because the clock may have been turned back since. Only for a server that has
- * just locked its folder: the lock proves that no other owner is alive.
- */
-export async function returnOrphans(db: Db, { now }: { now: number }): Promise<number> {
+/** Makes every waiting job due: for a start, as the clock may have been turned back since. */
+export async function makeWaitingDue(db: Db, { now }: { now: number }): Promise<void> {
   await sql`update jobs set run_after = ${now}
     where kind = 'pre-recorded' and status = 'queued' and run_after > ${now}`.execute(db.sql)
-  return returnJobs(db, { now, lost: sql`true`, attempt: sql`attempt - 1`, interruptions: 1 })
+}
+
+/** Requeues every job whose owner is dead, as if that attempt had not begun. */
+export function returnAbandonedJobs(db: Db, { now }: { now: number }): Promise<number> {
+  const attempt = sql<number>`attempt - 1`
+  return returnJobs(db, { now, lost: isAbandoned, attempt, interruptions: 1 })
 }
 
 /**
- * Requeues the jobs whose lease has expired: their owner is gone. The jobs in `inHand`, which the
+ * Requeues the jobs whose lease has expired, by the clock of the database: their owner stands still. The jobs in `running`, which the
  * caller is running, are not lost, however long the disk delayed their renewal.
  */
 export async function returnLostJobs(
   db: Db,
   { now, running = [] }: { now: number; running?: readonly string[] },
 ): Promise<number> {
-  const lost = sql<SqlBool>`(lease_until < ${now}
-    and id not in (select value from json_each(${JSON.stringify(running)})))`
+  const isRunning = db.dialect.isIn(sql.ref('id'), running)
+  const lost = sql<SqlBool>`(lease_until < ${db.dialect.now()} and not (${isRunning}))`
   return returnJobs(db, { now, lost, attempt: sql`attempt`, interruptions: 0 })
 }
 

@@ -165,11 +165,13 @@ export type ClaimedJob = {
  */
 export const MAX_INTERRUPTIONS = 100
 
-/** Who claims, until when, and within which limits. */
+/** Who claims, for how long, and within which limits. */
 export type ClaimOptions = {
   owner: string
+  /** What is due by then is claimed, by the clock of the queue. */
   now: number
-  leaseUntil: number
+  /** The length of the lease, which the clock of the database measures. */
+  leaseMs: number
   maxAttempts: number
   /** How many jobs of one account may be processed at a time. */
   maxPerAccount: number
@@ -187,17 +189,17 @@ const unfetched = sql<SqlBool>`(waiting.file_source is not null
  * one job, an attempt is counted before it begins, and the limit of an account holds.
  */
 export async function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
-  const { owner, now, leaseUntil, maxAttempts, maxPerAccount, only } = options
+  const { owner, now, leaseMs, maxAttempts, maxPerAccount, only } = options
   const isWanted = only
     ? only === 'fetched'
       ? sql`and not ${unfetched}`
       : sql`and ${unfetched}`
     : sql``
-  const { rows } = await sql<JobRow & { is_fetched: number }>`
+  const { rows } = await sql<JobRow & { is_fetched: unknown }>`
     with running as (select account, count(*) as jobs from jobs
       where kind = 'pre-recorded' and status = 'processing' group by account)
     update jobs set status = 'processing', attempt = attempt + 1, lease_owner = ${owner},
-      lease_epoch = lease_epoch + 1, lease_until = ${leaseUntil}
+      lease_epoch = lease_epoch + 1, lease_until = ${db.dialect.now()} + ${leaseMs}
     where id = (select waiting.id from jobs as waiting
       left join running on running.account = waiting.account
       where waiting.kind = 'pre-recorded' and waiting.status = 'queued'
@@ -209,7 +211,7 @@ export async function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJo
     returning *, file_source is null
       or exists (select 1 from files where files.id = file_id) as is_fetched`.execute(db.sql)
   const row = rows[0]
-  return row && { ...toClaimedJob(row), isFetched: row.is_fetched === 1 }
+  return row && { ...toClaimedJob(row), isFetched: db.dialect.toBoolean(row.is_fetched) }
 }
 
 function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'isFetched'> {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import test from 'node:test'
-import { addFile, addJob, claim } from '../../../test/support/test-jobs.ts'
+import { bytesOf } from '../../../test/support/objects-conformance.ts'
+import { addFile, addJob, claim, returnLost } from '../../../test/support/test-jobs.ts'
 import { makeFolder, openTestStorage } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
 import { type Db, inTransaction } from '../db.ts'
@@ -11,7 +10,6 @@ import { findFile } from '../objects/files.ts'
 import { openStorage } from '../storage.ts'
 import { deleteEndedJob, findJob } from './jobs.ts'
 import { finishJob } from './lease.ts'
-import { returnLostJobs } from './queue-maintenance.ts'
 
 const account = 'acme'
 
@@ -72,7 +70,7 @@ test('a lease that was lost changes nothing', async (t) => {
   const fileId = await addFile(db)
   await addJob(db, { fileId })
   const { id, lease } = (await claim(db))!
-  await returnLostJobs(db, { now: 99_000 })
+  await returnLost(db, { now: 99_000 })
   const redactedAudio = { object: randomUUID(), size: 1 }
   assert.equal(await finishJob(db, lease, { result: {}, redactedAudio, at: 2000 }), false)
   assert.equal((await findJob(db, { id, account }))?.redactedAudio, null)
@@ -86,8 +84,7 @@ test('a start keeps the redacted recordings of jobs, and removes what a killed s
   const fileId = await addFile(first.db)
   const { redactedAudio } = await endRedacted(first.db, { fileId })
   for (const id of [redactedAudio.object, fileId, randomUUID()]) {
-    await mkdir(dirname(first.objects.path(id)), { recursive: true })
-    await writeFile(first.objects.path(id), 'x')
+    await first.objects.write(id, bytesOf('x'), { maxBytes: 1, signal: t.signal })
   }
   await first.close()
   const second = await openStorage({ folder, log })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import type { Db } from '../db.ts'
 import { storageError } from '../sqlite/storage-error.ts'
 import type { JobRow } from '../tables.ts'
@@ -98,9 +98,10 @@ export function storedResult({
 export async function readResult(db: Db, stored: StoredResult): Promise<string | undefined> {
   if ('text' in stored) return stored.text
   try {
-    return await readFile(db.objects.path(stored.object), 'utf8')
+    const { body } = await db.objects.read(stored.object)
+    return await text(body)
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ENOENT') return undefined
+    if ((error as { code?: unknown }).code === 'file_not_found') return undefined
     throw storageError(error)
   }
 }

@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
+import type { Db } from '../db.ts'
 import { type LiveCallback, queueLiveCallbacks } from '../deliveries/delivery-outbox.ts'
+import { createGroupCommit } from '../group-commit.ts'
 import type { Lease } from '../jobs/lease.ts'
 
 /**
@@ -12,60 +12,25 @@ export type QueueCallbacks = (
   messages: readonly LiveCallback[],
 ) => Promise<number | undefined>
 
-type Requested = {
-  lease: Lease
-  messages: readonly LiveCallback[]
-  outcome: PromiseWithResolvers<number | undefined>
-}
-
-/** This many sessions keep other writers waiting for some milliseconds. */
-const MAX_TOGETHER = 50
+type Requested = { lease: Lease; messages: readonly LiveCallback[] }
 
 /**
  * Creates the function that queues live callbacks. `maxQueued` messages of a job may wait before
- * superseded ones are left out. Requests made during a write share the next transaction, and with
- * it one disk sync, because the sessions need the disk for their audio.
+ * superseded ones are left out. Requests made during a write share the next transaction, because
+ * the sessions need the disk for their audio.
  */
 export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }): QueueCallbacks {
-  const waiting: Requested[] = []
-  let isWriting = false
-
-  async function write(): Promise<void> {
-    isWriting = true
-    while (waiting.length > 0) await writeTogether(waiting.splice(0, MAX_TOGETHER))
-    isWriting = false
-  }
-
-  async function writeTogether(requested: readonly Requested[]): Promise<void> {
-    try {
-      const outcomes = await inTransaction(db, async (tx) => {
-        const outcomes: (number | undefined)[] = []
-        for (const one of requested) outcomes.push(await queueHeld(tx, one, { maxQueued }))
-        return outcomes
-      })
-      for (const [i, { outcome }] of requested.entries()) outcome.resolve(outcomes[i])
-    } catch (error) {
-      if (requested.length === 1) return requested[0]!.outcome.reject(error)
-      // A problem with one must not fail the others.
-      for (const one of requested) await writeTogether([one])
-    }
-  }
-
-  return (lease, messages) => {
-    const outcome = Promise.withResolvers<number | undefined>()
-    waiting.push({ lease, messages, outcome })
-    if (!isWriting) void write()
-    return outcome.promise
-  }
+  const write = createGroupCommit(db, (tx, requested: Requested) => {
+    return queueHeld(tx, requested, { maxQueued })
+  })
+  return (lease, messages) => write({ lease, messages })
 }
 
 /**
  * Only these parameters: a vocabulary among the others may be a megabyte, which the event loop must
  * not parse ten times a second.
  */
-const callbackParams = sql<string>`json_object(
-  'callback', json_extract(request_params, '$.callback'),
-  'callback_config', json_extract(request_params, '$.callback_config'))`
+const CALLBACK_PARAMS = ['callback', 'callback_config']
 
 /** A late write by an earlier process, or one for a job that has ended, matches no job. */
 async function queueHeld(
@@ -73,9 +38,10 @@ async function queueHeld(
   { lease, messages }: Requested,
   { maxQueued }: { maxQueued: number },
 ): Promise<number | undefined> {
+  const params = tx.dialect.jsonFields('request_params', CALLBACK_PARAMS)
   const job = await tx.sql
     .selectFrom('jobs')
-    .select(['id', 'account', callbackParams.as('request_params')])
+    .select(['id', 'account', params.as('request_params')])
     .where('id', '=', lease.id)
     .where('lease_epoch', '=', lease.epoch)
     .where('status', '=', 'processing')

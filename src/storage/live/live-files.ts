@@ -173,7 +173,7 @@ export async function keepRecording(
   } catch (error) {
     throw storageError(error)
   }
-  await objects.link(id, files.audioPath)
+  await objects.adopt(id, files.audioPath)
   return { size }
 }
 

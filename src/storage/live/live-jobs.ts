@@ -12,6 +12,7 @@ import { ended, type JobFailure, type Lease, whereLeased } from '../jobs/lease.t
 import type { SessionMessage } from '../jobs/queue.ts'
 import type { ResultColumns } from '../jobs/results.ts'
 import { insertFile } from '../objects/files.ts'
+import { isAbandoned } from '../owners.ts'
 import type { JobRow } from '../tables.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 
@@ -63,13 +64,17 @@ export async function findLiveJobByToken(
   return { job: row && toLiveJob(row), ended: !isOpen, keyHash: session.key_hash }
 }
 
-/** Returns every session that has not ended, oldest first: those that a new server resumes. */
+/**
+ * Returns every session that has not ended and that no process holds that is alive, oldest first:
+ * those that a new server resumes.
+ */
 export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
   const rows = await db.sql
     .selectFrom('jobs')
     .select(liveColumns)
     .where('kind', '=', 'live')
     .where(isOpen)
+    .where(isAbandoned)
     .orderBy('created_at')
     .orderBy('id')
     .execute()
@@ -168,7 +173,8 @@ export function failLiveJob(
   id: string,
   { failure, file, at, endMessage, only }: LiveFailure,
 ): Promise<boolean> {
-  const reported = sql<string>`json_set(post_session_metadata, '$.failure', json(${JSON.stringify(failure)}))`
+  const text = JSON.stringify(failure)
+  const reported = db.dialect.setJsonField('post_session_metadata', 'failure', text)
   return inTransaction(db, async (tx) => {
     let change = tx.sql.updateTable('jobs').where('id', '=', id)
     if (only === 'queued') change = change.where('status', '=', 'queued')

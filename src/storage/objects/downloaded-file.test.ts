@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addJob, claim } from '../../../test/support/test-jobs.ts'
+import { addJob, claim, returnLost } from '../../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { findJob } from '../jobs/jobs.ts'
-import { returnLostJobs } from '../jobs/queue-maintenance.ts'
 import { recordFetchedFile } from './downloaded-file.ts'
 import { findFile } from './files.ts'
 
@@ -11,7 +10,7 @@ test('a fetched recording becomes the file of its job, unless the lease was lost
   const { db } = await openTestStorage(t)
   const id = (await addJob(db))!
   const stale = (await claim(db))!
-  await returnLostJobs(db, { now: 100_000 })
+  await returnLost(db, { now: 100_000 })
   const job = (await claim(db, { now: 100_000 }))!
   const { id: fileId, filename, source } = job.file
   const account = 'acme'

@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { copyFile, link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Writes a whole small file so that a crash leaves either all of it or nothing. */
@@ -18,6 +18,19 @@ export async function writeDurably(path: string, text: string): Promise<void> {
     throw error
   }
   await syncFolder(dirname(path))
+}
+
+/**
+ * Makes `copy` a file with the same bytes: a link if the file system and its limits allow it.
+ */
+export async function linkOrCopy(file: string, copy: string): Promise<void> {
+  try {
+    await link(file, copy)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error
+    await copyFile(file, copy)
+    await syncFile(copy)
+  }
 }
 
 /** Waits until the bytes of a file are on disk. */

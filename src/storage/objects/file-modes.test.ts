@@ -6,6 +6,7 @@ import { captureLog } from '../../../test/support/captured-log.ts'
 import { addFile } from '../../../test/support/test-jobs.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import { openStorage } from '../storage.ts'
+import { objectPath } from './disk-objects.ts'
 import { closeToOthers, findOpenFiles } from './file-modes.ts'
 
 const OBJECT = '00000000-0000-4000-8000-000000000000'
@@ -59,7 +60,7 @@ test('a start closes the folder, says so once, and closes each recording behind 
   const { log, lines } = captureLog()
   const first = await openStorage({ folder, log })
   const id = await addFile(first.db)
-  const path = first.objects.path(id)
+  const path = objectPath(join(folder, 'objects'), id)
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, 'x')
   await first.close()

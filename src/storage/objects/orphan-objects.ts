@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
+import { isAbandoned } from '../owners.ts'
 import { findKnownObjects, findReplacedOriginals } from './files.ts'
 import type { Orphans } from './orphans.ts'
 
@@ -7,24 +8,33 @@ import type { Orphans } from './orphans.ts'
  * Where objects are, and where those that nothing refers to are moved; without `orphans` they are
  * deleted.
  */
-export type OrphanOptions = { orphans: Orphans | undefined }
+export type OrphanOptions = {
+  orphans: Orphans | undefined
+  /**
+   * Only what was stored before this time is moved, in milliseconds since 1970: since then a process
+   * that is alive may have stored what it has not referred to yet.
+   */
+  before?: number | undefined
+  signal: AbortSignal
+}
 
 /**
- * Lists every object that an earlier process stored. None of them can get a row any more, so those
- * without one may be moved later, while this process stores others. Ids are never reused, except
+ * Lists every object that a dead process may have stored. None of those can get a row any more, so
+ * those without one may be moved later, while this process stores others. Ids are never reused, except
  * for the recordings of jobs that are still to be fetched or recognized to the end, possibly again;
  * these are moved immediately.
  */
-export async function listEarlierObjects(db: Db, { orphans }: OrphanOptions): Promise<string[][]> {
+export async function listEarlierObjects(db: Db, options: OrphanOptions): Promise<string[][]> {
   const earlier = await Array.fromAsync(db.objects.list())
   const { rows } = await sql<{ id: string }>`
     select file_id as id from jobs
     where (status = 'queued' or status = 'processing')
       and (kind = 'live' or (kind = 'pre-recorded' and file_source is not null))
-      and not exists (select 1 from files where files.id = jobs.file_id)`.execute(db.sql)
+      and not exists (select 1 from files where files.id = jobs.file_id)
+      and ${isAbandoned}`.execute(db.sql)
   const awaited = new Set(rows.map(({ id }) => id))
   for (const id of earlier.flat()) {
-    if (awaited.has(id)) await (orphans ? orphans.add(id) : db.objects.delete(id))
+    if (awaited.has(id)) await removeOne(db, id, options)
   }
   return earlier.map((ids) => ids.filter((id) => !awaited.has(id)))
 }
@@ -37,8 +47,9 @@ export async function listEarlierObjects(db: Db, { orphans }: OrphanOptions): Pr
 export async function removeOrphanObjects(
   db: Db,
   earlier: readonly string[][],
-  { orphans, signal }: OrphanOptions & { signal: AbortSignal },
+  options: OrphanOptions,
 ): Promise<number> {
+  const { orphans, signal } = options
   let removed = 0
   for (const ids of earlier) {
     if (signal.aborted) break
@@ -47,11 +58,25 @@ export async function removeOrphanObjects(
     const replaced = await findReplacedOriginals(db, lost)
     for (const id of lost) {
       if (signal.aborted) break
-      await (orphans && !replaced.has(id) ? orphans.add(id) : db.objects.delete(id))
-      removed++
+      const isKept = orphans && !replaced.has(id)
+      if (await removeOne(db, id, isKept ? options : { ...options, orphans: undefined })) removed++
     }
   }
   return removed
+}
+
+/** Moves or deletes one object, unless it is too new; returns whether it did. */
+async function removeOne(
+  db: Db,
+  id: string,
+  { orphans, before, signal }: OrphanOptions,
+): Promise<boolean> {
+  if (before !== undefined) {
+    const found = await db.objects.check(id).catch(() => undefined)
+    if (!found || found.storedAt >= before) return false
+  }
+  await (orphans ? orphans.add(id, { signal }) : db.objects.delete(id))
+  return true
 }
 
 /**

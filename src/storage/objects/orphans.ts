@@ -1,6 +1,8 @@
-import { copyFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { isObjectId, type Objects } from './objects.ts'
+import { AppError } from '../../errors.ts'
+import { linkOrCopy, syncFolder } from './durable-file.ts'
+import { isObjectId, LIST_SIZE, type Objects } from './objects.ts'
 
 /**
  * Objects that no row refers to, in a folder beside the others. They are kept for a time because
@@ -8,7 +10,7 @@ import { isObjectId, type Objects } from './objects.ts'
  */
 export type Orphans = {
   /** Moves an object here; its retention starts now. A missing object is not an error. */
-  add(id: string): Promise<void>
+  add(id: string, options: { signal: AbortSignal }): Promise<void>
   /** Moves it back, unless there is an object with this id again. */
   takeBack(id: string): Promise<void>
   /** Moves the folder of a live session here, likewise. */
@@ -21,8 +23,6 @@ export type Orphans = {
   deleteBefore(moment: number, options: { signal: AbortSignal }): Promise<number>
 }
 
-/** The number of ids that fit into one statement of any database. */
-const LIST_SIZE = 500
 /** Precedes the id of a session, whose folder lies among the files of objects. */
 const SESSION_PREFIX = 'live-'
 
@@ -37,15 +37,21 @@ export function openOrphans(folder: string, objects: Objects): Orphans {
 
   return {
     list,
-    async add(id) {
-      const path = objects.path(id)
+    async add(id, { signal }) {
+      const orphan = join(folder, id)
+      await mkdir(folder, { recursive: true, mode: 0o700 })
       try {
-        await utimes(path, new Date(), new Date())
-        await mkdir(folder, { recursive: true, mode: 0o700 })
-        await move(path, join(folder, id))
+        await using file = await objects.materialize(id, { signal })
+        // A kill may have left it here before the object was deleted.
+        await rm(orphan, { force: true })
+        await linkOrCopy(file.path, orphan)
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+        if (isMissing(error)) return
+        throw error
       }
+      await utimes(orphan, new Date(), new Date())
+      await syncFolder(folder)
+      await objects.delete(id)
     },
     async addSession(session) {
       await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -59,8 +65,8 @@ export function openOrphans(folder: string, objects: Objects): Orphans {
       })
     },
     async takeBack(id) {
-      if (await stat(objects.path(id)).catch(() => undefined)) return
-      await objects.link(id, join(folder, id))
+      if (await objects.check(id).catch(ignoreMissing)) return
+      await objects.adopt(id, join(folder, id))
       await rm(join(folder, id), { force: true })
     },
     async deleteBefore(moment, { signal }) {
@@ -79,13 +85,10 @@ export function openOrphans(folder: string, objects: Objects): Orphans {
   }
 }
 
-/** Objects may be on a separate disk. */
-async function move(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
-    await copyFile(from, to)
-    await rm(from)
-  }
+function isMissing(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'file_not_found'
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error
 }

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 
@@ -46,7 +45,7 @@ export async function measureOldResults(
       .$narrowType<{ object: string }>()
       .execute()
     for (const { id, object } of rows) {
-      const found = await stat(db.objects.path(object)).catch(() => undefined)
+      const found = await db.objects.check(object).catch(() => undefined)
       if (!found) continue
       const change = db.sql.updateTable('jobs').set({ result_size: found.size })
       await change.where('id', '=', id).where('result_object', '=', object).execute()

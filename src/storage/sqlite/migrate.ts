@@ -7,6 +7,8 @@ import * as deliveries from '../migrations/0005-deliveries.ts'
 import * as redactedAudio from '../migrations/0006-redacted-sound.ts'
 import * as liveSessionKeys from '../migrations/0007-live-session-keys.ts'
 import * as bytes from '../migrations/0008-bytes.ts'
+import * as owners from '../migrations/0009-owners.ts'
+import * as deliveryLeases from '../migrations/0010-delivery-leases.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
 /** What a version changes: the tables, then the rows in them. */
@@ -25,6 +27,8 @@ const migrations: readonly Migration[] = [
   redactedAudio,
   liveSessionKeys,
   bytes,
+  owners,
+  deliveryLeases,
 ]
 
 type Version = { schema_version: { version: number } }

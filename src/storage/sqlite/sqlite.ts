@@ -3,7 +3,7 @@ import type { Tables } from '../tables.ts'
 import { checkVersion, migrate } from './migrate.ts'
 import type { MigrateOptions } from './migration-progress.ts'
 import { type OpenOptions, openConnection, type SqliteConnection } from './sqlite-connection.ts'
-import { createSqliteDialect } from './sqlite-dialect.ts'
+import { createSqliteDriver } from './sqlite-driver.ts'
 
 /**
  * How the version of the database is handled. A program beside the server must not change the
@@ -23,7 +23,7 @@ export async function openSqlite(
 ): Promise<Kysely<Tables>> {
   const writer = openConnection({ file, readOnly: false })
   const reader = openLater({ file, readOnly: true })
-  const database = new Kysely<Tables>({ dialect: createSqliteDialect({ writer, reader }) })
+  const database = new Kysely<Tables>({ dialect: createSqliteDriver({ writer, reader }) })
   try {
     await (version === 'migrate' ? migrate(database, options) : checkVersion(database, version))
     return database
@@ -49,7 +49,7 @@ function openError(error: unknown, file: string): unknown {
 /** Opens another connection to a database that is already open, for `select` only. */
 export function openSearches(file: string): Kysely<Tables> {
   const reader = openLater({ file, readOnly: true })
-  return new Kysely<Tables>({ dialect: createSqliteDialect({ writer: reader, reader }) })
+  return new Kysely<Tables>({ dialect: createSqliteDriver({ writer: reader, reader }) })
 }
 
 /**

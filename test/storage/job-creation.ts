@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import test from 'node:test'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import type { Db } from '../db.ts'
-import { createJobWriter, deleteExpiredKeys, findRepeated } from './create-job.ts'
+import type { Db } from '../../src/storage/db.ts'
+import {
+  createJobWriter,
+  deleteExpiredKeys,
+  findRepeated,
+} from '../../src/storage/jobs/create-job.ts'
+import { createSuite } from './suite.ts'
+
+/** Jobs created once per idempotency key. */
+export const jobCreationTests = createSuite()
+const { test } = jobCreationTests
 
 const account = 'acme'
 const DAY_MS = 86_400_000
@@ -22,8 +29,7 @@ async function countJobs(db: Db): Promise<number> {
   return (await db.sql.selectFrom('jobs').select('id').execute()).length
 }
 
-test('a key that came before makes no second job, whatever it asks for', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a key that came before makes no second job, whatever it asks for', async ({ db }) => {
   const first = await create(db, { idempotency: key('one') })
   assert.equal(first.how, 'created')
   const earlier = { jobId: first.id, fingerprint: 'one' }
@@ -34,8 +40,7 @@ test('a key that came before makes no second job, whatever it asks for', async (
   assert.deepEqual(found, { jobId: first.id, fingerprint: 'one' })
 })
 
-test('of two requests that come at the same time one makes the job', async (t) => {
-  const { db } = await openTestStorage(t)
+test('of two requests that come at the same time one makes the job', async ({ db }) => {
   const both = await Promise.all([1, 2].map(() => create(db, { idempotency: key('one') })))
   const [first, second] = both.sort((a) => (a.how === 'created' ? -1 : 1))
   assert.equal(first?.how, 'created')
@@ -43,8 +48,7 @@ test('of two requests that come at the same time one makes the job', async (t) =
   assert.equal(await countJobs(db), 1)
 })
 
-test('a key is remembered for a day, and for its own account', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a key is remembered for a day, and for its own account', async ({ db }) => {
   await create(db, { idempotency: key('one') })
   const find = (now: number, of = account) =>
     findRepeated(db, { ...key('one'), account: of }, { now })
@@ -55,8 +59,7 @@ test('a key is remembered for a day, and for its own account', async (t) => {
   assert.equal((await create(db, later)).how, 'created', 'a forgotten key is free')
 })
 
-test('old keys are deleted, others are not', async (t) => {
-  const { db } = await openTestStorage(t)
+test('old keys are deleted, others are not', async ({ db }) => {
   await create(db, { idempotency: key('one', 'old') })
   await create(db, { idempotency: key('two', 'new'), createdAt: 5000 })
   await deleteExpiredKeys(db, { now: 1000 + DAY_MS })
@@ -64,15 +67,15 @@ test('old keys are deleted, others are not', async (t) => {
   assert.deepEqual(left, [{ key: 'new' }])
 })
 
-test('a job that the queue refuses takes no key', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a job that the queue refuses takes no key', async ({ db }) => {
   await create(db)
   assert.equal((await create(db, { idempotency: key('one'), maxQueued: 1 })).how, 'refused')
   assert.equal(await findRepeated(db, key('one'), { now: 1001 }), undefined)
 })
 
-test('requests that come together share a transaction, and each has its own answer', async (t) => {
-  const { db } = await openTestStorage(t)
+test('requests that come together share a transaction, and each has its own answer', async ({
+  db,
+}) => {
   const createJob = createJobWriter(db)
   const file = { filename: null, source: 'https://audio.example/a.mp3' }
   const request = (name: string, fingerprint: string, maxQueued = 300) => {
@@ -95,33 +98,4 @@ test('requests that come together share a transaction, and each has its own answ
   assert.deepEqual([same.how, other.how], Array(2).fill({ jobId: first.id, fingerprint: 'x' }))
   assert.equal(await countJobs(db), 2)
   assert.equal(await findRepeated(db, key('x', 'c'), { now: 1001 }), undefined)
-})
-
-test('what fails fails alone, though it shares a transaction', async (t) => {
-  const { db } = await openTestStorage(t)
-  const createJob = createJobWriter(db)
-  const job = () => {
-    const file = { id: randomUUID(), filename: null, source: 'https://audio.example/a.mp3' }
-    const moments = { createdAt: 1000, runAfter: 0 }
-    return {
-      id: randomUUID(),
-      account,
-      ...moments,
-      params: {},
-      customMetadata: { a: 1 },
-      file,
-    }
-  }
-  const bad = { ...job(), createdAt: Number.NaN }
-  const answers = await Promise.allSettled([
-    createJob(job(), { maxQueued: 9 }),
-    createJob(job(), { maxQueued: 9 }),
-    createJob(bad, { maxQueued: 9 }),
-  ])
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    ['fulfilled', 'fulfilled', 'rejected'],
-  )
-  assert.equal(await createJob(job(), { maxQueued: 9 }), 'created')
-  assert.equal(await countJobs(db), 3)
 })

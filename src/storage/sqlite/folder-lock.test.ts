@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import test from 'node:test'
-import { makeFolder } from '../../test/support/test-storage.ts'
-import { createLog } from '../log.ts'
+import { makeFolder } from '../../../test/support/test-storage.ts'
+import { createLog } from '../../log.ts'
+import { openStorage } from '../storage.ts'
 import { lockFolder } from './folder-lock.ts'
-import { openStorage } from './storage.ts'
 
 const log = createLog('silent')
 

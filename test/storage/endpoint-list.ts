@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
 import type { Insertable } from 'kysely'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import type { Db } from '../db.ts'
-import type { EndpointRow } from '../tables.ts'
-import { type EndpointFilter, pageEndpoints } from './endpoint-list.ts'
+import type { Db } from '../../src/storage/db.ts'
+import { type EndpointFilter, pageEndpoints } from '../../src/storage/deliveries/endpoint-list.ts'
+import type { EndpointRow } from '../../src/storage/tables.ts'
+import { createSuite } from './suite.ts'
+
+/** Pages of endpoints. */
+export const endpointListTests = createSuite()
+const { test } = endpointListTests
 
 /** Stores endpoints, oldest first, each given by its id and its special properties. */
 async function addEndpoints(db: Db, endpoints: Record<string, Partial<Insertable<EndpointRow>>>) {
@@ -23,8 +26,9 @@ function createPages(db: Db) {
   }
 }
 
-test('endpoints of an account are listed page by page, the oldest first, until no more follow', async (t) => {
-  const { db } = await openTestStorage(t)
+test('endpoints of an account are listed page by page, the oldest first, until no more follow', async ({
+  db,
+}) => {
   await addEndpoints(db, { c: {}, x: { account: 'other' }, a: {}, d: {}, b: { created_at: 3 } })
   const page = createPages(db)
   assert.deepEqual(await page({}, { offset: 0, limit: 2 }), { ids: 'ca', more: true })
@@ -32,8 +36,7 @@ test('endpoints of an account are listed page by page, the oldest first, until n
   assert.deepEqual(await page({}, { offset: 4, limit: 2 }), { ids: '', more: false })
 })
 
-test('endpoints are listed by kind and by how they fare', async (t) => {
-  const { db } = await openTestStorage(t)
+test('endpoints are listed by kind and by how they fare', async ({ db }) => {
   await addEndpoints(db, {
     a: {},
     f: { failing_since: 5 },

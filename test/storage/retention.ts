@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
-import { addFile, addJob } from '../../../test/support/test-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import { inTransaction } from '../db.ts'
-import { deleteExpiredJobs } from './retention.ts'
+import { inTransaction } from '../../src/storage/db.ts'
+import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'
+import { addFile, addJob } from '../support/test-jobs.ts'
+import { createSuite } from './suite.ts'
 
-test('jobs that ended before the moment go, with their recordings; others stay', async (t) => {
-  const { db } = await openTestStorage(t)
+/** Jobs that are deleted for their age. */
+export const retentionTests = createSuite()
+const { test } = retentionTests
+
+test('jobs that ended before the moment go, with their recordings; others stay', async ({ db }) => {
   const fileId = await addFile(db)
   const shared = await addFile(db)
   const [old, recent, active] = [
@@ -31,8 +33,7 @@ test('jobs that ended before the moment go, with their recordings; others stay',
   assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([recent, active]))
 })
 
-test('many jobs go in several batches, oldest first', async (t) => {
-  const { db } = await openTestStorage(t)
+test('many jobs go in several batches, oldest first', async ({ db }) => {
   await inTransaction(db, async (tx) => {
     for (let i = 0; i < 130; i++) await addJob(tx, { createdAt: i + 1, maxQueued: 1000 })
   })

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import test from 'node:test'
-import { addFile, addJob, claim, resultOf } from '../../../test/support/test-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import { type Db, inTransaction } from '../db.ts'
-import { findFile } from '../objects/files.ts'
-import { deleteEndedJob, findJob, findJobs } from './jobs.ts'
-import { finishJob } from './lease.ts'
-import { MAX_INLINE_RESULT_BYTES, readResult } from './results.ts'
+import { type Db, inTransaction } from '../../src/storage/db.ts'
+import { deleteEndedJob, findJob, findJobs } from '../../src/storage/jobs/jobs.ts'
+import { finishJob } from '../../src/storage/jobs/lease.ts'
+import { MAX_INLINE_RESULT_BYTES, readResult } from '../../src/storage/jobs/results.ts'
+import { findFile } from '../../src/storage/objects/files.ts'
+import { addFile, addJob, claim, resultOf } from '../support/test-jobs.ts'
+import { createSuite } from './suite.ts'
+
+/** Reading and deleting jobs. */
+export const jobTests = createSuite()
+const { test } = jobTests
 
 const account = 'acme'
 
@@ -18,8 +21,7 @@ async function addEndedJob(db: Db, { fileId, result = {} }: { fileId?: string; r
   return job!.id
 }
 
-test('a job is found by its own account and kind only', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a job is found by its own account and kind only', async ({ db }) => {
   const id = (await addJob(db))!
   assert.equal((await findJob(db, { id, account }))?.id, id)
   assert.equal((await findJob(db, { id, account, kind: 'pre-recorded' }))?.id, id)
@@ -28,8 +30,7 @@ test('a job is found by its own account and kind only', async (t) => {
   assert.equal(await findJob(db, { id: randomUUID(), account }), undefined)
 })
 
-test('a result is the same whether its row can hold it or an object has to', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a result is the same whether its row can hold it or an object has to', async ({ db }) => {
   for (const length of [10, MAX_INLINE_RESULT_BYTES]) {
     const result = { text: 'ü'.repeat(length) }
     const id = await addEndedJob(db, { result })
@@ -40,8 +41,7 @@ test('a result is the same whether its row can hold it or an object has to', asy
   assert.equal(rows.filter(({ result }) => result === null).length, 1)
 })
 
-test('a long result that is being deleted is no longer there', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a long result that is being deleted is no longer there', async ({ db }) => {
   const id = await addEndedJob(db, { result: { text: 'x'.repeat(MAX_INLINE_RESULT_BYTES) } })
   const row = await db.sql.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
   await db.objects.delete(row.result_object!)
@@ -49,8 +49,7 @@ test('a long result that is being deleted is no longer there', async (t) => {
   assert.equal(await readResult(db, job!.result!), undefined)
 })
 
-test('only a job that has ended is deleted, by its own account and kind', async (t) => {
-  const { db } = await openTestStorage(t)
+test('only a job that has ended is deleted, by its own account and kind', async ({ db }) => {
   const id = (await addJob(db))!
   assert.equal(await deleteEndedJob(db, { id, account }), undefined)
   const job = await claim(db)
@@ -63,8 +62,9 @@ test('only a job that has ended is deleted, by its own account and kind', async 
   assert.equal(await deleteEndedJob(db, { id, account }), undefined)
 })
 
-test('an upload goes with the last job that uses it, a long result with its own', async (t) => {
-  const { db } = await openTestStorage(t)
+test('an upload goes with the last job that uses it, a long result with its own', async ({
+  db,
+}) => {
   const fileId = await addFile(db)
   const long = { text: 'x'.repeat(MAX_INLINE_RESULT_BYTES) }
   const first = await addEndedJob(db, { fileId, result: long })
@@ -82,8 +82,7 @@ test('an upload goes with the last job that uses it, a long result with its own'
   assert.equal(await findFile(db, { id: fileId, account }), undefined)
 })
 
-test('several jobs come in the order asked for, without those that are gone', async (t) => {
-  const { db } = await openTestStorage(t)
+test('several jobs come in the order asked for, without those that are gone', async ({ db }) => {
   const first = (await addJob(db))!
   const second = (await addJob(db))!
   const foreign = (await addJob(db, { account: 'other' }))!

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import test from 'node:test'
 import { sql } from 'kysely'
+import { inTransaction } from '../../src/storage/db.ts'
+import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
+import { queueLiveCallbacks } from '../../src/storage/deliveries/delivery-outbox.ts'
+import { resendDelivery, resendFailed } from '../../src/storage/deliveries/resending.ts'
 import {
   addWebhook,
   attemptAt,
@@ -9,18 +12,19 @@ import {
   endNewJob,
   failAll,
   takeAll,
-} from '../../../test/support/test-deliveries.ts'
-import { addJob } from '../../../test/support/test-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import { inTransaction } from '../db.ts'
-import { settleDeliveries } from './deliveries.ts'
-import { queueLiveCallbacks } from './delivery-outbox.ts'
-import { resendDelivery, resendFailed } from './resending.ts'
+} from '../support/test-deliveries.ts'
+import { addJob } from '../support/test-jobs.ts'
+import { createSuite } from './suite.ts'
+
+/** Deliveries that are sent again. */
+export const resendingTests = createSuite()
+const { test } = resendingTests
 
 const params = callbackTo('https://app.example/hook')
 
-test('a failed delivery is sent again under its id, with all its attempts before it', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a failed delivery is sent again under its id, with all its attempts before it', async ({
+  db,
+}) => {
   await endNewJob(db, { params, result: {} })
   const [delivery] = await takeAll(db)
   await failAll(db, [delivery!])
@@ -34,13 +38,14 @@ test('a failed delivery is sent again under its id, with all its attempts before
   )
 })
 
-test('a delivery that waits for its next attempt is due at once, one behind it is not', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a delivery that waits for its next attempt is due at once, one behind it is not', async ({
+  db,
+}) => {
   await addWebhook(db)
   await endNewJob(db, { result: {} })
   const [first] = await takeAll(db)
   const retry = { outcome: 'retry' as const, nextAt: 90_000, reason: 'it answered 500' }
-  await settleDeliveries(db, [{ delivery: first!, attempt: attemptAt(11_000, 500), ...retry }])
+  await settleDelivery(db, { delivery: first!, attempt: attemptAt(11_000, 500), ...retry })
   const second = await db.sql
     .selectFrom('deliveries')
     .select('id')
@@ -55,8 +60,9 @@ test('a delivery that waits for its next attempt is due at once, one behind it i
   )
 })
 
-test('an earlier event that is sent again waits for the later one that is under way', async (t) => {
-  const { db } = await openTestStorage(t)
+test('an earlier event that is sent again waits for the later one that is under way', async ({
+  db,
+}) => {
   await addWebhook(db)
   await endNewJob(db, { result: {} })
   const [first] = await takeAll(db)
@@ -74,8 +80,7 @@ test('an earlier event that is sent again waits for the later one that is under 
   )
 })
 
-test('a test is sent again although no job stands behind it', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a test is sent again although no job stands behind it', async ({ db }) => {
   await addWebhook(db)
   await addJob(db)
   const [{ id } = { id: '' }] = await takeAll(db)
@@ -88,8 +93,7 @@ test('a test is sent again although no job stands behind it', async (t) => {
   )
 })
 
-test('nothing is sent again to an endpoint that is disabled or gone', async (t) => {
-  const { db } = await openTestStorage(t)
+test('nothing is sent again to an endpoint that is disabled or gone', async ({ db }) => {
   const webhook = await addWebhook(db)
   await addJob(db)
   const [delivery] = await takeAll(db)
@@ -104,8 +108,7 @@ test('nothing is sent again to an endpoint that is disabled or gone', async (t) 
   assert.equal(await resendFailed(db, { account: 'acme', since: 0, at: 20_000 }), 0)
 })
 
-test('all that failed since a moment is sent again, in the order of its lanes', async (t) => {
-  const { db } = await openTestStorage(t)
+test('all that failed since a moment is sent again, in the order of its lanes', async ({ db }) => {
   await addWebhook(db)
   await addWebhook(db, { account: 'other' })
   const jobId = await endNewJob(db, { result: {} })
@@ -134,8 +137,7 @@ test('all that failed since a moment is sent again, in the order of its lanes', 
   assert.ok(!due.some((delivery) => delivery.jobId === early || delivery.account === 'other'))
 })
 
-test('a long lane keeps its order, whenever its deliveries failed', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a long lane keeps its order, whenever its deliveries failed', async ({ db }) => {
   const job = { id: randomUUID(), account: 'acme', request_params: JSON.stringify(params) }
   const messages = Array.from({ length: 450 }, (_, seq) => {
     return { seq, event: 'live.transcript', body: '{}', body_object: null, isPassing: false }

@@ -1,28 +1,31 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import test from 'node:test'
-import {
-  addWebhook,
-  attemptAt,
-  callbackTo,
-  endNewJob,
-  takeAll,
-} from '../../../test/support/test-deliveries.ts'
-import { addJob } from '../../../test/support/test-jobs.ts'
-import { addLiveJob, beginNewLiveJob } from '../../../test/support/test-live-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import { type Db, inTransaction } from '../db.ts'
-import type { SessionMessage } from '../jobs/queue.ts'
-import { failExhaustedJobs } from '../jobs/queue-maintenance.ts'
-import { beginLiveJob, failLiveJob, finishLiveJob } from '../live/live-jobs.ts'
-import { settleDeliveries } from './deliveries.ts'
+import { type Db, inTransaction } from '../../src/storage/db.ts'
+import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
 import {
   ENDPOINT_GONE,
   type LiveCallback,
   lastLiveCallback,
   queueLiveCallbacks,
   queueWebhooks,
-} from './delivery-outbox.ts'
+} from '../../src/storage/deliveries/delivery-outbox.ts'
+import type { SessionMessage } from '../../src/storage/jobs/queue.ts'
+import { failExhaustedJobs } from '../../src/storage/jobs/queue-maintenance.ts'
+import { beginLiveJob, failLiveJob, finishLiveJob } from '../../src/storage/live/live-jobs.ts'
+import {
+  addWebhook,
+  attemptAt,
+  callbackTo,
+  endNewJob,
+  takeAll,
+} from '../support/test-deliveries.ts'
+import { addJob } from '../support/test-jobs.ts'
+import { addLiveJob, beginNewLiveJob } from '../support/test-live-jobs.ts'
+import { createSuite } from './suite.ts'
+
+/** What is queued for receivers, in the transaction of the change. */
+export const deliveryOutboxTests = createSuite()
+const { test } = deliveryOutboxTests
 
 const url = 'https://app.example:8443/hooks?token=1'
 
@@ -33,8 +36,9 @@ async function rowsOf(db: Db, endpointId?: string): Promise<string[]> {
   return (await query.execute()).map(({ event, state }) => `${event} ${state}`)
 }
 
-test('a webhook hears of a job when it is created and when it ends, in this order', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a webhook hears of a job when it is created and when it ends, in this order', async ({
+  db,
+}) => {
   await addWebhook(db)
   await addWebhook(db, { account: 'other' })
   const id = await endNewJob(db, { result: {} })
@@ -47,16 +51,14 @@ test('a webhook hears of a job when it is created and when it ends, in this orde
   assert.equal(created?.body, `{"event":"transcription.created","payload":{"id":"${id}"}}`)
 })
 
-test('a webhook hears only of the events it was made for', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a webhook hears only of the events it was made for', async ({ db }) => {
   await addWebhook(db, { events: 'transcription.error,live.end_session' })
   await endNewJob(db)
   await endNewJob(db, { result: {} })
   assert.deepEqual(await rowsOf(db), ['transcription.error due'])
 })
 
-test('the callback of a job is queued with its end, and once', async (t) => {
-  const { db } = await openTestStorage(t)
+test('the callback of a job is queued with its end, and once', async ({ db }) => {
   const id = await endNewJob(db, { params: callbackTo(url, 'PUT'), result: {} })
   const [callback, ...others] = await takeAll(db)
   assert.deepEqual(others, [])
@@ -67,21 +69,20 @@ test('the callback of a job is queued with its end, and once', async (t) => {
   assert.deepEqual([callback?.body, callback?.bodyObject], [null, null])
 })
 
-test('a job that wants no callback queues none, whatever its configuration says', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a job that wants no callback queues none, whatever its configuration says', async ({
+  db,
+}) => {
   await endNewJob(db, { params: { ...callbackTo(url), callback: false }, result: {} })
   await endNewJob(db, { params: { callback: true }, result: {} })
   assert.deepEqual(await rowsOf(db), [])
 })
 
-test('an address that cannot be read does not keep its job from ending', async (t) => {
-  const { db } = await openTestStorage(t)
+test('an address that cannot be read does not keep its job from ending', async ({ db }) => {
   await endNewJob(db, { params: callbackTo('https://[oops'), result: {} })
   assert.deepEqual(await rowsOf(db), ['transcription.success due'])
 })
 
-test('callbacks to one origin share an endpoint, accounts and origins do not', async (t) => {
-  const { db } = await openTestStorage(t)
+test('callbacks to one origin share an endpoint, accounts and origins do not', async ({ db }) => {
   const params = callbackTo('https://app.example/one')
   await endNewJob(db, { params, result: {} })
   await endNewJob(db, { params: callbackTo('https://app.example/two?three'), result: {} })
@@ -95,8 +96,7 @@ test('callbacks to one origin share an endpoint, accounts and origins do not', a
   ])
 })
 
-test('jobs that end without having been in hand are told of, too', async (t) => {
-  const { db } = await openTestStorage(t)
+test('jobs that end without having been in hand are told of, too', async ({ db }) => {
   await addWebhook(db, { events: 'transcription.error' })
   const count = 250
   for (let i = 0; i < count; i++) await addJob(db, { params: callbackTo(url) })
@@ -106,8 +106,7 @@ test('jobs that end without having been in hand are told of, too', async (t) => 
   assert.equal((await rowsOf(db)).length, 2 * count, 'a callback and a webhook of each')
 })
 
-test('nothing is queued of a change that was not made', async (t) => {
-  const { db } = await openTestStorage(t)
+test('nothing is queued of a change that was not made', async ({ db }) => {
   await addWebhook(db)
   const change = inTransaction(db, async (tx) => {
     await addJob({ ...db, sql: tx.sql })
@@ -117,8 +116,7 @@ test('nothing is queued of a change that was not made', async (t) => {
   assert.deepEqual(await rowsOf(db), [])
 })
 
-test('what a disabled endpoint would be told is noted as failed', async (t) => {
-  const { db } = await openTestStorage(t)
+test('what a disabled endpoint would be told is noted as failed', async ({ db }) => {
   const id = await addWebhook(db)
   const disabled = { disabled_at: 5, disabled_reason: 'it answered 410' }
   await db.sql.updateTable('endpoints').set(disabled).where('id', '=', id).execute()
@@ -130,8 +128,7 @@ test('what a disabled endpoint would be told is noted as failed', async (t) => {
   )
 })
 
-test('a webhook hears of the life of a session', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a webhook hears of the life of a session', async ({ db }) => {
   const webhook = await addWebhook(db)
   const { lease } = await beginNewLiveJob(db)
   assert.ok(await beginLiveJob(db, lease.id, { owner: 'another server', at: 3000 }))
@@ -144,8 +141,7 @@ test('a webhook hears of the life of a session', async (t) => {
   ])
 })
 
-test('a session that nobody came to was not recorded', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a session that nobody came to was not recorded', async ({ db }) => {
   const webhook = await addWebhook(db)
   const { id } = await addLiveJob(db)
   await failLiveJob(db, id, { failure: { code: 408, message: 'Nobody came' }, at: 9000 })
@@ -172,8 +168,7 @@ function queueMessages(db: Db, id: string, seqs: readonly number[], isPassing = 
   )
 }
 
-test('the messages of a session are queued in order, each once', async (t) => {
-  const { db } = await openTestStorage(t)
+test('the messages of a session are queued in order, each once', async ({ db }) => {
   const id = randomUUID()
   assert.equal(await lastLiveCallback(db, { jobId: id }), undefined)
   await queueMessages(db, id, [0, 1])
@@ -185,13 +180,12 @@ test('the messages of a session are queued in order, each once', async (t) => {
     assert.deepEqual(others, [], 'one at a time')
     if (!next) break
     bodies.push(next.body)
-    await settleDeliveries(db, [{ delivery: next, attempt: attemptAt(3000), outcome: 'delivered' }])
+    await settleDelivery(db, { delivery: next, attempt: attemptAt(3000), outcome: 'delivered' })
   }
   assert.deepEqual(bodies, ['0', '1', '2'])
 })
 
-test('while too many wait, messages that later ones replace are left out', async (t) => {
-  const { db } = await openTestStorage(t)
+test('while too many wait, messages that later ones replace are left out', async ({ db }) => {
   const id = randomUUID()
   assert.equal(await queueMessages(db, id, [0, 1], true), 0)
   assert.equal(await queueMessages(db, id, [2, 3, 4], true), 2)
@@ -199,13 +193,12 @@ test('while too many wait, messages that later ones replace are left out', async
   assert.equal((await rowsOf(db)).length, 5)
 })
 
-test('what follows in a lane whose receiver is gone is noted as failed', async (t) => {
-  const { db } = await openTestStorage(t)
+test('what follows in a lane whose receiver is gone is noted as failed', async ({ db }) => {
   const id = randomUUID()
   await queueMessages(db, id, [0, 1])
   const [first] = await takeAll(db)
   const gone = { outcome: 'failed' as const, reason: ENDPOINT_GONE, endsLane: true }
-  await settleDeliveries(db, [{ delivery: first!, attempt: attemptAt(3000, 410), ...gone }])
+  await settleDelivery(db, { delivery: first!, attempt: attemptAt(3000, 410), ...gone })
   await queueMessages(db, id, [2])
   await queueMessages(db, randomUUID(), [0])
   const rows = await db.sql.selectFrom('deliveries').selectAll().where('job_id', '=', id).execute()
@@ -214,21 +207,21 @@ test('what follows in a lane whose receiver is gone is noted as failed', async (
   assert.equal((await takeAll(db)).length, 1, 'another job is told')
 })
 
-test('a webhook that said it was gone hears of the same job again when it is enabled', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a webhook that said it was gone hears of the same job again when it is enabled', async ({
+  db,
+}) => {
   await addWebhook(db)
   const id = (await addJob(db))!
   const [created] = await takeAll(db)
   const gone = { outcome: 'failed' as const, reason: ENDPOINT_GONE }
-  await settleDeliveries(db, [{ delivery: created!, attempt: attemptAt(3000, 410), ...gone }])
+  await settleDelivery(db, { delivery: created!, attempt: attemptAt(3000, 410), ...gone })
   await inTransaction(db, (tx) => {
     return queueWebhooks(tx, { id, account: 'acme' }, ['transcription.success'], { at: 4000 })
   })
   assert.deepEqual(await rowsOf(db), ['transcription.created failed', 'transcription.success due'])
 })
 
-test('the callback of a session hears of its creation when it wants to', async (t) => {
-  const { db } = await openTestStorage(t)
+test('the callback of a session hears of its creation when it wants to', async ({ db }) => {
   const startMessage: SessionMessage = (params, { at }) => {
     return params.callback ? `{"type":"start_session","created_at":${at}}` : undefined
   }
@@ -243,8 +236,9 @@ test('the callback of a session hears of its creation when it wants to', async (
   assert.deepEqual([started?.kind, started?.seq], ['live', 0])
 })
 
-test('the callback of a session that fails hears of its end, behind all that it was told', async (t) => {
-  const { db } = await openTestStorage(t)
+test('the callback of a session that fails hears of its end, behind all that it was told', async ({
+  db,
+}) => {
   const failure = { code: 408, message: 'Nobody came' }
   const endMessage: SessionMessage = (params, { id, at }) => {
     return params.callback ? `{"type":"end_session","session_id":"${id}","at":${at}}` : undefined
@@ -261,8 +255,7 @@ test('the callback of a session that fails hears of its end, behind all that it 
   assert.deepEqual([rows[0]?.job_id, rows[0]?.seq, rows[0]?.body], [id, 2, body])
 })
 
-test('the last messages of a session are queued with its end or not at all', async (t) => {
-  const { db } = await openTestStorage(t)
+test('the last messages of a session are queued with its end or not at all', async ({ db }) => {
   const { lease } = await beginNewLiveJob(db, { params: callbackTo(url) })
   const result = { result: '{}', result_object: null, result_size: null }
   const end = { result, file: undefined, at: 9000, callbacks: [message(7), message(8)] }

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import test from 'node:test'
-import { addFile, addJob, claim } from '../../../test/support/test-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import { insertFile } from '../objects/files.ts'
-import { findJob } from './jobs.ts'
+import { findJob } from '../../src/storage/jobs/jobs.ts'
+import { insertFile } from '../../src/storage/objects/files.ts'
+import { addFile, addJob, claim } from '../support/test-jobs.ts'
+import { createSuite } from './suite.ts'
 
-test('a queued job shows what was asked for', async (t) => {
-  const { db } = await openTestStorage(t)
+/** Queueing and claiming jobs. */
+export const queueTests = createSuite()
+const { test } = queueTests
+
+test('a queued job shows what was asked for', async ({ db }) => {
   const id = await addJob(db, { createdAt: 1234 })
   const job = await findJob(db, { id: id!, account: 'acme' })
   assert.ok(job?.file)
@@ -34,8 +36,7 @@ test('a queued job shows what was asked for', async (t) => {
   })
 })
 
-test('a job of an upload takes over what is known of it', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a job of an upload takes over what is known of it', async ({ db }) => {
   const fileId = await addFile(db)
   const id = await addJob(db, { fileId })
   const job = await findJob(db, { id: id!, account: 'acme' })
@@ -43,15 +44,13 @@ test('a job of an upload takes over what is known of it', async (t) => {
   assert.deepEqual(job?.file, { id: fileId, ...known })
 })
 
-test('a job of a missing upload, or of one of another account, is refused', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a job of a missing upload, or of one of another account, is refused', async ({ db }) => {
   const fileId = await addFile(db, { account: 'other' })
   assert.equal(await addJob(db, { fileId }), undefined)
   assert.equal(await addJob(db, { fileId: randomUUID() }), undefined)
 })
 
-test('an account may have so many jobs waiting, and no other account counts', async (t) => {
-  const { db } = await openTestStorage(t)
+test('an account may have so many jobs waiting, and no other account counts', async ({ db }) => {
   await addJob(db, { account: 'other' })
   assert.ok(await addJob(db, { maxQueued: 2 }))
   assert.ok(await addJob(db, { maxQueued: 2 }))
@@ -61,8 +60,9 @@ test('an account may have so many jobs waiting, and no other account counts', as
   assert.ok(await addJob(db, { maxQueued: 2 }), 'a job in hand no longer waits')
 })
 
-test('created_at rises from job to job, also in one millisecond and when the clock goes back', async (t) => {
-  const { db } = await openTestStorage(t)
+test('created_at rises from job to job, also in one millisecond and when the clock goes back', async ({
+  db,
+}) => {
   for (const createdAt of [1000, 1000, 500, 2000]) await addJob(db, { createdAt })
   await addJob(db, { account: 'other', createdAt: 7 })
   const rows = await db.sql.selectFrom('jobs').select('created_at').orderBy('created_at').execute()
@@ -72,8 +72,7 @@ test('created_at rises from job to job, also in one millisecond and when the clo
   )
 })
 
-test('claim hands out each job once, with its attempt and epoch', async (t) => {
-  const { db } = await openTestStorage(t)
+test('claim hands out each job once, with its attempt and epoch', async ({ db }) => {
   const id = await addJob(db)
   const job = await claim(db)
   assert.deepEqual(job?.lease, { id, epoch: 1 })
@@ -83,8 +82,7 @@ test('claim hands out each job once, with its attempt and epoch', async (t) => {
   assert.equal(await claim(db), undefined)
 })
 
-test('claim goes by the account with the fewest jobs in hand, then by age', async (t) => {
-  const { db } = await openTestStorage(t)
+test('claim goes by the account with the fewest jobs in hand, then by age', async ({ db }) => {
   const first = await addJob(db, { account: 'busy', createdAt: 1 })
   const second = await addJob(db, { account: 'busy', createdAt: 2 })
   const third = await addJob(db, { account: 'late', createdAt: 3 })
@@ -93,16 +91,16 @@ test('claim goes by the account with the fewest jobs in hand, then by age', asyn
   assert.deepEqual(order, [first, third, second])
 })
 
-test('claim goes by priority first', async (t) => {
-  const { db } = await openTestStorage(t)
+test('claim goes by priority first', async ({ db }) => {
   await addJob(db, { createdAt: 1 })
   const urgent = await addJob(db, { createdAt: 2 })
   await db.sql.updateTable('jobs').set({ priority: 1 }).where('id', '=', urgent!).execute()
   assert.equal((await claim(db))?.id, urgent)
 })
 
-test('claim leaves alone what is not due, has no attempt left or is over the limit of its account', async (t) => {
-  const { db } = await openTestStorage(t)
+test('claim leaves alone what is not due, has no attempt left or is over the limit of its account', async ({
+  db,
+}) => {
   const id = await addJob(db, { runAfter: 6000 })
   assert.equal(await claim(db, { now: 5999 }), undefined)
   assert.equal(await claim(db, { now: 6000, maxAttempts: 0 }), undefined)
@@ -112,15 +110,13 @@ test('claim leaves alone what is not due, has no attempt left or is over the lim
   assert.ok(await claim(db, { now: 6000, maxPerAccount: 2 }))
 })
 
-test('claim leaves live sessions alone', async (t) => {
-  const { db } = await openTestStorage(t)
+test('claim leaves live sessions alone', async ({ db }) => {
   await addJob(db)
   await db.sql.updateTable('jobs').set({ kind: 'live' }).execute()
   assert.equal(await claim(db), undefined)
 })
 
-test('jobs can be claimed by whether their recording is here', async (t) => {
-  const { db } = await openTestStorage(t)
+test('jobs can be claimed by whether their recording is here', async ({ db }) => {
   const unfetched = await addJob(db)
   const uploaded = await addJob(db, { fileId: await addFile(db) })
   const first = await claim(db, { only: 'fetched' })
@@ -131,8 +127,7 @@ test('jobs can be claimed by whether their recording is here', async (t) => {
   assert.equal(await claim(db, { only: 'unfetched' }), undefined)
 })
 
-test('a recording that an earlier attempt fetched is here', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a recording that an earlier attempt fetched is here', async ({ db }) => {
   const id = (await addJob(db))!
   const { file } = (await findJob(db, { id, account: 'acme' }))!
   const shape = { extension: 'wav', size: 1, duration: 1, channels: 1, createdAt: 1 }

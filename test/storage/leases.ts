@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
 import fc from 'fast-check'
-import { addJob, claim } from '../../../test/support/test-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import type { Db } from '../db.ts'
-import { findJob } from './jobs.ts'
-import { failJob, finishJob, type Lease, releaseJob, renewLease, retryJob } from './lease.ts'
-import { recordProgress } from './progress.ts'
-import { returnLostJobs } from './queue-maintenance.ts'
+import type { Db } from '../../src/storage/db.ts'
+import { findJob } from '../../src/storage/jobs/jobs.ts'
+import {
+  failJob,
+  finishJob,
+  type Lease,
+  releaseJob,
+  renewLease,
+  retryJob,
+} from '../../src/storage/jobs/lease.ts'
+import { recordProgress } from '../../src/storage/jobs/progress.ts'
+import { addJob, atTime, claim, returnLost } from '../support/test-jobs.ts'
+import { createSuite } from './suite.ts'
+
+/** Every write to a job under its lease. */
+export const leaseTests = createSuite()
+const { test } = leaseTests
 
 async function claimNew(db: Db) {
   await addJob(db)
@@ -15,8 +24,7 @@ async function claimNew(db: Db) {
   return job!
 }
 
-test('a finished job shows its result and the moment it ended', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a finished job shows its result and the moment it ended', async ({ db }) => {
   const { id, lease } = await claimNew(db)
   assert.equal(await finishJob(db, lease, { result: { words: 3 }, at: 9000 }), true)
   const job = await findJob(db, { id, account: 'acme' })
@@ -25,8 +33,7 @@ test('a finished job shows its result and the moment it ended', async (t) => {
   assert.equal(await finishJob(db, lease, { result: { words: 4 }, at: 9001 }), false, 'only once')
 })
 
-test('a failed job shows why, in the place the contract has for it', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a failed job shows why, in the place the contract has for it', async ({ db }) => {
   const { id, lease } = await claimNew(db)
   const failure = { code: 404, message: 'Cannot find the audio' }
   assert.equal(await failJob(db, lease, { failure, at: 9000 }), true)
@@ -36,16 +43,14 @@ test('a failed job shows why, in the place the contract has for it', async (t) =
   assert.equal(job?.result, null)
 })
 
-test('a job never ends before it was created', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a job never ends before it was created', async ({ db }) => {
   await addJob(db, { createdAt: 5000 })
   const job = await claim(db)
   await finishJob(db, job!.lease, { result: {}, at: 4999 })
   assert.equal((await findJob(db, { id: job!.id, account: 'acme' }))?.completedAt, 5000)
 })
 
-test('a retry costs an attempt and waits, a release costs none', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a retry costs an attempt and waits, a release costs none', async ({ db }) => {
   const first = await claimNew(db)
   await retryJob(db, first.lease, { runAfter: 7000 })
   assert.equal(await claim(db, { now: 6999 }), undefined)
@@ -56,18 +61,17 @@ test('a retry costs an attempt and waits, a release costs none', async (t) => {
   assert.deepEqual([third?.attempt, third?.lease.epoch], [2, 3])
 })
 
-test('a lease that is renewed in time is not lost', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a lease that is renewed in time is not lost', async ({ db }) => {
   const job = await claimNew(db)
-  assert.equal(await renewLease(db, job.lease, { until: 50_000 }), true)
-  assert.equal(await returnLostJobs(db, { now: 49_999 }), 0)
-  assert.equal(await returnLostJobs(db, { now: 50_001 }), 1)
-  assert.equal(await renewLease(db, job.lease, { until: 90_000 }), false)
+  assert.equal(await renewLease(atTime(db, 20_000), job.lease, { leaseMs: 30_000 }), true)
+  assert.equal(await returnLost(db, { now: 49_999 }), 0)
+  assert.equal(await returnLost(db, { now: 50_001 }), 1)
+  assert.equal(await renewLease(db, job.lease, { leaseMs: 1 }), false)
 })
 
 /** Every write that a worker can make, and what a stale one must not do. */
 const writes: ((db: Db, lease: Lease) => Promise<boolean | undefined>)[] = [
-  (db, lease) => renewLease(db, lease, { until: 1 }),
+  (db, lease) => renewLease(db, lease, { leaseMs: 1 }),
   (db, lease) => finishJob(db, lease, { result: { stale: true }, at: 1 }),
   (db, lease) => failJob(db, lease, { failure: { code: 500, message: 'stale' }, at: 1 }),
   (db, lease) => retryJob(db, lease, { runAfter: 1 }),
@@ -78,10 +82,9 @@ const writes: ((db: Db, lease: Lease) => Promise<boolean | undefined>)[] = [
   },
 ]
 
-test('a write under a stale epoch changes nothing', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a write under a stale epoch changes nothing', async ({ db }) => {
   const stale = await claimNew(db)
-  await returnLostJobs(db, { now: 100_000 })
+  await returnLost(db, { now: 100_000 })
   await claim(db, { now: 100_000 })
   const before = await db.sql.selectFrom('jobs').selectAll().execute()
   for (const write of writes) {
@@ -90,10 +93,9 @@ test('a write under a stale epoch changes nothing', async (t) => {
   }
 })
 
-test('a long result that comes too late leaves no object', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a long result that comes too late leaves no object', async ({ db }) => {
   const stale = await claimNew(db)
-  await returnLostJobs(db, { now: 100_000 })
+  await returnLost(db, { now: 100_000 })
   assert.equal(
     await finishJob(db, stale.lease, { result: { text: 'x'.repeat(300_000) }, at: 1 }),
     false,
@@ -108,8 +110,9 @@ const step = fc.record<Step>({
   act: fc.constantFrom('claim', 'claim', 'renew', 'finish', 'fail', 'retry', 'expire'),
 })
 
-test('whatever several owners do in whatever order, one job ends once, under its newest epoch', async (t) => {
-  const { db } = await openTestStorage(t)
+test('whatever several owners do in whatever order, one job ends once, under its newest epoch', async ({
+  db,
+}) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       await db.sql.deleteFrom('jobs').execute()
@@ -128,7 +131,7 @@ test('whatever several owners do in whatever order, one job ends once, under its
           held.set(owner, job.lease)
         } else if (act === 'expire') {
           now += 40_000
-          await returnLostJobs(db, { now })
+          await returnLost(db, { now })
         } else if (lease) {
           const wrote = await perform(db, lease, { act, now })
           if (wrote) assert.equal(lease.epoch, newest, 'only the newest epoch writes')
@@ -150,6 +153,6 @@ function perform(db: Db, lease: Lease, { act, now }: { act: Step['act']; now: nu
     case 'retry':
       return retryJob(db, lease, { runAfter: now })
     default:
-      return renewLease(db, lease, { until: now + 30_000 })
+      return renewLease(atTime(db, now), lease, { leaseMs: 30_000 })
   }
 }

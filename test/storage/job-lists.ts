@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import test from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { addJob } from '../../../test/support/test-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import { type Db, inTransaction } from '../db.ts'
-import { type JobFilter, listJobs, type Part, type Place } from './job-lists.ts'
-import { deleteEndedJob, type JobKind, type JobStatus } from './jobs.ts'
+import { type Db, inTransaction } from '../../src/storage/db.ts'
+import {
+  type JobFilter,
+  listJobs,
+  type Part,
+  type Place,
+} from '../../src/storage/jobs/job-lists.ts'
+import { deleteEndedJob, type JobKind, type JobStatus } from '../../src/storage/jobs/jobs.ts'
+import { addJob } from '../support/test-jobs.ts'
+import { createSuite } from './suite.ts'
+
+/** Pages of jobs, by time, status and metadata. */
+export const jobListTests = createSuite()
+const { test } = jobListTests
 
 const account = 'acme'
 
@@ -25,8 +33,7 @@ async function addMany(db: Db, metadata: Metadata[]): Promise<string[]> {
   return ids
 }
 
-test('pages follow each other, newest first, and the last one says so', async (t) => {
-  const { db } = await openTestStorage(t)
+test('pages follow each other, newest first, and the last one says so', async ({ db }) => {
   const ids = []
   for (let i = 0; i < 5; i++) ids.unshift(await addJob(db))
   await addJob(db, { account: 'other' })
@@ -43,8 +50,7 @@ test('pages follow each other, newest first, and the last one says so', async (t
   )
 })
 
-test('a page behind a place is not moved by jobs that arrive', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a page behind a place is not moved by jobs that arrive', async ({ db }) => {
   const ids = []
   for (let i = 0; i < 4; i++) ids.unshift(await addJob(db))
   const { places } = await listJobs(db, { account }, { offset: 0, limit: 2 })
@@ -52,8 +58,7 @@ test('a page behind a place is not moved by jobs that arrive', async (t) => {
   assert.deepEqual(await list(db, {}, { offset: 2, after: places[1] }), ids.slice(2))
 })
 
-test('metadata is compared by text at any depth, lists as a whole', async (t) => {
-  const { db } = await openTestStorage(t)
+test('metadata is compared by text at any depth, lists as a whole', async ({ db }) => {
   const metadata = {
     team: 'red',
     n: 42,
@@ -93,14 +98,12 @@ test('metadata is compared by text at any depth, lists as a whole', async (t) =>
   assert.equal(await matches({}), 2)
 })
 
-test('another account with the same metadata is not listed', async (t) => {
-  const { db } = await openTestStorage(t)
+test('another account with the same metadata is not listed', async ({ db }) => {
   await addJob(db, { account: 'other', metadata: { team: 'red' } })
   assert.deepEqual(await list(db, { metadata: { team: 'red' } }), [])
 })
 
-test('a deleted job leaves nothing in the index of metadata', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a deleted job leaves nothing in the index of metadata', async ({ db }) => {
   const [id] = await addMany(db, [{ team: 'red', deep: { x: 1 } }])
   await db.sql.updateTable('jobs').set({ status: 'done' }).execute()
   await inTransaction(db, (tx) => deleteEndedJob(tx, { id: id!, account }))
@@ -157,8 +160,9 @@ function expected(rows: readonly Row[], filter: Filter): string[] {
     .map(({ id }) => id)
 }
 
-test('whatever the filters, the pages hold exactly the jobs that pass, in order', async (t) => {
-  const { db } = await openTestStorage(t)
+test('whatever the filters, the pages hold exactly the jobs that pass, in order', async ({
+  db,
+}) => {
   const rows: Row[] = []
   const sample = fc.sample(
     fc.record({
@@ -198,13 +202,11 @@ test('whatever the filters, the pages hold exactly the jobs that pass, in order'
   await fc.assert(check, { numRuns: 300 })
 })
 
-test('a list of jobs that do not exist is empty', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a list of jobs that do not exist is empty', async ({ db }) => {
   assert.deepEqual(await list(db, {}, { after: { createdAt: 5, id: randomUUID() } }), [])
 })
 
-test('a page far behind in a list of several states is the same as everywhere', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a page far behind in a list of several states is the same as everywhere', async ({ db }) => {
   await sql`insert into jobs (id, account, kind, status, created_at, run_after)
     with recursive n (i) as (select 1 union all select i + 1 from n where i < 30010)
     select printf('%05d', i), ${account}, case i % 2 when 0 then 'live' else 'pre-recorded' end,

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { sql } from 'kysely'
-import { beginNewLiveJob } from '../../../test/support/test-live-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import type { Db } from '../db.ts'
-import { createCallbackQueue } from './live-callbacks.ts'
-import { beginLiveJob, failLiveJob } from './live-jobs.ts'
+import type { Db } from '../../src/storage/db.ts'
+import { createCallbackQueue } from '../../src/storage/live/live-callbacks.ts'
+import { beginLiveJob, failLiveJob } from '../../src/storage/live/live-jobs.ts'
+import { beginNewLiveJob } from '../support/test-live-jobs.ts'
+import { createSuite } from './suite.ts'
+
+/** Messages of live sessions for their callbacks. */
+export const liveCallbackTests = createSuite()
+const { test } = liveCallbackTests
 
 const params = { callback: true, callback_config: { url: 'https://hooks.example/live' } }
 const failure = { code: 500, message: 'failed' }
 
-/** Opens a store that counts its transactions. */
-async function openCounting(t: TestContext) {
-  const { db } = await openTestStorage(t)
+/** Counts the transactions of a database. */
+function countTransactions(db: Db) {
   const counted = { transactions: 0 }
   const rows = new Proxy(db.sql, {
     get(target, name: keyof Db['sql']) {
@@ -37,8 +38,8 @@ async function countOf(db: Db, jobId: string): Promise<number> {
   return rows.length
 }
 
-test('what sessions ask for at the same time is queued in one transaction', async (t) => {
-  const { db, counted } = await openCounting(t)
+test('what sessions ask for at the same time is queued in one transaction', async (given) => {
+  const { db, counted } = countTransactions(given.db)
   const jobs = []
   for (let i = 0; i < 20; i++) jobs.push(await beginNewLiveJob(db, { params }))
   counted.transactions = 0
@@ -51,25 +52,7 @@ test('what sessions ask for at the same time is queued in one transaction', asyn
   assert.equal(await countOf(db, jobs[19]!.id), 2)
 })
 
-test('messages that cannot be queued are no harm to those of other sessions', async (t) => {
-  const { db } = await openTestStorage(t)
-  await sql`create trigger no_room before insert on deliveries when new.body = 'refused'
-    begin select raise(abort, 'disk full'); end`.execute(db.sql)
-  const good = await beginNewLiveJob(db, { params })
-  const bad = await beginNewLiveJob(db, { params })
-  const queue = createCallbackQueue(db, { maxQueued: 10 })
-  const first = queue(good.lease, [messageOf(1)])
-  const refused = queue(bad.lease, [messageOf(1), messageOf(2, 'refused')])
-  const other = queue(good.lease, [messageOf(2)])
-  await assert.rejects(refused, /disk full/)
-  assert.deepEqual(await Promise.all([first, other]), [0, 0])
-  assert.equal(await countOf(db, good.id), 2)
-  assert.equal(await countOf(db, bad.id), 0, 'all or nothing')
-  assert.equal(await queue(bad.lease, [messageOf(1)]), 0, 'it goes on')
-})
-
-test('nothing is queued for a session whose lease was lost, or that has ended', async (t) => {
-  const { db } = await openTestStorage(t)
+test('nothing is queued for a session whose lease was lost, or that has ended', async ({ db }) => {
   const lost = await beginNewLiveJob(db, { params })
   await beginLiveJob(db, lost.id, { owner: 'next', at: 1 })
   const ended = await beginNewLiveJob(db, { params })
@@ -81,8 +64,7 @@ test('nothing is queued for a session whose lease was lost, or that has ended', 
   }
 })
 
-test('of the parameters of a session only its callback is read', async (t) => {
-  const { db } = await openTestStorage(t)
+test('of the parameters of a session only its callback is read', async ({ db, t }) => {
   const job = await beginNewLiveJob(db, { params: { ...params, vocabulary: 'x'.repeat(10_000) } })
   const queue = createCallbackQueue(db, { maxQueued: 10 })
   const parse = t.mock.method(JSON, 'parse')

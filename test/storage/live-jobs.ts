@@ -1,23 +1,22 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
-import { addFile, addJob, claim } from '../../../test/support/test-jobs.ts'
-import { addLiveJob, beginNewLiveJob, newLiveJob } from '../../../test/support/test-live-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import { type Db, inTransaction } from '../db.ts'
-import { createJobWriter, findRepeated } from '../jobs/create-job.ts'
-import { listJobs } from '../jobs/job-lists.ts'
-import { deleteEndedJob, findJob, type JobId, replacePostSessionMetadata } from '../jobs/jobs.ts'
+import { type Db, inTransaction } from '../../src/storage/db.ts'
+import { createJobWriter, findRepeated } from '../../src/storage/jobs/create-job.ts'
+import { listJobs } from '../../src/storage/jobs/job-lists.ts'
+import {
+  deleteEndedJob,
+  findJob,
+  type JobId,
+  replacePostSessionMetadata,
+} from '../../src/storage/jobs/jobs.ts'
 import {
   failExhaustedJobs,
   failOverdueJobs,
   findActiveJobs,
   findNextDue,
-  returnLostJobs,
-  returnOrphans,
-} from '../jobs/queue-maintenance.ts'
-import { deleteExpiredJobs } from '../jobs/retention.ts'
-import { deleteUnusedFiles, findFile } from '../objects/files.ts'
+  returnAbandonedJobs,
+} from '../../src/storage/jobs/queue-maintenance.ts'
+import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'
 import {
   beginLiveJob,
   failLiveJob,
@@ -25,8 +24,16 @@ import {
   finishLiveJob,
   type LiveEnd,
   listOpenLiveJobs,
-} from './live-jobs.ts'
-import { deleteExpiredTokens, findLiveSession } from './live-sessions.ts'
+} from '../../src/storage/live/live-jobs.ts'
+import { deleteExpiredTokens, findLiveSession } from '../../src/storage/live/live-sessions.ts'
+import { deleteUnusedFiles, findFile } from '../../src/storage/objects/files.ts'
+import { addFile, addJob, claim, returnLost } from '../support/test-jobs.ts'
+import { addLiveJob, beginNewLiveJob, newLiveJob } from '../support/test-live-jobs.ts'
+import { createSuite } from './suite.ts'
+
+/** The jobs and tokens of live sessions. */
+export const liveJobTests = createSuite()
+const { test } = liveJobTests
 
 const account = 'acme'
 const DAY_MS = 86_400_000
@@ -46,8 +53,9 @@ function remove(db: Db, job: JobId) {
   return inTransaction(db, (tx) => deleteEndedJob(tx, job))
 }
 
-test('a live job waits for its connection and shows its channels, not yet its length', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a live job waits for its connection and shows its channels, not yet its length', async ({
+  db,
+}) => {
   const { id, token } = await addLiveJob(db, { customMetadata: { room: 42 } })
   const job = await findJob(db, { id, account, kind: 'live' })
   assert.ok(job?.file)
@@ -64,16 +72,16 @@ test('a live job waits for its connection and shows its channels, not yet its le
   assert.deepEqual(found.places, [{ createdAt: 1000, id }])
 })
 
-test('created_at rises over both kinds, and the session knows it', async (t) => {
-  const { db } = await openTestStorage(t)
+test('created_at rises over both kinds, and the session knows it', async ({ db }) => {
   await addJob(db, { createdAt: 5000 })
   const { id } = await addLiveJob(db, { createdAt: 1000 })
   assert.equal((await findLiveSession(db, id))?.createdAt, 5001)
   assert.equal((await findJob(db, { id, account }))?.createdAt, 5001)
 })
 
-test('an account may have so many open sessions, queued or connected; nothing else counts', async (t) => {
-  const { db } = await openTestStorage(t)
+test('an account may have so many open sessions, queued or connected; nothing else counts', async ({
+  db,
+}) => {
   const create = (given = {}) => createJobWriter(db)(newLiveJob(given), { maxQueued: 2 })
   await addJob(db)
   await addLiveJob(db, { account: 'other' })
@@ -87,8 +95,7 @@ test('an account may have so many open sessions, queued or connected; nothing el
   assert.ok(await addJob(db, { maxQueued: 2 }), 'nor do sessions count as waiting jobs')
 })
 
-test('a creation that comes twice makes one session', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a creation that comes twice makes one session', async ({ db }) => {
   const idempotency = { account, key: 'k', fingerprint: 'f' }
   const create = createJobWriter(db)
   const job = newLiveJob()
@@ -102,15 +109,13 @@ test('a creation that comes twice makes one session', async (t) => {
   assert.equal((await rows(db, 'live_sessions')).length, 1)
 })
 
-test('two sessions never share a token', async (t) => {
-  const { db } = await openTestStorage(t)
+test('two sessions never share a token', async ({ db }) => {
   const { token } = await addLiveJob(db)
-  await assert.rejects(createJobWriter(db)(newLiveJob({ token }), { maxQueued: 9 }), /UNIQUE/)
+  await assert.rejects(createJobWriter(db)(newLiveJob({ token }), { maxQueued: 9 }), /unique/i)
   assert.equal((await rows(db, 'jobs')).length, 1, 'nor is a job left behind')
 })
 
-test('a token leads to its job until some seconds after the end', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a token leads to its job until some seconds after the end', async ({ db }) => {
   const { id, token, lease } = await beginNewLiveJob(db)
   const find = (now: number) => findLiveJobByToken(db, token, { now, grace: 60 })
   assert.equal(await findLiveJobByToken(db, 'token-of-nobody', { now: 1, grace: 60 }), undefined)
@@ -130,8 +135,7 @@ test('a token leads to its job until some seconds after the end', async (t) => {
   assert.equal(await find(69_001), undefined)
 })
 
-test('a session is begun again by whoever takes it up, until it has ended', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a session is begun again by whoever takes it up, until it has ended', async ({ db }) => {
   const { id, lease: first } = await beginNewLiveJob(db)
   assert.deepEqual(first, { id, epoch: 1 })
   assert.equal((await findJob(db, { id, account }))?.status, 'processing')
@@ -146,8 +150,7 @@ test('a session is begun again by whoever takes it up, until it has ended', asyn
   assert.equal(await beginLiveJob(db, recorded, { owner: 'server', at: Date.now() }), undefined)
 })
 
-test('the end shows result, recording and moment at once', async (t) => {
-  const { db } = await openTestStorage(t)
+test('the end shows result, recording and moment at once', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   assert.equal(await finishLiveJob(db, lease, end), true)
   const job = await findJob(db, { id, account })
@@ -162,8 +165,7 @@ test('the end shows result, recording and moment at once', async (t) => {
   assert.equal(await finishLiveJob(db, lease, end), false, 'only once')
 })
 
-test('a session without sound has a length and no file', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a session without sound has a length and no file', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   await finishLiveJob(db, lease, { ...end, file: undefined })
   const job = await findJob(db, { id, account })
@@ -171,8 +173,7 @@ test('a session without sound has a length and no file', async (t) => {
   assert.equal(await findFile(db, { id: job.file!.id, account }), undefined)
 })
 
-test('a session that fails says why beside what its client told', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a session that fails says why beside what its client told', async ({ db }) => {
   const { id, token } = await addLiveJob(db)
   const reported = '{"device":"kiosk","failure":"mine","big":12345678901234567890}'
   assert.ok(await replacePostSessionMetadata(db, { id, account, kind: 'live' }, reported))
@@ -187,8 +188,7 @@ test('a session that fails says why beside what its client told', async (t) => {
   assert.equal(await failLiveJob(db, id, { failure, at: 600 }), false, 'only once')
 })
 
-test('a session that is connected can fail, a job of recorded audio cannot', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a session that is connected can fail, a job of recorded audio cannot', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   const recorded = (await addJob(db))!
   assert.equal(await failLiveJob(db, id, { failure, at: 9000 }), true)
@@ -196,8 +196,9 @@ test('a session that is connected can fail, a job of recorded audio cannot', asy
   assert.equal(await finishLiveJob(db, lease, end), false)
 })
 
-test('a session that fails keeps what was recorded, from the moment that shows the failure', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a session that fails keeps what was recorded, from the moment that shows the failure', async ({
+  db,
+}) => {
   const { id, lease } = await beginNewLiveJob(db)
   const { file } = end
   assert.ok(await failLiveJob(db, id, { failure, file, at: 9000, only: lease }))
@@ -209,8 +210,7 @@ test('a session that fails keeps what was recorded, from the moment that shows t
   assert.deepEqual(objects, [kept!.id])
 })
 
-test('a session in which nothing was recorded fails without length and file', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a session in which nothing was recorded fails without length and file', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   assert.ok(await failLiveJob(db, id, { failure, at: 9000, only: lease }))
   const job = await findJob(db, { id, account })
@@ -218,8 +218,7 @@ test('a session in which nothing was recorded fails without length and file', as
   assert.equal(await findFile(db, { id: job.file.id, account }), undefined)
 })
 
-test('a session is only given up while nobody has connected', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a session is only given up while nobody has connected', async ({ db }) => {
   const { id: begun } = await beginNewLiveJob(db)
   const { id: waiting } = await addLiveJob(db)
   const giveUp = (id: string) => failLiveJob(db, id, { failure, at: 9000, only: 'queued' })
@@ -227,8 +226,7 @@ test('a session is only given up while nobody has connected', async (t) => {
   assert.equal((await findJob(db, { id: begun, account }))?.status, 'processing')
 })
 
-test('who lost the lease of a session cannot fail it', async (t) => {
-  const { db } = await openTestStorage(t)
+test('who lost the lease of a session cannot fail it', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   const next = await beginLiveJob(db, id, { owner: 'next', at: Date.now() })
   const fail = (only: typeof lease) => failLiveJob(db, id, { failure, ...end, only })
@@ -238,8 +236,9 @@ test('who lost the lease of a session cannot fail it', async (t) => {
   assert.equal(await fail(next!), true)
 })
 
-test('metadata of a session is replaced for its own account and kind, in every state', async (t) => {
-  const { db } = await openTestStorage(t)
+test('metadata of a session is replaced for its own account and kind, in every state', async ({
+  db,
+}) => {
   const { id, lease } = await beginNewLiveJob(db)
   await finishLiveJob(db, lease, end)
   const replace = (job: Partial<JobId>, text: string) =>
@@ -252,8 +251,9 @@ test('metadata of a session is replaced for its own account and kind, in every s
   assert.equal((await findJob(db, { id, account }))?.postSessionMetadata, '{"b":2}')
 })
 
-test('a deleted session leaves its token for a day, a longer one is forgotten with its time', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a deleted session leaves its token for a day, a longer one is forgotten with its time', async ({
+  db,
+}) => {
   const open = await addLiveJob(db)
   const { id, lease } = await beginNewLiveJob(db, { customMetadata: { a: 1 } })
   assert.equal(await remove(db, { id, account }), undefined)
@@ -269,8 +269,7 @@ test('a deleted session leaves its token for a day, a longer one is forgotten wi
   assert.ok(await findLiveSession(db, open.id))
 })
 
-test('a session whose end nobody noted gets that of its job when it is deleted', async (t) => {
-  const { db } = await openTestStorage(t)
+test('a session whose end nobody noted gets that of its job when it is deleted', async ({ db }) => {
   const { id, lease, token } = await beginNewLiveJob(db)
   await finishLiveJob(db, lease, end)
   await db.sql.updateTable('live_sessions').set({ ended_at: null }).execute()
@@ -278,8 +277,7 @@ test('a session whose end nobody noted gets that of its job when it is deleted',
   assert.equal(await findLiveJobByToken(db, token, { now: 70_000, grace: 60 }), undefined)
 })
 
-test('retention deletes a session that has ended, with its recording', async (t) => {
-  const { db } = await openTestStorage(t)
+test('retention deletes a session that has ended, with its recording', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   await addLiveJob(db)
   await finishLiveJob(db, lease, end)
@@ -288,16 +286,15 @@ test('retention deletes a session that has ended, with its recording', async (t)
   assert.deepEqual(deleted, { ids: [id], objects: [file!.id] })
 })
 
-test('the queue of recorded audio leaves sessions alone', async (t) => {
-  const { db } = await openTestStorage(t)
+test('the queue of recorded audio leaves sessions alone', async ({ db }) => {
   await addLiveJob(db)
   await beginNewLiveJob(db)
   const before = await rows(db, 'jobs')
   const now = Number.MAX_SAFE_INTEGER
   const late = { failure, at: 9000 }
   assert.equal(await claim(db, { now }), undefined)
-  assert.equal(await returnOrphans(db, { now }), 0)
-  assert.equal(await returnLostJobs(db, { now }), 0)
+  assert.equal(await returnAbandonedJobs(db, { now }), 0)
+  assert.equal(await returnLost(db, { now }), 0)
   assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 0, ...late }), [])
   assert.deepEqual(await failOverdueJobs(db, { since: now, ...late }), [])
   assert.deepEqual(await findActiveJobs(db), [])
@@ -307,8 +304,7 @@ test('the queue of recorded audio leaves sessions alone', async (t) => {
   assert.ok(await claim(db, { maxPerAccount: 1 }), 'a session takes no place of a job')
 })
 
-test('open sessions are listed oldest first, with what a restart needs', async (t) => {
-  const { db } = await openTestStorage(t)
+test('open sessions are listed oldest first, with what a restart needs', async ({ db }) => {
   const [low, high] = [randomUUID(), randomUUID()].sort()
   const second = await beginNewLiveJob(db, { id: low!, createdAt: 2000 })
   const params = { channels: 1 }

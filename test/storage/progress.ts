@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
-import { addJob, claim } from '../../../test/support/test-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import { failJob } from './lease.ts'
-import { findProgress, recordProgress } from './progress.ts'
+import { failJob } from '../../src/storage/jobs/lease.ts'
+import { findProgress, recordProgress } from '../../src/storage/jobs/progress.ts'
+import { addJob, claim } from '../support/test-jobs.ts'
+import { createSuite } from './suite.ts'
 
-test('progress is there while somebody works on the job', async (t) => {
-  const { db } = await openTestStorage(t)
+/** The progress of running jobs. */
+export const progressTests = createSuite()
+const { test } = progressTests
+
+test('progress is there while somebody works on the job', async ({ db }) => {
   const id = (await addJob(db))!
   assert.equal(await findProgress(db, { id, account: 'acme' }), undefined)
   const job = await claim(db)

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+
+/** What only SQLite understands, or only its driver returns. */
+const ofSqlite =
+  /\bindexed by\b|\bjson_[a-z]+\(|\bjson\(|without rowid|\browid\b|\|\| ''|\bpragma\b|unixepoch|strftime|sqlite_master|SQLITE_|node:sqlite|errcode|row\.is_?\w+ (?:===|!==) [01]\b|[^.\w]Boolean\(row/i
+
+test('what only SQLite understands is in storage/sqlite alone', () => {
+  const files = globSync('**/*.ts', { cwd: import.meta.dirname }).filter((file) => {
+    return !/^(sqlite|migrations)[/\\]/.test(file) && !/\.(test|fixture)\.ts$/.test(file)
+  })
+  const found = files.flatMap((file) => {
+    const lines = readFileSync(join(import.meta.dirname, file), 'utf8').split('\n')
+    return lines.filter((line) => ofSqlite.test(line)).map((line) => `${file}: ${line.trim()}`)
+  })
+  assert.deepEqual(found, [])
+  assert.ok(files.length > 40, 'files are found at all')
+})

@@ -1,0 +1,47 @@
+import { type Db, inTransaction } from './db.ts'
+
+/** This many requests keep other writers waiting for some milliseconds. */
+const MAX_TOGETHER = 50
+
+type Waiting<T, R> = { request: T; outcome: PromiseWithResolvers<R> }
+
+/**
+ * Returns a function that has `write` run in a transaction. Requests that arrive during a
+ * transaction share the next one, in their order, and with it one disk sync. A call resolves when
+ * its request is on disk. If a shared transaction fails, each of its requests is repeated in one
+ * of its own, so that a problem with one fails none of the others.
+ */
+export function createGroupCommit<T, R>(
+  db: Db,
+  write: (tx: Db, request: T) => Promise<R>,
+): (request: T) => Promise<R> {
+  const waiting: Waiting<T, R>[] = []
+  let isWriting = false
+
+  async function run(): Promise<void> {
+    isWriting = true
+    while (waiting.length > 0) await writeTogether(waiting.splice(0, MAX_TOGETHER))
+    isWriting = false
+  }
+
+  async function writeTogether(group: readonly Waiting<T, R>[]): Promise<void> {
+    try {
+      const results = await inTransaction(db, async (tx) => {
+        const results: R[] = []
+        for (const { request } of group) results.push(await write(tx, request))
+        return results
+      })
+      for (const [i, { outcome }] of group.entries()) outcome.resolve(results[i]!)
+    } catch (error) {
+      if (group.length === 1) return group[0]!.outcome.reject(error)
+      for (const one of group) await writeTogether([one])
+    }
+  }
+
+  return (request) => {
+    const outcome = Promise.withResolvers<R>()
+    waiting.push({ request, outcome })
+    if (!isWriting) void run()
+    return outcome.promise
+  }
+}

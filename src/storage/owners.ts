@@ -1,0 +1,94 @@
+import { hostname } from 'node:os'
+import { type SqlBool, sql } from 'kysely'
+import type { Log } from '../log.ts'
+import { type Db, inTransaction } from './db.ts'
+
+/** How often an owner says that it is alive. */
+const HEARTBEAT_MS = 10_000
+/** Two heartbeats may fail before an owner counts as dead. */
+export const OWNER_TIMEOUT_MS = 3 * HEARTBEAT_MS
+
+/** How an owner begins, and what it does about others. */
+export type OwnerOptions = {
+  log: Log
+  /** Nothing else can have the database open, so every earlier owner is dead. */
+  isAlone: boolean
+  /** Called when other owners have died. */
+  onDeaths: () => void
+  heartbeatMs?: number | undefined
+}
+
+/**
+ * Enters this process, as `db.owner`, among the owners, and keeps its heartbeat until the returned
+ * function is called, which removes it.
+ */
+export async function registerOwner(
+  db: Db,
+  { log, isAlone, onDeaths, heartbeatMs = HEARTBEAT_MS }: OwnerOptions,
+): Promise<() => Promise<void>> {
+  await inTransaction(db, async (tx) => {
+    await removeOwners(tx, isAlone ? sql<SqlBool>`true` : hasDied(tx))
+    await renewOwner(tx)
+  })
+
+  async function beat(): Promise<void> {
+    try {
+      await renewOwner(db)
+      const died = await removeOwners(db, hasDied(db))
+      if (died === 0) return
+      log.warn({ died }, 'other servers on this database are gone')
+      onDeaths()
+    } catch (err) {
+      log.warn({ err }, 'heartbeat not written')
+    }
+  }
+
+  let beating = Promise.resolve()
+  const timer = setInterval(() => {
+    beating = beating.then(beat)
+  }, heartbeatMs).unref()
+  return async () => {
+    clearInterval(timer)
+    await beating
+    await removeOwners(db, sql<SqlBool>`id = ${db.owner}`)
+  }
+}
+
+/** An owner that was taken for dead, as after a long sleep of the machine, enters itself again. */
+export async function renewOwner(db: Db): Promise<void> {
+  const now = db.dialect.now()
+  const row = { id: db.owner, started_at: now, heartbeat_at: now, host: hostname() }
+  await db.sql
+    .insertInto('owners')
+    .values({ ...row, pid: process.pid })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ heartbeat_at: now }))
+    .execute()
+}
+
+function hasDied({ dialect }: Db) {
+  return sql<SqlBool>`heartbeat_at < ${dialect.now()} - ${OWNER_TIMEOUT_MS}`
+}
+
+async function removeOwners(db: Db, which: ReturnType<typeof sql<SqlBool>>): Promise<number> {
+  const { numDeletedRows } = await db.sql.deleteFrom('owners').where(which).executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** The owners that are alive: their ids, and when the first of them started. */
+export type LiveOwners = { ids: string[]; since: number }
+
+/** Returns the owners whose heartbeat goes on, this process among them. */
+export async function findOwners(db: Db): Promise<LiveOwners> {
+  const rows = await db.sql.selectFrom('owners').select(['id', 'started_at']).execute()
+  const started = rows.map(({ started_at }) => started_at)
+  return { ids: rows.map(({ id }) => id), since: Math.min(...started) }
+}
+
+/** Returns whether this process is the only one that is alive. */
+export async function isOnlyOwner(db: Db): Promise<boolean> {
+  return (await findOwners(db)).ids.every((id) => id === db.owner)
+}
+
+/** Whether nobody who is alive holds a job; for statements about `jobs`. */
+export const isAbandoned = sql<SqlBool>`(lease_owner is null
+  or not exists (select 1 from owners where owners.id = lease_owner))`

@@ -1,0 +1,100 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type { SqliteConnection } from './sqlite-connection.ts'
+
+/**
+ * The one connection that writes, and one that reads beside it: a long query does not block writes.
+ */
+export type SqliteConnections = { writer: SqliteConnection; reader: SqliteConnection }
+
+/** Creates Kysely's driver over connections that live in threads. */
+export function createSqliteDriver(connections: SqliteConnections): Dialect {
+  return {
+    createAdapter: () => new ThreadedAdapter(),
+    createDriver: () => createDriver(connections),
+    createIntrospector: (database) => new SqliteIntrospector(database),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+/** Statements may run concurrently; the driver itself isolates a transaction. */
+class ThreadedAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
+}
+
+/** One use of the database: a statement, or a transaction with all its statements. */
+type Session = DatabaseConnection & { setInTransaction(value: boolean): void }
+
+function createDriver({ writer, reader }: SqliteConnections): Driver {
+  /** Resolves when the running transaction has ended. */
+  let busy: PromiseWithResolvers<void> | undefined
+
+  function openSession(): Session {
+    let inTransaction = false
+    return {
+      setInTransaction(value) {
+        inTransaction = value
+      },
+      async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+        // Outside a transaction a reader sees what was committed, which is all it may see.
+        const isSearch = !inTransaction && /^\s*select\b/i.test(sql)
+        while (busy && !inTransaction && !isSearch) await busy.promise
+        const { rows, changes } = await (isSearch ? reader : writer).run(sql, parameters)
+        return { rows: rows as R[], numAffectedRows: BigInt(changes) }
+      },
+      // biome-ignore lint/correctness/useYield: it only refuses.
+      async *streamQuery() {
+        throw new Error('SQLite statements are not streamed here')
+      },
+    }
+  }
+
+  function release(connection: DatabaseConnection): void {
+    const session = connection as Session
+    session.setInTransaction(false)
+    busy?.resolve()
+    busy = undefined
+  }
+
+  return {
+    init: async () => {},
+    acquireConnection: async () => openSession(),
+    releaseConnection: async () => {},
+    async beginTransaction(connection) {
+      while (busy) await busy.promise
+      busy = Promise.withResolvers()
+      try {
+        // A deferred transaction fails at its first write if another process has written meanwhile.
+        await writer.run('begin immediate', [])
+      } catch (error) {
+        release(connection)
+        throw error
+      }
+      const session = connection as Session
+      session.setInTransaction(true)
+    },
+    async commitTransaction(connection) {
+      // The caller rolls back a commit that fails.
+      await writer.run('commit', [])
+      release(connection)
+    },
+    async rollbackTransaction(connection) {
+      await writer.run('rollback', []).finally(() => release(connection))
+    },
+    async destroy() {
+      await reader.close()
+      // The last connection to close folds the write-ahead log into the file.
+      await writer.close()
+    },
+  }
+}
