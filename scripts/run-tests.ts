@@ -20,8 +20,6 @@ Options:
   --files N      test files per process at most (default: 16)
 PATTERN is a part of the path of a test file: live, src/text, crash/live-cuts.`
 
-/** A test that takes longer has hung. */
-const TEST_TIMEOUT_MS = 600_000
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -37,6 +35,9 @@ if (values.help) {
   console.log(HELP)
   process.exit()
 }
+
+/** A test that takes longer has hung. */
+const TEST_TIMEOUT_MS = values.long ? 900_000 : 180_000
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const env = {

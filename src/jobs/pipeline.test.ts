@@ -60,11 +60,11 @@ test('a real WAVE file is probed, decoded and transcribed, channel by channel', 
   const service = await openService(t, { media: { probe: probeMedia, decode: decodeMedia } })
   const { signal } = new AbortController()
   const upload = { filename: 'hum.wav', body: oneChunk(hum(7, 2)), signal }
-  const file = await service.jobs.upload(ACCOUNT, upload)
+  const file = await service.jobs.submission.upload(ACCOUNT, upload)
   assert.deepEqual([file.extension, file.duration, file.channels], ['wav', 7, 2])
   await service.jobs.start()
   const request = { params: {}, customMetadata: null, fileId: file.id, source: null }
-  const job = await service.ended((await service.jobs.submit(ACCOUNT, request)).id)
+  const job = await service.ended((await service.jobs.submission.submit(ACCOUNT, request)).id)
   const { metadata, transcription } = timeless(job)
   assert.deepEqual(metadata, {
     audio_duration: 7,

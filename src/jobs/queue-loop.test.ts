@@ -131,7 +131,7 @@ test('a job that was killed with its server too often ends, and its stages are r
   await service.jobs.start()
   const job = await service.ended(id)
   assert.deepEqual([job.status, job.errorCode], ['error', 500])
-  assert.match(JSON.stringify(job.postSessionMetadata), /the server went down/)
+  assert.match(JSON.stringify(job.postSessionMetadata), /the server stopped or hung/)
   while (existsSync(stages)) await delay(5)
 })
 
@@ -194,7 +194,7 @@ test('sources that never answer hold up no job whose recording is here', async (
   await jobs.start()
   const request = { params: {}, customMetadata: null, fileId: null, source }
   const stalled = []
-  for (let i = 0; i < 5; i++) stalled.push((await jobs.submit(ACCOUNT, request)).id)
+  for (let i = 0; i < 5; i++) stalled.push((await jobs.submission.submit(ACCOUNT, request)).id)
   const id = await submit({ seconds: 1 })
   const statusOf = async (id: string) =>
     (await findJob(storage.db, { id, account: ACCOUNT }))?.status
@@ -217,7 +217,7 @@ test('recordings that were fetched and those that were uploaded take turns at th
   await jobs.start()
   while (engine.begun < 2) await delay(5)
   const request = { params: {}, customMetadata: null, fileId: null, source: address }
-  for (let i = 0; i < 6; i++) await jobs.submit(ACCOUNT, request)
+  for (let i = 0; i < 6; i++) await jobs.submission.submit(ACCOUNT, request)
   const fetched = () =>
     sql.selectFrom('files').select('id').where('source', 'is not', null).execute()
   while ((await fetched()).length < 6) await delay(5)
@@ -239,7 +239,7 @@ test('the queue is looked at once per lease at the latest, however far off the n
   await storage.db.sql.updateTable('jobs').set({ status: 'queued', run_after: later }).execute()
   const timeouts = t.mock.method(globalThis, 'setTimeout')
   const pauses = () => timeouts.mock.calls.map(({ arguments: [, ms] }) => Number(ms))
-  await jobs.submit(ACCOUNT, {
+  await jobs.submission.submit(ACCOUNT, {
     params: {},
     customMetadata: null,
     fileId: null,

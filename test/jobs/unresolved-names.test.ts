@@ -38,15 +38,20 @@ test('names of one account that do not resolve hold up no fetch, job or callback
   await service.jobs.start()
   const { signal } = new AbortController()
   const ask = (account: string, source: string) =>
-    service.jobs.submit(account, { params: {}, customMetadata: null, fileId: null, source })
+    service.jobs.submission.submit(account, {
+      params: {},
+      customMetadata: null,
+      fileId: null,
+      source,
+    })
 
   const stuck = Array.from({ length: 25 }, (_, i) =>
-    service.jobs.uploadFrom(ATTACKER, { source: `http://stuck-${i}.example/`, signal }),
+    service.jobs.submission.uploadFrom(ATTACKER, { source: `http://stuck-${i}.example/`, signal }),
   )
   for (const one of stuck) one.catch(() => {})
   for (let i = 0; i < 4; i++) await ask(ATTACKER, `http://stuck-job-${i}.example/`)
 
-  for (let i = 0; i < 5; i++) await service.jobs.uploadFrom(OTHER, { source, signal })
+  for (let i = 0; i < 5; i++) await service.jobs.submission.uploadFrom(OTHER, { source, signal })
   const receiver = await openReceiver()
   t.after(() => receiver.close())
   const sender = createSender({ config: readConfig(env), resolve })
@@ -71,7 +76,7 @@ test('a job whose name could not be looked up waits for another attempt', async 
   const service = await openService(t, { env, resolve })
   await service.jobs.start()
   const request = { params: {}, customMetadata: null, fileId: null, source: 'http://a.example/' }
-  const { id } = await service.jobs.submit(OTHER, request)
+  const { id } = await service.jobs.submission.submit(OTHER, request)
   const read = () =>
     service.storage.db.sql
       .selectFrom('jobs')

@@ -2,8 +2,9 @@ import type { TestContext } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../../src/asr/speech-engine.ts'
 import { readConfig } from '../../src/config.ts'
-import { Jobs, type SubmitRequest } from '../../src/jobs/jobs.ts'
+import { Jobs } from '../../src/jobs/jobs.ts'
 import type { MediaTools } from '../../src/jobs/pipeline.ts'
+import type { SubmitRequest } from '../../src/jobs/submission.ts'
 import { createLog } from '../../src/log.ts'
 import type { Resolve } from '../../src/net/resolver.ts'
 import { findJob, type Job } from '../../src/storage/jobs/jobs.ts'
@@ -24,6 +25,8 @@ export type ServiceOptions = {
   disk?: MeasureDisk
   /** See `StorageOptions`. */
   isShared?: boolean
+  /** Whether it runs jobs; default true. */
+  isWorker?: boolean
   heartbeatMs?: number
   /** Replaces the objects on disk. */
   objects?: Objects
@@ -66,6 +69,7 @@ export async function openService(
     disk,
     objects,
     isShared = false,
+    isWorker = true,
     heartbeatMs,
     spacePauseMs = 10,
   }: ServiceOptions = {},
@@ -83,6 +87,7 @@ export async function openService(
     speech: speech ?? createFakeSpeechEngine('hello world'),
     log,
     graceMs,
+    isWorker,
     spacePauseMs,
     ...(resolve && { resolve }),
     media: media ?? createFakeMedia(),
@@ -107,9 +112,9 @@ export async function openService(
     folder: home,
     async submit(recording, request = {}) {
       const upload = { filename: 'talk.wav', body: fakeRecording(recording), signal }
-      const { id: fileId } = await jobs.upload(ACCOUNT, upload)
+      const { id: fileId } = await jobs.submission.upload(ACCOUNT, upload)
       const usual = { params: {}, customMetadata: null, fileId, source: null }
-      const { id } = await jobs.submit(ACCOUNT, { ...usual, ...request })
+      const { id } = await jobs.submission.submit(ACCOUNT, { ...usual, ...request })
       return id
     },
     async ended(id) {

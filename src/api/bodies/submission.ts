@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
-import type { SubmitRequest } from '../../jobs/jobs.ts'
+import type { SubmitRequest } from '../../jobs/submission.ts'
 import type { LiveRequest } from '../../live/live-service.ts'
 import { findFile } from '../../storage/objects/files.ts'
 import { fileIdOf, uploadIdIn } from '../answers/urls.ts'

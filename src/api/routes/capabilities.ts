@@ -27,7 +27,7 @@ export function capabilityRoutes({
         },
       },
       async () => {
-        const { addOns, entityTypes, entityGroups } = await jobs.capabilities()
+        const { addOns, entityTypes, entityGroups } = await jobs.submission.capabilities()
         return {
           recognition: {
             languages: [...speech.languages],

@@ -110,7 +110,7 @@ export function jobRoutes(
       async ({ account, scopes, params: { id } }, reply) => {
         // Routes of both kinds must not bypass the scope of one.
         const deletable = kind ?? (scopes.includes('live') ? undefined : 'pre-recorded')
-        await jobs.remove({ id, account, kind: deletable })
+        await jobs.submission.remove({ id, account, kind: deletable })
         return reply.code(202).send()
       },
     )

@@ -61,7 +61,7 @@ export function uploadRoutes({
       throw new AppError('media_too_large', `more than ${config.storage.maxFileBytes} bytes`)
     }
     const part = await readAudioPart(readParts(request))
-    return jobs.upload(request.account, { ...part, signal })
+    return jobs.submission.upload(request.account, { ...part, signal })
   }
 
   async function fetchUpload(request: FastifyRequest, signal: AbortSignal): Promise<StoredFile> {
@@ -70,7 +70,7 @@ export function uploadRoutes({
     // The client waits in silence during the download, which has limits of its own.
     raw.socket.setTimeout(0)
     try {
-      return await jobs.uploadFrom(account, { source, signal })
+      return await jobs.submission.uploadFrom(account, { source, signal })
     } catch (error) {
       throw asFieldError(error)
     }

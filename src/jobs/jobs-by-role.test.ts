@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ACCOUNT, openService } from '../../test/support/test-service.ts'
+import { makeFolder } from '../../test/support/test-storage.ts'
+import { findJob } from '../storage/jobs/jobs.ts'
+
+test('a process without the worker role accepts jobs, and a worker on the same storage runs them', async (t) => {
+  const folder = await makeFolder(t)
+  const accepting = await openService(t, { folder, isShared: true, isWorker: false })
+  await accepting.jobs.start()
+  assert.equal(accepting.jobs.runner, undefined)
+  const id = await accepting.submit({ seconds: 1 })
+  const status = async () => {
+    return (await findJob(accepting.storage.db, { id, account: ACCOUNT }))?.status
+  }
+  assert.equal(await status(), 'queued')
+  const worker = await openService(t, { folder, isShared: true })
+  await worker.jobs.start()
+  while ((await status()) !== 'done') await delay(5)
+})

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto'
+import { chooseLanguage, listedLanguages } from '../asr/languages.ts'
+import { AppError } from '../errors.ts'
+import { inTransaction } from '../storage/db.ts'
+import {
+  type CreateJob,
+  createJobWriter,
+  type Earlier,
+  findRepeated,
+  type IdempotencyKey,
+} from '../storage/jobs/create-job.ts'
+import { deleteEndedJob, findJob, type JobId } from '../storage/jobs/jobs.ts'
+import { findFile, type StoredFile } from '../storage/objects/files.ts'
+import type { TextCapabilities } from '../text/capabilities.ts'
+import { languages as redactedLanguages } from '../text/entities/find-entities.ts'
+import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
+import { removeCheckpoints } from './checkpoints.ts'
+import { steadyNow } from './clock.ts'
+import type { PipelineTools } from './pipeline.ts'
+import type { QueueLoop } from './queue-loop.ts'
+import { filenameOf } from './source-url.ts'
+import { type AddressedUpload, fetchUpload, storeUpload, type Upload } from './uploads.ts'
+
+/** A job request, after validation. */
+export type SubmitRequest = {
+  /** `request_params` as the job shows them, with defaults. */
+  params: Record<string, unknown>
+  /** Their JSON text, if it is already written; `params` may then lack the rest of long lists. */
+  paramsText?: string | undefined
+  customMetadata: Record<string, unknown> | null
+  /** An upload of the account; otherwise `source`, a remote URL. */
+  fileId: string | null
+  source: string | null
+  /** Makes a repeated request create only one job. */
+  idempotency?: IdempotencyKey | undefined
+}
+
+/** The dependencies of submission. */
+export type JobSubmissionOptions = {
+  tools: PipelineTools
+  /** Runs the jobs, if this process does. */
+  runner: Pick<QueueLoop, 'wake' | 'secondsUntilNext'> | undefined
+  /** Called when something may have been queued for receivers. */
+  onEvents?: (() => void) | undefined
+  /** Called when a job was deleted. */
+  onDeleted?: ((jobId: string) => void) | undefined
+}
+
+type Refused = { account: string; fileId: string | null; maxQueued: number }
+
+/** Seconds after which a rejected client may well succeed. */
+const RETRY_SOON = { retryAfter: 5 }
+
+/** What clients ask of recorded audio: uploads, jobs, retries of add-ons, deletion. */
+export class JobSubmission {
+  readonly #tools: PipelineTools
+  readonly #options: JobSubmissionOptions
+  readonly #create: CreateJob
+  readonly #closed = new AbortController()
+  /** The number of uploads being fetched, by account. */
+  readonly #fetching = new Map<string, number>()
+
+  constructor(options: JobSubmissionOptions) {
+    this.#options = options
+    this.#tools = options.tools
+    this.#create = createJobWriter(options.tools.db)
+  }
+
+  /** Queues a job. Once this resolves, the job survives whatever happens to the server. */
+  async submit(account: string, request: SubmitRequest): Promise<{ id: string }> {
+    if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
+    const { params, paramsText, customMetadata, fileId, source, idempotency } = request
+    const listed = listedLanguages(params)
+    chooseLanguage(listed, this.#tools.speech.languages)
+    if (params.pii_redaction === true) refuseUnredactable(listed)
+    if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
+    await this.#tools.space.admit(account)
+    const id = randomUUID()
+    const file = {
+      id: fileId ?? randomUUID(),
+      filename: source && filenameOf(source),
+      source: fileId ? null : source,
+    }
+    const moments = { createdAt: Date.now(), runAfter: steadyNow() }
+    const { maxQueuedPerAccount: maxQueued } = this.#tools.config.jobs
+    const job = { id, account, ...moments, params, paramsText, customMetadata, file }
+    const creation = await this.#create(job, { maxQueued, idempotency })
+    if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
+    this.#options.onEvents?.()
+    this.#options.runner?.wake({ account, isFetched: fileId !== null })
+    // The same request may have arrived concurrently and been first.
+    return creation === 'created' ? { id } : sameRequest(creation, idempotency!)
+  }
+
+  /**
+   * Finds the job that an earlier request with this key created. Fails with `idempotency_conflict`
+   * if that request asked for something else.
+   */
+  async findRepeated(idempotency: IdempotencyKey): Promise<{ id: string } | undefined> {
+    const earlier = await findRepeated(this.#tools.db, idempotency, { now: Date.now() })
+    return earlier && sameRequest(earlier, idempotency)
+  }
+
+  /** Stores a recording. It is kept while a job uses it, otherwise for the configured time. */
+  upload(account: string, upload: Upload): Promise<StoredFile> {
+    return storeUpload(this.#tools, account, upload)
+  }
+
+  /**
+   * Fetches a recording and keeps it like an uploaded one. An account may fetch as many at a time
+   * as it may run jobs.
+   */
+  async uploadFrom(account: string, upload: AddressedUpload): Promise<StoredFile> {
+    const most = this.#tools.config.jobs.maxConcurrentPerAccount
+    const fetching = this.#fetching.get(account) ?? 0
+    if (fetching >= most)
+      throw new AppError('too_many_fetches', `${most} are under way`, RETRY_SOON)
+    this.#fetching.set(account, fetching + 1)
+    try {
+      return await fetchUpload(this.#tools, account, upload)
+    } finally {
+      const others = this.#fetching.get(account)! - 1
+      if (others > 0) this.#fetching.set(account, others)
+      else this.#fetching.delete(account)
+    }
+  }
+
+  /**
+   * Deletes a job that has ended, with its result and, unless another job uses it, its recording.
+   */
+  async remove(job: JobId): Promise<void> {
+    const { db, workFolder } = this.#tools
+    const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job))
+    if (!deleted) {
+      throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
+    }
+    this.#options.onDeleted?.(job.id)
+    for (const id of deleted.objects) await db.objects.delete(id)
+    await removeCheckpoints(workFolder, job.id)
+  }
+
+  /** Retries a failed add-on of a finished job; returns the JSON text now in its result. */
+  retryAddOn(addOn: JobAddOn): Promise<string> {
+    const { db, resultBuilder, config } = this.#tools
+    return retryAddOn({ db, resultBuilder, config }, addOn, { signal: this.#closed.signal })
+  }
+
+  /** Returns the add-ons that a transcript can have. */
+  capabilities(): Promise<TextCapabilities> {
+    return this.#tools.resultBuilder.describe()
+  }
+
+  /** Accepts no more jobs, and aborts retries. */
+  close(): void {
+    this.#closed.abort()
+  }
+
+  async #whyRefused({ account, fileId, maxQueued }: Refused): Promise<AppError> {
+    if (fileId && !(await findFile(this.#tools.db, { id: fileId, account }))) {
+      return new AppError('file_not_found', 'the upload does not exist or was deleted')
+    }
+    const { runner } = this.#options
+    const retryAfter = runner?.secondsUntilNext(account) ?? RETRY_SOON.retryAfter
+    return new AppError('too_many_jobs', `${maxQueued} are waiting already`, { retryAfter })
+  }
+}
+
+/** Returning unredacted text is the one thing that must never happen (contract D63). */
+function refuseUnredactable(listed: readonly string[]): void {
+  const unknown = listed.filter((code) => !redactedLanguages.includes(code))
+  if (unknown.length === 0) return
+  const detail = `pii_redaction knows ${redactedLanguages.join(', ')}; the request lists ${unknown.join(', ')}`
+  throw new AppError('feature_not_configured', detail)
+}
+
+function sameRequest(earlier: Earlier, { fingerprint }: IdempotencyKey): { id: string } {
+  if (earlier.fingerprint !== fingerprint) throw new AppError('idempotency_conflict')
+  return { id: earlier.jobId }
+}
