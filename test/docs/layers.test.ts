@@ -11,12 +11,13 @@ const allowed: Record<string, readonly string[]> = {
   delivery: ['storage', 'net'],
   jobs: ['asr', 'text', 'storage', 'audio', 'transcript', 'net'],
   live: ['asr', 'text', 'storage', 'audio', 'transcript'],
-  asr: ['audio', 'transcript'],
-  text: ['audio', 'transcript'],
+  asr: ['audio', 'transcript', 'workers'],
+  text: ['audio', 'transcript', 'workers'],
   storage: ['audio', 'transcript'],
   audio: [],
   transcript: [],
   net: [],
+  workers: [],
 }
 const builders = ['main', 'cli', 'app']
 const shared = ['config', 'env-reader', 'errors', 'log', 'metrics', 'tracing', 'app (types)']
