@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type Loss, SupervisedWorker, type WorkerOptions } from './supervised-worker.ts'
-import { processes, type StartWorker, threads } from './transports.ts'
+import { type Exit, processes, type StartWorker, threads } from './transports.ts'
 
 const entry = new URL('supervised-worker.fixture.ts', import.meta.url)
 
@@ -146,9 +146,13 @@ test('an error of a thread is reported, and ends its task', async (t) => {
   assert.deepEqual(errors, ['RangeError'])
 })
 
-test('the last words of a process come with its loss', async (t) => {
-  const { lostBy } = open(t, { start: transports.process!() })
-  assert.match((await lostBy('throw')).lastWords, /RangeError: broken/)
+test('the last words of a process come with its exit', async () => {
+  const exit = Promise.withResolvers<Exit>()
+  const onExit = exit.resolve
+  transports.process!()({ onMessage() {}, onError() {}, onExit }).send('throw')
+  const { code, lastWords } = await exit.promise
+  assert.equal(code, 1)
+  assert.match(lastWords, /RangeError: broken/)
 })
 
 test('a process that cannot be started is lost', async (t) => {

@@ -31,9 +31,10 @@ export type WorkerState = 'ended' | 'loading' | 'idle' | 'busy'
 
 /**
  * A worker that ended: by itself, after a timeout, because its task was canceled, or by `close`.
- * `state` is what it was doing.
+ * `cause` is the signal or exit code, `state` what it was doing.
  */
-export type Loss = Exit & {
+export type Loss = {
+  cause: string
   how: 'crashed' | 'hung' | 'canceled' | 'closed'
   pid: number | undefined
   state: WorkerState
@@ -92,8 +93,8 @@ export class SupervisedWorker<Message> {
   start(): void {
     if (this.#life) return
     const { start, loading, onError } = this.#options
-    const worker = start({
-      onMessage: (message) => this.#receive(life, message as Message),
+    const worker = start<Message>({
+      onMessage: (message) => this.#receive(life, message),
       onError: (error) => onError?.(error),
       onExit: (exit) => this.#end(life, exit),
     })
@@ -191,10 +192,10 @@ export class SupervisedWorker<Message> {
     life.worker.kill()
   }
 
-  #end(life: Life, exit: Exit): void {
+  #end(life: Life, { code, signal }: Exit): void {
     const { state, worker, ending: how = 'crashed' } = life
     if (this.#life === life) this.#life = undefined
-    const lost = { ...exit, how, pid: worker.pid, state }
+    const lost = { cause: signal ?? `code ${code}`, how, pid: worker.pid, state }
     if (how !== 'closed') this.#options.onLost?.(lost)
     this.#settle(life, { lost })
     life.ended.resolve()

@@ -12,18 +12,18 @@ export type RunningWorker = {
   setBusy(isBusy: boolean): void
 }
 
-/** How a worker ended: the signal or exit code, and the last lines of a piped stderr. */
-export type Exit = { cause: string; lastWords: string }
+/** How a worker ended: by an exit code or a signal, and the end of its stderr where it is piped. */
+export type Exit = { code: number | null; signal: NodeJS.Signals | null; lastWords: string }
 
 /** What a worker reports. `onExit` is called once, and last. */
-export type WorkerEvents = {
-  onMessage(message: unknown): void
+export type WorkerEvents<Message> = {
+  onMessage(message: Message): void
   onError(error: Error): void
   onExit(exit: Exit): void
 }
 
 /** Starts a worker; its events come later. */
-export type StartWorker = (events: WorkerEvents) => RunningWorker
+export type StartWorker = <Message>(events: WorkerEvents<Message>) => RunningWorker
 
 /** Characters of stderr that are kept. */
 const MAX_LAST_WORDS = 2000
@@ -38,7 +38,7 @@ export function threads(
     const thread = new Worker(entry, { workerData, resourceLimits })
     thread.on('message', onMessage)
     thread.on('error', onError)
-    thread.once('exit', (code) => onExit({ cause: `code ${code}`, lastWords: '' }))
+    thread.once('exit', (code) => onExit({ code, signal: null, lastWords: '' }))
     thread.unref()
     return {
       pid: undefined,
@@ -51,16 +51,16 @@ export function threads(
 
 /** Workers that are processes with an IPC channel, as `spawn` starts them. */
 export function processes(spawn: () => ChildProcess): StartWorker {
-  return ({ onMessage, onError, onExit }) => {
+  return <Message>({ onMessage, onError, onExit }: WorkerEvents<Message>) => {
     const child = spawn()
     let lastWords = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       lastWords = (lastWords + text).slice(-MAX_LAST_WORDS)
     })
-    child.on('message', onMessage)
+    child.on('message', (message) => onMessage(message as Message))
     child.on('error', onError)
     // 'close' also follows a process that could not be started, 'exit' does not.
-    child.once('close', (code, signal) => onExit({ cause: signal ?? `code ${code}`, lastWords }))
+    child.once('close', (code, signal) => onExit({ code, signal, lastWords }))
     return {
       pid: child.pid,
       send: (message) => void child.send(message as object, () => {}),

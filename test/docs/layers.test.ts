@@ -14,7 +14,7 @@ const allowed: Record<string, readonly string[]> = {
   asr: ['audio', 'transcript', 'workers'],
   text: ['audio', 'transcript', 'workers'],
   storage: ['audio', 'transcript'],
-  audio: [],
+  audio: ['workers'],
   transcript: [],
   net: [],
   workers: [],
