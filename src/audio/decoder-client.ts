@@ -56,7 +56,7 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
     onError(cause) {
       reject(new AppError('engine_failed', 'the decoder could not be started', { cause }))
     },
-    onExit({ code, signal: killer, lastWords }) {
+    onExit({ code, signal: killer, stderr }) {
       watch.close()
       signal.removeEventListener('abort', decoder.kill)
       if (signal.aborted) return reject(signal.reason)
@@ -64,7 +64,7 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
       if (end) return reject(fromPlain(end.error))
       const how = killer ?? `exit code ${code}`
       const fault = watch.faultOf(how)
-      reject(fault ? new AppError('media_undecodable', fault) : earlyEnd(how, lastWords))
+      reject(fault ? new AppError('media_undecodable', fault) : earlyEnd(how, stderr))
     },
   })
   const watch = watchDecoder(decoder, { limits, timeout })
@@ -135,8 +135,8 @@ function watchDecoder(
   }
 }
 
-function earlyEnd(how: string, lastWords: string): AppError {
-  const options = lastWords ? { cause: new Error(lastWords) } : {}
+function earlyEnd(how: string, stderr: string): AppError {
+  const options = stderr ? { cause: new Error(stderr) } : {}
   return crashes.has(how) || how === NODE_OUT_OF_MEMORY
     ? new AppError('media_undecodable', `the decoder crashed (${how})`, options)
     : new AppError('engine_failed', `the decoder was ended (${how})`, options)

@@ -114,6 +114,30 @@ for (const [name, start] of Object.entries(transports)) {
     assert.equal(worker.state, 'loading')
   })
 
+  test(`${name}: a worker that is never ready is killed`, async (t) => {
+    const lost = Promise.withResolvers<Loss>()
+    const options = { ...loading().loading, timeout: 0.1 }
+    const { worker } = open(t, { start: start(), loading: options, onLost: lost.resolve })
+    worker.start()
+    const { how, state } = await lost.promise
+    assert.deepEqual({ how, state }, { how: 'hung', state: 'loading' })
+  })
+
+  test(`${name}: a closed worker is not replaced after a pause`, async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const lost = Promise.withResolvers<Loss>()
+    const { worker } = open(t, {
+      start: start('crash'),
+      loading: loading().loading,
+      onLost: lost.resolve,
+    })
+    worker.start()
+    await lost.promise
+    await worker.close()
+    t.mock.timers.tick(60_000)
+    assert.equal(worker.state, 'ended')
+  })
+
   for (const first of ['crash', 'no model']) {
     test(`${name}: a worker whose start ends with "${first}" is replaced later`, async (t) => {
       t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -146,13 +170,13 @@ test('an error of a thread is reported, and ends its task', async (t) => {
   assert.deepEqual(errors, ['RangeError'])
 })
 
-test('the last words of a process come with its exit', async () => {
+test('the end of the stderr of a process comes with its exit', async () => {
   const exit = Promise.withResolvers<Exit>()
   const onExit = exit.resolve
   transports.process!()({ onMessage() {}, onError() {}, onExit }).send('throw')
-  const { code, lastWords } = await exit.promise
+  const { code, stderr } = await exit.promise
   assert.equal(code, 1)
-  assert.match(lastWords, /RangeError: broken/)
+  assert.match(stderr, /RangeError: broken/)
 })
 
 test('a process that cannot be started is lost', async (t) => {

@@ -55,7 +55,7 @@ export type TaskOptions<Message, Answer> = {
   cancel?: { message: unknown; timeout: number }
 }
 
-type Life = {
+type Instance = {
   worker: RunningWorker
   state: WorkerState
   ended: PromiseWithResolvers<void>
@@ -73,7 +73,7 @@ const MAX_PAUSE = 30
  */
 export class SupervisedWorker<Message> {
   readonly #options: WorkerOptions<Message>
-  #life: Life | undefined
+  #instance: Instance | undefined
   #failures = 0
   #restart: NodeJS.Timeout | undefined
 
@@ -82,123 +82,124 @@ export class SupervisedWorker<Message> {
   }
 
   get state(): WorkerState {
-    return this.#life?.state ?? 'ended'
+    return this.#instance?.state ?? 'ended'
   }
 
   get pid(): number | undefined {
-    return this.#life?.worker.pid
+    return this.#instance?.worker.pid
   }
 
   /** Starts the worker unless it is running. */
   start(): void {
-    if (this.#life) return
+    if (this.#instance) return
     const { start, loading, onError } = this.#options
     const worker = start<Message>({
-      onMessage: (message) => this.#receive(life, message),
+      onMessage: (message) => this.#receive(instance, message),
       onError: (error) => onError?.(error),
-      onExit: (exit) => this.#end(life, exit),
+      onExit: (exit) => this.#end(instance, exit),
     })
     const ended = Promise.withResolvers<void>()
-    const life: Life = { worker, state: loading ? 'loading' : 'idle', ended }
-    this.#life = life
-    if (loading) this.#watch(life, loading.timeout)
+    const instance: Instance = { worker, state: loading ? 'loading' : 'idle', ended }
+    this.#instance = instance
+    if (loading) this.#watch(instance, loading.timeout)
   }
 
   /** Sends a message that has no answer; does nothing without a worker. */
   post(message: unknown): void {
-    this.#life?.worker.send(message)
+    this.#instance?.worker.send(message)
   }
 
   /** Runs a task. The worker must be idle, or is started when it needs no loading. */
   run<Answer>(message: unknown, options: TaskOptions<Message, Answer>): Promise<Outcome<Answer>> {
     this.start()
-    const life = this.#life!
-    if (life.state !== 'idle') throw new Error(`a worker that is ${life.state} takes no task`)
+    const instance = this.#instance!
+    if (instance.state !== 'idle')
+      throw new Error(`a worker that is ${instance.state} takes no task`)
     const { promise, resolve } = Promise.withResolvers<Outcome<unknown>>()
     const { transfer, timeout, receive, signal, cancel } = options
     const onAbort = () => {
-      if (!cancel) return this.#kill(life, 'canceled')
-      life.worker.send(cancel.message)
-      this.#watch(life, cancel.timeout)
+      if (!cancel) return this.#kill(instance, 'canceled')
+      instance.worker.send(cancel.message)
+      this.#watch(instance, cancel.timeout)
     }
     const settle = (outcome: Outcome<unknown>) => {
       signal?.removeEventListener('abort', onAbort)
       resolve(outcome)
     }
-    life.state = 'busy'
-    life.task = { receive: receive as (message: unknown) => unknown, settle }
+    instance.state = 'busy'
+    instance.task = { receive: receive as (message: unknown) => unknown, settle }
     signal?.addEventListener('abort', onAbort, { once: true })
-    life.worker.setBusy(true)
-    this.#watch(life, timeout)
-    life.worker.send(message, transfer)
+    instance.worker.setBusy(true)
+    this.#watch(instance, timeout)
+    instance.worker.send(message, transfer)
     return promise as Promise<Outcome<Answer>>
   }
 
   /** Replaces the timeout of the running task, in seconds from now; undefined ends it. */
   watch(seconds: number | undefined): void {
-    if (this.#life) this.#watch(this.#life, seconds)
+    if (this.#instance) this.#watch(this.#instance, seconds)
   }
 
   /** Ends the worker, and with it the running task. A further task or `start` starts another. */
   async close(): Promise<void> {
     clearTimeout(this.#restart)
-    const life = this.#life
-    if (!life) return
-    this.#life = undefined
-    clearTimeout(life.watchdog)
-    life.ending = 'closed'
-    life.worker.kill()
-    await life.ended.promise
+    const instance = this.#instance
+    if (!instance) return
+    this.#instance = undefined
+    clearTimeout(instance.watchdog)
+    instance.ending = 'closed'
+    instance.worker.kill()
+    await instance.ended.promise
   }
 
-  #receive(life: Life, message: Message): void {
-    if (life.ending) return
-    if (life.state !== 'loading') {
-      const answer = life.task?.receive(message)
-      if (answer !== undefined) this.#settle(life, { answer })
+  #receive(instance: Instance, message: Message): void {
+    if (instance.ending) return
+    if (instance.state !== 'loading') {
+      const answer = instance.task?.receive(message)
+      if (answer !== undefined) this.#settle(instance, { answer })
       return
     }
     const { isReady, onReady } = this.#options.loading!
     if (isReady(message)) {
-      clearTimeout(life.watchdog)
+      clearTimeout(instance.watchdog)
       this.#failures = 0
-      life.state = 'idle'
+      instance.state = 'idle'
       onReady()
-    } else this.#kill(life, 'crashed')
+    } else this.#kill(instance, 'crashed')
   }
 
-  #settle(life: Life, outcome: Outcome<unknown>): void {
-    const { task } = life
-    delete life.task
-    clearTimeout(life.watchdog)
-    life.state = 'idle'
-    life.worker.setBusy(false)
+  #settle(instance: Instance, outcome: Outcome<unknown>): void {
+    const { task } = instance
+    delete instance.task
+    clearTimeout(instance.watchdog)
+    instance.state = 'idle'
+    instance.worker.setBusy(false)
     task?.settle(outcome)
   }
 
-  #watch(life: Life, seconds: number | undefined): void {
-    clearTimeout(life.watchdog)
-    if (seconds === undefined || life.ending) return
-    life.watchdog = setTimeout(() => {
+  #watch(instance: Instance, seconds: number | undefined): void {
+    clearTimeout(instance.watchdog)
+    if (seconds === undefined || instance.ending) return
+    instance.watchdog = setTimeout(() => {
       this.#options.onHang?.(seconds)
-      this.#kill(life, 'hung')
+      this.#kill(instance, 'hung')
     }, seconds * 1000)
   }
 
-  #kill(life: Life, how: Loss['how']): void {
-    if (life.ending) return
-    clearTimeout(life.watchdog)
-    life.ending = how
-    life.worker.kill()
+  #kill(instance: Instance, how: Loss['how']): void {
+    if (instance.ending) return
+    clearTimeout(instance.watchdog)
+    instance.ending = how
+    instance.worker.kill()
   }
 
-  #end(life: Life, { code, signal }: Exit): void {
-    const { state, worker, ending: how = 'crashed' } = life
-    if (this.#life === life) this.#life = undefined
+  #end(instance: Instance, { code, signal }: Exit): void {
+    const { state, worker, ending: how = 'crashed' } = instance
+    if (this.#instance === instance) this.#instance = undefined
     const lost = { cause: signal ?? `code ${code}`, how, pid: worker.pid, state }
     if (how !== 'closed') this.#options.onLost?.(lost)
-    this.#settle(life, { lost })
-    life.ended.resolve()
+    this.#settle(instance, { lost })
+    instance.ended.resolve()
     if (how === 'closed' || !this.#options.loading) return
     if (state === 'loading') this.#startLater()
     else this.start()

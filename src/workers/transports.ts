@@ -13,7 +13,7 @@ export type RunningWorker = {
 }
 
 /** How a worker ended: by an exit code or a signal, and the end of its stderr where it is piped. */
-export type Exit = { code: number | null; signal: NodeJS.Signals | null; lastWords: string }
+export type Exit = { code: number | null; signal: NodeJS.Signals | null; stderr: string }
 
 /** What a worker reports. `onExit` is called once, and last. */
 export type WorkerEvents<Message> = {
@@ -26,7 +26,7 @@ export type WorkerEvents<Message> = {
 export type StartWorker = <Message>(events: WorkerEvents<Message>) => RunningWorker
 
 /** Characters of stderr that are kept. */
-const MAX_LAST_WORDS = 2000
+const MAX_STDERR = 2000
 
 /** Workers that are threads with at most `maxHeapMb` megabytes of JavaScript heap. */
 export function threads(
@@ -38,7 +38,7 @@ export function threads(
     const thread = new Worker(entry, { workerData, resourceLimits })
     thread.on('message', onMessage)
     thread.on('error', onError)
-    thread.once('exit', (code) => onExit({ code, signal: null, lastWords: '' }))
+    thread.once('exit', (code) => onExit({ code, signal: null, stderr: '' }))
     thread.unref()
     return {
       pid: undefined,
@@ -53,14 +53,14 @@ export function threads(
 export function processes(spawn: () => ChildProcess): StartWorker {
   return <Message>({ onMessage, onError, onExit }: WorkerEvents<Message>) => {
     const child = spawn()
-    let lastWords = ''
+    let stderr = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      lastWords = (lastWords + text).slice(-MAX_LAST_WORDS)
+      stderr = (stderr + text).slice(-MAX_STDERR)
     })
     child.on('message', (message) => onMessage(message as Message))
     child.on('error', onError)
     // 'close' also follows a process that could not be started, 'exit' does not.
-    child.once('close', (code, signal) => onExit({ code, signal, lastWords }))
+    child.once('close', (code, signal) => onExit({ code, signal, stderr }))
     return {
       pid: child.pid,
       send: (message) => void child.send(message as object, () => {}),
