@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { AppError, fromPlain } from '../errors.ts'
+import { processes, type RunningWorker } from '../workers/transports.ts'
 import { bareEnvironment } from './bare-environment.ts'
 import { type DecoderLimits, limitsOf } from './decoder-limits.ts'
 import type {
@@ -45,37 +46,30 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<DecoderResult<Request>>()
   const limits = { ...limitsOf(request), ...options.limits }
-  const child = startDecoder(request, limits)
-  const watch = watchDecoder(child, { limits, timeout })
   let end: Exclude<DecoderMessage, { type: 'progress' }> | undefined
-  let lastWords = ''
-  const abort = () => child.kill('SIGKILL')
-  signal.addEventListener('abort', abort, { once: true })
-
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    lastWords = (lastWords + text).slice(-2000)
-  })
-  child.on('message', (message: DecoderMessage) => {
-    watch.sawLife()
-    if (message.type === 'progress') onProgress?.(message.fraction)
-    else if (message.type === 'done' || message.type === 'failed') end = message
-  })
-  child.on('error', (cause) => {
-    reject(new AppError('engine_failed', 'the decoder could not be started', { cause }))
-  })
-  child.on('close', (code, killer) => {
-    watch.close()
-    signal.removeEventListener('abort', abort)
-    if (signal.aborted) reject(signal.reason)
-    else if (end?.type === 'done') resolve(end.result as DecoderResult<Request>)
-    else if (end) reject(fromPlain(end.error))
-    else {
+  const decoder = processes(() => startDecoder(request, limits))({
+    onMessage(message: DecoderMessage) {
+      watch.sawLife()
+      if (message.type === 'progress') onProgress?.(message.fraction)
+      else end = message
+    },
+    onError(cause) {
+      reject(new AppError('engine_failed', 'the decoder could not be started', { cause }))
+    },
+    onExit({ code, signal: killer, stderr }) {
+      watch.close()
+      signal.removeEventListener('abort', decoder.kill)
+      if (signal.aborted) return reject(signal.reason)
+      if (end?.type === 'done') return resolve(end.result as DecoderResult<Request>)
+      if (end) return reject(fromPlain(end.error))
       const how = killer ?? `exit code ${code}`
       const fault = watch.faultOf(how)
-      reject(fault ? new AppError('media_undecodable', fault) : earlyEnd(how, lastWords))
-    }
+      reject(fault ? new AppError('media_undecodable', fault) : earlyEnd(how, stderr))
+    },
   })
-  child.send(request, () => {}) // a failure to send shows as an early end
+  const watch = watchDecoder(decoder, { limits, timeout })
+  signal.addEventListener('abort', decoder.kill, { once: true })
+  decoder.send(request)
   return promise
 }
 
@@ -103,7 +97,7 @@ type DecoderWatch = {
 
 /** Kills a decoder that hangs or exceeds its limits, and remembers why. */
 function watchDecoder(
-  child: ChildProcess,
+  decoder: RunningWorker,
   { limits, timeout }: { limits: DecoderLimits; timeout: number },
 ): DecoderWatch {
   const { memoryBytes, cpuSeconds, wallSeconds } = limits
@@ -111,12 +105,12 @@ function watchDecoder(
   let fault: string | undefined
   const kill = (why: string) => {
     fault ??= why
-    child.kill('SIGKILL')
+    decoder.kill()
   }
   const megabytes = Math.round(memoryBytes / 1024 / 1024)
   const tooMuchMemory = `the decoder needed more than ${megabytes} MB of memory`
   const onExceeded = () => kill(tooMuchMemory)
-  const memory = watchMemory(child.pid, { limitBytes: memoryBytes, onExceeded })
+  const memory = watchMemory(decoder.pid, { limitBytes: memoryBytes, onExceeded })
   // Counted in ticks, not by the clock: the time of a system suspend does not count.
   const watchdog = setInterval(() => {
     if (++silence >= timeout) kill(`the decoder hung for ${timeout} s`)
@@ -141,8 +135,8 @@ function watchDecoder(
   }
 }
 
-function earlyEnd(how: string, lastWords: string): AppError {
-  const options = lastWords ? { cause: new Error(lastWords) } : {}
+function earlyEnd(how: string, stderr: string): AppError {
+  const options = stderr ? { cause: new Error(stderr) } : {}
   return crashes.has(how) || how === NODE_OUT_OF_MEMORY
     ? new AppError('media_undecodable', `the decoder crashed (${how})`, options)
     : new AppError('engine_failed', `the decoder was ended (${how})`, options)

@@ -7,16 +7,17 @@ const root = join(import.meta.dirname, '../..')
 
 /** Which modules a module may import. `main`, `cli` and `app` build and start, so they may import everything. */
 const allowed: Record<string, readonly string[]> = {
-  api: ['jobs', 'live', 'delivery', 'storage', 'transcript', 'audio (types)'],
+  api: ['jobs', 'live', 'delivery', 'storage', 'transcript', 'audio (types)', 'workers'],
   delivery: ['storage', 'net'],
   jobs: ['asr', 'text', 'storage', 'audio', 'transcript', 'net'],
   live: ['asr', 'text', 'storage', 'audio', 'transcript'],
-  asr: ['audio', 'transcript'],
-  text: ['audio', 'transcript'],
+  asr: ['audio', 'transcript', 'workers'],
+  text: ['audio', 'transcript', 'workers'],
   storage: ['audio', 'transcript'],
-  audio: [],
+  audio: ['workers'],
   transcript: [],
   net: [],
+  workers: [],
 }
 const builders = ['main', 'cli', 'app']
 const shared = ['config', 'env-reader', 'errors', 'log', 'metrics', 'tracing', 'app (types)']

@@ -1,6 +1,7 @@
-import { Worker } from 'node:worker_threads'
-import { AppError, fromPlain, toPlain } from '../../errors.ts'
+import { AppError, fromPlain } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { type Outcome, SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { threads } from '../../workers/transports.ts'
 import type { BodyKind, BodyOutcomes, BodySettings, BodyTask } from './read-body.ts'
 import type { FromThread } from './thread.ts'
 
@@ -31,12 +32,18 @@ type Waiting = { task: BodyTask; outcome: PromiseWithResolvers<unknown> }
 export class BodyThread {
   readonly #options: BodyThreadOptions
   readonly #waiting: Waiting[] = []
-  #worker: Worker | undefined
+  readonly #worker: SupervisedWorker<FromThread>
   #current: Waiting | undefined
-  #watchdog: NodeJS.Timeout | undefined
 
   constructor(options: BodyThreadOptions) {
     this.#options = options
+    const { entry = new URL('thread.ts', import.meta.url), settings, log } = options
+    const workerData = { models: settings.models, requests: settings.requests }
+    this.#worker = new SupervisedWorker({
+      start: threads(entry, { maxHeapMb: MAX_HEAP_MB, workerData }),
+      // Its message may quote the body.
+      onError: ({ name }) => log.error({ name }, 'the thread of bodies broke down'),
+    })
   }
 
   /** Reads a body, whose bytes are transferred; rejects as the body reader does. */
@@ -54,12 +61,9 @@ export class BodyThread {
   async close(): Promise<void> {
     const left = this.#waiting.splice(0)
     if (this.#current) left.unshift(this.#current)
-    clearTimeout(this.#watchdog)
     this.#current = undefined
-    const worker = this.#worker
-    this.#worker = undefined
     for (const { outcome } of left) outcome.reject(new AppError('server_stopping'))
-    await worker?.terminate()
+    await this.#worker.close()
   }
 
   #advance(): void {
@@ -67,50 +71,27 @@ export class BodyThread {
     const current = this.#waiting.shift()
     if (!current) return
     this.#current = current
-    const worker = this.#open()
-    worker.ref()
-    const { timeoutMs = TIMEOUT_MS } = this.#options
-    this.#watchdog = setTimeout(() => this.#lose(worker), timeoutMs)
     const { bytes } = current.task
-    worker.postMessage(current.task, isWhole(bytes) ? [bytes.buffer] : [])
+    const { timeoutMs = TIMEOUT_MS } = this.#options
+    const ended = this.#worker.run(current.task, {
+      transfer: isWhole(bytes) ? [bytes.buffer] : [],
+      timeout: timeoutMs / 1000,
+      receive: (answer) => answer,
+    })
+    void ended.then((outcome) => this.#end(current, outcome))
   }
 
-  #end(answer: FromThread): void {
-    clearTimeout(this.#watchdog)
-    this.#worker?.unref()
-    const current = this.#current
+  #end(current: Waiting, ended: Outcome<FromThread>): void {
+    // It was refused when the thread was closed.
+    if (this.#current !== current) return
     this.#current = undefined
-    if (answer.kind === 'read') current?.outcome.resolve(answer.outcome)
-    else current?.outcome.reject(fromPlain(answer.error))
+    const { outcome } = current
+    if ('lost' in ended) {
+      this.#options.log.error('reading a body broke down or hung')
+      outcome.reject(new AppError('body_unreadable', 'it takes too much time or memory'))
+    } else if (ended.answer.kind === 'read') outcome.resolve(ended.answer.outcome)
+    else outcome.reject(fromPlain(ended.answer.error))
     this.#advance()
-  }
-
-  /** The thread is unusable, and its current body is refused. */
-  #lose(worker: Worker): void {
-    if (this.#worker !== worker) return
-    this.#worker = undefined
-    void worker.terminate()
-    if (!this.#current) return
-    this.#options.log.error('reading a body broke down or hung')
-    const error = new AppError('body_unreadable', 'it takes too much time or memory')
-    this.#end({ kind: 'refused', error: toPlain(error) })
-  }
-
-  #open(): Worker {
-    if (this.#worker) return this.#worker
-    const { entry = new URL('thread.ts', import.meta.url), settings, log } = this.#options
-    const worker = new Worker(entry, {
-      workerData: { models: settings.models, requests: settings.requests },
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-    })
-    this.#worker = worker
-    worker.on('message', (answer: FromThread) => {
-      if (this.#worker === worker) this.#end(answer)
-    })
-    // Its message may quote the body.
-    worker.on('error', ({ name }) => log.error({ name }, 'the thread of bodies broke down'))
-    worker.once('exit', () => this.#lose(worker))
-    return worker
   }
 }
 

@@ -1,8 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { bareEnvironment } from '../../audio/bare-environment.ts'
 import { AppError, fromPlain } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { type Loss, SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { processes } from '../../workers/transports.ts'
 import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
 
 /** The processes of a pool. */
@@ -32,8 +34,7 @@ const LOAD_TIMEOUT = 120
  * steps.
  */
 const CANCEL_TIMEOUT = 30
-/** A worker that cannot start is restarted after 1, 2, 4 … at most so many seconds. */
-const MAX_PAUSE = 30
+
 type Waiting = {
   task: Task
   options: TaskOptions
@@ -41,13 +42,8 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
-type Worker = {
-  process: ChildProcess
-  state: 'loading' | 'idle' | 'busy'
-  id: number
-  current: Waiting | undefined
-  watchdog: NodeJS.Timeout | undefined
-}
+type Worker = SupervisedWorker<FromWorker>
+type Answer = Extract<FromWorker, { type: 'result' | 'error' }>
 
 /**
  * Worker processes for recognition, one per core, and the queue in front of them. A worker is
@@ -56,21 +52,22 @@ type Worker = {
  * `engine_failed` and another process replaces it; the server notices nothing else.
  */
 export class WorkerPool {
-  #options: PoolOptions
-  #workers = new Set<Worker>()
-  #waiting: Waiting[] = []
+  readonly #options: PoolOptions
+  readonly #workers: Worker[]
+  readonly #running = new Set<Waiting>()
+  readonly #waiting: Waiting[] = []
   #nextId = 1
   #closed = false
-  #failures = 0
   #broken: AppError | undefined
   #niceness = 0
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#workers = Array.from({ length: options.workers }, () => this.#create())
   }
 
   start(): void {
-    for (let i = 0; i < this.#options.workers; i++) this.#spawn()
+    for (const worker of this.#workers) worker.start()
   }
 
   /** Runs one task in the next free worker. */
@@ -78,13 +75,17 @@ export class WorkerPool {
     const { signal } = options
     signal.throwIfAborted()
     if (this.#closed) throw new AppError('engine_unavailable', 'it is closed')
-    if (this.#broken && this.#workers.size === 0) throw this.#broken
+    if (this.#broken && this.#isDown) throw this.#broken
     const { promise, resolve, reject } = Promise.withResolvers<TaskResult[Task['kind']]>()
     const waiting: Waiting = { task, options, resolve, reject }
     const { priority = 0 } = options
     const at = this.#waiting.findIndex((other) => (other.options.priority ?? 0) > priority)
     this.#waiting.splice(at < 0 ? this.#waiting.length : at, 0, waiting)
-    const cancel = () => this.#cancel(waiting)
+    const cancel = () => {
+      const place = this.#waiting.indexOf(waiting)
+      if (place >= 0) this.#waiting.splice(place, 1)
+      reject(signal.reason)
+    }
     signal.addEventListener('abort', cancel, { once: true })
     this.#dispatch()
     const settled = promise.finally(() => signal.removeEventListener('abort', cancel))
@@ -94,64 +95,50 @@ export class WorkerPool {
   /** Raises the niceness of the processes, for good: a higher niceness gets less of a busy core. */
   yieldTo(niceness: number): void {
     this.#niceness = niceness
-    for (const worker of this.#workers) lowerPriority(worker.process, niceness)
+    for (const worker of this.#workers) lowerPriority(worker.pid, niceness)
   }
 
   /** Ends all workers; rejects waiting and running tasks. */
   async close(): Promise<void> {
     this.#closed = true
     const error = new AppError('engine_unavailable', 'it is closed')
-    for (const waiting of this.#waiting.splice(0)) waiting.reject(error)
-    const ended = [...this.#workers].map(({ process: child }) => {
-      return new Promise((resolve) => child.once('close', resolve))
-    })
-    for (const worker of this.#workers) {
-      worker.current?.reject(error)
-      worker.process.kill('SIGKILL')
-    }
-    await Promise.all(ended)
+    for (const { reject } of [...this.#waiting.splice(0), ...this.#running]) reject(error)
+    await Promise.all(this.#workers.map((worker) => worker.close()))
   }
 
-  #spawn(): void {
-    const { entry, args } = this.#options
-    const child = fork(entry, args, {
-      env: bareEnvironment(),
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    })
-    lowerPriority(child, this.#niceness)
-    const worker: Worker = {
-      process: child,
-      state: 'loading',
-      id: 0,
-      current: undefined,
-      watchdog: undefined,
-    }
-    this.#workers.add(worker)
-    this.#watch(worker, LOAD_TIMEOUT)
-    child.on('message', (message: FromWorker) => this.#receive(worker, message))
-    child.on('error', (error) => this.#options.log.error({ err: error }, 'worker process failed'))
-    // 'close' also follows a process that could not be started, 'exit' does not.
-    child.once('close', (code, signal) => this.#replace(worker, signal ?? `code ${code}`))
+  /** Whether no process is running. */
+  get #isDown(): boolean {
+    return this.#workers.every(({ state }) => state === 'ended')
   }
 
-  #receive(worker: Worker, message: FromWorker): void {
-    clearTimeout(worker.watchdog)
-    if (message.type === 'broken') {
-      this.#broken = fromPlain(message.error)
-      worker.process.kill('SIGKILL')
-      return
-    }
-    if (message.type === 'ready') {
-      this.#failures = 0
+  #create(): Worker {
+    const { entry, args, log } = this.#options
+    const start = processes(() => {
+      const child = fork(entry, args, {
+        env: bareEnvironment(),
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      })
+      lowerPriority(child.pid, this.#niceness)
+      return child
+    })
+    const onReady = () => {
       this.#broken = undefined
-    } else if (message.id === worker.id) {
-      if (message.type === 'result') worker.current?.resolve(message.result)
-      else worker.current?.reject(fromPlain(message.error))
+      this.#dispatch()
     }
-    worker.current = undefined
-    worker.state = 'idle'
-    this.#dispatch()
+    const worker: Worker = new SupervisedWorker<FromWorker>({
+      start,
+      loading: { timeout: LOAD_TIMEOUT, isReady: (message) => this.#isReady(message), onReady },
+      onError: (error) => log.error({ err: error }, 'worker process failed'),
+      onHang: (seconds) => log.error({ pid: worker.pid, seconds }, 'worker hangs, killing it'),
+      onLost: (loss) => this.#lose(loss),
+    })
+    return worker
+  }
+
+  #isReady(message: FromWorker): boolean {
+    if (message.type === 'broken') this.#broken = fromPlain(message.error)
+    return message.type === 'ready'
   }
 
   #dispatch(): void {
@@ -159,62 +146,45 @@ export class WorkerPool {
       if (worker.state !== 'idle') continue
       const next = this.#waiting.shift()
       if (!next) return
-      worker.state = 'busy'
-      worker.id = this.#nextId++
-      worker.current = next
-      this.#watch(worker, next.options.timeout)
-      this.#send(worker, { id: worker.id, task: next.task })
+      void this.#perform(worker, next)
     }
   }
 
-  /** Asks a running task to stop between two decoder steps; the watchdog enforces it. */
-  #cancel(waiting: Waiting): void {
-    waiting.reject(waiting.options.signal.reason)
-    const at = this.#waiting.indexOf(waiting)
-    if (at >= 0) this.#waiting.splice(at, 1)
-    for (const worker of this.#workers) {
-      if (worker.current !== waiting) continue
-      this.#send(worker, { id: worker.id, cancel: true })
-      this.#watch(worker, CANCEL_TIMEOUT)
-    }
+  /** A canceled task stops between two decoder steps, or its worker is killed. */
+  async #perform(worker: Worker, waiting: Waiting): Promise<void> {
+    const { task, options, resolve, reject } = waiting
+    const id = this.#nextId++
+    this.#running.add(waiting)
+    const outcome = await worker.run({ id, task } satisfies ToWorker, {
+      ...options,
+      cancel: { message: { id, cancel: true } satisfies ToWorker, timeout: CANCEL_TIMEOUT },
+      receive: (message) => (isAnswer(message) && message.id === id ? message : undefined),
+    })
+    this.#running.delete(waiting)
+    if ('lost' in outcome) {
+      const { cause } = outcome.lost
+      reject(new AppError('engine_failed', `its process ended with ${cause}`))
+    } else if (outcome.answer.type === 'result') resolve(outcome.answer.result)
+    else reject(fromPlain(outcome.answer.error))
+    this.#dispatch()
   }
 
-  #send(worker: Worker, message: ToWorker): void {
-    // A process that just died reports it by its exit, not here.
-    worker.process.send(message, () => {})
-  }
-
-  #watch(worker: Worker, seconds: number): void {
-    clearTimeout(worker.watchdog)
-    worker.watchdog = setTimeout(() => {
-      this.#options.log.error({ pid: worker.process.pid, seconds }, 'worker hangs, killing it')
-      worker.process.kill('SIGKILL')
-    }, seconds * 1000)
-  }
-
-  #replace(worker: Worker, cause: string): void {
-    clearTimeout(worker.watchdog)
-    this.#workers.delete(worker)
-    if (this.#closed) return
+  #lose({ pid, cause, state }: Loss): void {
     this.#options.onLost?.()
-    this.#options.log.warn({ pid: worker.process.pid, cause, state: worker.state }, 'worker ended')
-    worker.current?.reject(new AppError('engine_failed', `its process ended with ${cause}`))
-    if (worker.state !== 'loading') {
-      this.#spawn()
-      return
-    }
-    // It never became ready: an immediate restart is unlikely to do better.
-    const pause = Math.min(2 ** this.#failures++, MAX_PAUSE)
+    this.#options.log.warn({ pid, cause, state }, 'worker ended')
+    if (state !== 'loading') return
     this.#broken ??= new AppError('engine_unavailable', 'its processes end before they are ready')
-    if (this.#workers.size === 0) {
-      for (const waiting of this.#waiting.splice(0)) waiting.reject(this.#broken)
-    }
-    setTimeout(() => this.#closed || this.#spawn(), pause * 1000).unref()
+    if (!this.#isDown) return
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#broken)
   }
 }
 
+function isAnswer(message: FromWorker): message is Answer {
+  return message.type === 'result' || message.type === 'error'
+}
+
 /** Sets the niceness of the thread that loads and runs the models; later threads inherit it. */
-function lowerPriority({ pid }: ChildProcess, niceness: number): void {
+function lowerPriority(pid: number | undefined, niceness: number): void {
   if (niceness === 0 || pid === undefined) return
   try {
     setPriority(pid, niceness)

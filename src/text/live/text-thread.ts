@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads'
 import type { Log } from '../../log.ts'
+import { type Outcome, SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { threads } from '../../workers/transports.ts'
 import type { Params } from '../add-on.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 import { Turns } from './turns.ts'
@@ -69,16 +70,22 @@ const MAX_HEAP_MB = 512
  */
 export class TextThread {
   readonly #options: TextThreadOptions
-  #worker: Worker | undefined
+  readonly #worker: SupervisedWorker<FromThread>
   /** Sessions open in the worker, and the steps that it has run for them. */
   readonly #known = new Map<string, Set<string>>()
   readonly #turns = new Turns<Waiting>(() => performance.now())
   #current: Waiting | undefined
-  #watchdog: NodeJS.Timeout | undefined
   #isClosed = false
 
   constructor(options: TextThreadOptions) {
     this.#options = options
+    const { entry = new URL('thread.ts', import.meta.url), log } = options
+    this.#worker = new SupervisedWorker({
+      start: threads(entry, { maxHeapMb: MAX_HEAP_MB }),
+      // The error message may quote the transcript.
+      onError: ({ name }) => log.error({ name }, 'a thread of live texts broke down'),
+      onLost: () => this.#known.clear(),
+    })
   }
 
   /** Timeout of a task in seconds. */
@@ -116,7 +123,7 @@ export class TextThread {
   async close(): Promise<void> {
     this.#isClosed = true
     for (const { settle } of this.#turns.clear()) settle({ kind: 'crashed' })
-    await this.#worker?.terminate()
+    await this.#worker.close()
   }
 
   #next(): void {
@@ -124,80 +131,40 @@ export class TextThread {
     const current = this.#turns.take()
     if (!current) return
     this.#current = current
-    const { session, account, params, task } = current
-    const worker = this.#open()
-    worker.ref()
-    const { timeout, brief = timeout } = this.#options
-    const seconds = this.#known.get(session)?.has(task.name) ? brief : timeout
-    this.#watchdog = setTimeout(() => {
-      this.#discard()
-      this.#turns.charge(account, seconds * 1000)
-      this.#lose({ kind: 'hung' })
-    }, seconds * 1000)
+    const { session, params, task } = current
+    this.#worker.start()
     if (!this.#known.has(session)) {
       this.#post({ kind: 'open', session, params: JSON.stringify(params) })
       this.#known.set(session, new Set())
     }
-    this.#post({ kind: 'task', session, task })
+    const { timeout: usual, brief = usual } = this.#options
+    const timeout = this.#known.get(session)!.has(task.name) ? brief : usual
+    const message = { kind: 'task', session, task } satisfies ToThread
+    const ended = this.#worker.run(message, { timeout, receive: (answer) => answer })
+    void ended.then((outcome) => this.#end(current, outcome, timeout))
   }
 
-  /** Handles an answer of the worker. */
-  #answer(answer: FromThread): void {
-    if (this.#current) {
-      const { session, account, task } = this.#current
+  #end(current: Waiting, outcome: Outcome<FromThread>, timeout: number): void {
+    const { session, account, task } = current
+    this.#current = undefined
+    if ('answer' in outcome) {
+      const { answer } = outcome
       this.#turns.charge(account, answer.ms ?? 0)
       this.#known.get(session)?.add(task.name)
-    }
-    this.#end(answer)
-  }
-
-  /**
-   * Handles the loss of the worker. Waiting tasks for the same step of the same session end too:
-   * they would crash the next worker likewise.
-   */
-  #lose(outcome: TaskOutcome): void {
-    if (this.#current) {
-      const { session, account, task } = this.#current
+      current.settle(answer)
+    } else {
+      const isHung = outcome.lost.how === 'hung'
+      if (isHung) this.#turns.charge(account, timeout * 1000)
+      // Tasks for the same step of the same session would crash the next worker likewise.
       const alike = (other: Waiting) => other.session === session && other.task.name === task.name
-      for (const { settle } of this.#turns.removeAll(account, alike)) settle(outcome)
+      for (const { settle } of [current, ...this.#turns.removeAll(account, alike)]) {
+        settle({ kind: isHung ? 'hung' : 'crashed' })
+      }
     }
-    this.#end(outcome)
-  }
-
-  #end(outcome: TaskOutcome): void {
-    clearTimeout(this.#watchdog)
-    this.#worker?.unref()
-    const current = this.#current
-    this.#current = undefined
-    current?.settle(outcome)
     this.#next()
   }
 
   #post(message: ToThread): void {
-    this.#worker?.postMessage(message)
-  }
-
-  #discard(): void {
-    void this.#worker?.terminate()
-    this.#worker = undefined
-    this.#known.clear()
-  }
-
-  #open(): Worker {
-    if (this.#worker) return this.#worker
-    const { entry = new URL('thread.ts', import.meta.url), log } = this.#options
-    const worker = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } })
-    this.#worker = worker
-    worker.on('message', (answer: FromThread) => {
-      if (this.#worker === worker) this.#answer(answer)
-    })
-    // The error message may quote the transcript.
-    worker.on('error', ({ name }) => log.error({ name }, 'a thread of live texts broke down'))
-    worker.once('exit', () => {
-      if (this.#worker !== worker) return
-      this.#discard()
-      if (this.#current) this.#lose({ kind: 'crashed' })
-    })
-    return worker
+    this.#worker.post(message)
   }
 }

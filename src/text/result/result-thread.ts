@@ -1,6 +1,7 @@
-import { Worker } from 'node:worker_threads'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { threads } from '../../workers/transports.ts'
 import { type AddOnError, brokenDown, timedOut } from './envelope.ts'
 import {
   type Answers,
@@ -39,7 +40,8 @@ const LEAST_SHARE = 1 / 16
 /** Many times what the transcript of the longest recording takes. */
 const MAX_HEAP_MB = 1024
 
-type Outcome<T> = { answer: T } | { lost: string | undefined } | { refused: string }
+type Answered<T> = { answer: T } | { refused: string } | { failed: true }
+type Outcome<T> = { answer: T } | { refused: string } | { lost: string | undefined }
 
 /**
  * A thread that runs one task at a time, started with the first one. A step that crashes it or
@@ -48,11 +50,17 @@ type Outcome<T> = { answer: T } | { lost: string | undefined } | { refused: stri
  */
 export class ResultThread {
   readonly #options: ResultThreadOptions
-  #thread: Worker | undefined
+  readonly #thread: SupervisedWorker<FromThread>
   #nextId = 1
 
   constructor(options: ResultThreadOptions) {
     this.#options = options
+    const { entry = new URL('thread.ts', import.meta.url), log } = options
+    this.#thread = new SupervisedWorker({
+      start: threads(entry, { maxHeapMb: MAX_HEAP_MB }),
+      // The error message may quote a transcript.
+      onError: ({ name }) => log.error({ name }, 'the thread of results broke down'),
+    })
   }
 
   /** Runs a task. Rejects when aborted, and with `internal` when a required step failed. */
@@ -74,10 +82,8 @@ export class ResultThread {
   }
 
   /** Ends the thread, and with it the running task. A further task starts a new thread. */
-  async close(): Promise<void> {
-    const thread = this.#thread
-    this.#thread = undefined
-    await thread?.terminate()
+  close(): Promise<void> {
+    return this.#thread.close()
   }
 
   async #try<T>(composition: ResultTask, { words, signal }: TaskOptions): Promise<Outcome<T>> {
@@ -85,82 +91,28 @@ export class ResultThread {
     const { id, given } = composition
     const share = Math.max(LEAST_SHARE, 0.5 ** Object.keys(given).length)
     const seconds = (timeout + words * TIMEOUT_PER_WORD) * share
-    const thread = this.#open()
-    const ended = Promise.withResolvers<Outcome<T>>()
-    let watchdog: NodeJS.Timeout | undefined
-
-    /**
-     * Gives up on the thread, which is no longer usable. The step that was running is not retried.
-     */
-    function lose(explain: (step: string) => AddOnError): void {
-      const lost = readStep(composition.step)
-      // A step that is already left out but crashes again anyway cannot be fixed by leaving it out
-      // again.
-      const isNew = lost !== undefined && !given[lost]
-      if (isNew) given[lost] = explain(lost)
-      ended.resolve({ lost: isNew ? lost : undefined })
-    }
-    function onMessage(message: FromThread): void {
-      if (message.id !== id) return
-      const { kind } = message
-      if (kind !== 'fault') clearTimeout(watchdog)
-      if (kind === 'fault') note(message.name, message.fault)
-      else if (kind === 'done') ended.resolve({ answer: message.answer as T })
-      else if (kind === 'refused') ended.resolve({ refused: message.message })
-      else if (kind === 'step') begin(message.name)
-      else {
-        note(readStep(composition.step), message.fault)
-        lose(brokenDown)
-      }
-    }
-    function note(step: string | undefined, { name, frames }: SafeError): void {
+    const note = (step: string | undefined, { name, frames }: SafeError) => {
       log.error({ step, error: name, frames }, 'an add-on threw what it should not')
     }
-    function begin(name: string): void {
-      watchdog = setTimeout(() => {
-        lose(() => timedOut(name, seconds))
-        discard()
-      }, seconds * 1000)
+    const receive = (message: FromThread): Answered<T> | undefined => {
+      if (message.id !== id) return undefined
+      if (message.kind === 'fault') note(message.name, message.fault)
+      else this.#thread.watch(message.kind === 'step' ? seconds : undefined)
+      if (message.kind === 'done') return { answer: message.answer as T }
+      if (message.kind === 'refused') return { refused: message.message }
+      if (message.kind !== 'failed') return undefined
+      note(readStep(composition.step), message.fault)
+      return { failed: true }
     }
-    const onExit = () => lose(brokenDown)
-    /** The next task gets a new thread. */
-    const discard = () => {
-      if (this.#thread === thread) this.#thread = undefined
-      void thread.terminate()
-    }
-    thread.on('message', onMessage)
-    thread.once('exit', onExit)
-    signal.addEventListener('abort', discard, { once: true })
-    thread.ref()
-    thread.postMessage(composition)
-    try {
-      const outcome = await ended.promise
-      if ('lost' in outcome && !signal.aborted) {
-        log.error({ step: outcome.lost }, 'an add-on broke down or hung')
-      }
-      return outcome
-    } finally {
-      clearTimeout(watchdog)
-      thread.unref()
-      thread.off('message', onMessage)
-      thread.off('exit', onExit)
-      signal.removeEventListener('abort', discard)
-    }
-  }
-
-  #open(): Worker {
-    if (this.#thread) return this.#thread
-    const { entry = new URL('thread.ts', import.meta.url), log } = this.#options
-    const thread = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } })
-    this.#thread = thread
-    // The error message may quote a transcript.
-    thread.on('error', (error) =>
-      log.error({ name: error.name }, 'the thread of results broke down'),
-    )
-    thread.once('exit', () => {
-      if (this.#thread === thread) this.#thread = undefined
-    })
-    thread.unref()
-    return thread
+    const ended = await this.#thread.run(composition, { receive, signal })
+    if ('answer' in ended && !('failed' in ended.answer)) return ended.answer
+    const step = readStep(composition.step)
+    // A step that is already left out but crashes again anyway cannot be fixed by leaving it out
+    // again.
+    const lost = step !== undefined && !given[step] ? step : undefined
+    const isHung = 'lost' in ended && ended.lost.how === 'hung'
+    if (lost !== undefined) given[lost] = isHung ? timedOut(lost, seconds) : brokenDown(lost)
+    if (!signal.aborted) log.error({ step: lost }, 'an add-on broke down or hung')
+    return { lost }
   }
 }

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type Loss, SupervisedWorker, type WorkerOptions } from './supervised-worker.ts'
+import { type Exit, processes, type StartWorker, threads } from './transports.ts'
+
+const entry = new URL('supervised-worker.fixture.ts', import.meta.url)
+
+/** Both transports, with the message that the worker sends first, if any. */
+const transports: Record<string, (first?: string) => StartWorker> = {
+  thread: (first) => threads(entry, { maxHeapMb: 64, workerData: first }),
+  process: (first) => {
+    const args = first ? [first] : []
+    const stdio = ['ignore', 'ignore', 'pipe', 'ipc'] as ('ignore' | 'pipe' | 'ipc')[]
+    return processes(() => fork(fileURLToPath(entry), args, { stdio }))
+  },
+}
+
+type Options = Partial<WorkerOptions<string>> & Pick<WorkerOptions<string>, 'start'>
+
+function open(t: TestContext, options: Options) {
+  const losses: Loss[] = []
+  const worker = new SupervisedWorker<string>({ onLost: (loss) => losses.push(loss), ...options })
+  t.after(() => worker.close())
+  const run = (task: string, more = {}) => {
+    return worker.run(task, { receive: (answer: string) => answer, ...more })
+  }
+  const lostBy = async (task: string, more = {}) => {
+    const outcome = await run(task, more)
+    assert.ok('lost' in outcome)
+    return outcome.lost
+  }
+  return { worker, run, lostBy, losses }
+}
+
+/** Options of a worker that loads, and a promise of its being ready. */
+function loading() {
+  const ready = Promise.withResolvers<void>()
+  const isReady = (message: string) => message === 'ready'
+  return { ready: ready.promise, loading: { timeout: 30, isReady, onReady: ready.resolve } }
+}
+
+for (const [name, start] of Object.entries(transports)) {
+  test(`${name}: a task starts the worker, which answers it and is idle again`, async (t) => {
+    const { worker, run } = open(t, { start: start() })
+    assert.equal(worker.state, 'ended')
+    const first = run('one')
+    assert.equal(worker.state, 'busy')
+    assert.deepEqual(await first, { answer: 'one' })
+    assert.equal(worker.state, 'idle')
+    assert.deepEqual(await run('two'), { answer: 'two' })
+  })
+
+  test(`${name}: a crash ends its task, and the next one has a new worker`, async (t) => {
+    const { run, lostBy, losses } = open(t, { start: start() })
+    const lost = await lostBy('crash')
+    assert.equal(lost.how, 'crashed')
+    assert.equal(lost.cause, 'code 3')
+    assert.equal(lost.state, 'busy')
+    assert.deepEqual(losses, [lost])
+    assert.deepEqual(await run('next'), { answer: 'next' })
+  })
+
+  test(`${name}: a task that takes too long is reported, and its worker killed`, async (t) => {
+    const hangs: number[] = []
+    const { run, lostBy } = open(t, { start: start(), onHang: (seconds) => hangs.push(seconds) })
+    await run('start')
+    assert.equal((await lostBy('hang', { timeout: 0.1 })).how, 'hung')
+    assert.deepEqual(hangs, [0.1])
+    assert.deepEqual(await run('next', { timeout: 30 }), { answer: 'next' })
+  })
+
+  test(`${name}: canceling kills the worker when nothing gentler is given`, async (t) => {
+    const { lostBy } = open(t, { start: start() })
+    const controller = new AbortController()
+    const lost = lostBy('wait', { signal: controller.signal })
+    controller.abort()
+    assert.equal((await lost).how, 'canceled')
+  })
+
+  test(`${name}: a canceled task is asked to end, and killed if it does not`, async (t) => {
+    const { run, lostBy } = open(t, { start: start() })
+    const cancel = { message: 'canceled', timeout: 30 }
+    const asked = new AbortController()
+    const outcome = run('wait', { signal: asked.signal, cancel })
+    asked.abort()
+    assert.deepEqual(await outcome, { answer: 'canceled' })
+    const killed = new AbortController()
+    const lost = lostBy('hang', { signal: killed.signal, cancel: { ...cancel, timeout: 0.1 } })
+    killed.abort()
+    assert.equal((await lost).how, 'hung')
+  })
+
+  test(`${name}: closing ends the task, is not a loss, and waits for the end`, async (t) => {
+    const { worker, lostBy, losses } = open(t, { start: start() })
+    const lost = lostBy('hang')
+    await worker.close()
+    assert.equal((await lost).how, 'closed')
+    assert.deepEqual(losses, [])
+    assert.equal(worker.state, 'ended')
+  })
+
+  test(`${name}: a worker that loads is ready by its message, and replaced at once`, async (t) => {
+    const { ready, loading: options } = loading()
+    const { worker, run, lostBy } = open(t, { start: start('ready'), loading: options })
+    worker.start()
+    assert.equal(worker.state, 'loading')
+    assert.throws(() => run('early'), /that is loading takes no task/)
+    await ready
+    assert.equal(worker.state, 'idle')
+    await lostBy('crash')
+    assert.equal(worker.state, 'loading')
+  })
+
+  test(`${name}: a worker that is never ready is killed`, async (t) => {
+    const lost = Promise.withResolvers<Loss>()
+    const options = { ...loading().loading, timeout: 0.1 }
+    const { worker } = open(t, { start: start(), loading: options, onLost: lost.resolve })
+    worker.start()
+    const { how, state } = await lost.promise
+    assert.deepEqual({ how, state }, { how: 'hung', state: 'loading' })
+  })
+
+  test(`${name}: a closed worker is not replaced after a pause`, async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const lost = Promise.withResolvers<Loss>()
+    const { worker } = open(t, {
+      start: start('crash'),
+      loading: loading().loading,
+      onLost: lost.resolve,
+    })
+    worker.start()
+    await lost.promise
+    await worker.close()
+    t.mock.timers.tick(60_000)
+    assert.equal(worker.state, 'ended')
+  })
+
+  for (const first of ['crash', 'no model']) {
+    test(`${name}: a worker whose start ends with "${first}" is replaced later`, async (t) => {
+      t.mock.timers.enable({ apis: ['setTimeout'] })
+      const lost = new EventTarget()
+      const { worker } = open(t, {
+        start: start(first),
+        loading: loading().loading,
+        onLost: ({ state }) => lost.dispatchEvent(new CustomEvent('lost', { detail: state })),
+      })
+      worker.start()
+      for (const pause of [1000, 2000, 4000]) {
+        const [event] = await once(lost, 'lost')
+        assert.equal(event.detail, 'loading')
+        t.mock.timers.tick(pause - 1)
+        assert.equal(worker.state, 'ended')
+        t.mock.timers.tick(1)
+        assert.equal(worker.state, 'loading')
+      }
+    })
+  }
+}
+
+test('an error of a thread is reported, and ends its task', async (t) => {
+  const errors: string[] = []
+  const { lostBy } = open(t, {
+    start: transports.thread!(),
+    onError: ({ name }) => errors.push(name),
+  })
+  assert.equal((await lostBy('throw')).how, 'crashed')
+  assert.deepEqual(errors, ['RangeError'])
+})
+
+test('the end of the stderr of a process comes with its exit', async () => {
+  const exit = Promise.withResolvers<Exit>()
+  const onExit = exit.resolve
+  transports.process!()({ onMessage() {}, onError() {}, onExit }).send('throw')
+  const { code, stderr } = await exit.promise
+  assert.equal(code, 1)
+  assert.match(stderr, /RangeError: broken/)
+})
+
+test('a process that cannot be started is lost', async (t) => {
+  const errors: unknown[] = []
+  const start = processes(() => fork(fileURLToPath(entry), { execPath: '/no/such/program' }))
+  const { lostBy } = open(t, { start, onError: (error) => errors.push(error) })
+  assert.equal((await lostBy('one')).how, 'crashed')
+  assert.ok(errors.length > 0)
+})

@@ -1,0 +1,213 @@
+import type { Transferable } from 'node:worker_threads'
+import type { Exit, RunningWorker, StartWorker } from './transports.ts'
+
+/** The options of `SupervisedWorker`. */
+export type WorkerOptions<Message> = {
+  start: StartWorker
+  /** Defaults to a worker that takes tasks at once and is started by them. */
+  loading?: Loading<Message>
+  /** Called with an error of the worker, which ends because of it. */
+  onError?: (error: Error) => void
+  /** Called when a timeout, in seconds, has passed and the worker is killed. */
+  onHang?: (seconds: number) => void
+  /** Called when the worker ended, unless it was closed; its task has not ended yet. */
+  onLost?: (loss: Loss) => void
+}
+
+/**
+ * For a worker that loads before it takes tasks: started by `start`, and replaced when it ends. One
+ * that ended while it was loading is replaced after 1, 2, 4 … seconds.
+ */
+export type Loading<Message> = {
+  /** Seconds. */
+  timeout: number
+  /** Whether its first message says that it is ready. If not, it is killed. */
+  isReady(message: Message): boolean
+  onReady(): void
+}
+
+/** A worker is loading until it is ready, then idle, and busy while it has a task. */
+export type WorkerState = 'ended' | 'loading' | 'idle' | 'busy'
+
+/**
+ * A worker that ended: by itself, after a timeout, because its task was canceled, or by `close`.
+ * `cause` is the signal or exit code, `state` what it was doing.
+ */
+export type Loss = {
+  cause: string
+  how: 'crashed' | 'hung' | 'canceled' | 'closed'
+  pid: number | undefined
+  state: WorkerState
+}
+
+/** How a task ended: with an answer, or with its worker. */
+export type Outcome<Answer> = { answer: Answer } | { lost: Loss }
+
+/** How a task is sent, answered, timed and canceled. */
+export type TaskOptions<Message, Answer> = {
+  transfer?: readonly Transferable[] | undefined
+  /** Seconds after which the worker is considered hung and killed. No limit by default. */
+  timeout?: number
+  /** Handles each message of the worker; anything but undefined is the answer. */
+  receive(message: Message): Answer | undefined
+  signal?: AbortSignal
+  /** Sent when `signal` aborts; the task may take `timeout` more seconds. Default: killed at once. */
+  cancel?: { message: unknown; timeout: number }
+}
+
+type Instance = {
+  worker: RunningWorker
+  state: WorkerState
+  ended: PromiseWithResolvers<void>
+  ending?: Loss['how']
+  task?: { receive(message: unknown): unknown; settle(outcome: Outcome<unknown>): void }
+  watchdog?: NodeJS.Timeout
+}
+
+/** A worker that never becomes ready is replaced after at most so many seconds. */
+const MAX_PAUSE = 30
+
+/**
+ * A process or thread that runs one task at a time. When it crashes or hangs, it loses that task
+ * only: another worker replaces it.
+ */
+export class SupervisedWorker<Message> {
+  readonly #options: WorkerOptions<Message>
+  #instance: Instance | undefined
+  #failures = 0
+  #restart: NodeJS.Timeout | undefined
+
+  constructor(options: WorkerOptions<Message>) {
+    this.#options = options
+  }
+
+  get state(): WorkerState {
+    return this.#instance?.state ?? 'ended'
+  }
+
+  get pid(): number | undefined {
+    return this.#instance?.worker.pid
+  }
+
+  /** Starts the worker unless it is running. */
+  start(): void {
+    if (this.#instance) return
+    const { start, loading, onError } = this.#options
+    const worker = start<Message>({
+      onMessage: (message) => this.#receive(instance, message),
+      onError: (error) => onError?.(error),
+      onExit: (exit) => this.#end(instance, exit),
+    })
+    const ended = Promise.withResolvers<void>()
+    const instance: Instance = { worker, state: loading ? 'loading' : 'idle', ended }
+    this.#instance = instance
+    if (loading) this.#watch(instance, loading.timeout)
+  }
+
+  /** Sends a message that has no answer; does nothing without a worker. */
+  post(message: unknown): void {
+    this.#instance?.worker.send(message)
+  }
+
+  /** Runs a task. The worker must be idle, or is started when it needs no loading. */
+  run<Answer>(message: unknown, options: TaskOptions<Message, Answer>): Promise<Outcome<Answer>> {
+    this.start()
+    const instance = this.#instance!
+    if (instance.state !== 'idle')
+      throw new Error(`a worker that is ${instance.state} takes no task`)
+    const { promise, resolve } = Promise.withResolvers<Outcome<unknown>>()
+    const { transfer, timeout, receive, signal, cancel } = options
+    const onAbort = () => {
+      if (!cancel) return this.#kill(instance, 'canceled')
+      instance.worker.send(cancel.message)
+      this.#watch(instance, cancel.timeout)
+    }
+    const settle = (outcome: Outcome<unknown>) => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve(outcome)
+    }
+    instance.state = 'busy'
+    instance.task = { receive: receive as (message: unknown) => unknown, settle }
+    signal?.addEventListener('abort', onAbort, { once: true })
+    instance.worker.setBusy(true)
+    this.#watch(instance, timeout)
+    instance.worker.send(message, transfer)
+    return promise as Promise<Outcome<Answer>>
+  }
+
+  /** Replaces the timeout of the running task, in seconds from now; undefined ends it. */
+  watch(seconds: number | undefined): void {
+    if (this.#instance) this.#watch(this.#instance, seconds)
+  }
+
+  /** Ends the worker, and with it the running task. A further task or `start` starts another. */
+  async close(): Promise<void> {
+    clearTimeout(this.#restart)
+    const instance = this.#instance
+    if (!instance) return
+    this.#instance = undefined
+    clearTimeout(instance.watchdog)
+    instance.ending = 'closed'
+    instance.worker.kill()
+    await instance.ended.promise
+  }
+
+  #receive(instance: Instance, message: Message): void {
+    if (instance.ending) return
+    if (instance.state !== 'loading') {
+      const answer = instance.task?.receive(message)
+      if (answer !== undefined) this.#settle(instance, { answer })
+      return
+    }
+    const { isReady, onReady } = this.#options.loading!
+    if (isReady(message)) {
+      clearTimeout(instance.watchdog)
+      this.#failures = 0
+      instance.state = 'idle'
+      onReady()
+    } else this.#kill(instance, 'crashed')
+  }
+
+  #settle(instance: Instance, outcome: Outcome<unknown>): void {
+    const { task } = instance
+    delete instance.task
+    clearTimeout(instance.watchdog)
+    instance.state = 'idle'
+    instance.worker.setBusy(false)
+    task?.settle(outcome)
+  }
+
+  #watch(instance: Instance, seconds: number | undefined): void {
+    clearTimeout(instance.watchdog)
+    if (seconds === undefined || instance.ending) return
+    instance.watchdog = setTimeout(() => {
+      this.#options.onHang?.(seconds)
+      this.#kill(instance, 'hung')
+    }, seconds * 1000)
+  }
+
+  #kill(instance: Instance, how: Loss['how']): void {
+    if (instance.ending) return
+    clearTimeout(instance.watchdog)
+    instance.ending = how
+    instance.worker.kill()
+  }
+
+  #end(instance: Instance, { code, signal }: Exit): void {
+    const { state, worker, ending: how = 'crashed' } = instance
+    if (this.#instance === instance) this.#instance = undefined
+    const lost = { cause: signal ?? `code ${code}`, how, pid: worker.pid, state }
+    if (how !== 'closed') this.#options.onLost?.(lost)
+    this.#settle(instance, { lost })
+    instance.ended.resolve()
+    if (how === 'closed' || !this.#options.loading) return
+    if (state === 'loading') this.#startLater()
+    else this.start()
+  }
+
+  /** It never became ready: an immediate restart is unlikely to do better. */
+  #startLater(): void {
+    const pause = Math.min(2 ** this.#failures++, MAX_PAUSE)
+    this.#restart = setTimeout(() => this.start(), pause * 1000).unref()
+  }
+}

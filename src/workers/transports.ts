@@ -1,0 +1,71 @@
+import type { ChildProcess } from 'node:child_process'
+import { type Transferable, Worker } from 'node:worker_threads'
+
+/** A started process or thread. */
+export type RunningWorker = {
+  /** The id of a process; threads have none. */
+  readonly pid: number | undefined
+  /** Sends a message; only a thread transfers. One that has ended reports that by its exit. */
+  send(message: unknown, transfer?: readonly Transferable[]): void
+  kill(): void
+  /** Whether a thread keeps this process alive. A process always does. */
+  setBusy(isBusy: boolean): void
+}
+
+/** How a worker ended: by an exit code or a signal, and the end of its stderr where it is piped. */
+export type Exit = { code: number | null; signal: NodeJS.Signals | null; stderr: string }
+
+/** What a worker reports. `onExit` is called once, and last. */
+export type WorkerEvents<Message> = {
+  onMessage(message: Message): void
+  onError(error: Error): void
+  onExit(exit: Exit): void
+}
+
+/** Starts a worker; its events come later. */
+export type StartWorker = <Message>(events: WorkerEvents<Message>) => RunningWorker
+
+/** Characters of stderr that are kept. */
+const MAX_STDERR = 2000
+
+/** Workers that are threads with at most `maxHeapMb` megabytes of JavaScript heap. */
+export function threads(
+  entry: URL,
+  { maxHeapMb, workerData }: { maxHeapMb: number; workerData?: unknown },
+): StartWorker {
+  return ({ onMessage, onError, onExit }) => {
+    const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb }
+    const thread = new Worker(entry, { workerData, resourceLimits })
+    thread.on('message', onMessage)
+    thread.on('error', onError)
+    thread.once('exit', (code) => onExit({ code, signal: null, stderr: '' }))
+    thread.unref()
+    return {
+      pid: undefined,
+      send: (message, transfer = []) => thread.postMessage(message, transfer),
+      kill: () => void thread.terminate(),
+      setBusy: (isBusy) => (isBusy ? thread.ref() : thread.unref()),
+    }
+  }
+}
+
+/** Workers that are processes with an IPC channel, as `spawn` starts them. */
+export function processes(spawn: () => ChildProcess): StartWorker {
+  return <Message>({ onMessage, onError, onExit }: WorkerEvents<Message>) => {
+    const child = spawn()
+    let stderr = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(-MAX_STDERR)
+    })
+    child.on('message', (message) => onMessage(message as Message))
+    child.on('error', onError)
+    // 'close' also follows a process that could not be started, 'exit' does not.
+    child.once('close', (code, signal) => onExit({ code, signal, stderr }))
+    return {
+      pid: child.pid,
+      send: (message) => void child.send(message as object, () => {}),
+      kill: () => void child.kill('SIGKILL'),
+      setBusy: () => {},
+    }
+  }
+}
