@@ -3,9 +3,11 @@
  * test files share a process, so that its modules are loaded once; as many processes run at a time
  * as there are cores. The last lines count all tests; the exit code is 1 if one failed.
  */
-import { spawn } from 'node:child_process'
+import { type StdioOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { glob } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, styleText } from 'node:util'
 
@@ -36,8 +38,10 @@ if (values.help) {
   process.exit()
 }
 
-/** A test that takes longer has hung. */
-const TEST_TIMEOUT_MS = values.long ? 900_000 : 180_000
+/** Test files that take longer together have hung. */
+const TIMEOUT_MS = values.long ? 1_500_000 : 400_000
+
+const CLOSE_MS = 5000
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const env = {
@@ -93,18 +97,22 @@ async function runGroups(): Promise<void> {
 
 /** Runs test files in one process, and prints its report when it ends. */
 async function run(files: readonly string[]): Promise<void> {
-  const options = ['--test', '--test-isolation=none', `--test-timeout=${TEST_TIMEOUT_MS}`]
-  const args = ['--disable-warning=ExperimentalWarning', ...options, ...files]
-  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const script = `${root}scripts/run-test-files.ts`
+  const args = ['--disable-warning=ExperimentalWarning', script, ...files]
+  const limits = { timeout: TIMEOUT_MS, killSignal: 'SIGKILL' } as const
+  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio, ...limits })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
+    stream?.setEncoding('utf8').on('data', (text) => {
       output += text
     })
   }
-  const code = await new Promise<number | string | null>((resolve) => {
-    child.once('close', (code, signal) => resolve(code ?? signal))
-  })
+  const closed = once(child, 'close')
+  const [status, signal] = (await once(child, 'exit')) as [number | null, string | null]
+  const code = status ?? signal
+  // A process that a test left behind may hold the streams open.
+  await Promise.race([closed, delay(CLOSE_MS, undefined, { ref: false })])
   const [report, ...summary] = output.split(/^(?=ℹ (?:tests|suites|pass|fail|cancelled) )/m)
   for (const [, what, count] of summary.join('').matchAll(/^ℹ (\w+) (\d+)$/gm)) {
     counts.set(what!, (counts.get(what!) ?? 0) + Number(count))
