@@ -21,7 +21,6 @@ import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/find-entities.ts'
-import type { ResultBuilder } from '../text/result/result-builder.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import type { Observers } from './attempt-metrics.ts'
 import { removeCheckpoints, removeStaleCheckpoints } from './checkpoints.ts'
@@ -29,6 +28,7 @@ import { steadyNow } from './clock.ts'
 import { runMaintenance } from './maintenance.ts'
 import { type MediaTools, type PipelineTools, transcribe } from './pipeline.ts'
 import { QueueLoop } from './queue-loop.ts'
+import type { Services } from './service-add-ons.ts'
 import { filenameOf } from './source-url.ts'
 import { type AddressedUpload, fetchUpload, storeUpload, type Upload } from './uploads.ts'
 
@@ -52,7 +52,8 @@ export type JobsOptions = Observers & {
   storage: Pick<Storage, 'db' | 'objects' | 'space'> &
     Partial<Pick<Storage, 'orphans' | 'deletionClock'>>
   speech: SpeechEngine
-  resultBuilder: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
+  resultBuilder: PipelineTools['resultBuilder']
+  services?: Services | undefined
   log: Log
   media?: MediaTools
   /** For tests: resolves the host name of a source. */
@@ -89,7 +90,7 @@ export class Jobs {
   #tidying: Promise<void> = Promise.resolve()
 
   constructor(options: JobsOptions) {
-    const { config, storage, speech, resultBuilder, log, media } = options
+    const { config, storage, speech, resultBuilder, services, log, media } = options
     const { metrics, tracing, graceMs = GRACE_MS } = options
     const { maxAttempts, timeout, queueTimeout, maxConcurrentPerAccount } = config.jobs
     const workFolder = join(config.storage.folder, 'work')
@@ -97,7 +98,7 @@ export class Jobs {
     const tools = { probe: probeMedia, decode: decodeMedia }
     const resolve = options.resolve ?? createResolver()
     const given = { db, space, log, speech, resultBuilder, config, workFolder, resolve }
-    this.#tools = { ...given, media: media ?? tools }
+    this.#tools = { ...given, services, media: media ?? tools }
     this.#options = options
     this.#create = createJobWriter(db)
     this.#log = log.child({ module: 'jobs' })
@@ -194,8 +195,7 @@ export class Jobs {
 
   /** Retries a failed add-on of a finished job; returns the JSON text now in its result. */
   retryAddOn(addOn: JobAddOn): Promise<string> {
-    const { db, resultBuilder, config } = this.#tools
-    return retryAddOn({ db, resultBuilder, config }, addOn, { signal: this.#closed.signal })
+    return retryAddOn(this.#tools, addOn, { signal: this.#closed.signal })
   }
 
   /** Returns the add-ons that a transcript can have. */

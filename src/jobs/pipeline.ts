@@ -15,6 +15,7 @@ import { recordMedia } from '../storage/objects/downloaded-file.ts'
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { Space } from '../storage/space/space.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
+import type { ResultText } from '../text/result/result-task.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble.ts'
 import type { AttemptMetrics } from './attempt-metrics.ts'
@@ -25,6 +26,7 @@ import type { AcquireSlot } from './job-slots.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
+import { callServices, type Services } from './service-add-ons.ts'
 
 /** How recordings are probed and decoded; tests may replace them. */
 export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia }
@@ -37,7 +39,9 @@ export type PipelineTools = {
   media: MediaTools
   /** Resolves the host name of a source. */
   resolve: Resolve
-  resultBuilder: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
+  resultBuilder: Pick<ResultBuilder, 'build' | 'merge' | 'retry' | 'describe'>
+  /** Services over the network for add-ons; undefined when none is configured. */
+  services?: Services | undefined
   config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
   log: Log
   /** The folder of the jobs' checkpoints. */
@@ -104,13 +108,15 @@ export async function transcribe(
     warnings: warningsOf(route.warnings, recognized),
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
+    hasServices: tools.services !== undefined,
   }
   progress.enter('build result')
   const built = await meter.stage('build result', () => {
     return tools.resultBuilder.build(diarized.transcript, result, { account: job.account, signal })
   })
-  await checkResultSize(tools.space, job, built.text)
-  if (!wantsRedactedAudio(job.params)) return { result: built.text }
+  const text = await addServiceAddOns(tools, job, { ...step, built, meter })
+  await checkResultSize(tools.space, job, text)
+  if (!wantsRedactedAudio(job.params)) return { result: text }
 
   progress.enter('redact audio')
   // Last of all: once it is stored, the code that ends the job has to keep or delete it.
@@ -118,7 +124,7 @@ export async function transcribe(
     const { redacted } = built
     return storeRedactedAudio(tools, decoded.channels, { redacted, signal, account: job.account })
   })
-  return { result: built.text, redactedAudio }
+  return { result: text, redactedAudio }
 }
 
 type Step = { stages: Checkpoints; progress: Progress; signal: AbortSignal }
@@ -142,6 +148,31 @@ async function diarizeChannels(
   const onProgress = progress.advance
   return meter.stage('diarize', () => {
     return diarizeRecording(transcript, { ...tools, channels, params, signal, onProgress })
+  })
+}
+
+/**
+ * Returns the JSON text of the result with the add-ons that need a service. They see the words of
+ * the result only, so that no service gets what was redacted.
+ */
+async function addServiceAddOns(
+  { services, resultBuilder, config, log }: PipelineTools,
+  { id, account, params }: ClaimedJob,
+  { built, meter, stages, progress, signal }: Step & { built: ResultText; meter: AttemptMetrics },
+): Promise<string> {
+  const { text, prepared } = built
+  if (!services || prepared.length === 0) return text
+  progress.enter('call services')
+  return meter.stage('call services', async () => {
+    const answers = await stages.openAnswers()
+    try {
+      const options = { account, signal, answers, log: log.child({ jobId: id }) }
+      const answered = await callServices(services, prepared, options)
+      const merge = { result: text, params, form: config.addOnResults, answered }
+      return await resultBuilder.merge(merge, { account, signal })
+    } finally {
+      await answers.close()
+    }
   })
 }
 

@@ -4,6 +4,7 @@ import type { SpeechEngine } from '../../src/asr/speech-engine.ts'
 import { readConfig } from '../../src/config.ts'
 import { Jobs, type SubmitRequest } from '../../src/jobs/jobs.ts'
 import type { MediaTools } from '../../src/jobs/pipeline.ts'
+import type { Services } from '../../src/jobs/service-add-ons.ts'
 import { createLog } from '../../src/log.ts'
 import type { Resolve } from '../../src/net/resolver.ts'
 import { findJob, type Job } from '../../src/storage/jobs/jobs.ts'
@@ -23,6 +24,9 @@ export type ServiceOptions = {
   disk?: MeasureDisk
   spacePauseMs?: number
   resolve?: Resolve
+  services?: Services
+  /** The entry file of the threads that build results. */
+  resultThread?: URL
   /** An earlier service's folder; without it a new one. */
   folder?: string
 }
@@ -59,13 +63,15 @@ export async function openService(
     resolve,
     disk,
     spacePauseMs = 10,
+    services,
+    resultThread,
   }: ServiceOptions = {},
 ): Promise<TestService> {
   const home = folder ?? (await makeFolder(t))
   const log = createLog('silent')
   const config = readConfig({ ...env, STENO_DATA_DIR: home })
   const storage = await openStorage({ ...config.storage, folder: home, log, disk })
-  const resultBuilder = new ResultBuilder({ log })
+  const resultBuilder = new ResultBuilder({ log, ...(resultThread && { entry: resultThread }) })
   const jobs = new Jobs({
     config,
     resultBuilder,
@@ -75,6 +81,7 @@ export async function openService(
     graceMs,
     spacePauseMs,
     ...(resolve && { resolve }),
+    services,
     media: media ?? createFakeMedia(),
   })
   const signal = new AbortController().signal
