@@ -22,7 +22,7 @@ import type { AttemptMetrics } from './attempt-metrics.ts'
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts'
 import { type Diarized, diarizeRecording } from './diarize-recording.ts'
 import { provideRecording } from './fetch-recording.ts'
-import type { AcquireSlot } from './job-slots.ts'
+import type { JobSlot } from './job-slots.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
@@ -52,7 +52,7 @@ export type PipelineTools = {
 export type TranscribeOptions = {
   signal: AbortSignal
   onProgress: (progress: JobProgress) => void
-  enter: AcquireSlot
+  slot: JobSlot
   meter: AttemptMetrics
 }
 
@@ -70,7 +70,7 @@ export type Transcribed = { result: WrittenResult; redactedAudio?: RedactedAudio
 export async function transcribe(
   tools: PipelineTools,
   job: ClaimedJob,
-  { signal, onProgress, enter, meter }: TranscribeOptions,
+  { signal, onProgress, slot, meter }: TranscribeOptions,
 ): Promise<Transcribed> {
   const startedAt = performance.now()
   const progress = createProgress(onProgress)
@@ -79,7 +79,7 @@ export async function transcribe(
   progress.enter('fetch')
   await meter.stage('fetch', () => provideRecording(tools, job, { signal }))
   const fetchedAt = performance.now()
-  await meter.stage('wait', () => enter(signal))
+  await meter.stage('wait', () => slot.enter(signal))
   const enteredAt = performance.now()
   await using stages = await openCheckpoints(tools.workFolder, job.id)
 
@@ -114,13 +114,14 @@ export async function transcribe(
   const built = await meter.stage('build result', () => {
     return tools.resultBuilder.build(diarized.transcript, result, { account: job.account, signal })
   })
-  const text = await addServiceAddOns(tools, job, { ...step, built, meter })
+  const text = await addServiceAddOns(tools, job, { ...step, built, slot, meter })
   await checkResultSize(tools.space, job, text)
   if (!wantsRedactedAudio(job.params)) return { result: text }
 
   progress.enter('redact audio')
   // Last of all: once it is stored, the code that ends the job has to keep or delete it.
-  const redactedAudio = await meter.stage('redact audio', () => {
+  const redactedAudio = await meter.stage('redact audio', async () => {
+    await slot.enter(signal)
     const { redacted } = built
     return storeRedactedAudio(tools, decoded.channels, { redacted, signal, account: job.account })
   })
@@ -151,6 +152,8 @@ async function diarizeChannels(
   })
 }
 
+type Built = { built: ResultText; slot: JobSlot; meter: AttemptMetrics }
+
 /**
  * Returns the JSON text of the result with the add-ons that need a service. They see the words of
  * the result only, so that no service gets what was redacted.
@@ -158,11 +161,12 @@ async function diarizeChannels(
 async function addServiceAddOns(
   { services, resultBuilder, config, log }: PipelineTools,
   { id, account, params }: ClaimedJob,
-  { built, meter, stages, progress, signal }: Step & { built: ResultText; meter: AttemptMetrics },
+  { built, slot, meter, stages, progress, signal }: Step & Built,
 ): Promise<string> {
   const { text, prepared } = built
   if (!services || prepared.length === 0) return text
   progress.enter('call services')
+  slot.leave()
   return meter.stage('call services', async () => {
     const answers = await stages.openAnswers()
     try {

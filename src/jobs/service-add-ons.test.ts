@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { captureLog } from '../../test/support/captured-log.ts'
 import { type EndedJob, openService } from '../../test/support/test-service.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import { createLog } from '../log.ts'
+import { findJob } from '../storage/jobs/jobs.ts'
 import { AddOnFailure } from '../text/result/envelope.ts'
 import type { Prepared } from '../text/result/run-service-add-on.ts'
 import type { ServiceRequest } from '../text/service-add-on.ts'
@@ -197,4 +198,30 @@ test('an answer is not requested again by the next attempt', async (t) => {
   const { translation, audio_to_llm } = resultOf(await second.ended(id))
   assert.deepEqual([translation!.error, audio_to_llm!.error], [null, null])
   assert.deepEqual(calls, ['translation', 'language model', 'language model'])
+})
+
+test('a job that waits for its services holds no slot', async (t) => {
+  const ended = Promise.withResolvers<void>()
+  const called = Promise.withResolvers<void>()
+  let calls = 0
+  const call: Services['call'] = async () => {
+    if (++calls === 2) called.resolve()
+    await ended.promise
+    return 'salut'
+  }
+  const service = await openService(t, { services: { call }, resultThread })
+  await service.jobs.start()
+  const params = { translation: true }
+  const slow = [
+    await service.submit({ seconds: 4 }, { params }),
+    await service.submit({ seconds: 4 }, { params }),
+  ]
+  await called.promise
+  const done = await service.submit({ seconds: 4 })
+  const { db } = service.storage
+  const statusOf = async (id: string) => (await findJob(db, { id, account }))?.status
+  while ((await statusOf(done)) !== 'done') await delay(10)
+  assert.equal(await statusOf(slow[0]!), 'processing')
+  ended.resolve()
+  for (const id of slow) assert.equal(resultOf(await service.ended(id)).translation!.error, null)
 })
