@@ -16,7 +16,7 @@ export type RecognitionCheckpoint = {
 export async function openRecognitionCheckpoint(path: string): Promise<RecognitionCheckpoint> {
   const lines = await openKeyedLines<RecognizedSegment[]>(path, 'recognized')
   return {
-    find: (batch) => lines.find(keyOf(batch)) ?? undefined,
+    find: (batch) => lines.find(keyOf(batch)),
     append: (batch, recognized) => lines.append(keyOf(batch), recognized),
     close: lines.close,
   }
