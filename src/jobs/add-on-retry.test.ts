@@ -3,15 +3,18 @@ import test, { type TestContext } from 'node:test'
 import { addJob, claim, resultOf } from '../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
 import type { AppError } from '../errors.ts'
+import { createLog } from '../log.ts'
 import { inTransaction } from '../storage/db.ts'
 import { deleteEndedJob, findJob } from '../storage/jobs/jobs.ts'
 import { finishJob } from '../storage/jobs/lease.ts'
 import { MAX_INLINE_RESULT_BYTES, readResult } from '../storage/jobs/results.ts'
 import type { Retried, Retry } from '../text/result/retry.ts'
 import { retryAddOn } from './add-on-retry.ts'
+import type { Services } from './service-add-ons.ts'
 
 const account = 'acme'
 const { signal } = new AbortController()
+const log = createLog('silent')
 const long = 'x'.repeat(MAX_INLINE_RESULT_BYTES)
 
 type Work = (retry: Retry) => Retried | Promise<Retried>
@@ -23,14 +26,14 @@ function addName({ name, result }: Retry): Retried {
 }
 
 /** A finished job whose add-ons are built by `work`. */
-async function openJob(t: TestContext, result: object, work: Work = addName) {
+async function openJob(t: TestContext, result: object, work: Work = addName, services?: Services) {
   const { db } = await openTestStorage(t)
   await addJob(db, { params: { sentences: true } })
   const job = (await claim(db))!
   await finishJob(db, job.lease, { result: { ...result }, at: 2000 })
   const { id } = job
   const resultBuilder = { retry: async (requested: Retry) => work(requested) }
-  const tools = { db, resultBuilder, config: { addOnResults: 'native' as const } }
+  const tools = { db, log, services, resultBuilder, config: { addOnResults: 'native' as const } }
   return {
     db,
     id,
@@ -61,7 +64,9 @@ test('what is made takes its place in the result, and nothing else of the job ch
   assert.equal(await readResult(db, stored!), '{"a":1,"b":"made"}')
   assert.deepEqual(await result(), { a: 1, b: 'made' })
   const params = '{"model":"stt-1","sentences":true}'
-  assert.deepEqual(seen, [{ name: 'b', result: '{"a":1}', params, form: 'native' }])
+  assert.deepEqual(seen, [
+    { name: 'b', result: '{"a":1}', params, form: 'native', hasServices: false },
+  ])
 })
 
 test('a long result is replaced by another object, and the old one goes', async (t) => {
@@ -127,7 +132,7 @@ test('what is not made is told, and leaves the result as it is', async (t) => {
 test('only jobs that are done have add-ons to make again', async (t) => {
   const { db } = await openTestStorage(t)
   const resultBuilder = { retry: async (requested: Retry) => addName(requested) }
-  const tools = { db, resultBuilder, config: { addOnResults: 'string' as const } }
+  const tools = { db, log, resultBuilder, config: { addOnResults: 'string' as const } }
   const id = (await addJob(db))!
   const retry = (owner: string) => {
     return retryAddOn(tools, { id, account: owner, name: 'b' }, { signal })
@@ -136,4 +141,37 @@ test('only jobs that are done have add-ons to make again', async (t) => {
   await assert.rejects(retry('other'), failsWith('job_not_found', id))
   await claim(db)
   await assert.rejects(retry(account), failsWith('job_not_done', 'processing'))
+})
+
+test('an add-on that needs a service gets its answers, each requested once', async (t) => {
+  const calls: unknown[] = []
+  const services: Services = {
+    async call(request, { account }) {
+      calls.push([request, account])
+      return 'Salut'
+    },
+  }
+  const request = { service: 'translation', model: 'tiny', text: 'Hi' }
+  let isChanged = false
+  const job = await openJob(
+    t,
+    { a: 1 },
+    async ({ name, result, answered }) => {
+      if (name === 'other') return addName({ name, result, params: '{}', form: 'native' })
+      if (!answered)
+        return { outcome: 'prepared', prepared: { name, seconds: 0, requests: [request] } }
+      // Another writer changes the result while the answers are merged.
+      if (!isChanged) {
+        isChanged = true
+        await job.retry('other')
+      }
+      const made = { ...JSON.parse(result), [name]: answered }
+      return { outcome: 'made', result: JSON.stringify(made), answer: '1' }
+    },
+    services,
+  )
+  await job.retry('translation')
+  assert.deepEqual(calls, [[request, account]])
+  const { translation, ...others } = (await job.result()) as { translation: { answers: unknown } }
+  assert.deepEqual([translation.answers, others], [['Salut'], { a: 1, other: 'made' }])
 })

@@ -1,15 +1,20 @@
 import type { Config } from '../config.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import { readResult, replaceResult, type StoredResult } from '../storage/jobs/results.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
+import type { Retried, Retry } from '../text/result/retry.ts'
+import { type AnswerStore, callServices, type Services } from './service-add-ons.ts'
 
 /** The dependencies of a retry. */
 export type RetryTools = {
   db: Db
   resultBuilder: Pick<ResultBuilder, 'retry'>
+  services?: Services | undefined
   config: Pick<Config, 'addOnResults'>
+  log: Log
 }
 
 /** An add-on of a job, named by the switch that enables it. */
@@ -29,11 +34,13 @@ const refusals = {
  * `job_not_found`, `job_not_done` or one of `add_on_…`.
  */
 export async function retryAddOn(
-  { db, resultBuilder, config }: RetryTools,
+  tools: RetryTools,
   { name, ...id }: JobAddOn,
   { signal }: { signal: AbortSignal },
 ): Promise<string> {
+  const { db, config } = tools
   const form = config.addOnResults
+  const answers = new Map<string, unknown>()
   for (let missing: string | undefined; ; ) {
     signal.throwIfAborted()
     const job = await findDone(db, id)
@@ -46,12 +53,37 @@ export async function retryAddOn(
       continue
     }
     const params = job.requestParams ?? '{}'
-    const options = { account: id.account, signal }
-    const made = await resultBuilder.retry({ name, result, params, form }, options)
+    const options = { account: id.account, signal, answers: storeIn(answers) }
+    const made = await makeAgain(tools, { name, result, params, form }, options)
     if (made.outcome !== 'made') throw refusal(made.outcome, name)
     if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result)) {
       return made.answer
     }
+  }
+}
+
+type MakeOptions = { account: string; signal: AbortSignal; answers: AnswerStore }
+
+/** Makes an add-on again; calls services for the requests that it needs. */
+async function makeAgain(
+  { resultBuilder, services, log }: RetryTools,
+  retry: Retry,
+  { answers, ...options }: MakeOptions,
+): Promise<Exclude<Retried, { outcome: 'prepared' }>> {
+  const hasServices = services !== undefined
+  const made = await resultBuilder.retry({ ...retry, hasServices }, options)
+  if (made.outcome !== 'prepared') return made
+  const [answered] = await callServices(services!, [made.prepared], { ...options, answers, log })
+  const merged = await resultBuilder.retry({ ...retry, hasServices, answered }, options)
+  if (merged.outcome === 'prepared') throw new AppError('internal', 'a retry has no answers')
+  return merged
+}
+
+/** Keeps answers in memory, for when another writer changes the result. */
+function storeIn(answers: Map<string, unknown>): AnswerStore {
+  return {
+    find: (key) => answers.get(key),
+    append: async (key, answer) => void answers.set(key, answer),
   }
 }
 

@@ -32,7 +32,7 @@ async function attempt(
     maxAttempts: 3,
     timeout: 0,
     stop: new AbortController().signal,
-    enter: async () => {},
+    slot: { enter: async () => {}, leave() {} },
     transcribe: async (job, options) => {
       return { result: (await transcribe({ db, job, ...options })) as Record<string, unknown> }
     },

@@ -7,7 +7,7 @@ import { type JobProgress, recordProgress } from '../storage/jobs/progress.ts'
 import type { ClaimedJob } from '../storage/jobs/queue.ts'
 import { type AttemptMetrics, createAttemptMetrics, type Observers } from './attempt-metrics.ts'
 import { steadyNow } from './clock.ts'
-import type { AcquireSlot } from './job-slots.ts'
+import type { JobSlot } from './job-slots.ts'
 import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
 import type { Transcribed, TranscribeOptions } from './pipeline.ts'
 import { deleteOriginal, deleteRedactedAudio } from './redacted-audio.ts'
@@ -41,7 +41,7 @@ export type AttemptTools = Observers & {
   /** Seconds one attempt may take; 0 = no limit. */
   timeout: number
   transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<Transcribed>
-  enter: AcquireSlot
+  slot: JobSlot
   /** Removes the checkpoints of a job. */
   discard(jobId: string): Promise<void>
   /**
@@ -86,7 +86,7 @@ export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<
 
 /** Transcribes and records the progress. */
 async function transcribeTraced(
-  { db, enter, log, meter, transcribe }: Tools,
+  { db, slot, log, meter, transcribe }: Tools,
   job: ClaimedJob,
   { signal, untimed }: LeaseHeartbeat,
 ): Promise<Transcribed> {
@@ -99,8 +99,8 @@ async function transcribeTraced(
       .catch((error) => log.debug({ err: error }, 'progress not written'))
   }
   try {
-    const enterUntimed = (signal: AbortSignal) => untimed(enter(signal))
-    return await transcribe(job, { signal, onProgress, enter: enterUntimed, meter })
+    const enter = (signal: AbortSignal) => untimed(slot.enter(signal))
+    return await transcribe(job, { signal, onProgress, slot: { ...slot, enter }, meter })
   } finally {
     await written
   }

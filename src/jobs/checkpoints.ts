@@ -10,14 +10,16 @@ import type {
 import type { DecodedMedia } from '../audio/media.ts'
 import { syncFile, syncFolder, writeDurably } from '../storage/objects/durable-file.ts'
 import { throwStorageError } from '../storage/sqlite/storage-error.ts'
+import { type KeyedLines, openKeyedLines } from './keyed-lines.ts'
 import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 /**
  * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
  * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `speech-N-S.json`
- * (the segments of channel N, of S seconds at most), `heard.jsonl` (one line per recognized batch),
- * `voices-N-P-M` (the speaker embeddings of part P of channel N, computed by model M). A checkpoint
- * is reused only if all of it has reached the disk.
+ * (the segments of channel N, of S seconds at most), `heard.jsonl` (one line per recognized
+ * batch), `voices-N-P-M` (the speaker embeddings of part P of channel N, computed by model M),
+ * `answers.jsonl` (one line per answer of a service). A checkpoint is reused only if all of it has
+ * reached the disk.
  */
 export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
@@ -29,6 +31,8 @@ export type Checkpoints = AsyncDisposable & {
    * Embeddings of another model, used before the last server restart, are not reused.
    */
   keepEmbeddings: KeepEmbeddings
+  /** Opens the answers of services; the caller closes them. */
+  openAnswers(): Promise<KeyedLines<unknown>>
 }
 
 /** Opens the checkpoint folder of a job, with what an earlier attempt left there. */
@@ -52,6 +56,7 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
       const file = join(folder, `voices-${channel}-${part}-${model}`)
       return embedSpeakersOnce(file, work).catch(throwStorageError)
     },
+    openAnswers: () => openAnswers(join(folder, 'answers.jsonl')).catch(throwStorageError),
     [Symbol.asyncDispose]: recognized.close,
   }
 }
@@ -123,6 +128,14 @@ async function embedSpeakersOnce(
   const earlier = await stat(file).catch(ignoreMissing)
   if (!earlier) await work(file)
   return file
+}
+
+async function openAnswers(file: string): Promise<KeyedLines<unknown>> {
+  const answers = await openKeyedLines<unknown>(file, 'answer')
+  return {
+    ...answers,
+    append: (key, answer) => answers.append(key, answer).catch(throwStorageError),
+  }
 }
 
 async function readJson<T>(path: string): Promise<T | undefined> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ClaimedJob } from '../storage/jobs/queue.ts'
-import { type AcquireSlot, JobSlots } from './job-slots.ts'
+import { type JobSlot, JobSlots } from './job-slots.ts'
 
 /** Starts attempts that run until they are released; `log` lists those that began to work. */
 function open({ slots = 2, maxPerAccount = 25 } = {}) {
@@ -10,14 +10,16 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
   const log: string[] = []
   const stop = new AbortController()
   const ends = new Map<string, () => void>()
+  const held = new Map<string, JobSlot & { dismissed: AbortSignal }>()
   function begin(id: string, { isFetched = true, account = 'acme' } = {}) {
     const end = Promise.withResolvers<void>()
     const fetched = Promise.withResolvers<void>()
     ends.set(id, end.resolve)
-    const run = async (enter: AcquireSlot) => {
+    const run = async (slot: JobSlot, dismissed: AbortSignal) => {
+      held.set(id, { ...slot, dismissed })
       await fetched.promise
       try {
-        await enter(stop.signal)
+        await slot.enter(stop.signal)
         log.push(id)
         await end.promise
       } catch (error) {
@@ -27,7 +29,7 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
     running.begin({ id, account, isFetched } as ClaimedJob, run)
     return { fetched: fetched.resolve, end: end.resolve }
   }
-  return { running, begin, log, stop, changes: () => changes }
+  return { running, begin, log, stop, held, changes: () => changes }
 }
 
 const tick = () => new Promise(setImmediate)
@@ -110,4 +112,54 @@ test('who waits is sent away when the attempt is stopped', async () => {
   await running.ended()
   assert.deepEqual(log.sort(), ['a: stopping', 'b: stopping'])
   assert.equal(running.size, 0)
+})
+
+test('an attempt that waits for services frees its slot, and may enter again', async () => {
+  const { running, begin, held, stop, changes } = open({ slots: 1 })
+  begin('a').fetched()
+  await tick()
+  assert.deepEqual(running.room(), { only: 'unfetched' })
+  const before = changes()
+  held.get('a')!.leave()
+  assert.equal(changes(), before + 1)
+  assert.deepEqual(running.room(), { only: undefined })
+  const b = begin('b')
+  b.fetched()
+  await tick()
+  let isIn = false
+  const entered = held
+    .get('a')!
+    .enter(stop.signal)
+    .then(() => {
+      isIn = true
+    })
+  await tick()
+  assert.deepEqual([running.admitOne(), isIn], [false, false])
+  b.end()
+  await tick()
+  assert.equal(running.admitOne(), true)
+  await entered
+  assert.deepEqual(running.room(), { only: 'unfetched' })
+})
+
+test('attempts that wait for services are bounded, and do not count to what is fetched', async () => {
+  const { running, begin, held } = open({ slots: 101, maxPerAccount: 1000 })
+  for (let i = 0; i < 101; i++) begin(`a${i}`).fetched()
+  await tick()
+  for (let i = 0; i < 100; i++) held.get(`a${i}`)!.leave()
+  assert.deepEqual(running.room(), { only: undefined })
+  held.get('a100')!.leave()
+  for (let i = 0; i < 100; i++) begin(`b${i}`)
+  assert.deepEqual(running.room(), { only: 'unfetched' }, 'the last one keeps its slot')
+})
+
+test('an attempt that waits for services is not dismissed: it has worked', async () => {
+  const { running, begin, held } = open()
+  begin('a').fetched()
+  begin('fetching', { isFetched: false }).fetched()
+  await tick()
+  held.get('a')!.leave()
+  running.dismiss(new Error('stops'))
+  assert.equal(held.get('a')!.dismissed.aborted, false)
+  assert.equal(held.get('fetching')!.dismissed.aborted, true)
 })

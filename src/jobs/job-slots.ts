@@ -2,6 +2,8 @@ import type { ClaimedJob, ClaimOptions } from '../storage/jobs/queue.ts'
 
 /** A fetch is a socket that may wait for minutes: it takes no slot and has its own limit. */
 const MAX_FETCHING = 100
+/** How many attempts may wait for services without a slot. Each holds its result in memory. */
+const MAX_CALLING = 100
 
 /** The assumed working time of an attempt, until the first one has ended. */
 const FIRST_GUESS_SECONDS = 10
@@ -11,14 +13,21 @@ const NEWEST_SHARE = 0.2
 /** How many jobs are decoded and recognized at a time, and how many an account may have running. */
 export type Limits = { slots: number; maxPerAccount: number }
 
-/** Waits until an attempt may do more than fetch; rejects when `signal` aborts. */
-export type AcquireSlot = (signal: AbortSignal) => Promise<void>
+/** The slot of one attempt. */
+export type JobSlot = {
+  /** Waits until the attempt may do more than wait for others; rejects when `signal` aborts. */
+  enter(signal: AbortSignal): Promise<void>
+  /** Frees the slot while the attempt waits for services, unless many attempts do so already. */
+  leave(): void
+}
 
 type Attempt = {
   account: string
-  phase: 'fetching' | 'waiting' | 'working'
+  phase: 'fetching' | 'waiting' | 'working' | 'calling'
   /** When it began to work, by the clock of this process. */
   workingAt: number
+  /** Seconds of work before it left its slot. */
+  worked: number
   admitted: PromiseWithResolvers<void>
   dismissed: AbortController
   ended: Promise<void>
@@ -27,7 +36,8 @@ type Attempt = {
 /**
  * The running attempts. One with a remote recording starts as `fetching`. Once fetched, the attempt
  * is `waiting` until a slot is free, and then `working`. One with a local recording works at once:
- * it was only started because a slot was free.
+ * it was only started because a slot was free. While it waits for services, an attempt is `calling`
+ * and holds no slot.
  */
 export class JobSlots {
   readonly #limits: Limits
@@ -73,30 +83,34 @@ export class JobSlots {
   }
 
   /** Starts an attempt, which `run` makes. `dismissed` aborts when the attempt should end early. */
-  begin(job: ClaimedJob, run: (enter: AcquireSlot, dismissed: AbortSignal) => Promise<void>): void {
+  begin(job: ClaimedJob, run: (slot: JobSlot, dismissed: AbortSignal) => Promise<void>): void {
     const attempt: Attempt = {
       account: job.account,
       phase: job.isFetched ? 'working' : 'fetching',
       workingAt: performance.now(),
+      worked: 0,
       admitted: Promise.withResolvers(),
       dismissed: new AbortController(),
       ended: Promise.resolve(),
     }
     this.#attempts.set(job.id, attempt)
-    const enter = (signal: AbortSignal) => this.#enter(attempt, signal)
-    attempt.ended = run(enter, attempt.dismissed.signal).finally(() => {
+    const slot: JobSlot = {
+      enter: (signal) => this.#enter(attempt, signal),
+      leave: () => this.#leave(attempt),
+    }
+    attempt.ended = run(slot, attempt.dismissed.signal).finally(() => {
       this.#attempts.delete(job.id)
-      if (attempt.phase === 'working') {
-        this.#seconds += (secondsSince(attempt.workingAt) - this.#seconds) * NEWEST_SHARE
-      }
+      const current = attempt.phase === 'working' ? secondsSince(attempt.workingAt) : 0
+      const seconds = attempt.worked + current
+      if (seconds > 0) this.#seconds += (seconds - this.#seconds) * NEWEST_SHARE
       this.#onChange()
     })
   }
 
-  /** Ends all attempts that are not working yet: they have nothing to lose. */
+  /** Ends all attempts that have not worked yet: they have nothing to lose. */
   dismiss(reason: Error): void {
-    for (const { phase, dismissed } of this.#attempts.values()) {
-      if (phase !== 'working') dismissed.abort(reason)
+    for (const { phase, worked, dismissed } of this.#attempts.values()) {
+      if (phase !== 'working' && worked === 0) dismissed.abort(reason)
     }
   }
 
@@ -135,10 +149,18 @@ export class JobSlots {
     if (attempt.phase === 'working') return
     signal.throwIfAborted()
     attempt.phase = 'waiting'
+    attempt.admitted = Promise.withResolvers()
     this.#onChange()
     const stop = () => attempt.admitted.reject(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     await attempt.admitted.promise.finally(() => signal.removeEventListener('abort', stop))
+  }
+
+  #leave(attempt: Attempt): void {
+    if (attempt.phase !== 'working' || this.#all('calling').length >= MAX_CALLING) return
+    attempt.phase = 'calling'
+    attempt.worked += secondsSince(attempt.workingAt)
+    this.#onChange()
   }
 
   #isFree(): boolean {
@@ -147,7 +169,7 @@ export class JobSlots {
 
   /** Fetched attempts that wait for a slot count too: their recordings are on disk. */
   #canFetch(): boolean {
-    return this.#attempts.size - this.#all('working').length < MAX_FETCHING
+    return this.#all('fetching').length + this.#all('waiting').length < MAX_FETCHING
   }
 
   #all(phase?: Attempt['phase']): Attempt[] {

@@ -9,6 +9,7 @@ import type { ResultBuilder } from '../text/result/result-builder.ts'
 import type { Observers } from './attempt-metrics.ts'
 import type { MediaTools } from './pipeline.ts'
 import { JobRunner } from './runner.ts'
+import type { Services } from './service-add-ons.ts'
 import { JobSubmission } from './submission.ts'
 
 /** The dependencies of the recorded-audio service. */
@@ -17,7 +18,8 @@ export type JobsOptions = Observers & {
   storage: Pick<Storage, 'db' | 'objects' | 'space'> &
     Partial<Pick<Storage, 'orphans' | 'deletionClock'>>
   speech: SpeechEngine
-  resultBuilder: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
+  resultBuilder: PipelineTools['resultBuilder']
+  services?: Services | undefined
   log: Log
   media?: MediaTools
   /** For tests: resolves the host name of a source. */
@@ -44,10 +46,12 @@ export class Jobs {
   readonly runner: JobRunner | undefined
 
   constructor(options: JobsOptions) {
-    const { config, storage, speech, resultBuilder, onEvents, onDeleted, isWorker = true } = options
+    const { config, storage, speech, resultBuilder, services, isWorker = true } = options
+    const { onEvents, onDeleted } = options
     const log = options.log.child({ module: 'jobs' })
     const tools = {
       ...{ db: storage.db, space: storage.space, speech, resultBuilder, config, log: options.log },
+      services,
       workFolder: join(config.storage.folder, 'work'),
       resolve: options.resolve ?? createResolver(),
       media: options.media ?? { probe: probeMedia, decode: decodeMedia },

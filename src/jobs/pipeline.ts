@@ -15,16 +15,18 @@ import { recordMedia } from '../storage/objects/downloaded-file.ts'
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { Space } from '../storage/space/space.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
+import type { ResultText } from '../text/result/result-task.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble.ts'
 import type { AttemptMetrics } from './attempt-metrics.ts'
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts'
 import { type Diarized, diarizeRecording } from './diarize-recording.ts'
 import { provideRecording } from './fetch-recording.ts'
-import type { AcquireSlot } from './job-slots.ts'
+import type { JobSlot } from './job-slots.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
+import { callServices, type Services } from './service-add-ons.ts'
 
 /** How recordings are probed and decoded; tests may replace them. */
 export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia }
@@ -37,7 +39,9 @@ export type PipelineTools = {
   media: MediaTools
   /** Resolves the host name of a source. */
   resolve: Resolve
-  resultBuilder: Pick<ResultBuilder, 'build' | 'retry' | 'describe'>
+  resultBuilder: Pick<ResultBuilder, 'build' | 'merge' | 'retry' | 'describe'>
+  /** Services over the network for add-ons; undefined when none is configured. */
+  services?: Services | undefined
   config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
   log: Log
   /** The folder of the jobs' checkpoints. */
@@ -48,7 +52,7 @@ export type PipelineTools = {
 export type TranscribeOptions = {
   signal: AbortSignal
   onProgress: (progress: JobProgress) => void
-  enter: AcquireSlot
+  slot: JobSlot
   meter: AttemptMetrics
 }
 
@@ -66,7 +70,7 @@ export type Transcribed = { result: WrittenResult; redactedAudio?: RedactedAudio
 export async function transcribe(
   tools: PipelineTools,
   job: ClaimedJob,
-  { signal, onProgress, enter, meter }: TranscribeOptions,
+  { signal, onProgress, slot, meter }: TranscribeOptions,
 ): Promise<Transcribed> {
   const startedAt = performance.now()
   const progress = createProgress(onProgress)
@@ -75,7 +79,7 @@ export async function transcribe(
   progress.enter('fetch')
   await meter.stage('fetch', () => provideRecording(tools, job, { signal }))
   const fetchedAt = performance.now()
-  await meter.stage('wait', () => enter(signal))
+  await meter.stage('wait', () => slot.enter(signal))
   const enteredAt = performance.now()
   await using stages = await openCheckpoints(tools.workFolder, job.id)
 
@@ -104,21 +108,24 @@ export async function transcribe(
     warnings: warningsOf(route.warnings, recognized),
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
+    hasServices: tools.services !== undefined,
   }
   progress.enter('build result')
   const built = await meter.stage('build result', () => {
     return tools.resultBuilder.build(diarized.transcript, result, { account: job.account, signal })
   })
-  await checkResultSize(tools.space, job, built.text)
-  if (!wantsRedactedAudio(job.params)) return { result: built.text }
+  const text = await addServiceAddOns(tools, job, { ...step, built, slot, meter })
+  await checkResultSize(tools.space, job, text)
+  if (!wantsRedactedAudio(job.params)) return { result: text }
 
   progress.enter('redact audio')
   // Last of all: once it is stored, the code that ends the job has to keep or delete it.
-  const redactedAudio = await meter.stage('redact audio', () => {
+  const redactedAudio = await meter.stage('redact audio', async () => {
+    await slot.enter(signal)
     const { redacted } = built
     return storeRedactedAudio(tools, decoded.channels, { redacted, signal, account: job.account })
   })
-  return { result: built.text, redactedAudio }
+  return { result: text, redactedAudio }
 }
 
 type Step = { stages: Checkpoints; progress: Progress; signal: AbortSignal }
@@ -142,6 +149,34 @@ async function diarizeChannels(
   const onProgress = progress.advance
   return meter.stage('diarize', () => {
     return diarizeRecording(transcript, { ...tools, channels, params, signal, onProgress })
+  })
+}
+
+type Built = { built: ResultText; slot: JobSlot; meter: AttemptMetrics }
+
+/**
+ * Returns the JSON text of the result with the add-ons that need a service. They see the words of
+ * the result only, so that no service gets what was redacted.
+ */
+async function addServiceAddOns(
+  { services, resultBuilder, config, log }: PipelineTools,
+  { id, account, params }: ClaimedJob,
+  { built, slot, meter, stages, progress, signal }: Step & Built,
+): Promise<string> {
+  const { text, prepared } = built
+  if (!services || prepared.length === 0) return text
+  progress.enter('call services')
+  slot.leave()
+  return meter.stage('call services', async () => {
+    const answers = await stages.openAnswers()
+    try {
+      const options = { account, signal, answers, log: log.child({ jobId: id }) }
+      const answered = await callServices(services, prepared, options)
+      const merge = { result: text, params, form: config.addOnResults, answered }
+      return await resultBuilder.merge(merge, { account, signal })
+    } finally {
+      await answers.close()
+    }
   })
 }
 

@@ -7,7 +7,8 @@ const stages = {
   'detect speech': { from: 0.15, to: 0.25 },
   recognize: { from: 0.25, to: 0.9 },
   diarize: { from: 0.9, to: 0.97 },
-  'build result': { from: 0.97, to: 0.99 },
+  'build result': { from: 0.97, to: 0.98 },
+  'call services': { from: 0.98, to: 0.99 },
   'redact audio': { from: 0.99, to: 1 },
 } as const
 

@@ -20,7 +20,7 @@ import { LEASE_MS } from './lease-heartbeat.ts'
 const ERROR_PAUSE_MS = 1000
 
 /** The dependencies of the queue loop. */
-export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'enter'> &
+export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'slot'> &
   Limits & {
     /** Seconds a job may wait; 0 = no limit. */
     queueTimeout: number
@@ -144,9 +144,9 @@ export class QueueLoop {
     const limits = { leaseMs: LEASE_MS, maxAttempts, maxPerAccount, ...room }
     const job = await claimJob(db, { owner: db.owner, now, ...limits })
     if (!job) return false
-    this.#running.begin(job, (enter, dismissed) => {
+    this.#running.begin(job, (slot, dismissed) => {
       const stop = AbortSignal.any([this.#stop.signal, dismissed])
-      return runAttempt({ ...this.#options, enter, stop }, job).catch((error) =>
+      return runAttempt({ ...this.#options, slot, stop }, job).catch((error) =>
         log.error({ err: error, jobId: job.id }, 'cannot write how the job ended'),
       )
     })

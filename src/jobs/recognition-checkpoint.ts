@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
-import { open, readFile } from 'node:fs/promises'
 import type { Batch, RecognizedSegment } from '../asr/speech-engine.ts'
+import { hashOf, openKeyedLines } from './keyed-lines.ts'
 
 /** The segments recognized so far in the batches of one job, including by an earlier attempt. */
 export type RecognitionCheckpoint = {
@@ -10,55 +9,16 @@ export type RecognitionCheckpoint = {
   close(): Promise<void>
 }
 
-type Line = { key: string; recognized: RecognizedSegment[] }
-
 /**
- * Opens a file of one JSON line per batch. Truncates a last line that a crash left incomplete, so
- * that the next line is not appended to it.
+ * Opens a file of one JSON line per batch. A batch of an older version, whose lines have no key, is
+ * recognized again: they do not say which model wrote them.
  */
 export async function openRecognitionCheckpoint(path: string): Promise<RecognitionCheckpoint> {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-  const known = new Map<string, RecognizedSegment[]>()
-  for (const line of whole.split('\n')) {
-    const { key, recognized } = parseLine(line)
-    if (key && recognized) known.set(key, recognized)
-  }
-  const file = await open(path, 'a')
-  await file.truncate(Buffer.byteLength(whole))
-  let last = Promise.resolve()
-
-  async function add(line: Line): Promise<void> {
-    await file.appendFile(`${JSON.stringify(line)}\n`)
-    await file.datasync()
-    known.set(line.key, line.recognized)
-  }
-
+  const lines = await openKeyedLines<RecognizedSegment[]>(path, 'recognized')
   return {
-    find: (batch) => known.get(keyOf(batch)),
-    append(batch, recognized) {
-      // One line after another: batches may end at the same time, and their bytes must not mix.
-      const added = last.then(() => add({ key: keyOf(batch), recognized }))
-      last = added.catch(() => {})
-      return added
-    },
-    async close() {
-      await last
-      await file.close()
-    },
-  }
-}
-
-/**
- * Returns an empty object for a line that a full disk or a power loss left incomplete: its batch is
- * recognized again. So is a batch of an older version, whose lines have no key: they do not say
- * which model wrote them.
- */
-function parseLine(line: string): Partial<Line> {
-  try {
-    return (JSON.parse(line) as Partial<Line> | null) ?? {}
-  } catch {
-    return {}
+    find: (batch) => lines.find(keyOf(batch)),
+    append: (batch, recognized) => lines.append(keyOf(batch), recognized),
+    close: lines.close,
   }
 }
 
@@ -68,6 +28,5 @@ function parseLine(line: string): Partial<Line> {
  */
 function keyOf({ channel, segments, model, language, vocabulary }: Batch): string {
   const spans = segments.map(({ start, end }) => [start, end])
-  const identity = JSON.stringify([channel, spans, model, language, vocabulary])
-  return createHash('sha256').update(identity).digest('base64url')
+  return hashOf([channel, spans, model, language, vocabulary])
 }

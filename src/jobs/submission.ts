@@ -141,8 +141,7 @@ export class JobSubmission {
 
   /** Retries a failed add-on of a finished job; returns the JSON text now in its result. */
   retryAddOn(addOn: JobAddOn): Promise<string> {
-    const { db, resultBuilder, config } = this.#tools
-    return retryAddOn({ db, resultBuilder, config }, addOn, { signal: this.#closed.signal })
+    return retryAddOn(this.#tools, addOn, { signal: this.#closed.signal })
   }
 
   /** Returns the add-ons that a transcript can have. */

@@ -4,6 +4,7 @@ import type { SpeechEngine } from '../../src/asr/speech-engine.ts'
 import { readConfig } from '../../src/config.ts'
 import { Jobs } from '../../src/jobs/jobs.ts'
 import type { MediaTools } from '../../src/jobs/pipeline.ts'
+import type { Services } from '../../src/jobs/service-add-ons.ts'
 import type { SubmitRequest } from '../../src/jobs/submission.ts'
 import { createLog } from '../../src/log.ts'
 import type { Resolve } from '../../src/net/resolver.ts'
@@ -32,6 +33,9 @@ export type ServiceOptions = {
   objects?: Objects
   spacePauseMs?: number
   resolve?: Resolve
+  services?: Services
+  /** The entry file of the threads that build results. */
+  resultThread?: URL
   /** An earlier service's folder; without it a new one. */
   folder?: string
 }
@@ -72,6 +76,8 @@ export async function openService(
     isWorker = true,
     heartbeatMs,
     spacePauseMs = 10,
+    services,
+    resultThread,
   }: ServiceOptions = {},
 ): Promise<TestService> {
   const home = folder ?? (await makeFolder(t))
@@ -79,7 +85,7 @@ export async function openService(
   const config = readConfig({ ...env, STENO_DATA_DIR: home })
   const tests = { disk, objects, isShared, heartbeatMs }
   const storage = await openStorage({ ...config.storage, folder: home, log, ...tests })
-  const resultBuilder = new ResultBuilder({ log })
+  const resultBuilder = new ResultBuilder({ log, ...(resultThread && { entry: resultThread }) })
   const jobs = new Jobs({
     config,
     resultBuilder,
@@ -90,6 +96,7 @@ export async function openService(
     isWorker,
     spacePauseMs,
     ...(resolve && { resolve }),
+    services,
     media: media ?? createFakeMedia(),
   })
   const signal = new AbortController().signal

@@ -2,6 +2,8 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { AddOn, Params } from '../add-on.ts'
 import { addOns as allAddOns } from '../add-ons.ts'
 import type { RedactedSpan } from '../redaction/places.ts'
+import type { ServiceAddOn } from '../service-add-on.ts'
+import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
 import { subtitlesWarnings } from '../subtitles-warnings.ts'
 import { transforms as allTransforms } from '../transforms.ts'
 import {
@@ -15,7 +17,8 @@ import {
 } from './envelope.ts'
 import { notConfigured, withoutEngine } from './not-configured.ts'
 import { buildResult, type ResultOptions, transcriptOf } from './result-text.ts'
-import { runAddOn } from './run-add-on.ts'
+import { type RunOptions, runAddOn } from './run-add-on.ts'
+import { type Prepared, prepareServiceAddOn } from './run-service-add-on.ts'
 
 /** A step that changes a transcript before any add-on runs on it. */
 export type Transform = {
@@ -42,8 +45,12 @@ export type Transformed = {
   warnings?: string[]
 }
 
-/** A result, and the spans to silence in its audio. */
-export type BuiltResult = { result: Record<string, unknown>; redacted: RedactedSpan[] }
+/** A result, the spans to silence in its audio, and the add-ons that need a service. */
+export type BuiltResult = {
+  result: Record<string, unknown>
+  redacted: RedactedSpan[]
+  prepared: Prepared[]
+}
 
 /**
  * Thrown when a required transform failed, so that there is no result. The message quotes nothing
@@ -64,6 +71,7 @@ export type BuildOptions = {
   /** For tests. */
   transforms?: readonly Transform[]
   addOns?: readonly AddOn[]
+  serviceAddOns?: readonly ServiceAddOn[]
 }
 
 /**
@@ -96,12 +104,14 @@ export function buildResultText(
   // Add-ons see exactly what the result shows, times rounded, because a later retry has nothing
   // else (`retry.ts`).
   const final = { ...text, ...transcriptOf(written.transcription.utterances) }
+  const run = { params, form, given, now, onFault }
   for (const addOn of addOns) {
     const { name } = addOn
     if (params[name] !== true) continue
     onStep?.(name)
-    envelopes.set(name, runAddOn(addOn, final, { params, form, given, now, onFault }))
+    envelopes.set(name, runAddOn(addOn, final, run))
   }
+  const prepared = result.hasServices ? prepareServices(final, options, run) : []
   warnings.push(...subtitlesWarnings(envelopes.get('subtitles')))
   for (const name of withoutEngine) {
     if (params[name] === true) envelopes.set(name, notConfigured(name))
@@ -110,7 +120,20 @@ export function buildResultText(
   if (diarizationError) {
     envelopes.set('diarization', failed('diarization', diarizationError, { seconds, form }))
   }
-  return { result: assemble(written, envelopes), redacted }
+  return { result: assemble(written, envelopes), redacted, prepared }
+}
+
+/** Returns the requests of all requested add-ons that need a service. */
+function prepareServices(
+  transcript: Transcript,
+  { onStep, serviceAddOns = allServiceAddOns }: BuildOptions,
+  run: RunOptions,
+): Prepared[] {
+  const requested = serviceAddOns.filter(({ name }) => run.params[name] === true)
+  return requested.map((addOn) => {
+    onStep?.(addOn.name)
+    return prepareServiceAddOn(addOn, transcript, run)
+  })
 }
 
 /**

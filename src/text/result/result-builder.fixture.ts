@@ -22,7 +22,7 @@ parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
     if (name.endsWith('fault')) tell({ id, kind: 'fault', name, fault })
   }
   const text = stepsOf(task).includes('tell thread') ? String(threadId) : JSON.stringify(given)
-  tell({ id, kind: 'done', answer: { text, redacted: [] } })
+  tell({ id, kind: 'done', answer: { text, redacted: [], prepared: [] } })
 })
 
 function stepsOf(task: Task): string[] {

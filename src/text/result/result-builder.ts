@@ -1,6 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
 import { AccountTurns } from './account-turns.ts'
+import type { Merge } from './merge.ts'
 import type { Answers, ResultText, Task } from './result-task.ts'
 import type { ResultOptions } from './result-text.ts'
 import { ResultThread, type ResultThreadOptions, type TaskOptions } from './result-thread.ts'
@@ -64,6 +65,12 @@ export class ResultBuilder {
   ): Promise<ResultText> {
     const words = transcript.utterances.reduce((sum, { words }) => sum + words.length, 0)
     return this.#enqueue({ kind: 'build', transcript, result }, { ...options, words })
+  }
+
+  /** Writes the answers of services into a built result. Rejects as `build` does. */
+  merge(merge: Merge, options: ResultTaskOptions): Promise<string> {
+    const words = Math.ceil(merge.result.length / CHARACTERS_PER_WORD)
+    return this.#enqueue({ kind: 'merge', merge }, { ...options, words })
   }
 
   /** Retries a failed add-on. Rejects as `build` does. */

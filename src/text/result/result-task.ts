@@ -2,18 +2,26 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
 import type { RedactedSpan } from '../redaction/places.ts'
 import type { AddOnError } from './envelope.ts'
+import type { Merge } from './merge.ts'
 import type { ResultOptions } from './result-text.ts'
 import type { Retried, Retry } from './retry.ts'
+import type { Prepared } from './run-service-add-on.ts'
 import type { SafeError } from './safe-error.ts'
 
 /** A task for a thread. */
 export type Task =
   | { kind: 'build'; transcript: Transcript; result: ResultOptions }
+  | { kind: 'merge'; merge: Merge }
   | { kind: 'retry'; retry: Retry }
   | { kind: 'describe' }
 
 /** The answer to each kind of task. */
-export type Answers = { build: ResultText; retry: Retried; describe: TextCapabilities }
+export type Answers = {
+  build: ResultText
+  merge: string
+  retry: Retried
+  describe: TextCapabilities
+}
 
 /** A running task. `given` are steps that crashed or hung before. */
 export type ResultTask = {
@@ -35,8 +43,11 @@ export type FromThread = { id: number } & (
   | { kind: 'refused'; message: string }
 )
 
-/** The JSON text of a result, and the audio spans to silence; none where nothing was redacted. */
-export type ResultText = { text: string; redacted: RedactedSpan[] }
+/**
+ * The JSON text of a result; the audio spans to silence, none where nothing was redacted; and the
+ * add-ons that need the answers of a service, none where no service is configured.
+ */
+export type ResultText = { text: string; redacted: RedactedSpan[]; prepared: Prepared[] }
 
 /** No step has a longer name. */
 const MAX_NAME_BYTES = 64

@@ -1,23 +1,39 @@
 import type { AddOn, Params, ResultForm } from '../add-on.ts'
 import { addOns as allAddOns } from '../add-ons.ts'
-import { readMarkers } from '../redaction/read-markers.ts'
-import { renewWarnings } from '../subtitles-warnings.ts'
+import type { ServiceAddOn } from '../service-add-on.ts'
+import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
 import { transforms } from '../transforms.ts'
 import type { Envelope } from './envelope.ts'
 import { notConfigured, withoutEngine } from './not-configured.ts'
-import { transcriptOf, type UtteranceView } from './result-text.ts'
 import { type RunOptions, runAddOn } from './run-add-on.ts'
+import {
+  type Answered,
+  mergeServiceAddOn,
+  type Prepared,
+  prepareServiceAddOn,
+} from './run-service-add-on.ts'
+import { putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
 
 /** An add-on to retry, with the stored JSON texts, which hold megabytes. */
-export type Retry = { name: string; result: string; params: string; form: ResultForm }
+export type Retry = {
+  name: string
+  result: string
+  params: string
+  form: ResultForm
+  /** Whether services can be called for add-ons that need them. */
+  hasServices?: boolean
+  /** The answers to the requests that the same retry returned before. */
+  answered?: Answered | undefined
+}
 
 /**
- * The outcome of a retry: the JSON texts of the whole new result and of the add-on's part in it; or
- * why nothing was made: no add-on has this name, it cannot be retried, was not requested, or has
+ * The outcome of a retry: the JSON texts of the whole new result and of the add-on's part in it; the
+ * requests whose answers the add-on needs; or why nothing was made: no add-on has this name, it cannot be retried, was not requested, or has
  * succeeded.
  */
 export type Retried =
   | { outcome: 'made'; result: string; answer: string }
+  | { outcome: 'prepared'; prepared: Prepared }
   | { outcome: 'unknown' | 'unrepeatable' | 'not-requested' | 'succeeded' }
 
 /** The options of a retry. */
@@ -26,11 +42,7 @@ export type RetryOptions = Omit<RunOptions, 'params' | 'form'> & {
   onStep: (name: string) => void
   /** For tests. */
   addOns?: readonly AddOn[]
-}
-
-type StoredResult = Record<string, unknown> & {
-  metadata?: { warnings?: string[] }
-  transcription: { utterances: UtteranceView[]; sentences?: unknown[]; subtitles?: unknown[] }
+  serviceAddOns?: readonly ServiceAddOn[]
 }
 
 /**
@@ -38,24 +50,31 @@ type StoredResult = Record<string, unknown> & {
  * add-on runs on exactly those words (`build-result.ts`), so the outcome is as if it had never
  * failed.
  */
-export function retryAddOn({ name, form, ...texts }: Retry, options: RetryOptions): Retried {
-  const { onStep, addOns = allAddOns, ...run } = options
-  const isKnown = fixed.includes(name) || isRepeatable(name, addOns)
-  if (!isKnown) return { outcome: 'unknown' }
-  if (!isRepeatable(name, addOns)) return { outcome: 'unrepeatable' }
+export function retryAddOn(
+  { name, form, hasServices = false, answered, ...texts }: Retry,
+  options: RetryOptions,
+): Retried {
+  const { onStep, addOns = allAddOns, serviceAddOns = allServiceAddOns, ...given } = options
+  if (fixed.includes(name)) return { outcome: 'unrepeatable' }
+  if (!isRepeatable(name, [...addOns, ...serviceAddOns])) return { outcome: 'unknown' }
   const params = JSON.parse(texts.params) as Params
   if (params[name] !== true) return { outcome: 'not-requested' }
   const result = JSON.parse(texts.result) as StoredResult
   if (hasSucceeded(result, name)) return { outcome: 'succeeded' }
   onStep(name)
-  const stored = transcriptOf(result.transcription.utterances)
-  const transcript =
-    params.pii_redaction === true ? { ...stored, hidden: readMarkers(stored) } : stored
+  const run = { ...given, params, form }
+  const transcript = storedTranscript(result, params)
   const addOn = addOns.find((one) => one.name === name)
+  const service = hasServices ? serviceAddOns.find((one) => one.name === name) : undefined
+  if (service && !answered) {
+    return { outcome: 'prepared', prepared: prepareServiceAddOn(service, transcript, run) }
+  }
   const envelope = addOn
-    ? runAddOn(addOn, transcript, { ...run, params, form })
-    : notConfigured(name)
-  const answer = put(result, name, envelope)
+    ? runAddOn(addOn, transcript, run)
+    : service && answered
+      ? mergeServiceAddOn(service, transcript, answered, run)
+      : notConfigured(name)
+  const answer = putEnvelope(result, name, envelope)
   return { outcome: 'made', result: JSON.stringify(result), answer: JSON.stringify(answer) }
 }
 
@@ -63,7 +82,10 @@ export function retryAddOn({ name, form, ...texts }: Retry, options: RetryOption
 const fixed: readonly string[] = ['diarization', ...transforms.map(({ name }) => name)]
 
 /** Returns whether an add-on of this name can be retried from the words of a result. */
-export function isRepeatable(name: string, addOns: readonly AddOn[] = allAddOns): boolean {
+export function isRepeatable(
+  name: string,
+  addOns: readonly { name: string }[] = [...allAddOns, ...allServiceAddOns],
+): boolean {
   if (fixed.includes(name)) return false
   return addOns.some((one) => one.name === name) || withoutEngine.some((one) => one === name)
 }
@@ -72,21 +94,4 @@ export function isRepeatable(name: string, addOns: readonly AddOn[] = allAddOns)
 function hasSucceeded({ transcription, ...result }: StoredResult, name: string): boolean {
   if (name === 'subtitles') return (transcription.subtitles ?? []).length > 0
   return (result[name] as Envelope | undefined)?.success === true
-}
-
-/**
- * Writes an answer to its place in a result (contract 4.8), and returns what that place then holds.
- */
-function put(result: StoredResult, name: string, envelope: Envelope): unknown {
-  if (name === 'subtitles') {
-    const files = (envelope.results ?? []) as unknown[]
-    result.transcription.subtitles = files
-    // Results of earlier versions have no metadata.
-    const { metadata } = result
-    if (metadata?.warnings) metadata.warnings = renewWarnings(metadata.warnings, envelope)
-    return files
-  }
-  result[name] = envelope
-  if (name === 'sentences') result.transcription.sentences = [envelope]
-  return envelope
 }

@@ -1,0 +1,35 @@
+import type { Params, ResultForm } from '../add-on.ts'
+import type { ServiceAddOn } from '../service-add-on.ts'
+import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
+import type { RunOptions } from './run-add-on.ts'
+import { type Answered, mergeServiceAddOn } from './run-service-add-on.ts'
+import { putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
+
+/** The JSON text of a built result, and the answers of services to write into it. */
+export type Merge = { result: string; params: Params; form: ResultForm; answered: Answered[] }
+
+/** The options of a merge. */
+export type MergeOptions = Pick<RunOptions, 'given' | 'now' | 'onFault'> & {
+  /** Called before each add-on, with its name. */
+  onStep: (name: string) => void
+  /** For tests. */
+  serviceAddOns?: readonly ServiceAddOn[]
+}
+
+/** Returns the JSON text of a result with the add-ons that were computed from `answered`. */
+export function mergeAnswers(
+  { result: text, params, form, answered }: Merge,
+  { onStep, serviceAddOns = allServiceAddOns, ...run }: MergeOptions,
+): string {
+  const result = JSON.parse(text) as StoredResult
+  const transcript = storedTranscript(result, params)
+  for (const one of answered) {
+    const { name } = one
+    const addOn = serviceAddOns.find((other) => other.name === name)
+    if (!addOn) throw new Error('answers of an unknown add-on')
+    onStep(name)
+    const envelope = mergeServiceAddOn(addOn, transcript, one, { ...run, params, form })
+    putEnvelope(result, name, envelope)
+  }
+  return JSON.stringify(result)
+}

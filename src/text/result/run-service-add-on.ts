@@ -1,0 +1,58 @@
+import { roundTo } from '../../transcript/rounding.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import { knownUtterances } from '../add-on.ts'
+import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
+import { type AddOnError, answer, type Envelope, failed } from './envelope.ts'
+import type { RunOptions } from './run-add-on.ts'
+
+/** The requests of one add-on, or why it has none. `seconds` is the work so far. */
+export type Prepared = { name: string; seconds: number } & (
+  | { requests: ServiceRequest[] }
+  | { error: AddOnError }
+)
+
+/** The answers to the requests of one add-on, in their order, or why there are none. */
+export type Answered = { name: string; seconds: number } & (
+  | { answers: unknown[] }
+  | { error: AddOnError }
+)
+
+/** Returns the requests of an add-on, or the error of its result. */
+export function prepareServiceAddOn(
+  addOn: ServiceAddOn,
+  transcript: Transcript,
+  { params, given, now, onFault }: RunOptions,
+): Prepared {
+  const { name } = addOn
+  const why = given[name]
+  if (why) return { name, seconds: 0, error: why }
+  let requests: ServiceRequest[] = []
+  const make = () => {
+    requests = addOn.prepare(readable(addOn, transcript), params)
+    return { results: null, isEmpty: true }
+  }
+  const { error, exec_time: seconds } = answer(name, make, { now, onFault })
+  return { name, seconds, ...(error ? { error } : { requests }) }
+}
+
+/** Returns the answer of an add-on, computed from the answers of its service. */
+export function mergeServiceAddOn(
+  addOn: ServiceAddOn,
+  transcript: Transcript,
+  answered: Answered,
+  { params, form, given, now, onFault }: RunOptions,
+): Envelope {
+  const { name } = addOn
+  const { seconds } = answered
+  const why = given[name] ?? ('error' in answered ? answered.error : undefined)
+  if (why) return failed(name, why, { seconds, form })
+  const answers = 'answers' in answered ? answered.answers : []
+  const make = () => addOn.merge(readable(addOn, transcript), params, answers, { form })
+  const envelope = answer(name, make, { now, form, onFault })
+  return { ...envelope, exec_time: roundTo(envelope.exec_time + seconds, 6) }
+}
+
+/** Returns nothing but the words that the result shows: `hidden` is not for services. */
+function readable(addOn: ServiceAddOn, transcript: Transcript): Transcript {
+  return { utterances: knownUtterances(addOn, transcript) }
+}

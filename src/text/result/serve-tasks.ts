@@ -1,0 +1,54 @@
+import { parentPort } from 'node:worker_threads'
+import { textCapabilities } from '../capabilities.ts'
+import type { ServiceAddOn } from '../service-add-on.ts'
+import { buildResultText, RequiredStepFailed } from './build-result.ts'
+import { mergeAnswers } from './merge.ts'
+import {
+  type Answers,
+  type FromThread,
+  noteStep,
+  type ResultTask,
+  type Task,
+} from './result-task.ts'
+import { retryAddOn } from './retry.ts'
+import { toSafeError } from './safe-error.ts'
+
+type Watch = {
+  given: ResultTask['given']
+  onStep: (name: string) => void
+  onFault: (name: string, error: unknown) => void
+  serviceAddOns?: readonly ServiceAddOn[]
+}
+
+/**
+ * Performs the tasks that arrive in this thread, and reports the name of each step before the step
+ * begins. Tests pass their own `serviceAddOns`.
+ */
+export function serveTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } = {}): void {
+  parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
+    const tell = (message: FromThread) => parentPort!.postMessage(message)
+    try {
+      const onStep = (name: string) => {
+        noteStep(step, name)
+        tell({ id, kind: 'step', name })
+      }
+      const onFault = (name: string, error: unknown) => {
+        tell({ id, kind: 'fault', name, fault: toSafeError(error) })
+      }
+      const answer = perform(task, { given, onStep, onFault, ...addOns })
+      tell({ id, kind: 'done', answer })
+    } catch (error) {
+      if (error instanceof RequiredStepFailed) tell({ id, kind: 'refused', message: error.message })
+      else tell({ id, kind: 'failed', fault: toSafeError(error) })
+    }
+  })
+}
+
+function perform(task: Task, watch: Watch): Answers[Task['kind']] {
+  const now = () => performance.now()
+  if (task.kind === 'describe') return textCapabilities()
+  if (task.kind === 'retry') return retryAddOn(task.retry, { ...watch, now })
+  if (task.kind === 'merge') return mergeAnswers(task.merge, { ...watch, now })
+  const { result, ...built } = buildResultText(task.transcript, task.result, watch)
+  return { text: JSON.stringify(result), ...built }
+}

@@ -1,0 +1,37 @@
+/**
+ * A thread with two add-ons that need a service, and that misbehave as the switch `fault` says:
+ * `prepare hangs`, `merge crashes`.
+ */
+import type { ServiceAddOn } from '../service-add-on.ts'
+import { AddOnFailure } from './envelope.ts'
+import { serveTasks } from './serve-tasks.ts'
+
+/** Requests a translation of each utterance. */
+const translation: ServiceAddOn = {
+  name: 'translation',
+  languages: ['en'],
+  prepare({ utterances, ...others }, { fault }) {
+    if (fault === 'prepare hangs') for (;;);
+    return utterances.map(({ words }) => {
+      const text = words.map(({ text }) => text).join(' ')
+      return { service: 'translation', model: 'tiny', text, others: Object.keys(others) }
+    })
+  },
+  merge({ utterances }, { fault }, answers, { form }) {
+    if (fault === 'merge crashes') process.exit(1)
+    if (!answers.every((answer) => typeof answer === 'string')) {
+      const message = 'the answer is no text'
+      throw new AddOnFailure({ status_code: 502, exception: 'ServiceFailed', message })
+    }
+    return { results: { answers, utterances: utterances.length, form }, isEmpty: false }
+  },
+}
+
+/** Makes one request for the whole transcript. */
+const audioToLlm: ServiceAddOn = {
+  ...translation,
+  name: 'audio_to_llm',
+  prepare: () => [{ service: 'language model', model: 'tiny', prompt: 'Who called?' }],
+}
+
+serveTasks({ serviceAddOns: [translation, audioToLlm] })

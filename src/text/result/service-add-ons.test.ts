@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { createLog } from '../../log.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { Params } from '../add-on.ts'
+import type { AddOnError } from './envelope.ts'
+import { ResultBuilder } from './result-builder.ts'
+import type { Answered, Prepared } from './run-service-add-on.ts'
+
+const { signal } = new AbortController()
+const options = { account: 'acme', signal }
+const form = 'string'
+
+function say(...texts: string[]): Transcript {
+  const utterances = texts.map((text, i) => {
+    const words = [{ text, start: i, end: i + 1, confidence: 0.9 }]
+    return { channel: 0, language: 'en', words }
+  })
+  return { utterances }
+}
+
+function openBuilder(t: TestContext, timeout = 30) {
+  const entry = new URL('service-add-ons.fixture.ts', import.meta.url)
+  const builder = new ResultBuilder({ log: createLog('silent'), entry, timeout })
+  t.after(() => builder.close())
+  return {
+    build(transcript: Transcript, params: Record<string, unknown>, hasServices = true) {
+      const about = { audioDuration: 3, distinctChannels: 1, transcriptionTime: 1 }
+      return builder.build(transcript, { ...about, params, hasServices }, options)
+    },
+    async merge(result: string, params: Params, ...answered: Answered[]) {
+      const text = await builder.merge({ result, params, form, answered }, options)
+      return JSON.parse(text)
+    },
+    async retry(
+      result: string,
+      params: Params,
+      more: { hasServices?: boolean; answered?: Answered } = {},
+    ) {
+      const retry = { name: 'translation', result, params: JSON.stringify(params), form, ...more }
+      return builder.retry({ ...retry, form }, options)
+    },
+  }
+}
+
+function requestsOf(prepared: Prepared | undefined) {
+  return prepared && 'requests' in prepared ? prepared.requests : prepared?.error.exception
+}
+
+const hi = { service: 'translation', model: 'tiny', text: 'Hi', others: [] }
+
+test('requests are prepared, and their answers take the place of the add-on', async (t) => {
+  const { build, merge } = openBuilder(t)
+  const params = { sentences: true, translation: true }
+  const { text, prepared } = await build(say('Hi', 'Bye'), params)
+  assert.deepEqual(prepared.map(requestsOf), [[hi, { ...hi, text: 'Bye' }]])
+  const before = JSON.parse(text)
+  const answered = { name: 'translation', seconds: 2, answers: ['Salut', 'Adieu'] }
+  const { translation, ...others } = await merge(text, params, answered)
+  const { translation: _, ...same } = before
+  assert.deepEqual(others, same)
+  const { exec_time, ...envelope } = translation
+  assert.ok(exec_time >= 2 && exec_time < 32, exec_time)
+  const results = { answers: ['Salut', 'Adieu'], utterances: 2, form }
+  assert.deepEqual(envelope, { success: true, is_empty: false, error: null, results })
+})
+
+test('without services nothing is prepared, and the result is as before', async (t) => {
+  const { build, retry } = openBuilder(t)
+  const params = { translation: true }
+  const { text, prepared } = await build(say('Hi'), params, false)
+  assert.deepEqual(prepared, [])
+  const plain = new ResultBuilder({ log: createLog('silent') })
+  t.after(() => plain.close())
+  const about = { audioDuration: 3, distinctChannels: 1, transcriptionTime: 1, params }
+  assert.equal(text, (await plain.build(say('Hi'), about, options)).text)
+  assert.equal(JSON.parse(text).translation.error.exception, 'NotConfigured')
+  const retried = await retry(text, params)
+  assert.match((retried as { answer: string }).answer, /NotConfigured/)
+})
+
+test('what is prepared has only redacted words, and no list of what was hidden', async (t) => {
+  const { build } = openBuilder(t)
+  const params = { pii_redaction: true, translation: true }
+  const { text, prepared } = await build(say('Mail zofia@posteo.de'), params)
+  assert.ok(!text.includes('zofia'))
+  const [request] = requestsOf(prepared[0]) as [typeof hi]
+  assert.ok(!request.text.includes('zofia'), request.text)
+  assert.match(request.text, /Mail/)
+  assert.deepEqual(request.others, [])
+})
+
+test('an add-on that does not know the language makes no request, and says why', async (t) => {
+  const { build, merge } = openBuilder(t)
+  const transcript = say('Salut')
+  transcript.utterances[0]!.language = 'fr'
+  const params = { translation: true }
+  const { text, prepared } = await build(transcript, params)
+  assert.equal(requestsOf(prepared[0]), 'LanguageNotSupported')
+  const { error } = prepared[0] as Prepared & { error: AddOnError }
+  const { translation } = await merge(text, params, { name: 'translation', seconds: 0.5, error })
+  assert.deepEqual([translation.success, translation.error], [false, error])
+  assert.equal(translation.exec_time, 0.5)
+})
+
+test('a step that hangs, breaks the thread down or refuses the answers costs only itself', async (t) => {
+  const { build, merge } = openBuilder(t, 1)
+  const both = { translation: true, audio_to_llm: true }
+  const hanging = await build(say('Hi'), { ...both, fault: 'prepare hangs' })
+  assert.deepEqual(
+    hanging.prepared.map((one) => ('error' in one ? one.error.exception : one.name)),
+    ['AddonTimeout', 'audio_to_llm'],
+  )
+  const { text } = await build(say('Hi'), both)
+  const answered = { name: 'translation', seconds: 0, answers: ['Salut'] }
+  const crashing = { ...both, fault: 'merge crashes' }
+  const { translation } = await merge(text, crashing, answered)
+  assert.equal(translation.error.exception, 'AddonFailed')
+  const wrong = await merge(text, both, { ...answered, answers: [1] })
+  assert.equal(wrong.translation.error.message, 'the answer is no text')
+})
+
+test('a retry returns its requests, and makes the add-on of their answers', async (t) => {
+  const { build, retry } = openBuilder(t)
+  const params = { translation: true }
+  const { text } = await build(say('Hi'), params)
+  const first = await retry(text, params, { hasServices: true })
+  assert.ok(first.outcome === 'prepared')
+  assert.deepEqual(requestsOf(first.prepared), [hi])
+  const answered = { name: 'translation', seconds: 1, answers: ['Salut'] }
+  const second = await retry(text, params, { hasServices: true, answered })
+  assert.ok(second.outcome === 'made')
+  assert.deepEqual(JSON.parse(second.answer).results.answers, ['Salut'])
+  assert.deepEqual(JSON.parse(second.result).translation, JSON.parse(second.answer))
+  const third = await retry(second.result, params, { hasServices: true })
+  assert.deepEqual(third, { outcome: 'succeeded' })
+})

@@ -1,0 +1,35 @@
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { Params } from '../add-on.ts'
+import { readMarkers } from '../redaction/read-markers.ts'
+import { renewWarnings } from '../subtitles-warnings.ts'
+import type { Envelope } from './envelope.ts'
+import { transcriptOf, type UtteranceView } from './result-text.ts'
+
+/** A result as it is stored, parsed. */
+export type StoredResult = Record<string, unknown> & {
+  metadata?: { warnings?: string[] }
+  transcription: { utterances: UtteranceView[]; sentences?: unknown[]; subtitles?: unknown[] }
+}
+
+/** Returns the transcript of a result, which is redacted when the job was. */
+export function storedTranscript({ transcription }: StoredResult, params: Params): Transcript {
+  const stored = transcriptOf(transcription.utterances)
+  return params.pii_redaction === true ? { ...stored, hidden: readMarkers(stored) } : stored
+}
+
+/**
+ * Writes an answer to its place in a result (contract 4.8), and returns what that place then holds.
+ */
+export function putEnvelope(result: StoredResult, name: string, envelope: Envelope): unknown {
+  if (name === 'subtitles') {
+    const files = (envelope.results ?? []) as unknown[]
+    result.transcription.subtitles = files
+    // Results of earlier versions have no metadata.
+    const { metadata } = result
+    if (metadata?.warnings) metadata.warnings = renewWarnings(metadata.warnings, envelope)
+    return files
+  }
+  result[name] = envelope
+  if (name === 'sentences') result.transcription.sentences = [envelope]
+  return envelope
+}

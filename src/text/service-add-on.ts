@@ -1,0 +1,47 @@
+import type { Transcript } from '../transcript/transcript.ts'
+import type { Params, ResultForm } from './add-on.ts'
+import type { Made } from './result/envelope.ts'
+
+/** A value that JSON can hold. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json }
+
+/**
+ * A request to a service over the network. It names everything that its answer depends on, such as
+ * the texts, so that an answer can be stored under the request and used again.
+ */
+export type ServiceRequest = {
+  /** The kind of service, such as `translation`. */
+  readonly service: string
+  readonly model: string
+  readonly [key: string]: Json
+}
+
+/**
+ * An add-on that needs answers of a service. Both steps are pure: the same input gives the same
+ * output. The caller makes the requests in between. The transcript is that of the result, so it is
+ * redacted when the job requests redaction.
+ */
+export type ServiceAddOn = {
+  /** The switch that requests it and its key in the result. */
+  name: string
+  /** Languages that it supports; `all` where the language does not matter. */
+  languages: 'all' | readonly string[]
+  /** Returns the requests to make; may throw `AddOnFailure`. */
+  prepare(transcript: Transcript, params: Params): ServiceRequest[]
+  /**
+   * Computes the results from the answers, which are in the order of the requests and of unknown
+   * form. May throw `AddOnFailure`.
+   */
+  merge(
+    transcript: Transcript,
+    params: Params,
+    answers: readonly unknown[],
+    options: { form: ResultForm },
+  ): Made
+}
