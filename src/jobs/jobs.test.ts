@@ -110,6 +110,7 @@ test('an upload that no job uses is deleted when its time is up, another is kept
   await service.jobs.start()
   while (await findFile(service.storage.db, { id: unused.id, account })) await delay(20)
   const { file } = await service.ended(id)
+  while ((await listFiles(service)).length > 1) await delay(20)
   await service.close()
   assert.deepEqual(await listFiles(service), [file!.id])
 })

@@ -67,7 +67,7 @@ test('pages followed while jobs arrive hold every job of the start once', async 
 })
 
 test('page addresses keep the filters, metadata as JSON', async () => {
-  for (let i = 0; i < 2; i++) await create({ fixtures: 'top' })
+  for (let i = 0; i < 2; i++) await create({ shelf: 'top' })
   const query = 'status=queued&status=error&status=processing&custom_metadata[shelf]=top&limit=1'
   const { body } = await call<List>(server, `/v2/transcription?kind=pre-recorded&${query}`)
   for (const [url, offset] of [

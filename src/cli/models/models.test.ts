@@ -65,7 +65,7 @@ test('a model is added, listed, damaged, and removed by its name', async () => {
   writeMeanSquareModel(source)
   const added = await models('add', 'speaker-embedding', source, '--name', 'ours')
   assert.deepEqual([added.code, added.stdout], [0, ''])
-  assert.match(added.stderr, /^ours is the speaker-embedding model now, 0\.0 MB\.\nServers take it/)
+  assert.match(added.stderr, /^ours is the speaker-embedding model now, 0\.0 MB\.\nRestart servers/)
   assert.match((await listed()).lines.at(-1)!, /^ours +speaker-embedding, added .* whole$/)
   appendFileSync(pathOf('speaker-embedding'), 'x')
   assert.match((await listed()).lines.at(-1)!, /^ours .* damaged$/)
