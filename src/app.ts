@@ -10,25 +10,11 @@ import { Jobs } from './jobs/jobs.ts'
 import { LiveService } from './live/live-service.ts'
 import { createServerLog, type Log } from './log.ts'
 import { createMetrics, type Metrics, measureProcess } from './metrics.ts'
-import { openStorage, type Storage } from './storage/storage.ts'
+import type { App } from './server-parts.ts'
+import { openStorage } from './storage/storage.ts'
 import { LiveText } from './text/live/live-text.ts'
 import { ResultBuilder } from './text/result/result-builder.ts'
-import { createTracing, type Tracing } from './tracing.ts'
-
-/** The whole service, running. Modules import this type to pick from it. */
-export type App = {
-  config: Config
-  log: Log
-  metrics: Metrics
-  tracing: Tracing
-  storage: Storage
-  speech: SpeechEngine
-  delivery: DeliveryService
-  jobs: Jobs
-  live: LiveService
-  http: FastifyInstance
-  close(): Promise<void>
-}
+import { createTracing } from './tracing.ts'
 
 /** Parts that replace the defaults, as in tests. */
 export type Overrides = {

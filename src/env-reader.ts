@@ -19,7 +19,7 @@ function isNetwork(entry: string): boolean {
 }
 
 /** Returns whether `text` is a signing secret of Standard Webhooks: 24 to 64 bytes. */
-export function isSigningSecret(text: string): boolean {
+function isSigningSecret(text: string): boolean {
   const [, base64] = /^whsec_([A-Za-z\d+/]+={0,2})$/.exec(text) ?? []
   if (base64 === undefined) return false
   const { length } = Buffer.from(base64, 'base64')

@@ -8,7 +8,8 @@ import { moonshineShapes } from '../../src/asr/engines/moonshine.ts'
 import { embeddedModels } from '../../src/asr/models/embedded.ts'
 import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
 import { readSamples } from '../../src/asr/pcm.ts'
-import type { PcmFile, Segment } from '../../src/asr/speech-engine.ts'
+import type { Segment } from '../../src/asr/recognizer.ts'
+import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { loadVoiceDetector } from '../../src/asr/vad.ts'
 
 /** What the parent sends: detect voice in `part`, then decode `segments`. */

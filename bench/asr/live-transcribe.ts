@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { LiveRecognizer } from '../../src/asr/live-recognizer.ts'
-import type { PcmFile } from '../../src/asr/speech-engine.ts'
-import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
+import { type PcmFile, SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
 import {
   isAlone,
   type LastWord,

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { App } from '../app.ts'
+import type { App } from '../server-parts.ts'
 import type { Span } from '../tracing.ts'
 
 /** The route label of requests without a route: a path may hold anything. */

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Gauge } from 'prom-client'
-import type { App } from '../app.ts'
 import { deliveryKinds, endpointKinds, jobKinds } from '../metrics.ts'
+import type { App } from '../server-parts.ts'
 import {
   countActiveJobs,
   countDisabledEndpoints,

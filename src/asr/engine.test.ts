@@ -12,8 +12,8 @@ import { createMetrics } from '../metrics.ts'
 import type { Word } from '../transcript/transcript.ts'
 import { wordErrors } from '../transcript/word-errors.ts'
 import { createSpeechEngine } from './engine.ts'
-import type { Batch, PcmFile, Segment, SpeechEngine } from './speech-engine.ts'
-import { SAMPLE_RATE } from './speech-engine.ts'
+import type { Segment } from './recognizer.ts'
+import { type Batch, type PcmFile, SAMPLE_RATE, type SpeechEngine } from './speech-engine.ts'
 
 const signal = new AbortController().signal
 const settings = { model: 'moonshine-base', language: 'en', vocabulary: [] }

@@ -15,8 +15,12 @@ import { diarizeChannels, type SpeakerWork } from './speakers/diarize-channels.t
 import { createEmbeddingWorkers } from './speakers/embedding/embedding-workers.ts'
 import { planEmbeddings } from './speakers/embedding/plan-embeddings.ts'
 import { chooseSpeakerModel } from './speakers/embedding/speaker-model.ts'
-import type { EngineOptions, PcmFile, SpeechEngine } from './speech-engine.ts'
-import { SAMPLE_RATE } from './speech-engine.ts'
+import {
+  type EngineOptions,
+  type PcmFile,
+  SAMPLE_RATE,
+  type SpeechEngine,
+} from './speech-engine.ts'
 import { VAD_FRAME } from './vad.ts'
 import { WorkerPool } from './workers/pool.ts'
 import type { WorkerRole } from './workers/protocol.ts'

@@ -1,7 +1,6 @@
 import type { AudioFormat } from '../audio/audio-format.ts'
 import type { Word } from '../transcript/transcript.ts'
-import type { RecognitionSettings } from './recognizer.ts'
-import type { Segment } from './speech-engine.ts'
+import type { RecognitionSettings, Segment } from './recognizer.ts'
 
 /**
  * The audio of a live session: a growing file of raw frames, and for each channel the file that

@@ -97,3 +97,6 @@ export type Recognizer = RecognizerInfo & {
   measureCost(seconds: number, options: { drafted: number }): Promise<RecognizerCosts>
   close(): Promise<void>
 }
+
+/** A range of one channel that holds speech. In samples, end exclusive. */
+export type Segment = { start: number; end: number }

@@ -1,4 +1,4 @@
-import type { Segment } from './speech-engine.ts'
+import type { Segment } from './recognizer.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import { VAD_FRAME } from './vad.ts'
 

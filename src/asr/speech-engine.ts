@@ -1,14 +1,11 @@
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type { LiveRecognizer } from './live-recognizer.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
-import type { RecognitionSettings } from './recognizer.ts'
+import type { RecognitionSettings, Segment } from './recognizer.ts'
 import type { RecognitionRoute } from './routing.ts'
 
 /** Samples per second of all PCM that reaches recognition. */
 export const SAMPLE_RATE = 16_000
-
-/** A range of one channel that holds speech. In samples, end exclusive. */
-export type Segment = { start: number; end: number }
 
 /**
  * The recognition result of one segment. Word times are seconds from the start of the recording.

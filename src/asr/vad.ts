@@ -1,5 +1,4 @@
-import type { Session } from './onnx-runtime.ts'
-import { floats, floatsOf, integers, loadModel } from './onnx-runtime.ts'
+import { floats, floatsOf, integers, loadModel, type Session } from './onnx-runtime.ts'
 
 /** Samples per decision of the detector: 32 ms at 16 kHz. */
 export const VAD_FRAME = 512

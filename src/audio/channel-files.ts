@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { createChannelComparison } from './channel-comparison.ts'
-import type { DecodedChannel } from './media.ts'
+
 import { type Planes, toInt16 } from './pcm.ts'
 
 /** Returns the name of a channel's file within its folder. */
@@ -70,4 +70,13 @@ function guard<T>(write: () => T): T {
     if (isFull) throw new AppError('storage_full', 'no space for the decoded audio', { cause })
     throw new AppError('storage_unreadable', `the folder for decoded audio (${code})`, { cause })
   }
+}
+
+/** One channel of the recording as a file of 16-bit little-endian samples at 16 kHz. */
+export type DecodedChannel = {
+  channel: number
+  path: string
+  samples: number
+  /** The lowest channel with the same audio, if there is one below. */
+  sameAs: number | null
 }

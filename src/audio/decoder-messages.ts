@@ -1,5 +1,5 @@
 import type { PlainError } from '../errors.ts'
-import type { DecodedMedia, MediaInfo } from './media.ts'
+import type { DecodedChannel } from './channel-files.ts'
 
 /** The requests of the server to a decoder process: one per process. */
 export type ProbeRequest = {
@@ -37,3 +37,18 @@ export type DecoderMessage =
  * notice that the server is gone, to free libav's memory) and shows the server that work continues.
  */
 export type Heartbeat = () => Promise<void>
+
+/** A decoded recording; `duration` is seconds. */
+export type DecodedMedia = { duration: number; channels: DecodedChannel[] }
+
+/**
+ * The properties of a recording. `extension` is the detected container in lower case; `duration` is
+ * seconds.
+ */
+export type MediaInfo = {
+  extension: string
+  duration: number
+  channels: number
+  sampleRate: number
+  codec: string
+}

@@ -3,8 +3,13 @@ import { checkLength } from './audio-limits.ts'
 import { type ByteSource, openFileSource } from './byte-source.ts'
 import { type ChannelFiles, createChannelFiles } from './channel-files.ts'
 import { type Container, detectContainer } from './containers.ts'
-import type { DecodeRequest, Heartbeat, ProbeRequest } from './decoder-messages.ts'
-import type { DecodedMedia, MediaInfo } from './media.ts'
+import type {
+  DecodedMedia,
+  DecodeRequest,
+  Heartbeat,
+  MediaInfo,
+  ProbeRequest,
+} from './decoder-messages.ts'
 import { checkMp4Tables } from './mp4-tables.ts'
 import { type Planes, SAMPLE_RATE } from './pcm.ts'
 import { createResampler } from './resample.ts'

@@ -15,10 +15,9 @@ import {
   checkPacketRate,
   MAX_TRACKS,
 } from './audio-limits.ts'
-import type { Heartbeat } from './decoder-messages.ts'
+import type { Heartbeat, MediaInfo } from './decoder-messages.ts'
 import { losesBlock, usualDelay } from './encoder-delay.ts'
 import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
-import type { MediaInfo } from './media.ts'
 
 /** An opened file and the one audio track that is decoded. */
 export type OpenedMedia = {

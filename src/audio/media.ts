@@ -5,19 +5,8 @@ import { AppError } from '../errors.ts'
 import { MAX_CHANNELS } from './audio-limits.ts'
 import { channelFile } from './channel-files.ts'
 import { runDecoder } from './decoder-client.ts'
+import type { DecodedMedia, MediaInfo } from './decoder-messages.ts'
 import { createSemaphore } from './semaphore.ts'
-
-/**
- * The properties of a recording. `extension` is the detected container in lower case; `duration` is
- * seconds.
- */
-export type MediaInfo = {
-  extension: string
-  duration: number
-  channels: number
-  sampleRate: number
-  codec: string
-}
 
 /** Prior information on a file, and the signal that cancels the work. */
 export type MediaOptions = {
@@ -42,18 +31,6 @@ export type ProbeMediaOptions = MediaOptions & {
    */
   mayRefuse?: boolean
 }
-
-/** One channel of the recording as a file of 16-bit little-endian samples at 16 kHz. */
-export type DecodedChannel = {
-  channel: number
-  path: string
-  samples: number
-  /** The lowest channel with the same audio, if there is one below. */
-  sameAs: number | null
-}
-
-/** A decoded recording; `duration` is seconds. */
-export type DecodedMedia = { duration: number; channels: DecodedChannel[] }
 
 /** Options of all media work, the limit, and the receiver of the progress (0 to 1). */
 export type DecodeMediaOptions = MediaOptions & {

@@ -1,5 +1,5 @@
 import type { ByteSource } from './byte-source.ts'
-import type { MediaInfo } from './media.ts'
+import type { MediaInfo } from './decoder-messages.ts'
 import { bytesPerSample, decodePcm, type Planes, type SampleEncoding } from './pcm.ts'
 
 /** The position of samples in a file and how they are stored. */

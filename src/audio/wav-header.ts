@@ -2,7 +2,7 @@ import { type AudioFormat, frameBytes } from './audio-format.ts'
 import { bytesPerSample, type SampleEncoding } from './pcm.ts'
 
 /** Size of the header that `wavHeader` creates, in bytes. */
-export const WAV_HEADER_BYTES = 44
+const WAV_HEADER_BYTES = 44
 
 /**
  * The value of a 32-bit size field for a length that it cannot hold; readers continue to the end of

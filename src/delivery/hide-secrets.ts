@@ -4,7 +4,7 @@ const SECRET = /auth|credential|cookie|token|secret|passw|signature|key|session|
 const MIN_LENGTH = 4
 
 /** The replacement for a secret. */
-export const HIDDEN = '[hidden]'
+const HIDDEN = '[hidden]'
 
 /**
  * Returns headers as the delivery log may show them: hides secret headers whole, `secrets` in

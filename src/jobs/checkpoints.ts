@@ -1,13 +1,8 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type {
-  Batch,
-  KeepEmbeddings,
-  KeepSpeech,
-  RecognizedSegment,
-  Segment,
-} from '../asr/speech-engine.ts'
-import type { DecodedMedia } from '../audio/media.ts'
+import type { Segment } from '../asr/recognizer.ts'
+import type { Batch, KeepEmbeddings, KeepSpeech, RecognizedSegment } from '../asr/speech-engine.ts'
+import type { DecodedMedia } from '../audio/decoder-messages.ts'
 import { syncFile, syncFolder, writeDurably } from '../storage/objects/durable-file.ts'
 import { throwStorageError } from '../storage/sqlite/storage-error.ts'
 import { type KeyedLines, openKeyedLines } from './keyed-lines.ts'

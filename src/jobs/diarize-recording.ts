@@ -1,6 +1,6 @@
 import { countsOf, type DiarizationConfig } from '../asr/speakers/requested-counts.ts'
 import type { EngineOptions, SpeakerUtterance, SpeechEngine } from '../asr/speech-engine.ts'
-import type { DecodedChannel } from '../audio/media.ts'
+import type { DecodedChannel } from '../audio/channel-files.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type AddOnError, diarizationFailed } from '../text/result/envelope.ts'

@@ -6,7 +6,7 @@ import type { SpaceIntake } from '../storage/space/space.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { fetchAudio } from './fetch-audio.ts'
 import { LeaseLostError } from './lease-heartbeat.ts'
-import type { PipelineTools } from './pipeline.ts'
+import type { PipelineTools } from './pipeline-tools.ts'
 
 type RecordingTools = Pick<PipelineTools, 'db' | 'media' | 'resolve' | 'space'> & {
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>

@@ -8,12 +8,13 @@ import { createFakeMedia, oneChunk } from '../../test/support/fake-media.ts'
 import { hum } from '../../test/support/recordings.ts'
 import { ACCOUNT, type EndedJob, openService } from '../../test/support/test-service.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
-import type { Segment, SpeechEngine } from '../asr/speech-engine.ts'
+import type { Segment } from '../asr/recognizer.ts'
+import type { SpeechEngine } from '../asr/speech-engine.ts'
 import { decodeMedia, probeMedia } from '../audio/media.ts'
 import { AppError } from '../errors.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { findFile } from '../storage/objects/files.ts'
-import type { MediaTools } from './pipeline.ts'
+import type { MediaTools } from './pipeline-tools.ts'
 
 type Result = {
   metadata: Record<string, number>

@@ -1,20 +1,15 @@
 import { inParallel } from '../asr/in-parallel.ts'
 import { readRecognitionRequest } from '../asr/recognition-request.ts'
 import type { Batch, SpeechEngine } from '../asr/speech-engine.ts'
-import type { DecodedChannel, decodeMedia, probeMedia } from '../audio/media.ts'
+import type { DecodedChannel } from '../audio/channel-files.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
 import type { Config } from '../config.ts'
-import type { Log } from '../log.ts'
-import type { Resolve } from '../net/resolver.ts'
-import type { Db } from '../storage/db.ts'
 import type { JobProgress } from '../storage/jobs/progress.ts'
 import type { ClaimedJob } from '../storage/jobs/queue.ts'
 import type { RedactedAudio } from '../storage/jobs/redacted-audio.ts'
 import type { WrittenResult } from '../storage/jobs/results.ts'
 import { recordMedia } from '../storage/objects/downloaded-file.ts'
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
-import type { Space } from '../storage/space/space.ts'
-import type { ResultBuilder } from '../text/result/result-builder.ts'
 import type { ResultText } from '../text/result/result-task.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble.ts'
@@ -23,30 +18,11 @@ import { type Checkpoints, openCheckpoints } from './checkpoints.ts'
 import { type Diarized, diarizeRecording } from './diarize-recording.ts'
 import { provideRecording } from './fetch-recording.ts'
 import type { JobSlot } from './job-slots.ts'
+import type { PipelineTools } from './pipeline-tools.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
-import { callServices, type Services } from './service-add-ons.ts'
-
-/** How recordings are probed and decoded; tests may replace them. */
-export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia }
-
-/** The dependencies of the pipeline. */
-export type PipelineTools = {
-  db: Db
-  space: Space
-  speech: SpeechEngine
-  media: MediaTools
-  /** Resolves the host name of a source. */
-  resolve: Resolve
-  resultBuilder: Pick<ResultBuilder, 'build' | 'merge' | 'retry' | 'describe'>
-  /** Services over the network for add-ons; undefined when none is configured. */
-  services?: Services | undefined
-  config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
-  log: Log
-  /** The folder of the jobs' checkpoints. */
-  workFolder: string
-}
+import { callServices } from './service-add-ons.ts'
 
 /** How an attempt is stopped, and where its progress goes. */
 export type TranscribeOptions = {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { SampleSpan } from '../audio/beep.ts'
-import type { DecodedChannel } from '../audio/media.ts'
+import type { DecodedChannel } from '../audio/channel-files.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
 import { redactedWave } from '../audio/redacted-wave.ts'
 import type { Log } from '../log.ts'

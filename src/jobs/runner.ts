@@ -4,7 +4,8 @@ import type { Storage } from '../storage/storage.ts'
 import type { Observers } from './attempt-metrics.ts'
 import { removeCheckpoints, removeStaleCheckpoints } from './checkpoints.ts'
 import { runMaintenance } from './maintenance.ts'
-import { type PipelineTools, transcribe } from './pipeline.ts'
+import { transcribe } from './pipeline.ts'
+import type { PipelineTools } from './pipeline-tools.ts'
 import { QueueLoop } from './queue-loop.ts'
 
 /** The dependencies of the runner. */

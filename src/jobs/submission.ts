@@ -16,7 +16,7 @@ import { languages as redactedLanguages } from '../text/entities/find-entities.t
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import { removeCheckpoints } from './checkpoints.ts'
 import { steadyNow } from './clock.ts'
-import type { PipelineTools } from './pipeline.ts'
+import type { PipelineTools } from './pipeline-tools.ts'
 import type { QueueLoop } from './queue-loop.ts'
 import { filenameOf } from './source-url.ts'
 import { type AddressedUpload, fetchUpload, storeUpload, type Upload } from './uploads.ts'

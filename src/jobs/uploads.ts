@@ -7,7 +7,7 @@ import { insertFile, type StoredFile } from '../storage/objects/files.ts'
 import type { Space } from '../storage/space/space.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { fetchRecording } from './fetch-recording.ts'
-import type { MediaTools } from './pipeline.ts'
+import type { MediaTools } from './pipeline-tools.ts'
 import { filenameOf } from './source-url.ts'
 
 /** A recording that a client sends. */

@@ -1,6 +1,6 @@
 import { type RecognitionRequest, readRecognitionRequest } from '../asr/recognition-request.ts'
 import type { LiveConfig } from '../config.ts'
-import type { TextSession } from '../text/live/live-text.ts'
+import type { TextSession } from '../text/live/session-text.ts'
 import type { DiarizationParams } from './diarization-params.ts'
 import type { FormatParams } from './input/audio-format.ts'
 import { type AddOnParams, textParams } from './messages/realtime-add-ons.ts'

@@ -6,7 +6,7 @@ import { type Db, inTransaction } from './db.ts'
 /** How often an owner says that it is alive. */
 const HEARTBEAT_MS = 10_000
 /** Two heartbeats may fail before an owner counts as dead. */
-export const OWNER_TIMEOUT_MS = 3 * HEARTBEAT_MS
+const OWNER_TIMEOUT_MS = 3 * HEARTBEAT_MS
 
 /** How an owner begins, and what it does about others. */
 export type OwnerOptions = {

@@ -1,11 +1,8 @@
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
-import { AddOnFailure, type Made } from './result/envelope.ts'
+import { AddOnFailure, type Made, type ResultForm } from './result/envelope.ts'
 
 /** The parameters of a job, as `request_params` shows them. */
 export type Params = Readonly<Record<string, unknown>>
-
-/** The form of results that the contract defines as text (4.5): text, or their native type. */
-export type ResultForm = 'string' | 'native'
 
 /**
  * An add-on: it computes results from a finished transcript, which it never changes. It is pure:

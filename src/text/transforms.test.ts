@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript } from '../transcript/transcript.ts'
-import {
-  type BuildOptions,
-  buildResultText,
-  RequiredStepFailed,
-  type Transform,
-} from './result/build-result.ts'
+import { type BuildOptions, buildResultText, RequiredStepFailed } from './result/build-result.ts'
 import { AddOnFailure, type Envelope } from './result/envelope.ts'
+import type { Transform } from './transforms.ts'
 
 function say(...lines: string[]): Transcript {
   const utterances = lines.map((line, i) => {

@@ -1,7 +1,10 @@
-import { knownUtterances } from './add-on.ts'
+import type { Transcript } from '../transcript/transcript.ts'
+import { knownUtterances, type Params } from './add-on.ts'
 import { languages as entityLanguages } from './entities/find-entities.ts'
+import type { RedactedSpan } from './redaction/places.ts'
 import { type PiiRedactionConfig, redact } from './redaction/redaction.ts'
-import type { Transform } from './result/build-result.ts'
+import type { Made } from './result/envelope.ts'
+
 import type { CustomVocabularyConfig } from './vocabulary/entries.ts'
 import { createVocabulary } from './vocabulary/vocabulary.ts'
 import type { Replacing } from './words/growth.ts'
@@ -55,4 +58,29 @@ function withConfig<C>(name: string, create: (config: C) => Replacing): Transfor
       return { transcript: apply(transcript), warnings: warnings() }
     },
   }
+}
+
+/** A step that changes a transcript before any add-on runs on it. */
+export type Transform = {
+  /** The switch that requests it. */
+  name: string
+  /** Languages whose words it changes; `all` where the language does not matter. */
+  languages: 'all' | readonly string[]
+  /** Whether the result reports its changes in an envelope. */
+  tells?: boolean
+  /** Whether no result may be built without it. Its failure then fails the whole build. */
+  required?: boolean
+  apply(transcript: Transcript, params: Params): Transformed
+}
+
+/**
+ * A changed transcript, the report of the changes, and the audio spans to silence, where there are
+ * any.
+ */
+export type Transformed = {
+  transcript: Transcript
+  made?: Made
+  redacted?: RedactedSpan[]
+  /** Warnings for the customer, which go into the metadata of the result. */
+  warnings?: string[]
 }

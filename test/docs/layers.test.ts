@@ -19,8 +19,16 @@ const allowed: Record<string, readonly string[]> = {
   net: [],
   workers: [],
 }
-const builders = ['main', 'cli', 'app']
-const shared = ['config', 'env-reader', 'errors', 'log', 'metrics', 'tracing', 'app (types)']
+const builders = ['main', 'cli', 'app', 'server-parts']
+const shared = [
+  'config',
+  'env-reader',
+  'errors',
+  'log',
+  'metrics',
+  'tracing',
+  'server-parts (types)',
+]
 
 type Import = { file: string; module: string; target: string }
 
@@ -66,7 +74,7 @@ test('the table lists every module below src/', () => {
 
 test('docs/architecture.md draws the same modules', () => {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
-  const drawn = [...page.matchAll(/^([a-z]+(?: · [a-z]+)*) +→ +(.+)$/gm)].flatMap(
+  const drawn = [...page.matchAll(/^([a-z-]+(?: · [a-z-]+)*) +→ +(.+)$/gm)].flatMap(
     ([, modules, may]) => {
       return modules!.split(' · ').map((module) => [module, may!.trim()])
     },
@@ -97,7 +105,7 @@ test('no file and no exported name has a retired word', () => {
   )
 })
 
-test('no files import each other in a circle at run time', () => {
+test('no files import each other in a circle, types included', () => {
   const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
   const imports = new Map(files.map((file) => [file, importsOf(file)]))
   const done = new Set<string>()
@@ -112,21 +120,34 @@ test('no files import each other in a circle at run time', () => {
   assert.deepEqual(circles, [])
 })
 
-/** The files whose values a file imports; what is imported as a type alone is gone at run time. */
+/** The files that a file imports or re-exports from. */
 function importsOf(file: string): string[] {
   const code = readFileSync(join(root, file), 'utf8')
-  const found = code.matchAll(/^(?:import|export) (?!type)([^'"`;]*?)from '(\.[^']+)'/gm)
-  return [...found]
-    .filter(([, names]) => !isTypesOnly(names!))
-    .map(([, , path]) => {
-      return join(dirname(file), path!)
-    })
+  const found = code.matchAll(/^(?:import|export) [^'"`;]*?from '(\.[^']+)'/gm)
+  return [...found].map(([, path]) => join(dirname(file), path!))
 }
 
-function isTypesOnly(names: string): boolean {
-  const listed = /^\{([^}]*)\}\s*$/
-    .exec(names)?.[1]
-    ?.split(',')
-    .map((name) => name.trim())
-  return listed?.filter(Boolean).every((name) => name.startsWith('type ')) ?? false
-}
+test('every exported function, class and constant is imported somewhere', () => {
+  const used = new Set<string>()
+  const exported: { file: string; name: string }[] = []
+  for (const file of globSync('{src,test,bench,fuzz,scripts}/**/*.ts', { cwd: root })) {
+    const code = readFileSync(join(root, file), 'utf8')
+    for (const [, names, path] of code.matchAll(
+      /^(?:import|export) ([^'"`;]*?)from '(\.[^']+)'/gm,
+    )) {
+      const target = join(dirname(file), path!)
+      if (names!.startsWith('*')) used.add(target)
+      for (const [, name] of names!.matchAll(/(\w+)(?: as \w+)?\s*[,}]/g))
+        used.add(`${target} ${name}`)
+    }
+    for (const [, path] of code.matchAll(/\bimport\(\s*'(\.[^']+)'/g))
+      used.add(join(dirname(file), path!))
+    if (!file.startsWith('src/')) continue
+    const declared = code.matchAll(/^export (?:async )?(?:function\*?|class|const) (\w+)/gm)
+    for (const [, name] of declared) exported.push({ file, name: name! })
+  }
+  const unused = exported.filter(
+    ({ file, name }) => !used.has(file) && !used.has(`${file} ${name}`),
+  )
+  assert.deepEqual(unused, [])
+})

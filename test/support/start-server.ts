@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type App, createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../../src/asr/speech-engine.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/delivery/clock.ts'
 import { createLog, type Log } from '../../src/log.ts'
+import type { App } from '../../src/server-parts.ts'
 
 export type TestServer = {
   url: string

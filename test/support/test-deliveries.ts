@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../src/storage/db.ts'
-import type { AttemptRecord, Delivery } from '../../src/storage/deliveries/deliveries.ts'
 import {
+  type AttemptRecord,
+  type Delivery,
   findDueEndpoints,
   settleDelivery,
   toDelivery,

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
+import type { App } from '../../server-parts.ts'
 import { findKeyByHash, type StoredKey, scopes } from '../../storage/keys.ts'
 import { createKeyUse } from './key-use.ts'
 

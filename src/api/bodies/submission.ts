@@ -1,7 +1,7 @@
-import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { SubmitRequest } from '../../jobs/submission.ts'
 import type { LiveRequest } from '../../live/live-service.ts'
+import type { App } from '../../server-parts.ts'
 import { findFile } from '../../storage/objects/files.ts'
 import { fileIdOf, uploadIdIn } from '../answers/urls.ts'
 import type { Creation } from './read-body.ts'

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../app.ts'
+import type { App } from '../../server-parts.ts'
 import { publishSchema } from '../openapi/publish-schema.ts'
 import { Capabilities } from '../schemas/capabilities.ts'
 import { liveModelNames, modelNames } from '../schemas/model-names.ts'

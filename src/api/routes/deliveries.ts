@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import type { App } from '../../app.ts'
+import type { App } from '../../server-parts.ts'
 import {
   findAttempts,
   type LoggedDelivery,

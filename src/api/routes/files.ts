@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
+import type { App } from '../../server-parts.ts'
 import { findFile } from '../../storage/objects/files.ts'
 import { mediaTypeOf } from '../answers/media-types.ts'
 import { sendFile } from '../answers/send-file.ts'

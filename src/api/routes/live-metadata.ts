@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
+import type { App } from '../../server-parts.ts'
 import { replacePostSessionMetadata } from '../../storage/jobs/jobs.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { acceptJson } from '../bodies/json-body.ts'

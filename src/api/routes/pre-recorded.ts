@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
+import type { App } from '../../server-parts.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { findProgress } from '../../storage/jobs/progress.ts'
 import type { Bodies } from '../bodies/bodies.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
+import type { App } from '../../server-parts.ts'
 import { findDelivery } from '../../storage/deliveries/delivery-log.ts'
 import { resendDelivery, resendFailed } from '../../storage/deliveries/resending.ts'
 import { findDeliveryView } from '../answers/delivery-view.ts'

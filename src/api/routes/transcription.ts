@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../app.ts'
+import type { App } from '../../server-parts.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { createRoute } from './create-route.ts'
 import { jobRoutes } from './job-routes.ts'

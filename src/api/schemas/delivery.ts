@@ -5,7 +5,7 @@ import { AnyOf, Moment, pageFields, pageOf } from './list-query.ts'
 import { DateTime, Nullable, OneOf } from './values.ts'
 
 /** The statuses of a delivery. */
-export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
+const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
 
 const Headers = Type.Record(Type.String(), Type.String())
 

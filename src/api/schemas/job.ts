@@ -43,7 +43,7 @@ const file = Nullable(FileView)
 const stored = (schema: TSchema) => Nullable(Type.Unsafe<Record<string, unknown>>(schema))
 
 /** A job of recorded audio. */
-export const PreRecordedJob = Type.Object(
+const PreRecordedJob = Type.Object(
   {
     ...fields,
     kind: OneOf('pre-recorded'),
@@ -55,7 +55,7 @@ export const PreRecordedJob = Type.Object(
 )
 
 /** A live session. */
-export const LiveJob = Type.Object(
+const LiveJob = Type.Object(
   {
     ...fields,
     kind: OneOf('live'),

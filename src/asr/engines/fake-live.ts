@@ -8,8 +8,7 @@ import {
   writeChannel,
 } from '../live/audio-conversion.ts'
 import type { FinalEmbedding } from '../live/utterance-embedder.ts'
-import type { LiveRecognizer, LiveUtterance } from '../live-recognizer.ts'
-import { MAX_DETECT_FRAMES } from '../live-recognizer.ts'
+import { type LiveRecognizer, type LiveUtterance, MAX_DETECT_FRAMES } from '../live-recognizer.ts'
 import { readSamples } from '../pcm.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { VAD_FRAME } from '../vad.ts'

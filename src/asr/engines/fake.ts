@@ -1,9 +1,8 @@
 import type { Word } from '../../transcript/transcript.ts'
-import type { RecognizerCapabilities } from '../recognizer.ts'
+import type { RecognizerCapabilities, Segment } from '../recognizer.ts'
 import { languagesOf, routeRecognition } from '../routing.ts'
 import { diarizeChannels, type SpeakerWork } from '../speakers/diarize-channels.ts'
-import type { Batch, Segment, SpeechEngine } from '../speech-engine.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
+import { type Batch, SAMPLE_RATE, type SpeechEngine } from '../speech-engine.ts'
 import { createFakeLiveRecognizer, type FakeLiveOptions } from './fake-live.ts'
 
 /** How the fake engine behaves. */

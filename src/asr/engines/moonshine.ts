@@ -2,8 +2,12 @@ import type { Word } from '../../transcript/transcript.ts'
 import { cpuSeconds } from '../cpu-time.ts'
 import { alignTokens } from '../moonshine/alignment.ts'
 import { wordConfidence } from '../moonshine/confidence.ts'
-import type { Decoding, MoonshineDecoder, MoonshineShape } from '../moonshine/decoder.ts'
-import { loadMoonshine } from '../moonshine/decoder.ts'
+import {
+  type Decoding,
+  loadMoonshine,
+  type MoonshineDecoder,
+  type MoonshineShape,
+} from '../moonshine/decoder.ts'
 import {
   describeMoonshine,
   type MoonshineSize,

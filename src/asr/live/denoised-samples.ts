@@ -4,7 +4,6 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 import { convertAudio } from './audio-conversion.ts'
 import { createDenoiser, type Denoiser } from './denoiser.ts'
 import { loadNoiseFilter } from './rnnoise.ts'
-import type { SampleSource } from './sample-source.ts'
 
 /**
  * The filter adapts to its input. It restarts every 16 s and gets two seconds of lead-in before its
@@ -83,4 +82,14 @@ function cleanPiece(audio: LiveAudio, request: DetectRequest, pass: Pass): Plane
   if (!request.isEnd || pass.isFlushed) return undefined
   pass.isFlushed = true
   return pass.cleaners.map((cleaner) => cleaner.flush())
+}
+
+/** Samples of live audio at 16 kHz, read in order. */
+export type SampleSource = {
+  /**
+   * Returns samples `from` to `to` of each channel, or as many as there are yet; `from` is where
+   * the last read ended.
+   */
+  read(request: DetectRequest, range: { from: number; to: number }): Planes
+  close(): void
 }

@@ -1,10 +1,15 @@
 import { LEVEL_FRAMES, liveGain } from '../gain.ts'
-import type { DetectRequest, LiveAudio, SpeechFrames } from '../live-recognizer.ts'
-import { FRAME_SAMPLES, MAX_DETECT_FRAMES } from '../live-recognizer.ts'
-import type { VoiceDetector, VoiceStream } from '../vad.ts'
-import { CONTEXT, WARM_UP } from '../vad.ts'
+import {
+  type DetectRequest,
+  FRAME_SAMPLES,
+  type LiveAudio,
+  MAX_DETECT_FRAMES,
+  type SpeechFrames,
+} from '../live-recognizer.ts'
+import { CONTEXT, type VoiceDetector, type VoiceStream, WARM_UP } from '../vad.ts'
 import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
-import { openSamples, type SampleSource } from './sample-source.ts'
+import type { SampleSource } from './denoised-samples.ts'
+import { openSamples } from './sample-source.ts'
 
 /**
  * The detector resets every so many frames (16 s), except for `WARM_UP` frames of lead-in: its

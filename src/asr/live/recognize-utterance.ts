@@ -8,9 +8,10 @@ import type {
   RecognizeOptions,
   Recognizer,
   RecognizerProfile,
+  Segment,
 } from '../recognizer.ts'
 import { cutSegments, fileSegments } from '../segments.ts'
-import { SAMPLE_RATE, type Segment } from '../speech-engine.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /** Recognizes an utterance that has ended, like a recording of its own. */
 export async function recognizeFinal(

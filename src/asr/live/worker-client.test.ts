@@ -12,8 +12,7 @@ import type { Word } from '../../transcript/transcript.ts'
 import { wordErrors } from '../../transcript/word-errors.ts'
 import { createSpeechEngine } from '../engine.ts'
 import type { LiveAudio, LiveRecognizer } from '../live-recognizer.ts'
-import type { PcmFile, SpeechEngine } from '../speech-engine.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
+import { type PcmFile, SAMPLE_RATE, type SpeechEngine } from '../speech-engine.ts'
 
 const signal = new AbortController().signal
 const finals = { model: 'moonshine-base', language: 'en', vocabulary: [], signal }

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { floats, floatsOf, loadModel } from '../onnx-runtime.ts'
 import { blockQuantize } from './block-quantize.ts'
-import type { OnnxModel, OnnxTensor } from './onnx.ts'
-import { elementType, writeModel } from './onnx.ts'
+import { elementType, type OnnxModel, type OnnxTensor, writeModel } from './onnx.ts'
 
 const ROWS = 64
 const COLUMNS = 8

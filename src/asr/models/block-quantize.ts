@@ -1,5 +1,11 @@
-import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from './onnx.ts'
-import { elementType, pruneGraph } from './onnx.ts'
+import {
+  elementType,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  pruneGraph,
+} from './onnx.ts'
 
 /** Weights per scale: 32 divides every size of the model. */
 const BLOCK = 32

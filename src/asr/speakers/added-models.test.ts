@@ -11,8 +11,13 @@ import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../engine.ts'
 import { installModel } from '../models/install-model.ts'
 import { hashFile, type ModelKind, readInstalledModel } from '../models/installed-models.ts'
-import type { KeepEmbeddings, PcmFile, SpeakerCounts, SpeechEngine } from '../speech-engine.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
+import {
+  type KeepEmbeddings,
+  type PcmFile,
+  SAMPLE_RATE,
+  type SpeakerCounts,
+  type SpeechEngine,
+} from '../speech-engine.ts'
 import { readEmbeddings } from './embedding/embedding-files.ts'
 import { chooseSpeakerModel } from './embedding/speaker-model.ts'
 import {

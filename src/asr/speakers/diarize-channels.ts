@@ -1,11 +1,11 @@
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { inParallel } from '../in-parallel.ts'
+import type { Segment } from '../recognizer.ts'
 import { retryOnce } from '../retry-once.ts'
 import type {
   DiarizationTask,
   EngineOptions,
   PcmFile,
-  Segment,
   SpeakerTask,
   SpeakerUtterance,
 } from '../speech-engine.ts'

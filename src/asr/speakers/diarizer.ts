@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
-import type { Segment, SpeakerCounts, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
+import type { Segment } from '../recognizer.ts'
+import type { SpeakerCounts, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
 import { diarizeByTurns } from './assignment/word-turns.ts'
 import { diarize } from './diarize.ts'
 import {

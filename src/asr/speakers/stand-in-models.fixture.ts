@@ -1,5 +1,11 @@
-import type { OnnxAttribute, OnnxModel, OnnxNode, OnnxTensor } from '../models/onnx.ts'
-import { elementType, writeModel } from '../models/onnx.ts'
+import {
+  elementType,
+  type OnnxAttribute,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  writeModel,
+} from '../models/onnx.ts'
 
 type Shape = readonly (string | number)[]
 type Graph = {

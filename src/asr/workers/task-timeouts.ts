@@ -1,5 +1,6 @@
 import type { Transcript } from '../../transcript/transcript.ts'
-import { SAMPLE_RATE, type Segment } from '../speech-engine.ts'
+import type { Segment } from '../recognizer.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /**
  * A task times out after this many seconds, plus so many per second of audio: far more than a slow

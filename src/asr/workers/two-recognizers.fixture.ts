@@ -5,7 +5,7 @@ import type { Recognizer } from '../recognizer.ts'
  * Creates a recognizer that takes any audio for a single word, which tells its id and the options
  * of the call. It has no bias for a vocabulary, and says so.
  */
-export function createEcho(
+function createEcho(
   id: string,
   languages: readonly string[],
   { maxSeconds = 30 } = {},

@@ -1,4 +1,4 @@
-import type { App } from '../../app.ts'
+import type { App } from '../../server-parts.ts'
 import { countKeys } from '../../storage/keys.ts'
 import { makeKey } from './make-key.ts'
 

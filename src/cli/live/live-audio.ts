@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type DecodedMedia, decodeMedia } from '../../audio/media.ts'
+import type { DecodedMedia } from '../../audio/decoder-messages.ts'
+import { decodeMedia } from '../../audio/media.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { bytesPerSecond, type LiveFormat } from './live-api-types.ts'
 import { findRecorder, MICROPHONE_FORMAT, record } from './live-recorder.ts'
@@ -97,10 +98,7 @@ function distinctChannels({ channels }: DecodedMedia): string[] {
  * Reads files of 16-bit samples in parallel, the same number of samples of each at a time, and
  * interleaves them.
  */
-export async function* interleave(
-  paths: readonly string[],
-  samples: number,
-): AsyncGenerator<Uint8Array> {
+async function* interleave(paths: readonly string[], samples: number): AsyncGenerator<Uint8Array> {
   const files = await Promise.all(paths.map((path) => open(path)))
   const plane = new Int16Array(samples)
   try {

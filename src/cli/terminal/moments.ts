@@ -17,7 +17,7 @@ export function parseDate(text: string): number {
 }
 
 /** Returns the milliseconds of a duration such as 30m, 24h or 7d; NaN when it is invalid. */
-export function parseSpan(text: string): number {
+function parseSpan(text: string): number {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
   return unit === undefined ? Number.NaN : Number(count) * UNITS[unit as keyof typeof UNITS]
 }

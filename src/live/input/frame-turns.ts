@@ -133,7 +133,7 @@ export class FrameTurns {
 type LineOptions = LineHandlers & { account: string; credit: TokenBucket; turns: FrameTurns }
 
 /** The incoming frames of one socket. */
-export class FrameLine {
+class FrameLine {
   readonly #options: LineOptions
   readonly #queue = new FrameQueue()
   #isHeld = false

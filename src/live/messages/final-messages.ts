@@ -1,8 +1,12 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import type { Log } from '../../log.ts'
-import type { ResultForm } from '../../text/add-on.ts'
-import type { SessionText } from '../../text/live/live-text.ts'
-import { type AddOnError, type Envelope, failed } from '../../text/result/envelope.ts'
+import type { SessionText } from '../../text/live/session-text.ts'
+import {
+  type AddOnError,
+  type Envelope,
+  failed,
+  type ResultForm,
+} from '../../text/result/envelope.ts'
 import { createSpeakerLookup } from '../recognition/speaker-lookup.ts'
 import type { Journal } from '../recovery/journal.ts'
 import type { ReadLog } from '../recovery/session-log.ts'

@@ -1,4 +1,4 @@
-import type { SessionText } from '../../text/live/live-text.ts'
+import type { SessionText } from '../../text/live/session-text.ts'
 import type { Envelope } from '../../text/result/envelope.ts'
 import { notConfigured } from '../../text/result/not-configured.ts'
 import type { AddOnData, RealtimeAddOn, ServerMessage } from './server-messages.ts'

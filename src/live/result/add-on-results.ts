@@ -1,6 +1,4 @@
-import type { ResultForm } from '../../text/add-on.ts'
-import type { Envelope } from '../../text/result/envelope.ts'
-import { failed } from '../../text/result/envelope.ts'
+import { type Envelope, failed, type ResultForm } from '../../text/result/envelope.ts'
 import { notConfigured } from '../../text/result/not-configured.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { AddOnParams } from '../messages/realtime-add-ons.ts'

@@ -1,4 +1,4 @@
-import type { SessionText } from '../../text/live/live-text.ts'
+import type { SessionText } from '../../text/live/session-text.ts'
 import { failed } from '../../text/result/envelope.ts'
 import { notConfigured } from '../../text/result/not-configured.ts'
 

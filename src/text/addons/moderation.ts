@@ -5,7 +5,7 @@ import { foldForLists, listPattern } from '../moderation/word-lists.ts'
 import { cutSentences } from '../words/sentences.ts'
 
 /** The categories of moderation, in the order of the result. */
-export const moderationCategories = ['profanity', 'slur', 'threat', 'self_harm'] as const
+const moderationCategories = ['profanity', 'slur', 'threat', 'self_harm'] as const
 
 /** One of the four categories. */
 export type ModerationCategory = (typeof moderationCategories)[number]

@@ -21,9 +21,6 @@ const MAX_CHARACTERS = 16_000_000
 /** One subtitle file in the form of the API. */
 export type Subtitle = { format: SubtitleFormat; subtitles: string }
 
-/** Captions need no word list: every language works. */
-export const languages: readonly string[] = ['all']
-
 /**
  * Writes a transcript as one subtitle file for each of `formats`, in their order (contract 4.8).
  * The style `compliance` overrides other settings: at most two rows of 42 characters (a longer word

@@ -9,12 +9,6 @@ import { cutSentences, type Sentence } from '../words/sentences.ts'
 export type SummaryType = 'general' | 'bullet_points' | 'concise'
 
 /**
- * Sentences are ranked by shared words, in any language. Cue words and stop words exist for English
- * only.
- */
-export const languages: readonly string[] = ['all']
-
-/**
  * Half an hour to an hour of speech. Of longer recordings this many sentences, evenly spread, are
  * ranked.
  */

@@ -26,7 +26,7 @@ export const lead =
   "(?:[\\s,.:;?!-]|\\b(?:please|yes|yeah|yep|sure|okay|ok|uh|um|well|so|of course|right|it|it's|its|that's|that|is|was|would be|should be|will be|are|under|the|my|on|in|for|you|me|again|file|card|account|booking|reservation|number)\\b)*$"
 
 /** The number of characters before an offset in which a rule looks for a cue. */
-export const CUE_REACH = 60
+const CUE_REACH = 60
 
 /** Returns the text before an offset, as far as a cue reaches. */
 export function before(text: string, offset: number, reach = CUE_REACH): string {

@@ -1,5 +1,3 @@
-import type { Piece } from './pieces.ts'
-
 /**
  * Articles, prepositions, possessives and conjunctions, by language: they belong with the next
  * word.
@@ -35,4 +33,18 @@ export function breakPrice(last: Piece, next: Piece | undefined): number {
 function wordPrice({ text, leans }: Piece): number {
   if (/[,;:–—，、；：،؛]$/.test(text)) return 0.3
   return leans ? 1.2 : 0.8
+}
+
+/**
+ * The unit that a caption never breaks: a word with its punctuation. Times are whole milliseconds.
+ */
+export type Piece = {
+  text: string
+  /** The separator before it in a row, unless it opens the row. */
+  blank: '' | ' '
+  columns: number
+  /** Whether a row should not end with it. */
+  leans: boolean
+  start: number
+  end: number
 }

@@ -1,22 +1,8 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { localeOf } from '../words/locale.ts'
-import { leansOnNext } from './breaks.ts'
+import { leansOnNext, type Piece } from './breaks.ts'
 import { countColumns, splitCharacters } from './width.ts'
-
-/**
- * The unit that a caption never breaks: a word with its punctuation. Times are whole milliseconds.
- */
-export type Piece = {
-  text: string
-  /** The separator before it in a row, unless it opens the row. */
-  blank: '' | ' '
-  columns: number
-  /** Whether a row should not end with it. */
-  leans: boolean
-  start: number
-  end: number
-}
 
 /** The place of a word in the text of its utterance. */
 type Span = { from: number; to: number; start: number; end: number }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Piece } from './pieces.ts'
+import type { Piece } from './breaks.ts'
 import { layRows } from './rows.ts'
 
 /** Lays the words of a text, a second each, into rows. */

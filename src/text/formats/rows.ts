@@ -1,5 +1,4 @@
-import { breakPrice } from './breaks.ts'
-import type { Piece } from './pieces.ts'
+import { breakPrice, type Piece } from './breaks.ts'
 
 /** A break after a comma is worth rows that differ by a fifth of their width. */
 const BREAK_WEIGHT = 0.1

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createLog, type Log } from '../../log.ts'
 import type { Params } from '../add-on.ts'
-import { LiveText, type SessionText } from './live-text.ts'
+import { LiveText } from './live-text.ts'
+import type { SessionText } from './session-text.ts'
 
 const { signal } = new AbortController()
 const both = { custom_vocabulary: true, custom_spelling: true }

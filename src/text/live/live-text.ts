@@ -1,11 +1,14 @@
 import type { Log } from '../../log.ts'
-import type { Word } from '../../transcript/transcript.ts'
-import type { Params } from '../add-on.ts'
-import type { Envelope } from '../result/envelope.ts'
 import { isLarge } from './large-params.ts'
 import { OwnThreads } from './own-threads.ts'
-import { type OpenSessionText, openSessionText, type SessionThreads } from './session-text.ts'
-import { type AddOnStep, addOnSteps, transformSteps, type UtteranceWords } from './step-names.ts'
+import {
+  type OpenSessionText,
+  openSessionText,
+  type SessionText,
+  type SessionThreads,
+  type TextSession,
+} from './session-text.ts'
+import { addOnSteps, transformSteps } from './step-names.ts'
 import { TextThread } from './text-thread.ts'
 
 /** The options of `LiveText`. */
@@ -18,26 +21,6 @@ export type LiveTextOptions = {
   entry?: URL
   timeout?: number
   now?: () => number
-}
-
-/** A session: its account, its switches with their configurations, and its most likely language. */
-export type TextSession = { id: string; account: string; params: Params; language: string }
-
-/** Options of `change`. The words of a partial wait until those of finals are done. */
-export type ChangeOptions = { signal: AbortSignal; isPartial?: boolean }
-
-/** The text steps of one session. */
-export type SessionText = {
-  /**
-   * Returns the words as the customer spells them, or unchanged where a step fails. Rejects when
-   * aborted.
-   */
-  change(utterance: UtteranceWords, options: ChangeOptions): Promise<readonly Word[]>
-  /** Runs an add-on on utterances, given as the JSON text of an array. Rejects when aborted. */
-  find(name: AddOnStep, spokenText: string, options: { signal: AbortSignal }): Promise<Envelope>
-  /** Returns the warnings for the customer: what has been left out so far, and why. */
-  warnings(): string[]
-  close(): Promise<void>
 }
 
 /** Timeout of a step in seconds. The largest vocabulary takes one or two to prepare. */

@@ -1,9 +1,9 @@
 import type { Log } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
+import type { Params } from '../add-on.ts'
 import { brokenDown, type Envelope, failed, overspent, timedOut } from '../result/envelope.ts'
-import type { SessionText, TextSession } from './live-text.ts'
 import { StepBudget } from './step-budget.ts'
-import { addOnSteps, transformSteps } from './step-names.ts'
+import { type AddOnStep, addOnSteps, transformSteps, type UtteranceWords } from './step-names.ts'
 import type { Task, TaskOutcome, TextThread } from './text-thread.ts'
 
 /** The threads that work for a session. */
@@ -146,3 +146,23 @@ export function openSessionText(
 }
 
 const sample: Word = { text: 'Hello', start: 0, end: 1, confidence: 1 }
+
+/** The text steps of one session. */
+export type SessionText = {
+  /**
+   * Returns the words as the customer spells them, or unchanged where a step fails. Rejects when
+   * aborted.
+   */
+  change(utterance: UtteranceWords, options: ChangeOptions): Promise<readonly Word[]>
+  /** Runs an add-on on utterances, given as the JSON text of an array. Rejects when aborted. */
+  find(name: AddOnStep, spokenText: string, options: { signal: AbortSignal }): Promise<Envelope>
+  /** Returns the warnings for the customer: what has been left out so far, and why. */
+  warnings(): string[]
+  close(): Promise<void>
+}
+
+/** A session: its account, its switches with their configurations, and its most likely language. */
+export type TextSession = { id: string; account: string; params: Params; language: string }
+
+/** Options of `change`. The words of a partial wait until those of finals are done. */
+export type ChangeOptions = { signal: AbortSignal; isPartial?: boolean }

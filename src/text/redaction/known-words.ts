@@ -3,7 +3,6 @@ import { digitRuns } from '../entities/digit-runs.ts'
 import type { EntityType } from '../entities/entity-types.ts'
 import { isCommon } from '../entities/name-words.ts'
 import { type Lexeme, lexemesOf } from '../entities/spoken-digits.ts'
-import type { KnownNumber } from './repeated-numbers.ts'
 
 /** A masked entity and its original text. */
 export type KnownText = { type: EntityType; original: string }
@@ -95,3 +94,6 @@ function isTelling(word: string, type: EntityType): boolean {
   if (word.length < 3 || isCommon(word.toLowerCase())) return false
   return secrets.test(type) || /[\p{Lu}\d]/u.test(word)
 }
+
+/** The digits of a number that was hidden. */
+export type KnownNumber = { type: EntityType; digits: string }

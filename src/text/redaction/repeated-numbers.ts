@@ -1,11 +1,8 @@
 import { isGrouped } from '../entities/amount-runs.ts'
 import type { DigitRun } from '../entities/digit-runs.ts'
 import type { Entity, EntityType } from '../entities/entity-types.ts'
-import { FEWEST_KNOWN } from './known-words.ts'
+import { FEWEST_KNOWN, type KnownNumber } from './known-words.ts'
 import { findNumbers } from './stray-numbers.ts'
-
-/** The digits of a number that was hidden. */
-export type KnownNumber = { type: EntityType; digits: string }
 
 /** The fewest digits that are searched for again, and the fewest when written as an amount. */
 const FEWEST_DIGITS = 3

@@ -5,7 +5,7 @@ import type { RedactedSpan } from '../redaction/places.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
 import { subtitlesWarnings } from '../subtitles-warnings.ts'
-import { transforms as allTransforms } from '../transforms.ts'
+import { transforms as allTransforms, type Transform, type Transformed } from '../transforms.ts'
 import {
   type AddOnError,
   AddOnFailure,
@@ -19,31 +19,6 @@ import { notConfigured, withoutEngine } from './not-configured.ts'
 import { buildResult, type ResultOptions, transcriptOf } from './result-text.ts'
 import { type RunOptions, runAddOn } from './run-add-on.ts'
 import { type Prepared, prepareServiceAddOn } from './run-service-add-on.ts'
-
-/** A step that changes a transcript before any add-on runs on it. */
-export type Transform = {
-  /** The switch that requests it. */
-  name: string
-  /** Languages whose words it changes; `all` where the language does not matter. */
-  languages: 'all' | readonly string[]
-  /** Whether the result reports its changes in an envelope. */
-  tells?: boolean
-  /** Whether no result may be built without it. Its failure then fails the whole build. */
-  required?: boolean
-  apply(transcript: Transcript, params: Params): Transformed
-}
-
-/**
- * A changed transcript, the report of the changes, and the audio spans to silence, where there are
- * any.
- */
-export type Transformed = {
-  transcript: Transcript
-  made?: Made
-  redacted?: RedactedSpan[]
-  /** Warnings for the customer, which go into the metadata of the result. */
-  warnings?: string[]
-}
 
 /** A result, the spans to silence in its audio, and the add-ons that need a service. */
 export type BuiltResult = {

@@ -1,6 +1,5 @@
 import { AppError } from '../../errors.ts'
 import { roundTo } from '../../transcript/rounding.ts'
-import type { ResultForm } from '../add-on.ts'
 
 /** Why an add-on gave no results, in the terms of the contract (4.5). */
 export type AddOnError = { status_code: number; exception: string; message: string }
@@ -106,3 +105,6 @@ export function timedOut(name: string, seconds: number): AddOnError {
   const message = `${name} took longer than ${Math.round(seconds)} s`
   return { status_code: 504, exception: 'AddonTimeout', message }
 }
+
+/** The form of results that the contract defines as text (4.5): text, or their native type. */
+export type ResultForm = 'string' | 'native'

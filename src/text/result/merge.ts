@@ -1,6 +1,7 @@
-import type { Params, ResultForm } from '../add-on.ts'
+import type { Params } from '../add-on.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
+import type { ResultForm } from './envelope.ts'
 import type { RunOptions } from './run-add-on.ts'
 import { type Answered, mergeServiceAddOn } from './run-service-add-on.ts'
 import { putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'

@@ -11,12 +11,3 @@ export function notConfigured(name: string): Envelope {
     message: `${name} is not available on this server`,
   })
 }
-
-/** Returns the answers of those of `names` that a session or job requested. */
-export function notConfiguredAddOns(
-  names: readonly string[],
-  params: Readonly<Record<string, unknown>>,
-): Record<string, Envelope> {
-  const requested = names.filter((name) => params[name] === true)
-  return Object.fromEntries(requested.map((name) => [name, notConfigured(name)]))
-}

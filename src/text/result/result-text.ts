@@ -1,8 +1,7 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import type { ResultForm } from '../add-on.ts'
-import type { AddOnError } from './envelope.ts'
+import type { AddOnError, ResultForm } from './envelope.ts'
 
 /** The content of a result beside the transcript. */
 export type ResultOptions = {

@@ -1,9 +1,9 @@
-import type { AddOn, Params, ResultForm } from '../add-on.ts'
+import type { AddOn, Params } from '../add-on.ts'
 import { addOns as allAddOns } from '../add-ons.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
 import { transforms } from '../transforms.ts'
-import type { Envelope } from './envelope.ts'
+import type { Envelope, ResultForm } from './envelope.ts'
 import { notConfigured, withoutEngine } from './not-configured.ts'
 import { type RunOptions, runAddOn } from './run-add-on.ts'
 import {

@@ -19,11 +19,6 @@ import {
 } from './entries.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 
-/**
- * Supported languages: by phones in English, coarsely in five others, by letters alone in the rest.
- */
-export const languages: readonly string[] = ['all']
-
 /** Two words with a longer pause between them, in seconds, are not one name. */
 const MAX_PAUSE = 0.6
 

@@ -18,9 +18,6 @@ type Dictionary = { root: Node; longestStep: number }
 /** A match: `key`, between `before` and `after`, replaces the words up to `to` (exclusive). */
 type Match = { to: number; key: string; before: string; after: string }
 
-/** Supported languages. */
-export const languages: readonly string[] = ['all']
-
 /** The most marks of its own that a variant is matched with, before and behind its letters. */
 const MAX_MARKS = 8
 /** No utterance has so many words: an utterance is at most half a minute. */

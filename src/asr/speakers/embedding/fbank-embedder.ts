@@ -1,8 +1,7 @@
 import { floats, floatsOf, loadModel, type Session } from '../../onnx-runtime.ts'
 import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { createLogMel, frameSizes, framesIn } from '../features/log-mel.ts'
-import type { EmbeddedWindow, SpeakerEmbedder } from './embedder.ts'
-import { defaultGrid } from './embedder.ts'
+import { defaultGrid, type EmbeddedWindow, type SpeakerEmbedder } from './embedder.ts'
 import { checkRegions, layWindows, normalize } from './windows.ts'
 
 const BINS = 80

@@ -1,5 +1,6 @@
 import type { Word } from '../../../transcript/transcript.ts'
-import { SAMPLE_RATE, type Segment } from '../../speech-engine.ts'
+import type { Segment } from '../../recognizer.ts'
+import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { speechRegions } from './regions.ts'
 import type { SpeakerModelSpec } from './speaker-model.ts'
 

@@ -5,8 +5,13 @@ import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { frameSizes, framesIn } from '../features/log-mel.ts'
 import { CEPSTRA, mfcc, TELEPHONE_RATE } from '../features/mfcc.ts'
 import { subtractSlidingMean } from '../features/sliding-mean.ts'
-import type { EmbeddedWindow, Region, SpeakerEmbedder, WindowGrid } from './embedder.ts'
-import { defaultGrid } from './embedder.ts'
+import {
+  defaultGrid,
+  type EmbeddedWindow,
+  type Region,
+  type SpeakerEmbedder,
+  type WindowGrid,
+} from './embedder.ts'
 import { checkRegions, layWindows, normalize } from './windows.ts'
 
 /** The built-in model. */

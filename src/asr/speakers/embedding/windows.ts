@@ -1,7 +1,7 @@
 import type { Region, WindowGrid } from './embedder.ts'
 
 /** A region with fewer samples is too short for an embedding: 0.1 s. */
-export const MIN_REGION = 1600
+const MIN_REGION = 1600
 
 /**
  * Splits a region into windows: from its start in steps of `hop` while they fit, and one that ends
