@@ -3,6 +3,17 @@
  * flags of Node's own test command would reach every process that a test forks.
  */
 import { resolve } from 'node:path'
+import { afterEach, beforeEach } from 'node:test'
 import { pathToFileURL } from 'node:url'
+
+/** Keeps the process alive while a test waits for something that does not. */
+const keepAlive = setInterval(() => {}, 60_000).unref()
+let running = 0
+beforeEach(() => {
+  if (running++ === 0) keepAlive.ref()
+})
+afterEach(() => {
+  if (--running === 0) keepAlive.unref()
+})
 
 for (const file of process.argv.slice(2)) await import(pathToFileURL(resolve(file)).href)
