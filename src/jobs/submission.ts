@@ -5,9 +5,9 @@ import { inTransaction } from '../storage/db.ts'
 import {
   type CreateJob,
   createJobWriter,
-  type Earlier,
   findRepeated,
   type IdempotencyKey,
+  jobOfSameRequest,
 } from '../storage/jobs/create-job.ts'
 import { deleteEndedJob, findJob, type JobId } from '../storage/jobs/jobs.ts'
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
@@ -89,7 +89,7 @@ export class JobSubmission {
     this.#options.onEvents?.()
     this.#options.runner?.wake({ account, isFetched: fileId !== null })
     // The same request may have arrived concurrently and been first.
-    return creation === 'created' ? { id } : sameRequest(creation, idempotency!)
+    return { id: creation === 'created' ? id : jobOfSameRequest(creation, idempotency!) }
   }
 
   /**
@@ -98,7 +98,7 @@ export class JobSubmission {
    */
   async findRepeated(idempotency: IdempotencyKey): Promise<{ id: string } | undefined> {
     const earlier = await findRepeated(this.#tools.db, idempotency, { now: Date.now() })
-    return earlier && sameRequest(earlier, idempotency)
+    return earlier && { id: jobOfSameRequest(earlier, idempotency) }
   }
 
   /** Stores a recording. It is kept while a job uses it, otherwise for the configured time. */
@@ -170,9 +170,4 @@ function refuseUnredactable(listed: readonly string[]): void {
   if (unknown.length === 0) return
   const detail = `pii_redaction knows ${redactedLanguages.join(', ')}; the request lists ${unknown.join(', ')}`
   throw new AppError('feature_not_configured', detail)
-}
-
-function sameRequest(earlier: Earlier, { fingerprint }: IdempotencyKey): { id: string } {
-  if (earlier.fingerprint !== fingerprint) throw new AppError('idempotency_conflict')
-  return { id: earlier.jobId }
 }

@@ -13,6 +13,7 @@ import {
   type Earlier,
   findRepeated,
   type IdempotencyKey,
+  jobOfSameRequest,
 } from '../storage/jobs/create-job.ts'
 import { findEndedJobs } from '../storage/jobs/jobs.ts'
 import {
@@ -386,10 +387,9 @@ export class LiveService {
 async function sameSession(
   { db }: Pick<Storage, 'db'>,
   earlier: Earlier,
-  { fingerprint }: IdempotencyKey,
+  idempotency: IdempotencyKey,
 ): Promise<CreatedSession> {
-  if (earlier.fingerprint !== fingerprint) throw new AppError('idempotency_conflict')
-  const session = await findLiveSession(db, earlier.jobId)
+  const session = await findLiveSession(db, jobOfSameRequest(earlier, idempotency))
   if (!session) throw new AppError('job_not_found', 'its session ended long ago')
   return session
 }

@@ -89,6 +89,6 @@ export async function isOnlyOwner(db: Db): Promise<boolean> {
   return (await findOwners(db)).ids.every((id) => id === db.owner)
 }
 
-/** Whether nobody who is alive holds a job; for statements about `jobs`. */
+/** Whether no live owner holds the lease of a row; for statements about `jobs` and `deliveries`. */
 export const isAbandoned = sql<SqlBool>`(lease_owner is null
   or not exists (select 1 from owners where owners.id = lease_owner))`

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { AppError } from '../../errors.ts'
 import type { Db } from '../db.ts'
 import { createGroupCommit } from '../group-commit.ts'
 import { enqueueJob, type NewJob, type QueueLimit } from './queue.ts'
@@ -32,6 +33,15 @@ export async function findRepeated(
 
 /** The job that an earlier request with the same key created, and what that request asked for. */
 export type Earlier = { jobId: string; fingerprint: string }
+
+/**
+ * Returns the id of the job that an earlier request created. Throws `idempotency_conflict` if that
+ * request asked for something else.
+ */
+export function jobOfSameRequest(earlier: Earlier, { fingerprint }: IdempotencyKey): string {
+  if (earlier.fingerprint !== fingerprint) throw new AppError('idempotency_conflict')
+  return earlier.jobId
+}
 
 /**
  * The outcome of a creation: `refused` by the queue, or not needed because the same key came
