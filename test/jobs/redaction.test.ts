@@ -45,12 +45,18 @@ async function secretsInFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const found: string[] = []
   for (const { parentPath, name } of entries.filter((entry) => entry.isFile())) {
-    const bytes = await readFile(join(parentPath, name))
+    const bytes = await readFile(join(parentPath, name)).catch(emptyIfGone)
     const texts = [bytes.toString('latin1'), bytes.toString('utf16le')]
     texts.push(bytes.subarray(1).toString('utf16le'))
     for (const secret of texts.flatMap(secretsIn)) found.push(`${secret} in ${name}`)
   }
   return found
+}
+
+/** A file that the server has deleted or renamed since it was listed. */
+function emptyIfGone(error: NodeJS.ErrnoException): Buffer {
+  if (error.code !== 'ENOENT') throw error
+  return Buffer.alloc(0)
 }
 
 type View = { id: string; status: string; error_code: number | null; result: Result | null }
