@@ -3,7 +3,7 @@
  * flags of Node's own test command would reach every process that a test forks.
  */
 import { resolve } from 'node:path'
-import { afterEach, beforeEach } from 'node:test'
+import { afterEach, beforeEach, describe } from 'node:test'
 import { pathToFileURL } from 'node:url'
 
 /** Keeps the process alive while a test waits for something that does not. */
@@ -16,4 +16,9 @@ afterEach(() => {
   if (--running === 0) keepAlive.unref()
 })
 
-for (const file of process.argv.slice(2)) await import(pathToFileURL(resolve(file)).href)
+// A suite for each file, so that hooks outside of all tests hold for their file only.
+for (const file of process.argv.slice(2)) {
+  describe(file, async () => {
+    await import(pathToFileURL(resolve(file)).href)
+  })
+}

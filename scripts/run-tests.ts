@@ -5,7 +5,7 @@
  */
 import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { glob, readFile } from 'node:fs/promises'
+import { glob } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -39,12 +39,10 @@ if (values.help) {
 }
 
 /** Test files that take longer together have hung. */
-const TIMEOUT_MS = values.long ? 1_500_000 : 400_000
+const TIMEOUT_MS = values.long ? 1_500_000 : 600_000
 
 /** How long the output of a process that has exited may still come. */
 const CLOSE_MS = 5000
-/** A hook outside of all tests. */
-const HOOK = /^(?:before|after)(?:Each)?\(/m
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const env = {
@@ -60,7 +58,7 @@ if (files.length === 0) {
   console.error(`No test file matches ${positionals.join(', ')}`)
   process.exit(2)
 }
-const groups = await group(files)
+const groups = group(files)
 const counts = new Map<string, number>()
 const failed: string[] = []
 const startedAt = performance.now()
@@ -78,22 +76,19 @@ async function findFiles(): Promise<string[]> {
 }
 
 /**
- * Whole-server tests come first, each file in a process of its own, since they take longest and
- * some read or change what is global; so do files with hooks, which would hold for all files of
- * their process. The others share processes by folder.
+ * Groups the files of a module, so that they share a process. Whole-server tests come first, in
+ * smaller groups, since they take longest.
  */
-async function group(files: readonly string[]): Promise<string[][]> {
-  const alone: string[][] = []
+function group(files: readonly string[]): string[][] {
   const groups: string[][] = []
   for (const file of files) {
     const last = groups.at(-1)
-    const isSameModule = last?.[0]?.split('/')[1] === file.split('/')[1]
-    if (file.startsWith('test/') || HOOK.test(await readFile(`${root}${file}`, 'utf8'))) {
-      alone.push([file])
-    } else if (last && isSameModule && last.length < Number(values.files)) last.push(file)
+    const isSameModule = last?.[0]?.split('/', 2).join() === file.split('/', 2).join()
+    const limit = Number(values.files) / (file.startsWith('test/') ? 4 : 1)
+    if (last && isSameModule && last.length < limit) last.push(file)
     else groups.push([file])
   }
-  return [...alone, ...groups]
+  return groups.sort(([a], [b]) => Number(b!.startsWith('test/')) - Number(a!.startsWith('test/')))
 }
 
 async function runGroups(): Promise<void> {

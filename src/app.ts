@@ -24,6 +24,8 @@ export type Overrides = {
   clock?: Clock | undefined
   /** Delays between attempts at a delivery. */
   delays?: RetryDelays | undefined
+  /** Builds the results of several servers, and outlives them. */
+  resultBuilder?: ResultBuilder | undefined
   drainMs?: number
   graceMs?: number
   /** Aborts a start that migrates a large database. */
@@ -54,8 +56,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const speech = overrides.speech ?? createSpeechEngine(engineOptions(config, { log, metrics }))
   made.defer(() => speech.close())
 
-  const resultBuilder = new ResultBuilder({ log })
-  made.defer(() => resultBuilder.close())
+  const resultBuilder =
+    overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (own) => own.close())
   const liveText = new LiveText({ log })
   made.defer(() => liveText.close())
 

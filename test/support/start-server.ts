@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/delivery/clock.ts'
 import { createLog, type Log } from '../../src/log.ts'
 import type { App } from '../../src/server-parts.ts'
+import { sharedResultBuilder } from './shared-result-builder.ts'
 
 export type TestServer = {
   url: string
@@ -26,7 +27,8 @@ const KEY = 'test-key'
 /**
  * Starts the real server in this process, on a free port and with a data folder of its own, which
  * `close` removes. It recognizes "hello world" in every five seconds unless `speech` replaces the
- * engine.
+ * engine. With a `log` of its own, it
+ * builds results in threads of its own as well.
  */
 export async function startServer(
   options: { speech?: SpeechEngine; log?: Log; clock?: Clock; env?: Record<string, string> } = {},
@@ -42,8 +44,9 @@ export async function startServer(
       ...options.env,
     })
     const speech = options.speech ?? createFakeSpeechEngine('hello world')
-    const { clock } = options
-    const app = await createApp(config, { speech, clock, log: options.log ?? createLog('silent') })
+    const { clock, log = createLog('silent') } = options
+    const resultBuilder = options.log ? undefined : sharedResultBuilder()
+    const app = await createApp(config, { speech, clock, log, resultBuilder })
     const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
     const close = () => app.close().finally(removeFolder)
     return { url, key: KEY, app, folder, close }

@@ -15,6 +15,7 @@ import type { MeasureDisk } from '../../src/storage/space/disk.ts'
 import { openStorage, type Storage } from '../../src/storage/storage.ts'
 import { ResultBuilder } from '../../src/text/result/result-builder.ts'
 import { createFakeMedia, type FakeRecording, fakeRecording } from './fake-media.ts'
+import { sharedResultBuilder } from './shared-result-builder.ts'
 import { resultOf } from './test-jobs.ts'
 import { makeFolder } from './test-storage.ts'
 
@@ -85,7 +86,8 @@ export async function openService(
   const config = readConfig({ ...env, STENO_DATA_DIR: home })
   const tests = { disk, objects, isShared, heartbeatMs }
   const storage = await openStorage({ ...config.storage, folder: home, log, ...tests })
-  const resultBuilder = new ResultBuilder({ log, ...(resultThread && { entry: resultThread }) })
+  const ownBuilder = resultThread && new ResultBuilder({ log, entry: resultThread })
+  const resultBuilder = ownBuilder ?? sharedResultBuilder()
   const jobs = new Jobs({
     config,
     resultBuilder,
@@ -104,7 +106,7 @@ export async function openService(
 
   async function shut(): Promise<void> {
     await jobs.close()
-    await resultBuilder.close()
+    await ownBuilder?.close()
     await storage.close()
   }
   function close(): Promise<void> {
