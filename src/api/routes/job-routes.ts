@@ -132,13 +132,13 @@ export function jobRoutes(
   }
 
   /**
-   * Loads some jobs at a time: a page may hold a thousand results of a megabyte. Omits jobs that
-   * were deleted meanwhile.
+   * Loads some jobs at a time, and for one list of an account at a time: a page may hold a thousand
+   * results of a megabyte. Omits jobs that were deleted meanwhile.
    */
   async function* loadJobs(places: readonly Place[], account: string): AsyncGenerator<LazyText> {
     for (let i = 0; i < places.length; i += LOADED_AT_ONCE) {
       const ids = places.slice(i, i + LOADED_AT_ONCE).map(({ id }) => id)
-      for (const job of await findJobs(storage.db, { ids, account })) {
+      for (const job of await inTurn(account, () => findJobs(storage.db, { ids, account }))) {
         yield () => toJobText(job, storage, { omitMessages: config.http.listOmitMessages })
       }
     }

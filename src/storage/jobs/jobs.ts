@@ -65,7 +65,7 @@ export async function findJobs(
   { ids, account }: { ids: readonly string[]; account: string },
 ): Promise<Job[]> {
   // With the account in the statement, SQLite would use its index and walk all jobs of the account.
-  const rows = await db.sql.selectFrom('jobs').selectAll().where('id', 'in', ids).execute()
+  const rows = await db.readonly.selectFrom('jobs').selectAll().where('id', 'in', ids).execute()
   const own = rows.filter((row) => row.account === account)
   const jobs = new Map(own.map((row) => [row.id, row]))
   return ids.flatMap((id) => {
