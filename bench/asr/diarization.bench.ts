@@ -8,10 +8,8 @@ import { readSamples } from '../../src/asr/pcm.ts'
 import { readRecognitionRequest } from '../../src/asr/recognition-request.ts'
 import { type ChannelWindows, diarize } from '../../src/asr/speakers/diarize.ts'
 import { diarizationGrid, speechRegions } from '../../src/asr/speakers/embedding/regions.ts'
-import {
-  openTelephoneEmbedder,
-  telephoneModelPath,
-} from '../../src/asr/speakers/embedding/telephone-embedder.ts'
+import { openTelephoneEmbedder } from '../../src/asr/speakers/embedding/telephone-embedder.ts'
+import { telephoneModelPath } from '../../src/asr/speakers/embedding/telephone-model.ts'
 import { decodeMedia } from '../../src/audio/media.ts'
 import { readConfig } from '../../src/config.ts'
 import { assembleTranscript } from '../../src/jobs/assemble.ts'

@@ -21,7 +21,7 @@ import {
   SAMPLE_RATE,
   type SpeechEngine,
 } from './speech-engine.ts'
-import { VAD_FRAME } from './vad.ts'
+import { VAD_FRAME } from './vad-frames.ts'
 import { WorkerPool } from './workers/pool.ts'
 import type { WorkerRole } from './workers/protocol.ts'
 import { speakersTimeoutFor, TASK_TIMEOUT_S, timeoutFor } from './workers/task-timeouts.ts'

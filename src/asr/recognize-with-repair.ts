@@ -1,7 +1,8 @@
 import type { Word } from '../transcript/transcript.ts'
 import type { Recognition, RecognizeOptions, Recognizer } from './recognizer.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
-import { VAD_FRAME, type VoiceDetector } from './vad.ts'
+import type { VoiceDetector } from './vad.ts'
+import { VAD_FRAME } from './vad-frames.ts'
 
 /** The recognition result of one piece of audio; times in seconds from its start. */
 export type RecognizedPiece = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { cutSegments, fileSegments } from './segments.ts'
-import { VAD_FRAME } from './vad.ts'
+import { VAD_FRAME } from './vad-frames.ts'
 
 /** One character per 32 ms frame: `#` is speech, `-` is doubtful, `.` is silence. */
 function cut(speech: string, options = {}) {

@@ -1,6 +1,6 @@
 import type { Segment } from './recognizer.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
-import { VAD_FRAME } from './vad.ts'
+import { VAD_FRAME } from './vad-frames.ts'
 
 /** How speech probabilities become segments; all times in seconds. */
 export type SegmentOptions = {

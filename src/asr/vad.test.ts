@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '../config.ts'
 import { embeddedModels } from './models/embedded.ts'
-import { loadVoiceDetector, VAD_FRAME } from './vad.ts'
+import { loadVoiceDetector } from './vad.ts'
+import { VAD_FRAME } from './vad-frames.ts'
 
 const detector = await loadVoiceDetector(embeddedModels(readConfig({}).models.folder).voiceDetector)
 

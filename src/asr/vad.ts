@@ -1,14 +1,6 @@
 import { floats, floatsOf, integers, loadModel, type Session } from './onnx-runtime.ts'
+import { CONTEXT, VAD_FRAME, WARM_UP } from './vad-frames.ts'
 
-/** Samples per decision of the detector: 32 ms at 16 kHz. */
-export const VAD_FRAME = 512
-/** Samples of the previous frame that the model gets before each frame. */
-export const CONTEXT = 64
-/**
- * Lead-in frames before a range whose probabilities count, so that the state is settled: about 1.5
- * s.
- */
-export const WARM_UP = 48
 /** Lanes processed at once; 16 of them cost a third of running them one by one. */
 const LANES = 16
 /** A lane shorter than this is not worth its warm-up. */

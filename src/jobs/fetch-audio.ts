@@ -1,4 +1,4 @@
-import { type Agent, type Dispatcher, request } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { AppError } from '../errors.ts'
 import { type AddressGuard, createAddressGuard } from '../net/address-guard.ts'
 import { basicCredentials } from '../net/basic-credentials.ts'
@@ -47,7 +47,7 @@ export async function fetchAudio<T>(
   const overdue = new AppError('source_timeout', `it took longer than ${timeout} s`)
   const timer = setTimeout(() => deadline.abort(overdue), timeout * 1000)
   const signal = AbortSignal.any([options.signal, deadline.signal])
-  const agent = createGuardedAgent({
+  const agent = await createGuardedAgent({
     guard,
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
@@ -91,6 +91,7 @@ async function send(
   credentials: Record<string, string>,
   { agent, guard, signal }: Connection,
 ): Promise<Dispatcher.ResponseData> {
+  const { request } = await import('undici')
   try {
     checkUrl(url, guard)
     const headers = { 'accept-encoding': 'identity', 'user-agent': 'steno', ...credentials }

@@ -12,7 +12,7 @@ import {
 import { deleteEndedJob, findJob, type JobId } from '../storage/jobs/jobs.ts'
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
-import { languages as redactedLanguages } from '../text/entities/find-entities.ts'
+import { languages as redactedLanguages } from '../text/entities/languages.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import { removeCheckpoints } from './checkpoints.ts'
 import { steadyNow } from './clock.ts'

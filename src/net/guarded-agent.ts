@@ -1,4 +1,4 @@
-import { Agent } from 'undici'
+import type { Agent } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
 import { createGuardedLookup, type GuardedLookupOptions } from './guarded-lookup.ts'
 
@@ -16,7 +16,10 @@ export type AgentOptions = GuardedLookupOptions & {
 }
 
 /** Creates the HTTP client for all requests for recordings at addresses that a client named. */
-export function createGuardedAgent({ guard, resolve, account, ...others }: AgentOptions): Agent {
+export async function createGuardedAgent(options: AgentOptions): Promise<Agent> {
+  const { guard, resolve, account, ...others } = options
+  // On first use: a server that fetches nothing starts sooner without its modules.
+  const { Agent } = await import('undici')
   const lookup = createGuardedLookup(guard, { resolve, account })
   return new Agent({
     connect: { lookup, timeout: CONNECT_TIMEOUT_MS },

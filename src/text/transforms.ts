@@ -1,6 +1,6 @@
 import type { Transcript } from '../transcript/transcript.ts'
 import { knownUtterances, type Params } from './add-on.ts'
-import { languages as entityLanguages } from './entities/find-entities.ts'
+import { languages as entityLanguages } from './entities/languages.ts'
 import type { RedactedSpan } from './redaction/places.ts'
 import { type PiiRedactionConfig, redact } from './redaction/redaction.ts'
 import type { Made } from './result/envelope.ts'

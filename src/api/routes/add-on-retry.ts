@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import type { App } from '../../server-parts.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { AddOnAnswer } from '../schemas/job-results.ts'
+import { Type } from '../schemas/type.ts'
 import { serializeByKey } from '../serialize-by-key.ts'
 
 /** Accepts any text: what is not an id or an add-on is simply not found. */

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import type { App } from '../../server-parts.ts'
 import {
   findAttempts,
@@ -16,6 +15,7 @@ import { DeliveryList, DeliveryQuery, DeliveryView } from '../schemas/delivery.t
 import { deliveryOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
+import { Type } from '../schemas/type.ts'
 import { serializeByKey } from '../serialize-by-key.ts'
 
 const path = '/v2/deliveries'

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { createGunzip } from 'node:zlib'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
 import type { App } from '../../server-parts.ts'
 import { pagePolicy, referencePage } from '../openapi/reference-page.ts'
 import { loadScalarScript } from '../openapi/scalar-script.ts'
+import { Type } from '../schemas/type.ts'
 import { FreeObject } from '../schemas/values.ts'
 
 /** A day: the script changes only with a new version of the server. */
@@ -26,11 +26,8 @@ export function descriptionRoutes({ config }: Pick<App, 'config'>): FastifyPlugi
   })
 
   return async (http) => {
-    let document = ''
-    // Not at the first request: it is tens of milliseconds of work.
-    http.addHook('onReady', async () => {
-      document = JSON.stringify(http.swagger())
-    })
+    // Made for the first request: it takes as long as the rest of the start of a server.
+    let document: string | undefined
     const documentSchema = {
       ...open,
       operationId: 'getDescription',
@@ -39,6 +36,7 @@ export function descriptionRoutes({ config }: Pick<App, 'config'>): FastifyPlugi
       response: { 200: FreeObject(), 304: notModified },
     }
     http.get('/openapi.json', { schema: documentSchema }, async (request, reply) => {
+      document ??= JSON.stringify(http.swagger())
       reply.type('application/json; charset=utf-8').header('cache-control', 'no-cache')
       return sendTagged(request, reply, document)
     })

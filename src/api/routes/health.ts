@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
+import { Type } from '../schemas/type.ts'
 import { OneOf } from '../schemas/values.ts'
 
 const Health = Type.Object({ status: OneOf('ok') }, { title: 'Health' })

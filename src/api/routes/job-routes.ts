@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { listJobs, type Place } from '../../storage/jobs/job-lists.ts'
@@ -22,6 +21,7 @@ import {
   jobOperations,
   RangeHeaders,
 } from '../schemas/operations.ts'
+import { Type } from '../schemas/type.ts'
 import { serializeByKey } from '../serialize-by-key.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { replacePostSessionMetadata } from '../../storage/jobs/jobs.ts'
@@ -9,6 +8,7 @@ import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
 import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../schemas/limits.ts'
 import { patchOperation } from '../schemas/live-operations.ts'
+import { Type } from '../schemas/type.ts'
 import { FreeObject } from '../schemas/values.ts'
 
 const bounds = {

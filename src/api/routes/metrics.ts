@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { sha256 } from '../auth/auth.ts'
 import { errorAnswers } from '../schemas/error.ts'
+import { Type } from '../schemas/type.ts'
 import { createScrape, type ScrapeParts } from '../scrape.ts'
 
 /**

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import type { Config } from '../../config.ts'
 import { LanguageCode, transcriptionCodes, translationCodes } from './language-codes.ts'
 import {
@@ -16,6 +16,7 @@ import {
   MAX_VARIANTS,
 } from './limits.ts'
 import { piiTypes } from './pii-types.ts'
+import { Type } from './type.ts'
 
 /** Defines a switch that is off by default. */
 export function Switch(options: { deprecated?: boolean; description?: string } = {}) {

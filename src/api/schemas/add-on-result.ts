@@ -1,4 +1,5 @@
-import Type, { type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
+import { Type } from './type.ts'
 import { Nullable, Seconds } from './values.ts'
 
 /** Why an add-on has no result. */

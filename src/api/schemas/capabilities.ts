@@ -1,5 +1,5 @@
-import Type from 'typebox'
 import { piiSingleTypes } from './pii-types.ts'
+import { Type } from './type.ts'
 import { FreeObject, Nullable, OneOf } from './values.ts'
 
 const Languages = Type.Array(Type.String({ description: 'A language code, such as `en`' }))

@@ -1,6 +1,7 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { webhookEvents } from '../../storage/deliveries/delivery-outbox.ts'
 import { AnyOf, pageFields, pageOf } from './list-query.ts'
+import { Type } from './type.ts'
 import { DateTime, Nullable, OneOf } from './values.ts'
 
 const endpointKinds = ['callback', 'webhook'] as const

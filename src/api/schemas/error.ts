@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from './type.ts'
 import { DateTime } from './values.ts'
 
 /** The body of every unsuccessful response (contract 1.9). */

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import { AddOnError, addOnResult } from './add-on-result.ts'
 import { piiSingleTypes } from './pii-types.ts'
 import {
@@ -8,6 +8,7 @@ import {
   textFields,
   UtteranceView,
 } from './transcript-view.ts'
+import { Type } from './type.ts'
 import { Nullable, OneOf, Seconds } from './values.ts'
 
 const Text = Nullable(Type.String())

@@ -1,7 +1,8 @@
-import Type, { type Static, type TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { LiveResult, PreRecordedResult } from './job-results.ts'
 import { pageOf } from './list-query.ts'
 import { LiveParams, PreRecordedParams } from './request-params.ts'
+import { Type } from './type.ts'
 import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from './values.ts'
 
 const FileView = Type.Object(

@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import {
   MAX_METADATA_KEY_CHARS,
   MAX_METADATA_KEYS,
@@ -6,6 +6,7 @@ import {
   MAX_NAME_CHARS,
   MAX_QUERY_VALUES,
 } from './limits.ts'
+import { Type } from './type.ts'
 import { FreeObject, Nullable, Uri } from './values.ts'
 
 /** Defines a parameter that holds a date or a date-time. */

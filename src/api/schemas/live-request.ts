@@ -1,10 +1,11 @@
-import Type, { type Static, type TProperties } from 'typebox'
+import type { Static, TProperties } from 'typebox'
 import type { Config } from '../../config.ts'
 import { addOnConfigs, HttpUrl, Ignored, Switch } from './add-on-configs.ts'
 import { CustomMetadata } from './custom-metadata.ts'
 import { messageFlags } from './message-flags.ts'
 import { liveModelNames } from './model-names.ts'
 import { OlderCallbackUrl, olderLanguageFields } from './older-fields.ts'
+import { Type } from './type.ts'
 import { OneOf } from './values.ts'
 
 const example = {

@@ -1,7 +1,7 @@
-import Type from 'typebox'
 import type { JobKind } from '../../storage/jobs/jobs.ts'
 import { errorAnswers } from './error.ts'
 import { MAX_IDEMPOTENCY_KEY_CHARS, MAX_NAME_CHARS } from './limits.ts'
+import { Type } from './type.ts'
 
 /** The description of one route: its heading, its text, its name in generated clients. */
 export type Operation = {

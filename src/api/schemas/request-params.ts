@@ -1,8 +1,9 @@
-import Type, { type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import { readConfig } from '../../config.ts'
 import { addOnConfigs, Switch } from './add-on-configs.ts'
 import { liveRequest } from './live-request.ts'
 import { preRecordedRequest } from './pre-recorded-request.ts'
+import { Type } from './type.ts'
 import { Language } from './values.ts'
 
 /** As the client gave it, which need not be a valid URI. */

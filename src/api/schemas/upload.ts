@@ -1,5 +1,5 @@
-import Type from 'typebox'
 import { HttpUrl } from './add-on-configs.ts'
+import { Type } from './type.ts'
 import { Seconds, Uri, Uuid } from './values.ts'
 
 /** The body of an upload by URL (contract 2.1, form 2). */

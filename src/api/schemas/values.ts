@@ -1,4 +1,5 @@
-import Type, { type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
+import { Type } from './type.ts'
 
 /** Defines an object with arbitrary keys. */
 export function FreeObject(description?: string, bounds: RecordBounds = {}) {

@@ -11,7 +11,7 @@ import type { FinalEmbedding } from '../live/utterance-embedder.ts'
 import { type LiveRecognizer, type LiveUtterance, MAX_DETECT_FRAMES } from '../live-recognizer.ts'
 import { readSamples } from '../pcm.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { VAD_FRAME } from '../vad.ts'
+import { VAD_FRAME } from '../vad-frames.ts'
 
 /** How the fake live recognizer behaves. */
 export type FakeLiveOptions = {

@@ -2,7 +2,8 @@ import { cpuSeconds } from '../cpu-time.ts'
 import { FRAME_SAMPLES } from '../live-recognizer.ts'
 import type { Recognizer } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { CONTEXT, type VoiceDetector } from '../vad.ts'
+import type { VoiceDetector } from '../vad.ts'
+import { CONTEXT } from '../vad-frames.ts'
 
 /** Processor seconds that a session takes per second of speech. */
 export type LiveCosts = { listening: number; finals: number; partials: number }

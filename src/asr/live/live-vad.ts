@@ -6,7 +6,8 @@ import {
   MAX_DETECT_FRAMES,
   type SpeechFrames,
 } from '../live-recognizer.ts'
-import { CONTEXT, type VoiceDetector, type VoiceStream, WARM_UP } from '../vad.ts'
+import type { VoiceDetector, VoiceStream } from '../vad.ts'
+import { CONTEXT, WARM_UP } from '../vad-frames.ts'
 import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
 import type { SampleSource } from './denoised-samples.ts'
 import { openSamples } from './sample-source.ts'

@@ -7,10 +7,8 @@ import { decodeMedia } from '../../audio/media.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { readSamples } from '../pcm.ts'
 import type { EmbedOptions, Region, SpeakerEmbedder } from '../speakers/embedding/embedder.ts'
-import {
-  openTelephoneEmbedder,
-  telephoneModelPath,
-} from '../speakers/embedding/telephone-embedder.ts'
+import { openTelephoneEmbedder } from '../speakers/embedding/telephone-embedder.ts'
+import { telephoneModelPath } from '../speakers/embedding/telephone-model.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { createSessionSpeakers } from './session-speakers.ts'
 import { createUtteranceEmbedder } from './utterance-embedder.ts'

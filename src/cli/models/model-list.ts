@@ -9,7 +9,7 @@ import {
   modelKinds,
   readInstalledModel,
 } from '../../asr/models/installed-models.ts'
-import { telephoneModelPath } from '../../asr/speakers/embedding/telephone-embedder.ts'
+import { telephoneModelPath } from '../../asr/speakers/embedding/telephone-model.ts'
 
 /** A model with its purpose, and whether its files are as installed. */
 export type ListedModel = {

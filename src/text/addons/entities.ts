@@ -4,7 +4,7 @@ import { type Document, documentsOf, tokensWithin } from '../document.ts'
 import { findEntities } from '../entities/find-entities.ts'
 import { markers } from '../redaction/labels.ts'
 
-export { languages } from '../entities/find-entities.ts'
+export { languages } from '../entities/languages.ts'
 
 /**
  * An entity in the form of the API (contract 4.7): its text, and the seconds of its first and last

@@ -1,5 +1,5 @@
 import { type EntityType, entityTypes } from './entity-types.ts'
-import { languages } from './find-entities.ts'
+import { languages } from './languages.ts'
 
 /**
  * How a type is found: `strong` by checksum or shape; `cue` only near words that announce it;

@@ -18,9 +18,6 @@ import { findPlaces, joinAddresses } from './places.ts'
 import { withQuestions } from './questions.ts'
 import { lexemesOf } from './spoken-digits.ts'
 
-/** Supported languages. */
-export const languages: readonly string[] = ['en']
-
 /** The input of the search: a text, and what others said in between where that is known. */
 export type Readable = Pick<Document, 'text'> & Partial<Pick<Document, 'interjections'>>
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import nlp from 'compromise'
 
 const read = new Map<string, readonly string[]>()
 
@@ -34,11 +33,13 @@ export function taggedWith(tag: string): string[] {
   return [...lexicon].filter(([, tags]) => tags.includes(tag)).map(([phrase]) => phrase)
 }
 
+/** Each line holds tags, separated by blanks, then the phrases that have them, by tabs. */
 function readLexicon(): Map<string, readonly string[]> {
-  // Its type declarations omit the lexicon: https://github.com/spencermountain/compromise
-  const model = nlp.model() as { one?: { lexicon?: Record<string, string | string[]> } }
-  const entries = Object.entries(model.one?.lexicon ?? {})
-  return new Map(
-    entries.map(([phrase, tags]) => [phrase, typeof tags === 'string' ? [tags] : tags]),
-  )
+  const entries = new Map<string, readonly string[]>()
+  for (const line of wordList('compromise-lexicon')) {
+    const [tags = '', ...phrases] = line.split('\t')
+    const list = tags.split(' ')
+    for (const phrase of phrases) entries.set(phrase, list)
+  }
+  return entries
 }

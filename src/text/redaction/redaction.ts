@@ -1,6 +1,6 @@
 import type { HiddenEntity, Transcript } from '../../transcript/transcript.ts'
-import { languages } from '../entities/find-entities.ts'
 import { expandTypes } from '../entities/groups.ts'
+import { languages } from '../entities/languages.ts'
 import { AddOnFailure } from '../result/envelope.ts'
 import { hideEntities } from './hide-entities.ts'
 import { markEntities } from './mark-entities.ts'
@@ -9,8 +9,6 @@ import { maskOf, writeMasks } from './mask.ts'
 import { createMaskedText } from './masked-text.ts'
 import { joinSpans, placesOf, type RedactedSpan, spansOf } from './places.ts'
 import type { Style } from './view.ts'
-
-export { languages } from '../entities/find-entities.ts'
 
 /**
  * What to hide and how (contract 2.3.1). Without `entity_types` every type is hidden; the default

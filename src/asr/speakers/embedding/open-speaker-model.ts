@@ -9,7 +9,8 @@ import type { ChannelEmbeddings } from './embedding-files.ts'
 import { openFbankEmbedder } from './fbank-embedder.ts'
 import { diarizationGrid } from './regions.ts'
 import type { ModelFile, SpeakerModelSpec } from './speaker-model.ts'
-import { openTelephoneEmbedder, telephoneModelPath } from './telephone-embedder.ts'
+import { openTelephoneEmbedder } from './telephone-embedder.ts'
+import { telephoneModelPath } from './telephone-model.ts'
 
 /**
  * The regions to embed, in the samples of a file. `counts` are those of its channel, as far as they

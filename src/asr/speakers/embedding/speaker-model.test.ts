@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { hashFile } from '../../models/installed-models.ts'
 import { chooseSpeakerModel } from './speaker-model.ts'
-import { telephoneModelPath } from './telephone-embedder.ts'
+import { telephoneModelPath } from './telephone-model.ts'
 
 test('the id of the built-in model tells its file and its windows, so that another hears anew', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-voice-model-'))

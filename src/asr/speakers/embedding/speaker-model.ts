@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type InstalledModel, readInstalledModel } from '../../models/installed-models.ts'
 import { diarizationGrid } from './regions.ts'
-import { telephoneModelPath } from './telephone-embedder.ts'
+import { telephoneModelPath } from './telephone-model.ts'
 
 /**
  * Raise it when the input of the built-in model, or its regions, change: `mfcc.ts`, `regions.ts`,

@@ -9,7 +9,8 @@ import { mfcc } from '../features/mfcc.ts'
 import { subtractSlidingMean } from '../features/sliding-mean.ts'
 import { writeMeanFrameModel } from '../stand-in-models.fixture.ts'
 import type { EmbeddedWindow, Region } from './embedder.ts'
-import { openTelephoneEmbedder, telephoneModelPath } from './telephone-embedder.ts'
+import { openTelephoneEmbedder } from './telephone-embedder.ts'
+import { telephoneModelPath } from './telephone-model.ts'
 
 const embedder = await openTelephoneEmbedder({ modelPath: telephoneModelPath })
 after(() => embedder.close())

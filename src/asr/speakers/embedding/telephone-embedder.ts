@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import { createResampler } from '../../../audio/resample.ts'
 import { floats, floatsOf, loadModel, type Session } from '../../onnx-runtime.ts'
 import { SAMPLE_RATE } from '../../speech-engine.ts'
@@ -13,9 +12,6 @@ import {
   type WindowGrid,
 } from './embedder.ts'
 import { checkRegions, layWindows, normalize } from './windows.ts'
-
-/** The built-in model. */
-export const telephoneModelPath = fileURLToPath(new URL('model/xvector-8k.onnx', import.meta.url))
 
 /** Length of an embedding. */
 const DIMENSION = 128

@@ -1,0 +1,2 @@
+/** Languages in which entities are found. */
+export const languages: readonly string[] = ['en']
