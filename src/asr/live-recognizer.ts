@@ -92,7 +92,7 @@ export type LiveRecognizer = {
   readonly capacity: number | undefined
   /**
    * Writes the samples of each channel and detects speech: in as many frames as there is audio for,
-   * at most `MAX_DETECT_FRAMES`. The lengths of the result give the number.
+   * at most `MAX_DETECT_FRAMES`, fewer with several channels. The lengths of the result give the number.
    */
   listen(audio: LiveAudio, request: DetectRequest, options: LiveTaskOptions): Promise<SpeechFrames>
   /**
@@ -118,5 +118,8 @@ export type LiveRecognizer = {
 /** Samples per frame at 16 kHz: 32 ms. Equals `VAD_FRAME`, but does not load the detector. */
 export const FRAME_SAMPLES = 512
 
-/** Two seconds: catching up takes short steps, so that other sessions do not wait long. */
+/**
+ * Two seconds of one channel: catching up takes short steps, so that other sessions do not wait
+ * long.
+ */
 export const MAX_DETECT_FRAMES = 62

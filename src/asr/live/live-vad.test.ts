@@ -74,13 +74,29 @@ twice.set(speech, speech.length)
 
 for (const isEnhanced of [false, true]) {
   const kind = isEnhanced ? 'cleaned sound' : 'sound'
-  test(`${kind} is heard the same whatever the requests, also by a listener that knows nothing of it`, async () => {
+  test(`${kind} gives the same frames whatever the requests, also after a restart`, async () => {
     const planes = isEnhanced ? [twice] : [twice, twice.toReversed()]
     const audio = audioOf(`same-${isEnhanced}`, planes, { isEnhanced })
     const atOnce = await recognize(audio)
     const live = await recognize(audio, { step: 12_345, restart: 19 })
     assert.equal(atOnce.probabilities[0]!.length, Math.ceil(twice.length / FRAME_SAMPLES))
     assert.deepEqual(live, atOnce)
+  })
+}
+
+for (const [channels, expected] of [
+  [1, 62],
+  [2, 31],
+  [8, 8],
+] as const) {
+  test(`a request for ${channels} channels takes ${expected} frames of each`, async () => {
+    const planes = Array.from({ length: channels }, () => speech.subarray(0, 100 * FRAME_SAMPLES))
+    const { audio, frames } = audioOf(`step-${channels}`, planes)
+    const { levels } = await createLiveVad(detector).listen(audio, { from: 0, frames, isEnd: true })
+    assert.deepEqual(
+      levels.map(({ length }) => length),
+      Array(channels).fill(expected),
+    )
   })
 }
 

@@ -17,6 +17,8 @@ import { openSamples } from './sample-source.ts'
  * output depends on audio and position alone, so that a restart in between changes nothing.
  */
 const GRID = 500
+/** Frames of each channel per request at least: the resampler reads a margin around them. */
+const MIN_DETECT_FRAMES = 8
 /**
  * Number of audio streams whose state is kept; one that returns after eviction is processed again
  * from its grid point.
@@ -125,13 +127,17 @@ type Step = {
   detectFrom?: number
 }
 
-/** Processes up to `limit` further frames of all channels. */
+/**
+ * Processes up to `limit` further frames of all channels, as many in all as of one channel: eight
+ * channels take eight times as long, and other sessions wait meanwhile.
+ */
 async function advance(
   detector: Pick<VoiceDetector, 'stream'>,
   { audio, request, state, limit = MAX_DETECT_FRAMES, detectFrom = 0 }: Step,
 ): Promise<SpeechFrames> {
   const start = state.frame * FRAME_SAMPLES
-  const count = Math.min(limit, MAX_DETECT_FRAMES)
+  const perChannel = Math.floor(MAX_DETECT_FRAMES / audio.channels.length)
+  const count = Math.min(limit, Math.max(MIN_DETECT_FRAMES, perChannel))
   const planes = state.samples.read(request, { from: start, to: start + count * FRAME_SAMPLES })
   const frames = request.isEnd
     ? Math.ceil(planes[0]!.length / FRAME_SAMPLES)
