@@ -115,7 +115,7 @@ test('what is no host, address or range is refused for the private network, and 
 
 const secret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 251).toString('base64')}`
 
-test('without a variable deliveries have their limits, and nobody is told but by callbacks', () => {
+test('without a variable deliveries have their limits, and only callbacks are sent', () => {
   assert.deepEqual(readConfig({}).delivery, {
     ...{ timeout: 10, userAgent: 'steno', headerPrefixes: [], secrets: [], webhooks: [] },
     ...{ maxQueuedLive: 10_000, disableAfterDays: 5, logDays: 30 },

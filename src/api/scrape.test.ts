@@ -13,7 +13,7 @@ async function open(t: TestContext) {
   return { metrics, storage, live, log, lines }
 }
 
-test('a figure that cannot be read is left out and logged, the others are told', async (t) => {
+test('a value that cannot be read is left out and logged, the others are returned', async (t) => {
   const { metrics, storage, live, log, lines } = await open(t)
   const scrape = createScrape({ metrics, storage, live })
   assert.match(await scrape(log), /^steno_jobs\{kind="live",state="queued"\} 0$/m)

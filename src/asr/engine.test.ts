@@ -137,7 +137,7 @@ test('neighbours in a batch do not change the text', async () => {
   )
 })
 
-test('speech 40 dB below the usual level is heard all the same', async () => {
+test('speech 40 dB below the usual level is recognized all the same', async () => {
   const stored = await readFile(jfk.path)
   const quiet = await generate('quiet', 11, (i) => stored.readInt16LE(i * 2) / 32_768 / 100)
   const recognized = (await recognizeSegment(quiet)).map((word) => word.text).join(' ')

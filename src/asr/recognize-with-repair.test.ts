@@ -116,7 +116,7 @@ test('doubtful words without a voice behind them are dropped', async () => {
   assert.equal(recognized!.words.length, 0)
 })
 
-test('text that looped is heard again in halves', async () => {
+test('text that looped is recognized again in halves', async () => {
   const { recognizer, requested } = scripted(
     { text: 'a a a', complete: false },
     { text: 'left half' },
@@ -132,7 +132,7 @@ test('text that looped is heard again in halves', async () => {
   assert.ok(recognized!.words.at(-1)!.start >= 1)
 })
 
-test('a voiced hole between words is heard by itself', async () => {
+test('a voiced hole between words is recognized by itself', async () => {
   const { recognizer, requested } = scripted({ text: 'start' }, { text: 'missing words' })
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: speech },
@@ -144,7 +144,7 @@ test('a voiced hole between words is heard by itself', async () => {
   assert.ok(recognized!.words[1]!.start >= 0.3)
 })
 
-test('gaps between words whose times are estimates are not heard by themselves', async () => {
+test('gaps between words whose times are estimates are not recognized by themselves', async () => {
   const { recognizer, requested } = scripted({ text: 'start' }, { text: 'missing words' })
   const capabilities = { ...recognizer.capabilities, wordTimes: false }
   const [recognized] = await recognizeWithRepair(

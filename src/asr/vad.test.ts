@@ -33,7 +33,7 @@ test('silence is no speech', async () => {
   assert.ok(speech.every((probability) => probability < 0.1))
 })
 
-test('a sound is found at its time, whichever lane hears it', async () => {
+test('a sound is found at its time in every lane', async () => {
   const seconds = 60
   const speech = await detector.detect(vowel(seconds, 40, 44))
   const at = (second: number) => speech[Math.floor((second * 16_000) / VAD_FRAME)]!

@@ -30,7 +30,7 @@ test('each channel becomes a file of 16-bit samples, with its twin named', (t) =
   )
 })
 
-test('a full disk is told as such', { skip: process.platform !== 'linux' }, (t) => {
+test('a full disk is reported as such', { skip: process.platform !== 'linux' }, (t) => {
   const folder = temporaryFolder(t)
   symlinkSync('/dev/full', join(folder, 'ch0.pcm'))
   const files = createChannelFiles(folder, 1)

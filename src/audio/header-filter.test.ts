@@ -108,7 +108,7 @@ test('a header inside a chunk is sound', () => {
   assert.deepEqual(filterAll([Buffer.concat([plain, bytes])]), bytes)
 })
 
-test('a chunk that begins a header is told from the few bytes of sound that waited', () => {
+test('a chunk that begins a header is distinguished from the few bytes of audio that waited', () => {
   const filter = createHeaderFilter(format)
   filter.write(Buffer.from('RIF'))
   const taken = filter.write(Buffer.concat([plain, Buffer.from('sound')]))

@@ -198,7 +198,7 @@ test('the length is checked before decoding and while decoding', async (t) => {
   assert.equal(existsSync(join(folder, 'ch0.pcm')), false)
 })
 
-test('a full disk is told as such and leaves nothing behind', {
+test('a full disk is reported as such and leaves nothing behind', {
   skip: process.platform !== 'linux',
 }, async (t) => {
   const folder = temporaryFolder(t)

@@ -82,7 +82,7 @@ test('a format chunk is held against the session, whatever its sums are', () => 
   assert.match(contradiction(fmt({}).subarray(0, 14), session) ?? '', /has 14 bytes/)
 })
 
-test('companded sound is told by its tag', () => {
+test('companded audio is recognized by its tag', () => {
   for (const [encoding, tag] of [
     ['alaw', 6],
     ['mulaw', 7],

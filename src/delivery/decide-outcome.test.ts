@@ -25,7 +25,7 @@ test('any 2xx is a success, and nothing else is', () => {
   }
 })
 
-test('no answer is tried again, and told', () => {
+test('no answer is tried again, and reported', () => {
   const reason = 'nothing listens at the address'
   assert.deepEqual(verdictOn({ error: reason }), { outcome: 'retry', nextAt: now + 5000, reason })
 })

@@ -26,7 +26,7 @@ function checkLane(received: readonly Received[], count: number): void {
   }
 }
 
-test('whatever fails, and whenever the server stops, each job is told all, one by one and in order', async (t) => {
+test('whatever fails, and whenever the server stops, each job gets all its events, one by one and in order', async (t) => {
   const storage = await openTestStorage(t)
   let statuses: number[] = []
   let received: Received[] = []

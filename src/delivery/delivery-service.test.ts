@@ -97,7 +97,7 @@ test('a receiver that says when is asked then, and not before', async (t) => {
   assert.deepEqual(await service.momentsOf(delivery!.id), [0, 600])
 })
 
-test('a redirect is a failure; its target is told nothing', async (t) => {
+test('a redirect is a failure; its target gets nothing', async (t) => {
   const service = await openDelivery(t)
   const target = await openTestReceiver(t)
   const receiver = await openTestReceiver(t, (_, response) => {
@@ -110,7 +110,7 @@ test('a redirect is a failure; its target is told nothing', async (t) => {
   assert.equal(target.received.length, 0)
 })
 
-test('a receiver that is gone hears no more of the job, but of others', async (t) => {
+test('a receiver that is gone gets no more events of the job, but of others', async (t) => {
   const service = await openDelivery(t)
   const receiver = await openTestReceiver(t, ({ path }) => (path === '/gone' ? 410 : 200))
   const gone = await queueMessages(service, `${receiver.url}/gone`, { count: 3 })
@@ -213,7 +213,7 @@ test('a job that is deleted takes its deliveries with it, also one on its way', 
   assert.deepEqual(log, [])
 })
 
-test('a job that is deleted just when its deliveries were read is told nothing', async (t) => {
+test('a job that is deleted just when its deliveries were read gets nothing', async (t) => {
   const service = await openDelivery(t)
   const { sql } = service.storage.db
   const receiver = await openTestReceiver(t)
@@ -282,7 +282,7 @@ test('webhooks hear of the events that they want', async (t) => {
   assert.equal(await claim(db), undefined)
 })
 
-test('webhooks of the settings are told', async (t) => {
+test('webhooks of the settings get events', async (t) => {
   const receiver = await openTestReceiver(t)
   const service = await openDelivery(t, { env: { STENO_WEBHOOKS: `acme=${receiver.url}/hook` } })
   await endNewJob(service.storage.db)

@@ -107,7 +107,7 @@ test('the next moment is that of an endpoint that has room', () => {
   assert.equal(queues.nextAt(), 0)
 })
 
-test('an endpoint with nothing to be told is forgotten, with its failures', () => {
+test('an endpoint without events is forgotten, with its failures', () => {
   const queues = new Queues()
   const queue = addQueue(queues, '1')
   fill(queues, queue)

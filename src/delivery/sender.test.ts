@@ -181,14 +181,14 @@ const oddAnswers: [title: string, answer: string, error: string][] = [
   ],
 ]
 for (const [title, answer, error] of oddAnswers) {
-  test(`an answer that ${title} is told in words`, async (t) => {
+  test(`an answer that ${title} is reported in words`, async (t) => {
     const { url } = await openRaw(t, (socket) => void socket.end(answer))
     const attempt = await openSender(t).send(url)
     assert.deepEqual([attempt.status, attempt.error], [null, error])
   })
 }
 
-test('nobody listening, a name that leads nowhere and what is no address are told in words', async (t) => {
+test('nobody listening, a name that leads nowhere and what is no address are reported in words', async (t) => {
   const { send } = openSender(t)
   const cases = [
     ['http://127.0.0.1:1/', 'nothing listens at the address'],
@@ -238,7 +238,7 @@ test('a long body gets the time that it takes over a slow line', async (t) => {
   assert.equal((await send(receiver.url)).status, null)
 })
 
-test('a receiver that answers before it has read a long body is heard', async (t) => {
+test('a receiver that answers before it has read a long body counts', async (t) => {
   const { url } = await openRaw(t, (socket) => {
     socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
   })

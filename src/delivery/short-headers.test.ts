@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { shortHeaders } from './short-headers.ts'
 
-test('headers are kept up to 8 KB, none of them cut, and it is told how many are missing', () => {
+test('headers are kept up to 8 KB, none of them cut, and the number of missing ones is given', () => {
   const headers = { first: 'x'.repeat(4000), long: 'é'.repeat(4000), last: 'y'.repeat(4000) }
   const { first, last } = headers
   assert.deepEqual(shortHeaders(headers), { first, last, '(left out)': '1 header' })

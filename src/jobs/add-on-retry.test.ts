@@ -116,7 +116,7 @@ test('a result whose object is lost is said to be so', async (t) => {
   await assert.rejects(retry('b'), failsWith('storage_unreadable'))
 })
 
-test('what is not made is told, and leaves the result as it is', async (t) => {
+test('what is not made is reported, and leaves the result as it is', async (t) => {
   for (const [outcome, code, text] of [
     ['unknown', 'add_on_not_found', 'b'],
     ['unrepeatable', 'add_on_not_repeatable', 'create the job again'],

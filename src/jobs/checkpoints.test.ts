@@ -72,7 +72,7 @@ test('found speech is used again, for each channel and length its own', async (t
   assert.deepEqual(await stages.keepSpeech({ ...part, maxSeconds: 30 }, async () => []), [])
 })
 
-test('heard voices are used again by the model that heard them, and no other', async (t) => {
+test('embeddings are used again by the model that made them, and no other', async (t) => {
   const home = await makeFolder(t)
   await using stages = await openCheckpoints(home, 'job')
   const recognized: string[] = []
@@ -89,7 +89,7 @@ test('heard voices are used again by the model that heard them, and no other', a
   assert.deepEqual(recognized, ['0 old', '0 new', '1 old'])
 })
 
-test('what the file system refuses is told in the words of the error table', async (t) => {
+test('what the file system refuses is reported in the words of the error table', async (t) => {
   const home = await makeFolder(t)
   await using stages = await openCheckpoints(home, 'job')
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })

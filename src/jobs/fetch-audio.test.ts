@@ -78,7 +78,7 @@ const answers: [number, string][] = [
   [503, 'source_unreachable'],
 ]
 for (const [status, code] of answers) {
-  test(`a source that answers ${status} is told as ${code}`, async (t) => {
+  test(`a source that answers ${status} is reported as ${code}`, async (t) => {
     const origin = await serve(t, (_request, response) => response.writeHead(status).end('no'))
     const message = new RegExp(`the source answered ${status}`)
     await assert.rejects(fetchText(origin), { code, message })
@@ -155,7 +155,7 @@ const oddAnswers: [title: string, answer: string, code: string, message: RegExp]
   ],
 ]
 for (const [title, answer, code, message] of oddAnswers) {
-  test(`an answer that ${title} is told in words`, async (t) => {
+  test(`an answer that ${title} is reported in words`, async (t) => {
     const origin = await serveRaw(t, (socket) => void socket.end(answer))
     await assert.rejects(fetchText(origin), { code, message })
   })

@@ -28,7 +28,7 @@ function timeless(job: EndedJob): Result {
   return { metadata: others, ...rest }
 }
 
-test('a job that is done tells the length that was decoded, not the one its header told', async (t) => {
+test('a job that is done reports the decoded length, not that of its header', async (t) => {
   const media = createFakeMedia()
   const lying: MediaTools = {
     ...media,
@@ -132,7 +132,7 @@ test('what the recognizer cannot honor is a warning of the result, once', async 
   assert.deepEqual(metadata.warnings, [left, 'of the model'])
 })
 
-test('an attempt that failed is gone on with: what was heard is not heard again', async (t) => {
+test('an attempt continues a failed one: what was recognized is not recognized again', async (t) => {
   const recognized: number[] = []
   let crashes = 1
   let decoded = 0

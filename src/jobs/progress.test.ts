@@ -14,7 +14,7 @@ function record() {
   return { reported, clock, progress }
 }
 
-test('each stage is told at once, its share of the whole once a second', () => {
+test('each stage is reported at once, its share of the whole once a second', () => {
   const { reported, clock, progress } = record()
   progress.enter('decode')
   progress.advance(0.1)
@@ -27,7 +27,7 @@ test('each stage is told at once, its share of the whole once a second', () => {
   )
 })
 
-test('seconds left are told by the rate of recognition alone', () => {
+test('seconds left depend on the rate of recognition alone', () => {
   const { reported, clock, progress } = record()
   progress.enter('decode')
   clock.ms = 50_000

@@ -94,7 +94,7 @@ test('a torn last line is dropped wherever it was torn, and the next one is whol
   }
 })
 
-test('a line that cannot be read is heard again, those after it are not', async (t) => {
+test('a line that cannot be read is recognized again, those after it are not', async (t) => {
   const path = join(await makeFolder(t), 'heard.jsonl')
   const first = await openRecognitionCheckpoint(path)
   await first.append(batchOf([0]), [recognized(0)])

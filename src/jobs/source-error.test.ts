@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts'
 import { AddressRefusedError } from '../net/check-url.ts'
 import { sourceError } from './source-error.ts'
 
-test('what the client reports is told in the words of the error table', () => {
+test('an error of the HTTP client is reported in the words of the error table', () => {
   const reports = [
     ['ENOTFOUND', 'Cannot reach the audio source: its name leads to no address'],
     ['UND_ERR_HEADERS_TIMEOUT', 'Cannot fetch the audio in time: it did not answer'],

@@ -110,7 +110,7 @@ test('a session whose client comes at the last moment is not given up', async (t
   assert.equal(await statusOf(), 'processing')
 })
 
-test('a client whose session ends while it is taken in hand is told so', async (t) => {
+test('a client whose session ends while it connects gets an error', async (t) => {
   const { db, id, live, token, statusOf } = await openLive(t)
   let connected: Promise<unknown> | undefined
   await inTransaction(db, async (tx) => {

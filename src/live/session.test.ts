@@ -122,7 +122,7 @@ test('what comes while a session is left is not taken', async (t) => {
   assert.equal(files.audioBytes, second.length)
 })
 
-test('a lost engine fails the session, and its clients are told', async (t) => {
+test('a lost engine fails the session, and its clients get an error', async (t) => {
   const onLive = () => {
     throw new TypeError('a mistake in the engine')
   }

@@ -27,7 +27,7 @@ const reports: [code: string | undefined, kind: string, detail: string][] = [
   [undefined, 'failed', 'the connection failed'],
 ]
 
-test('what the client reports is told in words, without its codes and addresses', () => {
+test('an error of the HTTP client is reported in words, without its codes and addresses', () => {
   for (const [code, kind, detail] of reports) {
     const report = Object.assign(new Error('connect 10.0.0.1:80'), { code })
     assert.deepEqual(describeConnectionError(report), { kind, detail }, code)

@@ -42,7 +42,7 @@ test('a family that has no address, or whose question is lost, takes nothing awa
   assert.deepEqual(await find('six.example'), ['2001:db8::1'])
 })
 
-test('a name that does not exist is told apart from one that nobody can tell about', async (t) => {
+test('a name that does not exist is distinguished from one that nobody can resolve now', async (t) => {
   const answers: Record<string, NameAnswer> = { 'none.example': 'unknown', 'empty.example': [] }
   const { find } = await openResolver(t, (name) => answers[name] ?? 'broken')
   await assert.rejects(find('none.example'), { code: 'ENOTFOUND' })

@@ -12,7 +12,7 @@ function reportOf(name: string) {
   return reported.find((one) => one.name === name)!
 }
 
-test('every add-on of the registries is told, once', () => {
+test('every add-on of the registries is reported, once', () => {
   const [changing, made] = [transforms, addOns].map((own) => own.map(({ name }) => name))
   assert.deepEqual(
     reported.map(({ name }) => name),
@@ -36,7 +36,7 @@ test('an add-on tells its languages, and whether it is there and can be made aga
   assert.deepEqual(reportOf('translation').languages, [])
 })
 
-test('every entity type is told, and groups stand for such types only', () => {
+test('every entity type is reported, and groups stand for such types only', () => {
   const known = new Set<string>(entityTypes)
   assert.deepEqual(new Set(types.map(({ type }) => type)), known)
   assert.ok(Object.keys(entityGroups).includes('GDPR'))

@@ -34,7 +34,7 @@ const hiding: Transform = {
   },
 }
 
-test('what a transform redacts is told beside the result', () => {
+test('what a transform redacts is reported beside the result', () => {
   const { redacted } = built(say('one', 'two'), { hiding: true }, { transforms: [hiding] })
   assert.deepEqual(redacted, [{ channel: 0, start: 0, end: 0.1 }])
   assert.deepEqual(built(say('one'), {}, { transforms: [hiding] }).redacted, [])
@@ -78,7 +78,7 @@ test('personal data go behind all other changes and before all that is made of t
   )
 })
 
-test('the names that were made alike are told only where nothing is redacted', () => {
+test('the names that were made alike are reported only where nothing is redacted', () => {
   const lines = ['I met Katherine', 'then Catherine came', 'and Catherine left']
   const changesOf = (pii_redaction: boolean) => {
     const { result } = built(say(...lines), { name_consistency: true, pii_redaction })

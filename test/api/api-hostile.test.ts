@@ -276,7 +276,7 @@ test('a megabyte of JSON is taken, a byte more is not', async () => {
   assert.equal((await create(body(1024 * 1024 + 1))).status, 413)
 })
 
-test('unknown fields of such names are told when unknown fields are refused', async (t) => {
+test('unknown fields of such names are reported when unknown fields are refused', async (t) => {
   const strict = await startServer({ env: { STENO_UNKNOWN_FIELDS: 'reject' } })
   t.after(() => strict.close())
   const body = '{"audio_url":"http://a.example/","__proto__":1,"constructor":2}'

@@ -222,7 +222,7 @@ test('the job of an address elsewhere is created before it is fetched, and shows
   assert.deepEqual(Object.keys(job.post_session_metadata), ['failure'])
 })
 
-test('an account that has too many jobs waiting hears when to come back', async (t) => {
+test('an account that has too many jobs waiting learns when to come back', async (t) => {
   const held = Promise.withResolvers<void>()
   const speech = createFakeSpeechEngine('hello', { onBatch: () => held.promise })
   const env = { STENO_MAX_QUEUED_JOBS: '1', STENO_MAX_CONCURRENT_JOBS: '1' }

@@ -159,7 +159,7 @@ test('the routes of both kinds delete no live job for a key without that scope',
   assert.deepEqual(await requestAll('DELETE', `/v2/transcription/${live}`), [202, null])
 })
 
-test('a key that asks too fast is told how long to wait, others are not', async (t) => {
+test('a key that asks too fast learns how long to wait, others are not', async (t) => {
   const env = { STENO_RATE_LIMIT: '1/3', STENO_API_KEYS: 'test:one,test:two' }
   const limited = await startServer({ env })
   t.after(() => limited.close())

@@ -110,7 +110,7 @@ test('a session that is open cannot be deleted, one that has ended is gone at on
   }
 })
 
-test('what a client tells about a session replaces what it told before, in every state', async () => {
+test('metadata from a client replaces earlier metadata, in every state', async () => {
   const { id } = await open()
   const { id: connected } = await beginNewLiveJob(database(), { account: 'test', params })
   for (const one of [id, connected, await ended()]) {
@@ -127,7 +127,7 @@ test('what a client tells about a session replaces what it told before, in every
   }
 })
 
-test('a session that fails keeps what was told before', async () => {
+test('a session that fails keeps its metadata', async () => {
   const { id } = await open()
   await patch(id, { device: 'kiosk-3' })
   const failure = { code: 408, message: 'Cannot wait longer for a connection' }
@@ -135,7 +135,7 @@ test('a session that fails keeps what was told before', async () => {
   assert.deepEqual(await reported(id), { device: 'kiosk-3', failure })
 })
 
-test('only an object of a bounded size can be told, as JSON', async () => {
+test('only a JSON object of a bounded size is accepted as metadata', async () => {
   const { id } = await open()
   for (const [json, status, lines] of [
     [[], 400, undefined],
@@ -159,7 +159,7 @@ test('only an object of a bounded size can be told, as JSON', async () => {
   assert.match(await sendRaw(server, bare), /^HTTP\/1.1 415 /)
 })
 
-test('nothing can be told about a job that is not there, not live or not one’s own', async () => {
+test('no metadata is accepted for a job that is not there, not live or not one’s own', async () => {
   const { id } = await open()
   const audio_url = 'http://127.0.0.1:9/a.wav'
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json: { audio_url } })

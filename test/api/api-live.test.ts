@@ -160,7 +160,7 @@ for (const [json, line] of [
   })
 }
 
-test('several problems are told at once', async () => {
+test('several problems are reported at once', async () => {
   const { status, body } = await create({ channels: 0, endpointing: 0, callback: 'yes' })
   assert.deepEqual([status, body.path], [400, '/v2/live'])
   assert.deepEqual(body.validation_errors, [

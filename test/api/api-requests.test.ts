@@ -243,7 +243,7 @@ test('an address of this server that names no upload is a 400, under any path of
   }
 })
 
-test('all problems are told at once, in the order of the fields', async () => {
+test('all problems are reported at once, in the order of the fields', async () => {
   const { body } = await create<ErrorBody>({
     custom_metadata: 1,
     callback: true,

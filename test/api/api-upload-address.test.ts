@@ -206,7 +206,7 @@ test('a client that leaves ends the fetch, and nothing stays behind', async () =
   while ((await readdir(folder)).length > 0) await sleep(10)
 })
 
-test('an account that fetches as much as it may is told to wait', async () => {
+test('an account that fetches as much as it may must wait', async () => {
   const requested = once(source, 'request')
   const leaving = new AbortController()
   const json = { audio_url: `${origin}/waits` }

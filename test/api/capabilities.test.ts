@@ -41,7 +41,7 @@ test('recognition is what the engine and the configuration say', () => {
   })
 })
 
-test('every add-on that a request may ask for is told, configured or not', async () => {
+test('every add-on that a request may ask for is reported, configured or not', async () => {
   type Description = { components: { schemas: Record<string, { properties: object }> } }
   const { components } = (await call<Description>(server, '/openapi.json')).body
   const request = components.schemas.PreRecordedRequest!.properties as Record<string, object>

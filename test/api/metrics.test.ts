@@ -52,7 +52,7 @@ async function submit(server: TestServer): Promise<string> {
 
 const recorded = { kind: 'pre-recorded' }
 
-test('a job that is done shows in what ended, how long it waited, and how fast it was heard', async (t) => {
+test('a job that is done shows in what ended, how long it waited, and how fast it was recognized', async (t) => {
   const { server, read } = await start(t)
   const before = await read()
   assert.equal(before('steno_jobs_ended_total', { ...recorded, outcome: 'done' }), 0)
@@ -96,7 +96,7 @@ test('a source that is slow shows in its stage, and not as work', async (t) => {
   assert.ok(work + held <= value('steno_job_seconds_sum')!)
 })
 
-test('a job that fails shows on which side the fault is, and not in what was heard', async (t) => {
+test('a job that fails shows on which side the fault is, and not in the recognized seconds', async (t) => {
   const speech = createFakeSpeechEngine('x', { onBatch: () => Promise.reject(new Error('broken')) })
   const { server, read } = await start(t, { speech })
   await submit(server)
@@ -280,7 +280,7 @@ test('deliveries that wait and receivers that are not tried are counted by kind'
   assert.equal((await read())('steno_deliveries_pending', { kind: 'webhook' }), 0)
 })
 
-test('requests are timed under the pattern of their route, and nothing of a path is told', async (t) => {
+test('requests are timed under the pattern of their route, and nothing of a path is shown', async (t) => {
   const { server, read } = await start(t)
   const id = randomUUID()
   await call(server, `/v2/pre-recorded/${id}?secret=1`)

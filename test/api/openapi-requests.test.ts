@@ -49,7 +49,7 @@ function create(path: Path, json: unknown) {
 }
 
 for (const path of paths) {
-  test(`a body that fits the published schema of ${path} is taken, or refused for one of the told conditions`, async () => {
+  test(`a body that fits the published schema of ${path} is taken, or refused for a documented reason`, async () => {
     const seen = new Set<number>()
     await fc.assert(
       fc.asyncProperty(bodies[path], async (fields) => {

@@ -26,7 +26,7 @@ test('the reference page is served without a key and names nothing outside the s
   }
 })
 
-test('the viewer is told to leave its maker alone', async () => {
+test('the viewer sends nothing to its maker', async () => {
   const { body } = await call<string>(server, '/docs')
   const options = JSON.parse(attributes(body, 'data-configuration')[0]!)
   assert.deepEqual(

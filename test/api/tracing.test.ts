@@ -167,7 +167,7 @@ test('a request goes on in the trace of its caller', async (t) => {
   assert.ok(!names.includes('GET /docs'), 'the caller does not trace this one')
 })
 
-test('a path that no route answers is not told, only that there was one', async (t) => {
+test('a path that no route answers is not logged, only that there was one', async (t) => {
   const { spans, requests } = await trace(t, async (server) => {
     await call(server, '/my-secret-path')
   })

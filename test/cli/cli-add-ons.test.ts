@@ -100,7 +100,7 @@ test('--vocabulary and --spelling change the words', async () => {
   assert.equal(code, 0)
 })
 
-test('what is wrong with an option is told before anything is sent', async () => {
+test('what is wrong with an option is reported before anything is sent', async () => {
   await writeFile(join(folder, 'bad.json'), '["Kubernetes", {"valu": "x"}]')
   const jobs = () => runSteno(['jobs'], { env })
   const before = await jobs()

@@ -65,7 +65,7 @@ afterEach(async () => {
   await removeEndpoint(server.app.storage.db, endpoint, { reason: 'the test is over', at: 1 })
 })
 
-test('steno deliveries lists what was told, newest first, whom and why not', async () => {
+test('steno deliveries lists the deliveries, newest first, with receiver and error', async () => {
   const [later, first, ...others] = await list('--job', job)
   const [id, created, ...rest] = first!
   assert.match(id!, /^[\da-f-]{36}$/)

@@ -178,7 +178,7 @@ test('Ctrl-C ends the recording and waits for its words: 130 for a file, 0 for w
   )
 })
 
-test('what the server refuses is told, with code 1', async () => {
+test('what the server refuses is reported, with code 1', async () => {
   const { code, stderr } = await live([SPEECH, '--language', 'de'])
   assert.match(stderr, /^steno live: Cannot transcribe the language/m)
   const missing = await live(['missing.wav'])

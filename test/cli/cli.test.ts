@@ -122,13 +122,13 @@ test('steno jobs lists, shows and deletes', async () => {
   assert.equal(gone.code, 1)
 })
 
-test('a wrong key is told, with where it is given', async () => {
+test('a wrong key is reported, with where it is given', async () => {
   const { code, stderr } = await runSteno(['jobs', '--key', 'wrong'], { env })
   assert.match(stderr, /^steno jobs: Cannot accept the key.*--key or STENO_KEY/)
   assert.equal(code, 1)
 })
 
-test('a server that is not there is told with its address', async () => {
+test('a server that is not there is reported with its address', async () => {
   const { code, stderr } = await transcribe(SAMPLE, '--server', 'http://127.0.0.1:1')
   assert.match(stderr, /^jfk\.flac: Cannot reach the server at http:\/\/127\.0\.0\.1:1: /m)
   assert.equal(code, 1)

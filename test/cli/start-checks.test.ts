@@ -122,7 +122,7 @@ test('a full disk stops the start with one line, and doctor says the same', asyn
   }
 })
 
-test('wrong settings are told all at once, one in a line', async () => {
+test('wrong settings are reported all at once, one in a line', async () => {
   const env = { STENO_PORT: 'x', STENO_WORKERS: 'two', STENO_RATE_LIMIT: 'fast' }
   const { code, stdout, stderr } = await runSteno(['serve'], { env })
   assert.deepEqual([code, stdout], [2, ''])

@@ -98,7 +98,7 @@ test('an endpoint is failing from a failure until a success', async () => {
   assert.deepEqual([status, failing_since], ['enabled', null])
 })
 
-test('an endpoint that was disabled is told nothing until it is enabled, and what failed can be resent', async () => {
+test('an endpoint that was disabled gets nothing until it is enabled, and what failed can be resent', async () => {
   server.answers.set('/held', () => 500)
   const pending = await server.callBack('/held')
   const endpoint = await find('callback')

@@ -71,7 +71,7 @@ test('a redirect is a refusal: nothing is sent where it leads', async () => {
   assert.deepEqual([status, attempts[0]!.response_headers!.location], ['pending', there])
 })
 
-test('a callback that is gone is told nothing more', async () => {
+test('a callback that is gone gets no more events', async () => {
   server.answers.set('/gone', () => 410)
   const job = await server.callBack('/gone')
   await server.skip(PAUSE_MS)

@@ -27,7 +27,7 @@ before(async () => {
 })
 after(() => server.close())
 
-test('the end of a job is told with its result as it is stored', async () => {
+test('the end of a job is sent with its result as it is stored', async () => {
   const custom_metadata = { team: 'red' }
   const { id, result } = await server.callBack('/done', { custom_metadata })
   const [reported, ...others] = server.receiver.at('/done')
@@ -39,7 +39,7 @@ test('the end of a job is told with its result as it is stored', async () => {
   assert.equal(reported!.headers['user-agent'], 'hooks/1')
 })
 
-test('the failure of a job is told with its code and message, and no metadata where none was given', async () => {
+test('the failure of a job is sent with its code and message, and no metadata where none was given', async () => {
   const job = await server.callBack('/failed', { audio_url: NOWHERE })
   const { message } = job.post_session_metadata.failure as { message: string }
   const [reported] = server.receiver.at('/failed')
@@ -72,7 +72,7 @@ test('a configuration without its switch calls nobody back', async () => {
   assert.deepEqual(server.receiver.at('/off'), [])
 })
 
-test('the account hears of each job that it was created and how it ended, in this order', async () => {
+test('the account gets an event when a job is created and when it ends, in this order', async () => {
   const from = server.receiver.at('/account').length
   const { id } = await server.run()
   const { id: failed } = await server.run({ audio_url: NOWHERE })
@@ -90,7 +90,7 @@ test('the account hears of each job that it was created and how it ended, in thi
   assert.equal(new Set(reported.map(({ headers }) => headers['webhook-id'])).size, 4)
 })
 
-test('the account hears of the stations of a live session, in order', async () => {
+test('the account gets the events of a live session, in order', async () => {
   const from = server.receiver.at('/account').length
   const { id, url } = await openSession(server)
   const client = await connect(url)
@@ -120,7 +120,7 @@ test('every request is signed as Standard Webhooks says, under each prefix', asy
   }
 })
 
-test('an account without a secret is told unsigned', async (t) => {
+test('events for an account without a secret are unsigned', async (t) => {
   const unsigned = await startReportingServer()
   t.after(() => unsigned.close())
   await unsigned.callBack('/unsigned')

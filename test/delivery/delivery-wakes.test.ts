@@ -31,7 +31,7 @@ async function submit(fields: Record<string, unknown> = {}): Promise<string> {
   return body.id
 }
 
-test('the creation and the end of a job are told as they happen', AT_ONCE, async () => {
+test('the creation and the end of a job are sent as they happen', AT_ONCE, async () => {
   const id = await submit()
   await notified('transcription.created', id)
   await notified('transcription.success', id)
@@ -39,7 +39,7 @@ test('the creation and the end of a job are told as they happen', AT_ONCE, async
   await notified('transcription.error', failed)
 })
 
-test('the stations of a live session are told as they happen', AT_ONCE, async () => {
+test('the events of a live session are sent as they happen', AT_ONCE, async () => {
   const { id, url } = await openSession(server)
   const client = await connect(url)
   await notified('live.start_session', id)

@@ -68,7 +68,7 @@ test('every add-on that failed is made again as it would have been, and nothing 
   assert.deepEqual(withoutTimes(await jobOf(id)), withoutTimes(first))
 })
 
-test('of two retries at once one makes it, the other hears so', async () => {
+test('of two retries at once one makes it, the other is refused', async () => {
   const id = await createDone(everything)
   await fail(id, ['sentences', 'summarization'])
   const names = ['sentences', 'summarization', 'sentences']

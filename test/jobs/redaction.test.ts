@@ -124,7 +124,7 @@ for (const processed_text_type of ['MARKER', 'MASK'] as const) {
   })
 }
 
-test('a name that was changed is told only as often as it was', async (t) => {
+test('a name that was changed is reported only as often as it was', async (t) => {
   const { run } = await start(t)
   const { result } = await run({ pii_redaction: true })
   const changes = JSON.parse(String(result!.name_consistency!.results)) as { from: string }[]
@@ -165,7 +165,7 @@ async function untilEnded(server: ChildServer, id: string): Promise<View> {
   }
 }
 
-test('a server that is killed while it hears leaves nothing unredacted once the job has ended', async (t) => {
+test('a server that is killed while it recognizes leaves nothing unredacted once the job has ended', async (t) => {
   const folder = await makeFolder(t)
   const env = { FAKE_TEXT: SAID, FAKE_BATCH_MS: '300' }
   const first = (await startChild(t, folder, { env }))!

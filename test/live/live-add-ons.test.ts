@@ -151,7 +151,7 @@ test('each final is followed by what was found in it, before the recording ends'
   }
 })
 
-test('a final in which nothing is found is told of too, with an empty list', async (t) => {
+test('a final in which nothing is found is sent too, with an empty list', async (t) => {
   const other = await startOther(t, 'and so it is')
   const { client, job } = await run(
     { realtime_processing: { named_entity_recognition: true } },
@@ -221,7 +221,7 @@ test('messages that nobody selected are not sent, and the result has what they w
   )
 })
 
-test('the summary is told between the transcript and the end, as the result has it', async () => {
+test('the summary is sent between the transcript and the end, as the result has it', async () => {
   const { client, job } = await run({
     post_processing: { summarization: true, summarization_config: { type: 'bullet_points' } },
   })
@@ -258,7 +258,7 @@ test('translation alone has no engine', async () => {
   assert.equal(job.result.named_entity_recognition.success, true)
 })
 
-test('a callback hears what it selects of all this', async (t) => {
+test('a callback gets what it selects of all this', async (t) => {
   const receiver = await openReceiver()
   t.after(() => receiver.close())
   const called = async (path: string, { flags, count }: { flags: Params; count: number }) => {
@@ -286,7 +286,7 @@ test('a callback hears what it selects of all this', async (t) => {
   )
 })
 
-test('a session that another process takes up has its words changed once, and all is told once', async (t) => {
+test('a session that another process takes up has its words changed once, and every message is sent once', async (t) => {
   const folder = await makeFolder(t)
   const start = async () => {
     const config = readConfig({ STENO_DATA_DIR: folder, STENO_API_KEYS: 'test:key' })

@@ -60,7 +60,7 @@ function typesOf(bodies: readonly string[]): string[] {
   return bodies.map((body) => (JSON.parse(body) as { payload: { type: string } }).payload.type)
 }
 
-test('a callback hears all that its session tells, in order, letter by letter as in the result', async () => {
+test('a callback gets all messages of its session, in order, as in the result', async () => {
   const path = '/all'
   const { id, url } = await openSession(server, {
     ...calling(path, all),
@@ -97,7 +97,7 @@ test('a callback hears all that its session tells, in order, letter by letter as
   assert.equal(new Set(ids).size, messages.length, 'once each')
 })
 
-test('a callback hears of a session while it goes on', async () => {
+test('a callback gets the messages of a session while it runs', async () => {
   const { url } = await openSession(server, calling('/early', all))
   const client = await connect(url)
   client.send(speech)
@@ -121,7 +121,7 @@ test('what a callback selects does not depend on what the client does', async ()
   assert.deepEqual(bodiesAt('/some'), callbacksOf(job, inResult))
 })
 
-test('without flags a callback hears finals, post-processing and lifecycle', async () => {
+test('without flags a callback gets finals, post-processing and lifecycle', async () => {
   await run('/default', { flags: {} })
   assert.deepEqual(typesOf(bodiesAt('/default')), [
     ...['start_session', 'start_recording', 'transcript', 'transcript', 'end_recording'],
@@ -129,7 +129,7 @@ test('without flags a callback hears finals, post-processing and lifecycle', asy
   ])
 })
 
-test('a callback hears the rest of a session whose client is gone', async () => {
+test('a callback gets the rest of a session whose client is gone', async () => {
   const { id, url } = await openSession(server, {
     ...calling('/gone', all),
     messages_config: none,
@@ -145,7 +145,7 @@ test('a callback hears the rest of a session whose client is gone', async () => 
   assert.equal(typesOf(bodiesAt('/gone')).at(-1), 'end_session')
 })
 
-test('a callback hears that a session ended to which nobody came', async (t) => {
+test('a callback gets the end of a session without a client', async (t) => {
   const impatient = await startReportingServer(() => ({ STENO_LIVE_CONNECT_TIMEOUT_S: '1' }))
   t.after(() => impatient.close())
   const callback_config = { url: `${impatient.receiver.url}/nobody` }

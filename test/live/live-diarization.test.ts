@@ -101,7 +101,7 @@ test('finals tell who speaks, by first appearance, and partials do not', async (
   }
 })
 
-test('no more speakers are told than were asked for', async () => {
+test('there are no more speakers than requested', async () => {
   const diarization_config = { number_of_speakers: 2 }
   const { reported } = await run(talk('abcab'), { diarization: true, diarization_config })
   assert.deepEqual(reported.toSpliced(2, 1), [0, 1, 0, 1])
@@ -123,7 +123,7 @@ test('channels have speakers of their own, counted over all of them', async () =
   ])
 })
 
-test('who speaks in the end is told by transcript, result and sentiments alike', async () => {
+test('transcript, result and sentiments name the same speakers in the end', async () => {
   const { client, job } = await run(talk('aaa'), {
     diarization: true,
     sentiment_analysis: true,
@@ -154,7 +154,7 @@ test('how sure a speaker is stands there only where it was asked for', async () 
   assert.ok(!('speaker_confidence' in job.result.transcription.utterances[0]!))
 })
 
-test('a final whose voice cannot be heard goes out without a speaker', async (t) => {
+test('a final without a usable voice goes out without a speaker', async (t) => {
   let speakers = 0
   const onLive = (kind: string) => {
     if (kind === 'embed' && ++speakers === 1) throw new Error('no voice')
@@ -164,7 +164,7 @@ test('a final whose voice cannot be heard goes out without a speaker', async (t)
   assert.deepEqual(reported, [undefined, 0, 0])
 })
 
-test('when speakers cannot be told at the end, the guesses stay and an error says so', async (t) => {
+test('when diarization fails at the end, the guesses stay and an error says so', async (t) => {
   const onEmbeddings = () => {
     throw new AppError('engine_failed', 'it was killed')
   }
@@ -242,7 +242,7 @@ test('counts that contradict each other are refused', async () => {
   assert.equal(status, 400)
 })
 
-test('a callback hears the speakers too', async (t) => {
+test('a callback gets the speakers too', async (t) => {
   const receiver = await openReceiver()
   t.after(() => receiver.close())
   await run(

@@ -48,7 +48,7 @@ test('a session nobody connects to fails with 408', async () => {
   })
 })
 
-test('a session that is too long is told, ends as after a stop, and is closed with 4408', async () => {
+test('a session that is too long gets an error, ends as after a stop, and is closed with 4408', async () => {
   await withServer({ STENO_LIVE_MAX_S: '2' }, async (other) => {
     const { id, url } = await openSession(other)
     const client = await connect(url)

@@ -55,7 +55,7 @@ function typesOf(messages: readonly LiveMessage[]): string[] {
 
 const speech = draw('....##########.....########.....')
 
-test('a session tells what it hears, ends in order with 1000, and is a job that is done', async () => {
+test('a session sends what it recognizes, ends in order with 1000, and is a job that is done', async () => {
   const { id, client, code, job } = await run(chunksOf(speech, 3200), {
     messages_config: { receive_lifecycle_events: true },
     post_processing: { summarization: true },
@@ -216,7 +216,7 @@ test('bad base64, sound after the stop and a second stop are refused, and count 
   assert.equal((await download(id)).length, 44 + 3200)
 })
 
-test('frames that cannot be read are told, and twenty in a row end the connection with 4400', async () => {
+test('frames that cannot be read get an error, and twenty in a row end the connection with 4400', async () => {
   const { url } = await openSession(server)
   const client = await connect(url)
   for (let i = 0; i < 19; i++) client.sendJson({ type: 'hello' })
@@ -302,7 +302,7 @@ test('what a callback selects is in the result, and not on the socket', async ()
   ])
 })
 
-test('channels are heard apart, with ids of their own, and billed each', async () => {
+test('channels are recognized separately, with ids of their own, and billed each', async () => {
   const left = draw('..######..........')
   const right = draw('..........######..', { seed: 1 })
   const { client, job } = await run([interleave([left, right])], { channels: 2 })
@@ -317,7 +317,7 @@ test('channels are heard apart, with ids of their own, and billed each', async (
 
 for (const bit_depth of [8, 16, 24, 32] as const) {
   for (const sample_rate of [8000, 48_000]) {
-    test(`${bit_depth} bits at ${sample_rate} Hz are heard and recorded as they came`, async () => {
+    test(`${bit_depth} bits at ${sample_rate} Hz are recognized and recorded as they came`, async () => {
       const bytes = draw('...######......', { sampleRate: sample_rate, bitDepth: bit_depth })
       const { id, client, job } = await run(chunksOf(bytes, 1001), { bit_depth, sample_rate })
       assert.equal(finalsOf(client.messages).length, 1)

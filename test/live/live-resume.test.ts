@@ -49,7 +49,7 @@ test('what was missed comes after a reconnection, in order and before what is ne
   ])
 })
 
-test('messages wait for a client that is away while its sound is heard', async () => {
+test('messages wait for a client that is away while its audio is recognized', async () => {
   const held = Promise.withResolvers<void>()
   const fake = createFakeSpeechEngine('hello', {
     onLive: (kind) => (kind === 'final' ? held.promise : undefined),

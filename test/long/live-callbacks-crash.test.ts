@@ -203,7 +203,7 @@ test('a session that was killed as it began tells of its creation all the same',
   assert.deepEqual(payloadsOf(firstOf(receiver.received), { id }), messages)
 })
 
-test('a callback hears what a session told that failed', async (t) => {
+test('a callback gets the messages of a session that failed', async (t) => {
   const receiver = await openTestReceiver(t, () => true)
   const lost = Promise.withResolvers<never>()
   lost.promise.catch(() => {})
@@ -221,7 +221,7 @@ test('a callback hears what a session told that failed', async (t) => {
   ])
 })
 
-test('a callback hears what a session told whose next server offers none', async (t) => {
+test('a callback gets the messages of a session whose next server offers none', async (t) => {
   const receiver = await openTestReceiver(t, () => true)
   const folder = await makeFolder(t)
   const first = await startOn(t, folder, createFakeSpeechEngine('hello'))

@@ -70,7 +70,7 @@ test('an answer to a request without a key leaves the connection open when nothi
   await both
 })
 
-test('whoever tries many keys is told to wait; right keys from the same address go on', async (t) => {
+test('whoever tries many keys must wait; right keys from the same address go on', async (t) => {
   const { server } = await start(t, { STENO_AUTH_FAILURE_LIMIT: '1/5' })
   const tried = []
   for (let n = 0; n < 8; n++) tried.push(await call({ ...server, key: `wrong-${n}` }, '/v2/live'))
@@ -124,7 +124,7 @@ test('the log names address, account and key of a request, and never the key its
   assert.ok(!JSON.stringify(lines).includes('wrong-key'))
 })
 
-test('a body that goes on behind an answer is given up, and told so', async (t) => {
+test('a body that goes on behind an answer is aborted with an error', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { server } = await start(t)
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')

@@ -96,7 +96,7 @@ test('callbacks to one origin share an endpoint, accounts and origins do not', a
   ])
 })
 
-test('jobs that end without having been in hand are told of, too', async ({ db }) => {
+test('jobs that end without having been in hand are reported of, too', async ({ db }) => {
   await addWebhook(db, { events: 'transcription.error' })
   const count = 250
   for (let i = 0; i < count; i++) await addJob(db, { params: callbackTo(url) })

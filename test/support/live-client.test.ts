@@ -94,7 +94,7 @@ test('a client that sends one frame sends all it keeps as one base64 frame after
   await client.ended
 })
 
-test('who waits for a message is told when the connection ends without it', async (t) => {
+test('who waits for a message learns when the connection ends without it', async (t) => {
   const toy = await startToy(t)
   const [{ socket }, client] = await Promise.all([toy.next(), connect(toy.url)])
   ack(socket, [0, 5])
@@ -136,7 +136,7 @@ test('the proxy lets exactly so many bytes pass before it cuts, in either direct
   assert.ok(received.equals(recording.subarray(0, 200_001)), `${received.length}`)
 })
 
-test('in a black hole nothing passes and nobody is told; a new connection afterwards passes', async (t) => {
+test('in a black hole nothing passes and nobody learns of it; a new connection afterwards passes', async (t) => {
   const toy = await startToy(t)
   const proxy = await startProxy(toy.url)
   t.after(() => proxy.close())

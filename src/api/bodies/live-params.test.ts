@@ -274,7 +274,7 @@ for (const [body, line] of [
   })
 }
 
-test('every problem is told at once, in the order of the fields at every depth', () => {
+test('every problem is reported at once, in the order of the fields at every depth', () => {
   const body = {
     custom_metadata: { a: 'x'.repeat(2000) },
     callback: true,

@@ -114,7 +114,7 @@ test('a number beyond all others is the largest', () => {
   assert.deepEqual([limit, offset], [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])
 })
 
-test('all problems of a query are told at once, in the order of its fields', () => {
+test('all problems of a query are reported at once, in the order of its fields', () => {
   assert.deepEqual(read('status=x&limit=a&date=b'), [
     'limit must be an integer',
     'date must be an ISO 8601 date or date-time',

@@ -26,7 +26,7 @@ test('a partial shows words that lie behind the end of the sound', () => {
   assert.deepEqual(settled([0.9, 0.9, 0.9], { seconds: 2 }), ['w0', 'w1', 'w2'])
 })
 
-test('a partial leaves out a last word that may be half a word, unless it was heard before', () => {
+test('a partial leaves out a last word that may be half a word, unless it was recognized before', () => {
   assert.deepEqual(settled([0.9, 0.9, 0.9], { seconds: 1.2 }), ['w0', 'w1'])
   assert.deepEqual(settled([0.9, 0.9, 0.9], { seconds: 1.2, agreed: 3 }), ['w0', 'w1', 'w2'])
 })

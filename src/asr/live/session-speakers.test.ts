@@ -49,7 +49,7 @@ test('what is not known of a voice is what spoke last on its channel, if anythin
   assert.deepEqual(speakers('a|-', { channels: 2 }), [0, undefined])
 })
 
-test('no more speakers are told than were asked for', () => {
+test('there are no more speakers than requested', () => {
   for (const counts of [{ exact: 2 }, { max: 2 }]) {
     const reported = speakers('abcdabab', { counts })
     assert.ok(reported.every((speaker) => speaker! < 2))
@@ -64,7 +64,7 @@ test('channels share no speaker, and have one each unless more are asked for', (
   assert.equal(inLetters(more as number[]), 'abcd')
 })
 
-test('a channel that was not heard yet has its place within the count', () => {
+test('a channel without speech so far has its place within the count', () => {
   const reported = speakers('abc|d', { channels: 2, counts: { exact: 3 } })
   assert.equal(reported[3], 2)
   assert.ok(reported[2]! < 2)

@@ -80,7 +80,7 @@ test('where there is nothing to listen to there is no voice, and no error', asyn
   assert.deepEqual(await step(utterance, [], signal), {})
 })
 
-test('a model that cannot be loaded is an error that is told, and is tried again', async (t) => {
+test('a model that cannot be loaded is an error, and is tried again', async (t) => {
   const path = await makeSilence(t, 1)
   const utterance = { path, segment: { start: 0, end: SAMPLE_RATE } }
   let loads = 0

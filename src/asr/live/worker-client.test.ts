@@ -79,7 +79,7 @@ test('the voice of an utterance comes with its words if it is asked for', async 
   assert.deepEqual(again.speaker, speaker)
 })
 
-test('the text around an utterance that was cut is heard but not told', async () => {
+test('the text around an utterance that was cut is recognized but not returned', async () => {
   const cut = 8.05
   const context = seconds(5, 11)
   const parts = [seconds(5, cut), seconds(cut, 11)]
@@ -106,7 +106,7 @@ test('a final is the same while batches keep the machine busy', async () => {
   await assert.rejects(busy)
 })
 
-test('an utterance that is longer than the model takes is heard whole', async () => {
+test('an utterance that is longer than the model takes is recognized whole', async () => {
   const audio = await readFile(jfk.path)
   const path = join(folder, 'long')
   await writeFile(path, Buffer.concat([audio, audio, audio, audio]))
@@ -115,7 +115,7 @@ test('an utterance that is longer than the model takes is heard whole', async ()
   assert.ok(errors <= 4, textOf(words))
 })
 
-test('partials grow with the speech, and what was heard before changes nothing in them', async () => {
+test('partials grow with the speech, and earlier text changes nothing in them', async () => {
   let draft: readonly number[] = []
   const lengths: number[] = []
   for (const end of [1.5, 2, 3, 4]) {
@@ -199,7 +199,7 @@ test('a process that is killed fails its call, and another one takes its place',
   assert.equal(wordErrors(speech, textOf(words)).errors, 0)
 })
 
-test('what the listener has written survives it, and a new one goes on where it was', async () => {
+test('what the VAD process has written survives it, and a new one continues there', async () => {
   for (const pid of workersWith('vad')) process.kill(pid, 'SIGKILL')
   await assert.rejects(listenToAll(jfk, 'killed'), { code: 'engine_failed' })
   const path = await listenToAll(jfk, 'killed')

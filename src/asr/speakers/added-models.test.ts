@@ -94,7 +94,7 @@ async function diarize(engine: SpeechEngine, folder: string, counts: SpeakerCoun
 
 const byTurns = ['0:w0-w6', '1:w7-w13', '0:w14-w20', '1:w21-w27', '0:w28-w34', '1:w35-w41']
 
-test('an added speaker-embedding hears the voices in place of the built-in model', async (t) => {
+test('an added speaker-embedding replaces the built-in model', async (t) => {
   const { folder, add } = await makeModels(t)
   await add('speaker-embedding', writeMeanSquareModel)
   const engine = startEngine(t, folder)

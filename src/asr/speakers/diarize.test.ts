@@ -103,7 +103,7 @@ test('who is near one microphone of a room alone is one speaker more, and counts
   assert.equal(new Set(speakers({ exact: 1 })).size, 1)
 })
 
-test('channels of a room are heard one behind the other, not between each other', () => {
+test('channels of a session are processed one after the other', () => {
   // Windows that alternate between the channels would be thinned as neighbors, and one channel
   // would drop out.
   const [near, far] = [talk('aaaaaaaaaaaaaaaaaaaa'), talk('bbbbbbbbbbbbbbbbbbbb', { seed: 1 })]

@@ -25,7 +25,7 @@ test('a key that can be guessed is named by its account, without the key', () =>
   )
 })
 
-test('an address that others reach over plain HTTP is told, one behind TLS is not', () => {
+test('an address that others reach over plain HTTP is reported, one behind TLS is not', () => {
   assert.match(exposures({ STENO_HOST: '0.0.0.0' })[0]!, /keys travel in clear$/)
   assert.equal(exposures({ STENO_HOST: '::' }).length, 1)
   const plain = { STENO_HOST: '192.0.2.1', STENO_PUBLIC_BASE_URL: 'http://a.example' }

@@ -63,7 +63,7 @@ test('in a log each stage is one line, however often it is shown', () => {
   assert.equal(screen.text(), 'a.mp3: upload 0 %\na.mp3: decode\n')
 })
 
-test('in a log a long stage is told again after ten seconds', (t) => {
+test('in a log a long stage is reported again after ten seconds', (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const screen = createScreen()
@@ -85,7 +85,7 @@ for (const columns of [undefined, 80]) {
   })
 }
 
-test('seconds are told in the units a person would use', () => {
+test('seconds are reported in the units a person would use', () => {
   const reported = [0.2, 59.4, 125, 3780].map(formatSeconds)
   assert.deepEqual(reported, ['1 s', '59 s', '2 min 5 s', '1 h 3 min'])
 })

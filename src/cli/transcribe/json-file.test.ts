@@ -42,7 +42,7 @@ test('a vocabulary is a list of texts and entries, or the whole configuration', 
   assert.deepEqual(await vocabularyOf(`\uFEFF["a"]`), { vocabulary: ['a'] })
 })
 
-test('a file that cannot be read, or is not JSON, is told by its name', async () => {
+test('a file that cannot be read, or is not JSON, is reported by its name', async () => {
   assert.equal(
     await refusal(readVocabularyFile('/no/such.json')),
     'Cannot read /no/such.json: there is no such file',
@@ -53,7 +53,7 @@ test('a file that cannot be read, or is not JSON, is told by its name', async ()
   assert.match(binary, /it is not JSON: .*"fLaC\?\?\[2J\?"/)
 })
 
-test('what is wrong in a vocabulary is told with its place', async () => {
+test('what is wrong in a vocabulary is reported with its place', async () => {
   const cases: [content: unknown, message: string][] = [
     ['7', "FILE must have a 'vocabulary'"],
     [{}, "FILE: 'vocabulary' must be a list"],
@@ -93,7 +93,7 @@ test('spellings are a dictionary, or the whole configuration', async () => {
   assert.deepEqual(await spellingOf(config), config)
 })
 
-test('what is wrong in spellings is told with the spelling', async () => {
+test('what is wrong in spellings is reported with the spelling', async () => {
   const problem = 'must map each spelling to a list of the words it replaces'
   for (const content of [['acme'], null, 'x']) {
     assert.equal(await refusal(spellingOf(content)), `FILE ${problem}`)

@@ -18,7 +18,7 @@ test('the name of an address stays one name, whatever it holds', () => {
   assert.equal(name('https://x.test/'), 'x.test')
 })
 
-test('a file that is not there, or is a folder, is told in plain words', async () => {
+test('a file that is not there, or is a folder, is reported in plain words', async () => {
   const open = (path: string) => openRecording({ kind: 'file', name: 'x', path }, new Readable())
   await assert.rejects(open('/no/such.mp3'), /^Error: Cannot open \/no\/such.mp3: there is no such/)
   await assert.rejects(open('/'), /^Error: Cannot open \/: it is a folder$/)

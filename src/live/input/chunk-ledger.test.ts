@@ -121,7 +121,7 @@ test('what looked like the begin of a header is sound when nothing follows it', 
   assert.equal(intake.end(2000), undefined)
 })
 
-test('a header that comes byte by byte is told of in few bytes each', () => {
+test('a header that comes byte by byte is passed on in few chunks', () => {
   const intake = open()
   const header = wavHeader(format, 0)
   const last = [...header.subarray(0, 40)].map((byte) => take(intake, Uint8Array.of(byte))).at(-1)!

@@ -97,7 +97,7 @@ async function undisturbed(hooks: readonly RealtimeHook[]): Promise<LogRecord[]>
   return noted()
 }
 
-test('an utterance is noted with its final, and what was found before it is told', async () => {
+test('an utterance is logged with its final, and messages before it are sent', async () => {
   const records = await undisturbed([entities])
   assert.deepEqual(kindsOf(records), [
     'transcript',

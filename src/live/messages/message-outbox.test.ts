@@ -100,7 +100,7 @@ function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
   return connection
 }
 
-test('of what no client fetches no more bytes are kept than may be, and that is told', async () => {
+test('messages that no client fetches are kept up to a limit, which is reported', async () => {
   const unread = new UnreadMessages({ perSession: 20_000, perAccount: 1e6, perProcess: 1e6 })
   const warnings: string[] = []
   const warn = (text: string) => warnings.push(text)
@@ -149,7 +149,7 @@ test('what a client has seen counts no more', async () => {
   assert.equal(connection.closeCode, undefined)
 })
 
-test('of a large log what can be missed is left out, and that is told', () => {
+test('partials of a large log are left out, which is reported', () => {
   const warnings: string[] = []
   const warn = (text: string) => warnings.push(text)
   const large = { isLarge: true, warn }

@@ -25,7 +25,7 @@ test('an utterance with a pause before it begins where it begins', () => {
   assert.equal(startAfter(alone, { text: 'word', end: 1.9 }).start, 32_000)
 })
 
-test('a word that was heard on both sides of a cut is told once', () => {
+test('a word that was heard on both sides of a cut is reported once', () => {
   const words = ['were', 'just', 'here'].map((text, i) => {
     return { text, start: 5 + i, end: 5.4 + i, confidence: 1 }
   })

@@ -140,7 +140,7 @@ test('the embeddings of each channel lie beside its samples', async (t) => {
   assert.deepEqual([file, written], [join(folder, 'channel-1.voices-2'), [file]])
 })
 
-test('how sure a speaker is is told where it was asked for', async (t) => {
+test('how sure a speaker is is reported where it was asked for', async (t) => {
   const { spokenUtterances } = await diarize(t, {
     requested: { diarization_config: { speaker_confidence: true } },
   })

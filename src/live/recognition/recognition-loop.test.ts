@@ -8,12 +8,12 @@ import { FRAME, open } from './recognition-loop.fixture.ts'
 const pause = '.'.repeat(12)
 const speech = '#'.repeat(20)
 
-test('an utterance is told with its speech events, its final last', async () => {
+test('an utterance is reported with its speech events, its final last', async () => {
   const { advance } = open([`..........${speech}${pause}`])
   assert.deepEqual(await advance(), ['speech_start 0 10', 'speech_end 0 30', 'final 0 0 1-34'])
 })
 
-test('finals of a channel are told in order, though the first takes longest', async () => {
+test('finals of a channel are reported in order, though the first takes longest', async () => {
   const first = Promise.withResolvers<void>()
   const { advance, reported } = open([`${speech}${pause}${pause}${speech}${pause}`], {
     before: (kind, segment) => {
@@ -87,7 +87,7 @@ test('an engine whose process died is asked again, and the text is the same', as
   assert.equal((await advance()).at(-1), 'final 0 0 0-24')
 })
 
-test('a mistake in the program is told of the utterance, and hearing goes on', async () => {
+test('a bug fails the utterance alone, and recognition continues', async () => {
   const { advance } = open([`${speech}${pause}${speech}${pause}`], {
     before: (kind, segment) => {
       if (kind === 'final' && segment!.start === 0) throw new TypeError('a mistake')
@@ -165,7 +165,7 @@ function marking({ final, partial }: { final?: Promise<void>; partial?: Promise<
   return change
 }
 
-test('finals and partials are told in changed words, a final also behind a slow partial', async () => {
+test('finals and partials are sent in changed words, a final also behind a slow partial', async () => {
   const slow = new Promise<void>(() => {})
   const audio = `${'#'.repeat(60)}${pause}`
   const { advance } = open([audio], { partials: true, change: marking({}) })

@@ -49,7 +49,7 @@ async function openJournal(t: TestContext) {
   return { journal, faults, broken, leaving, stored, append, files, log }
 }
 
-test('while the disk is full nothing is told to be stored; then all is, in order, and goes on', async (t) => {
+test('while the disk is full nothing counts as stored; then everything does, in order', async (t) => {
   const { journal, faults, stored, append, files, log } = await openJournal(t)
   append('one')
   await journal.flushed()

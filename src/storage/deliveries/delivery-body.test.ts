@@ -40,7 +40,7 @@ test('the body of a failed job tells why, and nothing of metadata that it has no
   assert.equal(await textOf(await openOnly(db)), JSON.stringify(reported))
 })
 
-test('a long result is told in pieces', async (t) => {
+test('a long result is sent in chunks', async (t) => {
   const { db } = await openTestStorage(t)
   const result = { words: Array.from({ length: 50_000 }, (_, i) => `word ${i}`) }
   const id = await endNewJob(db, { params, metadata: { team: 'red' }, result })
@@ -52,7 +52,7 @@ test('a long result is told in pieces', async (t) => {
   assert.ok((await Array.fromAsync(body!.pieces())).length > 5)
 })
 
-test('a body of its own is told as it is, from its row or its object', async (t) => {
+test('a body of its own is sent as it is, from its row or its object', async (t) => {
   const { db } = await openTestStorage(t)
   const common = { jobId: randomUUID(), event: 'live.transcript' }
   const short = await openDeliveryBody(db, { ...common, body: '{"short":1}', bodyObject: null })

@@ -12,7 +12,7 @@ test('each key at each depth has a token of its own', () => {
   assert.equal(new Set(all).size, 5)
 })
 
-test('scalars are told apart by their text alone, other values by their kind too', () => {
+test('scalars are distinguished by their text alone, other values by their kind too', () => {
   assert.deepEqual(tokens({ a: 42 }), tokens({ a: '42' }))
   assert.deepEqual(tokens({ a: null }), tokens({ a: 'null' }))
   assert.deepEqual(tokens({ a: [1, { x: 1, y: 2 }] }), tokens({ a: ['1', { y: '2', x: '1' }] }))

@@ -51,7 +51,7 @@ test('a disk that the system tells nothing about has no reserve to fall below', 
   await space.plan(1e15)
 })
 
-test('an account may hold so many bytes as are set, and is told how many it holds', async (t) => {
+test('an account may hold so many bytes as are set, and can see how many it holds', async (t) => {
   const { space, store } = await openSpace(t, { accountMaxBytes: 10 * MB })
   await store('a', 10 * MB - 1)
   await space.admit('a')

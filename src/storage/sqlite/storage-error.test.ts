@@ -19,7 +19,7 @@ test('errors of the file system get their name in the error table', () => {
   assert.equal(nameOf({ code: 'EMFILE' }), 'as it came')
 })
 
-test('errors of SQLite are told by the family of their code', () => {
+test('errors of SQLite are reported by the family of their code', () => {
   assert.equal(nameOf({ code: 'ERR_SQLITE_ERROR', errcode: 13 }), 'storage_full')
   assert.equal(nameOf({ code: 'ERR_SQLITE_ERROR', errcode: 10 | (19 << 8) }), 'storage_full')
   assert.equal(nameOf({ code: 'ERR_SQLITE_ERROR', errcode: 10 | (4 << 8) }), 'storage_unreadable')

@@ -43,7 +43,7 @@ test('a transcript without words has no entities', () => {
   assert.deepEqual(findNamedEntities({ utterances: [] }), [])
 })
 
-test('what was redacted is told with what stands in its place, which is nothing else', () => {
+test('what was redacted is reported with what stands in its place, which is nothing else', () => {
   const utterances = [spokenText('My name is [NAME_1], or mister ####@#### Lena.', 0)]
   const hidden = [{ type: 'NAME', text: '[NAME_1]', start: 1.50001, end: 2 }]
   assert.deepEqual(findNamedEntities({ utterances, hidden }), [

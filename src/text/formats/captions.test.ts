@@ -102,7 +102,7 @@ test('characters are counted as a reader sees them, wide ones as two', () => {
   assert.deepEqual(cutRows('한국 한국', limits), ['한국', '한국'])
 })
 
-test('a word longer than a row is split between characters where told', () => {
+test('a word longer than a row is split between characters where allowed', () => {
   const limits = { maxCharactersPerRow: 4, maxRows: 2, splitWords: true }
   assert.deepEqual(cutRows('a bcdefghijk', limits), ['a|bcde', 'fghi|jk'])
 })

@@ -68,7 +68,7 @@ test('a language without blanks keeps the blanks it has', () => {
   assert.deepEqual(texts(['用', 'Word 97', '。'], { language: 'zh' }), ['用', 'Word', ' 97。'])
 })
 
-test('a long word is split only where told, between characters, with times by length', () => {
+test('a long word is split only where allowed, between characters, with times by length', () => {
   assert.deepEqual(texts(['abcdefgh'], {}), ['abcdefgh'])
   assert.deepEqual(
     split(['x', 'abcdefgh'], { splitAt: 4 }).map(({ text, blank, start }) => [blank + text, start]),

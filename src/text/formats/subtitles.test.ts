@@ -44,7 +44,7 @@ test('times beyond 99 hours have the digits they need', () => {
   assert.match(formatSubtitles(captions, 'srt'), /\n100:00:00,000 --> 1000:00:00,500\n/)
 })
 
-test('lines end as told', () => {
+test('lines end as requested', () => {
   const options = { lineEnd: '\r\n' } as const
   assert.equal(
     formatSubtitles(captions, 'vtt', options),

@@ -189,7 +189,7 @@ test('finals go before partials and partials before what is only prepared', asyn
   assert.deepEqual(order, ['final', 'partial'])
 })
 
-test('who is not waiting any more is told so at once, also behind a step that hangs', async (t) => {
+test('a canceled task ends at once, also behind a step that hangs', async (t) => {
   const { open } = openFaulty(t)
   const text = open(both)
   const leaving = new AbortController()
@@ -227,7 +227,7 @@ test('an account that broke the shared thread down does not get it again, others
   assert.equal(await changed(open({ custom_vocabulary: true }, 'd', 'other'), 'who'), 'b d')
 })
 
-test('a step that used more time than a session may is left out, which is told once', async (t) => {
+test('a step that used more time than a session may is left out, which is reported once', async (t) => {
   const { open, logged } = openFaulty(t)
   const text = open(both)
   await changed(text, 'first')

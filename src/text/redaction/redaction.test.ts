@@ -115,7 +115,7 @@ test('what a speaker dictates goes on behind what another one on the channel say
   assert.deepEqual(redacted(lines), ['My card number is [CREDIT_CARD_1]', 'Lovely weather.'])
 })
 
-test('what to silence is told in seconds, by channel, a stretch for each utterance', () => {
+test('what to silence is reported in seconds, by channel, a stretch for each utterance', () => {
   const { redacted } = redact(say(...dictated, '1: My name is Lena.'))
   assert.deepEqual(redacted, [
     { channel: 0, start: 1.5, end: 2.4 },
@@ -171,7 +171,7 @@ test('an utterance without words is in no language', () => {
   assert.deepEqual(linesOf(transcript), ['', 'I am [NAME_GIVEN_1].'])
 })
 
-test('what is hidden is told with what stands in its place', () => {
+test('what is hidden is reported with what stands in its place', () => {
   const { transcript } = redact(say('My name is John Smith.'))
   assert.deepEqual(transcript.hidden, [{ type: 'NAME', text: '[NAME_1]', start: 1.5, end: 2.4 }])
   const masked = redact(say('My name is John Smith.'), { processed_text_type: 'MASK' })

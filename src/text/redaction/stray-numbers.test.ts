@@ -17,7 +17,7 @@ test('a card number with digits too few is one', () => {
   ])
 })
 
-test('a card number with talk between its parts is told by its checksum', () => {
+test('a card number with talk between its parts is found by its checksum', () => {
   const phrase = (last: string) => `4111. Hold on, please. 1111. My dog barks. 1111. Okay. ${last}.`
   assert.deepEqual(redacted([phrase('1111')], only('CREDIT_CARD')), [
     '[CREDIT_CARD_1]. Hold on, please. [CREDIT_CARD_2]. My dog barks. [CREDIT_CARD_2]. Okay. [CREDIT_CARD_2].',

@@ -91,7 +91,7 @@ test('an add-on that throws fails alone, and its words do not reach the result',
   assert.ok(!JSON.stringify(result).includes('4242'))
 })
 
-test('a step that is given as failed is not run, its error is told', () => {
+test('a step that is given as failed is not run, its error is reported', () => {
   const ran: string[] = []
   const onStep = (name: string) => void ran.push(name)
   const why = { status_code: 504, exception: 'AddonTimeout', message: 'late' }
@@ -147,7 +147,7 @@ test('what needs an engine that is not there says so', () => {
   }
 })
 
-test('speakers that could not be told apart say why, those that could stand in the utterances alone', () => {
+test('speakers that could not be distinguished say why, those that could stand in the utterances alone', () => {
   const error = { status_code: 500, exception: 'AddonFailed', message: 'diarization broke down' }
   const measures = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1 }
   const requested = {
@@ -178,7 +178,7 @@ test('sentences stand in both places, subtitles in the transcription without an 
   assert.deepEqual(failed.transcription.subtitles, [])
 })
 
-test('what an add-on throws is told aside, what it refuses is not', () => {
+test('what an add-on throws is logged, what it refuses is not', () => {
   const oops = new RangeError('oops')
   const throwing = (name: string, error: Error): AddOn => ({
     name,

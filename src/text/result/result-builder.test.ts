@@ -121,7 +121,7 @@ test('an add-on is made again in the thread, and one that hangs again says so', 
   assert.deepEqual(Object.keys(JSON.parse((given as unknown as ResultText).text)), ['hang'])
 })
 
-test('what can be made is told by the thread, which is asked once', async (t) => {
+test('the thread describes the text modules, once', async (t) => {
   const resultBuilder = openResultBuilder(t)
   const { addOns, entityGroups } = await resultBuilder.describe()
   assert.ok(addOns.some(({ name }) => name === 'subtitles'))
@@ -129,7 +129,7 @@ test('what can be made is told by the thread, which is asked once', async (t) =>
   assert.equal(resultBuilder.describe(), resultBuilder.describe())
 })
 
-test('what could not be told is asked for again', async (t) => {
+test('a description that failed is requested again', async (t) => {
   const resultBuilder = openResultBuilder(t)
   const lost = assert.rejects(resultBuilder.describe(), /no result was made/)
   // The thread starts after the tasks queued before this one.

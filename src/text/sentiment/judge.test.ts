@@ -52,7 +52,7 @@ const cases: Record<string, string[]> = {
 
 for (const [sentiment, sentences] of Object.entries(cases)) {
   for (const sentence of sentences) {
-    test(`judge hears that “${sentence}” is ${sentiment}`, () => {
+    test(`judge finds that “${sentence}” is ${sentiment}`, () => {
       assert.equal(judge(sentence).sentiment, sentiment)
     })
   }
@@ -75,7 +75,7 @@ const felt: Record<string, string> = {
 }
 
 for (const [sentence, emotion] of Object.entries(felt)) {
-  test(`judge hears ${emotion} in “${sentence}”`, () => {
+  test(`judge finds ${emotion} in “${sentence}”`, () => {
     assert.equal(judge(sentence).emotion, emotion)
   })
 }

@@ -20,7 +20,7 @@ for (const [sentence, weight] of weights) {
   })
 }
 
-test('isGreeting hears farewells at the end of a sentence, and no word that only looks like one', () => {
+test('isGreeting finds farewells at the end of a sentence, and no word that only looks like one', () => {
   assert.ok(isGreeting('All right, have a great weekend.'))
   assert.ok(isGreeting('So, thank you for calling Acme.'))
   assert.ok(!isGreeting('High prices are a problem.'))

@@ -34,7 +34,7 @@ test('a guard makes entries too far that are near enough without it', () => {
   assert.equal(nearestTo('gravana', ['Grafana'], { factor: 0.05 }), undefined)
 })
 
-test('more words than an entry may be heard as are not the entry', () => {
+test('an entry is not found in too many words', () => {
   assert.equal(nearestTo('grafana', ['Grafana'], { words: 3 }), 'Grafana')
   assert.equal(nearestTo('grafana', ['Grafana'], { words: 4 }), undefined)
 })

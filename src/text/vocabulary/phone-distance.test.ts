@@ -42,7 +42,7 @@ test('a distance above the limit is infinite', () => {
   assert.equal(distance('K S', 'K', 0.8), Number.POSITIVE_INFINITY)
 })
 
-test('vowels are told from consonants', () => {
+test('vowels are distinguished from consonants', () => {
   const [vowel, consonant] = readPhones('AH K')
   assert.deepEqual([isVowel(vowel!), isVowel(consonant!)], [true, false])
   assert.equal(phoneDistance(vowel!, consonant!), 1)

@@ -93,11 +93,11 @@ test('the intensity is one half where none is given', () => {
   assert.equal(read('he uses gravono', ['Grafana'], { intensity: 0 }), 'he uses gravono')
 })
 
-test('a short entry must be heard more exactly', () => {
+test('a short entry needs a closer match', () => {
   assert.equal(read('we like loka', ['Loki'], { intensity: 0.5 }), 'we like loka')
 })
 
-test('a pronunciation is heard as the value', () => {
+test('a pronunciation becomes the value', () => {
   const vocabulary = [{ value: 'Nginx', pronunciations: ['engine ex'] }]
   assert.equal(read('an engine ex server', vocabulary), 'an Nginx server')
   assert.equal(read('an enjin ecks server', vocabulary), 'an Nginx server')
@@ -136,7 +136,7 @@ test('a mark that stands alone is not swallowed', () => {
   assert.equal(read('— elastic search', ['Elasticsearch']), '— Elasticsearch')
 })
 
-test('an entry is heard in two words more than it has, not in three', () => {
+test('an entry is found in two words more than it has, not in three', () => {
   const long = 'one two three four'
   assert.equal(read('mett oprolo loll', ['Metoprolol', long]), 'Metoprolol')
   const text = 'mett oppr olo loll'
@@ -172,7 +172,7 @@ test('a value of several words is one word', () => {
   )
 })
 
-test('of two entries the one that is heard better wins', () => {
+test('of two entries the closer one wins', () => {
   assert.equal(read('use gravana now', ['Gravata', 'Grafana']), 'use Grafana now')
 })
 

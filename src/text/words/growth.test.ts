@@ -19,7 +19,7 @@ function lengthOf({ utterances }: Transcript): number {
 }
 
 for (const length of [501, 250_000]) {
-  test(`a spelling or an entry of ${length} characters is ignored, which the customer is told`, () => {
+  test(`a spelling or an entry of ${length} characters is ignored, with a warning for the customer`, () => {
     const long = 'x'.repeat(length)
     const spelling = createSpelling({ spelling_dictionary: { [long]: ['a'], B: [long, 'b'] } })
     assert.equal(lengthOf(spelling.apply(repeat('a', { words: 9 }))), 9)

@@ -9,7 +9,7 @@ function misjudged({ questions, statements }: typeof tuned): string[] {
   return [...questions.filter((sentence) => !asks(sentence)), ...statements.filter(asks)]
 }
 
-test('a question is told by its first words or its tag', () => {
+test('a question is found by its first words or its tag', () => {
   assert.deepEqual(misjudged(tuned), [])
 })
 

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { normalize } from './normalize.ts'
 import { trailingFrom } from './trailing.ts'
 
-test('characters at the end are told by where they begin, pairs of code units as one', () => {
+test('characters at the end are counted from their beginning, pairs of code units as one', () => {
   assert.equal(trailingFrom('a..', /\./), 1)
   assert.equal(trailingFrom('..', /\./), 0)
   assert.equal(trailingFrom('a', /\./), 1)

@@ -29,7 +29,7 @@ test('as many voices are found as speak', () => {
   }
 })
 
-test('a count below what is heard merges voices, one above takes more', () => {
+test('a count below the voices found merges voices, one above takes more', () => {
   const speakers = findSpeakers(talk(four).windows)
   assert.equal(speakers.directions(2).length, 2)
   assert.equal(speakers.directions(1).length, 1)
@@ -73,7 +73,7 @@ test('voices that are wanted and not there leave the others nearly whole', () =>
   assert.ok(wrongWords(`${dialogue.slice(0, 70)} ccc. aaaaaaaaaa`, 3) <= 3)
 })
 
-test('with more voices wanted than heard, a moment of another sound is no voice', () => {
+test('with more voices requested than found, a moment of noise is no voice', () => {
   const { windows } = talk('aaaaaaaaaaaa '.repeat(10))
   // Three overlapping windows: less than two seconds.
   const at = windows.findIndex(({ start, end }) => end - start === 19_200 && start > 160_000)
@@ -88,7 +88,7 @@ test('with more voices wanted than heard, a moment of another sound is no voice'
   }
 })
 
-test('there are never more voices than windows, and none where nothing is heard', () => {
+test('there are never more voices than windows, and none without windows', () => {
   assert.equal(findSpeakers(talk('a').windows).directions(3).length, 1)
   assert.equal(findSpeakers([]).count, 0)
   assert.deepEqual(findSpeakers([]).directions(2), [])

@@ -7,7 +7,7 @@ import { hashFile } from '../../models/installed-models.ts'
 import { chooseSpeakerModel } from './speaker-model.ts'
 import { telephoneModelPath } from './telephone-model.ts'
 
-test('the id of the built-in model tells its file and its windows, so that another hears anew', async (t) => {
+test('the id of the built-in model names its file and its windows, so that another model starts anew', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-voice-model-'))
   t.after(() => rm(folder, { recursive: true }))
   const { id, kind } = chooseSpeakerModel(folder)

@@ -135,7 +135,7 @@ test('equal input gives equal output, in 1.5 s every 0.75 s unless asked otherwi
   assert.deepEqual(await embedder.embed(man, [whole], { signal, grids: [grid] }), once)
 })
 
-test('a window sounds the same beside other windows, in whichever call it is heard', async () => {
+test('a window has the same embedding in every batch', async () => {
   const long = new Float32Array(3 * man.length)
   for (let i = 0; i < 3; i++) long.set(man, i * man.length)
   const region = { start: 0, end: long.length }
@@ -187,7 +187,7 @@ test('samples that are no numbers are an error, not an embedding', async () => {
   await assert.rejects(embedder.embed(broken, [region], { signal }), RangeError)
 })
 
-test('it stops when it is told to', async () => {
+test('it stops on request', async () => {
   const reason = new Error('enough')
   const stopped = embedder.embed(man, [whole], { signal: AbortSignal.abort(reason) })
   await assert.rejects(stopped, reason)
