@@ -107,7 +107,7 @@ test('speech that ends in the pause after a cut ends without a further utterance
   assert.equal(words(run(audio, { endpointing: 0.7 })), 'start 0, 0:0-125, end 125')
 })
 
-test('a pause ends the utterance once the padding is there, and is the utterance if silence lasts', () => {
+test('a pause comes once the padding is there, and equals the utterance if silence lasts', () => {
   const events = run(read(`####${'.'.repeat(10)}`), { isEnd: false })
   const pause = events.find(({ type }) => type === 'pause')
   const utterance = events.find(({ type }) => type === 'utterance')
