@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from './api/http.ts'
-import { createSpeechEngine } from './asr/engine.ts'
+import { createSpeechEngine, engineOptions } from './asr/engine.ts'
 import type { SpeechEngine } from './asr/speech-engine.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './delivery/clock.ts'
@@ -9,7 +9,7 @@ import type { RetryDelays } from './delivery/retry-delay.ts'
 import { Jobs } from './jobs/jobs.ts'
 import { LiveService } from './live/live-service.ts'
 import { createServerLog, type Log } from './log.ts'
-import { createMetrics, type Metrics, measureProcess } from './metrics.ts'
+import { createMetrics, measureProcess } from './metrics.ts'
 import type { App } from './server-parts.ts'
 import { openStorage } from './storage/storage.ts'
 import { LiveText } from './text/live/live-text.ts'
@@ -53,7 +53,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const storage = await openStorage({ ...storageOptions(config), log, signal: overrides.signal })
   made.defer(() => storage.close())
 
-  const speech = overrides.speech ?? createSpeechEngine(engineOptions(config, { log, metrics }))
+  const speech = overrides.speech ?? createSpeechEngine({ ...engineOptions(config), log, metrics })
   made.defer(() => speech.close())
 
   const resultBuilder =
@@ -92,15 +92,6 @@ function storageOptions({ storage, keys }: Config) {
   const accounts = keys.map(({ account }) => account)
   const limits = { accountMaxBytes, minFreeBytes, accounts }
   return { folder, ...limits, trustClock, keepOrphans: orphanDays > 0 }
-}
-
-function engineOptions(
-  { models, workers, live }: Config,
-  observers: { log: Log; metrics: Metrics },
-) {
-  const { folder } = models
-  const partialInterval = live.partialIntervalMs / 1000
-  return { folder, workers, ...observers, ...(live.slots !== 0 && { live: { partialInterval } }) }
 }
 
 /** Lets running requests end for a while; new ones are answered 503. */

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
@@ -45,6 +46,8 @@ const BATCH_NICENESS = 10
 export type SpeechEngineOptions = {
   folder: string
   workers: number
+  /** How many of them start at once, and the others when work waits; default: all. */
+  workersAtStart?: number
   log: Log
   metrics?: Pick<Metrics, 'workerRestarts'>
   /** Also creates processes for live sessions; seconds between two partials of an utterance. */
@@ -54,14 +57,26 @@ export type SpeechEngineOptions = {
   entry?: URL
 }
 
-/** Starts the worker processes; their models load in the background. */
+/** Returns the options that follow from the settings. */
+export function engineOptions({
+  models,
+  workers,
+  live,
+}: Pick<Config, 'models' | 'workers' | 'live'>): Omit<SpeechEngineOptions, 'log'> {
+  const partialInterval = live.partialIntervalMs / 1000
+  return { folder: models.folder, workers, ...(live.slots !== 0 && { live: { partialInterval } }) }
+}
+
+/** Starts worker processes; their models load in the background. */
 export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const { folder, workers, metrics, recognizers = embeddedRecognizers } = options
   const log = options.log.child({ module: 'asr' })
   const { entry = new URL('workers/worker.ts', import.meta.url) } = options
   const start = (role: WorkerRole, count: number) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
-    const pool = new WorkerPool({ entry, args: [folder, role], workers: count, log, onLost })
+    const atStart = role === 'batch' ? options.workersAtStart : undefined
+    const args = [folder, role]
+    const pool = new WorkerPool({ entry, args, workers: count, atStart, log, onLost })
     pool.start()
     return pool
   }

@@ -12,11 +12,13 @@ function task(path: string): Task {
   return { kind: 'detect', path, start: 0, end: 0 }
 }
 
-function startPool(t: TestContext, { workers = 1, args = [] as string[] } = {}) {
+type Started = { workers?: number; atStart?: number; args?: string[] }
+
+function startPool(t: TestContext, { workers = 1, atStart, args = [] }: Started = {}) {
   const entry = new URL('pool.fixture.ts', import.meta.url)
   const metrics = createMetrics()
   const onLost = () => metrics.workerRestarts.inc({ role: 'batch' })
-  const pool = new WorkerPool({ entry, args, workers, log: createLog('silent'), onLost })
+  const pool = new WorkerPool({ entry, args, workers, atStart, log: createLog('silent'), onLost })
   pool.start()
   t.after(() => pool.close())
   const run = (path: string, options = {}) => {
@@ -34,6 +36,17 @@ const engineFailed = (error: unknown) => error instanceof AppError && error.code
 test('a task is answered by a worker process', async (t) => {
   const { run } = startPool(t)
   assert.notEqual(Number(await run('pid')), process.pid)
+})
+
+test('a worker that does not start at once starts when tasks wait for it', async (t) => {
+  const { run } = startPool(t, { workers: 2, atStart: 1 })
+  const first = await run('pid')
+  assert.equal(await run('pid'), first)
+  const stop = new AbortController()
+  const waiting = run('wait', { signal: stop.signal })
+  assert.notEqual(await run('pid'), first)
+  stop.abort(new Error('seen'))
+  await assert.rejects(waiting, /seen/)
 })
 
 test('a crash costs its own task, not the ones that wait', async (t) => {

@@ -13,6 +13,8 @@ export type PoolOptions = {
   entry: URL
   args: readonly string[]
   workers: number
+  /** How many start at once, and the others when tasks wait for them; default: all. */
+  atStart?: number | undefined
   log: Log
   /** Called when a process ends by itself. */
   onLost?: () => void
@@ -56,6 +58,7 @@ export class WorkerPool {
   readonly #workers: Worker[]
   readonly #running = new Set<Waiting>()
   readonly #waiting: Waiting[] = []
+  #started = 0
   #nextId = 1
   #closed = false
   #broken: AppError | undefined
@@ -67,7 +70,8 @@ export class WorkerPool {
   }
 
   start(): void {
-    for (const worker of this.#workers) worker.start()
+    const { workers, atStart = workers } = this.#options
+    while (this.#started < Math.min(atStart, workers)) this.#startNext()
   }
 
   /** Runs one task in the next free worker. */
@@ -101,6 +105,7 @@ export class WorkerPool {
   /** Ends all workers; rejects waiting and running tasks. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#started = this.#workers.length
     const error = new AppError('engine_unavailable', 'it is closed')
     for (const { reject } of [...this.#waiting.splice(0), ...this.#running]) reject(error)
     await Promise.all(this.#workers.map((worker) => worker.close()))
@@ -136,6 +141,10 @@ export class WorkerPool {
     return worker
   }
 
+  #startNext(): void {
+    this.#workers[this.#started++]?.start()
+  }
+
   #isReady(message: FromWorker): boolean {
     if (message.type === 'broken') this.#broken = fromPlain(message.error)
     return message.type === 'ready'
@@ -148,6 +157,8 @@ export class WorkerPool {
       if (!next) return
       void this.#perform(worker, next)
     }
+    const loading = this.#workers.filter(({ state }) => state === 'loading').length
+    if (this.#started > 0 && this.#waiting.length > loading) this.#startNext()
   }
 
   /** A canceled task stops between two decoder steps, or its worker is killed. */

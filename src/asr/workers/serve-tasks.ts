@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { AppError, toPlain } from '../../errors.ts'
 import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
 
@@ -33,6 +34,8 @@ export async function serveTasks(load: () => Promise<Perform>): Promise<void> {
       else void answer(perform, message.id, message.task)
     })
     send({ type: 'ready' })
+    // A worker is killed in the end, so it keeps its compiled modules now.
+    flushCompileCache()
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause)
     send({ type: 'broken', error: toPlain(new AppError('engine_unavailable', detail, { cause })) })

@@ -3,11 +3,10 @@ import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '../../app.ts'
+import { createSpeechEngine, engineOptions } from '../../asr/engine.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { createLog } from '../../log.ts'
 import { readSettings } from '../arguments.ts'
-import { requireModels } from '../models/require-models.ts'
 import type { Server } from './client.ts'
 
 /**
@@ -24,16 +23,23 @@ export async function startPrivateServer(
   { live = false } = {},
 ): Promise<PrivateServer> {
   const config = readSettings(readConfig, env)
-  await requireModels(config)
   const folder = await mkdtemp(join(tmpdir(), 'steno-'))
   // An interruption ends the process without a `close`; a decoder may still write for a moment.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   process.once('exit', removeFolder)
+  const key = randomBytes(32).toString('base64url')
+  const settings = privateConfig(config, { folder, key, live })
+  const log = createLog('fatal')
+  // A worker loads its models while the rest of the server is loaded here. A second one would
+  // compete with both; it starts when there is work for it.
+  const speech = createSpeechEngine({ ...engineOptions(settings), workersAtStart: 1, log })
   try {
-    const key = randomBytes(32).toString('base64url')
-    const app = await createApp(privateConfig(config, { folder, key, live }), {
-      log: createLog('fatal'),
-    })
+    const [{ createApp }, { requireModels }] = await Promise.all([
+      import('../../app.ts'),
+      import('../models/require-models.ts'),
+    ])
+    await requireModels(config)
+    const app = await createApp(settings, { log, speech })
     const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
     return {
       url,
@@ -45,6 +51,7 @@ export async function startPrivateServer(
       },
     }
   } catch (error) {
+    await speech.close()
     removeFolder()
     throw error
   }
