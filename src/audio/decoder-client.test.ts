@@ -154,7 +154,8 @@ test('a decoder knows nothing of the settings of the server', {
   const names = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').map(nameOf)
   controller.abort(new Error('seen'))
   await assert.rejects(running, /seen/)
-  const known = /^(NODE_CHANNEL_(FD|SERIALIZATION_MODE)|PATH|PWD|OLDPWD|SHLVL|_|LD_LIBRARY_PATH|)$/
+  const known =
+    /^(NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_COMPILE_CACHE|PATH|PWD|OLDPWD|SHLVL|_|LD_LIBRARY_PATH|)$/
   assert.deepEqual(
     names.filter((name) => !known.test(name)),
     [],
