@@ -1,7 +1,25 @@
-// Puts the embedded models into place; `npm ci` runs it. Run it again by hand after a failed download.
+// Puts the embedded models into place and compiles the modules; `npm ci` runs it. Run it again by
+// hand after a failed download.
 
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { installModels } from '../src/asr/models/install-embedded.ts'
 import { readConfig } from '../src/config.ts'
 
 const { models } = readConfig({ STENO_MODELS_DIR: process.env.STENO_MODELS_DIR })
 await installModels(models.folder, (line) => console.log(line))
+
+// What the first start would otherwise compile, and what decoders cannot keep: they write nowhere.
+const root = fileURLToPath(new URL('..', import.meta.url))
+const env = { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compile`, ...process.env }
+const programs = [
+  ['bin/steno.mjs', 'serve', '--help'],
+  ['src/audio/decoder-process.ts'],
+  // A decoder loads these when a file needs them.
+  ['src/audio/libav-open.ts'],
+  ['src/audio/libav-decode.ts'],
+]
+for (const program of programs) {
+  const args = ['--disable-warning=ExperimentalWarning', ...program]
+  spawnSync(process.execPath, args, { cwd: root, env, stdio: 'ignore' })
+}

@@ -55,9 +55,10 @@ export type ResendQuery = { since: string; endpoint_id?: string; job_id?: string
 const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
 
 /**
- * Seconds between two polls of a job: quick at first, since short recordings are done in a second.
+ * Seconds between two polls of a job: an eighth of the time it has taken so far, so that the result
+ * comes at most that late.
  */
-const POLL_SECONDS = { first: 0.2, most: 1 }
+const POLL = { share: 1 / 8, least: 0.1, most: 1 }
 
 /** All requests of the commands to a server, over its HTTP API. */
 export type Client = ReturnType<typeof createClient>
@@ -126,10 +127,13 @@ export function createClient(server: Server, signal: AbortSignal) {
       id: string,
       onProgress: (progress: ApiJobProgress) => void,
     ): Promise<ApiPreRecordedJob> {
-      for (let pause = POLL_SECONDS.first; ; pause = Math.min(POLL_SECONDS.most, pause * 1.5)) {
+      const startedAt = performance.now()
+      for (;;) {
         const progress = await json<ApiJobProgress>(`${jobUrl(id)}/progress`, {}, { patient: true })
         if (progress.status === 'done' || progress.status === 'error') break
         onProgress(progress)
+        const seconds = ((performance.now() - startedAt) / 1000) * POLL.share
+        const pause = Math.min(POLL.most, Math.max(POLL.least, seconds))
         await sleep(pause * 1000, undefined, { signal })
       }
       return json<ApiPreRecordedJob>(jobUrl(id), {}, { patient: true })
