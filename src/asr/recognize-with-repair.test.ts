@@ -95,6 +95,16 @@ test('a forced answer that the model doubts is dropped and counted as uncovered'
   assert.ok(recognized!.uncovered > 1.9)
 })
 
+test('speech that came back empty is recognized without its pauses', async () => {
+  const { recognizer, requested } = scripted({ text: '' }, { text: 'one two' })
+  const detector = detectorOf(`${'#'.repeat(20)}${'.'.repeat(20)}${'#'.repeat(22)}`)
+  const models = { recognizer, detector }
+  const [recognized] = await recognizeWithRepair(models, [new Float32Array(2 * second)], options)
+  assert.equal(textOf(recognized!.words), 'one two')
+  assert.ok(requested[1]!.seconds < 1.6)
+  assert.equal(requested[1]!.forceNonEmpty, false)
+})
+
 test('silence is not asked again', async () => {
   const { recognizer, requested } = scripted({})
   const [recognized] = await recognizeWithRepair(
@@ -164,13 +174,13 @@ test('a phrase that was aligned with a few frames is recognized where it was spo
 test('words too short to have been spoken stay where nothing else is recognized, if they fit', async () => {
   const crammed = (count: number, end: number) => {
     const words = Array.from({ length: count }, (_, i) => {
-      return { text: 'a', start: 1 + i * 0.01, end: 1 + (i + 1) * 0.01, confidence: 0.9 }
+      return { text: `${i}`, start: 1 + i * 0.01, end: 1 + (i + 1) * 0.01, confidence: 0.9 }
     })
     const before = { text: 'before', start: 0, end: 1, confidence: 0.9 }
     return { words: [before, ...words, { ...before, text: 'behind', start: end, end: 2 }] }
   }
   for (const [count, end, text] of [
-    [2, 1.3, 'before a a behind'],
+    [2, 1.3, 'before 0 1 behind'],
     [5, 1.1, 'before behind'],
   ] as const) {
     const { recognizer } = scripted(crammed(count, end), { text: '' })

@@ -1,8 +1,9 @@
 import type { Word } from '../transcript/transcript.ts'
+import { findPauses, joinRanges, keptRanges, omittedSamples, unjoinWords } from './pauses.ts'
 import type { Recognition, RecognizeOptions, Recognizer } from './recognizer.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import { VAD_FRAME, type VoiceDetector } from './vad.ts'
-import { isCrammed, SHORTEST_WORD, widenShortWords } from './word-lengths.ts'
+import { isCrammed, SHORTEST_WORD, widenShortWords, withoutEchoes } from './word-lengths.ts'
 
 /** The recognition result of one piece of audio; times in seconds from its start. */
 export type RecognizedPiece = {
@@ -33,8 +34,8 @@ const SHORTEST_HALF = 1
 
 /**
  * Recognizes pieces of one channel together and repairs typical errors of encoder-decoders: it
- * recognizes text that loops again in two halves, retries speech that came back empty with an empty
- * result forbidden, recognizes voiced gaps between words separately, and drops words that the VAD
+ * recognizes text that loops again in two halves, retries speech that came back empty without its
+ * pauses, then with an empty result forbidden, recognizes voiced gaps between words separately, and drops words that the VAD
  * does not support. Words too short to have been spoken give way to what is recognized in their
  * place, and are dropped where they do not fit. Speech that stays without words counts as `uncovered`.
  */
@@ -89,7 +90,8 @@ async function repair(
   options: RecognizeOptions,
 ): Promise<RecognizedPiece> {
   const { capabilities, profile } = models.recognizer
-  const { language, warnings, words, logProbability } = recognition
+  const { language, warnings, logProbability } = recognition
+  const words = capabilities.wordTimes ? withoutEchoes(recognition.words) : recognition.words
   const answer = (found: Word[], uncovered: number) => ({
     words: capabilities.wordTimes ? widenShortWords(found) : found,
     language,
@@ -105,6 +107,8 @@ async function repair(
   const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
   if (words.length === 0) {
     if (voiced < MIN_VOICED) return answer([], 0)
+    const dense = await recognizeDense(models, audio, { speech, options })
+    if (dense.length > 0) return answer(dense, 0)
     const [again] = await models.recognizer.recognize([audio], { ...options, forceNonEmpty: true })
     return again?.complete && again.logProbability >= profile.acceptRetry
       ? answer(again.words, 0)
@@ -126,6 +130,23 @@ async function repair(
     all = [...kept, ...found].sort((a, b) => a.start - b.start)
   }
   return answer(all, uncovered)
+}
+
+/**
+ * Recognizes speech without its pauses, which may be why it came back empty. Returns no words if it
+ * has none or they are unsure.
+ */
+async function recognizeDense(
+  { recognizer }: RecognitionModels,
+  audio: Float32Array,
+  { speech, options }: { speech: Float32Array; options: RecognizeOptions },
+): Promise<Word[]> {
+  const pauses = omittedSamples(findPauses(speech, { start: 0, end: speech.length }))
+  if (pauses.length === 0) return []
+  const ranges = keptRanges(audio.length, pauses)
+  const [found] = await recognizer.recognize([joinRanges(audio, ranges)], options)
+  const isSure = found?.complete && found.logProbability >= recognizer.profile.acceptRetry
+  return isSure ? unjoinWords(found.words, ranges) : []
 }
 
 type Span = { start: number; end: number }

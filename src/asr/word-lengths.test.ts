@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isCrammed, widenShortWords } from './word-lengths.ts'
+import { isCrammed, widenShortWords, withoutEchoes } from './word-lengths.ts'
 
 function word(text: string, start: number, end: number) {
   return { text, start, end, confidence: 0.9 }
@@ -29,6 +29,22 @@ test('it takes what is missing from longer neighbors', () => {
     [0.97, 1.01],
     [1.01, 1.8],
   ])
+})
+
+test('a phrase that repeats its neighbor in no time is dropped, one that was spoken twice is not', () => {
+  const phrase = (at: number, step: number) => {
+    return ['Good', 'morning,', 'Steve.'].map((text, i) => {
+      return word(i === 2 && at > 0 ? 'Steve,' : text, at + i * step, at + (i + 0.9) * step)
+    })
+  }
+  const texts = (words: readonly { text: string }[]) => words.map(({ text }) => text).join(' ')
+  const echo = withoutEchoes([...phrase(0, 0.3), ...phrase(0.9, 0.02)])
+  assert.equal(texts(echo), 'Good morning, Steve.')
+  const before = withoutEchoes([...phrase(0, 0.02), ...phrase(0.1, 0.3)])
+  assert.equal(texts(before), 'Good morning, Steve,')
+  assert.equal(withoutEchoes([...phrase(0, 0.3), ...phrase(0.9, 0.1)]).length, 6)
+  const however = [word('However,', 0, 0.44), word('however,', 0.44, 0.46)]
+  assert.equal(withoutEchoes(however).length, 1)
 })
 
 test('words keep their order, never overlap, and none stays too short where there is space', () => {

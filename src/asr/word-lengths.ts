@@ -18,6 +18,36 @@ export function isCrammed({ start, end }: Word): boolean {
   return end - start < SHORTEST_WORD - 1e-6
 }
 
+/** Most words of a phrase that a decoder repeats. */
+const LONGEST_ECHO = 8
+
+/**
+ * Drops a phrase that repeats the one beside it in less time than it can be spoken in: the decoder
+ * wrote "Good morning. Good morning." for one greeting, and the alignment found one place for both.
+ */
+export function withoutEchoes(words: readonly Word[]): Word[] {
+  const kept = [...words]
+  for (let length = LONGEST_ECHO; length > 0; length--) {
+    for (let i = 0; i + 2 * length <= kept.length; i++) {
+      const first = kept.slice(i, i + length)
+      const second = kept.slice(i + length, i + 2 * length)
+      const isSame = first.every((word, at) => bareText(word) === bareText(second[at]!))
+      if (!isSame || Math.min(meanLength(first), meanLength(second)) >= SHORTEST_WORD) continue
+      kept.splice(meanLength(first) < meanLength(second) ? i : i + length, length)
+      i--
+    }
+  }
+  return kept
+}
+
+function bareText({ text }: Word): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+}
+
+function meanLength(words: readonly Word[]): number {
+  return words.reduce((sum, { start, end }) => sum + end - start, 0) / words.length
+}
+
 /**
  * Makes words as long as speech can be. A word grows into the silence before it, then into the one
  * behind it, and last into neighbors that are longer than they need be. Words ascend and do not
