@@ -95,6 +95,16 @@ test('a forced answer that the model doubts is dropped and counted as uncovered'
   assert.ok(recognized!.uncovered > 1.9)
 })
 
+test('speech that came back empty is recognized without its pauses', async () => {
+  const { recognizer, requested } = scripted({ text: '' }, { text: 'one two' })
+  const detector = detectorOf(`${'#'.repeat(20)}${'.'.repeat(20)}${'#'.repeat(22)}`)
+  const models = { recognizer, detector }
+  const [recognized] = await recognizeWithRepair(models, [new Float32Array(2 * second)], options)
+  assert.equal(textOf(recognized!.words), 'one two')
+  assert.ok(requested[1]!.seconds < 1.6)
+  assert.equal(requested[1]!.forceNonEmpty, false)
+})
+
 test('silence is not asked again', async () => {
   const { recognizer, requested } = scripted({})
   const [recognized] = await recognizeWithRepair(
@@ -142,6 +152,43 @@ test('a voiced hole between words is recognized by itself', async () => {
   assert.equal(textOf(recognized!.words), 'start missing words')
   assert.ok(Math.abs(requested[1]!.seconds - 2.7) < 0.01)
   assert.ok(recognized!.words[1]!.start >= 0.3)
+})
+
+test('a phrase that was aligned with a few frames is recognized where it was spoken, once', async () => {
+  const cramped = ['Good', 'morning,', 'Steve.'].map((text, i) => {
+    return { text, start: 0.5 + i * 0.02, end: 0.51 + i * 0.02, confidence: 0.9 }
+  })
+  const hello = { text: 'Hello.', start: 0.1, end: 0.5, confidence: 0.9 }
+  const { recognizer, requested } = scripted(
+    { words: [hello, ...cramped] },
+    { text: 'Good morning, Steve.' },
+  )
+  const models = { recognizer, detector: speech }
+  const [recognized] = await recognizeWithRepair(models, [new Float32Array(3 * second)], options)
+  assert.equal(textOf(recognized!.words), 'Hello. Good morning, Steve.')
+  assert.equal(recognized!.words[1]!.start, 0.5)
+  assert.equal(recognized!.words[1]!.end, 0.8)
+  assert.equal(requested[1]!.seconds, 2.5)
+})
+
+test('words too short to have been spoken stay where nothing else is recognized, if they fit', async () => {
+  const crammed = (count: number, end: number) => {
+    const words = Array.from({ length: count }, (_, i) => {
+      return { text: `${i}`, start: 1 + i * 0.01, end: 1 + (i + 1) * 0.01, confidence: 0.9 }
+    })
+    const before = { text: 'before', start: 0, end: 1, confidence: 0.9 }
+    return { words: [before, ...words, { ...before, text: 'behind', start: end, end: 2 }] }
+  }
+  for (const [count, end, text] of [
+    [2, 1.3, 'before 0 1 behind'],
+    [5, 1.1, 'before behind'],
+  ] as const) {
+    const { recognizer } = scripted(crammed(count, end), { text: '' })
+    const models = { recognizer, detector: speech }
+    const [recognized] = await recognizeWithRepair(models, [new Float32Array(2 * second)], options)
+    assert.equal(textOf(recognized!.words), text)
+    for (const { start, end } of recognized!.words) assert.ok(end - start > 0.039)
+  }
 })
 
 test('gaps between words whose times are estimates are not recognized by themselves', async () => {

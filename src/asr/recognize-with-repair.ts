@@ -1,8 +1,10 @@
 import type { Word } from '../transcript/transcript.ts'
+import { findPauses, joinRanges, keptRanges, omittedSamples, unjoinWords } from './pauses.ts'
 import type { Recognition, RecognizeOptions, Recognizer } from './recognizer.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import type { VoiceDetector } from './vad.ts'
 import { VAD_FRAME } from './vad-frames.ts'
+import { isCrammed, SHORTEST_WORD, widenShortWords, withoutEchoes } from './word-lengths.ts'
 
 /** The recognition result of one piece of audio; times in seconds from its start. */
 export type RecognizedPiece = {
@@ -24,6 +26,8 @@ const MIN_VOICED = 0.25
 /** A gap of this many seconds between words is checked; it needs so many voiced seconds. */
 const HOLE = 1.2
 const HOLE_VOICED = 0.8
+/** Words that are too short to have been spoken are checked from this many in a row. */
+const CRAMMED = 2
 /**
  * Text that looped is recognized again in halves; shorter pieces are left as they are, in seconds.
  */
@@ -31,9 +35,10 @@ const SHORTEST_HALF = 1
 
 /**
  * Recognizes pieces of one channel together and repairs typical errors of encoder-decoders: it
- * recognizes text that loops again in two halves, retries speech that came back empty with an empty
- * result forbidden, recognizes voiced gaps between words separately, and drops words that the VAD
- * does not support. Speech that stays without words counts as `uncovered`.
+ * recognizes text that loops again in two halves, retries speech that came back empty without its
+ * pauses, then with an empty result forbidden, recognizes voiced gaps between words separately, and drops words that the VAD
+ * does not support. Words too short to have been spoken give way to what is recognized in their
+ * place, and are dropped where they do not fit. Speech that stays without words counts as `uncovered`.
  */
 export async function recognizeWithRepair(
   models: RecognitionModels,
@@ -86,9 +91,10 @@ async function repair(
   options: RecognizeOptions,
 ): Promise<RecognizedPiece> {
   const { capabilities, profile } = models.recognizer
-  const { language, warnings, words, logProbability } = recognition
+  const { language, warnings, logProbability } = recognition
+  const words = capabilities.wordTimes ? withoutEchoes(recognition.words) : recognition.words
   const answer = (found: Word[], uncovered: number) => ({
-    words: found,
+    words: capabilities.wordTimes ? widenShortWords(found) : found,
     language,
     uncovered,
     warnings,
@@ -102,6 +108,8 @@ async function repair(
   const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
   if (words.length === 0) {
     if (voiced < MIN_VOICED) return answer([], 0)
+    const dense = await recognizeDense(models, audio, { speech, options })
+    if (dense.length > 0) return answer(dense, 0)
     const [again] = await models.recognizer.recognize([audio], { ...options, forceNonEmpty: true })
     return again?.complete && again.logProbability >= profile.acceptRetry
       ? answer(again.words, 0)
@@ -112,16 +120,40 @@ async function repair(
   let all = words
   let uncovered = 0
   for (const hole of holes) {
+    const { crammed } = hole
     const missing = voicedSeconds(speech, hole)
-    if (missing < HOLE_VOICED) continue
-    const found = await repairHole(models, audio, hole, options)
-    if (found.length === 0) uncovered += missing
-    all = [...all, ...found].sort((a, b) => a.start - b.start)
+    const isVoiced = missing >= (crammed.length >= CRAMMED ? MIN_VOICED : HOLE_VOICED)
+    const found = isVoiced ? await repairHole(models, audio, hole, options) : []
+    if (isVoiced && found.length + crammed.length === 0) uncovered += missing
+    // Where words do not even fit, the recognizer went on with a sentence that had ended.
+    const fits = crammed.length * SHORTEST_WORD <= hole.end - hole.start
+    const kept = found.length === 0 && fits ? all : all.filter((word) => !crammed.includes(word))
+    all = [...kept, ...found].sort((a, b) => a.start - b.start)
   }
   return answer(all, uncovered)
 }
 
+/**
+ * Recognizes speech without its pauses, which may be why it came back empty. Returns no words if it
+ * has none or they are unsure.
+ */
+async function recognizeDense(
+  { recognizer }: RecognitionModels,
+  audio: Float32Array,
+  { speech, options }: { speech: Float32Array; options: RecognizeOptions },
+): Promise<Word[]> {
+  const pauses = omittedSamples(findPauses(speech, { start: 0, end: speech.length }))
+  if (pauses.length === 0) return []
+  const ranges = keptRanges(audio.length, pauses)
+  const [found] = await recognizer.recognize([joinRanges(audio, ranges)], options)
+  const isSure = found?.complete && found.logProbability >= recognizer.profile.acceptRetry
+  return isSure ? unjoinWords(found.words, ranges) : []
+}
+
 type Span = { start: number; end: number }
+
+/** A span between words; `crammed` are the words in it that are too short to have been spoken. */
+type Hole = Span & { crammed: Word[] }
 
 async function repairHole(
   models: RecognitionModels,
@@ -136,15 +168,27 @@ async function repairHole(
   return shift(found.words, from / SAMPLE_RATE)
 }
 
-/** Returns the spans of at least `HOLE` seconds without words, including the edges of the piece. */
-function findHoles(words: readonly Word[], seconds: number): Span[] {
+/**
+ * Returns the spans between words, and between them and the edges of the piece, that are long or
+ * hold crammed words. A phrase that was aligned with a few frames leaves a gap where it was spoken:
+ * its words and the gap are one span, lest the phrase be recognized twice.
+ */
+function findHoles(words: readonly Word[], seconds: number): Hole[] {
   if (words.length === 0) return []
-  const edges = [0, ...words.flatMap((word) => [word.start, word.end]), seconds]
-  const holes: Span[] = []
-  for (let i = 0; i < edges.length; i += 2) {
-    const hole = { start: edges[i]!, end: edges[i + 1]! }
-    if (hole.end - hole.start >= HOLE) holes.push(hole)
+  const holes: Hole[] = []
+  let hole: Hole = { start: 0, end: 0, crammed: [] }
+  const close = (end: number) => {
+    if (end - hole.start >= HOLE || hole.crammed.length >= CRAMMED) holes.push({ ...hole, end })
   }
+  for (const word of words) {
+    if (isCrammed(word)) {
+      hole.crammed.push(word)
+      continue
+    }
+    close(word.start)
+    hole = { start: word.end, end: 0, crammed: [] }
+  }
+  close(seconds)
   return holes
 }
 

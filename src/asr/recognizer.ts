@@ -98,5 +98,8 @@ export type Recognizer = RecognizerInfo & {
   close(): Promise<void>
 }
 
-/** A range of one channel that holds speech. In samples, end exclusive. */
-export type Segment = { start: number; end: number }
+/**
+ * A range of one channel that holds speech. In samples, end exclusive. `pauses` are the ranges in
+ * it that recognition leaves out, where speech comes in short fragments.
+ */
+export type Segment = { start: number; end: number; pauses?: { start: number; end: number }[] }

@@ -4,6 +4,9 @@ import fc from 'fast-check'
 import { cutSegments, fileSegments } from './segments.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
+/** Speech that is too long to be a fragment. */
+const SENTENCE = '#'.repeat(40)
+
 /** One character per 32 ms frame: `#` is speech, `-` is doubtful, `.` is silence. */
 function cut(speech: string, options = {}) {
   const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : c === '-' ? 0.4 : 0.05))
@@ -19,7 +22,7 @@ function cut(speech: string, options = {}) {
 }
 
 test('a segment spans speech and closes after the pause', () => {
-  assert.deepEqual(cut('..###..##....##..'), ['2-9', '13-15'])
+  assert.deepEqual(cut(`..${SENTENCE}..##....${SENTENCE}..`), ['2-46', '50-90'])
 })
 
 test('doubtful frames keep speech open but do not open it', () => {
@@ -32,13 +35,47 @@ test('a click shorter than the least voice is not speech', () => {
 
 test('pads share a gap that is too short for both', () => {
   const options = { padBefore: 0.32, padAfter: 0.32 }
-  assert.deepEqual(cut('............####....####............', options), ['2-18', '18-34'])
+  const silence = '.'.repeat(12)
+  const speech = `${silence}${SENTENCE}....${SENTENCE}${silence}`
+  assert.deepEqual(cut(speech, options), ['2-54', '54-106'])
 })
 
 test('long speech is cut at its weakest point', () => {
   const speech = `${'#'.repeat(24)}--#--${'#'.repeat(24)}`
   const [first] = cut(speech, { maxSeconds: 40 * 0.032 })
   assert.equal(first, '0-26')
+})
+
+test('fragments with pauses between them are joined, and the pauses are noted', () => {
+  const digit = '#'.repeat(12)
+  const pause = '.'.repeat(30)
+  const speech = Float32Array.from(`${digit}${pause}${digit}${pause}${digit}`, (c) => {
+    return c === '#' ? 0.9 : 0.05
+  })
+  const samples = speech.length * VAD_FRAME
+  const [joined, ...others] = cutSegments(speech, samples, { ...fileSegments, maxSeconds: 15 })
+  assert.equal(others.length, 0)
+  assert.deepEqual([joined!.start, joined!.end], [0, samples])
+  assert.deepEqual(joined!.pauses, [
+    { start: 12 * VAD_FRAME + 1600, end: 42 * VAD_FRAME - 800 },
+    { start: 54 * VAD_FRAME + 1600, end: 84 * VAD_FRAME - 800 },
+  ])
+})
+
+test('neither sentences nor fragments far apart are joined', () => {
+  const digit = '#'.repeat(12)
+  for (const [speech, count] of [
+    [`${SENTENCE}${'.'.repeat(30)}${digit}`, 2],
+    [`${digit}${'.'.repeat(70)}${digit}`, 2],
+  ] as const) {
+    const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
+    const options = { ...fileSegments, maxSeconds: 15 }
+    const segments = cutSegments(probabilities, speech.length * VAD_FRAME, options)
+    assert.deepEqual(
+      segments.map(({ pauses = [] }) => pauses.length),
+      Array.from({ length: count }, () => 0),
+    )
+  }
 })
 
 test('segments ascend, do not overlap, stay in the recording and under the longest length', () => {

@@ -1,3 +1,4 @@
+import { findPauses, omittedSamples, type Range } from './pauses.ts'
 import type { Segment } from './recognizer.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import { VAD_FRAME } from './vad-frames.ts'
@@ -26,22 +27,32 @@ export const fileSegments: Omit<SegmentOptions, 'maxSeconds'> = {
   minVoiced: 0.1,
 }
 
-type Stretch = { from: number; to: number }
+/** Speech between pauses that is no longer than this, in seconds, is a fragment. */
+const FRAGMENT = 1.2
+/** Fragments with a longer pause between them, in seconds, do not belong together. */
+const FRAGMENT_PAUSE = 2
+/** Most seconds of speech in joined fragments. */
+const JOINED = 8
+
+/** A range of frames with speech, and the pauses between the fragments in it. */
+type Stretch = { from: number; to: number; pauses?: Range[] }
 
 /**
  * Turns the speech probabilities of a whole recording (one per `VAD_FRAME` samples) into segments:
- * speech ends at a pause, and longer speech is cut at its quietest point. Segments ascend and do
- * not overlap; where paddings would meet, they share the gap.
+ * speech ends at a pause, and longer speech is cut at its quietest point. Fragments, such as digits
+ * with pauses between them, are joined. Segments ascend and do not overlap; where paddings would
+ * meet, they share the gap.
  */
 export function cutSegments(
   probabilities: Float32Array,
   samples: number,
   options: SegmentOptions,
 ): Segment[] {
-  const stretches = findStretches(probabilities, options).flatMap((stretch) =>
+  const found = findStretches(probabilities, options).flatMap((stretch) =>
     cutLong(stretch, probabilities, options),
   )
-  return stretches.map(({ from, to }, i) => {
+  const stretches = joinFragments(found, probabilities, options)
+  return stretches.map(({ from, to, pauses = [] }, i) => {
     const previous = stretches[i - 1]
     const next = stretches[i + 1]
     const before = previous ? (from - previous.to) / 2 : from
@@ -52,6 +63,7 @@ export function cutSegments(
         samples,
         Math.round((to + Math.min(toFrames(options.padAfter), after)) * VAD_FRAME),
       ),
+      ...(pauses.length > 0 && { pauses: omittedSamples(pauses) }),
     }
   })
 }
@@ -81,6 +93,50 @@ function findStretches(probabilities: Float32Array, options: SegmentOptions): St
   }
   close()
   return stretches
+}
+
+/** Joins stretches that consist of fragments, as long as a segment may be. */
+function joinFragments(
+  stretches: readonly Stretch[],
+  probabilities: Float32Array,
+  { maxSeconds, padBefore, padAfter }: SegmentOptions,
+): Stretch[] {
+  const longest = toFrames(maxSeconds - padBefore - padAfter)
+  const joined: (Stretch & { spoken: number })[] = []
+  for (const { from, to } of stretches) {
+    const { pauses, spoken } = findFragments({ from, to }, probabilities)
+    const last = joined.at(-1)
+    if (
+      last?.pauses &&
+      pauses &&
+      from - last.to <= toFrames(FRAGMENT_PAUSE) &&
+      last.spoken + spoken <= toFrames(JOINED) &&
+      to - last.from <= longest
+    ) {
+      last.pauses.push({ start: last.to, end: from }, ...pauses)
+      last.to = to
+      last.spoken += spoken
+    } else {
+      joined.push({ from, to, spoken, ...(pauses && { pauses }) })
+    }
+  }
+  return joined
+}
+
+/** Returns the pauses of a stretch and its frames of speech; no pauses if a part is no fragment. */
+function findFragments(
+  { from, to }: Stretch,
+  probabilities: Float32Array,
+): { pauses?: Range[]; spoken: number } {
+  const pauses = findPauses(probabilities, { start: from, end: to })
+  const edges = [from, ...pauses.flatMap(({ start, end }) => [start, end]), to]
+  let [spoken, longest] = [0, 0]
+  for (let i = 0; i < edges.length; i += 2) {
+    const length = edges[i + 1]! - edges[i]!
+    spoken += length
+    longest = Math.max(longest, length)
+  }
+  return longest <= toFrames(FRAGMENT) ? { pauses, spoken } : { spoken }
 }
 
 /**

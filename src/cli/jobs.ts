@@ -12,7 +12,8 @@ const help = `Usage: steno jobs [list] [--status STATES] [--metadata JSON] [--li
 
 Lists a server's jobs, newest first, shows one as JSON, makes an add-on again that failed (such as subtitles) and
 prints it as JSON, or deletes ended jobs with their audio. Jobs that cannot be deleted are reported; the exit
-code is then 1, as it is when an add-on failed again.
+code is then 1, as it is when an add-on failed again. The list says how many warnings a result has; \`show\`
+prints them, in result.metadata.
 
   --status STATES  only those queued, processing, done or error; several with commas
   --metadata JSON  only those with these keys in their custom_metadata, such as '{"team":"red"}'
@@ -99,11 +100,24 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** Formats a job as one line: id, status, creation time, duration, name. */
-function formatJob({ id, status, created_at, error_code, file }: ApiPreRecordedJob): string {
+/** Formats a job as one line: id, status, creation time, duration, name, number of warnings. */
+function formatJob({
+  id,
+  status,
+  created_at,
+  error_code,
+  file,
+  result,
+}: ApiPreRecordedJob): string {
   const state = error_code === null ? status : `${status} ${error_code}`
   const length = file?.audio_duration == null ? '-' : formatSeconds(file.audio_duration)
   // The uploader chose the name: control characters must not reach the terminal.
   const name = (file?.filename ?? file?.source ?? '-').replace(/\p{Cc}/gu, '?')
-  return `${id}  ${state.padEnd(10)}  ${created_at}  ${length.padStart(11)}  ${name}\n`
+  const warned = countWarnings(result?.metadata.warnings)
+  return `${id}  ${state.padEnd(10)}  ${created_at}  ${length.padStart(11)}  ${name}${warned}\n`
+}
+
+function countWarnings(warnings: readonly string[] = []): string {
+  if (warnings.length === 0) return ''
+  return `  (${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'})`
 }

@@ -132,6 +132,15 @@ test('what the recognizer cannot honor is a warning of the result, once', async 
   assert.deepEqual(metadata.warnings, [left, 'of the model'])
 })
 
+test('words that the recognizer is unsure of are a warning of the result', async (t) => {
+  const speech = createFakeSpeechEngine('guten Tag', { confidence: 0.2 })
+  const service = await openService(t, { speech })
+  await service.jobs.start()
+  const job = await service.ended(await service.submit({ seconds: 20 }))
+  const { metadata } = job.result as { metadata: { warnings: string[] } }
+  assert.match(metadata.warnings.join(), /^The recognizer was unsure of most words .*0\.20/)
+})
+
 test('an attempt continues a failed one: what was recognized is not recognized again', async (t) => {
   const recognized: number[] = []
   let crashes = 1

@@ -1,6 +1,7 @@
 import { inParallel } from '../asr/in-parallel.ts'
 import { readRecognitionRequest } from '../asr/recognition-request.ts'
 import type { Batch, SpeechEngine } from '../asr/speech-engine.ts'
+import { warnOfUnsureWords } from '../asr/unsure-words.ts'
 import type { DecodedChannel } from '../audio/channel-files.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
 import type { Config } from '../config.ts'
@@ -213,10 +214,14 @@ async function recognize(
   })
 }
 
-/** Returns the options that recognition could not honor, each once. */
+/** Returns the options that recognition could not honor, each once, and whether it was unsure. */
 function warningsOf(known: readonly string[], batches: readonly RecognizedBatch[]): string[] {
-  const found = batches.flatMap(({ segments }) => segments.flatMap(({ warnings }) => warnings))
-  return [...new Set([...known, ...found])]
+  const segments = batches.flatMap(({ segments }) => segments)
+  const unsure = warnOfUnsureWords({
+    confidences: segments.flatMap(({ words }) => words.map(({ confidence }) => confidence)),
+    uncovered: sum(segments.map(({ uncovered }) => uncovered)),
+  })
+  return [...new Set([...known, ...segments.flatMap(({ warnings }) => warnings), ...unsure])]
 }
 
 /** Returns the number of samples of speech in a batch. */

@@ -30,6 +30,8 @@ export type FakeLiveOptions = {
   languages?: readonly string[]
   /** Warnings of each final. */
   warnings?: readonly string[]
+  /** The confidence of words of recordings and finals; 0.9 by default. */
+  confidence?: number
 }
 
 /** Audio louder than this (root mean square, 1 = full scale) is speech. */
@@ -72,7 +74,8 @@ export function createFakeLiveRecognizer(
       const recognized = readUtterance(utterance)
       const texts = fingerprint ? [recognized.hash] : spokenWords
       const step = (recognized.end - recognized.start) / texts.length
-      const words = recognized.hasSpeech ? spread(texts, recognized, step) : []
+      const spoken = recognized.hasSpeech ? spread(texts, recognized, step) : []
+      const words = spoken.map((word) => ({ ...word, confidence: options.confidence ?? 0.9 }))
       const speaker =
         wantsSpeaker && recognized.hasSpeech && (await embedUtterance(recognized, options, signal))
       return { words, model, language, warnings: [...warnings], ...speaker }

@@ -76,7 +76,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
       signal.throwIfAborted()
       const warnings = [...(options.warnings ?? [])]
       return segments.map((segment) => {
-        const recognized = recognizeSegment(segment, words)
+        const recognized = recognizeSegment(segment, { words, confidence: options.confidence })
         return { segment, words: recognized, model, language, uncovered: 0, warnings }
       })
     },
@@ -94,10 +94,13 @@ function cutEvenly(samples: number): Segment[] {
   })
 }
 
-function recognizeSegment(segment: Segment, texts: readonly string[]): Word[] {
+function recognizeSegment(
+  segment: Segment,
+  { words, confidence = 0.9 }: { words: readonly string[]; confidence: number | undefined },
+): Word[] {
   const start = segment.start / SAMPLE_RATE
-  const step = (segment.end - segment.start) / SAMPLE_RATE / texts.length
-  return texts.map((text, i) => {
-    return { text, start: start + i * step, end: start + (i + 0.8) * step, confidence: 0.9 }
+  const step = (segment.end - segment.start) / SAMPLE_RATE / words.length
+  return words.map((text, i) => {
+    return { text, start: start + i * step, end: start + (i + 0.8) * step, confidence }
   })
 }

@@ -1,8 +1,10 @@
 import type { Word } from '../../transcript/transcript.ts'
 import { normalizeLevel } from '../gain.ts'
 import type { Final, LiveUtterance, Partial } from '../live-recognizer.ts'
+import { pausesOf } from '../pauses.ts'
 import { readSamples } from '../pcm.ts'
-import { type RecognitionModels, recognizeWithRepair } from '../recognize-with-repair.ts'
+import { recognizeInPieces } from '../recognize-in-pieces.ts'
+import type { RecognitionModels } from '../recognize-with-repair.ts'
 import type {
   OpenRecognition,
   RecognizeOptions,
@@ -24,8 +26,10 @@ export async function recognizeFinal(
   const words: Word[] = []
   const warnings = new Set<string>()
   let language = options.language ?? models.recognizer.capabilities.languages[0]!
-  for (const { start, end } of pieces) {
-    const [recognized] = await recognizeWithRepair(models, [audio.subarray(start, end)], options)
+  for (const piece of pieces) {
+    const { start, end } = piece
+    const spoken = { audio: audio.subarray(start, end), pauses: pausesOf(piece) }
+    const [recognized] = await recognizeInPieces(models, [spoken], options)
     words.push(...moved(recognized!.words, context.start + start))
     for (const warning of recognized!.warnings) warnings.add(warning)
     language = recognized!.language

@@ -3,7 +3,9 @@ import { normalizeLevel } from '../gain.ts'
 import { measureCosts } from '../live/capacity.ts'
 import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts'
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
+import { pausesOf } from '../pauses.ts'
 import { readSamples } from '../pcm.ts'
+import { recognizeInPieces } from '../recognize-in-pieces.ts'
 import { recognizeWithRepair } from '../recognize-with-repair.ts'
 import type { RecognizeOptions, Recognizer } from '../recognizer.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
@@ -121,8 +123,11 @@ async function recognize(
 ): Promise<RecognizedSegment[]> {
   const { path, segments, model } = task
   const models = { detector, recognizer: find(recognizers, model) }
-  const pieces = segments.map(({ start, end }) => normalizeLevel(readSamples(path, start, end)))
-  const recognized = await recognizeWithRepair(models, pieces, optionsOf(task, signal))
+  const spoken = segments.map((segment) => {
+    const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
+    return { audio, pauses: pausesOf(segment) }
+  })
+  const recognized = await recognizeInPieces(models, spoken, optionsOf(task, signal))
   return recognized.map(({ words, language, uncovered, warnings }, i) => {
     const segment = segments[i]!
     const offset = segment.start / SAMPLE_RATE

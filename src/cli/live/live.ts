@@ -127,6 +127,9 @@ async function deliver(
   } else if (format !== 'txt') {
     terminal.stdout.write(formatResult(result, format))
   }
+  for (const warning of result.metadata.warnings ?? []) {
+    screen.say(`${sanitize(name)}: warning: ${warning}`)
+  }
 }
 
 function paramsOf(options: LiveOptions, format: LiveFormat): Record<string, unknown> {

@@ -369,8 +369,8 @@ export type ApiResultMetadata = {
   /** Seconds of work */
   transcription_time: number
   /**
-   * What was left out of the result, and why; empty when nothing was. Our extension; results of
-   * earlier versions lack it
+   * What was left out of the result, and why, and whether the recognizer was unsure of most words;
+   * empty when there is nothing to say. Our extension; results of earlier versions lack it
    */
   warnings?: string[]
 }

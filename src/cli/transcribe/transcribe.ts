@@ -111,6 +111,8 @@ async function settle(
       terminal.stdout.write(text)
     }
     for (const file of subtitles) await write(file.path, formatResult(result, file.format))
+    for (const warning of result.metadata.warnings ?? [])
+      progress.say(`${name}: warning: ${warning}`)
     const failures = describeFailures(result)
     for (const failure of failures) progress.say(`${name}: ${failure}`)
     return failures.length === 0

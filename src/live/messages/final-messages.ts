@@ -1,3 +1,4 @@
+import { warnOfUnsureWords } from '../../asr/unsure-words.ts'
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
@@ -88,7 +89,12 @@ export async function sendFinalMessages(
     ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
   const total = work + (diarized?.seconds ?? 0)
-  const warnings = [...(await readWarnings(readLog)), ...options.text.warnings()]
+  const confidences = spokenUtterances.flatMap(({ confidences }) => confidences)
+  const warnings = [
+    ...(await readWarnings(readLog)),
+    ...options.text.warnings(),
+    ...warnOfUnsureWords({ confidences }),
+  ]
   if ((await measureMessages(readLog, options)).isCut) {
     const warning = warningTexts.unstored
     options.log.warn({ warning }, 'a live session is cut')

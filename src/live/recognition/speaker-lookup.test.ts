@@ -9,7 +9,8 @@ import { createSpeakerLookup } from './speaker-lookup.ts'
 function spokenText(speakers: string, channel = 0) {
   return [...speakers].flatMap((speaker, start) => {
     if (speaker === '.') return []
-    const own = { channel, start, end: start + 1, language: 'en', text: 'a', json: '' }
+    const text = { language: 'en', text: 'a', json: '', confidences: [] }
+    const own = { channel, start, end: start + 1, ...text }
     return [speaker === '?' ? own : { ...own, speaker: Number(speaker) }]
   })
 }

@@ -8,6 +8,8 @@ export type SessionUtterance = Pick<
 > & {
   text: string
   json: string
+  /** Of its words. */
+  confidences: readonly number[]
 }
 
 /**
@@ -43,7 +45,8 @@ export async function readUtterances(readLog: ReadLog): Promise<SessionUtterance
 }
 
 function readView(json: string): SessionUtterance {
-  const { start, end, channel, language, speaker, text } = JSON.parse(json) as UtteranceView
-  const own = { start, end, channel, language, text: text.trim(), json }
+  const { start, end, channel, language, speaker, text, words } = JSON.parse(json) as UtteranceView
+  const confidences = words.map(({ confidence }) => confidence)
+  const own = { start, end, channel, language, text: text.trim(), json, confidences }
   return speaker === undefined ? own : { ...own, speaker }
 }

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findPauses, joinRanges, keptRanges, omittedSamples, unjoinWords } from './pauses.ts'
+
+const FRAME = 512
+
+function probabilities(speech: string): Float32Array {
+  return Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
+}
+
+test('pauses are silences of a quarter of a second, also at the edges', () => {
+  const speech = probabilities(`${'.'.repeat(10)}###...###${'.'.repeat(9)}`)
+  assert.deepEqual(findPauses(speech, { start: 0, end: speech.length }), [
+    { start: 0, end: 10 },
+    { start: 19, end: 28 },
+  ])
+})
+
+test('what stays is joined, and words go back to where they were spoken', () => {
+  const speech = probabilities(`##########${'.'.repeat(20)}##########`)
+  const omitted = omittedSamples(findPauses(speech, { start: 0, end: speech.length }))
+  const samples = speech.length * FRAME
+  const ranges = keptRanges(samples, omitted)
+  const audio = Float32Array.from({ length: samples }, (_, i) => i / samples)
+  const joined = joinRanges(audio, ranges)
+  assert.equal(joined.length, 20 * FRAME + 0.15 * 16_000)
+  const cut = (10 * FRAME) / 16_000 + 0.1
+  const words = unjoinWords(
+    [
+      { text: 'one', start: 0.02, end: 0.3, confidence: 1 },
+      { text: 'two', start: cut - 0.02, end: cut + 0.3, confidence: 1 },
+    ],
+    ranges,
+  )
+  const second = (30 * FRAME) / 16_000 - 0.05
+  assert.deepEqual(
+    words.map(({ start, end }) => [+start.toFixed(3), +end.toFixed(3)]),
+    [
+      [0.02, 0.3],
+      [+second.toFixed(3), +(second + 0.3).toFixed(3)],
+    ],
+  )
+})

@@ -1,0 +1,84 @@
+import type { Word } from '../transcript/transcript.ts'
+import type { Segment } from './recognizer.ts'
+import { SAMPLE_RATE } from './speech-engine.ts'
+import { VAD_FRAME } from './vad-frames.ts'
+
+/** A silence of so many seconds between words is a pause: the closure of a stop is shorter. */
+const SHORTEST_PAUSE = 0.25
+/** Speech ends when the probability falls below this. */
+const SILENT_BELOW = 0.35
+/** Seconds of a pause that stay with the speech before and after it. */
+const KEEP_AFTER_SPEECH = 0.1
+const KEEP_BEFORE_SPEECH = 0.05
+
+/** A range of samples or frames, end exclusive. */
+export type Range = { start: number; end: number }
+
+/** Finds the pauses in a range of speech probabilities, in frames; also those at its edges. */
+export function findPauses(probabilities: Float32Array, { start, end }: Range): Range[] {
+  const pauses: Range[] = []
+  let from = start
+  for (let frame = start; frame <= end; frame++) {
+    if (frame < end && probabilities[frame]! < SILENT_BELOW) continue
+    if ((frame - from) * VAD_FRAME >= SHORTEST_PAUSE * SAMPLE_RATE) {
+      pauses.push({ start: from, end: frame })
+    }
+    from = frame + 1
+  }
+  return pauses
+}
+
+/** Converts pauses in frames to the samples that can be left out, without the edges that stay. */
+export function omittedSamples(pauses: readonly Range[]): Range[] {
+  const omitted = pauses.map(({ start, end }) => {
+    return {
+      start: start * VAD_FRAME + (start > 0 ? KEEP_AFTER_SPEECH * SAMPLE_RATE : 0),
+      end: end * VAD_FRAME - KEEP_BEFORE_SPEECH * SAMPLE_RATE,
+    }
+  })
+  return omitted.filter(({ start, end }) => start < end)
+}
+
+/** Returns the ranges between the omitted ones. */
+export function keptRanges(samples: number, omitted: readonly Range[]): Range[] {
+  const starts = [0, ...omitted.map(({ end }) => end)]
+  const ends = [...omitted.map(({ start }) => start), samples]
+  return starts
+    .map((start, i) => ({ start, end: Math.min(samples, ends[i]!) }))
+    .filter(({ start, end }) => end > start)
+}
+
+/** Returns the audio of some ranges, joined. */
+export function joinRanges(audio: Float32Array, ranges: readonly Range[]): Float32Array {
+  const joined = new Float32Array(ranges.reduce((sum, { start, end }) => sum + end - start, 0))
+  let at = 0
+  for (const { start, end } of ranges) {
+    joined.set(audio.subarray(start, end), at)
+    at += end - start
+  }
+  return joined
+}
+
+/**
+ * Moves words of joined ranges to where they were spoken: each into the range that holds its
+ * middle.
+ */
+export function unjoinWords(words: readonly Word[], ranges: readonly Range[]): Word[] {
+  let at = 0
+  const places = ranges.map(({ start, end }) => {
+    const place = { until: (at + end - start) / SAMPLE_RATE, offset: (start - at) / SAMPLE_RATE }
+    at += end - start
+    return { ...place, start: start / SAMPLE_RATE, end: end / SAMPLE_RATE }
+  })
+  return words.map((word) => {
+    const middle = (word.start + word.end) / 2
+    const place = places.find(({ until }) => middle < until) ?? places.at(-1)!
+    const start = Math.min(Math.max(word.start + place.offset, place.start), place.end)
+    return { ...word, start, end: Math.min(Math.max(start, word.end + place.offset), place.end) }
+  })
+}
+
+/** Returns the pauses of a segment, in samples from its start. */
+export function pausesOf({ start: first, pauses = [] }: Segment): Range[] {
+  return pauses.map(({ start, end }) => ({ start: start - first, end: end - first }))
+}

@@ -1,0 +1,80 @@
+import type { Word } from '../transcript/transcript.ts'
+import { joinRanges, keptRanges, type Range, unjoinWords } from './pauses.ts'
+import {
+  type RecognitionModels,
+  type RecognizedPiece,
+  recognizeWithRepair,
+} from './recognize-with-repair.ts'
+import type { RecognizeOptions } from './recognizer.ts'
+import { SAMPLE_RATE } from './speech-engine.ts'
+
+/** Words below this mean confidence are compared with those of the fragments alone. */
+const SURE = 0.75
+/** A fragment alone needs so many seconds of the pauses around it. */
+const MARGIN = 0.1
+
+/** The audio of a segment, and the pauses in it, in samples. */
+export type Spoken = { audio: Float32Array; pauses: readonly Range[] }
+
+/**
+ * Recognizes segments. Those that were spoken in fragments, such as digits with pauses, are
+ * recognized without the pauses: a word alone tells the model little, and silence around it makes
+ * the model return nothing. If that gives unsure words, the fragments are also recognized alone.
+ */
+export async function recognizeInPieces(
+  models: RecognitionModels,
+  segments: readonly Spoken[],
+  options: RecognizeOptions,
+): Promise<RecognizedPiece[]> {
+  const ranges = segments.map(({ audio, pauses }) => keptRanges(audio.length, pauses))
+  const pieces = segments.map(({ audio, pauses }, i) => {
+    return pauses.length > 0 ? joinRanges(audio, ranges[i]!) : audio
+  })
+  const recognized = await recognizeWithRepair(models, pieces, options)
+  for (const [i, { audio, pauses }] of segments.entries()) {
+    if (pauses.length === 0) continue
+    const joined = recognized[i]!
+    const words = unjoinWords(joined.words, ranges[i]!)
+    recognized[i] = { ...joined, words }
+    if (meanConfidence(words) >= SURE) continue
+    const alone = await recognizeAlone(models, audio, { ranges: ranges[i]!, options })
+    if (alone.confidence > meanConfidence(words)) recognized[i] = { ...joined, ...alone.piece }
+  }
+  return recognized
+}
+
+type Fragments = { ranges: readonly Range[]; options: RecognizeOptions }
+
+async function recognizeAlone(
+  models: RecognitionModels,
+  audio: Float32Array,
+  { ranges, options }: Fragments,
+): Promise<{ piece: Pick<RecognizedPiece, 'words' | 'uncovered'>; confidence: number }> {
+  const wide = ranges.map(({ start, end }, i) => {
+    const before = i > 0 ? (start - ranges[i - 1]!.end) / 2 : start
+    const behind = i + 1 < ranges.length ? (ranges[i + 1]!.start - end) / 2 : audio.length - end
+    const margin = MARGIN * SAMPLE_RATE
+    return {
+      start: Math.ceil(start - Math.min(margin, before)),
+      end: Math.floor(end + Math.min(margin, behind)),
+    }
+  })
+  const pieces = wide.map(({ start, end }) => audio.subarray(start, end))
+  const found = await recognizeWithRepair(models, pieces, options)
+  const words = found.flatMap((piece, i) => {
+    const offset = wide[i]!.start / SAMPLE_RATE
+    return piece.words.map((word) => {
+      return { ...word, start: word.start + offset, end: word.end + offset }
+    })
+  })
+  // A fragment without words counts as a word without confidence.
+  const empty = found.filter((piece) => piece.words.length === 0).length
+  const confidence = (meanConfidence(words) * words.length) / (words.length + empty)
+  const uncovered = found.reduce((sum, piece) => sum + piece.uncovered, 0)
+  return { piece: { words, uncovered }, confidence: words.length > 0 ? confidence : 0 }
+}
+
+function meanConfidence(words: readonly Word[]): number {
+  if (words.length === 0) return 0
+  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { isCrammed, widenShortWords, withoutEchoes } from './word-lengths.ts'
+
+function word(text: string, start: number, end: number) {
+  return { text, start, end, confidence: 0.9 }
+}
+
+function timesOf(words: readonly { start: number; end: number }[]) {
+  return words.map(({ start, end }) => [+start.toFixed(3), +end.toFixed(3)])
+}
+
+test('a short word grows into the silence before it, then into the one behind it', () => {
+  const wide = widenShortWords([
+    word('iron', 0, 1),
+    word('they', 1.3, 1.32),
+    word('say', 1.32, 1.8),
+  ])
+  assert.deepEqual(timesOf(wide)[1], [1.248, 1.32])
+  const late = widenShortWords([word('iron', 0, 1), word('the', 1, 1.02), word('say', 1.5, 1.8)])
+  assert.deepEqual(timesOf(late)[1], [1, 1.054])
+})
+
+test('it takes what is missing from longer neighbors', () => {
+  const wide = widenShortWords([word('iron', 0, 1), word('a', 1, 1.01), word('say', 1.01, 1.8)])
+  assert.deepEqual(timesOf(wide), [
+    [0, 0.97],
+    [0.97, 1.01],
+    [1.01, 1.8],
+  ])
+})
+
+test('a phrase that repeats its neighbor in no time is dropped, one that was spoken twice is not', () => {
+  const phrase = (at: number, step: number) => {
+    return ['Good', 'morning,', 'Steve.'].map((text, i) => {
+      return word(i === 2 && at > 0 ? 'Steve,' : text, at + i * step, at + (i + 0.9) * step)
+    })
+  }
+  const texts = (words: readonly { text: string }[]) => words.map(({ text }) => text).join(' ')
+  const echo = withoutEchoes([...phrase(0, 0.3), ...phrase(0.9, 0.02)])
+  assert.equal(texts(echo), 'Good morning, Steve.')
+  const before = withoutEchoes([...phrase(0, 0.02), ...phrase(0.1, 0.3)])
+  assert.equal(texts(before), 'Good morning, Steve,')
+  assert.equal(withoutEchoes([...phrase(0, 0.3), ...phrase(0.9, 0.1)]).length, 6)
+  const however = [word('However,', 0, 0.44), word('however,', 0.44, 0.46)]
+  assert.equal(withoutEchoes(however).length, 1)
+})
+
+test('words keep their order, never overlap, and none stays too short where there is space', () => {
+  const step = fc.tuple(
+    fc.double({ min: 0, max: 0.2, noNaN: true }),
+    fc.double({ min: 0, max: 0.2, noNaN: true }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      let at = 2
+      const words = steps.map(([gap, length]) => {
+        const start = at + gap
+        at = start + length
+        return word('alongside', start, at)
+      })
+      const wide = widenShortWords(words)
+      for (const [i, one] of wide.entries()) {
+        assert.ok(!isCrammed(one))
+        assert.ok(i === 0 || one.start >= wide[i - 1]!.end - 1e-9)
+      }
+    }),
+  )
+})

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test, { after, before } from 'node:test'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { runSteno, SAMPLE } from '../support/run-steno.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+
+const SPEECH = join(import.meta.dirname, '../fixtures/speech.wav')
+const UNSURE = 'warning: The recognizer was unsure of most words (mean confidence 0.20).'
+
+let server: TestServer
+let env: Record<string, string>
+
+before(async () => {
+  const speech = createFakeSpeechEngine('guten Tag', { confidence: 0.2 })
+  server = await startServer({ speech })
+  env = { STENO_URL: server.url, STENO_KEY: server.key }
+})
+
+after(() => server.close())
+
+test('the warnings of a recording are printed, and the list of jobs counts them', async () => {
+  const { code, stdout, stderr } = await runSteno(['transcribe', SAMPLE], { env })
+  assert.match(stdout, /^guten Tag/)
+  assert.ok(stderr.includes(`jfk.flac: ${UNSURE}`), stderr)
+  assert.equal(code, 0)
+  const list = await runSteno(['jobs'], { env })
+  assert.match(list.stdout, / {2}jfk\.flac {2}\(1 warning\)\n$/)
+})
+
+test('so are those of a live session', async () => {
+  const { code, stderr } = await runSteno(['live', SPEECH, '--fast'], { env })
+  assert.ok(stderr.includes(`speech.wav: ${UNSURE}`), stderr)
+  assert.equal(code, 0)
+})
