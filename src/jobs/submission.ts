@@ -160,7 +160,7 @@ export class JobSubmission {
     }
     const { runner } = this.#options
     const retryAfter = runner?.secondsUntilNext(account) ?? RETRY_SOON.retryAfter
-    return new AppError('too_many_jobs', `${maxQueued} are waiting already`, { retryAfter })
+    return new AppError('too_many_jobs', `${maxQueued} are waiting already (STENO_MAX_QUEUED_JOBS)`, { retryAfter })
   }
 }
 

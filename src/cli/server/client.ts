@@ -24,6 +24,9 @@ export class RequestError extends Error {
   }
 }
 
+/** What one recording may be. */
+export type Limits = { max_file_bytes: number; max_audio_seconds: number }
+
 /** The address of a server, its key, and the name of the header that carries the key (`header`). */
 export type Server = { url: string; key: string | undefined; header: string }
 
@@ -88,6 +91,10 @@ export function createClient(server: Server, signal: AbortSignal) {
       }))
       const { audio_url } = await readJson<{ audio_url: string }>(response)
       return audio_url
+    },
+    /** What one recording may be; undefined where an older server does not tell. */
+    async limits(): Promise<Limits | undefined> {
+      return (await json<{ limits?: Limits }>('/v2/capabilities')).limits
     },
     /** Creates a job and resolves to its id. */
     async create(params: Record<string, unknown>): Promise<string> {
