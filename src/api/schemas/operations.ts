@@ -55,6 +55,11 @@ export function jobOperations(kind: JobKind | undefined) {
       `Delete ${one}`,
       'Removes the job, its result and, unless another job uses it, its recording. It must have ended.',
     ),
+    transcript: operation(
+      'get*Transcript',
+      `Get the transcript of ${one} as a file`,
+      'As text, subtitles or JSON, from the stored words, once the job is `done`. An extension.',
+    ),
     file: operation(
       'get*File',
       `Download the recording of ${one}`,

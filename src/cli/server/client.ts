@@ -125,6 +125,15 @@ export function createClient(server: Server, signal: AbortSignal) {
       const path = `${jobUrl(id)}/addons/${encodeURIComponent(name)}/retry`
       return json<ApiAddOnAnswer>(path, { method: 'POST' })
     },
+    /** Cancels a job that waits or runs. */
+    async cancel(id: string): Promise<void> {
+      await json(`${jobUrl(id)}/cancel`, { method: 'POST' })
+    },
+    /** Gets the transcript of a job as a file of a format. */
+    async transcript(id: string, format: string): Promise<string> {
+      const path = `${jobUrl(id)}/transcript?${toParams({ format })}`
+      return readText(await request(path, async () => ({})))
+    },
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })
     },
@@ -201,9 +210,14 @@ function createTransport({ url, key, header }: Server, signal: AbortSignal) {
   return { json, request, once }
 }
 
-async function readJson<T>(response: Response): Promise<T> {
+async function readText(response: Response): Promise<string> {
   const text = await response.text()
   if (!response.ok) throw new RequestError(explain(response, text), { status: response.status })
+  return text
+}
+
+async function readJson<T>(response: Response): Promise<T> {
+  const text = await readText(response)
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
