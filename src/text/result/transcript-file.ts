@@ -5,13 +5,10 @@ import { formatSubtitles, formatWithVoices } from '../formats/subtitles.ts'
 import { voicesOf } from '../formats/voices.ts'
 import type { UtteranceView } from './result-text.ts'
 
-/** The formats in which a stored transcript is written. */
-export const transcriptFormats = ['txt', 'srt', 'vtt', 'json'] as const
-
 /** A transcript to write: the JSON text of a stored result, and the form. */
 export type TranscriptFile = {
   result: string
-  format: (typeof transcriptFormats)[number]
+  format: 'txt' | 'srt' | 'vtt' | 'json'
   /** Names speakers, or else channels, where there are several. */
   speakers: boolean
   /** Includes the words in JSON. */
