@@ -21,6 +21,17 @@ test('without a variable every setting has its default', () => {
   assert.deepEqual([keys, network.allowPrivateNetwork, storage.uploadTtl], [[], [], 86_400])
 })
 
+test('limits are those of an own machine, or of the public service', () => {
+  const limitsOf = (env: Record<string, string>) => {
+    const { storage, media } = readConfig(env)
+    return [storage.maxFileBytes, media.maxAudio]
+  }
+  assert.deepEqual(limitsOf({}), [5_000_000_000, 43_200])
+  assert.deepEqual(limitsOf({ STENO_LIMITS: 'public' }), [1_000_000_000, 8100])
+  const own = { STENO_LIMITS: 'public', STENO_MAX_AUDIO_S: '60' }
+  assert.deepEqual(limitsOf(own), [1_000_000_000, 60])
+})
+
 test('an empty value counts as not set', () => {
   assert.equal(readConfig({ STENO_PORT: '', STENO_HOST: '' }).http.port, 7070)
 })

@@ -162,6 +162,12 @@ const DEFAULT_HOST = '127.0.0.1'
 const DEFAULT_PORT = 7070
 const DEFAULT_AUTH_HEADER = 'x-service-key'
 
+/** Defaults of what one recording may be: on people's own machines, or as on the public service. */
+const LIMITS = {
+  own: { maxFileBytes: 5_000_000_000, maxAudio: 12 * 3600 },
+  public: { maxFileBytes: 1_000_000_000, maxAudio: 8100 },
+}
+
 /** The folder of the checkout: models are installed in it. */
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 
@@ -183,6 +189,7 @@ export type ClientConfig = {
 export function readConfig(env: Record<string, string | undefined>): Config {
   const problems: string[] = []
   const read = createReader(env, problems)
+  const limits = LIMITS[read.oneOf('LIMITS', ['own', 'public'])]
   const config: Config = {
     http: {
       host: read.text('HOST', DEFAULT_HOST),
@@ -224,7 +231,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     },
     storage: {
       folder: resolve(read.text('DATA_DIR', './data')),
-      maxFileBytes: read.integer('MAX_FILE_BYTES', 1_000_000_000, { min: 1 }),
+      maxFileBytes: read.integer('MAX_FILE_BYTES', limits.maxFileBytes, { min: 1 }),
       accountMaxBytes: read.optionalInteger('ACCOUNT_MAX_BYTES'),
       minFreeBytes: read.optionalInteger('MIN_FREE_BYTES'),
       uploadTtl: read.integer('UPLOAD_TTL_S', 86_400),
@@ -233,7 +240,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       trustClock: read.boolean('TRUST_CLOCK', false),
     },
     media: {
-      maxAudio: read.integer('MAX_AUDIO_S', 8100, { min: 1 }),
+      maxAudio: read.integer('MAX_AUDIO_S', limits.maxAudio, { min: 1 }),
     },
     jobs: {
       maxAttempts: read.integer('JOB_MAX_ATTEMPTS', 3, { min: 1 }),

@@ -4,8 +4,13 @@ import { interruptOnSignals } from './cli/terminal/interrupt.ts'
 const signal = interruptOnSignals()
 // `steno transcribe … | head` closes stdout early; that is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 1)
+  if (error.code === 'EPIPE') process.exit(0)
+  const reason = error.code === 'ENOSPC' ? 'the disk is full' : error.message
+  process.stderr.write(`Cannot write the results: ${reason}\n`)
+  process.exit(1)
 })
+// Who reads the progress may end first, as at Ctrl-C; the exit code says the rest.
+process.stderr.on('error', () => {})
 
 const { env, stdin, stdout, stderr } = process
 process.exitCode = await runCommand(process.argv.slice(2), { env, stdin, stdout, stderr, signal })

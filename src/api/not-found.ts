@@ -1,17 +1,24 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
+import { sendHomePage, wantsHomePage } from './home-page.ts'
 
 /**
- * Answers 405 with `Allow` on the paths of the routes that follow, 404 elsewhere. Both precede
+ * Answers 405 with `Allow` on the paths of the routes that follow, 404 elsewhere, and a page to a
+ * browser that asks for the root. All precede
  * authentication and any look at the body. Must be called before routes are added.
  */
-export function answerUnknownRoutes(http: FastifyInstance): void {
+export function answerUnknownRoutes(
+  http: FastifyInstance,
+  { config }: { config: Pick<Config, 'http'> },
+): void {
   const methods = new Map<string, string[]>()
   http.addHook('onRoute', ({ url, method }) => {
     methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()])
   })
   http.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     if (!request.is404) return
+    if (wantsHomePage(request)) return sendHomePage(request, reply, config)
     const path = request.url.split('?', 1)[0]!
     // A client that writes a letter as %75 means the same path; the router agrees.
     const decoded = decodePath(path)

@@ -122,7 +122,7 @@ export function createServer(app: ServerParts): FastifyInstance {
     requireHost(raw, isProbe ? { ...config.http, allowedHosts: [] } : config.http)
     if (stopping && routeOptions.url !== '/health') throw new AppError('server_stopping')
   })
-  answerUnknownRoutes(http)
+  answerUnknownRoutes(http, { config })
 
   let stopping = false
   const connections = new Set<Socket>()

@@ -1,4 +1,4 @@
-import { parseArguments, readNumber, UsageError } from './arguments.ts'
+import { parseArguments, readChoice, readNumber, UsageError } from './arguments.ts'
 import type { ApiAddOnAnswer, ApiPreRecordedJob } from './server/api-types.ts'
 import { createClient, type RequestError } from './server/client.ts'
 import { readServer, serverHelp, serverOptions } from './server/server-url.ts'
@@ -6,17 +6,19 @@ import { formatSeconds } from './terminal/progress.ts'
 import type { Command } from './terminal/terminal.ts'
 
 const help = `Usage: steno jobs [list] [--status STATES] [--metadata JSON] [--limit N] [--offset N]
-       steno jobs show ID
+       steno jobs show ID [--format txt|srt|vtt|json]
+       steno jobs cancel ID...
        steno jobs retry ID ADDON
        steno jobs delete ID...
 
-Lists a server's jobs, newest first, shows one as JSON, makes an add-on again that failed (such as subtitles) and
-prints it as JSON, or deletes ended jobs with their audio. Jobs that cannot be deleted are reported; the exit
-code is then 1, as it is when an add-on failed again. The list says how many warnings a result has; \`show\`
-prints them, in result.metadata.
+Lists a server's jobs, newest first, shows one as JSON or its transcript in a format, cancels jobs that wait or run,
+makes an add-on again that failed (such as subtitles) and prints it as JSON, or deletes ended jobs with their audio.
+Jobs that cannot be canceled or deleted are reported; the exit code is then 1, as it is when an add-on failed again.
+The list says how many warnings a result has; \`show\` prints them, in result.metadata.
 
   --status STATES  only those queued, processing, done or error; several with commas
   --metadata JSON  only those with these keys in their custom_metadata, such as '{"team":"red"}'
+  --format FORMAT  of show: the transcript as txt, srt, vtt or json instead of the whole job
   --limit N        jobs per page; default 20
   --offset N       jobs to skip; default 0
 ${serverHelp}`
@@ -28,6 +30,7 @@ export const jobsCommand: Command = {
     const { values, positionals } = parseArguments(args, {
       status: { type: 'string' },
       metadata: { type: 'string' },
+      format: { type: 'string' },
       limit: { type: 'string' },
       offset: { type: 'string' },
       ...serverOptions,
@@ -46,6 +49,12 @@ export const jobsCommand: Command = {
       }
       return 0
     }
+    if (verb === 'show' && ids.length === 1 && values.format !== undefined) {
+      const choices = ['txt', 'srt', 'vtt', 'json'] as const
+      const format = readChoice(values.format, { name: 'format', choices })
+      stdout.write(await client.transcript(ids[0]!, format))
+      return 0
+    }
     if (verb === 'show' && ids.length === 1) {
       stdout.write(`${JSON.stringify(await client.find(ids[0]!), undefined, 2)}\n`)
       return 0
@@ -56,10 +65,11 @@ export const jobsCommand: Command = {
       stdout.write(`${JSON.stringify(made, undefined, 2)}\n`)
       return hasFailed(made) ? 1 : 0
     }
-    if (verb === 'delete' && ids.length > 0) {
+    if ((verb === 'delete' || verb === 'cancel') && ids.length > 0) {
+      const change = verb === 'delete' ? client.remove : client.cancel
       let failed = 0
       for (const id of ids) {
-        await client.remove(id).catch((error: RequestError) => {
+        await change(id).catch((error: RequestError) => {
           terminal.signal.throwIfAborted()
           terminal.stderr.write(`${id}: ${error.message}\n`)
           failed++

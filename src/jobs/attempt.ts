@@ -138,6 +138,10 @@ async function settleFailure(
   const { db, log, maxAttempts, meter } = tools
   if (error instanceof LeaseLostError) return log.warn('attempt dropped: the lease was lost')
   const code = error instanceof AppError ? error.code : 'internal'
+  if (code === 'job_canceled') {
+    await discard(tools, job.id)
+    return log.info('attempt ended: the job was canceled')
+  }
   if (code === 'server_stopping') {
     await releaseJob(db, job.lease, { runAfter: steadyNow() })
     return log.info('job handed back: the server stops')

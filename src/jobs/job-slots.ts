@@ -114,6 +114,11 @@ export class JobSlots {
     }
   }
 
+  /** Ends the attempt at a job, if there is one. */
+  end(jobId: string, reason: Error): void {
+    this.#attempts.get(jobId)?.dismissed.abort(reason)
+  }
+
   /**
    * Gives a free slot to a waiting attempt, of the account with the fewest working attempts.
    * Returns false if there is no free slot or no waiting attempt.

@@ -73,6 +73,14 @@ export class QueueLoop {
     return this.#running.secondsUntilNext(account)
   }
 
+  /** Ends the attempt at a job that was canceled; returns whether there was one. */
+  cancel(jobId: string): boolean {
+    const isRunning = this.#running.ids().includes(jobId)
+    this.#running.end(jobId, new AppError('job_canceled'))
+    this.#notify()
+    return isRunning
+  }
+
   /** Resolves when no job is waiting or running. */
   async idle(): Promise<void> {
     while (!this.#closing) {

@@ -64,6 +64,11 @@ export class JobRunner {
     this.#queue.wake(queued)
   }
 
+  /** Ends the attempt at a job that was canceled; returns whether there was one. */
+  cancel(jobId: string): boolean {
+    return this.#queue.cancel(jobId)
+  }
+
   /** Estimates the seconds until the account can queue another job. */
   secondsUntilNext(account: string): number {
     return this.#queue.secondsUntilNext(account)

@@ -28,7 +28,7 @@ function judge(
     return new AppError('media_unsupported', 'the source sent it compressed')
   }
   if (Number(headers['content-length'] ?? 0) > maxBytes) {
-    return new AppError('media_too_large', `more than ${maxBytes} bytes`)
+    return new AppError('media_too_large', `more than ${maxBytes} bytes (STENO_MAX_FILE_BYTES)`)
   }
   return undefined
 }

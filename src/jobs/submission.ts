@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { chooseLanguage, listedLanguages } from '../asr/languages.ts'
 import { AppError } from '../errors.ts'
 import { inTransaction } from '../storage/db.ts'
+import { cancelRecordedJob } from '../storage/jobs/cancel-job.ts'
 import {
   type CreateJob,
   createJobWriter,
@@ -16,6 +17,7 @@ import { languages as redactedLanguages } from '../text/entities/languages.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import { removeCheckpoints } from './checkpoints.ts'
 import { steadyNow } from './clock.ts'
+import { type TranscriptForm, writeJobTranscript } from './job-transcript.ts'
 import type { PipelineTools } from './pipeline-tools.ts'
 import type { QueueLoop } from './queue-loop.ts'
 import { filenameOf } from './source-url.ts'
@@ -39,7 +41,7 @@ export type SubmitRequest = {
 export type JobSubmissionOptions = {
   tools: PipelineTools
   /** Runs the jobs, if this process does. */
-  runner: Pick<QueueLoop, 'wake' | 'secondsUntilNext'> | undefined
+  runner: Pick<QueueLoop, 'wake' | 'secondsUntilNext' | 'cancel'> | undefined
   /** Called when something may have been queued for receivers. */
   onEvents?: (() => void) | undefined
   /** Called when a job was deleted. */
@@ -139,9 +141,32 @@ export class JobSubmission {
     await removeCheckpoints(workFolder, job.id)
   }
 
+  /**
+   * Ends a recorded job that waits or runs, as failed with 499. Fails with `job_ended` if it has
+   * ended.
+   */
+  async cancel(job: JobId): Promise<void> {
+    const { db, workFolder, log } = this.#tools
+    const { status: code, message } = new AppError('job_canceled')
+    const failure = { code, message, reason: 'cancelled' } as const
+    if (!(await cancelRecordedJob(db, job, { failure, at: Date.now() }))) {
+      throw new AppError((await findJob(db, job)) ? 'job_ended' : 'job_not_found')
+    }
+    log.info({ jobId: job.id }, 'job canceled')
+    this.#options.onEvents?.()
+    // An attempt that is under way removes them when it has stopped.
+    if (this.#options.runner?.cancel(job.id)) return
+    await removeCheckpoints(workFolder, job.id)
+  }
+
   /** Retries a failed add-on of a finished job; returns the JSON text now in its result. */
   retryAddOn(addOn: JobAddOn): Promise<string> {
     return retryAddOn(this.#tools, addOn, { signal: this.#closed.signal })
+  }
+
+  /** Writes the transcript of a finished job or session as a file. */
+  transcript(job: JobId, form: TranscriptForm): Promise<string> {
+    return writeJobTranscript(this.#tools, job, { ...form, signal: this.#closed.signal })
   }
 
   /** Returns the add-ons that a transcript can have. */
@@ -160,7 +185,11 @@ export class JobSubmission {
     }
     const { runner } = this.#options
     const retryAfter = runner?.secondsUntilNext(account) ?? RETRY_SOON.retryAfter
-    return new AppError('too_many_jobs', `${maxQueued} are waiting already`, { retryAfter })
+    return new AppError(
+      'too_many_jobs',
+      `${maxQueued} are waiting already (STENO_MAX_QUEUED_JOBS)`,
+      { retryAfter },
+    )
   }
 }
 

@@ -79,11 +79,26 @@ test('personal data go behind all other changes and before all that is made of t
 })
 
 test('the names that were made alike are reported only where nothing is redacted', () => {
-  const lines = ['I met Katherine', 'then Catherine came', 'and Catherine left']
+  const lines = ['I met Katherine.', 'Then Catherine came.', 'And Catherine left.']
   const changesOf = (pii_redaction: boolean) => {
     const { result } = built(say(...lines), { name_consistency: true, pii_redaction })
     return JSON.parse(String((result.name_consistency as Envelope).results)) as unknown
   }
   assert.deepEqual(changesOf(false), [{ from: 'Katherine', to: 'Catherine', count: 1 }])
   assert.deepEqual(changesOf(true), [{ from: '[REDACTED]', to: '[REDACTED]', count: 1 }])
+})
+
+test('style comes last: numbers, fillers and swear words, also of a redacted transcript', () => {
+  const said = say('um Anna paid twenty five damn dollars')
+  const params = {
+    ...{ pii_redaction: true, pii_redaction_config: { entity_types: 'NAME' } },
+    ...{ number_formatting: true, filler_removal: true, profanity_filter: true },
+  }
+  const { transcription } = built(said, params).result as {
+    transcription: { full_transcript: string }
+  }
+  assert.equal(transcription.full_transcript, '[NAME_1] paid 25 d*** dollars')
+  const words = { number_formatting: true, number_formatting_config: { style: 'words' } }
+  const { result } = built(say('I paid 25 dollars'), words)
+  assert.match(JSON.stringify(result), /"I paid twenty-five dollars"/)
 })

@@ -7,8 +7,15 @@ import type { Made } from './result/envelope.ts'
 
 import type { CustomVocabularyConfig } from './vocabulary/entries.ts'
 import { createVocabulary } from './vocabulary/vocabulary.ts'
+import { languages as fillerLanguages, removeFillers } from './words/fillers.ts'
 import type { Replacing } from './words/growth.ts'
 import { makeNamesConsistent, languages as nameLanguages, writeNameChanges } from './words/names.ts'
+import {
+  formatNumbers,
+  type NumberFormattingConfig,
+  languages as numberLanguages,
+} from './words/number-style.ts'
+import { maskProfanity, languages as profanityLanguages } from './words/profanity.ts'
 import { enhancePunctuation } from './words/punctuation.ts'
 import { type CustomSpellingConfig, createSpelling } from './words/spelling.ts'
 
@@ -33,13 +40,31 @@ export const transforms: readonly Transform[] = [
     },
   },
   {
-    // Redaction comes last, so that everything later sees only the words that it leaves.
+    // Redaction reads the words as they were recognized. Only their style changes after it, so that
+    // everything later sees only the words that it leaves.
     name: 'pii_redaction',
     languages: entityLanguages,
     required: true,
     apply: (transcript, { pii_redaction_config: config }) => {
       return redact(transcript, config as PiiRedactionConfig | undefined)
     },
+  },
+  {
+    name: 'number_formatting',
+    languages: numberLanguages,
+    apply: (transcript, { number_formatting_config: config }) => {
+      return { transcript: formatNumbers(transcript, config as NumberFormattingConfig | undefined) }
+    },
+  },
+  {
+    name: 'filler_removal',
+    languages: fillerLanguages,
+    apply: (transcript) => ({ transcript: removeFillers(transcript) }),
+  },
+  {
+    name: 'profanity_filter',
+    languages: profanityLanguages,
+    apply: (transcript) => ({ transcript: maskProfanity(transcript) }),
   },
 ]
 

@@ -14,6 +14,7 @@ type AddOn = {
   config_schema: { properties: Record<string, { maxItems?: number; maximum?: number }> } | null
 }
 type Capabilities = {
+  limits: object
   recognition: { languages: string[]; models: string[]; live_models: string[] }
   add_ons: AddOn[]
   entity_types: { type: string; support: string; languages: string[] }[]
@@ -38,6 +39,13 @@ test('recognition is what the engine and the configuration say', () => {
     languages: server.app.speech.languages,
     models: ['stt-1', 'stt-3', 'stt-fusion', 'fast', 'best'],
     live_models: ['stt-1', 'fast'],
+  })
+})
+
+test('the limits of a recording are those of the configuration', () => {
+  const { storage, media } = server.app.config
+  assert.deepEqual(reported.limits, {
+    ...{ max_file_bytes: storage.maxFileBytes, max_audio_seconds: media.maxAudio },
   })
 })
 

@@ -106,12 +106,12 @@ test('channels are streamed apart and named', async () => {
 test('standard input may be a WAV, whose header says what it is, or raw samples', async () => {
   const wav = await readFile(TWO_CHANNELS)
   const recognized = await live(['-'], wav)
-  assert.match(recognized.stdout, /channel 1: hello world/)
+  assert.match(recognized.stdout, /Channel 2: hello world/)
   assert.ok((await recorded()).equals(wav.subarray(wav.indexOf('data') + 8)))
 
   const samples = (await readFile(SPEECH)).subarray(HEADER_BYTES)
   const raw = await live(['-', '--rate', '8000', '--channels', '2'], samples)
-  assert.match(raw.stdout, /channel 1: hello world/)
+  assert.match(raw.stdout, /Channel 2: hello world/)
   assert.equal((await lastSession()).file.audio_duration, 4)
   assert.ok((await recorded()).equals(samples))
 })

@@ -28,7 +28,7 @@ function transcribe(...args: string[]) {
 test('steno transcribe prints what is said and shows on stderr how far it is', async () => {
   const { code, stdout, stderr } = await transcribe(SAMPLE)
   assert.match(stdout, /^(hello world.*\n)+$/)
-  assert.match(stderr, /^jfk\.flac: upload/)
+  assert.match(stderr, /^jfk\.flac: uploading/)
   assert.equal(code, 0)
 })
 

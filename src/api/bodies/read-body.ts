@@ -37,6 +37,8 @@ export type BodySettings = Pick<Config, 'models' | 'requests'>
 export type Creation = {
   /** Problems with single fields, and missing ones; the rest is complete only without any. */
   problems: ProblemLines
+  /** Unknown fields that were dropped. */
+  ignored: readonly string[]
   /** Fields that contradict each other. */
   contradictions: string[]
   /** The URL of the recording, when it has no problem. */
@@ -92,9 +94,10 @@ export function createBodyReader(settings: BodySettings): ReadBody {
   }
   const readers: Record<BodyKind, Reader> = {
     'pre-recorded': (body, task) => {
-      const { value, problems } = readFields(preRecorded, body, settings.requests)
+      const { value, problems, ignored } = readFields(preRecorded, body, settings.requests)
       const all = addMissing(problems, findMissing(value, settings.requests))
       return finish(task, body, {
+        ignored,
         problems: inFieldOrder(preRecorded, all),
         contradictions: () => findContradictions(value, settings.models),
         audioUrl: problems.some(({ path }) => path[0] === 'audio_url')
@@ -105,9 +108,10 @@ export function createBodyReader(settings: BodySettings): ReadBody {
       })
     },
     live: (body, task) => {
-      const { value, problems } = readFields(live, body, settings.requests)
+      const { value, problems, ignored } = readFields(live, body, settings.requests)
       const all = addMissing(problems, findMissingLive(value, settings.requests))
       return finish(task, body, {
+        ignored,
         problems: inFieldOrder(live, all),
         contradictions: () => findLiveContradictions(value),
         audioUrl: undefined,
@@ -123,6 +127,7 @@ export function createBodyReader(settings: BodySettings): ReadBody {
 }
 
 type Judged = {
+  ignored: readonly string[]
   problems: readonly Problem[]
   contradictions: () => readonly Problem[]
   audioUrl: string | undefined
@@ -132,9 +137,9 @@ type Judged = {
 
 /** With problems, nothing more can be built from it. */
 function finish({ kind, wantsFingerprint }: BodyTask, body: unknown, judged: Judged): Creation {
-  const { problems, contradictions, audioUrl, params, customMetadata = null } = judged
+  const { ignored, problems, contradictions, audioUrl, params, customMetadata = null } = judged
   const fingerprint = wantsFingerprint ? fingerprintOf(kind, body) : undefined
-  const creation = { problems: linesOf(problems), audioUrl, fingerprint }
+  const creation = { problems: linesOf(problems), ignored, audioUrl, fingerprint }
   if (problems.length > 0) {
     return { ...creation, contradictions: [], params: {}, paramsText: '{}', customMetadata: null }
   }

@@ -32,7 +32,7 @@ type Rules = {
   maxLength?: number
 }
 
-type Reading = ReadOptions & { problems: Problem[] }
+type Reading = ReadOptions & { problems: Problem[]; ignored: string[] }
 
 /**
  * The position of a value: a link for each part of its path, which is joined only for a problem.
@@ -58,24 +58,26 @@ const formats = new Map([
 /**
  * Reads `value` by `schema` and records every problem, in the order of the schema's fields. One
  * walk does what the contract requires of input (1.3, 1.6): null means absent, defaults are filled
- * in, language aliases are rewritten, nothing is coerced, unknown fields are dropped or recorded.
+ * in, language aliases are rewritten, nothing is coerced, unknown fields are dropped and named in
+ * `ignored`, or recorded as problems.
  * The value has the schema's type when no problem was recorded.
  */
 export function readFields<T extends TSchema>(
   schema: T,
   value: unknown,
   options: ReadOptions,
-): { value: Static<T>; problems: Problem[] } {
-  const { problems, ...reading }: Reading = { ...options, problems: [] }
+): { value: Static<T>; problems: Problem[]; ignored: string[] } {
+  const { problems, ignored, ...reading }: Reading = { ...options, problems: [], ignored: [] }
   if (!isObject(value)) throw new AppError('body_unreadable', 'it must be a JSON object')
   try {
     return {
-      value: walk(schema, value, undefined, { ...reading, problems }) as Static<T>,
+      value: walk(schema, value, undefined, { ...reading, problems, ignored }) as Static<T>,
       problems,
+      ignored,
     }
   } catch (error) {
     if (error !== enough) throw error
-    return { value: {} as Static<T>, problems }
+    return { value: {} as Static<T>, problems, ignored }
   }
 }
 
@@ -109,8 +111,12 @@ export function problemsError(problems: readonly Problem[]): AppError | undefine
 
 /** Returns a line of the documented grammar: letters, digits, `_` and `.`; a space; the rule. */
 export function formatProblem({ path, rule }: Problem): string {
-  const name = path.map((segment) => segment.slice(0, MAX_SEGMENT).replace(/\W/g, '_')).join('.')
-  return `${name} ${rule}`
+  return `${nameOf(path)} ${rule}`
+}
+
+/** Returns the dotted name of a field, in letters, digits, `_` and `.`. */
+function nameOf(path: readonly string[]): string {
+  return path.map((segment) => segment.slice(0, MAX_SEGMENT).replace(/\W/g, '_')).join('.')
 }
 
 function walk(rules: Rules, value: unknown, at: Place | undefined, reading: Reading): unknown {
@@ -221,13 +227,30 @@ function readObject(
     else if ('default' in rules) result[name] = structuredClone(rules.default)
     else if (required.includes(name)) noteProblem(reading, place, 'is required')
   }
-  if (reading.unknownFields === 'reject') {
-    for (const name of Object.keys(value)) {
-      if (Object.hasOwn(properties, name)) continue
-      noteProblem(reading, { name, within: at }, 'must not be given: unknown field')
+  noteUnknown(reading, { value, properties, at })
+  return result
+}
+
+/** Unknown fields of which a warning names no more. */
+const MAX_IGNORED = 10
+
+function noteUnknown(
+  reading: Reading,
+  {
+    value,
+    properties,
+    at,
+  }: { value: object; properties: Record<string, Rules>; at: Place | undefined },
+): void {
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(properties, name)) continue
+    const place = { name, within: at }
+    if (reading.unknownFields === 'reject') {
+      noteProblem(reading, place, 'must not be given: unknown field')
+    } else if (reading.ignored.length < MAX_IGNORED) {
+      reading.ignored.push(nameOf(pathOf(place)))
     }
   }
-  return result
 }
 
 /** All values of an enumeration have one type. */

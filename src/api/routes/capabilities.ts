@@ -21,7 +21,7 @@ export function capabilityRoutes({
           operationId: 'getCapabilities',
           summary: 'What this server can do',
           description:
-            'Languages and models of recognition; of each add-on its languages, its configuration, and whether this server ' +
+            'Languages and models of recognition; the limits of one recording; of each add-on its languages, its configuration, and whether this server ' +
             'has it; how well each type of entity is found, and what the groups of types stand for.',
           response: { 200: Capabilities },
         },
@@ -33,6 +33,10 @@ export function capabilityRoutes({
             languages: [...speech.languages],
             models: modelNames(config.models),
             live_models: speech.live ? liveModelNames(config.models) : [],
+          },
+          limits: {
+            max_file_bytes: config.storage.maxFileBytes,
+            max_audio_seconds: config.media.maxAudio,
           },
           add_ons: addOns.map(({ name, kind, isConfigured, isRepeatable, languages }) => ({
             name,

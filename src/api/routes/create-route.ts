@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../server-parts.ts'
 import { baseUrlOf, originOf } from '../answers/urls.ts'
+import { warnOfIgnored } from '../answers/warnings.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { readIdempotencyKey } from '../bodies/idempotency.ts'
 import { toSubmission } from '../bodies/submission.ts'
@@ -36,6 +37,7 @@ export function createRoute(
         const wantsFingerprint = key !== undefined
         const creation = await app.bodies.read('pre-recorded', request, { wantsFingerprint })
         const { fingerprint = '' } = creation
+        warnOfIgnored(reply, creation)
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
         // Before any other check: what was valid then may not be valid any more.
         const repeated = idempotency && (await app.jobs.submission.findRepeated(idempotency))

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../server-parts.ts'
 import type { LiveSession } from '../../storage/live/live-sessions.ts'
 import { baseUrlOf, liveUrl } from '../answers/urls.ts'
+import { warnOfIgnored } from '../answers/warnings.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { readIdempotencyKey } from '../bodies/idempotency.ts'
 import { toLiveSubmission } from '../bodies/submission.ts'
@@ -39,6 +40,7 @@ export function liveCreation({
         const key = readIdempotencyKey(headers)
         const creation = await bodies.read('live', request, { wantsFingerprint: key !== undefined })
         const { fingerprint = '' } = creation
+        warnOfIgnored(reply, creation)
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
         // Before any other check: what was valid then may not be valid any more.
         const repeated = idempotency && (await live.findRepeated(idempotency))

@@ -4,6 +4,7 @@ import type { Bodies } from '../bodies/bodies.ts'
 import { jobRoutes } from './job-routes.ts'
 import { liveCreation } from './live-creation.ts'
 import { liveMetadata } from './live-metadata.ts'
+import { transcriptRoute } from './transcript.ts'
 
 /** Serves live sessions, except for their sockets. */
 export function liveRoutes(
@@ -13,5 +14,6 @@ export function liveRoutes(
     await http.register(liveCreation(app))
     await http.register(liveMetadata(app))
     await http.register(jobRoutes(app, { path: '/v2/live', kind: 'live' }))
+    await http.register(transcriptRoute(app, { path: '/v2/live', kind: 'live' }))
   }
 }

@@ -6,8 +6,10 @@ import { findProgress } from '../../storage/jobs/progress.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams, JobProgressView } from '../schemas/job.ts'
+import { cancellationRoute } from './cancellation.ts'
 import { createRoute } from './create-route.ts'
 import { jobRoutes } from './job-routes.ts'
+import { transcriptRoute } from './transcript.ts'
 
 const path = '/v2/pre-recorded'
 
@@ -18,6 +20,8 @@ export function preRecordedRoutes(
   return async (http) => {
     await http.register(createRoute(app, { path }))
     await http.register(jobRoutes(app, { path, kind: 'pre-recorded' }))
+    await http.register(transcriptRoute(app, { path, kind: 'pre-recorded' }))
+    await http.register(cancellationRoute(app))
 
     http.get(
       `${path}/:id/progress`,

@@ -3,6 +3,7 @@ import type { App } from '../../server-parts.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { createRoute } from './create-route.ts'
 import { jobRoutes } from './job-routes.ts'
+import { transcriptRoute } from './transcript.ts'
 
 const path = '/v2/transcription'
 
@@ -20,5 +21,6 @@ export function transcriptionRoutes(
     })
     await http.register(createRoute(app, { path }))
     await http.register(jobRoutes(app, { path }))
+    await http.register(transcriptRoute(app, { path }))
   }
 }

@@ -58,7 +58,10 @@ export function uploadRoutes({
     }
     const most = config.storage.maxFileBytes + MAX_IGNORED_BYTES
     if (Number(request.headers['content-length'] ?? 0) > most) {
-      throw new AppError('media_too_large', `more than ${config.storage.maxFileBytes} bytes`)
+      throw new AppError(
+        'media_too_large',
+        `more than ${config.storage.maxFileBytes} bytes (STENO_MAX_FILE_BYTES)`,
+      )
     }
     const part = await readAudioPart(readParts(request))
     return jobs.submission.upload(request.account, { ...part, signal })

@@ -132,8 +132,19 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
         maximum_characters_per_row: Type.Optional(Type.Integer({ minimum: 1 })),
         maximum_rows_per_caption: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
         style: Choice('default', 'compliance'),
+        speakers: Type.Optional(
+          Type.Boolean({
+            description:
+              'Names the speakers, or else the channels, where there are several: in WebVTT by voice tags ' +
+              '(`<v Speaker 1>`), in SubRip before the words (`Speaker 1: `). False by default. An extension',
+          }),
+        ),
       },
       { title: 'SubtitlesConfig' },
+    ),
+    NumberFormattingConfig: Type.Object(
+      { style: Choice('digits', 'words') },
+      { title: 'NumberFormattingConfig' },
     ),
     SummarizationConfig: Type.Object(
       { type: Choice('general', 'bullet_points', 'concise') },

@@ -44,6 +44,10 @@ export const Capabilities = Type.Object(
         description: 'Those that live sessions may name; none when there are no live sessions',
       }),
     }),
+    limits: Type.Object(
+      { max_file_bytes: Type.Integer(), max_audio_seconds: Type.Integer() },
+      { description: 'What one recording may be' },
+    ),
     add_ons: Type.Array(AddOn),
     entity_types: Type.Array(EntityTypeView),
     entity_groups: Type.Record(Type.String(), Type.Array(EntityType), {

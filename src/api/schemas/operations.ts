@@ -55,6 +55,11 @@ export function jobOperations(kind: JobKind | undefined) {
       `Delete ${one}`,
       'Removes the job, its result and, unless another job uses it, its recording. It must have ended.',
     ),
+    transcript: operation(
+      'get*Transcript',
+      `Get the transcript of ${one} as a file`,
+      'As text, subtitles or JSON, from the stored words, once the job is `done`. An extension.',
+    ),
     file: operation(
       'get*File',
       `Download the recording of ${one}`,
@@ -72,7 +77,8 @@ export function creationOperation(path: string): Operation {
     summary: 'Create a pre-recorded job',
     description:
       'Answers as soon as the job is stored; ask for it at its `result_url` until its `status` is `done` or `error`. ' +
-      'Each feature is a switch with an optional configuration, which is checked in any case and used only with its switch.',
+      'Each feature is a switch with an optional configuration, which is checked in any case and used only with its switch. ' +
+      'The header `x-steno-warning` of the answer names unknown fields, which are ignored.',
   }
 }
 

@@ -53,6 +53,16 @@ export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) 
     structured_data_extraction: Switch(),
     structured_data_extraction_config: Type.Optional(configs.ExtractionConfig),
     display_mode: Switch(),
+    number_formatting: Switch({
+      description: 'Writes English numbers in one style: digits (default) or words. An extension',
+    }),
+    number_formatting_config: Type.Optional(configs.NumberFormattingConfig),
+    filler_removal: Switch({
+      description: 'Removes English filled pauses: um, uh. An extension',
+    }),
+    profanity_filter: Switch({
+      description: 'Masks English swear words: `d***`. An extension',
+    }),
     ...olderLanguageFields(configs),
     chapterization: Ignored(),
     chapterization_config: Ignored(),

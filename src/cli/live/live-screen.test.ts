@@ -64,8 +64,8 @@ test('with several channels each line names its own, and an open one comes back 
   written()
   screen.show(printed(' Hello.', { is_final: true }))
   assert.deepEqual(written(), {
-    stdout: '1:05  channel 0: Hello.\n',
-    stderr: `${CLEAR}${CLEAR}\u001b[2m1:05  channel 1: Good\u001b[22m`,
+    stdout: '1:05  Channel 1: Hello.\n',
+    stderr: `${CLEAR}${CLEAR}\u001b[2m1:05  Channel 2: Good\u001b[22m`,
   })
 })
 

@@ -30,7 +30,7 @@ export function createLiveScreen(
 
   function label({ start, channel, text }: ApiUtterance, isTimed: boolean): string {
     const time = isTimed ? `${formatClock(start)}  ` : ''
-    const from = channels > 1 ? `channel ${channel}: ` : ''
+    const from = channels > 1 ? `Channel ${channel + 1}: ` : ''
     return `${time}${from}${printable(text)}`
   }
 

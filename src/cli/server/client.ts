@@ -24,6 +24,9 @@ export class RequestError extends Error {
   }
 }
 
+/** What one recording may be. */
+export type Limits = { max_file_bytes: number; max_audio_seconds: number }
+
 /** The address of a server, its key, and the name of the header that carries the key (`header`). */
 export type Server = { url: string; key: string | undefined; header: string }
 
@@ -90,6 +93,10 @@ export function createClient(server: Server, signal: AbortSignal) {
       const { audio_url } = await readJson<{ audio_url: string }>(response)
       return audio_url
     },
+    /** What one recording may be; undefined where an older server does not tell. */
+    async limits(): Promise<Limits | undefined> {
+      return (await json<{ limits?: Limits }>('/v2/capabilities')).limits
+    },
     /** Creates a job and resolves to its id. */
     async create(params: Record<string, unknown>): Promise<string> {
       const { id } = await json<{ id: string }>('/v2/pre-recorded', jsonPost(params))
@@ -118,6 +125,15 @@ export function createClient(server: Server, signal: AbortSignal) {
     retryAddOn: (id: string, name: string) => {
       const path = `${jobUrl(id)}/addons/${encodeURIComponent(name)}/retry`
       return json<ApiAddOnAnswer>(path, { method: 'POST' })
+    },
+    /** Cancels a job that waits or runs. */
+    async cancel(id: string): Promise<void> {
+      await json(`${jobUrl(id)}/cancel`, { method: 'POST' })
+    },
+    /** Gets the transcript of a job as a file of a format. */
+    async transcript(id: string, format: string): Promise<string> {
+      const path = `${jobUrl(id)}/transcript?${toParams({ format })}`
+      return readText(await request(path, async () => ({})))
     },
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })
@@ -198,9 +214,14 @@ function createTransport({ url, key, header }: Server, signal: AbortSignal) {
   return { json, request, once }
 }
 
-async function readJson<T>(response: Response): Promise<T> {
+async function readText(response: Response): Promise<string> {
   const text = await response.text()
   if (!response.ok) throw new RequestError(explain(response, text), { status: response.status })
+  return text
+}
+
+async function readJson<T>(response: Response): Promise<T> {
+  const text = await readText(response)
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 

@@ -3,7 +3,12 @@ import type { Terminal } from '../terminal/terminal.ts'
 import { type Client, createClient, type Server } from './client.ts'
 
 /** A server to use. `uninterrupted` continues after the user has interrupted the command. */
-export type ServerConnection = AsyncDisposable & { client: Client; uninterrupted: Client }
+export type ServerConnection = AsyncDisposable & {
+  client: Client
+  uninterrupted: Client
+  /** Whether the server ends with the command, and its jobs with it. */
+  isPrivate: boolean
+}
 
 /** `live`: a private server must support live sessions too. */
 export type ConnectOptions = { terminal: Terminal; progress: Progress; live?: boolean }
@@ -22,7 +27,7 @@ export async function connectServer(
   })
   const named = clientsOf(server)
   if (server.given || (server.key && (await named.client.isRunning()))) {
-    return { ...named, async [Symbol.asyncDispose]() {} }
+    return { ...named, isPrivate: false, async [Symbol.asyncDispose]() {} }
   }
   progress.show('steno', { stage: 'loading the models' })
   // Loaded on demand: a client of another server starts without the server's modules.
@@ -34,5 +39,5 @@ export async function connectServer(
     // ended.
     if (live || !terminal.signal.aborted) await own.close()
   }
-  return { ...clientsOf(own), [Symbol.asyncDispose]: close }
+  return { ...clientsOf(own), isPrivate: true, [Symbol.asyncDispose]: close }
 }

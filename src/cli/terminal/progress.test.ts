@@ -54,6 +54,13 @@ test('on a terminal the line is never longer than a row', () => {
   assert.equal(screen.text().length, ERASE.length + 29)
 })
 
+test('in a narrow row the middle of the name goes, not the step', () => {
+  const screen = createScreen(40)
+  const step = { stage: 'transcribing', fraction: 0.43, secondsLeft: 65 }
+  createProgress(screen).show('a-very-long-name-of-a-recording.mp3', step)
+  assert.equal(screen.text(), `${ERASE}a-ve…mp3: transcribing 43 %, about 1 mi`)
+})
+
 test('in a log each stage is one line, however often it is shown', () => {
   const screen = createScreen()
   const progress = createProgress(screen)

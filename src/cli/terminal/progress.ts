@@ -33,7 +33,7 @@ function createMovingLine(stderr: Output): Progress {
     const others = steps.size > 1 ? ` (and ${steps.size - 1} more)` : ''
     // Leaves one column free: a full row would make the terminal open a new line.
     const room = Math.max(20, (stderr.columns || 80) - 1)
-    stderr.write(`${describe(...first)}${others}`.slice(0, room))
+    stderr.write(fit(first, { others, room }))
   }
   return {
     show(name, step) {
@@ -69,7 +69,23 @@ function createPlainLines(stderr: Output): Progress {
   }
 }
 
-/** Formats `talk.mp3: recognize 43 %, about 1 min 10 s left`. */
+/** A name is shortened to no less than this, so that it can be recognized. */
+const LEAST_NAME = 8
+
+/** Describes a step in one row: first the others go, then the middle of the name. */
+function fit([name, step]: [string, Step], { others, room }: { others: string; room: number }) {
+  const whole = `${describe(name, step)}${others}`
+  if (whole.length <= room) return whole
+  const shown = sanitize(name)
+  const rest = describe('', step)
+  const length = Math.min(shown.length, Math.max(LEAST_NAME, room - rest.length))
+  if (length >= shown.length) return `${shown}${rest}`.slice(0, room)
+  const head = Math.ceil((length - 1) / 2)
+  const short = `${shown.slice(0, head)}…${shown.slice(shown.length - (length - 1 - head))}`
+  return `${short}${rest}`.slice(0, room)
+}
+
+/** Formats `talk.mp3: transcribing 43 %, about 1 min 10 s left`. */
 function describe(name: string, { stage, fraction, secondsLeft }: Step): string {
   const percent = typeof fraction === 'number' ? ` ${Math.floor(fraction * 100)} %` : ''
   const left = typeof secondsLeft === 'number' ? `, about ${formatSeconds(secondsLeft)} left` : ''

@@ -58,7 +58,7 @@ test('txt names the channels where there are several', () => {
     ]),
     'txt',
   )
-  assert.equal(text, 'channel 0: Good day.\nchannel 1: Hello.\n')
+  assert.equal(text, 'Channel 1: Good day.\nChannel 2: Hello.\n')
 })
 
 test('txt of silence is empty', () => {
@@ -107,5 +107,5 @@ test('txt names the speakers where they were told apart, on whatever channel', (
   ])
   const { utterances } = spokenText.transcription
   spokenText.transcription.utterances = utterances.map((own, i) => ({ ...own, speaker: 1 - i }))
-  assert.equal(formatResult(spokenText, 'txt'), 'speaker 1: Good day.\nspeaker 0: Hello.\n')
+  assert.equal(formatResult(spokenText, 'txt'), 'Speaker 2: Good day.\nSpeaker 1: Hello.\n')
 })

@@ -1,5 +1,5 @@
-import { cutCaptions } from '../../text/formats/captions.ts'
-import { formatSubtitles, type SubtitleFormat } from '../../text/formats/subtitles.ts'
+import { formatWithVoices, type SubtitleFormat } from '../../text/formats/subtitles.ts'
+import { voicesOf } from '../../text/formats/voices.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import type { ApiPreRecordedResult, ApiUtterance } from '../server/api-types.ts'
 import { formatAddOns } from './add-on-text.ts'
@@ -24,7 +24,7 @@ export function formatResult(result: ApiPreRecordedResult, format: Format): stri
  */
 function subtitlesOf({ transcription }: ApiPreRecordedResult, format: SubtitleFormat): string {
   const { utterances, subtitles } = transcription
-  if (!subtitles) return formatSubtitles(cutCaptions(utterances.map(toUtterance)), format)
+  if (!subtitles) return formatWithVoices(utterances.map(toUtterance), format)
   const made = subtitles.find((file) => file.format === format)
   if (!made) throw new Error(`The server made no ${format} subtitles`)
   return made.subtitles
@@ -38,21 +38,21 @@ function formatText({ transcription, sentences }: ApiPreRecordedResult): string 
   return (lines ?? linesOf(transcription.utterances)).map((line) => `${line}\n`).join('')
 }
 
-/**
- * Puts the speaker before an utterance where it has one, else the channel where there are several.
- */
+/** Puts the speaker before an utterance that has one, else the channel where there are several. */
 function linesOf(utterances: readonly ApiUtterance[]): string[] {
-  const several = new Set(utterances.map((utterance) => utterance.channel)).size > 1
-  return utterances.map(({ channel, speaker, text }) => {
-    const channelName = several ? `channel ${channel}: ` : ''
-    return `${speaker === undefined ? channelName : `speaker ${speaker}: `}${text.trim()}`
+  const voiceOf = voicesOf(utterances)
+  return utterances.map((utterance) => {
+    const { speaker, text } = utterance
+    const voice = speaker === undefined ? voiceOf(utterance) : `Speaker ${speaker + 1}`
+    return `${voice === undefined ? '' : `${voice}: `}${text.trim()}`
   })
 }
 
-function toUtterance({ channel, language, words }: ApiUtterance): Utterance {
+function toUtterance({ channel, speaker, language, words }: ApiUtterance): Utterance {
   return {
     channel,
     language,
+    ...(speaker !== undefined && { speaker }),
     words: words.map(({ word, start, end, confidence }) => {
       return { text: word.trim(), start, end, confidence }
     }),

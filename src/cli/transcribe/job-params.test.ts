@@ -48,15 +48,27 @@ test('subtitles are asked for by list, by format or both, each once', async () =
   }
   assert.deepEqual(readSubtitleFormats(['vtt, srt,vtt']), ['vtt', 'srt'])
   assert.deepEqual(readSubtitleFormats(['vtt', 'srt', 'vtt']), ['vtt', 'srt'])
-  assert.deepEqual(await config('vtt', 'txt'), { formats: ['vtt'], style: 'default' })
+  assert.deepEqual(await config('vtt', 'txt'), {
+    ...{ formats: ['vtt'], style: 'default', speakers: true },
+  })
   assert.deepEqual(await config('vtt', 'srt', 'compliance'), {
     formats: ['srt', 'vtt'],
     style: 'compliance',
+    speakers: true,
   })
   assert.equal(await config(undefined, 'txt'), undefined)
   await assert.rejects(config(undefined, 'txt', 'compliance'), /--subtitle-style needs --subtitles/)
   await assert.rejects(config('srt', 'txt', 'x'), /--subtitle-style must be one of: default/)
   assert.throws(() => readSubtitleFormats(['srt,ass']), /--subtitles must be one of: srt, vtt; not/)
+})
+
+test('the style of the text has options: numbers, fillers and swear words', async () => {
+  const values = { numbers: 'digits', 'no-fillers': true, 'mask-profanity': true }
+  assert.deepEqual(await readJobParams(values, txt), {
+    ...{ number_formatting: true, number_formatting_config: { style: 'digits' } },
+    ...{ filler_removal: true, profanity_filter: true },
+  })
+  await assert.rejects(readJobParams({ numbers: 'roman' }, txt), /--numbers must be one of: digits/)
 })
 
 test('redaction has types and a form, and the form needs the redaction', async () => {

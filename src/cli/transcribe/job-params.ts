@@ -19,6 +19,9 @@ export const addOnOptions = {
   speakers: { type: 'string' },
   redact: { type: 'string', multiple: true },
   'redact-mode': { type: 'string' },
+  numbers: { type: 'string' },
+  'no-fillers': { type: 'boolean' },
+  'mask-profanity': { type: 'boolean' },
 } as const
 
 /** Their text in `--help`. */
@@ -38,6 +41,9 @@ Add-ons:
   --redact LIST       redact personal data everywhere: all, or a list of names, cards, phones, emails,
                       addresses, dates, pci, gdpr, hipaa and the entity types of the API
   --redact-mode MODE  marker writes [NAME_GIVEN_1] (default), mask writes ####
+  --numbers STYLE     all numbers as digits, or all as words; as recognized by default
+  --no-fillers        without um and uh
+  --mask-profanity    swear words as d***
 `
 
 const summaryTypes = ['general', 'bullet_points', 'concise'] as const
@@ -110,6 +116,7 @@ export async function readJobParams(
       },
     }),
     ...readSpeakers(values.speakers),
+    ...readStyle(values),
     ...readRedaction(values),
     ...(vocabulary !== undefined && {
       custom_vocabulary: true,
@@ -133,7 +140,24 @@ function readSubtitles(values: Values, format: Format): Record<string, unknown> 
   const choices = ['default', 'compliance'] as const
   return {
     subtitles: true,
-    subtitles_config: { formats, style: readChoice(style, { name: 'subtitle-style', choices }) },
+    subtitles_config: {
+      formats,
+      style: readChoice(style, { name: 'subtitle-style', choices }),
+      speakers: true,
+    },
+  }
+}
+
+function readStyle(values: Values): Record<string, unknown> {
+  const { numbers } = values
+  const choices = ['digits', 'words'] as const
+  return {
+    ...(numbers !== undefined && {
+      number_formatting: true,
+      number_formatting_config: { style: readChoice(numbers, { name: 'numbers', choices }) },
+    }),
+    ...(values['no-fillers'] && { filler_removal: true }),
+    ...(values['mask-profanity'] && { profanity_filter: true }),
   }
 }
 

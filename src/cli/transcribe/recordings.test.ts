@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
-import { countBytes, openRecording, readRecording } from './recordings.ts'
+import { countBytes, expandFolders, openRecording, readRecording } from './recordings.ts'
 
 test('an argument is a file, an address, or standard input', () => {
   assert.deepEqual(readRecording('x/a.mp3'), { kind: 'file', name: 'a.mp3', path: 'x/a.mp3' })
@@ -38,4 +41,18 @@ test('bytes are passed through and counted', async () => {
   const body = Readable.from([Buffer.from('ab'), Buffer.from('cd')])
   assert.equal(await text(countBytes({ body, size: 4 }, (f) => seen.push(f))), 'abcd')
   assert.deepEqual(seen, [0.5, 1])
+})
+
+test('another address than http is no file', () => {
+  assert.throws(() => readRecording('ftp://x.test/a.mp3'), /^UsageError: .*only http and https/)
+})
+
+test('a folder stands for the recordings in it', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  t.after(() => rm(folder, { recursive: true }))
+  for (const name of ['b.MP3', 'a.wav', 'notes.txt']) await writeFile(join(folder, name), '')
+  await mkdir(join(folder, 'c.wav'))
+  const found = [join(folder, 'a.wav'), join(folder, 'b.MP3')]
+  assert.deepEqual(expandFolders(['x.mp3', folder]), ['x.mp3', ...found])
+  assert.throws(() => expandFolders([join(folder, 'c.wav')]), /no recording in the folder/)
 })

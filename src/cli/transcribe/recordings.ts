@@ -1,7 +1,8 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { UsageError } from '../arguments.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 
 /** A recording to transcribe: a file here, a URL for the server to fetch, or standard input. */
@@ -16,7 +17,32 @@ export function readRecording(argument: string): Recording {
   if (/^https?:\/\//i.test(argument) && URL.canParse(argument)) {
     return { kind: 'url', name: nameOfUrl(argument), url: argument }
   }
+  if (/^[a-z][a-z\d+.-]+:\/\//i.test(argument)) {
+    throw new UsageError(
+      `Cannot read ${sanitize(argument)}: only http and https addresses are fetched`,
+    )
+  }
   return { kind: 'file', name: basename(argument), path: argument }
+}
+
+/** File names of the recordings in a folder: the formats of the API. */
+const MEDIA =
+  /\.(?:aac|ac3|aiff?|amr|eac3|flac|m4a|m4b|mp2|mp3|oga|ogg|opus|wav|weba|3g2|3gp|avi|flv|m4v|mkv|mov|mp4|webm|wma|wmv)$/i
+
+/**
+ * Replaces each folder among the arguments by its recordings, by name; not those of folders in it.
+ * Throws a `UsageError` for a folder without any.
+ */
+export function expandFolders(args: readonly string[]): string[] {
+  return args.flatMap((argument) => {
+    const isFolder = statSync(argument, { throwIfNoEntry: false })?.isDirectory() ?? false
+    if (!isFolder) return [argument]
+    const names = readdirSync(argument, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && MEDIA.test(entry.name))
+      .map(({ name }) => name)
+    if (names.length > 0) return names.sort().map((name) => join(argument, name))
+    throw new UsageError(`There is no recording in the folder ${sanitize(argument)}`)
+  })
 }
 
 /** Returns the last part of the path, as a file name; the host where there is none. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { UsageError } from '../arguments.ts'
 import { readRecording } from './recordings.ts'
-import { planOutputs, planSideFiles, prepareOutputs } from './results.ts'
+import { planOutputs, planSideFiles, prepareOutputs, refuseExisting } from './results.ts'
 
 function plan(names: string[], output?: string, format: 'txt' | 'srt' = 'txt') {
   return planOutputs(names.map(readRecording), { output, format })
@@ -87,4 +87,33 @@ test('a further file over a recording, an output or another file is refused', ()
   assert.throws(() => planFiles(['x/a.srt']), UsageError)
   assert.throws(() => planFiles(['a.mp3'], 'out.srt'), UsageError)
   assert.throws(() => planFiles(['a.mp3'], 'a.mp3'), UsageError)
+})
+
+test('-o with the name of a file is refused for several recordings', () => {
+  assert.throws(
+    () => plan(['a.mp3', 'b.mp3'], 'two.txt'),
+    /-o two\.txt is one file for 2: name a folder/,
+  )
+  assert.deepEqual(plan(['a.mp3', 'b.mp3'], 'two.txt/'), ['two.txt/a.txt', 'two.txt/b.txt'])
+})
+
+test('a file that cannot be written is refused before the work, and none is changed', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const old = join(folder, 'old.txt')
+  writeFileSync(old, 'text')
+  await prepareOutputs([old, join(folder, 'new.txt')])
+  assert.deepEqual([readdirSync(folder), readFileSync(old, 'utf8')], [['old.txt'], 'text'])
+  await assert.rejects(prepareOutputs([join(old, 'x.txt')]), {
+    ...{ name: 'UsageError', message: `Cannot write ${old}: a part of the path is no folder` },
+  })
+})
+
+test('subtitles that exist are kept', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = { format: 'srt', path: join(folder, 'a.srt') }
+  refuseExisting([file])
+  writeFileSync(file.path, 'corrected')
+  assert.throws(() => refuseExisting([file]), /a\.srt exists already: add --overwrite/)
 })

@@ -1,10 +1,13 @@
-import { statSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
-import { join, parse, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { mkdir, open, rm } from 'node:fs/promises'
+import { extname, join, parse, resolve } from 'node:path'
 import { UsageError } from '../arguments.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Format } from './formats.ts'
 import type { Recording } from './recordings.ts'
+
+/** What looks like the name of a file rather than of a folder. */
+const NAMED_FILE = /^\.(?:txt|json|srt|vtt|text|md|html?|docx?)$/i
 
 /**
  * Returns the destination of each result: the path of a file, or undefined for stdout. `-o` is a
@@ -20,7 +23,12 @@ export function planOutputs(
     }
     return recordings.map(() => undefined)
   }
-  if (recordings.length === 1 && !/[/\\]$/.test(output) && !isFolder(output)) return [output]
+  const isFile = !/[/\\]$/.test(output) && !isFolder(output)
+  if (recordings.length === 1 && isFile) return [output]
+  if (isFile && NAMED_FILE.test(extname(output))) {
+    const hint = `name a folder, such as -o ${sanitize(output)}/`
+    throw new UsageError(`-o ${sanitize(output)} is one file for ${recordings.length}: ${hint}`)
+  }
   const paths = recordings.map(({ name }) => join(output, `${parse(name).name}.${format}`))
   refuseClashes(recordings, paths)
   return paths
@@ -68,8 +76,8 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * Creates the folders of all output files, so that a wrong path fails before the work and not after
- * it.
+ * Creates the folders of all output files and opens each file, so that a wrong path fails before the
+ * work and not after it. What exists is not changed.
  */
 export async function prepareOutputs(paths: readonly (string | undefined)[]): Promise<void> {
   const files = paths.filter((path) => path !== undefined)
@@ -78,5 +86,46 @@ export async function prepareOutputs(paths: readonly (string | undefined)[]): Pr
     throw new UsageError(`Cannot write ${sanitize(taken)}: it is a folder`)
   }
   const folders = new Set(files.map((path) => resolve(path, '..')))
-  for (const folder of folders) await mkdir(folder, { recursive: true })
+  try {
+    for (const folder of folders) await mkdir(folder, { recursive: true })
+  } catch (error) {
+    const path = (error as NodeJS.ErrnoException).path ?? files[0]!
+    throw new UsageError(explainWriting(path, error))
+  }
+  for (const file of files) await tryWriting(file)
+}
+
+async function tryWriting(file: string): Promise<void> {
+  const isNew = !existsSync(file)
+  try {
+    await (await open(file, 'a')).close()
+    if (isNew) await rm(file, { force: true })
+  } catch (error) {
+    throw new UsageError(explainWriting(file, error))
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'your quota is used up',
+  ENOTDIR: 'a part of the path is no folder',
+  EEXIST: 'a part of the path is no folder',
+  ENOENT: 'its folder is gone',
+  EISDIR: 'it is a folder',
+}
+
+/** Explains why a file cannot be written, in plain words where the reason is known. */
+export function explainWriting(file: string, error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return `Cannot write ${sanitize(file)}: ${REASONS[code] ?? sanitize(message)}`
+}
+
+/** Refuses to replace subtitles, which people correct by hand. */
+export function refuseExisting(files: readonly SideFile<string>[]): void {
+  const taken = files.find(({ path }) => existsSync(path))
+  if (taken === undefined) return
+  throw new UsageError(`${sanitize(taken.path)} exists already: add --overwrite to replace it`)
 }

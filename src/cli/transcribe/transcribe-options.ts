@@ -9,22 +9,23 @@ import {
   readJobParams,
   readSubtitleFormats,
 } from './job-params.ts'
-import { type Recording, readRecording } from './recordings.ts'
+import { expandFolders, type Recording, readRecording } from './recordings.ts'
 import { planOutputs, planSideFiles, type SideFile } from './results.ts'
 
 /** The text of `steno transcribe --help`. */
 export const transcribeHelp = `Usage: steno transcribe FILE|URL... [options]
 
-Transcribes recordings: audio or video files, http(s) URLs, or - for standard input. Without a running
-server it starts a private one and removes it at the end.
+Transcribes recordings: audio or video files, folders of them, http(s) URLs, or - for standard input. Without a
+running server it starts a private one and removes it at the end.
 
   --format FORMAT  ${formats.join(', ')}; default txt. json is the whole result, add-ons included
   --json           same as --format json
   -o, --output     a file, or a folder for several recordings or when it ends with a slash
   --language CODE  the spoken language, such as en; detected by default
+  --overwrite      let --subtitles replace existing files
 ${serverHelp}${addOnHelp}
-Results go to stdout or to the output, progress to stderr. Existing files are replaced; each written file is
-named on stderr. If a recording or one of its add-ons fails, the command reports it, continues with the others
+Results go to stdout or to the output, progress to stderr. -o replaces existing files; each written file is named
+on stderr. The JSON of several recordings is an array of {"file", "result"}, or {"file", "error"}. If a recording or one of its add-ons fails, the command reports it, continues with the others
 and exits with code 1.
 
   steno transcribe talk.mp3
@@ -49,6 +50,8 @@ export type TranscribeOptions = {
   tasks: Task[]
   format: Format
   params: Record<string, unknown>
+  /** Whether subtitles may replace existing files. */
+  overwrites: boolean
   server: { server?: string | undefined; key?: string | undefined }
 }
 
@@ -59,11 +62,12 @@ export async function readTranscribeOptions(args: readonly string[]): Promise<Tr
     json: { type: 'boolean' },
     output: { type: 'string', short: 'o' },
     language: { type: 'string' },
+    overwrite: { type: 'boolean' },
     ...addOnOptions,
     ...serverOptions,
   })
   if (positionals.length === 0) throw new UsageError('name at least one file or URL')
-  const recordings = positionals.map(readRecording)
+  const recordings = expandFolders(positionals).map(readRecording)
   const format = readFormat(values)
   const outputs = planOutputs(recordings, { output: values.output, format })
   const sideFiles = planSideFiles(recordings, {
@@ -74,7 +78,7 @@ export async function readTranscribeOptions(args: readonly string[]): Promise<Tr
   const tasks = recordings.map((recording, i) => {
     return { recording, path: outputs[i], subtitles: sideFiles[i]! }
   })
-  return { tasks, format, params, server: values }
+  return { tasks, format, params, overwrites: values.overwrite === true, server: values }
 }
 
 function readFormat({

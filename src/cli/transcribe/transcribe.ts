@@ -1,15 +1,18 @@
 import { writeFile } from 'node:fs/promises'
 import type { ApiPreRecordedResult } from '../server/api-types.ts'
-import type { Client } from '../server/client.ts'
+import type { Client, Limits } from '../server/client.ts'
 import { connectServer } from '../server/server-connection.ts'
 import { readServer } from '../server/server-url.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures } from './add-on-text.ts'
+import { checkLimits } from './check-limits.ts'
 import { type Format, formatResult } from './formats.ts'
 import { countBytes, openRecording, type Recording } from './recordings.ts'
-import { prepareOutputs } from './results.ts'
+import { createResultWriter, type ResultWriter } from './result-writer.ts'
+import { explainWriting, prepareOutputs, refuseExisting } from './results.ts'
+import { stageName } from './stage-names.ts'
 import { readTranscribeOptions, type Task, transcribeHelp } from './transcribe-options.ts'
 
 /**
@@ -24,20 +27,27 @@ const AHEAD = 4
 export const transcribeCommand: Command = {
   help: transcribeHelp,
   async run(args, terminal) {
-    const { tasks, format, params, server: named } = await readTranscribeOptions(args)
+    const { tasks, format, params, overwrites, server: named } = await readTranscribeOptions(args)
     const server = readServer(named, terminal)
     const files = tasks.flatMap(({ path, subtitles }) => [
       path,
       ...subtitles.map(({ path }) => path),
     ])
     await prepareOutputs(files)
+    if (!overwrites) refuseExisting(tasks.flatMap(({ subtitles }) => subtitles))
 
     const progress = createProgress(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
     await using connection = await connectServer(server, { terminal, progress })
-    const tools = { client: connection.client, progress, terminal, params }
+    const running = new Map<string, string>()
+    if (!connection.isPrivate) {
+      terminal.signal.addEventListener('abort', () => nameRunning(running, progress))
+    }
+    const limitsOf = askOnce(connection.client)
+    const tools = { client: connection.client, limitsOf, running, progress, terminal, params }
     const work = ({ recording }: Task) => transcribe(recording, tools)
-    const writer = { format, progress, terminal, several: tasks.length > 1 }
+    const results = createResultWriter(terminal.stdout, { format, several: tasks.length > 1 })
+    const writer = { format, progress, results }
     let failed = 0
     let i = 0
     for await (const outcome of inOrder(tasks, work)) {
@@ -46,44 +56,82 @@ export const transcribeCommand: Command = {
       if (!(await settle(outcome, { ...writer, task }))) failed++
       i++
     }
+    results.end()
     return failed > 0 ? 1 : 0
   },
 }
 
 type Surroundings = { terminal: Terminal; progress: Progress }
 
-type Tools = Surroundings & { client: Client; params: Record<string, unknown> }
+type Tools = Surroundings & {
+  client: Client
+  params: Record<string, unknown>
+  limitsOf: () => Promise<Limits | undefined>
+  /** The names of recordings by the ids of their jobs. */
+  running: Map<string, string>
+}
+
+/** Names the jobs that go on at the server when the command is interrupted. */
+function nameRunning(running: ReadonlyMap<string, string>, progress: Progress): void {
+  for (const [id, name] of running) {
+    progress.say(`${sanitize(name)}: job ${id} goes on; to stop it: steno jobs cancel ${id}`)
+  }
+}
+
+/** Asks the server for its limits when they are needed first. */
+function askOnce(client: Client): () => Promise<Limits | undefined> {
+  let asked: Promise<Limits | undefined> | undefined
+  return () => {
+    asked ??= client.limits()
+    return asked
+  }
+}
 
 async function transcribe(recording: Recording, tools: Tools): Promise<ApiPreRecordedResult> {
-  const { client, progress, params } = tools
+  const { client, progress, params, running } = tools
   const { name } = recording
+  let id: string | undefined
   try {
     const audioUrl = recording.kind === 'url' ? recording.url : await upload(recording, tools)
-    const id = await client.create({ audio_url: audioUrl, ...params })
+    id = await client.create({ audio_url: audioUrl, ...params })
+    running.set(id, name)
     const job = await client.wait(id, ({ status, stage, fraction, seconds_left }) => {
-      progress.show(name, { stage: stage ?? status, fraction, secondsLeft: seconds_left })
+      const step = { stage: stageName(stage ?? status), fraction, secondsLeft: seconds_left }
+      progress.show(name, step)
     })
     if (job.result) return job.result
     throw new Error(messageOf(job.post_session_metadata) ?? `The job failed: ${id}`)
   } finally {
+    if (id !== undefined && !tools.terminal.signal.aborted) running.delete(id)
     progress.end(name)
   }
 }
 
 async function upload(
   recording: Exclude<Recording, { kind: 'url' }>,
-  { client, progress, terminal }: Tools,
+  { client, limitsOf, progress, terminal }: Tools,
 ): Promise<string> {
   const { name } = recording
-  progress.show(name, { stage: 'upload' })
+  const { signal } = terminal
+  const stage = stageName('upload')
+  if (recording.kind === 'file') await checkLimits(recording.path, { limitsOf, signal })
+  progress.show(name, { stage })
+  // The upload of a refused file is still read for a moment.
+  let isOver = false
   async function open() {
     const opened = await openRecording(recording, terminal.stdin)
-    return countBytes(opened, (fraction) => progress.show(name, { stage: 'upload', fraction }))
+    return countBytes(opened, (fraction) => {
+      if (!isOver) progress.show(name, { stage, fraction })
+    })
   }
-  return client.upload({ filename: name, open })
+  try {
+    return await client.upload({ filename: name, open })
+  } finally {
+    isOver = true
+  }
 }
 
-type Writer = Surroundings & { task: Task; format: Format; several: boolean }
+type Writer = { task: Task; format: Format; progress: Progress; results: ResultWriter }
 
 /**
  * Writes a result to its destination, or reports why there is none. Returns whether everything
@@ -91,33 +139,45 @@ type Writer = Surroundings & { task: Task; format: Format; several: boolean }
  */
 async function settle(
   outcome: PromiseSettledResult<ApiPreRecordedResult>,
-  { task, format, several, progress, terminal }: Writer,
+  { task, format, progress, results }: Writer,
 ): Promise<boolean> {
   const { recording, path, subtitles } = task
   const name = sanitize(recording.name)
-  async function write(file: string, text: string): Promise<void> {
-    await writeFile(file, text)
-    progress.say(`${name}: written to ${sanitize(file)}`)
+  async function write(file: string, text: string): Promise<boolean> {
+    try {
+      await writeFile(file, text)
+      progress.say(`${name}: written to ${sanitize(file)}`)
+      return true
+    } catch (error) {
+      progress.say(`${name}: ${explainWriting(file, error)}`)
+      return false
+    }
   }
   try {
     if (outcome.status === 'rejected') throw outcome.reason
     const result = outcome.value
     const text = formatResult(result, format)
-    if (path !== undefined) {
-      await write(path, text)
-    } else {
-      progress.clear()
-      if (several && format === 'txt') terminal.stdout.write(`==> ${name} <==\n`)
-      terminal.stdout.write(text)
+    progress.clear()
+    let failed = 0
+    if (path === undefined) results.write(recording, { text })
+    else if (!(await write(path, text))) {
+      // The work is done: its text must not be lost.
+      results.write(recording, { text })
+      failed++
     }
-    for (const file of subtitles) await write(file.path, formatResult(result, file.format))
+    for (const file of subtitles) {
+      if (!(await write(file.path, formatResult(result, file.format)))) failed++
+    }
+    if (result.transcription.utterances.length === 0) progress.say(`${name}: no speech found`)
     for (const warning of result.metadata.warnings ?? [])
       progress.say(`${name}: warning: ${warning}`)
     const failures = describeFailures(result)
     for (const failure of failures) progress.say(`${name}: ${failure}`)
-    return failures.length === 0
+    return failures.length + failed === 0
   } catch (error) {
-    progress.say(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+    const message = error instanceof Error ? error.message : String(error)
+    progress.say(`${name}: ${message}`)
+    if (path === undefined) results.write(recording, { error: message })
     return false
   }
 }

@@ -49,8 +49,8 @@ export async function finishJob(
   }
 }
 
-/** Why a job failed, as its client sees it. */
-export type JobFailure = { code: number; message: string }
+/** Why a job failed, as its client sees it. `reason` is for programs, where they need one. */
+export type JobFailure = { code: number; message: string; reason?: 'cancelled' }
 
 /** Ends a job with the reason why it failed, likewise in one transaction under the lease. */
 export async function failJob(

@@ -133,3 +133,12 @@ test('subtitles that would be far longer than what was said are refused', () => 
     /more than 16000000 characters/,
   )
 })
+
+test('speakers are named only where that is requested', () => {
+  const word = { text: 'Hello', start: 0, end: 1, confidence: 1 }
+  const utterances = [0, 1].map((speaker) => {
+    return { channel: 0, language: 'en', speaker, words: [word] }
+  })
+  assert.ok(!subtitles({ utterances })[0]!.subtitles.includes('Speaker'))
+  assert.match(subtitles({ utterances }, { speakers: true })[0]!.subtitles, /^Speaker 2: Hello$/m)
+})

@@ -1,6 +1,6 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type CaptionLimits, cutCaptions, DEFAULT_LIMITS } from '../formats/captions.ts'
-import { formatSubtitles, type SubtitleFormat } from '../formats/subtitles.ts'
+import { formatSubtitles, formatWithVoices, type SubtitleFormat } from '../formats/subtitles.ts'
 import { AddOnFailure } from '../result/envelope.ts'
 
 /** The fields of `subtitles_config` (contract 2.3.1). Durations are seconds. */
@@ -11,6 +11,8 @@ export type SubtitlesConfig = {
   maximum_characters_per_row?: number
   maximum_rows_per_caption?: number
   style?: 'default' | 'compliance'
+  /** An extension: names speakers, or else channels, where there are several. */
+  speakers?: boolean
 }
 
 /**
@@ -28,12 +30,15 @@ export type Subtitle = { format: SubtitleFormat; subtitles: string }
  * `\r\n`.
  */
 export function subtitles({ utterances }: Transcript, config: SubtitlesConfig = {}): Subtitle[] {
-  const captions = cutCaptions(utterances, limitsOf(config))
+  const limits = limitsOf(config)
+  const captions = config.speakers ? [] : cutCaptions(utterances, limits)
   const formats = (config.formats ?? ['srt']).filter((one, i, all) => all.indexOf(one) === i)
   const lineEnd = config.style === 'compliance' ? '\r\n' : '\n'
   let length = 0
   return formats.map((format) => {
-    const file = formatSubtitles(captions, format, { lineEnd })
+    const file = config.speakers
+      ? formatWithVoices(utterances, format, { limits, lineEnd })
+      : formatSubtitles(captions, format, { lineEnd })
     length += file.length
     if (length > MAX_CHARACTERS) throw tooLong()
     return { format, subtitles: file }

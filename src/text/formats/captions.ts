@@ -8,7 +8,13 @@ import { spaceCaptions } from './timing.ts'
  * One subtitle: the rows on the screen from `start` to `end`. Times are seconds, in whole
  * milliseconds.
  */
-export type Caption = { start: number; end: number; rows: string[] }
+export type Caption = {
+  start: number
+  end: number
+  rows: string[]
+  /** Whose words these are, such as `Speaker 1`, if that is shown. */
+  voice?: string
+}
 
 /** The limits of one caption. Durations are seconds; a wide character counts as two. */
 export type CaptionLimits = {
@@ -37,20 +43,26 @@ export const DEFAULT_LIMITS: CaptionLimits = {
  * Cuts utterances into captions by start, one at a time. Each ends with its utterance or earlier,
  * keeps the limits, and breaks words only as `splitWords` allows. A single word beyond a limit
  * stands alone; only its time is shortened. For several speakers at once see `spaceCaptions`.
+ * `voiceOf` names whose words an utterance holds.
  */
 export function cutCaptions(
   utterances: readonly Utterance[],
   given: Partial<CaptionLimits> = {},
+  voiceOf: (utterance: Utterance) => string | undefined = () => undefined,
 ): Caption[] {
   const limits = { ...DEFAULT_LIMITS, ...given }
-  const captions = utterances.flatMap((utterance) => cutUtterance(utterance, limits))
+  const captions = utterances.flatMap((utterance) => {
+    const voice = voiceOf(utterance)
+    const cut = cutUtterance(utterance, limits)
+    return voice === undefined ? cut : cut.map((caption) => ({ ...caption, voice }))
+  })
   const timing = {
     minDuration: toMilliseconds(limits.minDuration),
     maxDuration: toMilliseconds(limits.maxDuration),
     gap: toMilliseconds(limits.minGap),
   }
-  return spaceCaptions(captions, timing).map(({ start, end, rows }) => {
-    return { start: start / 1000, end: end / 1000, rows }
+  return spaceCaptions(captions, timing).map(({ start, end, ...caption }) => {
+    return { ...caption, start: start / 1000, end: end / 1000 }
   })
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { formatSubtitles } from './subtitles.ts'
+import { formatSubtitles, formatWithVoices } from './subtitles.ts'
 
 const captions = [
   { start: 0.42, end: 1.62, rows: ['Hi, this is Lena.'] },
@@ -51,4 +51,24 @@ test('lines end as requested', () => {
     'WEBVTT\r\n\r\n00:00:00.420 --> 00:00:01.620\r\nHi, this is Lena.\r\n\r\n' +
       '01:01:01.001 --> 01:01:02.000\r\nThat\r\nworks.\r\n',
   )
+})
+
+test('several speakers are named: by tags in vtt, where the speaker changes in srt', () => {
+  const said = (text: string, start: number, speaker?: number, channel = 0) => {
+    const words = [{ text, start, end: start + 0.5, confidence: 1 }]
+    return { channel, language: 'en', words, ...(speaker !== undefined && { speaker }) }
+  }
+  const rowsOf = (file: string) => file.split('\n').filter((row) => /[a-z]/.test(row))
+  const talk = [said('hello', 0, 0), said('there', 1, 0), said('hi', 2, 1)]
+  assert.deepEqual(rowsOf(formatWithVoices(talk, 'vtt')), [
+    ...['<v Speaker 1>hello', '<v Speaker 1>there', '<v Speaker 2>hi'],
+  ])
+  assert.deepEqual(rowsOf(formatWithVoices(talk, 'srt')), [
+    ...['Speaker 1: hello', 'there', 'Speaker 2: hi'],
+  ])
+  const call = [said('hello', 0), said('hi', 2, undefined, 1)]
+  assert.deepEqual(rowsOf(formatWithVoices(call, 'srt')), ['Channel 1: hello', 'Channel 2: hi'])
+  for (const format of ['srt', 'vtt'] as const) {
+    assert.ok(!formatWithVoices(talk.slice(0, 2), format).includes('Speaker'))
+  }
 })

@@ -1,10 +1,28 @@
-import type { Caption } from './captions.ts'
+import type { Utterance } from '../../transcript/transcript.ts'
+import { type Caption, type CaptionLimits, cutCaptions } from './captions.ts'
+import { voicesOf, withVoices } from './voices.ts'
 
 /** SubRip or WebVTT. */
 export type SubtitleFormat = 'srt' | 'vtt'
 
 /** How to write the file; lines end with `\n` by default. */
 export type SubtitleOptions = { lineEnd?: '\n' | '\r\n' }
+
+/**
+ * Writes utterances as a subtitle file that names the speakers, or else the channels, where there
+ * are several: in WebVTT by voice tags, in SubRip before the first words of each.
+ */
+export function formatWithVoices(
+  utterances: readonly Utterance[],
+  format: SubtitleFormat,
+  { limits = {}, ...options }: SubtitleOptions & { limits?: Partial<CaptionLimits> } = {},
+): string {
+  const captions =
+    format === 'vtt'
+      ? cutCaptions(utterances, limits, voicesOf(utterances))
+      : cutCaptions(withVoices(utterances), limits)
+  return formatSubtitles(captions, format, options)
+}
 
 /** Writes captions as the content of a subtitle file. No row may contain a line end. */
 export function formatSubtitles(
@@ -35,8 +53,10 @@ function disarmSrt(row: string): string {
 }
 
 function formatVtt(captions: readonly Caption[]): string {
-  const blocks = captions.map(({ start, end, rows }) => {
-    return `${clock(start, '.')} --> ${clock(end, '.')}\n${rows.map(escapeVtt).join('\n')}\n`
+  const blocks = captions.map(({ start, end, rows, voice }) => {
+    const tag = voice === undefined ? '' : `<v ${escapeVtt(voice)}>`
+    const text = rows.map(escapeVtt).join('\n')
+    return `${clock(start, '.')} --> ${clock(end, '.')}\n${tag}${text}\n`
   })
   return ['WEBVTT\n', ...blocks].join('\n')
 }

@@ -2,6 +2,7 @@ import type { Log } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { Params } from '../add-on.ts'
 import { brokenDown, type Envelope, failed, overspent, timedOut } from '../result/envelope.ts'
+import { joinSentences } from '../words/join-sentences.ts'
 import { StepBudget } from './step-budget.ts'
 import { type AddOnStep, addOnSteps, transformSteps, type UtteranceWords } from './step-names.ts'
 import type { Task, TaskOutcome, TextThread } from './text-thread.ts'
@@ -115,7 +116,10 @@ export function openSessionText(
     prepared: prepare().catch(() => {}),
     async change({ words: recognized, ...utterance }, { signal, isPartial = false }) {
       const rank = isPartial ? RANK.partial : RANK.final
-      let words = recognized
+      const { utterances } = joinSentences({
+        utterances: [{ ...utterance, words: [...recognized] }],
+      })
+      let words: readonly Word[] = utterances[0]!.words
       for (const name of wanted) {
         const task = { kind: 'change', name, utterance: { ...utterance, words } } as const
         const outcome = await run(task, { rank, signal })

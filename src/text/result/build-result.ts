@@ -6,6 +6,7 @@ import type { ServiceAddOn } from '../service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
 import { subtitlesWarnings } from '../subtitles-warnings.ts'
 import { transforms as allTransforms, type Transform, type Transformed } from '../transforms.ts'
+import { joinSentences } from '../words/join-sentences.ts'
 import {
   type AddOnError,
   AddOnFailure,
@@ -61,7 +62,7 @@ export function buildResultText(
   const { onStep, onFault, given = {}, now = performance.now.bind(performance) } = options
   const { transforms = allTransforms, addOns = allAddOns } = options
   const { params, form = 'string', diarizationError, diarizationSeconds: seconds = 0 } = result
-  let text = transcript
+  let text = joinSentences(transcript)
   let redacted: RedactedSpan[] = []
   const warnings = [...(result.warnings ?? [])]
   const envelopes = new Map<string, Envelope>()

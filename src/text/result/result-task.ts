@@ -7,12 +7,14 @@ import type { ResultOptions } from './result-text.ts'
 import type { Retried, Retry } from './retry.ts'
 import type { Prepared } from './run-service-add-on.ts'
 import type { SafeError } from './safe-error.ts'
+import type { TranscriptFile } from './transcript-file.ts'
 
 /** A task for a thread. */
 export type Task =
   | { kind: 'build'; transcript: Transcript; result: ResultOptions }
   | { kind: 'merge'; merge: Merge }
   | { kind: 'retry'; retry: Retry }
+  | { kind: 'transcript'; file: TranscriptFile }
   | { kind: 'describe' }
 
 /** The answer to each kind of task. */
@@ -20,6 +22,7 @@ export type Answers = {
   build: ResultText
   merge: string
   retry: Retried
+  transcript: string
   describe: TextCapabilities
 }
 

@@ -12,6 +12,7 @@ import {
 } from './result-task.ts'
 import { retryAddOn } from './retry.ts'
 import { toSafeError } from './safe-error.ts'
+import { writeTranscriptFile } from './transcript-file.ts'
 
 type Watch = {
   given: ResultTask['given']
@@ -47,6 +48,7 @@ export function serveTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } =
 function perform(task: Task, watch: Watch): Answers[Task['kind']] {
   const now = () => performance.now()
   if (task.kind === 'describe') return textCapabilities()
+  if (task.kind === 'transcript') return writeTranscriptFile(task.file)
   if (task.kind === 'retry') return retryAddOn(task.retry, { ...watch, now })
   if (task.kind === 'merge') return mergeAnswers(task.merge, { ...watch, now })
   const { result, ...built } = buildResultText(task.transcript, task.result, watch)

@@ -29,6 +29,31 @@ export function capitalize(text: string, language: string): string {
   return before + upper + text.slice(before.length + 1)
 }
 
+/** English words of a closed class, and filled pauses: none of them is a name. */
+const FUNCTION_WORDS = new Set(
+  (
+    'the a an and or but nor so because if unless although though while when where which who whose whom whether ' +
+    'that this these those than as at by for from in into of off on onto out over to up upon with without ' +
+    'he she it we they you my your his its our their is are was were be been has have had do does did ' +
+    'what why how then there here not no yes just also um umm uh uhm er erm hmm mm mhm'
+  ).split(' '),
+)
+
+/** Returns whether an English word is one of a closed class, such as an article or a preposition. */
+export function isFunctionWord(text: string): boolean {
+  return FUNCTION_WORDS.has(partsOf(text).core.toLowerCase())
+}
+
+/**
+ * Writes an English word inside a sentence: a function word in small letters. Any other word stays,
+ * because it may be a name.
+ */
+export function lowerFunctionWord(text: string): string {
+  const { before, core } = partsOf(text)
+  if (!/^\p{Lu}\p{Ll}*$/u.test(core) || !isFunctionWord(text)) return text
+  return before + core[0]!.toLowerCase() + text.slice(before.length + 1)
+}
+
 /**
  * Writes a lower-case English word as it is spelled inside a sentence: I, days, months (may and
  * march where a date shows it), and `names`.

@@ -1,0 +1,76 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import { baseUrlOf } from './answers/urls.ts'
+
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+
+/** Returns whether a browser asks for the root, where no route is: programs get the usual 404. */
+export function wantsHomePage({ method, url, headers }: FastifyRequest): boolean {
+  return method === 'GET' && /^\/(?:\?|$)/.test(url) && /\btext\/html\b/.test(headers.accept ?? '')
+}
+
+/** Sends a page that says what this is, with its links and a first request. It needs no key. */
+export function sendHomePage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { http }: Pick<Config, 'http'>,
+): FastifyReply {
+  const page = homePage(baseUrlOf(request.raw, http), http.authHeaderNames[0]!)
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('cache-control', 'no-cache')
+    .header('content-security-policy', POLICY)
+    .header('referrer-policy', 'no-referrer')
+    .header('vary', 'accept')
+    .header('x-content-type-options', 'nosniff')
+    .send(page)
+}
+
+/** Links are relative, so that they work behind a proxy under any path. */
+function homePage(base: string, header: string): string {
+  const request = `KEY=...   # npx steno keys create
+curl -H "${header}: $KEY" -F audio=@talk.mp3 ${base}/v2/upload
+curl -H "${header}: $KEY" -H 'content-type: application/json' \\
+  -d '{"audio_url": "..."}' ${base}/v2/pre-recorded
+curl -H "${header}: $KEY" ${base}/v2/pre-recorded/ID
+curl -H "${header}: $KEY" ${base}/v2/pre-recorded/ID/transcript`
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Steno</title>
+    <link rel="icon" href="data:,">
+    <style>
+      :root { color-scheme: light dark }
+      body { font: 1rem/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem }
+      pre { overflow-x: auto; padding: 1rem; border: 1px solid; border-radius: .4rem }
+    </style>
+  </head>
+  <body>
+    <h1>Steno</h1>
+    <p>This server turns speech into text. It answers programs over HTTP and WebSocket.</p>
+    <ul>
+      <li><a href="docs">Reference</a>: every route, with requests to try</li>
+      <li><a href="openapi.json">openapi.json</a>: the same for programs</li>
+      <li><a href="ready">Ready?</a> whether this server can take work</li>
+    </ul>
+    <h2>A first request</h2>
+    <pre>${escapeHtml(request)}</pre>
+    <p>The first answer holds the <code>audio_url</code> for the second request, the second the
+      <code>id</code> for the others. Without programming:
+      <code>npx steno transcribe talk.mp3</code> in the folder of Steno. The guide is
+      <code>README.md</code> there.</p>
+  </body>
+</html>
+`
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}

@@ -1,0 +1,73 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { App } from '../../server-parts.ts'
+import type { JobKind } from '../../storage/jobs/jobs.ts'
+import { ignoreBodies } from '../bodies/json-body.ts'
+import { errorAnswers } from '../schemas/error.ts'
+import { IdParams } from '../schemas/job.ts'
+import { jobOperations } from '../schemas/operations.ts'
+import { FreeObject } from '../schemas/values.ts'
+import { serializeByKey } from '../serialize-by-key.ts'
+
+const types = {
+  txt: 'text/plain; charset=utf-8',
+  srt: 'application/x-subrip; charset=utf-8',
+  vtt: 'text/vtt; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+} as const
+
+const formats = ['txt', 'srt', 'vtt', 'json'] as const
+
+const TranscriptQuery = Type.Object({
+  format: Type.Unsafe<(typeof formats)[number]>({
+    ...{ type: 'string', enum: formats, default: 'txt' },
+  }),
+  speakers: Type.Boolean({
+    default: true,
+    description: 'Names speakers, or else channels, where there are several, counted from 1',
+  }),
+  words: Type.Boolean({ default: false, description: 'Includes the words, in `json`' }),
+})
+
+/** The transcript of a finished job as a file, from the stored words. Our extension of the API. */
+export function transcriptRoute(
+  { jobs }: Pick<App, 'jobs'>,
+  { path, kind }: { path: string; kind?: JobKind },
+): FastifyPluginAsyncTypebox {
+  const inTurn = serializeByKey()
+  return async (http) => {
+    ignoreBodies(http)
+    http.get(
+      `${path}/:id/transcript`,
+      {
+        schema: {
+          ...jobOperations(kind).transcript,
+          params: IdParams,
+          querystring: TranscriptQuery,
+          response: {
+            200: {
+              description: 'The file',
+              content: {
+                'text/plain': { schema: Type.String() },
+                'application/x-subrip': { schema: Type.String() },
+                'text/vtt': { schema: Type.String() },
+                'application/json': {
+                  schema: FreeObject('`full_transcript`, `languages` and `utterances`'),
+                },
+              },
+            },
+            ...errorAnswers(400, 404, 422),
+          },
+        },
+      },
+      async ({ account, params: { id }, query: form }, reply) => {
+        // One after the other: the threads that write them also build the results of others.
+        const file = await inTurn(account, () => {
+          return jobs.submission.transcript({ id, account, kind }, form)
+        })
+        reply.header('content-disposition', `attachment; filename="${id}.${form.format}"`)
+        return reply.type(types[form.format]).send(file)
+      },
+    )
+  }
+}

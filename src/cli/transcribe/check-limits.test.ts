@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { checkLimits } from './check-limits.ts'
+
+const { signal } = new AbortController()
+
+/** Returns the path of a WAV file of silence at 8 bits and 8 kHz, which takes no space on disk. */
+async function wave(t: TestContext, seconds: number): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-limits-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'long.wav')
+  const head = Buffer.alloc(44)
+  head.write('RIFF\0\0\0\0WAVEfmt ')
+  head.writeUInt32LE(36 + seconds * 8000, 4)
+  head.writeUInt32LE(16, 16)
+  head.writeUInt16LE(1, 20)
+  head.writeUInt16LE(1, 22)
+  head.writeUInt32LE(8000, 24)
+  head.writeUInt32LE(8000, 28)
+  head.writeUInt16LE(1, 32)
+  head.writeUInt16LE(8, 34)
+  head.write('data', 36)
+  head.writeUInt32LE(seconds * 8000, 40)
+  await writeFile(path, head)
+  await truncate(path, 44 + seconds * 8000)
+  return path
+}
+
+function check(path: string, limits: { bytes: number; seconds: number } | undefined, large = 0) {
+  const limitsOf = async () => {
+    return limits && { max_file_bytes: limits.bytes, max_audio_seconds: limits.seconds }
+  }
+  return checkLimits(path, { limitsOf, signal, large })
+}
+
+test('a file that is too large is refused before its upload', async (t) => {
+  const path = await wave(t, 10)
+  const refusal = /it has 80044 bytes, the server takes 80000 \(STENO_MAX_FILE_BYTES\)$/
+  await assert.rejects(check(path, { bytes: 80_000, seconds: 10 }), refusal)
+  await check(path, { bytes: 90_000, seconds: 10 })
+  await check(path, undefined)
+  await check(path, { bytes: 80_000, seconds: 10 }, 90_000)
+})
+
+test('a recording that is too long is refused before its upload', async (t) => {
+  const path = await wave(t, 60)
+  const refusal = /it is 60 s long, the server takes 59 s \(STENO_MAX_AUDIO_S\)$/
+  await assert.rejects(check(path, { bytes: 1e9, seconds: 59 }), refusal)
+  await check(path, { bytes: 1e9, seconds: 60 })
+})
+
+test('what cannot be read is left to the server', async (t) => {
+  const path = await wave(t, 10)
+  await writeFile(path, 'x'.repeat(100_000))
+  await check(path, { bytes: 1e9, seconds: 1 })
+  await check('/no/such/file', { bytes: 1, seconds: 1 })
+})

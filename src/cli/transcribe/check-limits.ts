@@ -1,0 +1,45 @@
+import { stat } from 'node:fs/promises'
+import type { Limits } from '../server/client.ts'
+import { sanitize } from '../terminal/sanitize-terminal.ts'
+
+/** Smaller files are uploaded without asking the server for its limits. */
+const LARGE = 50_000_000
+/** No audio has fewer bytes per second: a smaller file cannot be too long. */
+const LEAST_RATE = 500
+
+/**
+ * Throws an error if a server would refuse a file after its upload, as far as that is known before:
+ * for its size, or for its length.
+ */
+export async function checkLimits(
+  path: string,
+  {
+    limitsOf,
+    signal,
+    large = LARGE,
+  }: { limitsOf: () => Promise<Limits | undefined>; signal: AbortSignal; large?: number },
+): Promise<void> {
+  const size = await stat(path).then(
+    (stats) => stats.size,
+    () => 0,
+  )
+  if (size < large) return
+  const limits = await limitsOf()
+  if (!limits) return
+  const { max_file_bytes: maxBytes, max_audio_seconds: maxSeconds } = limits
+  if (size > maxBytes) {
+    const limit = `the server takes ${maxBytes} (STENO_MAX_FILE_BYTES)`
+    throw new Error(`Cannot upload ${sanitize(path)}: it has ${size} bytes, ${limit}`)
+  }
+  if (size < maxSeconds * LEAST_RATE) return
+  // Loaded on demand: few files are so large.
+  const { probeMedia } = await import('../../audio/media.ts')
+  // What cannot be read here may be readable there.
+  const media = await probeMedia(path, { maxSeconds, signal }).catch(() => undefined)
+  signal.throwIfAborted()
+  if (media && media.duration > maxSeconds) {
+    const limit = `the server takes ${maxSeconds} s (STENO_MAX_AUDIO_S)`
+    const length = `${Math.ceil(media.duration)} s long`
+    throw new Error(`Cannot upload ${sanitize(path)}: it is ${length}, ${limit}`)
+  }
+}

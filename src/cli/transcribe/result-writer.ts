@@ -1,0 +1,49 @@
+import { sanitize } from '../terminal/sanitize-terminal.ts'
+import type { Output } from '../terminal/terminal.ts'
+import type { Format } from './formats.ts'
+import type { Recording } from './recordings.ts'
+
+/** The text of a result, or why there is none. */
+export type Written = { text: string } | { error: string }
+
+/** Writes results to stdout, in the order of the recordings. */
+export type ResultWriter = {
+  write(recording: Recording, written: Written): void
+  /** Ends the document, if they form one. */
+  end(): void
+}
+
+/**
+ * Creates the writer of a format. Several results are told apart: texts by a line with the name, and
+ * JSON by an array with one entry per recording, `{"file", "result"}` or `{"file", "error"}`.
+ */
+export function createResultWriter(
+  stdout: Output,
+  { format, several }: { format: Format; several: boolean },
+): ResultWriter {
+  let entries = 0
+  return {
+    write(recording, written) {
+      if (several && format === 'json') {
+        stdout.write(`${entries++ === 0 ? '[' : ','}\n${entryOf(recording, written)}`)
+      } else if ('text' in written) {
+        if (several) stdout.write(`==> ${sanitize(recording.name)} <==\n`)
+        stdout.write(written.text)
+      }
+    },
+    end() {
+      if (entries > 0) stdout.write('\n]\n')
+    },
+  }
+}
+
+function entryOf(recording: Recording, written: Written): string {
+  const file = JSON.stringify(addressOf(recording))
+  if ('error' in written) return `{"file": ${file}, "error": ${JSON.stringify(written.error)}}`
+  return `{"file": ${file}, "result": ${written.text.trimEnd()}}`
+}
+
+function addressOf(recording: Recording): string {
+  if (recording.kind === 'file') return recording.path
+  return recording.kind === 'url' ? recording.url : '-'
+}

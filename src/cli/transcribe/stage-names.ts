@@ -1,0 +1,20 @@
+/** What a person reads while a stage of a job runs. */
+const STAGE_NAMES: Readonly<Record<string, string>> = {
+  upload: 'uploading',
+  queued: 'waiting',
+  wait: 'waiting',
+  processing: 'starting',
+  fetch: 'downloading',
+  decode: 'reading the audio',
+  'detect speech': 'finding speech',
+  recognize: 'transcribing',
+  diarize: 'telling speakers apart',
+  'build result': 'finishing',
+  'call services': 'finishing',
+  'redact audio': 'redacting the audio',
+}
+
+/** Returns a stage of a job in plain words; one that a newer server has as it is. */
+export function stageName(stage: string): string {
+  return STAGE_NAMES[stage] ?? stage
+}

@@ -1,0 +1,24 @@
+import { AppError } from '../errors.ts'
+import { findJob, type JobId } from '../storage/jobs/jobs.ts'
+import { readResult } from '../storage/jobs/results.ts'
+import type { TranscriptFile } from '../text/result/transcript-file.ts'
+import type { PipelineTools } from './pipeline-tools.ts'
+
+/** The form of a transcript. */
+export type TranscriptForm = Omit<TranscriptFile, 'result'>
+
+/** Writes the stored words of a finished job or session as a file. */
+export async function writeJobTranscript(
+  { db, resultBuilder }: Pick<PipelineTools, 'db' | 'resultBuilder'>,
+  id: JobId,
+  { signal, ...form }: TranscriptForm & { signal: AbortSignal },
+): Promise<string> {
+  const job = await findJob(db, id)
+  if (!job) throw new AppError('job_not_found', id.id)
+  if (job.status !== 'done' || !job.result) {
+    throw new AppError('job_not_done', `it is ${job.status}`)
+  }
+  const result = await readResult(db, job.result)
+  if (result === undefined) throw new AppError('job_not_found', id.id)
+  return resultBuilder.transcript({ result, ...form }, { account: id.account, signal })
+}

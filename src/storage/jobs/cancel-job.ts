@@ -1,0 +1,36 @@
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../db.ts'
+import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
+import type { JobId } from './jobs.ts'
+import { ended, type JobFailure } from './lease.ts'
+
+/**
+ * Ends a recorded job that has not ended, waiting or running, and queues its notifications, in one
+ * transaction. An attempt that is under way loses its lease. Returns false if there is no such job.
+ */
+export function cancelRecordedJob(
+  db: Db,
+  { id, account }: JobId,
+  { failure, at }: { failure: JobFailure; at: number },
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const job = await tx.sql
+      .updateTable('jobs')
+      .where('id', '=', id)
+      .where('account', '=', account)
+      .where('kind', '=', 'pre-recorded')
+      .where('status', 'in', ['queued', 'processing'])
+      .set({
+        ...ended(at),
+        status: 'error',
+        error_code: failure.code,
+        lease_epoch: sql<number>`lease_epoch + 1`,
+        post_session_metadata: JSON.stringify({ failure }),
+      })
+      .returning(endedJobColumns)
+      .executeTakeFirst()
+    if (!job) return false
+    await queueJobEnd(tx, job, { at })
+    return true
+  })
+}

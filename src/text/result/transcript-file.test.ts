@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { writeTranscriptFile } from './transcript-file.ts'
+
+/** A result with two speakers; the words of live results begin with a blank. */
+function resultOf(blank: '' | ' ') {
+  const utterances = ['Hello there.', 'Good day.'].map((text, i) => {
+    const words = text.split(' ').map((word, k) => {
+      const start = 2 * i + k / 2
+      return { word: k > 0 ? ` ${word}` : blank + word, start, end: start + 0.5, confidence: 1 }
+    })
+    const times = { start: 2 * i, end: 2 * i + 1, confidence: 1, channel: 0, speaker: i }
+    return { ...times, words, text: blank + text, language: 'en' }
+  })
+  const transcription = {
+    ...{ full_transcript: 'Hello there. Good day.', languages: ['en'], utterances },
+  }
+  return JSON.stringify({ metadata: {}, transcription, messages: ['"x"'] })
+}
+
+for (const blank of ['', ' '] as const) {
+  const kind = blank ? 'a live' : 'a recorded'
+  const write = (format: 'txt' | 'srt' | 'vtt' | 'json', form = {}) => {
+    return writeTranscriptFile({
+      ...{ result: resultOf(blank), format, speakers: true, words: false, ...form },
+    })
+  }
+
+  test(`${kind} transcript as text and subtitles, with and without speakers`, () => {
+    assert.equal(write('txt'), 'Speaker 1: Hello there.\nSpeaker 2: Good day.\n')
+    assert.equal(write('txt', { speakers: false }), 'Hello there.\nGood day.\n')
+    assert.match(write('srt'), /^1\n00:00:00,000 --> 00:00:01,000\nSpeaker 1: Hello there\.\n/)
+    assert.match(write('vtt'), /^<v Speaker 2>Good day\.$/m)
+    assert.match(write('vtt', { speakers: false }), /^Good day\.$/m)
+  })
+
+  test(`${kind} transcript as json, with and without words`, () => {
+    const { utterances, ...rest } = JSON.parse(write('json'))
+    assert.deepEqual(rest, { full_transcript: 'Hello there. Good day.', languages: ['en'] })
+    assert.deepEqual([utterances[1].text, utterances[1].speaker], ['Good day.', 1])
+    assert.ok(!('words' in utterances[0]))
+    assert.equal(JSON.parse(write('json', { words: true })).utterances[0].words.length, 2)
+  })
+}

@@ -1,0 +1,64 @@
+import { separatorOf } from '../../transcript/separators.ts'
+import type { Utterance } from '../../transcript/transcript.ts'
+import { cutCaptions } from '../formats/captions.ts'
+import { formatSubtitles, formatWithVoices } from '../formats/subtitles.ts'
+import { voicesOf } from '../formats/voices.ts'
+import type { UtteranceView } from './result-text.ts'
+
+/** A transcript to write: the JSON text of a stored result, and the form. */
+export type TranscriptFile = {
+  result: string
+  format: 'txt' | 'srt' | 'vtt' | 'json'
+  /** Names speakers, or else channels, where there are several. */
+  speakers: boolean
+  /** Includes the words in JSON. */
+  words: boolean
+}
+
+type Transcription = {
+  full_transcript: string
+  languages: string[]
+  utterances: UtteranceView[]
+}
+
+/** Writes the words of a stored result as a file. */
+export function writeTranscriptFile({ result, ...form }: TranscriptFile): string {
+  const { format, speakers } = form
+  const { transcription } = JSON.parse(result) as { transcription: Transcription }
+  if (format === 'json') return writeJson(transcription, form)
+  if (format === 'txt') return writeLines(transcription, form)
+  const utterances = transcription.utterances.map(toUtterance)
+  if (speakers) return formatWithVoices(utterances, format)
+  return formatSubtitles(cutCaptions(utterances), format)
+}
+
+function writeJson(transcription: Transcription, form: Pick<TranscriptFile, 'words' | 'speakers'>) {
+  const { full_transcript, languages } = transcription
+  const utterances = transcription.utterances.map(({ words, speaker, ...rest }) => ({
+    ...rest,
+    text: rest.text.trim(),
+    ...(form.speakers && speaker !== undefined && { speaker }),
+    ...(form.words && { words }),
+  }))
+  return `${JSON.stringify({ full_transcript, languages, utterances }, undefined, 2)}\n`
+}
+
+function writeLines({ utterances }: Transcription, { speakers }: Pick<TranscriptFile, 'speakers'>) {
+  const voiceOf = voicesOf(utterances)
+  const lines = utterances.map((utterance) => {
+    const voice = speakers ? voiceOf(utterance) : undefined
+    return `${voice === undefined ? '' : `${voice}: `}${utterance.text.trim()}\n`
+  })
+  return lines.join('')
+}
+
+/** Words of a live session begin with their blank, also the first. */
+function toUtterance({ channel, speaker, language, words }: UtteranceView): Utterance {
+  const isSpaced = separatorOf(language) !== ''
+  return {
+    channel,
+    language,
+    ...(speaker !== undefined && { speaker }),
+    words: words.map(({ word, ...times }) => ({ text: isSpaced ? word.trim() : word, ...times })),
+  }
+}

@@ -1,0 +1,146 @@
+const UNITS = 'zero one two three four five six seven eight nine'.split(' ')
+const TEENS =
+  'ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(' ')
+const TENS = 'zero ten twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')
+const SMALL = [...UNITS, ...TEENS]
+const SCALES: readonly [name: string, value: number][] = [
+  ['billion', 1e9],
+  ['million', 1e6],
+  ['thousand', 1e3],
+]
+
+const IRREGULAR: Record<string, string> = {
+  one: 'first',
+  two: 'second',
+  three: 'third',
+  five: 'fifth',
+  eight: 'eighth',
+  nine: 'ninth',
+  twelve: 'twelfth',
+}
+
+const small = new Map<string, number>([
+  ...SMALL.map((name, value) => [name, value] as const),
+  ...TENS.slice(2).map((name, i) => [name, 10 * (i + 2)] as const),
+])
+const ordinals = new Map<string, number>([...small].map(([name, value]) => [ordinal(name), value]))
+const scales = new Map<string, number>(SCALES)
+
+/** A number read from words: how many words it takes, and whether it is an ordinal. */
+export type SpokenNumber = { value: number; words: number; isOrdinal: boolean }
+
+/**
+ * Reads the English number with which a list of lower-case words begins: three hundred and fifty,
+ * twenty-first, nineteen eighty-four. Undefined where none begins.
+ */
+export function readNumber(words: readonly string[]): SpokenNumber | undefined {
+  return readYear(words) ?? readCardinal(words)
+}
+
+/** Two numbers below a hundred that form a year: fourteen fifty-five, nineteen oh five. */
+function readYear(words: readonly string[]): SpokenNumber | undefined {
+  const first = readBelowHundred(words)
+  if (!first || first.isOrdinal || first.value < 11 || first.value > 20) return undefined
+  const rest = words.slice(first.words)
+  const isZero = rest[0] === 'oh'
+  const second = readBelowHundred(isZero ? rest.slice(1) : rest)
+  if (!second || second.isOrdinal) return undefined
+  if (isZero ? second.value === 0 || second.value > 9 : second.value < 10) return undefined
+  const count = first.words + second.words + (isZero ? 1 : 0)
+  // Thirteen fourteen fifteen is a count, no year.
+  if (small.has(words[count] ?? '')) return undefined
+  return { value: 100 * first.value + second.value, words: count, isOrdinal: false }
+}
+
+function readCardinal(words: readonly string[]): SpokenNumber | undefined {
+  let [total, group, at] = [0, 0, 0]
+  let lowest = Number.POSITIVE_INFINITY
+  const isLarge = (word: string | undefined) => word === 'hundred' || scales.has(word ?? '')
+  for (;;) {
+    const word = words[at]
+    const scale = scales.get(word ?? '')
+    if (word === 'hundred' && group > 0 && group < 100) {
+      group *= 100
+      at++
+    } else if (scale !== undefined && group > 0 && scale < lowest) {
+      total += group * scale
+      group = 0
+      lowest = scale
+      at++
+    } else {
+      const from = word === 'and' && at > 0 && isLarge(words[at - 1]) ? at + 1 : at
+      const next = readBelowHundred(words.slice(from))
+      const fits = group === 0 ? at === 0 || isLarge(words[at - 1]) : group >= 100
+      if (!next || !fits || group % 100 !== 0 || (next.value === 0 && at > 0)) break
+      group += next.value
+      at = from + next.words
+      if (next.isOrdinal) return { value: total + group, words: at, isOrdinal: true }
+    }
+  }
+  return at === 0 ? undefined : { value: total + group, words: at, isOrdinal: false }
+}
+
+function readBelowHundred(words: readonly string[]): SpokenNumber | undefined {
+  const [first = '', second = ''] = words
+  const tens = small.get(first)
+  if (tens === undefined) {
+    const value = ordinals.get(first)
+    return value === undefined ? undefined : { value, words: 1, isOrdinal: true }
+  }
+  if (tens >= 20) {
+    const cardinal = small.get(second)
+    if (cardinal !== undefined && cardinal > 0 && cardinal < 10)
+      return { value: tens + cardinal, words: 2, isOrdinal: false }
+    const last = ordinals.get(second)
+    if (last !== undefined && last > 0 && last < 10)
+      return { value: tens + last, words: 2, isOrdinal: true }
+  }
+  return { value: tens, words: 1, isOrdinal: false }
+}
+
+/** Writes a number in digits: 7, 1455, 125,000, 21st. */
+export function writeDigits(value: number, { isOrdinal = false } = {}): string {
+  const digits = value >= 10_000 ? value.toLocaleString('en-US') : String(value)
+  return isOrdinal ? digits + suffixOf(value) : digits
+}
+
+function suffixOf(value: number): string {
+  const last = value % 100
+  if (last >= 11 && last <= 13) return 'th'
+  return ['th', 'st', 'nd', 'rd'][last % 10] ?? 'th'
+}
+
+/** Writes a whole number below a trillion in words: three hundred fifty, twenty-one. */
+export function writeWords(value: number, { isOrdinal = false } = {}): string {
+  const words: string[] = []
+  let rest = value
+  for (const [name, scale] of SCALES) {
+    if (rest >= scale) words.push(belowThousand(Math.floor(rest / scale)), name)
+    rest %= scale
+  }
+  if (rest > 0 || words.length === 0) words.push(belowThousand(rest))
+  const text = words.join(' ')
+  return isOrdinal ? ordinal(text) : text
+}
+
+/** Writes a year in words: nineteen eighty-four, two thousand five. */
+export function writeYear(value: number): string {
+  const [century, rest] = [Math.floor(value / 100), value % 100]
+  if (rest === 0 || (century === 20 && rest < 10)) return writeWords(value)
+  return `${writeWords(century)} ${rest < 10 ? `oh ${writeWords(rest)}` : writeWords(rest)}`
+}
+
+function belowThousand(value: number): string {
+  const rest = value % 100
+  const tens = SMALL[rest] ?? [TENS[Math.floor(rest / 10)], SMALL[rest % 10]].join('-')
+  const below = rest >= 20 && rest % 10 === 0 ? TENS[rest / 10]! : tens
+  if (value < 100) return below
+  const hundreds = `${SMALL[Math.floor(value / 100)]} hundred`
+  return rest === 0 ? hundreds : `${hundreds} ${below}`
+}
+
+function ordinal(text: string): string {
+  const [, before, last] = /^(.*?)([a-z]+)$/.exec(text)!
+  const own = IRREGULAR[last!] ?? (last!.endsWith('y') ? `${last!.slice(0, -1)}ieth` : `${last}th`)
+  return before! + own
+}
