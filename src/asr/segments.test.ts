@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { cutSegments, fileSegments } from './segments.ts'
+import { cutSegments, fileSegments, type SegmentOptions } from './segments.ts'
 import { VAD_FRAME } from './vad.ts'
 
 /** One character per 32 ms frame: `#` is speech, `-` is doubtful, `.` is silence. */
-function cut(speech: string, options = {}) {
+function cut(
+  speech: string,
+  { isNoisy = false, ...options }: Partial<SegmentOptions> & { isNoisy?: boolean } = {},
+) {
   const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : c === '-' ? 0.4 : 0.05))
-  const segments = cutSegments(probabilities, speech.length * VAD_FRAME, {
+  const noisy = new Uint8Array(speech.length).fill(isNoisy ? 1 : 0)
+  const segments = cutSegments({ probabilities, noisy }, speech.length * VAD_FRAME, {
     ...{ ...fileSegments, maxSeconds: 15 },
     padBefore: 0,
     padAfter: 0,
@@ -30,6 +34,17 @@ test('a click shorter than the least voice is not speech', () => {
   assert.deepEqual(cut('...#......##...'), ['10-12'])
 })
 
+test('in noise, speech goes on through a pause of the detector and has a wider edge', () => {
+  const speech = `${'.'.repeat(40)}####${'.'.repeat(20)}####${'.'.repeat(40)}`
+  assert.deepEqual(cut(speech), ['40-44', '64-68'])
+  assert.deepEqual(cut(speech, { isNoisy: true }), ['27.5-83.625'])
+})
+
+test('in noise, doubtful frames are speech', () => {
+  assert.deepEqual(cut('..........----..........'), [])
+  assert.equal(cut('..........----..........', { isNoisy: true }).length, 1)
+})
+
 test('pads share a gap that is too short for both', () => {
   const options = { padBefore: 0.32, padAfter: 0.32 }
   assert.deepEqual(cut('............####....####............', options), ['2-18', '18-34'])
@@ -46,8 +61,9 @@ test('segments ascend, do not overlap, stay in the recording and under the longe
     fc.property(
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 2000 }),
       (speech) => {
+        const noisy = Uint8Array.from(speech, (_, i) => (i >> 7) & 1)
         const samples = Math.max(0, speech.length * VAD_FRAME - 100)
-        const segments = cutSegments(Float32Array.from(speech), samples, {
+        const segments = cutSegments({ probabilities: Float32Array.from(speech), noisy }, samples, {
           ...fileSegments,
           maxSeconds: 5,
         })
