@@ -10,7 +10,7 @@ import { alignTokens } from '../../src/asr/moonshine/alignment.ts'
 import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
 import { wordsOf } from '../../src/asr/moonshine/words.ts'
 import { readSamples } from '../../src/asr/pcm.ts'
-import { cutSegments, fileSegments } from '../../src/asr/segments.ts'
+import { cutSegments, detectSpeech, fileSegments } from '../../src/asr/segments.ts'
 import { loadVoiceDetector } from '../../src/asr/vad.ts'
 import { readConfig } from '../../src/config.ts'
 import { decodeCorpus, readCorpus } from '../corpus.ts'
@@ -67,7 +67,7 @@ report({ bench: 'calibration', corpus: name, fittedOn: 'all', ...fit([...fitted,
 
 async function recognize(audio: Float32Array): Promise<Sample[]> {
   const signal = new AbortController().signal
-  const segments = cutSegments(await detector.detect(audio), audio.length, {
+  const segments = cutSegments(await detectSpeech(detector, audio), audio.length, {
     ...fileSegments,
     maxSeconds: 15,
   })

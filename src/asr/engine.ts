@@ -11,7 +11,7 @@ import {
   languagesOf,
   routeRecognition,
 } from './routing.ts'
-import { cutSegments, fileSegments } from './segments.ts'
+import { cutSegments, type DetectedSpeech, fileSegments } from './segments.ts'
 import { diarizeChannels, type SpeakerWork } from './speakers/diarize-channels.ts'
 import { createEmbeddingWorkers } from './speakers/embedding/embedding-workers.ts'
 import { planEmbeddings } from './speakers/embedding/plan-embeddings.ts'
@@ -119,8 +119,8 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     planRecognition(channels, settings, options) {
       const { maxSeconds } = capabilitiesOf(settings.model, recognizers)
       const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {
-        const probabilities = await detect(pool, pcm, detecting)
-        return cutSegments(probabilities, pcm.samples, { ...fileSegments, maxSeconds })
+        const speech = await detect(pool, pcm, detecting)
+        return cutSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
       }
       const planning = { ...options, findSpeech, maxSeconds, limit: workers + 1 }
       return planRecognition(channels, settings, planning)
@@ -142,13 +142,15 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   }
 }
 
-/** Returns the speech probabilities of a whole recording; its parts are processed in parallel. */
+/** Returns the speech of a whole recording; its parts are processed in parallel. */
 async function detect(
   pool: WorkerPool,
   { path, samples }: PcmFile,
   { signal, onProgress }: EngineOptions,
-): Promise<Float32Array> {
-  const probabilities = new Float32Array(Math.ceil(samples / VAD_FRAME))
+): Promise<DetectedSpeech> {
+  const frames = Math.ceil(samples / VAD_FRAME)
+  const probabilities = new Float32Array(frames)
+  const noisy = new Uint8Array(frames)
   const starts = Array.from(
     { length: Math.ceil(samples / DETECT_SAMPLES) },
     (_, i) => i * DETECT_SAMPLES,
@@ -158,10 +160,11 @@ async function detect(
     const end = Math.min(samples, start + DETECT_SAMPLES)
     const timeout = timeoutFor([{ start, end }], DETECT_TIMEOUT_PER_SECOND)
     const found = await pool.run({ kind: 'detect', path, start, end }, { signal, timeout })
-    probabilities.set(found, start / VAD_FRAME)
+    probabilities.set(found.probabilities, start / VAD_FRAME)
+    noisy.set(found.noisy, start / VAD_FRAME)
     done += end - start
     onProgress?.(done / samples)
   }
   await inParallel(starts, detectPart, { limit: starts.length, signal })
-  return probabilities
+  return { probabilities, noisy }
 }

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { cutSegments, fileSegments } from './segments.ts'
+import { cutSegments, fileSegments, type SegmentOptions } from './segments.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /** Speech that is too long to be a fragment. */
 const SENTENCE = '#'.repeat(40)
 
 /** One character per 32 ms frame: `#` is speech, `-` is doubtful, `.` is silence. */
-function cut(speech: string, options = {}) {
+function cut(
+  speech: string,
+  { isNoisy = false, ...options }: Partial<SegmentOptions> & { isNoisy?: boolean } = {},
+) {
   const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : c === '-' ? 0.4 : 0.05))
-  const segments = cutSegments(probabilities, speech.length * VAD_FRAME, {
+  const noisy = new Uint8Array(speech.length).fill(isNoisy ? 1 : 0)
+  const segments = cutSegments({ probabilities, noisy }, speech.length * VAD_FRAME, {
     ...{ ...fileSegments, maxSeconds: 15 },
     padBefore: 0,
     padAfter: 0,
@@ -33,6 +37,17 @@ test('a click shorter than the least voice is not speech', () => {
   assert.deepEqual(cut('...#......##...'), ['10-12'])
 })
 
+test('in noise, speech goes on through a pause of the detector and has a wider edge', () => {
+  const speech = `${'.'.repeat(40)}####${'.'.repeat(20)}####${'.'.repeat(40)}`
+  assert.deepEqual(cut(speech), ['40-44', '64-68'])
+  assert.deepEqual(cut(speech, { isNoisy: true }), ['27.5-83.625'])
+})
+
+test('in noise, doubtful frames are speech', () => {
+  assert.deepEqual(cut('..........----..........'), [])
+  assert.equal(cut('..........----..........', { isNoisy: true }).length, 1)
+})
+
 test('pads share a gap that is too short for both', () => {
   const options = { padBefore: 0.32, padAfter: 0.32 }
   const silence = '.'.repeat(12)
@@ -49,17 +64,23 @@ test('long speech is cut at its weakest point', () => {
 test('fragments with pauses between them are joined, and the pauses are noted', () => {
   const digit = '#'.repeat(12)
   const pause = '.'.repeat(30)
-  const speech = Float32Array.from(`${digit}${pause}${digit}${pause}${digit}`, (c) => {
+  const probabilities = Float32Array.from(`${digit}${pause}${digit}${pause}${digit}`, (c) => {
     return c === '#' ? 0.9 : 0.05
   })
-  const samples = speech.length * VAD_FRAME
-  const [joined, ...others] = cutSegments(speech, samples, { ...fileSegments, maxSeconds: 15 })
+  const samples = probabilities.length * VAD_FRAME
+  const options = { ...fileSegments, maxSeconds: 15 }
+  const quiet = { probabilities, noisy: new Uint8Array(probabilities.length) }
+  const [joined, ...others] = cutSegments(quiet, samples, options)
   assert.equal(others.length, 0)
   assert.deepEqual([joined!.start, joined!.end], [0, samples])
   assert.deepEqual(joined!.pauses, [
     { start: 12 * VAD_FRAME + 1600, end: 42 * VAD_FRAME - 800 },
     { start: 54 * VAD_FRAME + 1600, end: 84 * VAD_FRAME - 800 },
   ])
+  // In noise, a pause of the detector may be speech.
+  const noisy = new Uint8Array(probabilities.length).fill(1)
+  const [whole] = cutSegments({ probabilities, noisy }, samples, options)
+  assert.equal(whole!.pauses, undefined)
 })
 
 test('neither sentences nor fragments far apart are joined', () => {
@@ -70,7 +91,8 @@ test('neither sentences nor fragments far apart are joined', () => {
   ] as const) {
     const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
     const options = { ...fileSegments, maxSeconds: 15 }
-    const segments = cutSegments(probabilities, speech.length * VAD_FRAME, options)
+    const quiet = { probabilities, noisy: new Uint8Array(speech.length) }
+    const segments = cutSegments(quiet, speech.length * VAD_FRAME, options)
     assert.deepEqual(
       segments.map(({ pauses = [] }) => pauses.length),
       Array.from({ length: count }, () => 0),
@@ -83,8 +105,9 @@ test('segments ascend, do not overlap, stay in the recording and under the longe
     fc.property(
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 2000 }),
       (speech) => {
+        const noisy = Uint8Array.from(speech, (_, i) => (i >> 7) & 1)
         const samples = Math.max(0, speech.length * VAD_FRAME - 100)
-        const segments = cutSegments(Float32Array.from(speech), samples, {
+        const segments = cutSegments({ probabilities: Float32Array.from(speech), noisy }, samples, {
           ...fileSegments,
           maxSeconds: 5,
         })

@@ -1,16 +1,41 @@
+import { findNoise } from './noise.ts'
 import { findPauses, omittedSamples, type Range } from './pauses.ts'
 import type { Segment } from './recognizer.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
+import type { VoiceDetector } from './vad.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
-/** How speech probabilities become segments; all times in seconds. */
-export type SegmentOptions = {
+/**
+ * What is known of each frame of `VAD_FRAME` samples: the probability of speech, and 1 where noise
+ * may hide it, else 0 (`findNoise`).
+ */
+export type DetectedSpeech = { probabilities: Float32Array; noisy: Uint8Array }
+
+/** Detects the speech of `audio`, and the noise that may hide it. */
+export async function detectSpeech(
+  detector: Pick<VoiceDetector, 'detect'>,
+  audio: Float32Array,
+): Promise<DetectedSpeech> {
+  return { probabilities: await detector.detect(audio), noisy: findNoise(audio) }
+}
+
+/** When speech begins and ends; all times in seconds. */
+type SpeechBounds = {
   /** A frame above this begins speech; frames below `closeBelow` for `closeAfter` end it. */
   openAbove: number
   closeBelow: number
   closeAfter: number
   padBefore: number
   padAfter: number
+}
+
+/** How speech probabilities become segments; all times in seconds. */
+export type SegmentOptions = SpeechBounds & {
+  /**
+   * In noise: the detector loses a voice for parts of a sentence there, and the recognizer needs
+   * the rest of the sentence.
+   */
+  inNoise: SpeechBounds
   /** Longest segment; see `RecognizerCapabilities`. */
   maxSeconds: number
   /** Speech with fewer voiced seconds than this is a click. */
@@ -24,6 +49,7 @@ export const fileSegments: Omit<SegmentOptions, 'maxSeconds'> = {
   closeAfter: 0.5,
   padBefore: 0.15,
   padAfter: 0.2,
+  inNoise: { openAbove: 0.3, closeBelow: 0.15, closeAfter: 1, padBefore: 0.4, padAfter: 0.5 },
   minVoiced: 0.1,
 }
 
@@ -38,31 +64,29 @@ const JOINED = 8
 type Stretch = { from: number; to: number; pauses?: Range[] }
 
 /**
- * Turns the speech probabilities of a whole recording (one per `VAD_FRAME` samples) into segments:
- * speech ends at a pause, and longer speech is cut at its quietest point. Fragments, such as digits
- * with pauses between them, are joined. Segments ascend and do not overlap; where paddings would
- * meet, they share the gap.
+ * Turns the speech of a whole recording into segments: speech ends at a pause, and longer speech is
+ * cut at its quietest point. Fragments, such as digits with pauses between them, are joined.
+ * Segments ascend and do not overlap; where paddings would meet, they share the gap.
  */
 export function cutSegments(
-  probabilities: Float32Array,
+  { probabilities, noisy }: DetectedSpeech,
   samples: number,
   options: SegmentOptions,
 ): Segment[] {
-  const found = findStretches(probabilities, options).flatMap((stretch) =>
-    cutLong(stretch, probabilities, options),
+  const found = findStretches({ probabilities, noisy }, options).flatMap((stretch) =>
+    cutLong(stretch, { probabilities, noisy }, options),
   )
-  const stretches = joinFragments(found, probabilities, options)
+  const stretches = joinFragments(found, { probabilities, noisy }, options)
   return stretches.map(({ from, to, pauses = [] }, i) => {
     const previous = stretches[i - 1]
     const next = stretches[i + 1]
     const before = previous ? (from - previous.to) / 2 : from
     const after = next ? (next.from - to) / 2 : probabilities.length - to
+    const { padBefore } = boundsAt(noisy[from], options)
+    const { padAfter } = boundsAt(noisy[to - 1], options)
     return {
-      start: Math.round((from - Math.min(toFrames(options.padBefore), before)) * VAD_FRAME),
-      end: Math.min(
-        samples,
-        Math.round((to + Math.min(toFrames(options.padAfter), after)) * VAD_FRAME),
-      ),
+      start: Math.round((from - Math.min(toFrames(padBefore), before)) * VAD_FRAME),
+      end: Math.min(samples, Math.round((to + Math.min(toFrames(padAfter), after)) * VAD_FRAME)),
       ...(pauses.length > 0 && { pauses: omittedSamples(pauses) }),
     }
   })
@@ -72,9 +96,15 @@ function toFrames(seconds: number): number {
   return (seconds * SAMPLE_RATE) / VAD_FRAME
 }
 
+function boundsAt(noisy: number | undefined, options: SegmentOptions): SpeechBounds {
+  return noisy ? options.inNoise : options
+}
+
 /** Finds ranges of frames with speech, by hysteresis. */
-function findStretches(probabilities: Float32Array, options: SegmentOptions): Stretch[] {
-  const closeAfter = toFrames(options.closeAfter)
+function findStretches(
+  { probabilities, noisy }: DetectedSpeech,
+  options: SegmentOptions,
+): Stretch[] {
   const stretches: Stretch[] = []
   let open: Stretch | undefined
   let voiced = 0
@@ -85,11 +115,12 @@ function findStretches(probabilities: Float32Array, options: SegmentOptions): St
   }
   for (let frame = 0; frame < probabilities.length; frame++) {
     const probability = probabilities[frame]!
-    if (!open && probability >= options.openAbove) open = { from: frame, to: frame + 1 }
+    const { openAbove, closeBelow, closeAfter } = boundsAt(noisy[frame], options)
+    if (!open && probability >= openAbove) open = { from: frame, to: frame + 1 }
     if (!open) continue
-    if (probability >= options.closeBelow) open.to = frame + 1
-    if (probability >= options.openAbove) voiced++
-    if (frame + 1 - open.to >= closeAfter) close()
+    if (probability >= closeBelow) open.to = frame + 1
+    if (probability >= openAbove) voiced++
+    if (frame + 1 - open.to >= toFrames(closeAfter)) close()
   }
   close()
   return stretches
@@ -98,13 +129,17 @@ function findStretches(probabilities: Float32Array, options: SegmentOptions): St
 /** Joins stretches that consist of fragments, as long as a segment may be. */
 function joinFragments(
   stretches: readonly Stretch[],
-  probabilities: Float32Array,
+  { probabilities, noisy }: DetectedSpeech,
   { maxSeconds, padBefore, padAfter }: SegmentOptions,
 ): Stretch[] {
   const longest = toFrames(maxSeconds - padBefore - padAfter)
   const joined: (Stretch & { spoken: number })[] = []
   for (const { from, to } of stretches) {
-    const { pauses, spoken } = findFragments({ from, to }, probabilities)
+    // In noise the detector loses the voice, so that a pause may be speech.
+    const isNoisy = noisy[from] || noisy[to - 1]
+    const { pauses, spoken }: Fragments = isNoisy
+      ? { spoken: to - from }
+      : findFragments({ from, to }, probabilities)
     const last = joined.at(-1)
     if (
       last?.pauses &&
@@ -123,11 +158,10 @@ function joinFragments(
   return joined
 }
 
-/** Returns the pauses of a stretch and its frames of speech; no pauses if a part is no fragment. */
-function findFragments(
-  { from, to }: Stretch,
-  probabilities: Float32Array,
-): { pauses?: Range[]; spoken: number } {
+/** The pauses of a stretch and its frames of speech; no pauses if a part is no fragment. */
+type Fragments = { pauses?: Range[]; spoken: number }
+
+function findFragments({ from, to }: Stretch, probabilities: Float32Array): Fragments {
   const pauses = findPauses(probabilities, { start: from, end: to })
   const edges = [from, ...pauses.flatMap(({ start, end }) => [start, end]), to]
   let [spoken, longest] = [0, 0]
@@ -143,12 +177,10 @@ function findFragments(
  * Cuts a range that is too long where the speech probability is lowest; each part leaves space for
  * its padding.
  */
-function cutLong(
-  stretch: Stretch,
-  probabilities: Float32Array,
-  options: SegmentOptions,
-): Stretch[] {
-  const longest = Math.floor(toFrames(options.maxSeconds - options.padBefore - options.padAfter))
+function cutLong(stretch: Stretch, speech: DetectedSpeech, options: SegmentOptions): Stretch[] {
+  const { padBefore } = boundsAt(speech.noisy[stretch.from], options)
+  const { padAfter } = boundsAt(speech.noisy[stretch.to - 1], options)
+  const longest = Math.floor(toFrames(options.maxSeconds - padBefore - padAfter))
   if (stretch.to - stretch.from <= longest) return [stretch]
   const length = stretch.to - stretch.from
   const parts = Math.ceil(length / longest)
@@ -158,11 +190,11 @@ function cutLong(
   let cut = latest
   let best = Number.POSITIVE_INFINITY
   for (let frame = earliest; frame <= latest; frame++) {
-    const speech = speechAround(probabilities, frame)
-    const score = speech + (0.2 * Math.abs(frame - aim)) / longest
+    const score =
+      speechAround(speech.probabilities, frame) + (0.2 * Math.abs(frame - aim)) / longest
     if (score < best) [cut, best] = [frame, score]
   }
-  const rest = cutLong({ from: cut, to: stretch.to }, probabilities, options)
+  const rest = cutLong({ from: cut, to: stretch.to }, speech, options)
   return [{ from: stretch.from, to: cut }, ...rest]
 }
 

@@ -12,7 +12,7 @@ import type {
   RecognizerProfile,
   Segment,
 } from '../recognizer.ts'
-import { cutSegments, fileSegments } from '../segments.ts'
+import { cutSegments, detectSpeech, fileSegments } from '../segments.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /** Recognizes an utterance that has ended, like a recording of its own. */
@@ -51,7 +51,10 @@ async function cutLong(
 ): Promise<Segment[]> {
   const { maxSeconds } = recognizer.capabilities
   if (audio.length <= maxSeconds * SAMPLE_RATE) return [{ start: 0, end: audio.length }]
-  return cutSegments(await detector.detect(audio), audio.length, { ...fileSegments, maxSeconds })
+  return cutSegments(await detectSpeech(detector, audio), audio.length, {
+    ...fileSegments,
+    maxSeconds,
+  })
 }
 
 /**

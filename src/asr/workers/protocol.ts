@@ -10,6 +10,7 @@ import type {
   SpeechFrames,
 } from '../live-recognizer.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
+import type { DetectedSpeech } from '../segments.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'
 import type { Batch, RecognizedSegment, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
 
@@ -35,8 +36,7 @@ export type Task =
 
 /** The result of each kind of task. */
 export type TaskResult = {
-  /** Speech probability per frame of 512 samples. */
-  detect: Float32Array
+  detect: DetectedSpeech
   recognize: RecognizedSegment[]
   embed: null
   speakers: SpeakerUtterance[]

@@ -8,6 +8,7 @@ import { readSamples } from '../pcm.ts'
 import { recognizeInPieces } from '../recognize-in-pieces.ts'
 import { recognizeWithRepair } from '../recognize-with-repair.ts'
 import type { RecognizeOptions, Recognizer } from '../recognizer.ts'
+import { type DetectedSpeech, detectSpeech } from '../segments.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
 import { type RecognizedSegment, SAMPLE_RATE } from '../speech-engine.ts'
 import type { VoiceDetector } from '../vad.ts'
@@ -110,10 +111,12 @@ async function check({ detector, recognizers }: LoadedModels, signal: AbortSigna
 async function detect(
   { detector }: LoadedModels,
   { path, start, end }: TaskOf<'detect'>,
-): Promise<Float32Array> {
+): Promise<DetectedSpeech> {
   const lead = Math.min(start, WARM_UP * VAD_FRAME)
-  const probabilities = await detector.detect(normalizeLevel(readSamples(path, start - lead, end)))
-  return probabilities.slice(lead / VAD_FRAME)
+  const audio = normalizeLevel(readSamples(path, start - lead, end))
+  const { probabilities, noisy } = await detectSpeech(detector, audio)
+  const before = lead / VAD_FRAME
+  return { probabilities: probabilities.slice(before), noisy: noisy.slice(before) }
 }
 
 async function recognize(
