@@ -38,9 +38,9 @@ test('a click shorter than the least voice is not speech', () => {
 })
 
 test('in noise, speech goes on through a pause of the detector and has a wider edge', () => {
-  const speech = `${'.'.repeat(40)}####${'.'.repeat(20)}####${'.'.repeat(40)}`
-  assert.deepEqual(cut(speech), ['40-44', '64-68'])
-  assert.deepEqual(cut(speech, { isNoisy: true }), ['27.5-83.625'])
+  const speech = `${'.'.repeat(40)}${SENTENCE}${'.'.repeat(20)}${SENTENCE}${'.'.repeat(40)}`
+  assert.deepEqual(cut(speech), ['40-80', '100-140'])
+  assert.deepEqual(cut(speech, { isNoisy: true }), ['27.5-155.625'])
 })
 
 test('in noise, doubtful frames are speech', () => {
