@@ -220,3 +220,19 @@ test('how far a result is believed is up to the profile of the recognizer', asyn
   )
   assert.equal(textOf(recognized!.words), 'thank you')
 })
+
+test('in noise, words that are nearly certainly wrong are dropped', async () => {
+  const words = [0.9, 0.05, 0.3].map((confidence, i) => {
+    return { text: `w${i}`, start: i, end: i + 0.5, confidence }
+  })
+  const recognize = async (audio: Float32Array) => {
+    const { recognizer } = scripted({ words })
+    const [piece] = await recognizeWithRepair({ recognizer, detector: speech }, [audio], options)
+    return piece!
+  }
+  const steady = Float32Array.from({ length: 3 * second }, (_, i) => 0.1 * Math.sin(i * i))
+  const paused = steady.map((sample, i) => (i % second < second / 2 ? sample : 0.001 * sample))
+  const noisy = await recognize(steady)
+  assert.deepEqual([textOf(noisy.words), noisy.uncovered], ['w0 w2', 0.5])
+  assert.equal(textOf((await recognize(paused)).words), 'w0 w1 w2')
+})

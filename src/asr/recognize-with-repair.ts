@@ -1,6 +1,7 @@
 import type { Word } from '../transcript/transcript.ts'
+import { findNoise } from './noise.ts'
 import { findPauses, joinRanges, keptRanges, omittedSamples, unjoinWords } from './pauses.ts'
-import type { Recognition, RecognizeOptions, Recognizer } from './recognizer.ts'
+import type { Recognition, RecognizeOptions, Recognizer, RecognizerProfile } from './recognizer.ts'
 import { SAMPLE_RATE } from './speech-engine.ts'
 import type { VoiceDetector } from './vad.ts'
 import { VAD_FRAME } from './vad-frames.ts'
@@ -36,9 +37,10 @@ const SHORTEST_HALF = 1
 /**
  * Recognizes pieces of one channel together and repairs typical errors of encoder-decoders: it
  * recognizes text that loops again in two halves, retries speech that came back empty without its
- * pauses, then with an empty result forbidden, recognizes voiced gaps between words separately, and drops words that the VAD
- * does not support. Words too short to have been spoken give way to what is recognized in their
- * place, and are dropped where they do not fit. Speech that stays without words counts as `uncovered`.
+ * pauses, then with an empty result forbidden, recognizes voiced gaps between words separately, and
+ * drops words that the VAD does not support, or that are unlikely in noise. Words too short to have
+ * been spoken give way to what is recognized in their place, and are dropped where they do not fit.
+ * Speech that stays without words counts as `uncovered`.
  */
 export async function recognizeWithRepair(
   models: RecognitionModels,
@@ -52,9 +54,26 @@ export async function recognizeWithRepair(
     const whole = recognition.complete
       ? recognition
       : await recognizeHalves(models, audio, recognition, options)
-    recognized.push(await repair(models, audio, whole, options))
+    const repaired = await repair(models, audio, whole, options)
+    recognized.push(withoutGuesses(repaired, audio, models.recognizer.profile))
   }
   return recognized
+}
+
+/**
+ * Drops the words that are nearly certainly wrong where there is noise: most are guesses at voices
+ * in the background.
+ */
+function withoutGuesses(
+  piece: RecognizedPiece,
+  audio: Float32Array,
+  { keepInNoise }: Pick<RecognizerProfile, 'keepInNoise'>,
+): RecognizedPiece {
+  const guesses = piece.words.filter(({ confidence }) => confidence < keepInNoise)
+  if (guesses.length === 0 || !findNoise(audio).includes(1)) return piece
+  const words = piece.words.filter((word) => !guesses.includes(word))
+  const seconds = guesses.reduce((sum, { start, end }) => sum + end - start, 0)
+  return { ...piece, words, uncovered: piece.uncovered + seconds }
 }
 
 /**

@@ -23,6 +23,8 @@ export type RecognizerProfile = {
   acceptRetry: number
   /** A first result below this log probability needs support from the VAD. */
   doubtText: number
+  /** In noise, a word is kept from this confidence on. */
+  keepInNoise: number
   /** An open utterance is shown from this log probability on. */
   showPartial: number
   /** A late word of an open utterance must be this likely. */

@@ -7,6 +7,7 @@ export type MoonshineSize = 'base' | 'tiny'
 export const moonshineProfile: RecognizerProfile = {
   acceptRetry: -0.8,
   doubtText: -1,
+  keepInNoise: 0.1,
   showPartial: -1,
   showWord: 0.5,
   partialSeconds: 20,

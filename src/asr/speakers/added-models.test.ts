@@ -21,6 +21,7 @@ import {
 import { readEmbeddings } from './embedding/embedding-files.ts'
 import { chooseSpeakerModel } from './embedding/speaker-model.ts'
 import {
+  writeBandContrastModel,
   writeBandEnergyModel,
   writeBandLevelModel,
   writeMeanSquareModel,
@@ -96,7 +97,7 @@ const byTurns = ['0:w0-w6', '1:w7-w13', '0:w14-w20', '1:w21-w27', '0:w28-w34', '
 
 test('an added speaker-embedding replaces the built-in model', async (t) => {
   const { folder, add } = await makeModels(t)
-  await add('speaker-embedding', writeMeanSquareModel)
+  await add('speaker-embedding', writeBandContrastModel)
   const engine = startEngine(t, folder)
   const { turns, files, recognized } = await diarize(engine, folder, { exact: 2 })
   assert.deepEqual(turns, byTurns)

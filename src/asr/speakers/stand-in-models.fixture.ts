@@ -51,6 +51,26 @@ export function writeMeanSquareModel(file: string): void {
   })
 }
 
+/**
+ * As `writeMeanSquareModel`, less the mean of all bands: different voices point in different
+ * directions, as with real models.
+ */
+export function writeBandContrastModel(file: string): void {
+  writeGraph(file, {
+    inputs: { feats: [1, 'frames', 80] },
+    outputs: { embs: [1, 80] },
+    node: [
+      node('Mul', ['feats', 'feats'], 'squares'),
+      average('squares', 'bands'),
+      node('ReduceMean', ['bands'], 'all', [
+        { name: 'axes', type: 7, ints: [1] },
+        { name: 'keepdims', type: 2, i: 1 },
+      ]),
+      node('Sub', ['bands', 'all'], 'embs'),
+    ],
+  })
+}
+
 /** A fake model for mel energies: the embedding is the fiftieth frame, which must exist. */
 export function writeFiftiethFrameModel(file: string): void {
   const index = new Uint8Array(BigInt64Array.of(49n).buffer)

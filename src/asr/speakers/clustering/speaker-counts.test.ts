@@ -32,7 +32,7 @@ test('without counts each channel keeps what it begins with', () => {
 })
 
 test('a further voice comes where it is least like the others', () => {
-  const channels = [channel(1, 0.8, 0.9), channel(1, 0.3, 0.85)]
+  const channels = [channel(1, 0.6, 0.9), channel(1, 0.3, 0.65)]
   assert.deepEqual(chooseSpeakerCounts(channels, { start, counts: { exact: 3 } }), [1, 2])
   assert.deepEqual(chooseSpeakerCounts(channels, { start, counts: { min: 4 } }), [2, 2])
 })
@@ -50,6 +50,14 @@ test('of one channel only the count that is wanted is reckoned', () => {
   })
   assert.deepEqual([chosen, requested], [[4], [4]])
   assert.deepEqual(chooseSpeakerCounts([channel(1, 0.2)], { start: [2], counts: { max: 1 } }), [1])
+})
+
+test('no count splits one voice in two', () => {
+  const counts = { exact: 4 }
+  assert.deepEqual(chooseSpeakerCounts([channel(1, 0.2, 0.85, 0.8)], { start: [2], counts }), [2])
+  assert.deepEqual(chooseSpeakerCounts([channel(1, 0.2, 0.6, 0.8)], { start: [2], counts }), [3])
+  const channels = [channel(1, 0.2, 0.9), channel(1, 0.8)]
+  assert.deepEqual(chooseSpeakerCounts(channels, { start, counts }), [2, 1])
 })
 
 test('voices go where two are most alike, and each channel keeps one', () => {
