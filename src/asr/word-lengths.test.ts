@@ -42,9 +42,13 @@ test('a phrase that repeats its neighbor in no time is dropped, one that was spo
   assert.equal(texts(echo), 'Good morning, Steve.')
   const before = withoutEchoes([...phrase(0, 0.02), ...phrase(0.1, 0.3)])
   assert.equal(texts(before), 'Good morning, Steve,')
-  assert.equal(withoutEchoes([...phrase(0, 0.3), ...phrase(0.9, 0.1)]).length, 6)
+  assert.equal(withoutEchoes([...phrase(0, 0.3), ...phrase(0.9, 0.2)]).length, 6)
   const however = [word('However,', 0, 0.44), word('however,', 0.44, 0.46)]
   assert.equal(withoutEchoes(however).length, 1)
+  const hurried = [word('However,', 0, 0.3), word('however,', 0.3, 0.43)]
+  assert.equal(withoutEchoes(hurried).length, 1)
+  const stutter = [word('the', 0, 0.12), word('the', 0.12, 0.19)]
+  assert.equal(withoutEchoes(stutter).length, 2)
 })
 
 test('words keep their order, never overlap, and none stays too short where there is space', () => {

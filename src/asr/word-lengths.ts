@@ -20,6 +20,8 @@ export function isCrammed({ start, end }: Word): boolean {
 
 /** Most words of a phrase that a decoder repeats. */
 const LONGEST_ECHO = 8
+/** Seconds per letter of the fastest speech: ten syllables a second, of three letters each. */
+const FASTEST_LETTER = 0.033
 
 /**
  * Drops a phrase that repeats the one beside it in less time than it can be spoken in: the decoder
@@ -32,20 +34,28 @@ export function withoutEchoes(words: readonly Word[]): Word[] {
       const first = kept.slice(i, i + length)
       const second = kept.slice(i + length, i + 2 * length)
       const isSame = first.every((word, at) => bareText(word) === bareText(second[at]!))
-      if (!isSame || Math.min(meanLength(first), meanLength(second)) >= SHORTEST_WORD) continue
-      kept.splice(meanLength(first) < meanLength(second) ? i : i + length, length)
+      const isFirst = spoken(first) < spoken(second)
+      if (!isSame || !(isFirst ? isEcho(first, second) : isEcho(second, first))) continue
+      kept.splice(isFirst ? i : i + length, length)
       i--
     }
   }
   return kept
 }
 
+function isEcho(phrase: readonly Word[], other: readonly Word[]): boolean {
+  const seconds = spoken(phrase)
+  if (seconds < phrase.length * SHORTEST_WORD) return true
+  const letters = phrase.reduce((sum, word) => sum + bareText(word).length, 0)
+  return seconds < letters * FASTEST_LETTER && seconds <= spoken(other) / 2
+}
+
 function bareText({ text }: Word): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
-function meanLength(words: readonly Word[]): number {
-  return words.reduce((sum, { start, end }) => sum + end - start, 0) / words.length
+function spoken(words: readonly Word[]): number {
+  return words.reduce((sum, { start, end }) => sum + end - start, 0)
 }
 
 /**
