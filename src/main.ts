@@ -19,4 +19,8 @@ if (signal.aborted) process.exit()
 // Input that nobody reads to its end, and the channel to bin/steno.mjs, would keep this process
 // alive.
 stdin.destroy()
-if (process.connected) process.disconnect()
+if (process.connected) {
+  // It says that the parent is gone, which here is no reason to stop anything.
+  process.removeAllListeners('disconnect')
+  process.disconnect()
+}

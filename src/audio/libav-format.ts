@@ -52,9 +52,17 @@ export function openFormat(path: string, demuxer: string): FormatContext {
   return format
 }
 
+/** What libav reports, in plain words. */
+const REASONS: Readonly<Record<string, string>> = {
+  'Invalid data found when processing input': 'the file is damaged, or cut off before its end',
+  'End of file': 'the file is cut off before its end',
+}
+
 /** Turns a negative return code of libav into `media_undecodable`. */
 export function check(code: number): void {
-  if (code < 0) throw new AppError('media_undecodable', FFmpegError.strerror(code))
+  if (code >= 0) return
+  const reason = FFmpegError.strerror(code)
+  throw new AppError('media_undecodable', REASONS[reason] ?? reason)
 }
 
 /** Returns the seconds of a time stamp of `stream`; undefined when it has none. */

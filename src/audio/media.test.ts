@@ -142,6 +142,14 @@ test('a stream may change its rate and its channels on the way', async (t) => {
   assert.ok(Math.abs(lateness(channels[0]!, reference)) < 100)
 })
 
+test('an mp4 without its index is refused in plain words', async (t) => {
+  const path = join(temporaryFolder(t), 'cut.mp4')
+  writeFileSync(path, readFileSync(fixture('late-sound.mp4')).subarray(0, 2000))
+  await assert.rejects(decode(t, path), {
+    message: 'Cannot decode the media: the file is damaged, or cut off before its end',
+  })
+})
+
 test('a file cut short gives what is there', async (t) => {
   const path = join(temporaryFolder(t), 'cut')
   writeFileSync(path, readFileSync(fixture('same-channels.mp3')).subarray(0, 16_000))

@@ -98,5 +98,8 @@ async function keepUpload(
 function asUploadError(error: unknown): unknown {
   if (!(error instanceof AppError)) return error
   if (error.code !== 'media_undecodable' && error.code !== 'media_without_audio') return error
-  return new AppError('media_unsupported', error.message, { cause: error })
+  // One sentence, not two nested ones.
+  const reason = error.code === 'media_without_audio' ? 'it has no audio track' : undefined
+  const detail = reason ?? error.message.replace(/^Cannot [^:]*: /, '')
+  return new AppError('media_unsupported', detail, { cause: error })
 }

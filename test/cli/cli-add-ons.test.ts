@@ -35,13 +35,17 @@ function read(name: string): Promise<string> {
 
 test('--subtitles writes files beside the recording, named on stderr, and the text to stdout', async () => {
   await writeFile(join(folder, 'talk.vtt'), 'of an earlier call')
-  const { code, stdout, stderr } = await transcribe('talk.flac', '--subtitles', 'srt,vtt')
+  const requested = ['talk.flac', '--subtitles', 'srt,vtt']
+  const refused = await transcribe(...requested)
+  assert.match(refused.stderr, /talk\.vtt exists already: add --overwrite to replace it/)
+  assert.equal(await read('talk.vtt'), 'of an earlier call')
+  const { code, stdout, stderr } = await transcribe(...requested, '--overwrite')
   assert.match(await read('talk.srt'), /^1\n00:00:00,000 --> /)
   assert.match(await read('talk.vtt'), /^WEBVTT\n/)
   assert.match(stderr, /^talk\.flac: written to talk\.srt\ntalk\.flac: written to talk\.vtt$/m)
   assert.match(
     stdout,
-    /^I love this, mister Smith\. My name is Lena\. Where is the acme report\? it is terrible\./,
+    /^I love this, mister Smith\. My name is Lena\. Where is the acme report\? It is terrible\./,
   )
   assert.equal(code, 0)
 })

@@ -100,7 +100,7 @@ test('the other formats come at the end, to stdout or into a file', async () => 
 test('channels are streamed apart and named', async () => {
   const { stdout } = await live([TWO_CHANNELS, '--fast'])
   const lines = stdout.trim().split('\n')
-  for (const channel of [0, 1]) assert.ok(lines.includes(`channel ${channel}: hello world`), stdout)
+  for (const channel of [1, 2]) assert.ok(lines.includes(`Channel ${channel}: hello world`), stdout)
 })
 
 test('standard input may be a WAV, whose header says what it is, or raw samples', async () => {
@@ -139,7 +139,7 @@ test('--mic takes a recorder from the PATH, and names those it knows when there 
   assert.ok((await recorded()).equals(samples))
   assert.match(await readFile(join(folder, 'args'), 'utf8'), /--rate=16000 --channels=1/)
 
-  await writeFile(recorder, '#!/bin/sh\necho no microphone >&2\nexit 3\n')
+  await writeFile(recorder, '#!/bin/sh\necho "ALSA lib: noise\nno microphone" >&2\nexit 3\n')
   const broken = await runSteno(['live', '--mic'], withRecorder)
   assert.match(broken.stderr, /^steno live: Cannot record: no microphone$/m)
   const none = await runSteno(['live', '--mic'], { env: { ...env, PATH: '/nowhere' } })
@@ -204,4 +204,10 @@ test('wrong usage of steno live ends with code 2', async () => {
     assert.match(stderr, message)
     assert.equal(code, 2, args.join(' '))
   }
+})
+
+test('the end of a file is no interruption, also below a parent process', async () => {
+  const { code, stderr } = await runSteno(['live', SPEECH, '--fast'], { env, ipc: true })
+  assert.equal(code, 0)
+  assert.doesNotMatch(stderr, /Stopping/)
 })

@@ -77,7 +77,7 @@ export async function* record(
   }
 }
 
-/** Returns the error output of a recorder that failed; undefined when it ended well. */
+/** Returns why a recorder failed, in its own words; undefined when it ended well. */
 async function endOf(
   child: ChildProcessByStdio<null, Readable, Readable>,
 ): Promise<string | undefined> {
@@ -88,7 +88,9 @@ async function endOf(
   try {
     const [code, signal] = await once(child, 'close')
     if (code === 0) return undefined
-    return printed.trim() || `${child.spawnfile} ended with ${code ?? signal}`
+    // Recorders print pages about their libraries first, and the reason last.
+    const reason = printed.trim().split('\n').at(-1)?.trim()
+    return reason || `${child.spawnfile} ended with ${code ?? signal}`
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

@@ -6,11 +6,17 @@ import { createLiveScreen } from './live-screen.ts'
 
 const CLEAR = '\r\u001b[K'
 
-function openScreen({ isTTY = false, columns = 80, channels = 1, writesFinals = true } = {}) {
+function openScreen({
+  isTTY = false,
+  columns = 80,
+  channels = 1,
+  writesFinals = true,
+  env = {} as Record<string, string>,
+} = {}) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const shown = isTTY ? { isTTY, columns } : {}
   const [out, err] = [Object.assign(stdout, shown), Object.assign(stderr, shown)] as Output[]
-  const screen = createLiveScreen({ stdout: out!, stderr: err! }, { channels, writesFinals })
+  const screen = createLiveScreen({ stdout: out!, stderr: err!, env }, { channels, writesFinals })
   return {
     screen,
     written: () => ({ stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }),
@@ -47,6 +53,12 @@ test('on a terminal a partial is dim and written over, a final stays with its ti
   assert.equal(written().stderr, `${CLEAR}\u001b[2m1:05  Good\u001b[22m`)
   screen.show(printed(' Good morning.', { is_final: true }))
   assert.deepEqual(written(), { stdout: '1:05  Good morning.\n', stderr: CLEAR + CLEAR })
+})
+
+test('without colors a partial is not dim', () => {
+  const { screen, written } = openScreen({ isTTY: true, env: { NO_COLOR: '1' } })
+  screen.show(printed(' Good'))
+  assert.equal(written().stderr, `${CLEAR}1:05  Good`)
 })
 
 test('a partial that does not fit shows its newest words', () => {

@@ -1,6 +1,6 @@
 import type { ApiUtterance } from '../server/api-types.ts'
 import { sanitizeLines } from '../terminal/sanitize-terminal.ts'
-import type { Output } from '../terminal/terminal.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 import type { TranscriptMessage } from './live-api-types.ts'
 
 /** The display of a session: finals as lines, the open utterance as a line that is overwritten. */
@@ -21,7 +21,11 @@ export type ScreenOptions = { channels: number; writesFinals: boolean }
  * file.
  */
 export function createLiveScreen(
-  { stdout, stderr }: { stdout: Output; stderr: Output },
+  {
+    stdout,
+    stderr,
+    env = {},
+  }: Pick<Terminal, 'stdout' | 'stderr'> & Partial<Pick<Terminal, 'env'>>,
   { channels, writesFinals }: ScreenOptions,
 ): LiveScreen {
   const terminal = stderr.isTTY ? stderr : stdout.isTTY ? stdout : undefined
@@ -41,7 +45,9 @@ export function createLiveScreen(
     if (last === undefined) return
     // Leaves one column free: a full row would make the terminal open a new line.
     const room = Math.max(20, (terminal.columns || 80) - 1)
-    terminal.write(`\u001b[2m${cutStart(last, room)}\u001b[22m`)
+    const text = cutStart(last, room)
+    // https://no-color.org: gray counts as a color.
+    terminal.write(env.NO_COLOR ? text : `\u001b[2m${text}\u001b[22m`)
   }
 
   function clear(): void {

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import type { ApiLiveJob, ApiLiveResult } from '../server/api-types.ts'
 import { connectServer, type ServerConnection } from '../server/server-connection.ts'
@@ -81,9 +80,10 @@ async function stream({ options, audio, server, terminal }: Streaming): Promise<
     onLost: (code) => screen.say(`connection lost (${code}), trying again`),
   })
   const stop = AbortSignal.any([terminal.signal, abortedBy(live.ended)])
-  void once(terminal.signal, 'abort').then(() => {
+  const sayStopping = () => {
     screen.say('Stopping: the last words are on their way. Ctrl-C again leaves at once.')
-  })
+  }
+  terminal.signal.addEventListener('abort', sayStopping, { once: true })
 
   let sent = 0
   try {
@@ -96,6 +96,7 @@ async function stream({ options, audio, server, terminal }: Streaming): Promise<
     live.stop()
     await live.ended
   } finally {
+    terminal.signal.removeEventListener('abort', sayStopping)
     live.close()
     screen.clear()
   }

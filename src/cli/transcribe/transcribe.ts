@@ -195,7 +195,9 @@ async function* inOrder<T, R>(
   for (const outcome of running) yield await outcome
 }
 
-/** Returns why a job failed, from its metadata. */
+/** Returns why a job failed, from its metadata, and what may help. */
 function messageOf({ failure }: { failure?: unknown }): string | undefined {
-  return (failure as { message: string } | undefined)?.message
+  const message = (failure as { message: string } | undefined)?.message
+  if (!message?.endsWith('not a public address')) return message
+  return `${message}; the server's setting STENO_ALLOW_PRIVATE_NETWORK can allow it`
 }

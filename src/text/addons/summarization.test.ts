@@ -157,8 +157,22 @@ test('summarize is never longer than the transcript and says nothing that was no
       const spokenText = style === 'bullet_points' ? summary.replaceAll(/^- /gm, '') : summary
       assert.ok(spokenText.length <= text.length)
       assert.equal(spokenText === '', text === '')
-      const spoken = text.split(/\s/)
+      // A comma at the end of a part goes.
+      const spoken = [...text.split(/\s/), ...text.split(/,?\s|,$/)]
       assert.ok(spokenText.split(/\s/).every((each) => spoken.includes(each)))
     }),
   )
+})
+
+test('a part of a sentence is chosen after whole ones, and never ends in a comma', () => {
+  const said = transcriptOf('The repair of the roof in Leipzig was late,')
+  assert.equal(summarize(said), 'The repair of the roof in Leipzig was late')
+  assert.equal(summarize(said, 'bullet_points'), '- The repair of the roof in Leipzig was late')
+  const [part, whole] = [
+    'the leaking roof of the old warehouse in Leipzig needs a repair,',
+    'The leaking roof of the old warehouse in Leipzig needs repair.',
+  ]
+  const others = 'Drivers scan parcels every single morning.\nLunch was fish with green beans.'
+  const text = summarize(transcriptOf(`${part}\n${whole}\n${others}`), 'concise')
+  assert.equal(text, whole)
 })

@@ -15,6 +15,8 @@ export type SummaryType = 'general' | 'bullet_points' | 'concise'
 const MAX_SENTENCES = 1500
 /** A transcript this short is its own summary. */
 const SHORT = 3
+/** What a part of a sentence counts, beside whole ones. */
+const PART_WEIGHT = 0.5
 /** A shorter sentence has too little content to stand alone. */
 const MIN_TERMS = 4
 /**
@@ -31,15 +33,26 @@ type Candidate = { sentence: Sentence; vector: Vector; score: number; order: num
  * in their order. `general` has up to six, as prose; `bullet_points` the same as lines that open
  * with `- `; `concise` one or two. Empty without words.
  *
- * Sentences are ranked by LexRank, and chosen by maximal marginal relevance (Carbonell and
+ * Whole sentences are preferred to parts that a pause cut off, and none ends in a comma. Sentences
+ * are ranked by LexRank, and chosen by maximal marginal relevance (Carbonell and
  * Goldstein, 1998).
  */
 export function summarize(transcript: Transcript, type: SummaryType = 'general'): string {
   const sentences = cutSentences(transcript)
   const chosen = sentences.length <= SHORT ? sentences : choose(sentences, type)
   return type === 'bullet_points'
-    ? chosen.map(({ text }) => `- ${text}`).join('\n')
+    ? chosen.map((sentence) => `- ${textOf(sentence)}`).join('\n')
     : asProse(chosen)
+}
+
+/** Returns a sentence as it stands alone: a comma behind its last word leads nowhere. */
+function textOf({ text }: Sentence): string {
+  return text.replace(/[,;:、，]$/u, '')
+}
+
+/** Returns whether a sentence is complete: marks, not pauses, delimit it. */
+function isWhole({ text, opens }: Sentence): boolean {
+  return opens && /[.!?…。！？。।؟]["'”’»」』)\]]*$/u.test(text)
 }
 
 function choose(sentences: readonly Sentence[], type: SummaryType): Sentence[] {
@@ -83,7 +96,8 @@ function rank(sentences: readonly Sentence[]): Candidate[] {
   const ranks = lexRank(similarityGraph(vectors))
   return sentences
     .map((sentence, order) => {
-      const weight = sentence.language === 'en' ? cueWeight(sentence.text) : 1
+      const cue = sentence.language === 'en' ? cueWeight(sentence.text) : 1
+      const weight = isWhole(sentence) ? cue : cue * PART_WEIGHT
       return { sentence, vector: vectors[order]!, score: ranks[order]! * weight, order }
     })
     .filter(({ sentence, order }) => terms[order]!.length >= MIN_TERMS && !greets(sentence))
@@ -114,7 +128,8 @@ function longest(sentences: readonly Sentence[]): Sentence[] {
 }
 
 function asProse(sentences: readonly Sentence[]): string {
-  return sentences.reduce((prose, { text, language }) => {
-    return prose === '' ? text : prose + separatorOf(language) + text
+  return sentences.reduce((prose, sentence) => {
+    const text = textOf(sentence)
+    return prose === '' ? text : prose + separatorOf(sentence.language) + text
   }, '')
 }
