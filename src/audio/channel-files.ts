@@ -10,12 +10,12 @@ export function channelFile(channel: number): string {
   return `ch${channel}.pcm`
 }
 
-/** Writes the channels of one recording, each to a file of its own. */
-export type ChannelFiles = {
+/** Takes the samples of one recording. */
+export type ChannelOutput<T> = {
   readonly samples: number
   write(planes: Planes): void
-  /** Syncs everything to disk and returns what was written. */
-  finish(): DecodedChannel[]
+  /** Returns what was written, by channel; files are synced to disk. */
+  finish(): T[]
   close(): void
 }
 
@@ -23,7 +23,10 @@ export type ChannelFiles = {
  * Creates one file per channel in `folder`. Writes are synchronous: a slow disk slows the decoder
  * down, and nothing accumulates in memory. A full disk throws `storage_full`.
  */
-export function createChannelFiles(folder: string, channels: number): ChannelFiles {
+export function createChannelFiles(
+  folder: string,
+  channels: number,
+): ChannelOutput<DecodedChannel> {
   const paths = Array.from({ length: channels }, (_, channel) => join(folder, channelFile(channel)))
   const comparison = createChannelComparison(channels)
   const files = guard(() => {

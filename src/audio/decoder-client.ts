@@ -10,7 +10,7 @@ import type {
   DecoderResult,
   ProbeRequest,
 } from './decoder-messages.ts'
-import { confine } from './decoder-sandbox.ts'
+import { type Bounds, confine } from './decoder-sandbox.ts'
 import { watchMemory } from './memory-watch.ts'
 
 /** How a decoder process is monitored. */
@@ -47,7 +47,8 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   const { promise, resolve, reject } = Promise.withResolvers<DecoderResult<Request>>()
   const limits = { ...limitsOf(request), ...options.limits }
   let end: Exclude<DecoderMessage, { type: 'progress' }> | undefined
-  const decoder = processes(() => startDecoder(request, limits))({
+  const folder = request.task === 'decode' ? request.folder : undefined
+  const decoder = processes(() => startDecoder({ limits, folder }))({
     onMessage(message: DecoderMessage) {
       watch.sawLife()
       if (message.type === 'progress') onProgress?.(message.fraction)
@@ -73,10 +74,10 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   return promise
 }
 
-function startDecoder(request: ProbeRequest | DecodeRequest, limits: DecoderLimits): ChildProcess {
+/** Starts a decoder process, confined as far as the system can. */
+export function startDecoder(bounds: Bounds): ChildProcess {
   const args = ['--disable-warning=ExperimentalWarning', entry]
-  const folder = request.task === 'decode' ? request.folder : undefined
-  const command = confine({ file: process.execPath, args }, { limits, folder })
+  const command = confine({ file: process.execPath, args }, bounds)
   return spawn(command.file, command.args, {
     // A process group of its own: a Ctrl-C meant for the server must not look like a broken file.
     detached: true,

@@ -1,7 +1,7 @@
 import type { PlainError } from '../errors.ts'
 import type { DecodedChannel } from './channel-files.ts'
 
-/** The requests of the server to a decoder process: one per process. */
+/** The requests of the server to a decoder process: one per process, or many short ones. */
 export type ProbeRequest = {
   task: 'probe'
   file: string
@@ -20,6 +20,10 @@ export type DecodeRequest = {
   maxSeconds: number
 }
 
+/** To describe a file, and to decode it as well if it is shorter than `maxDecoded` seconds. */
+export type ShortRequest = Omit<ProbeRequest, 'task'> & { task: 'short'; maxDecoded: number }
+export type DecoderRequest = ProbeRequest | DecodeRequest | ShortRequest
+
 /** The result of a request. */
 export type DecoderResult<Request> = Request extends ProbeRequest ? MediaInfo : DecodedMedia
 
@@ -29,7 +33,7 @@ export type DecoderResult<Request> = Request extends ProbeRequest ? MediaInfo : 
  */
 export type DecoderMessage =
   | { type: 'progress'; fraction: number }
-  | { type: 'done'; result: MediaInfo | DecodedMedia }
+  | { type: 'done'; result: MediaInfo | DecodedMedia | ShortMedia }
   | { type: 'failed'; error: PlainError }
 
 /**
@@ -37,6 +41,15 @@ export type DecoderMessage =
  * notice that the server is gone, to free libav's memory) and shows the server that work continues.
  */
 export type Heartbeat = () => Promise<void>
+
+/** A short recording. `decoded` is undefined when it is too long, or cannot be decoded. */
+export type ShortMedia = { info: MediaInfo; decoded?: DecodedSamples | undefined }
+
+/** The channels of a recording; `pcm` is 16-bit little-endian samples at 16 kHz, as base64. */
+export type DecodedSamples = {
+  samples: number
+  channels: { pcm: string; sameAs: number | null }[]
+}
 
 /** A decoded recording; `duration` is seconds. */
 export type DecodedMedia = { duration: number; channels: DecodedChannel[] }

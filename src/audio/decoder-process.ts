@@ -1,22 +1,29 @@
 import { writeFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { toPlain } from '../errors.ts'
-import type { DecodeRequest, DecoderMessage, ProbeRequest } from './decoder-messages.ts'
-import { decodeFile, probeFile } from './decoding.ts'
+import type { DecoderMessage, DecoderRequest } from './decoder-messages.ts'
+import { decodeFile, probeFile, readShort } from './decoding.ts'
+
+type DoneResult = Extract<DecoderMessage, { type: 'done' }>['result']
 
 /** Often enough for a progress bar and for the watchdog on the other side. */
 const REPORT_MS = 250
 
 /**
- * A separate program: takes one request from its parent, answers it, ends. See `decoder-client.ts`.
+ * A separate program: takes one request from its parent, answers it, ends. After a short recording
+ * it takes another request. See `decoder-client.ts` and `short-decoders.ts`.
  */
 process.on('disconnect', () => process.exit())
-process.on('message', (request: ProbeRequest | DecodeRequest) => {
-  void run(request).then((message) => process.send!(message, () => process.exit()))
+process.on('message', (request: DecoderRequest) => {
+  void run(request).then((message) => {
+    process.send!(message, () => {
+      if (request.task !== 'short') process.exit()
+    })
+  })
 })
 offerToOutOfMemoryKiller()
 
-async function run(request: ProbeRequest | DecodeRequest): Promise<DecoderMessage> {
+async function run(request: DecoderRequest): Promise<DecoderMessage> {
   let fraction = 0
   let reportedAt = 0
   async function heartbeat(): Promise<void> {
@@ -26,12 +33,13 @@ async function run(request: ProbeRequest | DecodeRequest): Promise<DecoderMessag
     }
     await setImmediate()
   }
+  const perform = (request: DecoderRequest): Promise<DoneResult> => {
+    if (request.task === 'probe') return probeFile(request, heartbeat)
+    if (request.task === 'short') return readShort(request, heartbeat)
+    return decodeFile(request, { heartbeat, onProgress: (part) => (fraction = part) })
+  }
   try {
-    const result =
-      request.task === 'probe'
-        ? await probeFile(request, heartbeat)
-        : await decodeFile(request, { heartbeat, onProgress: (part) => (fraction = part) })
-    return { type: 'done', result }
+    return { type: 'done', result: await perform(request) }
   } catch (error) {
     return { type: 'failed', error: toPlain(error) }
   }

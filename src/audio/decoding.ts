@@ -1,14 +1,18 @@
 import { AppError } from '../errors.ts'
 import { checkLength } from './audio-limits.ts'
 import { type ByteSource, openFileSource } from './byte-source.ts'
-import { type ChannelFiles, createChannelFiles } from './channel-files.ts'
+import { createChannelBuffers } from './channel-buffers.ts'
+import { type ChannelOutput, createChannelFiles } from './channel-files.ts'
 import { type Container, detectContainer } from './containers.ts'
 import type {
   DecodedMedia,
   DecodeRequest,
+  DecoderRequest,
   Heartbeat,
   MediaInfo,
   ProbeRequest,
+  ShortMedia,
+  ShortRequest,
 } from './decoder-messages.ts'
 import { checkMp4Tables } from './mp4-tables.ts'
 import { type Planes, SAMPLE_RATE } from './pcm.ts'
@@ -60,12 +64,33 @@ export function decodeFile(
       work.seconds = seconds
       onProgress(Math.min(1, seconds / audio.info.duration))
     }
-    return writeAudio(audio, request, { heartbeat: checkedHeartbeat, onProgress: report })
+    const open = (channels: number) => createChannelFiles(request.folder, channels)
+    const steps = { heartbeat: checkedHeartbeat, onProgress: report }
+    return writeAudio(audio, { open, maxSeconds: request.maxSeconds }, steps)
+  }).then(({ samples, written }) => ({ duration: samples / SAMPLE_RATE, channels: written }))
+}
+
+/**
+ * Returns what a file holds, with its samples if it is short. Samples that cannot be decoded are
+ * left out: whoever needs them decodes the file by itself, and gets the error. Runs in the decoder
+ * process.
+ */
+export function readShort(request: ShortRequest, heartbeat: Heartbeat): Promise<ShortMedia> {
+  return withAudio(request, heartbeat, async (audio) => {
+    const { info } = audio
+    if (info.duration > request.maxDecoded) return { info }
+    const sink = { open: createChannelBuffers, maxSeconds: request.maxDecoded }
+    try {
+      const decoded = await writeAudio(audio, sink, { heartbeat, onProgress() {} })
+      return { info, decoded: { samples: decoded.samples, channels: decoded.written } }
+    } catch {
+      return { info }
+    }
   })
 }
 
 async function withAudio<T>(
-  request: ProbeRequest | DecodeRequest,
+  request: DecoderRequest,
   heartbeat: Heartbeat,
   use: (audio: AudioSummary) => Promise<T>,
 ): Promise<T> {
@@ -95,7 +120,7 @@ function layoutOf(container: Container, source: ByteSource): SampleLayout | unde
 
 /** Loads libav only for files that need it: it is the larger part of a decoder's start. */
 async function withLibav<T>(
-  request: ProbeRequest | DecodeRequest,
+  request: DecoderRequest,
   options: { demuxer: string; extension: string; bytes: number; heartbeat: Heartbeat },
   use: (audio: AudioSummary) => Promise<T>,
 ): Promise<T> {
@@ -110,27 +135,29 @@ async function withLibav<T>(
   }
 }
 
-async function writeAudio(
+type Sink<T> = { open(channels: number): ChannelOutput<T>; maxSeconds: number }
+
+async function writeAudio<T>(
   { info, rate, blocks }: AudioSummary,
-  { folder, maxSeconds }: DecodeRequest,
+  { open, maxSeconds }: Sink<T>,
   { heartbeat, onProgress }: Steps,
-): Promise<DecodedMedia> {
+): Promise<{ samples: number; written: T[] }> {
   checkLength(info.duration, maxSeconds)
-  let files: ChannelFiles | undefined
+  let output: ChannelOutput<T> | undefined
   try {
     for await (const planes of resampled(blocks, rate)) {
-      files ??= createChannelFiles(folder, planes.length)
-      files.write(planes)
-      checkLength(files.samples / SAMPLE_RATE, maxSeconds)
-      onProgress(files.samples / SAMPLE_RATE)
+      output ??= open(planes.length)
+      output.write(planes)
+      checkLength(output.samples / SAMPLE_RATE, maxSeconds)
+      onProgress(output.samples / SAMPLE_RATE)
       await heartbeat()
     }
-    if (!files || files.samples === 0) {
+    if (!output || output.samples === 0) {
       throw new AppError('media_undecodable', `no audio could be decoded from ${info.codec}`)
     }
-    return { duration: files.samples / SAMPLE_RATE, channels: files.finish() }
+    return { samples: output.samples, written: output.finish() }
   } finally {
-    files?.close()
+    output?.close()
   }
 }
 

@@ -1,12 +1,15 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { MAX_CHANNELS } from './audio-limits.ts'
 import { channelFile } from './channel-files.ts'
+import { keepDecoded, takeDecoded, writeDecoded } from './decoded-shorts.ts'
 import { runDecoder } from './decoder-client.ts'
 import type { DecodedMedia, MediaInfo } from './decoder-messages.ts'
+import { SAMPLE_RATE } from './pcm.ts'
 import { createSemaphore } from './semaphore.ts'
+import { readShort } from './short-decoders.ts'
 
 /** Prior information on a file, and the signal that cancels the work. */
 export type MediaOptions = {
@@ -40,6 +43,8 @@ export type DecodeMediaOptions = MediaOptions & {
 
 /** Files of one account that may wait for a probe: minutes of work, and as many open requests. */
 const MAX_WAITING = 100
+/** Nearly any short recording is smaller. */
+const MAX_SMALL_BYTES = 6_000_000
 /** Seconds after which a retry of a rejected client is likely to succeed. */
 const RETRY_AFTER = 10
 
@@ -63,8 +68,24 @@ const probing = createSemaphore({
  */
 export function probeMedia(file: string, options: ProbeMediaOptions): Promise<MediaInfo> {
   const { nameHint, signal, account = '', maxSeconds, mayRefuse = false } = options
-  const probe = () => runDecoder({ task: 'probe', file, nameHint, maxSeconds }, { signal })
+  const probe = async () => {
+    const short = { nameHint, maxSeconds, account, signal }
+    const media = account !== '' && (await isSmall(file)) && (await readShort(file, short))
+    if (!media) return runDecoder({ task: 'probe', file, nameHint, maxSeconds }, { signal })
+    if (media.decoded) keepDecoded(decodedKey(file, nameHint), media.decoded)
+    return media.info
+  }
   return probing(probe, { account, signal, whenFull: mayRefuse ? tooManyUploads : undefined })
+}
+
+async function isSmall(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined)
+  return found !== undefined && found.size <= MAX_SMALL_BYTES
+}
+
+/** The name decides how a file without a header is read. */
+function decodedKey(file: string, nameHint: string | undefined): string {
+  return JSON.stringify([file, nameHint])
 }
 
 function tooManyUploads(): AppError {
@@ -88,6 +109,15 @@ export async function decodeMedia(
     // The folder must exist before the decoder, which can write only there; the decoder reports a
     // failure.
     await mkdir(folder, { recursive: true }).catch(() => {})
+    const ready = takeDecoded(decodedKey(file, nameHint))
+    if (ready && ready.samples <= maxSeconds * SAMPLE_RATE) {
+      const media = await writeDecoded(ready, folder).catch(() => undefined)
+      signal.throwIfAborted()
+      if (media) {
+        onProgress?.(1)
+        return media
+      }
+    }
     const decode = () => runDecoder(request, { signal, onProgress })
     const media = await decoding(decode, { account, signal })
     onProgress?.(1)

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
 import { type Transferable, Worker } from 'node:worker_threads'
 
 /** A started process or thread. */
@@ -8,7 +9,7 @@ export type RunningWorker = {
   /** Sends a message; only a thread transfers. One that has ended reports that by its exit. */
   send(message: unknown, transfer?: readonly Transferable[]): void
   kill(): void
-  /** Whether a thread keeps this process alive. A process always does. */
+  /** Whether it keeps this process alive. A process does, unless it may idle. */
   setBusy(isBusy: boolean): void
 }
 
@@ -49,8 +50,11 @@ export function threads(
   }
 }
 
-/** Workers that are processes with an IPC channel, as `spawn` starts them. */
-export function processes(spawn: () => ChildProcess): StartWorker {
+/**
+ * Workers that are processes with an IPC channel, as `spawn` starts them. With `mayIdle`, one
+ * without a task does not keep this process alive.
+ */
+export function processes(spawn: () => ChildProcess, { mayIdle = false } = {}): StartWorker {
   return <Message>({ onMessage, onError, onExit }: WorkerEvents<Message>) => {
     const child = spawn()
     let stderr = ''
@@ -65,7 +69,15 @@ export function processes(spawn: () => ChildProcess): StartWorker {
       pid: child.pid,
       send: (message) => void child.send(message as object, () => {}),
       kill: () => void child.kill('SIGKILL'),
-      setBusy: () => {},
+      setBusy: (isBusy) => mayIdle && keepAlive(child, isBusy),
     }
+  }
+}
+
+function keepAlive(child: ChildProcess, isBusy: boolean): void {
+  const stderr = child.stderr as Socket | null
+  for (const handle of [child, child.channel, stderr]) {
+    if (isBusy) handle?.ref()
+    else handle?.unref()
   }
 }
