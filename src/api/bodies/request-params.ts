@@ -41,6 +41,7 @@ export function toRequestParams(
     structured_data_extraction: request.structured_data_extraction || undefined,
     structured_data_extraction_config: request.structured_data_extraction_config,
     display_mode: request.display_mode || undefined,
+    channel_mode: request.channel_mode,
   })
 }
 

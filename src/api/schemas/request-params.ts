@@ -58,6 +58,7 @@ export const PreRecordedParams = echoed(
       structured_data_extraction: Type.Optional(request.structured_data_extraction),
       structured_data_extraction_config: request.structured_data_extraction_config,
       display_mode: Type.Optional(request.display_mode),
+      channel_mode: request.channel_mode,
     },
     { title: 'PreRecordedParams' },
   ),

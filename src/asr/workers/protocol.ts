@@ -11,7 +11,14 @@ import type {
 } from '../live-recognizer.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'
-import type { Batch, RecognizedSegment, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
+import type {
+  ArrangeTask,
+  Batch,
+  RecognizedChannel,
+  RecognizedSegment,
+  SpeakerTask,
+  SpeakerUtterance,
+} from '../speech-engine.ts'
 
 /**
  * What a worker process is for, hence which models it loads. `diarization` runs a library that may
@@ -24,6 +31,7 @@ export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization'
  */
 export type Task =
   | { kind: 'detect'; path: string; start: number; end: number }
+  | ({ kind: 'arrange' } & ArrangeTask)
   | ({ kind: 'recognize' } & Batch)
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
@@ -37,6 +45,7 @@ export type Task =
 export type TaskResult = {
   /** Speech probability per frame of 512 samples. */
   detect: Float32Array
+  arrange: RecognizedChannel[]
   recognize: RecognizedSegment[]
   embed: null
   speakers: SpeakerUtterance[]
