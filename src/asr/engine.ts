@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import { ARRANGE_TIMEOUT_PER_SECOND } from './channels/arrange-channels.ts'
 import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
 import { inParallel } from './in-parallel.ts'
 import { createLiveRecognizer } from './live/worker-client.ts'
@@ -116,6 +117,11 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     route: (request) => routeRecognition(request, recognizers),
     workers,
     live,
+    arrangeChannels(task, { signal }) {
+      const spans = task.channels.map(({ samples }) => ({ start: 0, end: samples }))
+      const timeout = timeoutFor(spans, ARRANGE_TIMEOUT_PER_SECOND)
+      return pool.run({ kind: 'arrange', ...task }, { signal, timeout })
+    },
     planRecognition(channels, settings, options) {
       const { maxSeconds } = capabilitiesOf(settings.model, recognizers)
       const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {

@@ -1,3 +1,4 @@
+import type { ChannelMode } from '../audio/scene.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type { LiveRecognizer } from './live-recognizer.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
@@ -27,6 +28,19 @@ export type PcmFile = { path: string; samples: number }
 
 /** The samples of one channel of a recording. */
 export type ChannelPcm = PcmFile & { channel: number }
+
+/** The channels with audio of their own, and the folder for the files that are to be recognized. */
+export type ArrangeTask = {
+  channels: readonly ChannelPcm[]
+  mode: ChannelMode
+  folder: string
+}
+
+/**
+ * A file to recognize, as a channel of the result. `carriedBy` are all channels that hold its
+ * speech: those of its scene, and those into which it leaks.
+ */
+export type RecognizedChannel = ChannelPcm & { carriedBy: number[] }
 
 /** Segments of one channel that are recognized together, and how. Plain data. */
 export type Batch = RecognitionSettings & {
@@ -100,6 +114,11 @@ export type SpeechEngine = {
   route(request: RecognitionRequest): RecognitionRoute
   /** Number of worker processes, hence of batches that run at the same time. */
   readonly workers: number
+  /**
+   * Decides which channels are one scene, and writes the files to recognize into a folder: see
+   * `arrangeChannels`.
+   */
+  arrangeChannels(task: ArrangeTask, options: EngineOptions): Promise<RecognizedChannel[]>
   /**
    * Detects the speech of all channels and groups it into batches; these depend on the channels and
    * the settings only.

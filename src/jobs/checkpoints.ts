@@ -1,7 +1,13 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import type { Segment } from '../asr/recognizer.ts'
-import type { Batch, KeepEmbeddings, KeepSpeech, RecognizedSegment } from '../asr/speech-engine.ts'
+import type {
+  Batch,
+  KeepEmbeddings,
+  KeepSpeech,
+  RecognizedChannel,
+  RecognizedSegment,
+} from '../asr/speech-engine.ts'
 import type { DecodedMedia } from '../audio/decoder-messages.ts'
 import { syncFile, syncFolder, writeDurably } from '../storage/objects/durable-file.ts'
 import { throwStorageError } from '../storage/sqlite/storage-error.ts'
@@ -10,14 +16,17 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 /**
  * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
- * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `speech-N-S.json`
- * (the segments of channel N, of S seconds at most), `heard.jsonl` (one line per recognized
+ * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `arranged.json` and
+ * `arranged/` (what to recognize of several channels), `speech-N-S.json` (the segments of channel N,
+ * of S seconds at most), `heard.jsonl` (one line per recognized
  * batch), `voices-N-P-M` (the speaker embeddings of part P of channel N, computed by model M),
  * `answers.jsonl` (one line per answer of a service). A checkpoint is reused only if all of it has
  * reached the disk.
  */
 export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
+  /** Keeps how the channels were taken; `folder` gets the files to recognize. */
+  arrange(work: (folder: string) => Promise<RecognizedChannel[]>): Promise<RecognizedChannel[]>
   keepSpeech: KeepSpeech
   /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
   findRecognized(batch: Batch): RecognizedSegment[] | undefined
@@ -39,6 +48,7 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
   )
   return {
     decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
+    arrange: (work) => arrangeOnce(folder, work).catch(throwStorageError),
     keepSpeech: ({ channel, maxSeconds }, work) =>
       findSpeechOnce(join(folder, `speech-${channel}-${maxSeconds}.json`), work).catch(
         throwStorageError,
@@ -97,6 +107,22 @@ async function decodeOnce(
   const channels = decoded.channels.map((own) => ({ ...own, path: basename(own.path) }))
   await writeDurably(summary, JSON.stringify({ ...decoded, channels }))
   return decoded
+}
+
+async function arrangeOnce(
+  folder: string,
+  work: (folder: string) => Promise<RecognizedChannel[]>,
+): Promise<RecognizedChannel[]> {
+  const summary = join(folder, 'arranged.json')
+  const earlier = await readJson<RecognizedChannel[]>(summary)
+  if (earlier) {
+    const channels = earlier.map((own) => ({ ...own, path: join(folder, own.path) }))
+    if (await allComplete(channels.map((own) => ({ ...own, sameAs: null })))) return channels
+  }
+  const arranged = await work(join(folder, 'arranged'))
+  const channels = arranged.map((own) => ({ ...own, path: relative(folder, own.path) }))
+  await writeDurably(summary, JSON.stringify(channels))
+  return arranged
 }
 
 async function allComplete(channels: DecodedMedia['channels']): Promise<boolean> {

@@ -1,6 +1,10 @@
 import { countsOf, type DiarizationConfig } from '../asr/speakers/requested-counts.ts'
-import type { EngineOptions, SpeakerUtterance, SpeechEngine } from '../asr/speech-engine.ts'
-import type { DecodedChannel } from '../audio/channel-files.ts'
+import type {
+  ChannelPcm,
+  EngineOptions,
+  SpeakerUtterance,
+  SpeechEngine,
+} from '../asr/speech-engine.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type AddOnError, diarizationFailed } from '../text/result/envelope.ts'
@@ -10,7 +14,7 @@ import type { Checkpoints } from './checkpoints.ts'
 /** The inputs for diarizing a recording. `channels` are those with audio of their own. */
 export type DiarizeOptions = EngineOptions & {
   speech: Pick<SpeechEngine, 'diarize'>
-  channels: readonly DecodedChannel[]
+  channels: readonly ChannelPcm[]
   stages: Pick<Checkpoints, 'keepEmbeddings'>
   params: Readonly<Record<string, unknown>>
   log: Log

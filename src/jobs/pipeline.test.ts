@@ -71,6 +71,7 @@ test('a real WAVE file is probed, decoded and transcribed, channel by channel', 
     audio_duration: 7,
     number_of_distinct_channels: 2,
     billing_time: 14,
+    channel_mode: 'separate',
     warnings: [],
   })
   assert.deepEqual(

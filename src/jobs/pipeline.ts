@@ -1,8 +1,7 @@
 import { inParallel } from '../asr/in-parallel.ts'
 import { readRecognitionRequest } from '../asr/recognition-request.ts'
-import type { Batch, SpeechEngine } from '../asr/speech-engine.ts'
+import type { Batch, ChannelPcm, SpeechEngine } from '../asr/speech-engine.ts'
 import { warnOfUnsureWords } from '../asr/unsure-words.ts'
-import type { DecodedChannel } from '../audio/channel-files.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
 import type { Config } from '../config.ts'
 import type { JobProgress } from '../storage/jobs/progress.ts'
@@ -13,6 +12,7 @@ import { recordMedia } from '../storage/objects/downloaded-file.ts'
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { ResultText } from '../text/result/result-task.ts'
 import { roundTo } from '../transcript/rounding.ts'
+import { arrangeRecording } from './arrange-recording.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble.ts'
 import type { AttemptMetrics } from './attempt-metrics.ts'
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts'
@@ -65,9 +65,10 @@ export async function transcribe(
   const decoded = await meter.stage('decode', () => decode(tools, job, step))
   const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
   await recordMedia(tools.db, job.lease, audio)
-  const channels = decoded.channels.filter(({ sameAs }) => sameAs === null)
-
   progress.enter('detect speech')
+  const { channels, mode } = await meter.stage('detect speech', () => {
+    return arrangeRecording(tools, decoded, { ...step, params: job.params })
+  })
   const batches = await meter.stage('detect speech', () => {
     const options = { signal, onProgress: progress.advance, keepSpeech: stages.keepSpeech }
     return tools.speech.planRecognition(channels, route.finals, options)
@@ -79,6 +80,7 @@ export async function transcribe(
   const result = {
     audioDuration: decoded.duration,
     distinctChannels: channels.length,
+    channelMode: mode,
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
     form: tools.config.addOnResults,
@@ -100,7 +102,12 @@ export async function transcribe(
   const redactedAudio = await meter.stage('redact audio', async () => {
     await slot.enter(signal)
     const { redacted } = built
-    return storeRedactedAudio(tools, decoded.channels, { redacted, signal, account: job.account })
+    return storeRedactedAudio(tools, decoded.channels, {
+      redacted,
+      recognized: channels,
+      signal,
+      account: job.account,
+    })
   })
   return { result: text, redactedAudio }
 }
@@ -109,7 +116,7 @@ type Step = { stages: Checkpoints; progress: Progress; signal: AbortSignal }
 
 type Recognized = {
   recognized: RecognizedBatch[]
-  channels: readonly DecodedChannel[]
+  channels: readonly ChannelPcm[]
   meter: AttemptMetrics
 }
 

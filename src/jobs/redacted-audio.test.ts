@@ -17,7 +17,10 @@ const { signal } = new AbortController()
 async function changes(
   t: TestContext,
   redacted: readonly SilencedSpan[],
-  { sameAs = [null] }: { sameAs?: readonly (number | null)[] } = {},
+  {
+    sameAs = [null],
+    carriedBy,
+  }: { sameAs?: readonly (number | null)[]; carriedBy?: number[] } = {},
 ): Promise<string[]> {
   const storage = await openTestStorage(t)
   const { db, folder } = storage
@@ -28,8 +31,12 @@ async function changes(
     await writeFile(path, new Int16Array(samples).fill(5000 + channel))
     channels.push({ channel, path, samples, sameAs: same })
   }
+  const recognized = channels.flatMap(({ channel, sameAs }) => {
+    return sameAs === null ? [{ channel, carriedBy: carriedBy ?? [channel] }] : []
+  })
   const { object, size } = await storeRedactedAudio(storage, channels, {
     redacted,
+    recognized,
     signal,
     account,
   })
@@ -85,6 +92,12 @@ test('a span is silenced on its channel and on those that sound like it, by way 
   assert.deepEqual(silenced, ['0.8-2.2 ', '0.8-2.2 ', '2.8-3.7 ', '0.8-2.2 '])
 })
 
+test('a span is silenced on every channel that carries its speech', async (t) => {
+  const span = { channel: 0, start: 1, end: 2 }
+  const silenced = await changes(t, [span], { sameAs: [null, null, null], carriedBy: [0, 2] })
+  assert.deepEqual(silenced, ['0.8-2.2 ', '', '0.8-2.2 '])
+})
+
 test('a span of a channel that was not heard fails, and so does one without an end', async (t) => {
   const sameAs = [null, 0]
   for (const span of [
@@ -102,7 +115,7 @@ test('an attempt that is aborted stores nothing', async (t) => {
   await writeFile(path, new Int16Array(64_000))
   const channels = [{ channel: 0, path, samples: 64_000, sameAs: null }]
   const signal = AbortSignal.abort(new Error('enough'))
-  const redaction = { redacted: [], signal, account }
+  const redaction = { redacted: [], recognized: [], signal, account }
   await assert.rejects(storeRedactedAudio(storage, channels, redaction), /enough/)
   assert.deepEqual(await Array.fromAsync(db.objects.list()), [])
 })

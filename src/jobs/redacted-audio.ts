@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { RecognizedChannel } from '../asr/speech-engine.ts'
 import type { SampleSpan } from '../audio/beep.ts'
 import type { DecodedChannel } from '../audio/channel-files.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
@@ -29,28 +30,32 @@ export function wantsRedactedAudio(params: Record<string, unknown>): boolean {
   return pii_redaction === true && pii_redaction_config?.audio === true
 }
 
-/** What to mask, and for which account. */
-type Redaction = { redacted: readonly SilencedSpan[]; signal: AbortSignal; account: string }
+/** What to mask, in which recognized channels, and for which account. */
+type Redaction = {
+  redacted: readonly SilencedSpan[]
+  recognized: readonly Pick<RecognizedChannel, 'channel' | 'carriedBy'>[]
+  signal: AbortSignal
+  account: string
+}
 
 /**
  * Stores a WAV file of the decoded channels with a tone in place of the `redacted` spans. A span
- * applies to every channel with the same audio. The caller has to get the object referenced or
+ * applies to every channel that carries the same speech. The caller has to get the object referenced or
  * deleted.
  */
 export async function storeRedactedAudio(
   { db, space }: { db: Db; space: Pick<Space, 'checkShare' | 'plan'> },
   channels: readonly DecodedChannel[],
-  { redacted, signal, account }: Redaction,
+  { redacted, recognized, signal, account }: Redaction,
 ): Promise<RedactedAudio> {
   const samples = channels[0]!.samples
   // It may be many times larger than the recording, which was compressed.
   const planned = samples * bytesPerSample('s16') * channels.length
   await space.checkShare(account, planned)
   using _ = await space.plan(planned)
-  const stretches = stretchesByChannel(channels, redacted)
   const sources = channels.map((channel) => {
-    const { channel: number, path } = recognizedAs(channels, channel)
-    return { path, stretches: stretches.get(number)! }
+    const { path } = withOwnAudio(channels, channel)
+    return { path, stretches: stretchesOf(spansOn(channel), samples) }
   })
   const object = randomUUID()
   const wave = redactedWave(sources, { samples })
@@ -58,6 +63,19 @@ export async function storeRedactedAudio(
   const maxBytes = Number.POSITIVE_INFINITY
   const { size } = await db.objects.write(object, wave, { maxBytes, signal })
   return { object, size }
+
+  function spansOn(channel: DecodedChannel): SilencedSpan[] {
+    const own = withOwnAudio(channels, channel).channel
+    return redacted.filter((span) => carriersOf(span).includes(own))
+  }
+
+  function carriersOf({ channel, start, end }: SilencedSpan): readonly number[] {
+    const carriers = recognized.find((own) => own.channel === channel)?.carriedBy
+    if (!carriers || !(start <= end)) {
+      throw new RangeError(`${start} to ${end} on channel ${channel}`)
+    }
+    return carriers
+  }
 }
 
 type DropTools = { db: Db; log: Log }
@@ -91,35 +109,25 @@ export async function deleteOriginal(
 }
 
 /**
- * Returns the channel that was recognized in place of `channel`. One with the same audio may point
- * to it through a third.
+ * Returns the channel that holds the audio of `channel`. One with the same audio may point to it
+ * through a third.
  */
-function recognizedAs(
+function withOwnAudio(
   channels: readonly DecodedChannel[],
   channel: DecodedChannel,
 ): DecodedChannel {
-  return channel.sameAs === null ? channel : recognizedAs(channels, channels[channel.sameAs]!)
+  return channel.sameAs === null ? channel : withOwnAudio(channels, channels[channel.sameAs]!)
 }
 
-/**
- * Returns the spans by channel, sorted and merged. A span on a channel that was not recognized is a
- * bug.
- */
-function stretchesByChannel(
-  channels: readonly DecodedChannel[],
-  redacted: readonly SilencedSpan[],
-): Map<number, SampleSpan[]> {
-  const distinct = channels.filter(({ sameAs }) => sameAs === null)
-  const byChannel = new Map(distinct.map(({ channel }) => [channel, [] as SampleSpan[]]))
-  for (const { channel, start, end } of redacted.toSorted((a, b) => a.start - b.start)) {
-    const own = byChannel.get(channel)
-    if (!own || !(start <= end)) throw new RangeError(`${start} to ${end} on channel ${channel}`)
-    const { samples } = channels[channel]!
+/** Returns the samples of spans, sorted and merged. */
+function stretchesOf(spans: readonly SilencedSpan[], samples: number): SampleSpan[] {
+  const stretches: SampleSpan[] = []
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
     const from = Math.max(0, Math.floor(start * SAMPLE_RATE) - MARGIN)
     const to = Math.min(samples, Math.ceil(end * SAMPLE_RATE) + MARGIN)
-    const last = own.at(-1)
+    const last = stretches.at(-1)
     if (last && from <= last.end) last.end = Math.max(last.end, to)
-    else own.push({ start: from, end: to })
+    else stretches.push({ start: from, end: to })
   }
-  return byChannel
+  return stretches
 }

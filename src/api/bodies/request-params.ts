@@ -45,6 +45,7 @@ export function toRequestParams(
     number_formatting_config: request.number_formatting_config,
     filler_removal: request.filler_removal || undefined,
     profanity_filter: request.profanity_filter || undefined,
+    channel_mode: request.channel_mode,
   })
 }
 

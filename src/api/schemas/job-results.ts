@@ -22,6 +22,14 @@ const Metadata = Type.Object(
     }),
     billing_time: Type.Number({ minimum: 0, description: 'Seconds, times the channels' }),
     transcription_time: Type.Number({ minimum: 0, description: 'Seconds of work' }),
+    channel_mode: Type.Optional(
+      Type.Unsafe<'mix' | 'separate'>({
+        type: 'string',
+        enum: ['mix', 'separate'],
+        description:
+          'How the channels of a recording were taken: `mix` when several hold the same speech, else `separate`. Our extension; results of earlier versions lack it',
+      }),
+    ),
     warnings: Type.Optional(
       Type.Array(Type.String(), {
         description:

@@ -63,6 +63,14 @@ export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) 
     profanity_filter: Switch({
       description: 'Masks English swear words: `d***`. An extension',
     }),
+    channel_mode: Type.Optional(
+      Type.Unsafe<'auto' | 'mix' | 'separate'>({
+        type: 'string',
+        enum: ['auto', 'mix', 'separate'],
+        description:
+          '`mix` recognizes all channels as one scene, `separate` each as a party of its own; `auto`, the default, decides by whether channels hold the same speech. Our extension',
+      }),
+    ),
     ...olderLanguageFields(configs),
     chapterization: Ignored(),
     chapterization_config: Ignored(),

@@ -63,6 +63,7 @@ export const PreRecordedParams = echoed(
       number_formatting_config: request.number_formatting_config,
       filler_removal: Type.Optional(request.filler_removal),
       profanity_filter: Type.Optional(request.profanity_filter),
+      channel_mode: request.channel_mode,
     },
     { title: 'PreRecordedParams' },
   ),

@@ -56,6 +56,11 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
     route: (request) => routeRecognition(request, available),
     workers: 2,
     live: createFakeLiveRecognizer(words, options),
+    async arrangeChannels({ channels, mode }) {
+      const members = channels.map(({ channel }) => channel)
+      if (mode === 'mix') return [{ ...channels[0]!, channel: 0, carriedBy: members }]
+      return channels.map((own) => ({ ...own, carriedBy: [own.channel] }))
+    },
     async planRecognition(channels, settings, { signal, keepSpeech = (_, find) => find() }) {
       signal.throwIfAborted()
       const batches: Batch[] = []

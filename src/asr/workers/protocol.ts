@@ -12,7 +12,14 @@ import type {
 import type { RecognitionSettings } from '../recognizer.ts'
 import type { DetectedSpeech } from '../segments.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'
-import type { Batch, RecognizedSegment, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
+import type {
+  ArrangeTask,
+  Batch,
+  RecognizedChannel,
+  RecognizedSegment,
+  SpeakerTask,
+  SpeakerUtterance,
+} from '../speech-engine.ts'
 
 /**
  * What a worker process is for, hence which models it loads. `diarization` runs a library that may
@@ -25,6 +32,7 @@ export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization'
  */
 export type Task =
   | { kind: 'detect'; path: string; start: number; end: number }
+  | ({ kind: 'arrange' } & ArrangeTask)
   | ({ kind: 'recognize' } & Batch)
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
@@ -37,6 +45,7 @@ export type Task =
 /** The result of each kind of task. */
 export type TaskResult = {
   detect: DetectedSpeech
+  arrange: RecognizedChannel[]
   recognize: RecognizedSegment[]
   embed: null
   speakers: SpeakerUtterance[]

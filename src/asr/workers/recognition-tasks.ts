@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { arrangeChannels } from '../channels/arrange-channels.ts'
 import { normalizeLevel } from '../gain.ts'
 import { measureCosts } from '../live/capacity.ts'
 import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts'
@@ -30,6 +31,8 @@ export function createBatchTasks(models: LoadedModels, diarizer: Diarizer): Perf
     switch (task.kind) {
       case 'detect':
         return detect(models, task)
+      case 'arrange':
+        return arrangeChannels(models.detector, task, signal)
       case 'recognize':
         return recognize(models, task, signal)
       case 'embed':

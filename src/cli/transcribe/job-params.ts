@@ -17,6 +17,7 @@ export const addOnOptions = {
   sentiment: { type: 'boolean' },
   summary: { type: 'string' },
   speakers: { type: 'string' },
+  channels: { type: 'string' },
   redact: { type: 'string', multiple: true },
   'redact-mode': { type: 'string' },
   numbers: { type: 'string' },
@@ -36,6 +37,8 @@ Add-ons:
   --sentiment         sentiment and emotion of each sentence
   --punctuation       improved punctuation and capitalization
   --speakers[=N]      label speakers: detect their number, or state it as N or N-M
+  --channels MODE     mix takes all channels as one scene, separate each as one party; auto (default) decides by
+                      whether channels hold the same speech
   --vocabulary FILE   custom vocabulary: JSON, a list of words or of entries as in the API
   --spelling FILE     custom spelling: JSON, such as {"ACME": ["acme", "ack me"]}
   --redact LIST       redact personal data everywhere: all, or a list of names, cards, phones, emails,
@@ -46,6 +49,7 @@ Add-ons:
   --mask-profanity    swear words as d***
 `
 
+const channelModes = ['auto', 'mix', 'separate'] as const
 const summaryTypes = ['general', 'bullet_points', 'concise'] as const
 
 /** Automatic; an exact number; or a range. */
@@ -117,6 +121,9 @@ export async function readJobParams(
     }),
     ...readSpeakers(values.speakers),
     ...readStyle(values),
+    ...(values.channels !== undefined && {
+      channel_mode: readChoice(values.channels, { name: 'channels', choices: channelModes }),
+    }),
     ...readRedaction(values),
     ...(vocabulary !== undefined && {
       custom_vocabulary: true,

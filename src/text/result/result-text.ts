@@ -9,6 +9,8 @@ export type ResultOptions = {
   audioDuration: number
   /** Channels with distinct audio. */
   distinctChannels: number
+  /** Whether several channels were recognized as one; undefined for sessions. */
+  channelMode?: 'mix' | 'separate'
   /** Seconds of work. */
   transcriptionTime: number
   params: Record<string, unknown>
@@ -26,7 +28,7 @@ export type ResultOptions = {
 
 /** Builds the transcript part of the API's result (contract 4.1 to 4.4), without any add-ons. */
 export function buildResult(transcript: Transcript, options: ResultOptions) {
-  const { audioDuration, distinctChannels, transcriptionTime, warnings = [] } = options
+  const { audioDuration, distinctChannels, channelMode, transcriptionTime, warnings = [] } = options
   const seconds = roundTo(audioDuration, 6)
   const withWords = transcript.utterances.filter(({ words }) => words.length > 0)
   const utterances = withWords
@@ -38,6 +40,7 @@ export function buildResult(transcript: Transcript, options: ResultOptions) {
       number_of_distinct_channels: distinctChannels,
       billing_time: roundTo(seconds * distinctChannels, 6),
       transcription_time: roundTo(transcriptionTime, 6),
+      ...(channelMode && { channel_mode: channelMode }),
       warnings,
     },
     transcription: {

@@ -1,0 +1,194 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { createChannelFiles } from '../../audio/channel-files.ts'
+import {
+  createLeakGate,
+  createMeasurement,
+  findLeaks,
+  LEAK_BLOCK,
+  LEAK_HOPS,
+  type LeakMeasurement,
+  measureLeaks,
+} from '../../audio/crosstalk.ts'
+import type { Planes } from '../../audio/pcm.ts'
+import { type ChannelGroup, createSceneAnalysis, WINDOW_SAMPLES } from '../../audio/scene.ts'
+import { SPECTRUM_SAMPLES } from '../../audio/spectra.ts'
+import { normalizeLevel } from '../gain.ts'
+import { readSamples } from '../pcm.ts'
+import type { ArrangeTask, ChannelPcm, RecognizedChannel } from '../speech-engine.ts'
+import { VAD_FRAME, type VoiceDetector } from '../vad.ts'
+
+/** Samples of one look at a recording: 16 s. */
+const LOOK = 4 * WINDOW_SAMPLES
+/** A longer recording (20 min) is looked at in so many places, evenly spread. */
+const MAX_LOOKS = 75
+/** Samples before a look that settle the detector; whole frames. */
+const LEAD = 48 * VAD_FRAME
+const BLOCK = LEAK_BLOCK * VAD_FRAME
+
+/**
+ * Decides which channels are one scene, and writes what is to be recognized: one file for each
+ * scene, and one for each other channel, with silence where it holds only what leaks from another.
+ */
+export async function arrangeChannels(
+  detector: Pick<VoiceDetector, 'detect'>,
+  { channels, mode, folder }: ArrangeTask,
+  signal: AbortSignal,
+): Promise<RecognizedChannel[]> {
+  const analysis = createSceneAnalysis(channels.length)
+  const samples = channels[0]!.samples
+  if (mode !== 'separate') {
+    for (const start of looks(samples)) {
+      signal.throwIfAborted()
+      await look(detector, channels, { start, analysis })
+    }
+  }
+  const groups = analysis.result(mode)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const files = createChannelFiles(folder, groups.length)
+  try {
+    const leaks = await writeGroups(channels, { groups, files, signal })
+    return files.finish().map(({ path }, i) => {
+      const members = new Set([...groups[i]!.channels, ...leaks[i]!])
+      const carriedBy = [...members].map((member) => channels[member]!.channel)
+      return { channel: channelOf(i, groups, channels), path, samples, carriedBy }
+    })
+  } finally {
+    files.close()
+  }
+}
+
+/** The number of a group in the result: 0 for a single scene, else that of its lowest channel. */
+function channelOf(
+  i: number,
+  groups: readonly ChannelGroup[],
+  channels: readonly ChannelPcm[],
+): number {
+  return groups.length === 1 ? 0 : channels[groups[i]!.channels[0]!]!.channel
+}
+
+/** Where to look: everywhere in a short recording, at evenly spread places in a long one. */
+function looks(samples: number): number[] {
+  const all = Math.max(1, Math.ceil(samples / LOOK))
+  const count = Math.min(all, MAX_LOOKS)
+  return Array.from({ length: count }, (_, i) => Math.floor((i * all) / count) * LOOK)
+}
+
+type Analysis = ReturnType<typeof createSceneAnalysis>
+
+async function look(
+  detector: Pick<VoiceDetector, 'detect'>,
+  channels: readonly ChannelPcm[],
+  { start, analysis }: { start: number; analysis: Analysis },
+): Promise<void> {
+  const end = Math.min(channels[0]!.samples, start + LOOK)
+  const lead = Math.min(start, LEAD)
+  const planes: Planes = []
+  const speech: Float32Array[] = []
+  for (const { path } of channels) {
+    const audio = readSamples(path, start - lead, end)
+    planes.push(audio.slice(lead))
+    const probabilities = await detector.detect(normalizeLevel(audio))
+    speech.push(probabilities.slice(lead / VAD_FRAME))
+  }
+  for (let at = 0; at < end - start; at += WINDOW_SAMPLES) {
+    const frame = at / VAD_FRAME
+    analysis.write(
+      planes.map((plane) => plane.slice(at, at + WINDOW_SAMPLES)),
+      speech.map((own) => own.subarray(frame, frame + WINDOW_SAMPLES / VAD_FRAME)),
+    )
+  }
+}
+
+type Output = {
+  groups: readonly ChannelGroup[]
+  files: ReturnType<typeof createChannelFiles>
+  signal: AbortSignal
+}
+
+/** Writes all groups, block by block; returns for each group the channels into which it leaks. */
+async function writeGroups(
+  channels: readonly ChannelPcm[],
+  { groups, files, signal }: Output,
+): Promise<Set<number>[]> {
+  const { samples } = channels[0]!
+  const leaked = groups.map(() => new Set<number>())
+  const isLeaked = createLeakGate(groups.length)
+  const several = groups.length > 1
+  const measured: LeakMeasurement[] = []
+  const read = (start: number) => mixBlock(channels, groups, start)
+  let pending = read(0)
+  if (several) measured.push(measureBlock(pending))
+  for (let start = 0; start < samples; start += BLOCK) {
+    signal.throwIfAborted()
+    await new Promise(setImmediate)
+    const block = pending
+    const next = start + BLOCK
+    if (next < samples) pending = read(next)
+    if (several) {
+      if (next < samples) measured.push(measureBlock(pending))
+      const leaks = findLeaks(measured)
+      for (const { source, target } of leaks) {
+        for (const member of groups[target]!.channels) leaked[source]!.add(member)
+      }
+      silenceLeaks(block, (frames) => isLeaked(frames, leaks))
+      if (measured.length > 2) measured.shift()
+    }
+    files.write(block.map((plane) => plane.slice(0, Math.min(BLOCK, samples - start))))
+  }
+  return leaked
+}
+
+/** Reads one block of each group, padded with silence. */
+function mixBlock(
+  channels: readonly ChannelPcm[],
+  groups: readonly ChannelGroup[],
+  start: number,
+): Planes {
+  return groups.map(({ sources }) => {
+    const mix = new Float32Array(BLOCK)
+    for (const { channel, delay } of sources) {
+      const { path, samples } = channels[channel]!
+      const from = Math.min(samples, Math.max(0, start + delay))
+      const to = Math.max(from, Math.min(samples, start + delay + BLOCK))
+      const own = readSamples(path, from, to)
+      const offset = from - start - delay
+      for (let i = 0; i < own.length; i++) mix[offset + i]! += own[i]! / sources.length
+    }
+    return mix
+  })
+}
+
+function measureBlock(planes: Planes): LeakMeasurement {
+  const measurement = createMeasurement()
+  for (const at of LEAK_HOPS) {
+    measureLeaks(
+      measurement,
+      planes.map((plane) => plane.subarray(at, at + SPECTRUM_SAMPLES)),
+    )
+  }
+  return measurement
+}
+
+/**
+ * Silences frames that hold only a leak; of five neighboring frames the majority decides, because a
+ * word is longer.
+ */
+function silenceLeaks(
+  planes: Planes,
+  isLeaked: (frames: readonly Float32Array[]) => boolean[],
+): void {
+  const found = Array.from({ length: LEAK_BLOCK }, (_, n) => {
+    return isLeaked(planes.map((plane) => plane.slice(n * VAD_FRAME, (n + 1) * VAD_FRAME)))
+  })
+  for (const [channel, plane] of planes.entries()) {
+    for (let n = 0; n < LEAK_BLOCK; n++) {
+      const near = found.slice(Math.max(0, n - 2), n + 3)
+      const votes = near.filter((own) => own[channel]).length
+      if (votes * 2 > near.length) plane.fill(0, n * VAD_FRAME, (n + 1) * VAD_FRAME)
+    }
+  }
+}
+
+/** Seconds that the task may take per second of all channels together. */
+export const ARRANGE_TIMEOUT_PER_SECOND = 2
