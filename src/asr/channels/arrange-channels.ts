@@ -15,7 +15,8 @@ import { SPECTRUM_SAMPLES } from '../../audio/spectra.ts'
 import { normalizeLevel } from '../gain.ts'
 import { readSamples } from '../pcm.ts'
 import type { ArrangeTask, ChannelPcm, RecognizedChannel } from '../speech-engine.ts'
-import { VAD_FRAME, type VoiceDetector } from '../vad.ts'
+import type { VoiceDetector } from '../vad.ts'
+import { VAD_FRAME } from '../vad-frames.ts'
 
 /** Samples of one look at a recording: 16 s. */
 const LOOK = 4 * WINDOW_SAMPLES
