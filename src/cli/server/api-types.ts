@@ -369,6 +369,11 @@ export type ApiResultMetadata = {
   /** Seconds of work */
   transcription_time: number
   /**
+   * How the channels of a recording were taken: `mix` when several hold the same speech, else
+   * `separate`. Our extension; results of earlier versions lack it
+   */
+  channel_mode?: 'mix' | 'separate'
+  /**
    * What was left out of the result, and why; empty when nothing was. Our extension; results of
    * earlier versions lack it
    */
