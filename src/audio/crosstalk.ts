@@ -92,9 +92,14 @@ export function findLeaks(measurements: readonly LeakMeasurement[]): Leak[] {
         to[b]! += own.to[b]!
       }
     }
-    if (spectra.count < MIN_SPECTRA || coherenceOf(spectra) < COHERENT) return []
+    if (spectra.count < MIN_SPECTRA) return []
+    const samples = delayOf(spectra, MAX_DELAY)
+    // The part of a spectrum in which both channels hold the same sound; coherence falls with it.
+    const overlap = (1 - Math.abs(samples) / SPECTRUM_SAMPLES) ** 2
+    const isCertain = spectra.count >= MIN_SPECTRA / overlap
+    if (!isCertain || coherenceOf(spectra) < COHERENT * overlap) return []
     const [source, target] = key.split(' ').map(Number)
-    const delay = Math.max(0, Math.round(delayOf(spectra, MAX_DELAY) / FRAME))
+    const delay = Math.max(0, Math.round(samples / FRAME))
     const gains = from.map((energy, b) => (energy > 0 ? to[b]! / energy : 0))
     return [{ source: source!, target: target!, delay, gains }]
   })

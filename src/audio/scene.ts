@@ -72,7 +72,7 @@ export function createSceneAnalysis(channels: number) {
       const spectra = speechSpectra(
         planes.map((plane) => plane.subarray(at, at + SPECTRUM_SAMPLES)),
       )
-      if (!isSpeech.includes(true)) addNoise(noise, spectra)
+      if (speech.every((own) => isSilent(own, at))) addNoise(noise, spectra)
       for (let i = 0; i < channels; i++) if (isSpeech[i]) spoken[i]!++
       for (const [i, [a, b]] of pairsOf(channels).entries()) {
         if (isSpeech[a] || isSpeech[b]) addSpectra(sums[i]!, spectra[a]!, spectra[b]!)
@@ -113,6 +113,12 @@ function isSpoken(probabilities: Float32Array, at: number): boolean {
   let sum = 0
   for (let i = 2; i < 6; i++) sum += probabilities[frame + i] ?? 0
   return sum >= 2
+}
+
+/** Whether there is no speech in the whole spectrum that begins at `at`. */
+function isSilent(probabilities: Float32Array, at: number): boolean {
+  const frame = Math.floor(at / 512)
+  return probabilities.subarray(frame, frame + SPECTRUM_SAMPLES / 512).every((own) => own < 0.35)
 }
 
 function addNoise(noise: { energy: number; count: number }[], spectra: readonly Spectrum[]): void {

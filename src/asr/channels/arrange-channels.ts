@@ -25,6 +25,8 @@ const MAX_LOOKS = 75
 /** Samples before a look that settle the detector; whole frames. */
 const LEAD = 48 * VAD_FRAME
 const BLOCK = LEAK_BLOCK * VAD_FRAME
+/** Frames on either side that decide whether a leak is silenced: 0.2 s. */
+const NEAR = 6
 
 /**
  * Decides which channels are one scene, and writes what is to be recognized: one file for each
@@ -172,23 +174,32 @@ function measureBlock(planes: Planes): LeakMeasurement {
 }
 
 /**
- * Silences frames that hold only a leak; of five neighboring frames the majority decides, because a
- * word is longer.
+ * Silences frames that hold only a leak, unless speech of the channel itself is the louder part of
+ * the 0.4 s around: where two people talk at once, cutting words does more harm than a leak.
  */
 function silenceLeaks(
   planes: Planes,
   isLeaked: (frames: readonly Float32Array[]) => boolean[],
 ): void {
   const found = Array.from({ length: LEAK_BLOCK }, (_, n) => {
-    return isLeaked(planes.map((plane) => plane.slice(n * VAD_FRAME, (n + 1) * VAD_FRAME)))
+    return isLeaked(planes.map((plane) => frameOf(plane, n)))
   })
   for (const [channel, plane] of planes.entries()) {
+    // Positive where a frame is a leak.
+    const signed = found.map((leaked, n) => {
+      const energy = frameOf(plane, n).reduce((sum, own) => sum + own * own, 0)
+      return leaked[channel] ? energy : -energy
+    })
     for (let n = 0; n < LEAK_BLOCK; n++) {
-      const near = found.slice(Math.max(0, n - 2), n + 3)
-      const votes = near.filter((own) => own[channel]).length
-      if (votes * 2 > near.length) plane.fill(0, n * VAD_FRAME, (n + 1) * VAD_FRAME)
+      const near = signed.slice(Math.max(0, n - NEAR), n + NEAR + 1)
+      const isMostlyLeaked = near.reduce((sum, own) => sum + own, 0) > 0
+      if (found[n]![channel] && isMostlyLeaked) frameOf(plane, n).fill(0)
     }
   }
+}
+
+function frameOf(plane: Float32Array<ArrayBuffer>, n: number): Float32Array<ArrayBuffer> {
+  return plane.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME)
 }
 
 /** Seconds that the task may take per second of all channels together. */

@@ -140,3 +140,19 @@ test('silence, noise and clicks are no speech', async () => {
     assert.equal(speechFrames(probabilities[0]!), 0, name)
   }
 })
+
+test('what leaks from one channel into another is no speech there; what is said there is', async () => {
+  const quiet = new Int16Array(twice.length)
+  for (let i = 80; i < quiet.length; i++) quiet[i] = Math.round(twice[i - 80]! / 5)
+  const later = new Int16Array(twice.length)
+  later.set(quiet.subarray(0, speech.length))
+  later.set(speech, speech.length)
+  const first = new Int16Array(twice.length)
+  first.set(speech)
+  const { probabilities } = await recognize(audioOf('leak', [first, later]), { restart: 5 })
+  const half = Math.floor(speech.length / FRAME_SAMPLES)
+  const voiced = (own: number[]) => own.filter((probability) => probability >= 0.5).length
+  assert.ok(voiced(probabilities[0]!) > 150)
+  assert.ok(voiced(probabilities[1]!.slice(32, half)) < 10, 'the leak')
+  assert.ok(voiced(probabilities[1]!.slice(half)) > 150, 'its own')
+})

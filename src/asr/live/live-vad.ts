@@ -1,3 +1,4 @@
+import type { Planes } from '../../audio/pcm.ts'
 import { LEVEL_FRAMES, liveGain } from '../gain.ts'
 import {
   type DetectRequest,
@@ -10,6 +11,7 @@ import type { VoiceDetector, VoiceStream } from '../vad.ts'
 import { CONTEXT, WARM_UP } from '../vad-frames.ts'
 import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
 import type { SampleSource } from './denoised-samples.ts'
+import { createLiveLeaks, type LiveLeaks } from './live-leaks.ts'
 import { openSamples } from './sample-source.ts'
 
 /**
@@ -34,7 +36,7 @@ export type LiveVad = {
 }
 
 /** The state of an audio stream between two requests. */
-type Kept = { frame: number; samples: SampleSource; channels: Channel[] }
+type Kept = { frame: number; samples: SampleSource; channels: Channel[]; isLeaked: LiveLeaks }
 
 type Channel = {
   stream: VoiceStream
@@ -78,7 +80,7 @@ export function createLiveVad(detector: Pick<VoiceDetector, 'stream'>): LiveVad 
     const first = Math.max(0, gridBefore(request.from) - WARM_UP - LEVEL_FRAMES)
     const samples = await openSamples(audio, first * FRAME_SAMPLES)
     const channels = audio.channels.map(() => newChannel(detector))
-    return { frame: first, samples, channels }
+    return { frame: first, samples, channels, isLeaked: createLiveLeaks(channels.length) }
   }
 }
 
@@ -142,6 +144,7 @@ async function advance(
   const frames = request.isEnd
     ? Math.ceil(planes[0]!.length / FRAME_SAMPLES)
     : Math.floor(planes[0]!.length / FRAME_SAMPLES)
+  const leaked = findLeaked(state, planes, frames)
   const recognized: SpeechFrames = { probabilities: [], levels: [] }
   for (const [i, plane] of planes.entries()) {
     const samples = roundedFrames(plane.subarray(0, frames * FRAME_SAMPLES), FRAME_SAMPLES)
@@ -156,6 +159,7 @@ async function advance(
       const input = prepare(channel, own)
       if (frame >= detectFrom)
         probabilities[n] = await detectFrame(detector, channel, { frame, input })
+      if (leaked[n]![i]) probabilities[n] = 0
       channel.inputs.push(input)
       channel.inputs.shift()
     }
@@ -164,6 +168,18 @@ async function advance(
   }
   state.frame += frames
   return recognized
+}
+
+/** Returns for each frame the channels that hold only what leaks from another. */
+function findLeaked({ frame, isLeaked }: Kept, planes: Planes, frames: number): boolean[][] {
+  return Array.from({ length: frames }, (_, n) => {
+    const own = planes.map((plane) => {
+      const samples = new Float32Array(FRAME_SAMPLES)
+      samples.set(plane.subarray(n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES))
+      return samples
+    })
+    return isLeaked(frame + n, own)
+  })
 }
 
 /**

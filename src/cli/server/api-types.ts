@@ -369,6 +369,11 @@ export type ApiResultMetadata = {
   /** Seconds of work */
   transcription_time: number
   /**
+   * How the channels of a recording were taken: `mix` when several hold the same speech, else
+   * `separate`. Our extension; results of earlier versions lack it
+   */
+  channel_mode?: 'mix' | 'separate'
+  /**
    * What was left out of the result, and why, and whether the recognizer was unsure of most words;
    * empty when there is nothing to say. Our extension; results of earlier versions lack it
    */

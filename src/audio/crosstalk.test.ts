@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  createLeakGate,
+  createMeasurement,
+  findLeaks,
+  LEAK_BLOCK,
+  LEAK_HOPS,
+  measureLeaks,
+} from './crosstalk.ts'
+import { SPECTRUM_SAMPLES } from './spectra.ts'
+
+const FRAME = 512
+const SAMPLES = LEAK_BLOCK * FRAME
+
+/** Noise whose loudness changes as that of syllables does. */
+function voice(seed: number): Float32Array<ArrayBuffer> {
+  let state = seed
+  return Float32Array.from({ length: SAMPLES }, (_, i) => {
+    state = (state * 1664525 + 1013904223) >>> 0
+    return 0.3 * (state / 2 ** 31 - 1) * Math.abs(Math.sin((i * (3 + seed)) / 16_000)) ** 2
+  })
+}
+
+/** Returns the share of the frames of channel 1 that are taken for a leak of channel 0. */
+function leakedShare(first: Float32Array, second: Float32Array): number {
+  const measurement = createMeasurement()
+  for (const at of LEAK_HOPS) {
+    const planes = [first, second].map((own) => own.slice(at, at + SPECTRUM_SAMPLES))
+    measureLeaks(measurement, planes as Float32Array<ArrayBuffer>[])
+  }
+  const leaks = findLeaks([measurement])
+  const isLeaked = createLeakGate(2)
+  let leaked = 0
+  for (let at = 0; at < SAMPLES; at += FRAME) {
+    if (isLeaked([first.slice(at, at + FRAME), second.slice(at, at + FRAME)], leaks)[1]) leaked++
+  }
+  return leaked / LEAK_BLOCK
+}
+
+function leak(source: Float32Array, { decibels, delay }: { decibels: number; delay: number }) {
+  return Float32Array.from(source, (_, i) => (source[i - delay] ?? 0) * 10 ** (decibels / 20))
+}
+
+for (const decibels of [-10, -15, -20, -30]) {
+  test(`what leaks at ${decibels} dB is found, with delays of echoes too`, () => {
+    const source = voice(1)
+    for (const delay of [0, 80, 640, 1600]) {
+      const share = leakedShare(source, leak(source, { decibels, delay }))
+      assert.ok(share > 0.9, `${share} at a delay of ${delay}`)
+    }
+  })
+}
+
+test('speech of its own is none, whether the other speaks or not, with a leak or without', () => {
+  const [source, own] = [voice(1), voice(2)]
+  const silence = new Float32Array(SAMPLES)
+  assert.equal(leakedShare(silence, own), 0)
+  assert.equal(leakedShare(source, own), 0)
+  const leaked = leak(source, { decibels: -15, delay: 40 })
+  const both = own.map((sample, i) => sample + leaked[i]!)
+  const share = leakedShare(source, both)
+  // In the pauses of its own voice, the leak alone remains.
+  assert.ok(share < 0.4, `${share}`)
+})
+
+test('a quiet voice that is not in the louder channel is no leak', () => {
+  const quiet = voice(2).map((sample) => sample * 0.1)
+  assert.equal(leakedShare(voice(1), quiet), 0)
+})
+
+test('equal channels are no leak of each other', () => {
+  const source = voice(1)
+  assert.equal(leakedShare(source, source), 0)
+})
