@@ -109,3 +109,23 @@ test('the folders of jobs that are gone are removed, those of active jobs stay',
   await removeCheckpoints(home, 'never there')
   assert.deepEqual(await readdir(home), [])
 })
+
+test('how the channels were taken is decided once, also after the folder was moved', async (t) => {
+  const home = await makeFolder(t)
+  let runs = 0
+  const work = async (folder: string) => {
+    runs++
+    await mkdir(folder)
+    const path = join(folder, 'ch0.pcm')
+    await writeFile(path, Buffer.alloc(2000))
+    return [{ channel: 0, path, samples: 1000, carriedBy: [0, 1] }]
+  }
+  const before = await openCheckpoints(join(home, 'before'), 'job')
+  const decided = await before.arrange(work)
+  await before[Symbol.asyncDispose]()
+  await rename(join(home, 'before'), join(home, 'after'))
+  await using after = await openCheckpoints(join(home, 'after'), 'job')
+  const path = join(home, 'after', 'job', 'arranged', 'ch0.pcm')
+  assert.deepEqual(await after.arrange(work), [{ ...decided[0], path }])
+  assert.equal(runs, 1)
+})

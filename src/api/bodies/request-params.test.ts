@@ -177,3 +177,8 @@ test('older fields are known fields where unknown ones are refused', () => {
     assert.deepEqual(problems, [], title)
   }
 })
+
+test('how channels are taken shows where it was requested', () => {
+  assert.equal('channel_mode' in params({}), false)
+  assert.equal(params({ channel_mode: 'mix' }).channel_mode, 'mix')
+})

@@ -103,3 +103,8 @@ test('speakers are told apart, as many as are heard, so many, or from so many to
   assert.deepEqual(completeOptions(['--speakers', 'talk.wav']), ['--speakers=auto', 'talk.wav'])
   assert.deepEqual(completeOptions(['--speakers', '2-4', 'a']), ['--speakers', '2-4', 'a'])
 })
+
+test('channels are mixed or kept apart as requested', async () => {
+  assert.deepEqual(await readJobParams({ channels: 'mix' }, txt), { channel_mode: 'mix' })
+  await assert.rejects(readJobParams({ channels: 'both' }, txt), UsageError)
+})
