@@ -1,4 +1,4 @@
-import llamaTokenizer from 'llama-tokenizer-js'
+import { readFileSync } from 'node:fs'
 
 /** The id that begins every decoding, and the one that ends it. */
 export const START_TOKEN = 1
@@ -11,7 +11,10 @@ const FIRST_PIECE_TOKEN = 259
 /** SentencePiece writes a blank as this character. */
 const BLANK = '\u2581'
 
-const pieces = llamaTokenizer.vocabById
+/** By id; the first line of the file states its origin. */
+const pieces = readFileSync(new URL('vocabulary.txt', import.meta.url), 'utf8')
+  .split('\n')
+  .slice(1)
 const encoder = new TextEncoder()
 
 /** Returns true when `token` begins a new word: its piece begins with a blank. */
