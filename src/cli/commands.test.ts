@@ -31,7 +31,7 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     ],
     [['transcribe', '--spelling', '/no/s.json', 'a'], /Cannot read \/no\/s.json: there is no such/],
     [['jobs', '--limit', '0'], /--limit must be an integer of at least 1/],
-    [['jobs', 'cancel', 'x'], /cannot do 'cancel x'/],
+    [['jobs', 'pause', 'x'], /cannot do 'pause x'/],
     [['serve', '8080'], /serve takes no arguments/],
     [['keys', 'drop'], /cannot do 'drop', only list, create and revoke/],
     [['keys', 'list', 'x'], /list takes no names/],

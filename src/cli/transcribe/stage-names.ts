@@ -4,7 +4,7 @@ const STAGE_NAMES: Readonly<Record<string, string>> = {
   queued: 'waiting',
   wait: 'waiting',
   processing: 'starting',
-  fetch: 'downloading',
+  fetch: 'getting the file',
   decode: 'reading the audio',
   'detect speech': 'finding speech',
   recognize: 'transcribing',
