@@ -17,16 +17,19 @@ const FLOOR = 1e-9
 
 /**
  * Returns 1 for each frame in a stretch of audio without quiet moments, else 0: there is noise in
- * it about as loud as any voice. Depends on the audio within 5 s of the frame alone.
+ * it about as loud as any voice. A stretch that is much quieter than the recording is a pause, with
+ * the noise of the room.
  */
 export function findNoise(audio: Float32Array): Uint8Array {
   const levels = levelsOf(audio)
   const noisy = new Uint8Array(levels.length)
+  const loud = levels.toSorted()[Math.floor((levels.length - 1) * LOUD)] ?? 0
+  const pause = loud - NOISY_RANGE
   for (let from = 0; from < levels.length; from += STEP) {
     const middle = from + (STEP >> 1)
     const around = levels.slice(Math.max(0, middle - SPAN / 2), middle + SPAN / 2).sort()
     const at = (share: number) => around[Math.floor((around.length - 1) * share)]!
-    if (at(LOUD) - at(QUIET) < NOISY_RANGE) noisy.fill(1, from, from + STEP)
+    if (at(LOUD) > pause && at(LOUD) - at(QUIET) < NOISY_RANGE) noisy.fill(1, from, from + STEP)
   }
   return noisy
 }
