@@ -39,6 +39,14 @@ test('noise counts where it is: a quiet part of the recording stays as it was', 
   assert.deepEqual([at(5), at(20), at(40), at(59)], [0, 0, 1, 1])
 })
 
+test('the noise of a room in a long pause is no noise', () => {
+  const audio = new Float32Array(60 * 16_000)
+  audio.set(hum(30, () => 0.001))
+  const room = hum(30, () => 0.1).map((sample) => 0.02 * sample)
+  audio.set(room, 30 * 16_000)
+  assert.ok(findNoise(audio).every((noisy) => noisy === 0))
+})
+
 test('there is one answer per frame, the last short frame included', () => {
   assert.equal(findNoise(new Float32Array(VAD_FRAME * 7 + 1)).length, 8)
   assert.equal(findNoise(new Float32Array(0)).length, 0)

@@ -2,8 +2,8 @@ import { VAD_FRAME } from './vad-frames.ts'
 
 /** The span around a frame in which loud and quiet moments are compared, in frames: 10 s. */
 const SPAN = 312
-/** Frames judged together (1 s). */
-const STEP = 31
+/** Frames of audio before and after a frame on which its noise depends. */
+export const NOISE_REACH = SPAN / 2
 /** The shares of frames that are quieter than a quiet moment, and than a loud one. */
 const QUIET = 0.1
 const LOUD = 0.9
@@ -17,16 +17,18 @@ const FLOOR = 1e-9
 
 /**
  * Returns 1 for each frame in a stretch of audio without quiet moments, else 0: there is noise in
- * it about as loud as any voice. Depends on the audio within 5 s of the frame alone.
+ * it about as loud as any voice. A stretch that is much quieter than the recording is a pause, with
+ * the noise of the room.
  */
 export function findNoise(audio: Float32Array): Uint8Array {
   const levels = levelsOf(audio)
   const noisy = new Uint8Array(levels.length)
-  for (let from = 0; from < levels.length; from += STEP) {
-    const middle = from + (STEP >> 1)
-    const around = levels.slice(Math.max(0, middle - SPAN / 2), middle + SPAN / 2).sort()
+  const loud = levels.toSorted()[Math.floor((levels.length - 1) * LOUD)] ?? 0
+  const pause = loud - NOISY_RANGE
+  for (let frame = 0; frame < levels.length; frame++) {
+    const around = levels.slice(Math.max(0, frame - NOISE_REACH), frame + NOISE_REACH + 1).sort()
     const at = (share: number) => around[Math.floor((around.length - 1) * share)]!
-    if (at(LOUD) - at(QUIET) < NOISY_RANGE) noisy.fill(1, from, from + STEP)
+    if (at(LOUD) > pause && at(LOUD) - at(QUIET) < NOISY_RANGE) noisy[frame] = 1
   }
   return noisy
 }

@@ -9,7 +9,7 @@ import type { Task } from './protocol.ts'
 
 /** A task for the fake worker of pool.fixture.ts: the path selects its behavior. */
 function task(path: string): Task {
-  return { kind: 'detect', path, start: 0, end: 0 }
+  return { kind: 'detect', path, samples: 0, start: 0, end: 0 }
 }
 
 type Started = { workers?: number; atStart?: number; args?: string[] }

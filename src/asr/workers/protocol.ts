@@ -31,7 +31,8 @@ export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization'
  * Work for a worker process. Audio is passed as a path: the worker reads only the part it needs.
  */
 export type Task =
-  | { kind: 'detect'; path: string; start: number; end: number }
+  /** Detects the speech from `start` to `end` of a file of `samples` samples. */
+  | { kind: 'detect'; path: string; samples: number; start: number; end: number }
   | ({ kind: 'arrange' } & ArrangeTask)
   | ({ kind: 'recognize' } & Batch)
   | ({ kind: 'embed' } & EmbedTask)

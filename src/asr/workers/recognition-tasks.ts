@@ -4,6 +4,7 @@ import { normalizeLevel } from '../gain.ts'
 import { measureCosts } from '../live/capacity.ts'
 import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts'
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
+import { NOISE_REACH } from '../noise.ts'
 import { pausesOf } from '../pauses.ts'
 import { readSamples } from '../pcm.ts'
 import { recognizeInPieces } from '../recognize-in-pieces.ts'
@@ -109,17 +110,20 @@ async function check({ detector, recognizers }: LoadedModels, signal: AbortSigna
 }
 
 /**
- * Starts a little earlier, so that a part of a long recording gives the same result as the whole.
+ * Reads a little more on both sides, so that a part of a long recording gives the same result as
+ * the whole.
  */
 async function detect(
   { detector }: LoadedModels,
-  { path, start, end }: TaskOf<'detect'>,
+  { path, samples, start, end }: TaskOf<'detect'>,
 ): Promise<DetectedSpeech> {
-  const lead = Math.min(start, WARM_UP * VAD_FRAME)
-  const audio = normalizeLevel(readSamples(path, start - lead, end))
+  const before = Math.min(start / VAD_FRAME, Math.max(WARM_UP, NOISE_REACH))
+  const to = Math.min(samples, end + NOISE_REACH * VAD_FRAME)
+  const audio = normalizeLevel(readSamples(path, start - before * VAD_FRAME, to))
+  const frames = Math.ceil((end - start) / VAD_FRAME)
   const { probabilities, noisy } = await detectSpeech(detector, audio)
-  const before = lead / VAD_FRAME
-  return { probabilities: probabilities.slice(before), noisy: noisy.slice(before) }
+  const own = [before, before + frames] as const
+  return { probabilities: probabilities.slice(...own), noisy: noisy.slice(...own) }
 }
 
 async function recognize(
