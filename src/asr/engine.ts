@@ -144,7 +144,7 @@ async function detect(
   const detectPart = async (start: number, signal: AbortSignal) => {
     const end = Math.min(samples, start + DETECT_SAMPLES)
     const timeout = timeoutFor([{ start, end }], DETECT_TIMEOUT_PER_SECOND)
-    const found = await pool.run({ kind: 'detect', path, start, end }, { signal, timeout })
+    const found = await pool.run({ kind: 'detect', path, start, end, samples }, { signal, timeout })
     probabilities.set(found.probabilities, start / VAD_FRAME)
     noisy.set(found.noisy, start / VAD_FRAME)
     done += end - start

@@ -1,7 +1,9 @@
 import { VAD_FRAME } from './vad.ts'
 
-/** The span around a frame in which loud and quiet moments are compared, in frames: 10 s. */
-const SPAN = 312
+/**
+ * Frames before and after a frame among which loud and quiet moments are compared: 5 s each.
+ */
+export const NOISE_CONTEXT = 156
 /** Frames judged together (1 s). */
 const STEP = 31
 /** The shares of frames that are quieter than a quiet moment, and than a loud one. */
@@ -27,7 +29,7 @@ export function findNoise(audio: Float32Array): Uint8Array {
   const pause = loud - NOISY_RANGE
   for (let from = 0; from < levels.length; from += STEP) {
     const middle = from + (STEP >> 1)
-    const around = levels.slice(Math.max(0, middle - SPAN / 2), middle + SPAN / 2).sort()
+    const around = levels.slice(Math.max(0, middle - NOISE_CONTEXT), middle + NOISE_CONTEXT).sort()
     const at = (share: number) => around[Math.floor((around.length - 1) * share)]!
     if (at(LOUD) > pause && at(LOUD) - at(QUIET) < NOISY_RANGE) noisy.fill(1, from, from + STEP)
   }

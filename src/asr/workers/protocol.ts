@@ -24,7 +24,7 @@ export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization'
  * Work for a worker process. Audio is passed as a path: the worker reads only the part it needs.
  */
 export type Task =
-  | { kind: 'detect'; path: string; start: number; end: number }
+  | { kind: 'detect'; path: string; start: number; end: number; samples?: number }
   | ({ kind: 'recognize' } & Batch)
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)

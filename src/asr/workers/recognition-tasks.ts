@@ -3,6 +3,7 @@ import { normalizeLevel } from '../gain.ts'
 import { measureCosts } from '../live/capacity.ts'
 import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts'
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
+import { NOISE_CONTEXT } from '../noise.ts'
 import { readSamples } from '../pcm.ts'
 import { recognizeWithRepair } from '../recognize-with-repair.ts'
 import type { RecognizeOptions, Recognizer } from '../recognizer.ts'
@@ -103,17 +104,18 @@ async function check({ detector, recognizers }: LoadedModels, signal: AbortSigna
 }
 
 /**
- * Starts a little earlier, so that a part of a long recording gives the same result as the whole.
+ * Starts a little earlier and ends a little later, so that a part of a long recording gives the same result as the whole.
  */
 async function detect(
   { detector }: LoadedModels,
-  { path, start, end }: TaskOf<'detect'>,
+  { path, start, end, samples = end }: TaskOf<'detect'>,
 ): Promise<DetectedSpeech> {
-  const lead = Math.min(start, WARM_UP * VAD_FRAME)
-  const audio = normalizeLevel(readSamples(path, start - lead, end))
+  const lead = Math.min(start, Math.max(WARM_UP, NOISE_CONTEXT) * VAD_FRAME)
+  const until = Math.min(samples, end + NOISE_CONTEXT * VAD_FRAME)
+  const audio = normalizeLevel(readSamples(path, start - lead, until))
   const { probabilities, noisy } = await detectSpeech(detector, audio)
-  const before = lead / VAD_FRAME
-  return { probabilities: probabilities.slice(before), noisy: noisy.slice(before) }
+  const own = [lead / VAD_FRAME, Math.ceil((lead + end - start) / VAD_FRAME)] as const
+  return { probabilities: probabilities.slice(...own), noisy: noisy.slice(...own) }
 }
 
 async function recognize(
