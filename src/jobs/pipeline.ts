@@ -66,12 +66,11 @@ export async function transcribe(
   const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
   await recordMedia(tools.db, job.lease, audio)
   progress.enter('detect speech')
-  const { channels, mode } = await meter.stage('detect speech', () => {
-    return arrangeRecording(tools, decoded, { ...step, params: job.params })
-  })
-  const batches = await meter.stage('detect speech', () => {
+  const { channels, mode, batches } = await meter.stage('detect speech', async () => {
+    const arranged = await arrangeRecording(tools, decoded, { ...step, params: job.params })
     const options = { signal, onProgress: progress.advance, keepSpeech: stages.keepSpeech }
-    return tools.speech.planRecognition(channels, route.finals, options)
+    const planned = tools.speech.planRecognition(arranged.channels, route.finals, options)
+    return { ...arranged, batches: await planned }
   })
   const recognized = await meter.stage('recognize', () => recognize(tools.speech, batches, step))
   const diarized = await diarizeChannels(tools, job, { ...step, recognized, channels, meter })
