@@ -1,7 +1,7 @@
 /**
  * Runs the tests: `npm test [-- PATTERN…]`, `npm run test:long [-- --rounds N] [PATTERN…]`. Several
- * test files share a process, so that its modules are loaded once; as many processes run at a time
- * as there are cores. The last lines count all tests; the exit code is 1 if one failed.
+ * test files share a process, so that its modules are loaded once; one process more than there are
+ * cores runs at a time. The last lines count all tests; the exit code is 1 if one failed.
  */
 import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,12 +15,12 @@ const HELP = `npm test [-- PATTERN…]
 npm run test:long [-- --rounds N] [PATTERN…]
 
 Options:
-  --long         the tests of test/long: random kills, cuts and attacks
+  --long         the tests of test/long: random kills, cuts, attacks, and texts of growing length
   --rounds N     repeat those so many times as often (default: 1, with --long 10)
   --seed N       where their random numbers begin (default: 1)
-  --processes N  test processes at a time (default: one per core, at least 2)
+  --processes N  test processes at a time (default: one more than cores, since tests also wait)
   --files N      test files per process at most (default: 16)
-PATTERN is a part of the path of a test file: live, src/text, crash/live-cuts.`
+PATTERN is a part of the path of a test file: live, src/text, long/live-cuts.`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -28,7 +28,7 @@ const { values, positionals } = parseArgs({
     long: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     seed: { type: 'string', default: '1' },
-    processes: { type: 'string', default: String(Math.max(2, availableParallelism())) },
+    processes: { type: 'string', default: String(availableParallelism() + 1) },
     files: { type: 'string', default: '16' },
     help: { type: 'boolean', default: false },
   },
