@@ -94,7 +94,11 @@ test('a web page, an encoded body and one that is too large are refused by their
     ],
     [{ 'content-type': 'application/json' }, 'media_unsupported', /application.json$/],
     [{ 'content-encoding': 'gzip' }, 'media_unsupported', /sent it compressed$/],
-    [{ 'content-length': '1001' }, 'media_too_large', /more than 1000 bytes \(STENO_MAX_FILE_BYTES\)$/],
+    [
+      { 'content-length': '1001' },
+      'media_too_large',
+      /more than 1000 bytes \(STENO_MAX_FILE_BYTES\)$/,
+    ],
   ]
   for (const [headers, code, message] of cases) {
     const origin = await serve(t, (_request, response) => {

@@ -119,7 +119,8 @@ async function writeFile(
     for await (const bytes of source) {
       signal.throwIfAborted()
       size += bytes.byteLength
-      if (size > maxBytes) throw new AppError('media_too_large', `more than ${maxBytes} bytes (STENO_MAX_FILE_BYTES)`)
+      if (size > maxBytes)
+        throw new AppError('media_too_large', `more than ${maxBytes} bytes (STENO_MAX_FILE_BYTES)`)
       await admit?.(bytes.byteLength)
       await writeAll(handle, bytes)
     }
