@@ -1,3 +1,4 @@
+import { createTransform } from './fourier.ts'
 import type { Planes } from './pcm.ts'
 import {
   addPairSpectra,
@@ -10,7 +11,6 @@ import {
   SPECTRUM_SAMPLES,
   type Spectrum,
   speechSpectra,
-  transform,
 } from './spectra.ts'
 
 /** Samples per frame (32 ms), as in the detection of speech. */
@@ -38,6 +38,7 @@ const DECAY = 0.6
 const EDGES = [10, 16, 29, 48, 74, 109]
 const SPECTRUM_EDGES = [3, 51, 155, 307, 515, 794]
 const BANDS = EDGES.length - 1
+const transformFrame = createTransform(FRAME)
 
 type Measured = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
 /** What was measured of one block, for each ordered pair of channels. */
@@ -112,7 +113,7 @@ function spectrumBands({ re, im }: Spectrum): Float64Array {
 function frameBands(frame: Float32Array): Float64Array {
   const re = Float64Array.from(frame)
   const im = new Float64Array(FRAME)
-  transform(re, im)
+  transformFrame(re, im)
   return bandEnergies(re, im, EDGES)
 }
 

@@ -1,3 +1,5 @@
+import { createTransform } from './fourier.ts'
+
 /** Samples of one spectrum: 256 ms, so that delays and echoes of tens of milliseconds fit inside. */
 export const SPECTRUM_SAMPLES = 4096
 /** Samples between two spectra: 64 ms. */
@@ -10,9 +12,7 @@ const BINS = 794
 const WINDOW = Float64Array.from({ length: SPECTRUM_SAMPLES }, (_, i) => {
   return 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / SPECTRUM_SAMPLES)
 })
-const COSINES = Float64Array.from({ length: SPECTRUM_SAMPLES }, (_, i) => {
-  return Math.cos((2 * Math.PI * i) / SPECTRUM_SAMPLES)
-})
+const transform = createTransform(SPECTRUM_SAMPLES)
 
 /** The speech band of a spectrum. */
 export type Spectrum = { re: Float64Array; im: Float64Array; energy: number }
@@ -154,38 +154,4 @@ function total(values: Float64Array): number {
   let sum = 0
   for (let i = 0; i < values.length; i++) sum += values[i]!
   return sum
-}
-
-/** Fast Fourier transform in place, of any power of two up to `SPECTRUM_SAMPLES`. */
-export function transform(re: Float64Array, im: Float64Array): void {
-  const size = re.length
-  for (let i = 1, j = 0; i < size; i++) {
-    let bit = size >> 1
-    for (; j & bit; bit >>= 1) j ^= bit
-    j ^= bit
-    if (i >= j) continue
-    const [real, imaginary] = [re[i]!, im[i]!]
-    re[i] = re[j]!
-    im[i] = im[j]!
-    re[j] = real
-    im[j] = imaginary
-  }
-  const quarter = SPECTRUM_SAMPLES >> 2
-  for (let length = 2; length <= size; length <<= 1) {
-    const half = length >> 1
-    const step = SPECTRUM_SAMPLES / length
-    for (let k = 0; k < half; k++) {
-      const cosine = COSINES[k * step]!
-      const sine = COSINES[(k * step + quarter) & (SPECTRUM_SAMPLES - 1)]!
-      for (let at = k; at < size; at += length) {
-        const other = at + half
-        const real = re[other]! * cosine - im[other]! * sine
-        const imaginary = re[other]! * sine + im[other]! * cosine
-        re[other] = re[at]! - real
-        im[other] = im[at]! - imaginary
-        re[at]! += real
-        im[at]! += imaginary
-      }
-    }
-  }
 }
