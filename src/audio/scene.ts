@@ -26,6 +26,8 @@ export type ChannelMode = 'auto' | 'mix' | 'separate'
 /** Samples of one window of the decision: four seconds, a sentence or two. */
 export const WINDOW_SAMPLES = 64_000
 
+/** Samples per probability of speech (32 ms). */
+const FRAME = 512
 /** A window needs this many spectra with speech (0.8 s). */
 const MIN_SPEECH = 12
 /**
@@ -57,7 +59,7 @@ type Window = { pairs: (Pair | null)[]; hasSpeech: boolean[] }
  * delays and reverberation. It compares the channels in windows, where someone speaks, by the
  * magnitude-squared coherence of the speech band (Carter, Knapp, Nuttall 1973); the majority of the
  * windows decides, for the whole recording. `write` takes `WINDOW_SAMPLES` of each channel and the
- * probability of speech per 512 samples. A dozen spectra are in memory, and two sums per pair.
+ * probability of speech per frame. A dozen spectra are in memory, and two sums per pair.
  */
 export function createSceneAnalysis(channels: number) {
   const windows: Window[] = []
@@ -109,7 +111,7 @@ type Facts = { channels: number; windows: readonly Window[]; floors: readonly nu
 
 /** Whether speech fills the middle of the spectrum that begins at `at`. */
 function isSpoken(probabilities: Float32Array, at: number): boolean {
-  const frame = Math.floor(at / 512)
+  const frame = Math.floor(at / FRAME)
   let sum = 0
   for (let i = 2; i < 6; i++) sum += probabilities[frame + i] ?? 0
   return sum >= 2
@@ -117,8 +119,8 @@ function isSpoken(probabilities: Float32Array, at: number): boolean {
 
 /** Whether there is no speech in the whole spectrum that begins at `at`. */
 function isSilent(probabilities: Float32Array, at: number): boolean {
-  const frame = Math.floor(at / 512)
-  return probabilities.subarray(frame, frame + SPECTRUM_SAMPLES / 512).every((own) => own < 0.35)
+  const frame = Math.floor(at / FRAME)
+  return probabilities.subarray(frame, frame + SPECTRUM_SAMPLES / FRAME).every((own) => own < 0.35)
 }
 
 function addNoise(noise: { energy: number; count: number }[], spectra: readonly Spectrum[]): void {
