@@ -6,9 +6,9 @@ import test, { type TestContext } from 'node:test'
 import { decodeMedia, probeMedia } from '../../src/audio/media.ts'
 import { AppError } from '../../src/errors.ts'
 import { adts, amr, crumbs, flv, id3, matroska, mp4, ogg } from '../support/hostile-media.ts'
-import { call, type ErrorBody } from '../support/http-client.ts'
+import { tryUpload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { OTHER_KEY, startServer } from '../support/start-server.ts'
 
 const { signal } = new AbortController()
 
@@ -71,28 +71,19 @@ test('files that name other files are no media', async (t) => {
   }
 })
 
-function send({ url, key }: Pick<TestServer, 'url' | 'key'>, content: Uint8Array) {
-  const body = new FormData()
-  body.set('audio', new Blob([new Uint8Array(content)]), 'recording')
-  return call<ErrorBody & { audio_url: string }>({ url, key }, '/v2/upload', {
-    method: 'POST',
-    body,
-  })
-}
-
 test('files of one account that take long do not delay an upload of another', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   let ended = 0
   // Each takes the decoder longer than a healthy file.
   const slow = Array.from({ length: 6 }, () =>
-    send(server, adts(100_000)).then(({ status }) => {
+    tryUpload(server, adts(100_000)).then(({ status }) => {
       ended++
       assert.equal(status, 415)
     }),
   )
   const other = { url: server.url, key: OTHER_KEY }
-  const { status } = await send(other, Buffer.from(hum(1)))
+  const { status } = await tryUpload(other, Buffer.from(hum(1)))
   assert.equal(status, 200)
   // With two cores one of them is looked into meanwhile; more where there are more.
   assert.ok(ended < slow.length - 2, `${ended} of ${slow.length} went before`)

@@ -1,31 +1,19 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { hum } from '../../../test/support/recordings.ts'
 import { checkLimits } from './check-limits.ts'
 
 const { signal } = new AbortController()
 
-/** Returns the path of a WAV file of silence at 8 bits and 8 kHz, which takes no space on disk. */
+/** Returns the path of a WAVE file, 16,000 bytes a second. */
 async function wave(t: TestContext, seconds: number): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'steno-limits-'))
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'long.wav')
-  const head = Buffer.alloc(44)
-  head.write('RIFF\0\0\0\0WAVEfmt ')
-  head.writeUInt32LE(36 + seconds * 8000, 4)
-  head.writeUInt32LE(16, 16)
-  head.writeUInt16LE(1, 20)
-  head.writeUInt16LE(1, 22)
-  head.writeUInt32LE(8000, 24)
-  head.writeUInt32LE(8000, 28)
-  head.writeUInt16LE(1, 32)
-  head.writeUInt16LE(8, 34)
-  head.write('data', 36)
-  head.writeUInt32LE(seconds * 8000, 40)
-  await writeFile(path, head)
-  await truncate(path, 44 + seconds * 8000)
+  await writeFile(path, hum(seconds))
   return path
 }
 
@@ -38,11 +26,11 @@ function check(path: string, limits: { bytes: number; seconds: number } | undefi
 
 test('a file that is too large is refused before its upload', async (t) => {
   const path = await wave(t, 10)
-  const refusal = /it has 80044 bytes, the server takes 80000 \(STENO_MAX_FILE_BYTES\)$/
-  await assert.rejects(check(path, { bytes: 80_000, seconds: 10 }), refusal)
-  await check(path, { bytes: 90_000, seconds: 10 })
+  const refusal = /it has 160044 bytes, the server takes 160000 \(STENO_MAX_FILE_BYTES\)$/
+  await assert.rejects(check(path, { bytes: 160_000, seconds: 10 }), refusal)
+  await check(path, { bytes: 170_000, seconds: 10 })
   await check(path, undefined)
-  await check(path, { bytes: 80_000, seconds: 10 }, 90_000)
+  await check(path, { bytes: 160_000, seconds: 10 }, 170_000)
 })
 
 test('a recording that is too long is refused before its upload', async (t) => {
