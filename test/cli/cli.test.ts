@@ -61,6 +61,13 @@ test('a recording that fails is reported, the others go on, and the exit code is
   assert.equal(code, 1)
 })
 
+test('no server is asked when no recording can be opened', async () => {
+  const nobody = ['--server', 'http://127.0.0.1:9', '--key', 'none']
+  const { code, stderr } = await transcribe('missing.mp3', 'other.mp3', ...nobody)
+  assert.match(stderr, /^missing\.mp3: Cannot open missing\.mp3: there is no such file$/m)
+  assert.equal(code, 1)
+})
+
 test('-o writes a file, or one per recording into a folder', async () => {
   await copyFile(SAMPLE, join(folder, 'talk.flac'))
   await transcribe(SAMPLE, '-o', 'deep/one.txt')

@@ -75,12 +75,26 @@ export async function openRecording(
     return { body: stdin, size: undefined }
   }
   const { path } = recording
+  const size = await sizeOf(path)
+  return { body: createReadStream(path), size }
+}
+
+/** Returns why a file cannot be opened; undefined when it can, and for other recordings. */
+export async function findProblem(recording: Recording): Promise<unknown> {
+  if (recording.kind !== 'file') return undefined
+  return sizeOf(recording.path).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
+
+async function sizeOf(path: string): Promise<number> {
   const stats = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'ENOENT' ? 'there is no such file' : sanitize(cause.message)
     throw new Error(`Cannot open ${sanitize(path)}: ${reason}`, { cause })
   })
   if (stats.isDirectory()) throw new Error(`Cannot open ${sanitize(path)}: it is a folder`)
-  return { body: createReadStream(path), size: stats.size }
+  return stats.size
 }
 
 /** Passes bytes through and reports the fraction that has passed, where the size is known. */

@@ -9,7 +9,7 @@ import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures } from './add-on-text.ts'
 import { checkLimits } from './check-limits.ts'
 import { type Format, formatResult } from './formats.ts'
-import { countBytes, openRecording, type Recording } from './recordings.ts'
+import { countBytes, findProblem, openRecording, type Recording } from './recordings.ts'
 import { createResultWriter, type ResultWriter } from './result-writer.ts'
 import { explainWriting, prepareOutputs, refuseExisting } from './results.ts'
 import { stageName } from './stage-names.ts'
@@ -38,6 +38,17 @@ export const transcribeCommand: Command = {
 
     const progress = createProgress(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
+    const results = createResultWriter(terminal.stdout, { format, several: tasks.length > 1 })
+    const writer = { format, progress, results }
+    const problems = await Promise.all(tasks.map((task) => findProblem(task.recording)))
+    if (problems.every((problem) => problem !== undefined)) {
+      // No server has to start for that.
+      for (const [i, reason] of problems.entries()) {
+        await settle({ status: 'rejected', reason }, { ...writer, task: tasks[i]! })
+      }
+      results.end()
+      return 1
+    }
     await using connection = await connectServer(server, { terminal, progress })
     const running = new Map<string, string>()
     if (!connection.isPrivate) {
@@ -46,8 +57,6 @@ export const transcribeCommand: Command = {
     const limitsOf = askOnce(connection.client)
     const tools = { client: connection.client, limitsOf, running, progress, terminal, params }
     const work = ({ recording }: Task) => transcribe(recording, tools)
-    const results = createResultWriter(terminal.stdout, { format, several: tasks.length > 1 })
-    const writer = { format, progress, results }
     let failed = 0
     let i = 0
     for await (const outcome of inOrder(tasks, work)) {
