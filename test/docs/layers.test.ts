@@ -11,12 +11,13 @@ const allowed: Record<string, readonly string[]> = {
   delivery: ['storage', 'net'],
   jobs: ['asr', 'text', 'storage', 'audio', 'transcript', 'net'],
   live: ['asr', 'text', 'storage', 'audio', 'transcript'],
-  asr: ['audio', 'transcript', 'workers'],
+  asr: ['audio', 'transcript', 'workers', 'models'],
   text: ['audio', 'transcript', 'workers'],
   storage: ['audio', 'transcript'],
   audio: ['workers'],
   transcript: [],
   net: [],
+  models: [],
   workers: [],
 }
 const builders = ['main', 'cli', 'app', 'server-parts']

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { readStoredModels, type StoredRecord, storeFolder } from './installed.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'steno-store-'))
+after(() => rmSync(folder, { recursive: true }))
+
+const record: StoredRecord = {
+  id: 'whisper-base',
+  kind: 'recognition',
+  engine: 'whisper',
+  languages: ['en', 'de'],
+  licence: 'MIT',
+  revision: '1',
+  memoryBytes: 5,
+  files: {},
+}
+
+function place(name: string, content: string | undefined): void {
+  const own = join(storeFolder(folder), name)
+  mkdirSync(own, { recursive: true })
+  if (content !== undefined) writeFileSync(join(own, 'model.json'), content)
+}
+
+test('installed models are those with a record that this version understands', () => {
+  assert.deepEqual(readStoredModels(folder), [])
+  place('whisper-small', JSON.stringify({ ...record, id: 'whisper-small' }))
+  place('whisper-base', JSON.stringify(record))
+  place('unfinished', undefined)
+  place('damaged', '{')
+  place('no-object', 'null')
+  place('renamed', JSON.stringify(record))
+  place('of-the-future', JSON.stringify({ ...record, id: 'of-the-future', engine: 'unknown' }))
+  place('.installing-1', JSON.stringify({ ...record, id: '.installing-1' }))
+  const { licence: _licence, files: _files, ...model } = record
+  const store = storeFolder(folder)
+  assert.deepEqual(readStoredModels(folder), [
+    { ...model, folder: join(store, 'whisper-base') },
+    { ...model, id: 'whisper-small', folder: join(store, 'whisper-small') },
+  ])
+})
