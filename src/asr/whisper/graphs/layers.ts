@@ -75,7 +75,7 @@ export function blockConstants(
 }
 
 /** Rounds each 32 values to bytes around 128 with a scale of their own. */
-export function quantizeBlocks(values: Float32Array): { bytes: Uint8Array; scales: Float32Array } {
+function quantizeBlocks(values: Float32Array): { bytes: Uint8Array; scales: Float32Array } {
   const bytes = new Uint8Array(values.length)
   const scales = new Float32Array(values.length / BLOCK)
   for (let block = 0; block < scales.length; block++) {

@@ -1,8 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WhisperDescription, WhisperTokens } from '../description.ts'
 import { publishedAlignmentHeads } from './alignment-heads.ts'
-import { readVocabulary } from './vocabulary.ts'
+import { readJson, readVocabulary } from './vocabulary.ts'
 import { type WeightFile, WeightFileError } from './weights.ts'
 
 /** What the configuration files of a folder say; CTranslate2 and Hugging Face name it differently. */
@@ -150,14 +149,4 @@ function findLanguages(
     return code ? [[code, token] as const] : []
   })
   return Object.fromEntries([...placed, ...named])
-}
-
-/** Returns what a JSON file holds; nothing when it is missing. */
-export function readJson<T>(file: string): Partial<T> {
-  if (!existsSync(file)) return {}
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Partial<T>
-  } catch (cause) {
-    throw new WeightFileError(`${file} is not JSON`, { cause })
-  }
 }

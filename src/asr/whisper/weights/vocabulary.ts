@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readJson } from './describe.ts'
 import { WeightFileError } from './weights.ts'
 
 type AddedToken = { id: number; content: string }
@@ -32,7 +31,7 @@ export function readVocabulary(folder: string, size: number): string[] {
 /** CTranslate2: a list in the order of the ids. */
 function readList(folder: string): readonly string[] | undefined {
   const list = readJson<string[]>(join(folder, 'vocabulary.json'))
-  if (Array.isArray(list)) return list
+  if (Array.isArray(list)) return list as string[]
   const text = join(folder, 'vocabulary.txt')
   if (!existsSync(text)) return undefined
   return readFileSync(text, 'utf8').replace(/\n$/, '').split('\n')
@@ -50,4 +49,14 @@ function readMaps(folder: string): (string | undefined)[] | undefined {
   for (const map of maps) for (const [token, id] of Object.entries(map)) tokens[Number(id)] = token
   for (const { id, content } of special) tokens[id] = content
   return tokens.length > 0 ? tokens : undefined
+}
+
+/** Returns what a JSON file holds; nothing when it is missing. */
+export function readJson<T>(file: string): Partial<T> {
+  if (!existsSync(file)) return {}
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Partial<T>
+  } catch (cause) {
+    throw new WeightFileError(`${file} is not JSON`, { cause })
+  }
 }
