@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createReader, type Rate, splitOnce } from './env-reader.ts'
@@ -93,6 +93,10 @@ export type Config = {
   keys: ConfiguredKey[]
   models: {
     folder: string
+    /** Bytes of memory that installed models may take together. */
+    memory: number
+    /** Seconds after which an idle model is unloaded; 0 = at once, -1 = never. */
+    idleSeconds: number
     /** Accepted model name → one of stt-1, stt-3, stt-fusion. */
     aliases: Record<string, string>
     /** The `request_params.model` of a request that names none. */
@@ -168,6 +172,9 @@ const LIMITS = {
   public: { maxFileBytes: 1_000_000_000, maxAudio: 8100 },
 }
 
+/** Half of the memory that this machine or container has. */
+const MODEL_MEMORY = Math.floor(Math.min(process.constrainedMemory() || totalmem(), totalmem()) / 2)
+
 /** The folder of the checkout: models are installed in it. */
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 
@@ -217,6 +224,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     }),
     models: {
       folder: resolve(read.text('MODELS_DIR', join(projectFolder, 'models'))),
+      memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
+      idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1 }),
       aliases: read.map('MODEL_ALIASES', ['stt-1', 'stt-3', 'stt-fusion']),
       defaultLabel: read.text('DEFAULT_MODEL_LABEL', 'stt-1'),
       extraLanguageCodes: read.list('EXTRA_LANGUAGE_CODES', ''),
