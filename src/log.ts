@@ -29,11 +29,11 @@ export function createLog(level: string, options: Options = {}): Log {
 
 /** Creates the root logger of a server, which knows the secrets in its settings. */
 export function createServerLog(config: Config, { destination }: Options = {}): Log {
-  const { keys, delivery, metrics, http } = config
+  const { keys, delivery, metrics, http, models } = config
   const secrets = [
     ...keys.map(({ key }) => key),
     ...delivery.secrets.map(({ secret }) => secret),
-    ...(metrics.token === undefined ? [] : [metrics.token]),
+    ...[metrics.token, models.sources.hubToken].filter((token) => token !== undefined),
   ]
   const secretHeaders = http.authHeaderNames
   return createLog(config.logLevel, { secrets, secretHeaders, ...(destination && { destination }) })
