@@ -28,8 +28,8 @@ import { WorkerPool } from './workers/pool.ts'
 import type { WorkerRole } from './workers/protocol.ts'
 import { speakersTimeoutFor, TASK_TIMEOUT_S, timeoutFor } from './workers/task-timeouts.ts'
 
-/** Samples of one detection task: ten minutes, so that a long recording keeps all workers busy. */
-const DETECT_SAMPLES = Math.floor((600 * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
+/** Seconds of one detection task: ten minutes, so that a long recording keeps all workers busy. */
+const DETECT_SECONDS = 600
 /**
  * Timeout in seconds per second of audio. A fast core needs 0.04 to recognize and 0.003 to detect
  * speech.
@@ -56,6 +56,8 @@ export type SpeechEngineOptions = {
   /** What the worker processes load, and the module that they run; for tests. */
   recognizers?: AvailableRecognizers
   entry?: URL
+  /** Seconds of one detection task; for tests. */
+  detectSeconds?: number
 }
 
 /** Returns the options that follow from the settings. */
@@ -71,6 +73,7 @@ export function engineOptions({
 /** Starts worker processes; their models load in the background. */
 export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const { folder, workers, metrics, recognizers = embeddedRecognizers } = options
+  const { detectSeconds = DETECT_SECONDS } = options
   const log = options.log.child({ module: 'asr' })
   const { entry = new URL('workers/worker.ts', import.meta.url) } = options
   const start = (role: WorkerRole, count: number) => {
@@ -125,7 +128,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     planRecognition(channels, settings, options) {
       const { maxSeconds } = capabilitiesOf(settings.model, recognizers)
       const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {
-        const speech = await detect(pool, pcm, detecting)
+        const speech = await detect(pool, pcm, { ...detecting, seconds: detectSeconds })
         return cutSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
       }
       const planning = { ...options, findSpeech, maxSeconds, limit: workers + 1 }
@@ -152,18 +155,16 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
 async function detect(
   pool: WorkerPool,
   { path, samples }: PcmFile,
-  { signal, onProgress }: EngineOptions,
+  { signal, onProgress, seconds }: EngineOptions & { seconds: number },
 ): Promise<DetectedSpeech> {
+  const step = Math.floor((seconds * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
   const frames = Math.ceil(samples / VAD_FRAME)
   const probabilities = new Float32Array(frames)
   const noisy = new Uint8Array(frames)
-  const starts = Array.from(
-    { length: Math.ceil(samples / DETECT_SAMPLES) },
-    (_, i) => i * DETECT_SAMPLES,
-  )
+  const starts = Array.from({ length: Math.ceil(samples / step) }, (_, i) => i * step)
   let done = 0
   const detectPart = async (start: number, signal: AbortSignal) => {
-    const end = Math.min(samples, start + DETECT_SAMPLES)
+    const end = Math.min(samples, start + step)
     const timeout = timeoutFor([{ start, end }], DETECT_TIMEOUT_PER_SECOND)
     const found = await pool.run({ kind: 'detect', path, samples, start, end }, { signal, timeout })
     probabilities.set(found.probabilities, start / VAD_FRAME)

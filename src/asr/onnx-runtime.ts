@@ -8,19 +8,40 @@ export type Tensors = Record<string, ort.Tensor>
 /** Numbers with a shape. */
 export type Tensor = ort.Tensor
 
+const sessionOptions: ort.InferenceSession.SessionOptions = {
+  intraOpNumThreads: 1,
+  interOpNumThreads: 1,
+  executionMode: 'sequential',
+  logSeverityLevel: 3,
+}
+
 /**
  * Loads a model for one thread: two threads per model were slower than one at double the cost, so
  * the service scales by processes instead. A call blocks the event loop: never load a model in the
  * server.
  */
 export function loadModel(file: string): Promise<Session> {
+  return ort.InferenceSession.create(file, { ...sessionOptions, graphOptimizationLevel: 'all' })
+}
+
+/** Loads a model written by `optimizeModel`, in half the time. */
+export function loadOptimizedModel(file: string): Promise<Session> {
   return ort.InferenceSession.create(file, {
-    intraOpNumThreads: 1,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
-    logSeverityLevel: 3,
+    ...sessionOptions,
+    graphOptimizationLevel: 'disabled',
   })
+}
+
+/**
+ * Writes a model with its graph optimized for any processor. Results stay the same, byte for byte.
+ */
+export async function optimizeModel(from: string, to: string): Promise<void> {
+  const session = await ort.InferenceSession.create(from, {
+    ...sessionOptions,
+    graphOptimizationLevel: 'extended',
+    optimizedModelFilePath: to,
+  })
+  await session.release()
 }
 
 /** Creates a tensor of floats; `data` is not copied. */

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type DecodeMediaOptions, decodeMedia, probeMedia } from './media.ts'
+import { SAMPLE_RATE } from './pcm.ts'
+import { readShort } from './short-decoders.ts'
 
 const signal = new AbortController().signal
 const fixture = (name: string) =>
@@ -28,13 +30,21 @@ async function decode(t: TestContext, file: string, options: Partial<DecodeMedia
   return { ...media, channels, sameAs: media.channels.map(({ sameAs }) => sameAs) }
 }
 
+/** Decodes in a process that has read other files, which takes a tenth of the time. */
+async function decodeShort(name: string) {
+  const options = { nameHint: name, maxSeconds: 60, account: 'one', signal }
+  const { samples, channels } = (await readShort(fixture(name), options))!.decoded!
+  const bytes = Uint8Array.from(Buffer.from(channels[0]!.pcm, 'base64'))
+  return { duration: samples / SAMPLE_RATE, channel: new Int16Array(bytes.buffer, 0, samples) }
+}
+
 /** Milliseconds by which `sound` is later than `reference`, where the two match best. */
 function lateness(audio: Int16Array, reference: Int16Array): number {
   let [best, bestScore] = [0, Number.NEGATIVE_INFINITY]
   const end = Math.min(48_000, reference.length)
   for (let shift = -3200; shift <= 12_800; shift += 4) {
     let score = 0
-    for (let i = 3200; i < end; i += 5) score += reference[i]! * (audio[i + shift] ?? 0)
+    for (let i = 3200; i < end; i += 10) score += reference[i]! * (audio[i + shift] ?? 0)
     if (score > bestScore) [best, bestScore] = [shift, score]
   }
   return best / 16
@@ -78,8 +88,8 @@ test('every format gives the same sound at the same time', async (t) => {
       (extension) => `speech.${extension}`,
     ),
   ]) {
-    const decoded = await decode(t, name)
-    const late = lateness(decoded.channels[0]!, reference)
+    const decoded = await decodeShort(name)
+    const late = lateness(decoded.channel, reference)
     assert.ok(Math.abs(late) <= 5, `${name} is ${late} ms late`)
     const seconds = name === 'jfk.flac' ? 11 : 4
     assert.ok(Math.abs(decoded.duration - seconds) < 0.1, `${name} lasts ${decoded.duration} s`)

@@ -59,7 +59,7 @@ for (const path of paths) {
         assert.equal(status, 400, JSON.stringify(body))
         for (const line of body.validation_errors ?? ['none']) assert.match(line, / is required$/)
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     )
     assert.ok(seen.has(201), [...seen].join())
   })
@@ -85,7 +85,7 @@ for (const path of paths) {
         const { status, body } = await create(path, fields)
         assert.ok([201, 400, 422].includes(status), JSON.stringify(body))
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     )
   })
 }

@@ -259,7 +259,9 @@ test('a deleted job takes all that was to be told of it along', async ({ db }) =
 test('what an endpoint has yet to be told can be given up', async ({ db }) => {
   const { first, endpointId } = await addLane(db)
   const other = await addWebhook(db, { events: 'transcription.created' })
-  for (let i = 0; i < 600; i++) await addJob(db, { maxQueued: 1000 })
+  await inTransaction(db, async (tx) => {
+    for (let i = 0; i < 600; i++) await addJob({ ...db, ...tx }, { maxQueued: 1000 })
+  })
   await settleDelivery(db, delivered(first))
   const givenUp = { reason: 'the webhook was removed', at: 12_000 }
   await failEndpointDeliveries(db, endpointId, givenUp)

@@ -99,7 +99,9 @@ test('callbacks to one origin share an endpoint, accounts and origins do not', a
 test('jobs that end without having been in hand are reported of, too', async ({ db }) => {
   await addWebhook(db, { events: 'transcription.error' })
   const count = 250
-  for (let i = 0; i < count; i++) await addJob(db, { params: callbackTo(url) })
+  await inTransaction(db, async (tx) => {
+    for (let i = 0; i < count; i++) await addJob({ ...db, ...tx }, { params: callbackTo(url) })
+  })
   const failure = { code: 500, message: 'Cannot finish the job' }
   const ended = await failExhaustedJobs(db, { maxAttempts: 0, failure, at: 9000 })
   assert.equal(ended.length, count)

@@ -15,6 +15,7 @@ import {
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
+import { optimizeModel } from '../onnx-runtime.ts'
 import { blockQuantize } from './block-quantize.ts'
 import {
   embeddedModels,
@@ -97,10 +98,16 @@ async function prepareMoonshine(
     `${name}/decoder-step.onnx`,
   ]
   await mkdir(join(work, name))
-  await copyFile(join(from, 'encoder_model.onnx'), join(work, encoder))
+  await optimizeModel(join(from, 'encoder_model.onnx'), join(work, encoder))
   const { init, step } = splitDecoder(readModel(join(from, 'decoder_model_merged.onnx')), heads)
-  writeModel(join(work, initFile), blockQuantize(init))
-  writeModel(join(work, stepFile), blockQuantize(step))
+  const edited = join(work, 'edited.onnx')
+  for (const [file, graph] of [
+    [initFile, init],
+    [stepFile, step],
+  ] as const) {
+    writeModel(edited, blockQuantize(graph))
+    await optimizeModel(edited, join(work, file))
+  }
   return [encoder, initFile, stepFile]
 }
 
@@ -144,9 +151,12 @@ async function removeLeftovers(folder: string): Promise<void> {
 
 /** Changes when a source package or the code that edits the graphs changes. */
 async function recipeId(): Promise<string> {
-  const code = ['install-embedded.ts', 'onnx.ts', 'split-moonshine.ts', 'block-quantize.ts']
+  const files = [
+    ...['install-embedded.ts', 'onnx.ts', 'split-moonshine.ts', 'block-quantize.ts'],
+    '../onnx-runtime.ts',
+  ]
   const texts = await Promise.all(
-    code.map((file) => readFile(new URL(file, import.meta.url), 'utf8')),
+    files.map((file) => readFile(new URL(file, import.meta.url), 'utf8')),
   )
   const sources = [moonshinePackage.integrity, voiceDetectorPackage.integrity, ...texts]
   return hash('sha256', Buffer.from(sources.join('\n')), 'hex')

@@ -3,7 +3,7 @@ import {
   floats,
   floatsOf,
   integers,
-  loadModel,
+  loadOptimizedModel,
   type Session,
   type Tensor,
   type Tensors,
@@ -76,9 +76,9 @@ export async function loadMoonshine(
   folder: string,
   shape: MoonshineShape,
 ): Promise<MoonshineDecoder> {
-  const encoder = await loadModel(join(folder, 'encoder.onnx'))
-  const init = await loadModel(join(folder, 'decoder-init.onnx'))
-  const step = await loadModel(join(folder, 'decoder-step.onnx'))
+  const encoder = await loadOptimizedModel(join(folder, 'encoder.onnx'))
+  const init = await loadOptimizedModel(join(folder, 'decoder-init.onnx'))
+  const step = await loadOptimizedModel(join(folder, 'decoder-step.onnx'))
   return {
     async encode(audio) {
       const { last_hidden_state } = await encoder.run({

@@ -1,11 +1,10 @@
 /** Installed models in the worker processes of a real engine; the models are stubs of our own. */
 import assert from 'node:assert/strict'
-import { appendFileSync, symlinkSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { readConfig } from '../../config.ts'
 import { createLog } from '../../log.ts'
 import { hashFile } from '../../models/hash-file.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
@@ -31,14 +30,10 @@ import {
 
 const { signal } = new AbortController()
 
-/** A models folder with the embedded models, in which stubs can be installed. */
+/** A models folder in which stubs can be installed. */
 async function makeModels(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-speakers-'))
   t.after(() => rm(folder, { recursive: true }))
-  const embedded = readConfig({}).models.folder
-  for (const name of ['moonshine-base', 'silero-vad.onnx']) {
-    symlinkSync(join(embedded, name), join(folder, name))
-  }
   async function add(kind: ModelKind, write: (file: string) => void) {
     const source = join(folder, 'source.onnx')
     write(source)
@@ -48,7 +43,8 @@ async function makeModels(t: TestContext) {
 }
 
 function startEngine(t: TestContext, folder: string): SpeechEngine {
-  const engine = createSpeechEngine({ folder, workers: 1, log: createLog('silent') })
+  const entry = new URL('diarization-worker.fixture.ts', import.meta.url)
+  const engine = createSpeechEngine({ folder, workers: 1, log: createLog('silent'), entry })
   t.after(() => engine.close())
   return engine
 }

@@ -1,5 +1,7 @@
 /** The worker process of pool.test.ts: the path of a task selects its behavior. */
+
 import { once } from 'node:events'
+import { blockThread } from '../../../test/support/block-thread.ts'
 import { AppError, toPlain } from '../../errors.ts'
 import type { FromWorker, ToWorker } from './protocol.ts'
 
@@ -17,7 +19,8 @@ async function perform(id: number, behavior: string): Promise<void> {
       process.abort()
       break
     case 'hang':
-      for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
+      blockThread()
+      break
     case 'fail':
       send({ type: 'error', id, error: toPlain(new AppError('storage_unreadable')) })
       return

@@ -134,11 +134,11 @@ function createWriter(
 }
 
 test('whenever a feed ends and another goes on, each message is queued once, in order', async (t) => {
-  for (let seed = 0; seed < 8; seed++) {
+  for (let seed = 0; seed < 4; seed++) {
     const random = createRandom(seed)
     const flags = { ...all }
     for (const flag of Object.keys(flags) as (keyof MessageFlags)[]) {
-      if (seed > 2) flags[flag] = random() < 0.6
+      if (seed > 1) flags[flag] = random() < 0.6
     }
     const session = await openSession(t, { flags })
     const writer = createWriter(session, { flags, random })

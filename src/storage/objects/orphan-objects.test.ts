@@ -29,7 +29,7 @@ async function count(objects: Objects): Promise<number> {
 test('a start does not wait until lost objects are gone, and none goes that is stored meanwhile', async (t) => {
   const folder = await makeFolder(t)
   const first = await openStorage({ folder, log })
-  for (let n = 0; n < 1000; n++) await store(folder)
+  for (let n = 0; n < 300; n++) await store(folder)
   await first.close()
 
   const second = await openStorage({ folder, log })
@@ -43,7 +43,7 @@ test('a start does not wait until lost objects are gone, and none goes that is s
 test('a close does not wait for the rest, which the next start removes', async (t) => {
   const folder = await makeFolder(t)
   const first = await openStorage({ folder, log })
-  for (let n = 0; n < 1000; n++) await store(folder)
+  for (let n = 0; n < 300; n++) await store(folder)
   await first.close()
   const second = await openStorage({ folder, log })
   await second.close()

@@ -3,7 +3,9 @@
  * `who` returns the session's name for itself, `cost N` reports that it took N milliseconds; other
  * words get a mark. Its spelling marks words too, and its add-ons return what they were given.
  */
+
 import { parentPort } from 'node:worker_threads'
+import { blockThread } from '../../../test/support/block-thread.ts'
 import type { ToThread } from './text-thread.ts'
 
 const opened: string[] = []
@@ -14,7 +16,7 @@ parentPort!.on('message', (message: ToThread) => {
   const { task } = message
   const text =
     task.kind === 'find' ? task.spokenText : task.utterance.words.map(({ text }) => text).join()
-  if (task.name !== 'custom_spelling' && text.includes('hang')) for (;;);
+  if (task.name !== 'custom_spelling' && text.includes('hang')) blockThread()
   if (task.name !== 'custom_spelling' && text.includes('crash')) process.exit(1)
   if (task.name !== 'custom_spelling' && text.includes('throw')) {
     return parentPort!.postMessage({ kind: 'failed', fault: 'TypeError' })

@@ -3,7 +3,9 @@
  * `throw` throws, `fault` reports an error and goes on. A failed step whose name begins with
  * `required` leaves no result; `tell thread` returns the thread's number.
  */
+
 import { parentPort, threadId } from 'node:worker_threads'
+import { blockThread } from '../../../test/support/block-thread.ts'
 import { type FromThread, noteStep, type ResultTask, type Task } from './result-task.ts'
 
 parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
@@ -16,7 +18,7 @@ parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
     if (given[name]) continue
     noteStep(step, name)
     tell({ id, kind: 'step', name })
-    if (name.endsWith('hang')) for (;;);
+    if (name.endsWith('hang')) blockThread()
     if (name.endsWith('crash')) process.exit(1)
     if (name.endsWith('throw')) return tell({ id, kind: 'failed', fault })
     if (name.endsWith('fault')) tell({ id, kind: 'fault', name, fault })

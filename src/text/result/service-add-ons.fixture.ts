@@ -2,6 +2,7 @@
  * A thread with two add-ons that need a service, and that misbehave as the switch `fault` says:
  * `prepare hangs`, `merge crashes`.
  */
+import { blockThread } from '../../../test/support/block-thread.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { AddOnFailure } from './envelope.ts'
 import { serveTasks } from './serve-tasks.ts'
@@ -11,7 +12,7 @@ const translation: ServiceAddOn = {
   name: 'translation',
   languages: ['en'],
   prepare({ utterances, ...others }, { fault }) {
-    if (fault === 'prepare hangs') for (;;);
+    if (fault === 'prepare hangs') blockThread()
     return utterances.map(({ words }) => {
       const text = words.map(({ text }) => text).join(' ')
       return { service: 'translation', model: 'tiny', text, others: Object.keys(others) }
