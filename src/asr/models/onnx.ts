@@ -39,7 +39,8 @@ const schema = protobuf.parse(
     repeated bytes string_data = 6; repeated int64 int64_data = 7 [packed = true];
     optional string name = 8; optional bytes raw_data = 9;
     repeated double double_data = 10 [packed = true]; repeated uint64 uint64_data = 11 [packed = true];
-    optional string doc_string = 12;
+    optional string doc_string = 12; repeated StringEntry external_data = 13;
+    optional int32 data_location = 14;
   }
   message Value { optional string name = 1; optional Type type = 2; optional string doc_string = 3; }
   message Type { optional TensorType tensor_type = 1; }
@@ -63,6 +64,16 @@ export type OnnxTensor = {
   raw_data: Uint8Array
   float_data?: number[]
   int32_data?: number[]
+}
+/** A constant whose bytes are in a file beside the model. */
+export type OnnxExternalTensor = {
+  name: string
+  dims: number[]
+  data_type: number
+  /** `location` (the file's name), `offset` and `length`. */
+  external_data: { key: string; value: string }[]
+  /** In another file. */
+  data_location: 1
 }
 /** A named setting of a node; `type` says which of the values applies. */
 export type OnnxAttribute = {
@@ -111,8 +122,15 @@ export function readModel(file: string): OnnxModel {
   return plain as OnnxModel
 }
 
+/** A model to write; its constants may be in a file beside it. */
+export type WritableModel = Omit<OnnxModel, 'graph'> & {
+  graph: Omit<OnnxGraph, 'initializer'> & {
+    initializer: readonly (OnnxTensor | OnnxExternalTensor)[]
+  }
+}
+
 /** Writes a model as an .onnx file. */
-export function writeModel(file: string, model: OnnxModel): void {
+export function writeModel(file: string, model: WritableModel): void {
   writeFileSync(file, Model.encode(Model.fromObject(model)).finish())
 }
 

@@ -1,3 +1,14 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  floats,
+  floatsOf,
+  integers,
+  loadModel,
+  type Session,
+  type Tensor,
+  type Tensors,
+} from '../onnx-runtime.ts'
 import type { WhisperDescription } from './description.ts'
 
 /** Log-mel features of one piece of audio: mels × frames, mel by mel; a frame is 10 ms. */
@@ -47,4 +58,162 @@ export type WhisperNetwork = {
   /** Starts decoding; `items` names the piece of each row, several rows may share one. */
   decoder(audio: EncodedAudio, items: readonly number[]): WhisperDecoder
   close(): Promise<void>
+}
+
+/** Added to the scores of what a token must not see: its weight becomes exactly 0. */
+const HIDDEN = -1e9
+
+/** Loads a model that `convertWhisper` wrote. Throws `Error` when the folder holds none. */
+export async function loadWhisper(folder: string): Promise<WhisperNetwork> {
+  const text = await readFile(join(folder, 'whisper.json'), 'utf8')
+  const description = JSON.parse(text) as WhisperDescription
+  if (description.version !== 1)
+    throw new Error(`${folder} is of another version: convert it again`)
+  const encoder = await loadModel(join(folder, 'encoder.onnx'))
+  const decoder = await loadModel(join(folder, 'decoder.onnx'))
+  const encodings = new WeakMap<EncodedAudio, readonly Tensors[]>()
+  return {
+    description,
+    async encode(features) {
+      const pieces: Tensors[] = []
+      for (const piece of features) pieces.push(await encodePiece(encoder, description, piece))
+      const audio = { frames: pieces.map((piece) => piece['key.0']!.dims[2]!) }
+      encodings.set(audio, pieces)
+      return audio
+    },
+    decoder(audio, items) {
+      const pieces = encodings.get(audio)
+      if (!pieces) throw new TypeError('audio was encoded by another model')
+      return startDecoder(
+        decoder,
+        description,
+        items.map((item) => pieces[item]!),
+      )
+    },
+    async close() {
+      await Promise.all([encoder.release(), decoder.release()])
+    },
+  }
+}
+
+async function encodePiece(
+  encoder: Session,
+  { mels, audioPositions }: WhisperDescription,
+  { data, frames }: MelFeatures,
+): Promise<Tensors> {
+  if (data.length !== mels * frames) throw new RangeError(`${mels} × ${frames} values expected`)
+  if (frames < 1 || frames > audioPositions * 2) {
+    throw new RangeError(`a piece has 1 to ${audioPositions * 2} frames, not ${frames}`)
+  }
+  return await encoder.run({ features: floats(data, [1, mels, frames]) })
+}
+
+function startDecoder(
+  session: Session,
+  description: WhisperDescription,
+  pieces: readonly Tensors[],
+): WhisperDecoder {
+  const { heads, hidden, textPositions } = description
+  const empty = floats(new Float32Array(0), [pieces.length, heads, 0, hidden / heads])
+  let cross = stackPieces(pieces, description)
+  let cache: Tensors = {}
+  for (const name of partsOf(description)) cache[`past.${name}`] = empty
+  let past = 0
+  return {
+    async step(tokens, { attention = false, lastOnly = false } = {}) {
+      const count = tokens[0]?.length ?? 0
+      if (tokens.some((row) => row.length !== count) || count === 0) {
+        throw new RangeError('every row takes the same number of tokens, at least one')
+      }
+      if (past + count > textPositions) throw new RangeError(`only ${textPositions} tokens fit`)
+      const selected = lastOnly ? [count - 1] : [...Array(count).keys()]
+      const positions = Array.from({ length: count }, (_, i) => past + i)
+      const outputs = await session.run({
+        ...cross,
+        ...cache,
+        tokens: integers(tokens.flat(), [tokens.length, count]),
+        positions: integers(positions, [count]),
+        selected: integers(selected, [selected.length]),
+        mask: causalMask(past, count),
+      })
+      past += count
+      cache = {}
+      for (const name of partsOf(description)) cache[`past.${name}`] = outputs[name]!
+      return {
+        logits: floatsOf(outputs.logits),
+        tokens: selected.length,
+        ...(attention ? { attention: floatsOf(outputs.attention) } : {}),
+        frames: cross.cross_mask!.dims[3]!,
+      }
+    },
+    keep(rows) {
+      cross = pickRows(cross, rows)
+      cache = pickRows(cache, rows)
+    },
+    close() {
+      cross = {}
+      cache = {}
+    },
+  }
+}
+
+/** The names of a key and a value per decoder layer. */
+function partsOf({ decoderLayers }: WhisperDescription): string[] {
+  return Array.from({ length: decoderLayers }, (_, layer) => [
+    `key.${layer}`,
+    `value.${layer}`,
+  ]).flat()
+}
+
+/** A token sees what came before it, and itself. */
+function causalMask(past: number, count: number): Tensor {
+  const width = past + count
+  const mask = new Float32Array(count * width)
+  for (let i = 0; i < count; i++) mask.fill(HIDDEN, i * width + past + i + 1, (i + 1) * width)
+  return floats(mask, [1, 1, count, width])
+}
+
+/** Puts what the encoder returned for each row into one batch; shorter pieces are padded. */
+function stackPieces(pieces: readonly Tensors[], description: WhisperDescription): Tensors {
+  const { heads, hidden } = description
+  const frames = pieces.map((piece) => piece['key.0']!.dims[2]!)
+  const width = Math.max(...frames)
+  const mask = new Float32Array(pieces.length * width)
+  for (const [row, own] of frames.entries()) mask.fill(HIDDEN, row * width + own, (row + 1) * width)
+  const stacked: Tensors = { cross_mask: floats(mask, [pieces.length, 1, 1, width]) }
+  const size = hidden / heads
+  for (const name of partsOf(description)) {
+    if (pieces.length === 1) {
+      stacked[`cross.${name}`] = pieces[0]![name]!
+      continue
+    }
+    const data = new Float32Array(pieces.length * heads * width * size)
+    for (const [row, piece] of pieces.entries()) {
+      const own = floatsOf(piece[name])
+      const length = own.length / heads
+      for (let head = 0; head < heads; head++) {
+        const part = own.subarray(head * length, (head + 1) * length)
+        data.set(part, (row * heads + head) * width * size)
+      }
+    }
+    stacked[`cross.${name}`] = floats(data, [pieces.length, heads, width, size])
+  }
+  return stacked
+}
+
+/** Copies some rows of every tensor; the first dimension is the batch. */
+function pickRows(tensors: Tensors, rows: readonly number[]): Tensors {
+  return Object.fromEntries(
+    Object.entries(tensors).map(([name, tensor]) => [name, pickTensorRows(tensor, rows)]),
+  )
+}
+
+function pickTensorRows(tensor: Tensor, rows: readonly number[]): Tensor {
+  const [batch = 1, ...rest] = tensor.dims
+  const source = floatsOf(tensor)
+  const size = source.length / batch
+  const data = new Float32Array(rows.length * size)
+  for (const [to, from] of rows.entries())
+    data.set(source.subarray(from * size, (from + 1) * size), to * size)
+  return floats(data, [rows.length, ...rest])
 }

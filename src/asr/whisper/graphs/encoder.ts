@@ -1,0 +1,92 @@
+import type { WhisperDescription } from '../description.ts'
+import { describeValue } from './graph-writer.ts'
+import { feedForward, type LayerTools, normalized, product } from './layers.ts'
+
+/** Convolutions see three frames; the second one halves the rate. */
+const KERNEL = 3
+
+/**
+ * Writes the encoder of a Whisper model (https://arxiv.org/abs/2212.04356): `features` f32
+ * [1, mels, frames] of log-mel features to `states` f32 [1, positions, hidden], a position per two
+ * frames, and to what cross-attention makes of them in each decoder layer: `key.0`, `value.0` …
+ * f32 [1, heads, positions, head size]. Shorter input uses the first positions only.
+ */
+export async function writeEncoder(
+  tools: LayerTools,
+  description: WhisperDescription,
+): Promise<void> {
+  const { graph } = tools
+  const { heads, hidden, mels, encoderLayers, decoderLayers } = description
+  const first = graph.node('Gelu', [convolution(tools, 'features', 1)])
+  const second = graph.node('Gelu', [convolution(tools, first, 2)])
+  let states = withPositions(
+    tools,
+    graph.node('Transpose', [second], { perm: [0, 2, 1] }),
+    description,
+  )
+  for (let layer = 0; layer < encoderLayers; layer++) {
+    const name = `encoder/layer_${layer}`
+    states = selfAttention(tools, states, `${name}/self_attention`, { heads, hidden })
+    states = feedForward(tools, states, name)
+    await tools.layerDone()
+  }
+  const final = normalized(tools, states, 'encoder/layer_norm')
+  graph.nodeTo(['states'], 'Identity', [final])
+  const outputs = [describeValue('states', [1, 'positions', hidden])]
+  const shape = graph.integers(0, 0, heads, hidden / heads)
+  for (let layer = 0; layer < decoderLayers; layer++) {
+    for (const [part, name] of ['key', 'value'].entries()) {
+      const rows: [number, number] = [part * hidden, (part + 1) * hidden]
+      const flat = product(tools, final, `decoder/layer_${layer}/attention/linear_1`, { rows })
+      const split = graph.node('Reshape', [flat, shape])
+      graph.nodeTo([`${name}.${layer}`], 'Transpose', [split], { perm: [0, 2, 1, 3] })
+      outputs.push(describeValue(`${name}.${layer}`, [1, heads, 'positions', hidden / heads]))
+    }
+  }
+  graph.finish([describeValue('features', [1, mels, 'frames'])], outputs)
+}
+
+function convolution({ graph, weights }: LayerTools, input: string, number: 1 | 2): string {
+  const name = `encoder/conv${number}`
+  const kernel = graph.floats(
+    `${name}/weight`,
+    weights.sizes(`${name}/weight`)!,
+    weights.read(`${name}/weight`),
+  )
+  const bias = weights.read(`${name}/bias`)
+  return graph.node('Conv', [input, kernel, graph.floats(`${name}/bias`, [bias.length], bias)], {
+    kernel_shape: [KERNEL],
+    pads: [1, 1],
+    strides: [number],
+  })
+}
+
+function withPositions(
+  { graph, weights }: LayerTools,
+  input: string,
+  { audioPositions, hidden }: WhisperDescription,
+): string {
+  const all = weights.read('encoder/position_encodings/encodings')
+  const positions = graph.floats('positions', [audioPositions, hidden], all)
+  const count = graph.node('Shape', [input], { start: 1, end: 2 })
+  const used = graph.node('Slice', [positions, graph.integers(0), count, graph.integers(0)])
+  return graph.node('Add', [input, used])
+}
+
+function selfAttention(
+  tools: LayerTools,
+  input: string,
+  name: string,
+  { heads, hidden }: Pick<WhisperDescription, 'heads' | 'hidden'>,
+): string {
+  const normal = normalized(tools, input, `${name}/layer_norm`)
+  const [query, key, value] = [0, 1, 2].map((part) => {
+    return product(tools, normal, `${name}/linear_0`, {
+      rows: [part * hidden, (part + 1) * hidden],
+    })
+  })
+  const attended = tools.graph.node('MultiHeadAttention', [query!, key!, value!], {
+    num_heads: heads,
+  })
+  return tools.graph.node('Add', [input, product(tools, attended, `${name}/linear_1`)])
+}

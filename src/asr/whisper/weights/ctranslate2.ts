@@ -1,0 +1,145 @@
+import { type ByteFile, openBytes } from './byte-file.ts'
+import { fromBrainFloat, fromHalf, type Rows, type WeightFile, WeightFileError } from './weights.ts'
+
+/** Where an array lies in the file; `type` is the number of its element type. */
+type Entry = { sizes: number[]; type: number; offset: number; bytes: number }
+
+/** Newer files may differ. */
+const NEWEST_FORM = 6
+/** From this form on an entry states its element type and bytes, before only the element size. */
+const FIRST_TYPED_FORM = 4
+const FIRST_FORM_WITH_ALIASES = 3
+/** Element types by their number in the file, and the bytes of an element. */
+const elementBytes = [4, 1, 2, 4, 2, 2]
+const [FLOAT, INT8, INT16, HALF, BRAIN_FLOAT] = [0, 1, 2, 4, 5]
+/** Hundreds in fact: a file with more is damaged. */
+const MAX_ENTRIES = 100_000
+
+/**
+ * Opens the `model.bin` of a CTranslate2 model (forms 2 to 6, floats of 32 and 16 bits, integers
+ * with scales). The form is that of `ModelReader` in
+ * https://github.com/OpenNMT/CTranslate2/blob/master/src/models/model.cc: little-endian; the
+ * number of the form, the name of the specification and its revision, then entries of name, sizes,
+ * type and data, then aliases. Throws `WeightFileError` when the file is something else.
+ */
+export function openCTranslate2(path: string): WeightFile {
+  const file = openBytes(path)
+  try {
+    const entries = readEntries(file)
+    return {
+      sizes: (name) => entries.get(name)?.sizes,
+      read(name, rows) {
+        const entry = entries.get(name)
+        if (!entry) throw new WeightFileError(`${path} has no ${name}`)
+        const scale = entries.get(`${name}_scale`)
+        const perRow = scale && scale.sizes[0] === entry.sizes[0]
+        const scales = scale && readFloats(file, perRow ? rowsOf(scale, rows) : scale)
+        return scaled(readFloats(file, rowsOf(entry, rows)), scales)
+      },
+      close: () => file.close(),
+    }
+  } catch (error) {
+    file.close()
+    throw error
+  }
+}
+
+function readEntries(file: ByteFile): Map<string, Entry> {
+  const cursor = cursorOf(file)
+  const form = cursor.number(4)
+  const specification = form > 1 && form <= NEWEST_FORM ? cursor.text() : ''
+  if (specification === '') {
+    throw new WeightFileError(`${file.path} is no CTranslate2 model of a form we know (${form})`)
+  }
+  if (specification !== 'WhisperSpec') {
+    throw new WeightFileError(`${file.path} is no Whisper model: it holds a ${specification}`)
+  }
+  cursor.number(4) // The revision of the specification: what changed with it has a name.
+  const entries = new Map<string, Entry>()
+  for (let left = cursor.number(4); left > 0; left--) {
+    const name = cursor.text()
+    const sizes = Array.from({ length: cursor.number(1) }, () => cursor.number(4))
+    const entry = form >= FIRST_TYPED_FORM ? typedEntry(cursor) : untypedEntry(cursor)
+    if (elementBytes[entry.type] === undefined || entries.size > MAX_ENTRIES) {
+      throw new WeightFileError(`${file.path} is damaged at ${name}`)
+    }
+    const offset = cursor.skip(entry.bytes)
+    entries.set(name, { ...entry, sizes, offset })
+  }
+  if (form >= FIRST_FORM_WITH_ALIASES) {
+    for (let left = cursor.number(4); left > 0; left--) {
+      const alias = cursor.text()
+      const entry = entries.get(cursor.text())
+      if (entry) entries.set(alias, entry)
+    }
+  }
+  return entries
+}
+
+type Cursor = ReturnType<typeof cursorOf>
+
+function typedEntry(cursor: Cursor): { type: number; bytes: number } {
+  return { type: cursor.number(1), bytes: cursor.number(4) }
+}
+
+function untypedEntry(cursor: Cursor): { type: number; bytes: number } {
+  const size = cursor.number(1)
+  const types: Record<number, number> = { 4: FLOAT, 2: INT16, 1: INT8 }
+  return { type: types[size] ?? -1, bytes: size * cursor.number(4) }
+}
+
+/** Reads small values one after another and checks that what is skipped is there. */
+function cursorOf(file: ByteFile) {
+  let at = 0
+  const take = (length: number) => {
+    const bytes = file.read(at, length)
+    at += length
+    return new DataView(bytes.buffer)
+  }
+  return {
+    number(bytes: 1 | 2 | 4): number {
+      const view = take(bytes)
+      return bytes === 4
+        ? view.getUint32(0, true)
+        : bytes === 2
+          ? view.getUint16(0, true)
+          : view.getUint8(0)
+    },
+    text(): string {
+      const bytes = take(this.number(2))
+      return Buffer.from(bytes.buffer).toString('latin1').replace(/\0$/, '')
+    },
+    skip(length: number): number {
+      const from = at
+      at += length
+      if (at > file.size)
+        throw new WeightFileError(`${file.path} is truncated: ${at} bytes expected`)
+      return from
+    },
+  }
+}
+
+function rowsOf(entry: Entry, rows: Rows | undefined): Entry {
+  if (!rows) return entry
+  const row = entry.bytes / (entry.sizes[0] ?? 1)
+  const [from, to] = rows
+  return { ...entry, offset: entry.offset + from * row, bytes: (to - from) * row }
+}
+
+function readFloats(file: ByteFile, { type, offset, bytes }: Entry): Float32Array {
+  const { buffer } = file.read(offset, bytes)
+  if (type === FLOAT) return new Float32Array(buffer)
+  if (type === HALF) return fromHalf(new Uint16Array(buffer))
+  if (type === BRAIN_FLOAT) return fromBrainFloat(new Uint16Array(buffer))
+  if (type === INT8) return Float32Array.from(new Int8Array(buffer))
+  if (type === INT16) return Float32Array.from(new Int16Array(buffer))
+  return Float32Array.from(new Int32Array(buffer))
+}
+
+/** Quantized weights are multiplied by a scale per row, or by one for all. */
+function scaled(values: Float32Array, scales: Float32Array | undefined): Float32Array {
+  if (!scales) return values
+  const row = values.length / scales.length
+  for (let i = 0; i < values.length; i++) values[i]! /= scales[Math.floor(i / row)]!
+  return values
+}
