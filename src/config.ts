@@ -93,6 +93,14 @@ export type Config = {
   keys: ConfiguredKey[]
   models: {
     folder: string
+    /** Where `steno models pull` fetches from. */
+    sources: {
+      /** A base address under which the paths of all model files lie; undefined = none. */
+      mirror: string | undefined
+      /** What replaces `https://huggingface.co`. */
+      hubEndpoint: string
+      hubToken: string | undefined
+    }
     /** Accepted model name → one of stt-1, stt-3, stt-fusion. */
     aliases: Record<string, string>
     /** The `request_params.model` of a request that names none. */
@@ -218,6 +226,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     }),
     models: {
       folder: resolve(read.text('MODELS_DIR', join(projectFolder, 'models'))),
+      sources: {
+        mirror: read.url('MODELS_MIRROR'),
+        hubEndpoint: readHubEndpoint(env.HF_ENDPOINT, problems),
+        hubToken: env.HF_TOKEN || undefined,
+      },
       aliases: read.map('MODEL_ALIASES', ['stt-1', 'stt-3', 'stt-fusion']),
       defaultLabel: read.text('DEFAULT_MODEL_LABEL', 'stt-1'),
       extraLanguageCodes: read.list('EXTRA_LANGUAGE_CODES', ''),
@@ -298,6 +311,15 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   refuse(problems)
   return config
+}
+
+/** Reads the variable that the tools of Hugging Face read too, hence without our prefix. */
+function readHubEndpoint(value: string | undefined, problems: string[]): string {
+  if (!value) return 'https://huggingface.co'
+  if (!/^https?:/.test(value) || !URL.canParse(value)) {
+    problems.push('HF_ENDPOINT must be an absolute http or https URL')
+  }
+  return value.replace(/\/+$/, '')
 }
 
 /** Reads the settings of the client commands; throws like `readConfig`. */

@@ -33,11 +33,11 @@ export function createLog(level: string, options: Options = {}): Log {
 
 /** Creates the root logger of a server, which knows the secrets in its settings. */
 export function createServerLog(config: Config, { destination }: Options = {}): Log {
-  const { keys, delivery, metrics, http, logFormat } = config
+  const { keys, delivery, metrics, http, models, logFormat } = config
   const secrets = [
     ...keys.map(({ key }) => key),
     ...delivery.secrets.map(({ secret }) => secret),
-    ...(metrics.token === undefined ? [] : [metrics.token]),
+    ...[metrics.token, models.sources.hubToken].filter((token) => token !== undefined),
   ]
   const options = { secrets, secretHeaders: http.authHeaderNames, isText: logFormat === 'text' }
   return createLog(config.logLevel, { ...options, ...(destination && { destination }) })

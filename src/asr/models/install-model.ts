@@ -1,7 +1,7 @@
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { hashFile } from '../../models/hash-file.ts'
 import {
-  hashFile,
   type InstalledModel,
   type InstalledRecord,
   installedFolder,

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
-import { createReadStream, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { hashFile } from '../../models/hash-file.ts'
 
 /** Kinds of models that an operator may install; at most one of each. */
 export const modelKinds = ['speaker-embedding', 'speaker-segmentation'] as const
@@ -70,13 +69,6 @@ export async function checkFile({
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing'
     throw error
   }
-}
-
-/** Returns the SHA-256 of a file in hex; reads it in chunks. Rejects when it cannot be read. */
-export async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return hash.digest('hex')
 }
 
 function parseRecord(text: string, kind: ModelKind): InstalledRecord {

@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createLog } from '../../log.ts'
+import { hashFile } from '../../models/hash-file.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../engine.ts'
 import { installModel } from '../models/install-model.ts'
-import { hashFile, type ModelKind, readInstalledModel } from '../models/installed-models.ts'
+import { type ModelKind, readInstalledModel } from '../models/installed-models.ts'
 import {
   type KeepEmbeddings,
   type PcmFile,
