@@ -39,7 +39,7 @@ const commands: Record<string, Entry> = {
     load: async () => (await import('./webhooks/deliveries.ts')).deliveriesCommand,
   },
   models: {
-    summary: 'list the models of this machine, add and remove those for speakers',
+    summary: 'list, download, import, check and remove models',
     load: async () => (await import('./models/models.ts')).modelsCommand,
   },
   doctor: {
