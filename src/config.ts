@@ -163,6 +163,7 @@ export type Config = {
   /** The number of recognition processes; one per core by default. */
   workers: number
   logLevel: string
+  logFormat: string
 }
 
 const MIB = 1024 * 1024
@@ -299,6 +300,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     tracing: readTracing(env, problems),
     workers: read.integer('WORKERS', availableParallelism(), { min: 1, max: 256 }),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal']),
+    logFormat: read.oneOf('LOG_FORMAT', [process.stderr.isTTY ? 'text' : 'json', 'json', 'text']),
   }
   if (config.http.authHeaderNames.length === 0) {
     problems.push('STENO_AUTH_HEADER_NAMES must name at least one header')

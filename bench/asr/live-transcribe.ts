@@ -24,7 +24,7 @@ export type LiveRecognition = {
 }
 
 const signal = new AbortController().signal
-const settings = { model: 'moonshine-base', language: 'en', vocabulary: [], signal }
+const settings = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [], signal }
 
 /** Settings of a session whose client gave none. */
 export const usualEndpointing: EndpointingOptions = {

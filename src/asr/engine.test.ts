@@ -16,7 +16,7 @@ import type { Segment } from './recognizer.ts'
 import { type Batch, type PcmFile, SAMPLE_RATE, type SpeechEngine } from './speech-engine.ts'
 
 const signal = new AbortController().signal
-const settings = { model: 'moonshine-base', language: 'en', vocabulary: [] }
+const settings = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [] }
 const speech =
   'And so my fellow Americans ask not what your country can do for you ask what you can do for your country'
 

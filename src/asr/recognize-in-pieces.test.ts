@@ -3,7 +3,12 @@ import { test } from 'node:test'
 import { moonshineProfile } from './moonshine/description.ts'
 import { recognizeInPieces } from './recognize-in-pieces.ts'
 
-const options = { language: undefined, vocabulary: [], signal: new AbortController().signal }
+const options = {
+  language: undefined,
+  languages: [],
+  vocabulary: [],
+  signal: new AbortController().signal,
+}
 const second = 16_000
 const speech = { detect: async () => new Float32Array(300).fill(0.95) }
 

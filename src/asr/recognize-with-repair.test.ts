@@ -5,7 +5,7 @@ import { quietestPoint, recognizeWithRepair } from './recognize-with-repair.ts'
 import type { Recognition, Recognizer } from './recognizer.ts'
 
 const { signal } = new AbortController()
-const options = { language: undefined, vocabulary: [], signal }
+const options = { language: undefined, languages: [], vocabulary: [], signal }
 const second = 16_000
 
 type Answer = Partial<Recognition> & { text?: string }

@@ -12,7 +12,12 @@ export type RecognizerCapabilities = {
 }
 
 /** A model that can be loaded: what is known of it without loading it. */
-export type RecognizerInfo = { readonly id: string; readonly capabilities: RecognizerCapabilities }
+export type RecognizerInfo = {
+  readonly id: string
+  /** The commit or version of its weights, where it is known. */
+  readonly revision?: string
+  readonly capabilities: RecognizerCapabilities
+}
 
 /**
  * How far the results of a recognizer are believed, tuned for each model. Log probabilities are
@@ -37,8 +42,10 @@ export type RecognizerProfile = {
 export type RecognitionSettings = {
   /** The id of the recognizer. */
   model: string
-  /** Undefined leaves the choice to the recognizer. */
+  /** Undefined leaves the choice among `languages` to the recognizer. */
   language: string | undefined
+  /** The languages to choose from; an empty list stands for all that the recognizer knows. */
+  languages: readonly string[]
   /** Words and phrases that the recognizer prefers. */
   vocabulary: readonly string[]
 }
@@ -69,11 +76,14 @@ export type OpenRecognition = {
   tokens: number[]
 }
 
+/** A language that speech may be in, and how probable that is, from 0 to 1. */
+export type LanguageProbability = { language: string; probability: number }
+
 /** Processor seconds: `begin` to encode a piece of audio, `token` for each token of its text. */
 export type RecognizerCosts = { begin: number; token: number }
 
 /** Options of one call. */
-export type RecognizeOptions = Pick<RecognitionSettings, 'language' | 'vocabulary'> & {
+export type RecognizeOptions = Omit<RecognitionSettings, 'model'> & {
   /** Forbids an empty result: for speech that came back without words. */
   forceNonEmpty?: boolean
   signal: AbortSignal
@@ -95,6 +105,14 @@ export type Recognizer = RecognizerInfo & {
     audio: Float32Array,
     options: RecognizeOptions & { draft: readonly number[] },
   ): Promise<OpenRecognition>
+  /**
+   * Returns the languages that the speech may be in, the most probable first. Considers `languages`
+   * only; an empty list stands for all that the model knows. Models that cannot do it lack it.
+   */
+  identifyLanguage?(
+    audio: Float32Array,
+    options: { languages: readonly string[]; signal: AbortSignal },
+  ): Promise<LanguageProbability[]>
   /** Measures the cost of `seconds` of audio with `drafted` tokens of its text. */
   measureCost(seconds: number, options: { drafted: number }): Promise<RecognizerCosts>
   close(): Promise<void>

@@ -29,8 +29,9 @@ test('the languages are those of all recognizers, each once', () => {
 test('the first recognizer that knows the language is used, whatever model is named', () => {
   for (const model of ['stt-1', 'stt-3', 'stt-fusion', 'mine']) {
     const { finals, partials, warnings } = route({ model, languages: ['en'] })
-    assert.deepEqual(finals, { model: 'english', language: 'en', vocabulary: [] })
-    assert.deepEqual(partials, { model: 'small', language: 'en', vocabulary: [] })
+    const settings = { language: 'en', languages: ['en'], vocabulary: [] }
+    assert.deepEqual(finals, { model: 'english', ...settings })
+    assert.deepEqual(partials, { model: 'small', ...settings })
     assert.deepEqual(warnings, [])
   }
 })
@@ -38,6 +39,7 @@ test('the first recognizer that knows the language is used, whatever model is na
 test('of several languages the recognizer that knows most is used, without a language', () => {
   const { finals } = route({ languages: ['en', 'fr'] })
   assert.deepEqual([finals.model, finals.language], ['many', undefined])
+  assert.deepEqual(finals.languages, ['en', 'fr'])
   assert.equal(route({}).finals.model, 'many')
 })
 

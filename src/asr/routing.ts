@@ -57,7 +57,8 @@ export function routeRecognition(
   const settingsFor = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
     const known = spoken.filter(isIn(capabilities.languages))
     const vocabulary = capabilities.vocabulary ? request.vocabulary : []
-    return { model: id, language: known.length === 1 ? known[0] : undefined, vocabulary }
+    const language = known.length === 1 ? known[0] : undefined
+    return { model: id, language, languages: known, vocabulary }
   }
   return {
     finals: settingsFor(final),

@@ -21,7 +21,7 @@ function recognized(start: number): RecognizedSegment {
 /** A batch of the segments that `recognized` returns. */
 function batchOf(starts: readonly number[], changed: Partial<Batch> = {}): Batch {
   const segments = starts.map((start) => recognized(start).segment)
-  const settings = { model: 'm', language: 'en', vocabulary: [] }
+  const settings = { model: 'm', language: 'en', languages: [], vocabulary: [] }
   return { channel: 0, path: 'pcm', segments, ...settings, ...changed }
 }
 
@@ -54,6 +54,7 @@ test('what another model, language or vocabulary gave is not used', async (t) =>
     { model: 'other' },
     { language: 'fr' },
     { language: undefined },
+    { languages: ['en', 'fr'] },
     { vocabulary: ['Steno'] },
   ]
   for (const other of others) assert.equal(log.find(batchOf([0], other)), undefined)

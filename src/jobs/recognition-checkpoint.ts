@@ -24,9 +24,9 @@ export async function openRecognitionCheckpoint(path: string): Promise<Recogniti
 
 /**
  * Identifies a batch by its segments and by how they are recognized, so that words of another plan,
- * model, language or vocabulary are never used.
+ * model, vocabulary or other languages are never used.
  */
-function keyOf({ channel, segments, model, language, vocabulary }: Batch): string {
+function keyOf({ channel, segments, model, language, languages, vocabulary }: Batch): string {
   const spans = segments.map(({ start, end }) => [start, end])
-  return hashOf([channel, spans, model, language, vocabulary])
+  return hashOf([channel, spans, model, language, languages, vocabulary])
 }

@@ -31,7 +31,7 @@ test('the fake engine recognizes its words where a growing file has sound, partl
   assert.equal(Math.round(speech.levels[0]![5]!), -20)
 
   const utterance = { path: pcm, segment: { start: 0, end: 16_384 } }
-  const settings = { model: 'fake', language: undefined, vocabulary: [], signal }
+  const settings = { model: 'fake', language: undefined, languages: [], vocabulary: [], signal }
   const partial = await live!.recognizePartial(utterance, settings)
   assert.deepEqual(
     partial.words.map(({ text }) => text),

@@ -53,7 +53,7 @@ async function partialOf(t: TestContext, { isFirst }: { isFirst: boolean }) {
   }
   const utterance = { path, segment: { start: 8000, end: 14_000 } }
   const { signal } = new AbortController()
-  const options = { language: undefined, vocabulary: [], signal }
+  const options = { language: undefined, languages: [], vocabulary: [], signal }
   const { words } = await recognizePartial(recognizer, { utterance, draft: [], isFirst }, options)
   return words.map(({ text, start }) => `${text} ${start}`)
 }

@@ -15,7 +15,7 @@ import type { LiveAudio, LiveRecognizer } from '../live-recognizer.ts'
 import { type PcmFile, SAMPLE_RATE, type SpeechEngine } from '../speech-engine.ts'
 
 const signal = new AbortController().signal
-const finals = { model: 'moonshine-base', language: 'en', vocabulary: [], signal }
+const finals = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [], signal }
 const partials = { ...finals, model: 'moonshine-tiny' }
 const speech =
   'And so my fellow Americans ask not what your country can do for you ask what you can do for your country'

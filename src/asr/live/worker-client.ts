@@ -111,6 +111,7 @@ function timeoutFor({ segment: { start, end } }: LiveUtterance): number {
   return RECOGNIZE_TIMEOUT + (RECOGNIZE_TIMEOUT_PER_SECOND * (end - start)) / SAMPLE_RATE
 }
 
-function settingsOf({ model, language, vocabulary }: RecognitionSettings): RecognitionSettings {
-  return { model, language, vocabulary }
+function settingsOf(settings: RecognitionSettings): RecognitionSettings {
+  const { model, language, languages, vocabulary } = settings
+  return { model, language, languages, vocabulary }
 }

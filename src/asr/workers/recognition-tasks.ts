@@ -9,7 +9,7 @@ import { pausesOf } from '../pauses.ts'
 import { readSamples } from '../pcm.ts'
 import { recognizeInPieces } from '../recognize-in-pieces.ts'
 import { recognizeWithRepair } from '../recognize-with-repair.ts'
-import type { RecognizeOptions, Recognizer } from '../recognizer.ts'
+import type { RecognitionSettings, RecognizeOptions, Recognizer } from '../recognizer.ts'
 import { type DetectedSpeech, detectSpeech } from '../segments.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
 import { type RecognizedSegment, SAMPLE_RATE } from '../speech-engine.ts'
@@ -76,7 +76,7 @@ export function createLiveTasks(
         return measureCosts({ detector, recognizer: recognizers[0]!, partials: partials[0]! }, task)
       case 'check':
         for (const recognizer of partials) {
-          const options = { draft: [], language: undefined, vocabulary: [], signal }
+          const options = { ...anyLanguage, draft: [], signal }
           await recognizer.recognizeOpen(new Float32Array(SAMPLE_RATE), options)
         }
         return check(models, signal)
@@ -94,14 +94,16 @@ function find(recognizers: readonly Recognizer[], model: string): Recognizer {
 }
 
 function optionsOf(
-  { language, vocabulary }: Pick<RecognizeOptions, 'language' | 'vocabulary'>,
+  { language, languages, vocabulary }: Omit<RecognitionSettings, 'model'>,
   signal: AbortSignal,
 ): RecognizeOptions {
-  return { language, vocabulary, signal }
+  return { language, languages, vocabulary, signal }
 }
 
+const anyLanguage = { language: undefined, languages: [], vocabulary: [] }
+
 async function check({ detector, recognizers }: LoadedModels, signal: AbortSignal): Promise<null> {
-  const options = { language: undefined, vocabulary: [], signal }
+  const options = { ...anyLanguage, signal }
   for (const recognizer of recognizers) {
     const models = { detector, recognizer }
     await recognizeWithRepair(models, [new Float32Array(SAMPLE_RATE)], options)

@@ -76,7 +76,7 @@ test('so are the utterances of a session, those that are open by the smaller mod
 
 test('a task for a model that its process does not have fails', async (t) => {
   const { engine, pcm } = await open(t)
-  const settings = { model: 'absent', language: 'en', vocabulary: [] }
+  const settings = { model: 'absent', language: 'en', languages: [], vocabulary: [] }
   const batch = { channel: 0, path: pcm.path, segments: [second], ...settings }
   await assert.rejects(engine.runBatch(batch, { signal }), {
     code: 'engine_unavailable',

@@ -9,7 +9,7 @@ import { RecognitionLoop } from './recognition-loop.ts'
 import { createSessionLanguage } from './session-language.ts'
 
 export const FRAME = 512
-const settings = { model: 'm', language: undefined, vocabulary: [] }
+const settings = { model: 'm', language: undefined, languages: [], vocabulary: [] }
 
 type Options = {
   /** Called before a call is answered. */
