@@ -42,6 +42,10 @@ const commands: Record<string, Entry> = {
     summary: 'list, download, import, check and remove models',
     load: async () => (await import('./models/models.ts')).modelsCommand,
   },
+  setup: {
+    summary: 'recommend models for this machine and your languages, and download them',
+    load: async () => (await import('./setup/setup.ts')).setupCommand,
+  },
   doctor: {
     summary: 'check this installation and say what is missing',
     load: async () => (await import('./doctor/doctor.ts')).doctorCommand,

@@ -28,7 +28,7 @@ export async function pull(args: string[], terminal: Terminal): Promise<number> 
 }
 
 /** Pulls models one after the other, and shows how far they are. */
-async function pullModels(
+export async function pullModels(
   models: readonly CatalogModel[],
   { env, stderr, signal }: Pick<Terminal, 'env' | 'stderr' | 'signal'>,
 ): Promise<void> {
@@ -143,7 +143,7 @@ function findModel(name: string): CatalogModel {
 }
 
 /** Reads codes with commas between. */
-function readLanguages(text: string): string[] {
+export function readLanguages(text: string): string[] {
   const codes = text.split(',').map((code) => code.trim().toLowerCase())
   return codes.map((code) => {
     const known = canonicalLanguage(code, transcriptionCodes)
