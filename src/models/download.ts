@@ -43,8 +43,8 @@ const MAX_PAUSE_MS = 60_000
 const MAX_REDIRECTS = 5
 /** An attempt after which that much more is there was no failure, however it ended. */
 const PROGRESS_BYTES = 64 * 1024
-/** A second whole download shows whether a wrong content was an accident. */
-const MAX_DAMAGED = 2
+/** Further whole downloads show whether a wrong content was an accident. */
+const MAX_DAMAGED = 3
 
 /** Creates the HTTP client of downloads, which honors HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
 export async function createDownloadClient({ stallMs }: DownloadLimits): Promise<Dispatcher> {

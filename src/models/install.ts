@@ -78,7 +78,7 @@ export async function removeStoredModel(
   const store = storeFolder(modelsFolder)
   return withModelLock(store, { id, signal }, async () => {
     const { folder, work, downloads, replaced } = placesOf(store, id)
-    const isThere = readStoredRecord(folder) !== undefined
+    const isThere = (await stat(folder).catch(() => undefined)) !== undefined
     // Without its record it is no model any more, whatever is left of it after a crash.
     await rm(join(folder, RECORD_FILE), { force: true })
     for (const path of [folder, work, downloads, replaced]) {
