@@ -97,6 +97,14 @@ export type Config = {
     memory: number
     /** Seconds after which an idle model is unloaded; 0 = at once, -1 = never. */
     idleSeconds: number
+    /** Where `steno models pull` fetches from. */
+    sources: {
+      /** A base address under which the paths of all model files lie; undefined = none. */
+      mirror: string | undefined
+      /** What replaces `https://huggingface.co`. */
+      hubEndpoint: string
+      hubToken: string | undefined
+    }
     /** Accepted model name → one of stt-1, stt-3, stt-fusion. */
     aliases: Record<string, string>
     /** The `request_params.model` of a request that names none. */
@@ -159,6 +167,7 @@ export type Config = {
   /** The number of recognition processes; one per core by default. */
   workers: number
   logLevel: string
+  logFormat: string
 }
 
 const MIB = 1024 * 1024
@@ -226,6 +235,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       folder: resolve(read.text('MODELS_DIR', join(projectFolder, 'models'))),
       memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
       idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1 }),
+      sources: {
+        mirror: read.url('MODELS_MIRROR'),
+        hubEndpoint: readHubEndpoint(env.HF_ENDPOINT, problems),
+        hubToken: env.HF_TOKEN || undefined,
+      },
       aliases: read.map('MODEL_ALIASES', ['stt-1', 'stt-3', 'stt-fusion']),
       defaultLabel: read.text('DEFAULT_MODEL_LABEL', 'stt-1'),
       extraLanguageCodes: read.list('EXTRA_LANGUAGE_CODES', ''),
@@ -295,6 +309,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     tracing: readTracing(env, problems),
     workers: read.integer('WORKERS', availableParallelism(), { min: 1, max: 256 }),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal']),
+    logFormat: read.oneOf('LOG_FORMAT', [process.stderr.isTTY ? 'text' : 'json', 'json', 'text']),
   }
   if (config.http.authHeaderNames.length === 0) {
     problems.push('STENO_AUTH_HEADER_NAMES must name at least one header')
@@ -305,6 +320,15 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   refuse(problems)
   return config
+}
+
+/** Reads the variable that the tools of Hugging Face read too, hence without our prefix. */
+function readHubEndpoint(value: string | undefined, problems: string[]): string {
+  if (!value) return 'https://huggingface.co'
+  if (!/^https?:/.test(value) || !URL.canParse(value)) {
+    problems.push('HF_ENDPOINT must be an absolute http or https URL')
+  }
+  return value.replace(/\/+$/, '')
 }
 
 /** Reads the settings of the client commands; throws like `readConfig`. */

@@ -53,8 +53,9 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       return value === 'true'
     },
     oneOf<T extends string>(name: string, [fallback, ...others]: [T, ...T[]]): T {
-      const found = [fallback, ...others].find((choice) => choice === text(name, fallback))
-      if (!found) problems.push(`STENO_${name} must be one of: ${[fallback, ...others].join(', ')}`)
+      const choices = [...new Set([fallback, ...others])]
+      const found = choices.find((choice) => choice === text(name, fallback))
+      if (!found) problems.push(`STENO_${name} must be one of: ${choices.join(', ')}`)
       return found ?? fallback
     },
     list: (name: string, fallback: string) => splitList(text(name, fallback)),

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from './config.ts'
+import { formatLogLine } from './log-text.ts'
 
 /** The logger of the service. */
 export type Log = Logger
@@ -11,32 +12,35 @@ type Options = {
   secrets?: readonly string[]
   /** Headers whose value is a secret, in lower case. */
   secretHeaders?: readonly string[]
+  /** Lines for people instead of JSON. */
+  isText?: boolean
 }
 
 /**
- * Creates the root logger: JSON lines on stderr, so that stdout stays free for results. Each module
- * takes a child (`log.child({ module: 'jobs' })`). Never log audio, transcripts, prompts, keys, or
+ * Creates the root logger: lines of JSON or text on stderr, so that stdout stays free for results.
+ * Each module takes a child (`log.child({ module: 'jobs' })`). Never log audio, transcripts, prompts, keys, or
  * URLs with tokens. Secrets that are recognizable by form or name are hidden in each line all the
  * same, because a library may log what it was given.
  */
 export function createLog(level: string, options: Options = {}): Log {
-  const { destination = pino.destination(2) } = options
+  const { destination = pino.destination(2), isText = false } = options
   const hide = createHiding(options)
-  const hooks = { streamWrite: hide }
+  const streamWrite = isText ? (line: string) => formatLogLine(hide(line)) : hide
+  const hooks = { streamWrite }
   const timestamp = pino.stdTimeFunctions.isoTime
   return pino({ level, base: null, timestamp, hooks }, destination)
 }
 
 /** Creates the root logger of a server, which knows the secrets in its settings. */
 export function createServerLog(config: Config, { destination }: Options = {}): Log {
-  const { keys, delivery, metrics, http } = config
+  const { keys, delivery, metrics, http, models, logFormat } = config
   const secrets = [
     ...keys.map(({ key }) => key),
     ...delivery.secrets.map(({ secret }) => secret),
-    ...(metrics.token === undefined ? [] : [metrics.token]),
+    ...[metrics.token, models.sources.hubToken].filter((token) => token !== undefined),
   ]
-  const secretHeaders = http.authHeaderNames
-  return createLog(config.logLevel, { secrets, secretHeaders, ...(destination && { destination }) })
+  const options = { secrets, secretHeaders: http.authHeaderNames, isText: logFormat === 'text' }
+  return createLog(config.logLevel, { ...options, ...(destination && { destination }) })
 }
 
 const HIDDEN = '[hidden]'

@@ -60,12 +60,21 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     [['webhooks', 'test'], /test takes one ID/],
     [['webhooks', 'test', 'x', 'y'], /test takes one ID/],
     [['webhooks', 'remove'], /name at least one webhook by its id/],
-    [['models', 'update'], /cannot do 'update', only list, add and remove/],
+    [['models', 'update'], /cannot do 'update', only list, pull, import, check, remove, add/],
     [['models', 'list', 'x'], /list takes no names/],
     [['models', 'add', 'speaker-embedding'], /add takes a KIND and a FILE/],
     [['models', 'add', 'speaker', '/no/m.onnx'], /KIND must be speaker-embedding or speaker-/],
     [['models', 'add', 'speaker-embedding', 'x', '--name', ' '], /--name must be 1 to 100/],
-    [['models', 'remove'], /remove takes a KIND or a NAME/],
+    [['models', 'remove'], /remove takes a NAME or a KIND/],
+    [['models', 'check', 'x'], /check takes no names/],
+    [['models', 'pull'], /name at least one model/],
+    [['models', 'pull', 'whisper-huge'], /the catalog has no 'whisper-huge', only whisper-tiny, /],
+    [['models', 'import'], /import takes a FOLDER/],
+    [['models', 'import', '/no/folder'], /Cannot import \/no\/folder: there is no such folder/],
+    [['models', 'import', '/', '--languages', 'de'], /--languages needs --as/],
+    [['models', 'import', '/', '--as', '../x'], /--as must be lower-case letters/],
+    [['models', 'import', '/', '--as', 'x'], /--as needs --languages, such as de,fr/],
+    [['models', 'import', '/', '--as', 'x', '--languages', 'q'], /--languages does not know 'q'/],
     [['deliveries', 'drop'], /cannot do 'drop', only list, show, resend/],
     [['deliveries', 'list', 'x'], /list takes options only/],
     [['deliveries', '--status', 'done'], /--status must be some of: pending, .*; not 'done'/],
@@ -101,7 +110,7 @@ test('--help explains the program and every command', async () => {
   const { code, stdout } = await run(['--help'])
   const names = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
   const verbs = ['serve', 'transcribe', 'live', 'jobs', 'keys', 'webhooks', 'deliveries']
-  const all = [...verbs, 'models', 'doctor']
+  const all = [...verbs, 'models', 'setup', 'doctor']
   assert.deepEqual([names, code], [all, 0])
   for (const name of names) {
     const help = await run([name, '--help'])

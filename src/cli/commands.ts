@@ -39,8 +39,12 @@ const commands: Record<string, Entry> = {
     load: async () => (await import('./webhooks/deliveries.ts')).deliveriesCommand,
   },
   models: {
-    summary: 'list the models of this machine, add and remove those for speakers',
+    summary: 'list, download, import, check and remove models',
     load: async () => (await import('./models/models.ts')).modelsCommand,
+  },
+  setup: {
+    summary: 'recommend models for this machine and your languages, and download them',
+    load: async () => (await import('./setup/setup.ts')).setupCommand,
   },
   doctor: {
     summary: 'check this installation and say what is missing',

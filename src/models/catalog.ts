@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 /** What a model is for. */
 export const modelKinds = [
   'recognition',
@@ -20,8 +22,8 @@ export const engineNames = ['moonshine', 'whisper', 'parakeet', 'sherpa', 'remot
 export type EngineName = (typeof engineNames)[number]
 
 /**
- * A piece of a downloaded archive, and the file that it becomes. Pieces of one `path` are joined in
- * the order of the catalog.
+ * A file in a downloaded zip archive, and the file that it becomes. Members with one `path` are
+ * joined in the order of the catalog.
  */
 export type ArchiveMember = { member: string; path: string }
 
@@ -36,24 +38,52 @@ export type CatalogFile = {
   members?: readonly ArchiveMember[]
 }
 
+/** What turns downloaded files into those that an engine reads. */
+export type Conversion = 'whisper'
+
 /** A model that can be installed. */
 export type CatalogModel = {
   id: string
   kind: ModelKind
   engine: EngineName
-  /** ISO 639 codes as the API uses them, best first. */
+  /** Codes as the API uses them, best first. */
   languages: readonly string[]
-  /** SPDX id, or the name of the licence. */
+  /** SPDX id of the licence. */
   licence: string
   /** Whom the licence wants to be named, and what was changed. */
   credit?: string
   /** What a process that has loaded it takes, in bytes. */
   memoryBytes: number
-  /** One sentence for people who choose. */
+  /** Half a sentence for people who choose. */
   summary: string
   /** The commit or version of the source: another one is another model. */
   revision: string
   files: readonly CatalogFile[]
-  /** What turns the downloaded files into those that the engine reads; undefined = nothing. */
-  conversion?: 'whisper'
+  conversion?: Conversion
+}
+
+/** The form of `catalog.json`: languages are codes with spaces between, or the name of a set. */
+type CatalogJson = {
+  languageSets: Record<string, string>
+  models: (Omit<CatalogModel, 'languages'> & { languages: string })[]
+}
+
+let catalog: readonly CatalogModel[] | undefined
+
+/** Returns every model that can be installed; reads the file on the first call. */
+export function readCatalog(): readonly CatalogModel[] {
+  catalog ??= parseCatalog(readFileSync(new URL('catalog.json', import.meta.url), 'utf8'))
+  return catalog
+}
+
+function parseCatalog(text: string): CatalogModel[] {
+  const { languageSets, models } = JSON.parse(text) as CatalogJson
+  return models.map(({ languages, ...model }) => {
+    return { ...model, languages: (languageSets[languages] ?? languages).split(' ') }
+  })
+}
+
+/** Returns the bytes of all downloads of a model. */
+export function downloadBytes({ files }: Pick<CatalogModel, 'files'>): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type EngineName, engineNames, type ModelKind, modelKinds } from './catalog.ts'
 
 /** The name of the record in the folder of a model. */
-const RECORD_FILE = 'model.json'
+export const RECORD_FILE = 'model.json'
 
 /** What `model.json` holds: it is written last, so a folder that has one is complete. */
 export type StoredRecord = {
@@ -55,7 +55,7 @@ export function readStoredModels(modelsFolder: string): StoredModel[] {
 }
 
 /** Returns the record in the folder of a model; undefined when there is none that can be used. */
-function readStoredRecord(folder: string): StoredRecord | undefined {
+export function readStoredRecord(folder: string): StoredRecord | undefined {
   try {
     const record: unknown = JSON.parse(readFileSync(join(folder, RECORD_FILE), 'utf8'))
     return isRecord(record) ? record : undefined

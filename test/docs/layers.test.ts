@@ -17,7 +17,7 @@ const allowed: Record<string, readonly string[]> = {
   audio: ['workers'],
   transcript: [],
   net: [],
-  models: [],
+  models: ['net'],
   workers: [],
 }
 const builders = ['main', 'cli', 'app', 'server-parts']

@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createSpeechEngine } from '../../src/asr/engine.ts'
-import { installModel } from '../../src/asr/models/install-model.ts'
-import { type ModelKind, readInstalledModel } from '../../src/asr/models/installed-models.ts'
+import { installModel } from '../../src/asr/models/install-speaker-model.ts'
+import { readInstalledModel, type SpeakerModelKind } from '../../src/asr/models/speaker-models.ts'
 import {
   writeBandEnergyModel,
   writePitchModel,
@@ -32,7 +32,7 @@ async function makeModels(t: TestContext): Promise<string> {
   return folder
 }
 
-async function add(folder: string, kind: ModelKind, write: (file: string) => void) {
+async function add(folder: string, kind: SpeakerModelKind, write: (file: string) => void) {
   const source = join(folder, 'source.onnx')
   write(source)
   const { signal } = new AbortController()

@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createLog } from '../../log.ts'
+import { hashFile } from '../../models/hash-file.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../engine.ts'
-import { installModel } from '../models/install-model.ts'
-import { hashFile, type ModelKind, readInstalledModel } from '../models/installed-models.ts'
+import { installModel } from '../models/install-speaker-model.ts'
+import { readInstalledModel, type SpeakerModelKind } from '../models/speaker-models.ts'
 import {
   type KeepEmbeddings,
   type PcmFile,
@@ -33,7 +34,7 @@ const { signal } = new AbortController()
 async function makeModels(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-speakers-'))
   t.after(() => rm(folder, { recursive: true }))
-  async function add(kind: ModelKind, write: (file: string) => void) {
+  async function add(kind: SpeakerModelKind, write: (file: string) => void) {
     const source = join(folder, 'source.onnx')
     write(source)
     await installModel(folder, { kind, source, name: 'mine', signal })

@@ -8,6 +8,7 @@ import { writeEncoder } from './graphs/encoder.ts'
 import { startGraph } from './graphs/graph-writer.ts'
 import { openCTranslate2 } from './weights/ctranslate2.ts'
 import { describeModel } from './weights/describe.ts'
+import { openSafetensors } from './weights/safetensors.ts'
 import { type WeightFile, WeightFileError } from './weights/weights.ts'
 
 /** Options of a conversion. */
@@ -66,5 +67,7 @@ export async function convertWhisper(
 function openWeights(folder: string): WeightFile {
   const ctranslate2 = join(folder, 'model.bin')
   if (existsSync(ctranslate2)) return openCTranslate2(ctranslate2)
+  const safetensors = openSafetensors(folder)
+  if (safetensors) return safetensors
   throw new WeightFileError(`${folder} has no Whisper weights (model.bin or model.safetensors)`)
 }

@@ -128,7 +128,7 @@ function storedArrays(
 }
 
 /** The half float of a value that one holds exactly. */
-function halfOf(value: number): number {
+export function halfOf(value: number): number {
   if (value === 0) return 0
   const sign = value < 0 ? 0x8000 : 0
   const exponent = Math.floor(Math.log2(Math.abs(value)))

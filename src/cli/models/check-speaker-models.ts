@@ -1,4 +1,4 @@
-import type { InstalledModel } from '../../asr/models/installed-models.ts'
+import type { InstalledModel } from '../../asr/models/speaker-models.ts'
 import type { Config } from '../../config.ts'
 import type { Finding } from '../doctor/checks.ts'
 
@@ -29,10 +29,10 @@ export async function checkSpeakerModels(
 }
 
 async function findWhole(folder: string): Promise<InstalledModel[]> {
-  const { modelKinds, readInstalledModel, checkFile } = await import(
-    '../../asr/models/installed-models.ts'
+  const { speakerModelKinds, readInstalledModel, checkFile } = await import(
+    '../../asr/models/speaker-models.ts'
   )
-  const added = modelKinds.flatMap((kind) => readInstalledModel(folder, kind) ?? [])
+  const added = speakerModelKinds.flatMap((kind) => readInstalledModel(folder, kind) ?? [])
   for (const model of added) {
     const fault = await checkFile(model)
     if (fault) throw new Error(`${nameOf(model)} is ${fault}`)

@@ -1,88 +1,204 @@
-import { readFile, stat } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { embeddedModels } from '../../asr/models/embedded.ts'
 import { findDamage, type InstallRecord } from '../../asr/models/install-embedded.ts'
 import {
   checkFile,
-  type FileDamage,
-  type ModelKind,
-  modelKinds,
   readInstalledModel,
-} from '../../asr/models/installed-models.ts'
+  type SpeakerModelKind,
+  speakerModelKinds,
+} from '../../asr/models/speaker-models.ts'
 import { telephoneModelPath } from '../../asr/speakers/embedding/telephone-model.ts'
+import {
+  downloadBytes,
+  type EngineName,
+  type ModelKind,
+  readCatalog,
+} from '../../models/catalog.ts'
+import { findDamagedFiles, isInstalled } from '../../models/install.ts'
+import {
+  readStoredModels,
+  readStoredRecord,
+  type StoredModel,
+  storeFolder,
+} from '../../models/installed.ts'
 
-/** A model with its purpose, and whether its files are as installed. */
+/** `outdated`: installed, but the catalog names another revision. */
+export type ModelState =
+  | 'installed'
+  | 'outdated'
+  | 'available'
+  | 'missing'
+  | 'damaged'
+  | 'unreadable'
+
+/** A model that is there or could be. */
 export type ListedModel = {
   name: string
+  kind: ModelKind
+  /** What a person reads instead of the kind. */
   purpose: string
+  engine: EngineName | undefined
+  /** Empty when it works on any. */
+  languages: readonly string[]
+  licence: string | undefined
+  credit: string | undefined
+  /** Of its files; of its downloads while it is not installed. */
   bytes: number
-  state: 'whole' | FileDamage | 'unreadable'
+  memoryBytes: number | undefined
+  state: ModelState
 }
 
-const embedded: Record<string, string> = {
-  'moonshine-base': 'recognition of files and of finals',
-  'moonshine-tiny': 'recognition of partials',
-  'silero-vad': 'voice detection',
-}
+/** How closely to look: `hashes` reads every byte, otherwise only sizes are compared. */
+export type Depth = { hashes: boolean; signal: AbortSignal }
 
-const purposes: Record<ModelKind, string> = {
-  'speaker-embedding': 'speaker-embedding, added',
-  'speaker-segmentation': 'speaker-segmentation, added',
-}
+const unknown = { engine: undefined, licence: undefined, credit: undefined, memoryBytes: undefined }
+
+/** The models that `npm ci` installs. */
+const embedded: (Pick<ListedModel, 'name' | 'kind' | 'purpose'> & Partial<ListedModel>)[] = [
+  {
+    name: 'moonshine-base',
+    kind: 'recognition',
+    purpose: 'recognition of files and of finals',
+    engine: 'moonshine',
+    languages: ['en'],
+  },
+  {
+    name: 'moonshine-tiny',
+    kind: 'recognition',
+    purpose: 'recognition of partials',
+    engine: 'moonshine',
+    languages: ['en'],
+  },
+  { name: 'silero-vad', kind: 'voice-detection', purpose: 'voice detection' },
+]
 
 /**
- * Lists all models that a server with this folder could use: embedded, built in, added. It reads
- * every byte.
+ * Lists the models that a server with this folder could use: embedded, built in, added, installed
+ * from the catalog.
  */
-export async function listModels(folder: string): Promise<ListedModel[]> {
-  return [...(await listInstalled(folder)), await builtIn(), ...(await listAdded(folder))]
+export async function listPresentModels(folder: string, depth: Depth): Promise<ListedModel[]> {
+  return [
+    ...(await listEmbedded(folder, depth)),
+    await builtIn(),
+    ...(await listAdded(folder, depth)),
+    ...(await listStored(folder, depth)),
+  ]
 }
 
-async function listInstalled(folder: string): Promise<ListedModel[]> {
-  const damaged = await findDamage(folder, { hashes: true })
+/** Lists the models of the catalog that are not installed. */
+export function listAvailableModels(folder: string): ListedModel[] {
+  const present = new Set(readStoredModels(folder).map(({ id }) => id))
+  return readCatalog()
+    .filter(({ id }) => !present.has(id))
+    .map(({ id, kind, engine, languages, licence, credit, memoryBytes, files }) => {
+      const bytes = downloadBytes({ files })
+      const names = { name: id, kind, purpose: kind, engine, languages, licence }
+      return { ...names, credit, bytes, memoryBytes, state: 'available' }
+    })
+}
+
+async function listEmbedded(folder: string, { hashes }: Depth): Promise<ListedModel[]> {
+  const damaged = await findDamage(folder, { hashes })
   const { record } = embeddedModels(folder)
   const isRecorded = !damaged.includes(basename(record))
   const { files }: Pick<InstallRecord, 'files'> = isRecorded
     ? JSON.parse(await readFile(record, 'utf8'))
     : { files: {} }
-  return Object.entries(embedded).map(([name, purpose]) => {
-    const own = Object.entries(files).filter(([file]) => file.startsWith(name))
+  return embedded.map((model) => {
+    const own = Object.entries(files).filter(([file]) => file.startsWith(model.name))
     const bytes = own.reduce((sum, [, file]) => sum + file.bytes, 0)
-    const isDamaged = damaged.some((file) => file.startsWith(name))
-    const state = own.length === 0 ? 'missing' : isDamaged ? 'damaged' : 'whole'
-    return { name, purpose, bytes, state }
+    const isDamaged = damaged.some((file) => file.startsWith(model.name))
+    const state = own.length === 0 ? 'missing' : isDamaged ? 'damaged' : 'installed'
+    return { ...unknown, languages: [], ...model, licence: 'MIT', bytes, state }
   })
 }
 
 async function builtIn(): Promise<ListedModel> {
   const found = await stat(telephoneModelPath).catch(() => undefined)
-  const state = found ? 'whole' : 'missing'
   return {
+    ...unknown,
     name: 'xvector-8k',
+    kind: 'speaker-embedding',
     purpose: 'speaker-embedding, built in',
+    languages: [],
+    licence: 'Apache-2.0',
     bytes: found?.size ?? 0,
-    state,
+    state: found ? 'installed' : 'missing',
   }
 }
 
-async function listAdded(folder: string): Promise<ListedModel[]> {
+async function listAdded(folder: string, depth: Depth): Promise<ListedModel[]> {
   const listed: ListedModel[] = []
-  for (const kind of modelKinds) {
+  for (const kind of speakerModelKinds) {
+    const base = { ...unknown, kind, purpose: `${kind}, added`, languages: [] }
     const added = readRecord(folder, kind)
-    if (added === 'unreadable') {
-      listed.push({ name: kind, purpose: purposes[kind], bytes: 0, state: 'unreadable' })
-    } else if (added) {
-      const state = (await checkFile(added)) ?? 'whole'
-      listed.push({ name: added.name, purpose: purposes[kind], bytes: added.bytes, state })
+    if (added === 'unreadable') listed.push({ ...base, name: kind, bytes: 0, state: 'unreadable' })
+    else if (added) {
+      const { name, bytes } = added
+      const state = (await checkAdded(added, depth)) ?? 'installed'
+      listed.push({ ...base, name, bytes, state })
     }
   }
   return listed
 }
 
-function readRecord(folder: string, kind: ModelKind) {
+async function checkAdded(
+  added: { path: string; sha256: string; bytes: number },
+  { hashes }: Depth,
+) {
+  if (hashes) return checkFile(added)
+  const found = await stat(added.path).catch(() => undefined)
+  if (!found) return 'missing'
+  return found.size === added.bytes ? undefined : 'damaged'
+}
+
+function readRecord(folder: string, kind: SpeakerModelKind) {
   try {
     return readInstalledModel(folder, kind)
   } catch {
     return 'unreadable' // The list shows it, and `steno doctor` the remedy.
   }
+}
+
+async function listStored(folder: string, depth: Depth): Promise<ListedModel[]> {
+  const listed: ListedModel[] = []
+  for (const model of readStoredModels(folder)) {
+    const { id, kind, engine, languages, memoryBytes } = model
+    const { licence, credit, files } = readStoredRecord(model.folder)!
+    const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0)
+    const state = await checkStored(folder, model, depth)
+    const names = { name: id, kind, purpose: kind, engine, languages, licence, credit }
+    listed.push({ ...names, bytes, memoryBytes, state })
+  }
+  const readable = new Set(listed.map(({ name }) => name))
+  const others = (await readdir(storeFolder(folder)).catch(() => [])).filter((name) => {
+    return !name.startsWith('.') && !readable.has(name)
+  })
+  for (const name of others) {
+    const base = { ...unknown, name, kind: 'recognition', purpose: '', languages: [] } as const
+    listed.push({ ...base, bytes: 0, state: 'unreadable' })
+  }
+  return listed
+}
+
+async function checkStored(
+  modelsFolder: string,
+  { id, folder }: StoredModel,
+  { hashes, signal }: Depth,
+): Promise<ModelState> {
+  const damaged = hashes ? await findDamagedFiles(folder, signal) : await findChangedSizes(folder)
+  if (damaged.length > 0) return 'damaged'
+  const named = readCatalog().find((model) => model.id === id)
+  return !named || isInstalled(modelsFolder, named) ? 'installed' : 'outdated'
+}
+
+async function findChangedSizes(folder: string): Promise<string[]> {
+  const files = Object.entries(readStoredRecord(folder)?.files ?? {})
+  const changed: string[] = []
+  for (const [name, { bytes }] of files) {
+    const found = await stat(join(folder, name)).catch(() => undefined)
+    if (found?.size !== bytes) changed.push(name)
+  }
+  return changed
 }

@@ -1,17 +1,29 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, cpSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { runHere } from '../../../test/support/run-here.ts'
-import { type ModelKind, readInstalledModel } from '../../asr/models/installed-models.ts'
+import { readInstalledModel, type SpeakerModelKind } from '../../asr/models/speaker-models.ts'
 import {
   embeddingMetadata,
   writeBandEnergyModel,
   writeMeanSquareModel,
   writePitchModel,
 } from '../../asr/speakers/stand-in-models.fixture.ts'
+import { randomModel, writeCTranslate2 } from '../../asr/whisper/random-model.fixture.ts'
 import { readConfig } from '../../config.ts'
+import { readStoredModels, storeFolder } from '../../models/installed.ts'
+import { startModelServer } from '../../models/model-server.fixture.ts'
 import { checkSpeakerModels } from './check-speaker-models.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'steno-models-'))
@@ -26,13 +38,13 @@ function models(...args: string[]) {
   return runHere(['models', ...args], env)
 }
 
-/** Returns the lines of the list without their headings, blanks unchanged. */
+/** Returns the lines of the list of what is there, without headings, blanks unchanged. */
 async function listed(): Promise<{ lines: string[]; code: number }> {
-  const { stdout, code } = await models()
+  const { stdout, code } = await models('list', '--installed')
   return { lines: stdout.trimEnd().split('\n').slice(1), code }
 }
 
-function pathOf(kind: ModelKind): string {
+function pathOf(kind: SpeakerModelKind): string {
   return readInstalledModel(folder, kind)!.path
 }
 
@@ -41,7 +53,7 @@ test('the list tells every model with its size, and what is missing or damaged',
   assert.equal(empty.code, 1)
   assert.match(
     empty.lines[0]!,
-    /^moonshine-base +recognition of files and of finals +0\.0 MB +missing$/,
+    /^moonshine-base +recognition of files and of finals +en +0\.0 MB +MIT +missing$/,
   )
   cpSync(readConfig({}).models.folder, folder, { recursive: true })
   const { lines, code } = await listed()
@@ -49,16 +61,91 @@ test('the list tells every model with its size, and what is missing or damaged',
   assert.deepEqual(
     lines.map((line) => line.replace(/ {2,}[\d.]+ MB/, '').replace(/ {2,}/g, ' · ')),
     [
-      'moonshine-base · recognition of files and of finals · whole',
-      'moonshine-tiny · recognition of partials · whole',
-      'silero-vad · voice detection · whole',
-      'xvector-8k · speaker-embedding, built in · whole',
+      'moonshine-base · recognition of files and of finals · en · MIT · installed',
+      'moonshine-tiny · recognition of partials · en · MIT · installed',
+      'silero-vad · voice detection · MIT · installed',
+      'xvector-8k · speaker-embedding, built in · Apache-2.0 · installed',
     ],
   )
   assert.match(lines[3]!, / 6\.\d MB /)
-  truncateSync(join(folder, 'silero-vad.onnx'), 1000)
+  const silero = join(folder, 'silero-vad.onnx')
+  const content = readFileSync(silero)
+  content[1000]! ^= 1
+  writeFileSync(silero, content)
+  const checked = await models('check')
+  assert.deepEqual([(await listed()).code, checked.code], [0, 1])
+  assert.match(checked.stdout, /^silero-vad .* damaged$/m)
+  truncateSync(silero, 1000)
   const damaged = await listed()
   assert.deepEqual([damaged.code, /damaged$/.test(damaged.lines[2]!)], [1, true])
+})
+
+test('the list shows the catalog, for programs too', async () => {
+  const { stdout } = await models()
+  assert.match(stdout, /^whisper-small +recognition +99 languages +486 MB +MIT +available$/m)
+  assert.match(stdout, /^parakeet-ultra +recognition +25 languages +668 MB +CC-BY-4.0 +available$/m)
+  const all: { name: string; state: string; credit: string | null }[] = JSON.parse(
+    (await models('--json')).stdout,
+  )
+  const found = all.find(({ name }) => name === 'parakeet-ultra')!
+  assert.equal(found.state, 'available')
+  assert.match(found.credit!, /NVIDIA.*moondream.*Olicorne/)
+})
+
+test('a pull that cannot reach its files says which, from where, and what to do', async (t) => {
+  const server = await startModelServer()
+  t.after(() => server.close())
+  const mirror = { ...env, STENO_MODELS_MIRROR: server.url }
+  const { code, stderr } = await runHere(['models', 'pull', 'whisper-tiny'], mirror)
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /Cannot fetch model\.bin of whisper-tiny from 127\.0\.0\.1:\d+: the server answers 404; .*MIRROR/,
+  )
+  assert.match(
+    server.seen[0]!.path,
+    /^\/Systran\/faster-whisper-tiny\/resolve\/[0-9a-f]{40}\/model\.bin$/,
+  )
+  assert.equal((await models('remove', 'whisper-tiny')).code, 1)
+})
+
+test('a checkpoint is imported under a name, checked, and removed', async () => {
+  const checkpoint = join(root, 'checkpoint')
+  mkdirSync(checkpoint)
+  writeCTranslate2(checkpoint, randomModel(), 'float16')
+  const imported = await models('import', checkpoint, '--as', 'ours', '--languages', 'de,EN')
+  assert.equal(imported.code, 0, imported.stderr)
+  assert.match(imported.stderr, /^ours is installed\.$/m)
+  const lines = async () => (await listed()).lines.at(-1)!
+  assert.match(await lines(), /^ours +recognition +de, en +\d\.\d MB +unknown +installed$/)
+  const again = await models('import', checkpoint, '--as', 'ours', '--languages', 'de')
+  assert.match(again.stderr, /ours was installed already/)
+  const file = join(storeFolder(folder), 'ours', 'vocabulary.json')
+  const content = readFileSync(file)
+  content[5]! ^= 1
+  writeFileSync(file, content)
+  assert.match((await models('check')).stdout, /^ours .* damaged$/m)
+  writeFileSync(join(storeFolder(folder), 'ours', 'model.json'), '{')
+  assert.match(await lines(), /^ours .* unreadable$/)
+  assert.equal((await models('remove', 'ours')).code, 0)
+  assert.doesNotMatch(await lines(), /^ours/)
+})
+
+test('a folder without models, or with a file that is no checkpoint, imports nothing', async () => {
+  const other = join(root, 'other')
+  mkdirSync(other)
+  writeFileSync(join(other, 'model.bin'), 'x')
+  const none = await models('import', other)
+  assert.deepEqual(
+    [none.code, /Cannot import anything from .*not all files/.test(none.stderr)],
+    [1, true],
+  )
+  const broken = await models('import', other, '--as', 'ours', '--languages', 'de')
+  assert.equal(broken.code, 1)
+  assert.match(broken.stderr, /^steno models: .*model\.bin/m)
+  assert.deepEqual(readStoredModels(folder), [])
+  const taken = await models('import', other, '--as', 'whisper-base', '--languages', 'de')
+  assert.match(taken.stderr, /the catalog has a model of this name/)
 })
 
 test('a model is added, listed, damaged, and removed by its name', async () => {
@@ -66,7 +153,7 @@ test('a model is added, listed, damaged, and removed by its name', async () => {
   const added = await models('add', 'speaker-embedding', source, '--name', 'ours')
   assert.deepEqual([added.code, added.stdout], [0, ''])
   assert.match(added.stderr, /^ours is the speaker-embedding model now, 0\.0 MB\.\nRestart servers/)
-  assert.match((await listed()).lines.at(-1)!, /^ours +speaker-embedding, added .* whole$/)
+  assert.match((await listed()).lines.at(-1)!, /^ours +speaker-embedding, added .* installed$/)
   appendFileSync(pathOf('speaker-embedding'), 'x')
   assert.match((await listed()).lines.at(-1)!, /^ours .* damaged$/)
   writeFileSync(join(folder, 'added', 'speaker-embedding.json'), '{')

@@ -1,97 +1,121 @@
-import { basename } from 'node:path'
-import { installModel, removeModel } from '../../asr/models/install-model.ts'
-import {
-  type InstalledModel,
-  type ModelKind,
-  modelKinds,
-  readInstalledModel,
-} from '../../asr/models/installed-models.ts'
 import { readConfig } from '../../config.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
-import { readLabel } from '../keys/key-options.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
-import { listModels } from './model-list.ts'
+import { add } from './add-speaker-model.ts'
+import { importFolder, pull } from './install-commands.ts'
+import { inMegabytes } from './install-progress.ts'
+import { type ListedModel, listAvailableModels, listPresentModels } from './model-list.ts'
+import { remove } from './remove-model.ts'
 
-const help = `Usage: steno models [list]
+const help = `Usage: steno models [list] [--installed] [--json]
+       steno models pull NAME...
+       steno models import FOLDER [NAME...]
+       steno models import FOLDER --as NAME --languages CODES
+       steno models check [--json]
+       steno models remove NAME|KIND
        steno models add KIND FILE [--name TEXT]
-       steno models remove KIND|NAME
 
-Lists the models in STENO_MODELS_DIR with their sizes and whether their files are intact; adds models for
-diarization from a file, and removes them. KIND is one of:
+Models for more languages, and for diarization, in STENO_MODELS_DIR.
 
-  speaker-embedding      replaces the built-in speaker embedding model: CAM++ or ERes2Net of 3D-Speaker,
-                         ResNet34 of WeSpeaker, as ONNX with 80 mel bands
-  speaker-segmentation   pyannote segmentation-3.0, as ONNX of the sherpa-onnx project. Works together with a
-                         speaker-embedding model of that project, which may then also be TitaNet; add
-                         this one first
+  list     shows what is installed, and what the catalog offers, with languages, size and license
+  pull     downloads models of the catalog. A download that ends early is resumed by the next pull; nothing is
+           installed before every byte is checked
+  import   installs what FOLDER, or a folder in it, holds of the catalog's files, found by their content: for
+           machines without a network. With --as, installs the Whisper checkpoint in FOLDER (the files of
+           CTranslate2 or of Hugging Face), such as a fine-tuned one, under a name of yours
+  check    reads every byte of what is installed
+  remove   deletes an installed or added model
+  add      adds a model for diarization from a file. KIND is one of:
 
-'add' copies the file and tests it in a separate process before it replaces the current model of its kind.
-Restart servers to use it. Nothing is downloaded.
+    speaker-embedding      replaces the built-in speaker embedding model: CAM++ or ERes2Net of 3D-Speaker,
+                           ResNet34 of WeSpeaker, as ONNX with 80 mel bands
+    speaker-segmentation   pyannote segmentation-3.0, as ONNX of the sherpa-onnx project. Works together with a
+                           speaker-embedding model of that project, which may then also be TitaNet; add
+                           this one first
 
-  --name TEXT   the name in lists and messages; default: the name of the file
+           'add' copies the file and tests it in a separate process before it replaces the current model of its
+           kind. Restart servers to use it.
 
-The exit code of 'list' is 1 when a model is missing or damaged.
+  --installed        leaves out what is not installed
+  --json             prints a JSON array
+  --as NAME          the name of an imported checkpoint, in lower case
+  --languages CODES  what it was made for, such as de,fr
+  --name TEXT        the name of an added model in lists and messages; default: the name of the file
+
+STENO_MODELS_MIRROR and HF_ENDPOINT name other servers to download from, HF_TOKEN a token for the second,
+HTTPS_PROXY a proxy. The exit code of 'list' and 'check' is 1 when a model is missing or damaged.
 `
+
+const verbs: Record<string, (args: string[], terminal: Terminal) => Promise<number>> = {
+  list,
+  pull,
+  import: importFolder,
+  check,
+  remove,
+  add,
+}
 
 /** `steno models`: lists and changes the models folder; works directly on the files. */
 export const modelsCommand: Command = {
   help,
   async run(args, terminal) {
     const [verb = 'list', ...rest] = args
-    if (verb === 'list') return list(rest, terminal)
-    if (verb === 'add') return add(rest, terminal)
-    if (verb === 'remove') return remove(rest, terminal)
-    throw new UsageError(`cannot do '${verb}', only list, add and remove`)
+    // `steno models --json` lists, too.
+    if (verb.startsWith('-')) return list([...args], terminal)
+    const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
+    if (!run) throw new UsageError(`cannot do '${verb}', only ${Object.keys(verbs).join(', ')}`)
+    return run(rest, terminal)
   },
 }
 
-async function list(args: string[], { env, stdout }: Terminal): Promise<number> {
-  if (parseArguments(args, {}).positionals.length > 0) throw new UsageError('list takes no names')
-  const models = await listModels(readSettings(readConfig, env).models.folder)
-  const rows = models.map(({ name, purpose, bytes, state }) => {
-    return [name, purpose, `${(bytes / 1e6).toFixed(1)} MB`, state]
+async function list(args: string[], { env, stdout, signal }: Terminal): Promise<number> {
+  const options = { installed: { type: 'boolean' }, json: { type: 'boolean' } } as const
+  const { values, positionals } = parseArguments(args, options)
+  if (positionals.length > 0) throw new UsageError('list takes no names')
+  const { folder } = readSettings(readConfig, env).models
+  const present = await listPresentModels(folder, { hashes: false, signal })
+  const models = values.installed ? present : [...present, ...listAvailableModels(folder)]
+  stdout.write(values.json ? asJson(models) : asTable(models))
+  return exitCodeOf(present)
+}
+
+async function check(args: string[], { env, stdout, signal }: Terminal): Promise<number> {
+  const { values, positionals } = parseArguments(args, { json: { type: 'boolean' } })
+  if (positionals.length > 0) throw new UsageError('check takes no names')
+  const { folder } = readSettings(readConfig, env).models
+  const present = await listPresentModels(folder, { hashes: true, signal })
+  stdout.write(values.json ? asJson(present) : asTable(present))
+  return exitCodeOf(present)
+}
+
+function exitCodeOf(models: readonly ListedModel[]): number {
+  const usable = ['installed', 'outdated']
+  return models.every(({ state }) => usable.includes(state)) ? 0 : 1
+}
+
+function asTable(models: readonly ListedModel[]): string {
+  const rows = models.map(({ name, purpose, languages, licence, bytes, state }) => {
+    return [name, purpose, shortList(languages), inMegabytes(bytes), licence ?? '', state]
   })
-  stdout.write(formatTable(['model', 'for', 'size', 'state'], rows))
-  return models.every(({ state }) => state === 'whole') ? 0 : 1
+  return formatTable(['model', 'for', 'languages', 'size', 'license', 'state'], rows)
 }
 
-async function add(args: string[], { env, stderr, signal }: Terminal): Promise<number> {
-  const { values, positionals } = parseArguments(args, { name: { type: 'string' } })
-  const [kind, source, ...more] = positionals
-  if (kind === undefined || source === undefined || more.length > 0) {
-    throw new UsageError('add takes a KIND and a FILE')
-  }
-  if (!isKind(kind)) throw new UsageError(`KIND must be ${modelKinds.join(' or ')}, not '${kind}'`)
-  const name = readLabel(values.name ?? basename(source), { name: 'name' })
-  const { folder } = readSettings(readConfig, env).models
-  const { bytes } = await installModel(folder, { kind, source, name, signal })
-  stderr.write(`${name} is the ${kind} model now, ${(bytes / 1e6).toFixed(1)} MB.\n`)
-  if (kind === 'speaker-segmentation' && !readInstalledModel(folder, 'speaker-embedding')) {
-    stderr.write('It is used once there is a speaker-embedding model too.\n')
-  }
-  stderr.write('Restart servers to use it.\n')
-  return 0
+function shortList(languages: readonly string[]): string {
+  return languages.length > 4 ? `${languages.length} languages` : languages.join(', ')
 }
 
-async function remove(args: string[], { env, stderr }: Terminal): Promise<number> {
-  const { positionals } = parseArguments(args, {})
-  const [wanted, ...more] = positionals
-  if (wanted === undefined || more.length > 0) throw new UsageError('remove takes a KIND or a NAME')
-  const { folder } = readSettings(readConfig, env).models
-  const kind = isKind(wanted) ? wanted : findByName(folder, wanted)?.kind
-  if (kind === undefined || !(await removeModel(folder, kind))) {
-    throw new Error(`Cannot remove '${wanted}': no such model was added`)
-  }
-  stderr.write(`The ${kind} model is removed; servers go on without it when started again.\n`)
-  return 0
-}
-
-function isKind(text: string): text is ModelKind {
-  return modelKinds.some((kind) => kind === text)
-}
-
-function findByName(folder: string, name: string): InstalledModel | undefined {
-  const added = modelKinds.map((kind) => readInstalledModel(folder, kind))
-  return added.find((model) => model?.name === name)
+function asJson(models: readonly ListedModel[]): string {
+  const shown = models.map((model) => ({
+    name: model.name,
+    kind: model.kind,
+    engine: model.engine ?? null,
+    languages: model.languages,
+    license: model.licence ?? null,
+    credit: model.credit ?? null,
+    bytes: model.bytes,
+    memory_bytes: model.memoryBytes ?? null,
+    state: model.state,
+  }))
+  return `${JSON.stringify(shown, undefined, 2)}\n`
 }

@@ -22,6 +22,13 @@ test('on a terminal one line is written over, with percent and time left', () =>
   assert.equal(screen.text(), `${ERASE}a.mp3: recognize 43 %, about 12 s left`)
 })
 
+test('a detail follows the fraction', () => {
+  const screen = createScreen(80)
+  const detail = 'of 150 MB, 9.1 MB/s'
+  createProgress(screen).show('base', { stage: 'fetching', fraction: 0.5, detail, secondsLeft: 8 })
+  assert.equal(screen.text(), `${ERASE}base: fetching 50 % of 150 MB, 9.1 MB/s, about 8 s left`)
+})
+
 test('on a terminal the line tells how many recordings wait behind the first', () => {
   const screen = createScreen(80)
   const progress = createProgress(screen)

@@ -1,8 +1,14 @@
 import { sanitize, sanitizeLines } from './sanitize-terminal.ts'
 import type { Output } from './terminal.ts'
 
-/** The progress of one recording. `fraction` refers to the named stage. */
-export type Step = { stage: string; fraction?: number | null; secondsLeft?: number | null }
+/** The progress of one recording or model. `fraction` and `detail` refer to the named stage. */
+export type Step = {
+  stage: string
+  fraction?: number | null
+  /** Follows the fraction. */
+  detail?: string
+  secondsLeft?: number | null
+}
 
 /** The display of progress for a person: one line that is overwritten, or plain lines in a log. */
 export type Progress = {
@@ -86,10 +92,11 @@ function fit([name, step]: [string, Step], { others, room }: { others: string; r
 }
 
 /** Formats `talk.mp3: transcribing 43 %, about 1 min 10 s left`. */
-function describe(name: string, { stage, fraction, secondsLeft }: Step): string {
+function describe(name: string, { stage, fraction, detail, secondsLeft }: Step): string {
   const percent = typeof fraction === 'number' ? ` ${Math.floor(fraction * 100)} %` : ''
+  const more = detail === undefined ? '' : ` ${sanitize(detail)}`
   const left = typeof secondsLeft === 'number' ? `, about ${formatSeconds(secondsLeft)} left` : ''
-  return `${sanitize(name)}: ${sanitize(stage)}${percent}${left}`
+  return `${sanitize(name)}: ${sanitize(stage)}${percent}${more}${left}`
 }
 
 /** Formats seconds for a person: `8 s`, `2 min 5 s`, `1 h 3 min`. */

@@ -1,17 +1,16 @@
-import { createHash } from 'node:crypto'
-import { createReadStream, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { hashFile } from '../../models/hash-file.ts'
 
 /** Kinds of models that an operator may install; at most one of each. */
-export const modelKinds = ['speaker-embedding', 'speaker-segmentation'] as const
+export const speakerModelKinds = ['speaker-embedding', 'speaker-segmentation'] as const
 
-/** One of `modelKinds`. */
-export type ModelKind = (typeof modelKinds)[number]
+/** One of `speakerModelKinds`. */
+export type SpeakerModelKind = (typeof speakerModelKinds)[number]
 
 /** An installed model: its file, and the contents of its record. */
 export type InstalledModel = {
-  kind: ModelKind
+  kind: SpeakerModelKind
   /** The name that the operator gave it, and the name of its source file. */
   name: string
   origin: string
@@ -34,7 +33,7 @@ export function installedFolder(folder: string): string {
  * Returns the path of the record of the model of a kind: written last and removed first, so that it
  * reflects what is there.
  */
-export function recordFile(folder: string, kind: ModelKind): string {
+export function recordFile(folder: string, kind: SpeakerModelKind): string {
   return join(installedFolder(folder), `${kind}.json`)
 }
 
@@ -42,7 +41,10 @@ export function recordFile(folder: string, kind: ModelKind): string {
  * Returns the installed model of a kind, if there is one. Blocks; throws `Error` when its record
  * cannot be read.
  */
-export function readInstalledModel(folder: string, kind: ModelKind): InstalledModel | undefined {
+export function readInstalledModel(
+  folder: string,
+  kind: SpeakerModelKind,
+): InstalledModel | undefined {
   let text: string
   try {
     text = readFileSync(recordFile(folder, kind), 'utf8')
@@ -72,14 +74,7 @@ export async function checkFile({
   }
 }
 
-/** Returns the SHA-256 of a file in hex; reads it in chunks. Rejects when it cannot be read. */
-export async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return hash.digest('hex')
-}
-
-function parseRecord(text: string, kind: ModelKind): InstalledRecord {
+function parseRecord(text: string, kind: SpeakerModelKind): InstalledRecord {
   let record: unknown
   try {
     record = JSON.parse(text)
@@ -97,7 +92,7 @@ function isRecord(value: unknown): value is InstalledRecord {
   return texts && typeof bytes === 'number' && /^[\w-]+\.onnx$/.test(String(file))
 }
 
-function unreadable(kind: ModelKind, cause?: unknown): Error {
+function unreadable(kind: SpeakerModelKind, cause?: unknown): Error {
   const remedy = `remove it with 'steno models remove ${kind}' and add it again`
   return new Error(`Cannot read the record of the ${kind} model: ${remedy}`, { cause })
 }

@@ -1,19 +1,19 @@
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { hashFile } from '../../models/hash-file.ts'
+import { checkModels } from './model-check.ts'
 import {
-  hashFile,
   type InstalledModel,
   type InstalledRecord,
   installedFolder,
-  type ModelKind,
   readInstalledModel,
   recordFile,
-} from './installed-models.ts'
-import { checkModels } from './model-check.ts'
+  type SpeakerModelKind,
+} from './speaker-models.ts'
 
 /** The file to install as the model of a kind, and the name to give it. */
 export type ModelInstallation = {
-  kind: ModelKind
+  kind: SpeakerModelKind
   source: string
   name: string
   signal: AbortSignal
@@ -58,7 +58,7 @@ export async function installModel(
 }
 
 /** Removes the model of a kind, its record first; returns whether there was one. */
-export async function removeModel(folder: string, kind: ModelKind): Promise<boolean> {
+export async function removeModel(folder: string, kind: SpeakerModelKind): Promise<boolean> {
   const added = installedFolder(folder)
   const record = recordFile(folder, kind)
   const found = await stat(record).catch(() => undefined)
@@ -75,7 +75,7 @@ export async function removeModel(folder: string, kind: ModelKind): Promise<bool
  * Removes only this file: a command that installs another one at the same time has its own next to
  * it.
  */
-function findEarlier(folder: string, kind: ModelKind): string | undefined {
+function findEarlier(folder: string, kind: SpeakerModelKind): string | undefined {
   try {
     return readInstalledModel(folder, kind)?.path
   } catch {
@@ -86,9 +86,9 @@ function findEarlier(folder: string, kind: ModelKind): string | undefined {
 /** Both kinds work together, so the new one is checked with the other as it is installed. */
 async function tryWithOthers(
   folder: string,
-  { kind, copy, signal }: { kind: ModelKind; copy: string; signal: AbortSignal },
+  { kind, copy, signal }: { kind: SpeakerModelKind; copy: string; signal: AbortSignal },
 ): Promise<void> {
-  const pathOf = (other: ModelKind) => {
+  const pathOf = (other: SpeakerModelKind) => {
     return kind === other ? copy : readInstalledModel(folder, other)?.path
   }
   const embedding = pathOf('speaker-embedding')

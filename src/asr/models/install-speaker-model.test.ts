@@ -21,8 +21,8 @@ import {
   writePitchModel,
   writeTwoInputModel,
 } from '../speakers/stand-in-models.fixture.ts'
-import { installModel, removeModel } from './install-model.ts'
-import { checkFile, type ModelKind, readInstalledModel } from './installed-models.ts'
+import { installModel, removeModel } from './install-speaker-model.ts'
+import { checkFile, readInstalledModel, type SpeakerModelKind } from './speaker-models.ts'
 
 const { signal } = new AbortController()
 
@@ -30,7 +30,7 @@ async function makeFolder(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-added-'))
   t.after(() => rm(folder, { recursive: true }))
   const source = join(folder, 'source.onnx')
-  const add = (kind: ModelKind, from = source) => {
+  const add = (kind: SpeakerModelKind, from = source) => {
     return installModel(folder, { kind, source: from, name: 'mine', signal })
   }
   const files = () => readdirSync(join(folder, 'added')).sort()

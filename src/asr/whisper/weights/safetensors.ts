@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type ByteFile, openBytes } from './byte-file.ts'
+import { huggingFaceNames } from './hugging-face-names.ts'
+import { readJson } from './vocabulary.ts'
+import { fromBrainFloat, fromHalf, type Rows, type WeightFile, WeightFileError } from './weights.ts'
+
+/** Where an array lies: bytes from the start of its file. */
+type Entry = { file: ByteFile; sizes: number[]; type: string; from: number; to: number }
+
+/** Of the JSON text at the start of a file. */
+type Header = Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>
+
+/** Longer ones are refused by the reference implementation too. */
+const LONGEST_HEADER = 100_000_000
+const LENGTH_BYTES = 8
+const elementBytes: Record<string, number> = { F32: 4, F16: 2, BF16: 2 }
+
+type Configuration = { encoder_attention_heads?: number; decoder_attention_heads?: number }
+
+/**
+ * Opens the Whisper model of a Hugging Face folder: `model.safetensors`, or the files that
+ * `model.safetensors.index.json` names, with floats of 32 or 16 bits. The form is that of
+ * https://github.com/huggingface/safetensors: the length of a JSON header, the header with type,
+ * shape and place of each array, the arrays. Returns undefined when the folder has none; throws
+ * `WeightFileError` when it is damaged or no Whisper model.
+ */
+export function openSafetensors(folder: string): WeightFile | undefined {
+  const names = listFiles(folder)
+  if (names.length === 0) return undefined
+  const files: ByteFile[] = []
+  const entries = new Map<string, Entry>()
+  const close = () => {
+    for (const file of files) file.close()
+  }
+  try {
+    for (const name of names) {
+      const path = join(folder, name)
+      if (!existsSync(path)) throw new WeightFileError(`${path} is missing`)
+      const file = openBytes(path)
+      files.push(file)
+      // Fine-tunes are saved with and without the outer name.
+      for (const [array, entry] of readHeader(file))
+        entries.set(array.replace(/^model\./, ''), entry)
+    }
+    return { ...asWhisper(entries, folder), close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+function listFiles(folder: string): string[] {
+  const { weight_map } = readJson<{ weight_map: Record<string, string> }>(
+    join(folder, 'model.safetensors.index.json'),
+  )
+  if (weight_map) return [...new Set(Object.values(weight_map))]
+  return existsSync(join(folder, 'model.safetensors')) ? ['model.safetensors'] : []
+}
+
+function readHeader(file: ByteFile): [string, Entry][] {
+  const length = Number(new DataView(file.read(0, LENGTH_BYTES).buffer).getBigUint64(0, true))
+  if (length > LONGEST_HEADER) throw new WeightFileError(`${file.path} is no safetensors file`)
+  const text = Buffer.from(file.read(LENGTH_BYTES, length)).toString()
+  const start = LENGTH_BYTES + length
+  let header: Header
+  try {
+    header = JSON.parse(text) as Header
+  } catch (cause) {
+    throw new WeightFileError(`${file.path} is no safetensors file`, { cause })
+  }
+  return Object.entries(header).flatMap(([name, place]): [string, Entry][] => {
+    if (name === '__metadata__') return []
+    const { dtype: type, shape: sizes, data_offsets: offsets } = place
+    const [from, to] = offsets.map((offset) => start + offset) as [number, number]
+    if (to > file.size) {
+      throw new WeightFileError(`${file.path} is truncated: it ends before ${name}`)
+    }
+    return [[name, { file, sizes, type, from, to }]]
+  })
+}
+
+/** Joins the arrays of Hugging Face to those that CTranslate2 has. */
+function asWhisper(entries: Map<string, Entry>, folder: string): Omit<WeightFile, 'close'> {
+  const configuration = readJson<Configuration>(join(folder, 'config.json'))
+  const heads: Record<string, number | undefined> = {
+    'encoder/num_heads': configuration.encoder_attention_heads,
+    'decoder/num_heads': configuration.decoder_attention_heads,
+  }
+  const need = (name: string) => {
+    const entry = entries.get(name)
+    if (!entry) throw new WeightFileError(`${folder} is no Whisper model: it has no ${name}`)
+    return entry
+  }
+  const sizes = (name: string): readonly number[] | undefined => {
+    const [first = '', ...others] = huggingFaceNames(name)
+    // The keys have no bias, so the first of several arrays tells whether there are any.
+    const entry = entries.get(first) ?? entries.get(others.at(-1) ?? '')
+    return entry && [entry.sizes[0]! * (1 + others.length), ...entry.sizes.slice(1)]
+  }
+  const read = (name: string, rows?: Rows): Float32Array => {
+    if (name in heads) {
+      if (!heads[name]) throw new WeightFileError(`${folder} has no config.json of a Whisper model`)
+      return Float32Array.of(heads[name])
+    }
+    const parts = huggingFaceNames(name)
+    const found = parts.map((part) => entries.get(part))
+    const shape = sizes(name)
+    if (!shape) return readFloats(need(parts[0] ?? name), undefined)
+    const each = shape[0]! / parts.length
+    const [from, to] = rows ?? [0, shape[0]!]
+    const row = shape.slice(1).reduce((product, n) => product * n, 1)
+    const values = new Float32Array((to - from) * row)
+    for (const [i, entry] of found.entries()) {
+      const [low, high] = [Math.max(from, i * each), Math.min(to, (i + 1) * each)]
+      if (low >= high || (!entry && name.endsWith('/bias'))) continue
+      const part = readFloats(entry ?? need(parts[i]!), [low - i * each, high - i * each])
+      values.set(part, (low - from) * row)
+    }
+    return values
+  }
+  return { sizes, read }
+}
+
+function readFloats(entry: Entry, rows: Rows | undefined): Float32Array {
+  const { file, sizes, type, from } = entry
+  const size = elementBytes[type]
+  if (!size) throw new WeightFileError(`${file.path} holds ${type}; F32, F16 and BF16 are read`)
+  const row = size * sizes.slice(1).reduce((product, n) => product * n, 1)
+  const [first, end] = rows ?? [0, sizes[0] ?? 1]
+  const { buffer } = file.read(from + first * row, (end - first) * row)
+  if (type === 'F32') return new Float32Array(buffer)
+  const bits = new Uint16Array(buffer)
+  return type === 'F16' ? fromHalf(bits) : fromBrainFloat(bits)
+}

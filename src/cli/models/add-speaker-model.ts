@@ -1,0 +1,38 @@
+import { basename } from 'node:path'
+import { installModel } from '../../asr/models/install-speaker-model.ts'
+import {
+  readInstalledModel,
+  type SpeakerModelKind,
+  speakerModelKinds,
+} from '../../asr/models/speaker-models.ts'
+import { readConfig } from '../../config.ts'
+import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { readLabel } from '../keys/key-options.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { inMegabytes } from './install-progress.ts'
+
+/** `steno models add`: installs a model for diarization from a file. */
+export async function add(args: string[], { env, stderr, signal }: Terminal): Promise<number> {
+  const { values, positionals } = parseArguments(args, { name: { type: 'string' } })
+  const [kind, source, ...more] = positionals
+  if (kind === undefined || source === undefined || more.length > 0) {
+    throw new UsageError('add takes a KIND and a FILE')
+  }
+  if (!isSpeakerModelKind(kind)) {
+    throw new UsageError(`KIND must be ${speakerModelKinds.join(' or ')}, not '${kind}'`)
+  }
+  const name = readLabel(values.name ?? basename(source), { name: 'name' })
+  const { folder } = readSettings(readConfig, env).models
+  const { bytes } = await installModel(folder, { kind, source, name, signal })
+  stderr.write(`${name} is the ${kind} model now, ${inMegabytes(bytes)}.\n`)
+  if (kind === 'speaker-segmentation' && !readInstalledModel(folder, 'speaker-embedding')) {
+    stderr.write('It is used once there is a speaker-embedding model too.\n')
+  }
+  stderr.write('Restart servers to use it.\n')
+  return 0
+}
+
+/** Returns whether a text is a kind of model that can be added. */
+export function isSpeakerModelKind(text: string): text is SpeakerModelKind {
+  return speakerModelKinds.some((kind) => kind === text)
+}

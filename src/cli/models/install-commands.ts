@@ -1,0 +1,153 @@
+import { stat } from 'node:fs/promises'
+import { canonicalLanguage, transcriptionCodes } from '../../api/schemas/language-codes.ts'
+import { readConfig } from '../../config.ts'
+import { type CatalogModel, type Conversion, readCatalog } from '../../models/catalog.ts'
+import { describeCheckpoint } from '../../models/checkpoint.ts'
+import { type FoundModel, findModels, importModel } from '../../models/import.ts'
+import type { Convert, InstallOptions } from '../../models/install.ts'
+import { pullModel } from '../../models/pull.ts'
+import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { createProgress, type Progress } from '../terminal/progress.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { showInstallation } from './install-progress.ts'
+
+/** Loaded when one is needed: `steno models` must run where the modules of recognition do not. */
+const conversions: Record<Conversion, Convert> = {
+  whisper: async (from, to, options) => {
+    const { convertWhisper } = await import('../../asr/whisper/convert.ts')
+    await convertWhisper(from, to, options)
+  },
+}
+
+/** `steno models pull`: downloads and installs models of the catalog. */
+export async function pull(args: string[], terminal: Terminal): Promise<number> {
+  const { positionals } = parseArguments(args, {})
+  if (positionals.length === 0) throw new UsageError('name at least one model')
+  await pullModels([...new Set(positionals)].map(findModel), terminal)
+  return 0
+}
+
+/** Pulls models one after the other, and shows how far they are. */
+export async function pullModels(
+  models: readonly CatalogModel[],
+  { env, stderr, signal }: Pick<Terminal, 'env' | 'stderr' | 'signal'>,
+): Promise<void> {
+  const { folder, sources } = readSettings(readConfig, env).models
+  const progress = createProgress(stderr)
+  for (const model of models) {
+    const onRetry = (problem: string) => progress.say(`${model.id}: ${problem}; trying again`)
+    await showing(model.id, progress, (onStep) => {
+      return pullModel(folder, model, { conversions, sources, signal, onStep, onRetry })
+    })
+    sayCredit(model, progress)
+  }
+}
+
+/** `steno models import`: installs what a folder holds. */
+export async function importFolder(args: string[], terminal: Terminal): Promise<number> {
+  const options = { as: { type: 'string' }, languages: { type: 'string' } } as const
+  const { values, positionals } = parseArguments(args, options)
+  const [source, ...names] = positionals
+  if (source === undefined) throw new UsageError('import takes a FOLDER')
+  const isFolder = (await stat(source).catch(() => undefined))?.isDirectory()
+  if (!isFolder) throw new UsageError(`Cannot import ${source}: there is no such folder`)
+  if (values.as !== undefined) {
+    if (names.length > 0) throw new UsageError('--as takes one FOLDER and no names')
+    return importCheckpoint(source, { id: values.as, languages: values.languages }, terminal)
+  }
+  if (values.languages !== undefined) throw new UsageError('--languages needs --as')
+  return importKnown(source, names, terminal)
+}
+
+async function importKnown(
+  source: string,
+  names: readonly string[],
+  { env, stderr, signal }: Terminal,
+): Promise<number> {
+  const { folder } = readSettings(readConfig, env).models
+  const progress = createProgress(stderr)
+  const catalog = names.length > 0 ? names.map(findModel) : readCatalog()
+  progress.say(`Looking for models in ${source}`)
+  const models = await findModels(source, { catalog, signal })
+  for (const { model, missing } of models) {
+    if (missing.length === 0) continue
+    progress.say(`${model.id} is not complete there: it lacks ${missing.join(', ')}`)
+  }
+  const complete = models.filter(({ missing }) => missing.length === 0)
+  for (const found of complete) await importOne(folder, found, { progress, signal })
+  const lacking = names.filter((name) => !complete.some(({ model }) => model.id === name))
+  if (complete.length > 0 && lacking.length === 0) return 0
+  throw new Error(
+    `Cannot import ${lacking.join(', ') || 'anything'} from ${source}: not all files are there`,
+  )
+}
+
+async function importCheckpoint(
+  source: string,
+  { id, languages }: { id: string; languages: string | undefined },
+  { env, stderr, signal }: Terminal,
+): Promise<number> {
+  if (!/^[a-z0-9][a-z0-9.-]{0,60}$/.test(id)) {
+    throw new UsageError(`--as must be lower-case letters, digits, dots and hyphens, not '${id}'`)
+  }
+  if (languages === undefined) throw new UsageError('--as needs --languages, such as de,fr')
+  const { folder } = readSettings(readConfig, env).models
+  const progress = createProgress(stderr)
+  const found = await describeCheckpoint(source, {
+    id,
+    languages: readLanguages(languages),
+    signal,
+  })
+  await importOne(folder, found, { progress, signal })
+  return 0
+}
+
+async function importOne(
+  folder: string,
+  found: FoundModel,
+  { progress, signal }: { progress: Progress; signal: AbortSignal },
+): Promise<void> {
+  const { model } = found
+  await showing(model.id, progress, (onStep) => {
+    return importModel(folder, found, { conversions, signal, onStep })
+  })
+  sayCredit(model, progress)
+}
+
+/** Shows the steps of an installation, and how it ended. */
+async function showing(
+  name: string,
+  progress: Progress,
+  install: (onStep: InstallOptions['onStep']) => Promise<boolean>,
+): Promise<void> {
+  try {
+    const isNew = await install(showInstallation(name, progress))
+    progress.end(name)
+    progress.say(isNew ? `${name} is installed.` : `${name} was installed already.`)
+  } finally {
+    progress.end(name)
+    progress.clear()
+  }
+}
+
+/** Some licences want the makers named wherever a model is passed on. */
+function sayCredit({ licence, credit }: CatalogModel, progress: Progress): void {
+  if (credit !== undefined) progress.say(`  ${credit} (${licence})`)
+}
+
+function findModel(name: string): CatalogModel {
+  const model = readCatalog().find(({ id }) => id === name)
+  if (model) return model
+  const names = readCatalog().map(({ id }) => id)
+  throw new UsageError(`the catalog has no '${name}', only ${names.join(', ')}`)
+}
+
+/** Reads codes with commas between. */
+export function readLanguages(text: string): string[] {
+  const codes = text.split(',').map((code) => code.trim().toLowerCase())
+  return codes.map((code) => {
+    const known = canonicalLanguage(code, transcriptionCodes)
+    if (transcriptionCodes.includes(known)) return known
+    throw new UsageError(`--languages does not know '${code}': codes such as de or fr`)
+  })
+}

@@ -1,0 +1,44 @@
+import type { InstallStep } from '../../models/install.ts'
+import type { Progress } from '../terminal/progress.ts'
+
+/** The speed is that of the last seconds. */
+const WINDOW_MS = 5000
+/** Bytes arrive thousands of times a second. */
+const REDRAW_MS = 100
+
+/** Returns what shows the steps of an installation: speed and time left while bytes arrive. */
+export function showInstallation(name: string, progress: Progress): (step: InstallStep) => void {
+  let measured: { at: number; bytes: number }[] = []
+  return (step) => {
+    if (step.stage === 'converting') {
+      return progress.show(name, { stage: 'converting', fraction: step.fraction })
+    }
+    if (!('bytes' in step)) {
+      measured = []
+      const stage = step.stage === 'waiting' ? 'waiting for another process' : step.stage
+      return progress.show(name, { stage })
+    }
+    const { stage, bytes, total } = step
+    const now = performance.now()
+    const last = measured.at(-1)
+    if (last && now - last.at < REDRAW_MS && bytes >= last.bytes && bytes < total) return
+    // Fewer bytes than before: a file is fetched anew.
+    if (last && bytes < last.bytes) measured = []
+    measured = [...measured.filter(({ at }) => now - at < WINDOW_MS), { at: now, bytes }]
+    const [first] = measured
+    const seconds = (now - first!.at) / 1000
+    const speed = seconds > 0.5 ? (bytes - first!.bytes) / seconds : undefined
+    progress.show(name, {
+      stage,
+      fraction: bytes / total,
+      detail: `of ${inMegabytes(total)}${speed === undefined ? '' : `, ${inMegabytes(speed)}/s`}`,
+      secondsLeft: speed ? (total - bytes) / speed : null,
+    })
+  }
+}
+
+/** Formats bytes as `12.3 MB`, `668 MB` or `1.6 GB`. */
+export function inMegabytes(bytes: number): string {
+  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`
+  return `${(bytes / 1e6).toFixed(bytes >= 1e8 ? 0 : 1)} MB`
+}

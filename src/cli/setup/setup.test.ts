@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { after, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { runHere } from '../../../test/support/run-here.ts'
+import { startModelServer } from '../../models/model-server.fixture.ts'
+import { setupCommand } from './setup.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'steno-setup-'))
+const server = await startModelServer()
+const env = { STENO_MODELS_DIR: folder, STENO_MODELS_MIRROR: server.url }
+after(async () => {
+  await server.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('without a terminal it recommends and downloads nothing', async () => {
+  const { code, stdout } = await runHere(['setup', '--languages', 'ja'], env)
+  assert.equal(code, 0)
+  assert.match(stdout, /^This machine: \d+ cores, [\d.]+ [GM]B of memory, .* free in /)
+  assert.match(stdout, /^Recommended:\n {2}whisper-[\w-]+: for ja \([\d.]+ [MG]B, .* of memory\)$/m)
+  assert.match(stdout, /^To download them: steno models pull whisper-/m)
+  assert.deepEqual([readdirSync(folder), server.seen], [[], []])
+})
+
+test('with --yes it pulls', async () => {
+  const { code, stderr } = await runHere(['setup', '--yes', '--languages', 'ja'], env)
+  assert.equal(code, 1)
+  assert.match(stderr, /Cannot fetch .* of whisper-.* answers 404/)
+})
+
+test('on a terminal it asks for the languages, and before it downloads', {
+  timeout: 10_000,
+}, async () => {
+  const make = () => Object.assign(new PassThrough(), { isTTY: true })
+  const [stdin, stdout, stderr] = [make(), make(), make()]
+  const { signal } = new AbortController()
+  const before = server.seen.length
+  const code = setupCommand.run([], { env, stdin, stdout, stderr, signal })
+  let text = ''
+  stderr.on('data', (chunk) => {
+    text += chunk
+  })
+  for (const [question, answer] of [
+    [/Which languages/, 'de, ja\n'],
+    [/Download [\d.]+ [MG]B now\?/, 'n\n'],
+  ] as const) {
+    while (!question.test(text)) await setTimeout(10)
+    stdin.write(answer)
+  }
+  assert.equal(await code, 0)
+  assert.match(String(stdout.read()), / for (de, )?ja/)
+  assert.equal(server.seen.length, before)
+})

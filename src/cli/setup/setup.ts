@@ -1,0 +1,103 @@
+import { mkdir } from 'node:fs/promises'
+import { availableParallelism, totalmem } from 'node:os'
+import { createInterface } from 'node:readline/promises'
+import type { Writable } from 'node:stream'
+import { readConfig } from '../../config.ts'
+import { downloadBytes, readCatalog } from '../../models/catalog.ts'
+import { isInstalled } from '../../models/install.ts'
+import { type Machine, type Recommendation, recommendModels } from '../../models/recommend.ts'
+import { diskOf } from '../../storage/space/disk.ts'
+import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { pullModels, readLanguages } from '../models/install-commands.ts'
+import { inMegabytes } from '../models/install-progress.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
+
+const help = `Usage: steno setup [--languages CODES] [--yes]
+
+Recommends speech models for this machine and your languages, by its memory, cores and free disk space, and
+downloads them. English works without any. Asks before it downloads; without a terminal it only recommends,
+unless you say --yes.
+
+  --languages CODES   the languages of your recordings, such as de,fr; default: asks, or all of them
+  --yes               downloads without asking
+`
+
+/** `steno setup`: chooses models for a machine, and pulls them. */
+export const setupCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const options = { languages: { type: 'string' }, yes: { type: 'boolean' } } as const
+    const { values, positionals } = parseArguments(args, options)
+    if (positionals.length > 0) throw new UsageError('setup takes options only')
+    const { folder } = readSettings(readConfig, terminal.env).models
+    await mkdir(folder, { recursive: true })
+    const machine = await measureMachine(folder)
+    const { stdout } = terminal
+    stdout.write(`This machine: ${describeMachine(machine)} free in ${folder}.\n`)
+    const asked = values.languages ?? (values.yes ? '' : await ask(LANGUAGE_QUESTION, terminal))
+    const languages = asked ? readLanguages(asked) : []
+    const found = recommendModels(languages, { machine, catalog: readCatalog() })
+    const missing = found.filter(({ model }) => !isInstalled(folder, model))
+    stdout.write(describe(found, missing))
+    if (missing.length === 0) return 0
+    if (!values.yes && !(await confirms(missing, terminal))) return 0
+    await pullModels(
+      missing.map(({ model }) => model),
+      terminal,
+    )
+    return 0
+  },
+}
+
+const LANGUAGE_QUESTION = 'Which languages, such as de,fr? (empty: all) '
+
+async function measureMachine(folder: string): Promise<Machine> {
+  // In a container, its limit; without one this is 0 or more than there is.
+  const limit = process.constrainedMemory()
+  const memoryBytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+  const { free: freeBytes } = await diskOf(folder)()
+  return { memoryBytes, cores: availableParallelism(), freeBytes }
+}
+
+function describeMachine({ memoryBytes, cores, freeBytes }: Machine): string {
+  const disk = freeBytes === Number.POSITIVE_INFINITY ? 'enough' : inMegabytes(freeBytes)
+  return `${cores} cores, ${inMegabytes(memoryBytes)} of memory, ${disk}`
+}
+
+function describe(found: readonly Recommendation[], missing: readonly Recommendation[]): string {
+  if (found.length === 0) return 'No further model fits; English works with the embedded one.\n'
+  const lines = found.map((one) => {
+    const { id, memoryBytes } = one.model
+    const needs = `${inMegabytes(downloadBytes(one.model))}, ${inMegabytes(memoryBytes)} of memory`
+    const state = missing.includes(one) ? needs : 'installed'
+    return `  ${id}: ${one.reason} (${state})\n`
+  })
+  return `Recommended:\n${lines.join('')}`
+}
+
+async function confirms(missing: readonly Recommendation[], terminal: Terminal): Promise<boolean> {
+  if (!isInteractive(terminal)) {
+    const names = missing.map(({ model }) => model.id).join(' ')
+    terminal.stdout.write(`To download them: steno models pull ${names}\n`)
+    return false
+  }
+  const bytes = missing.reduce((sum, { model }) => sum + downloadBytes(model), 0)
+  const answer = await ask(`Download ${inMegabytes(bytes)} now? [Y/n] `, terminal)
+  return /^(y|yes)?$/i.test(answer)
+}
+
+/** Returns the answer of a person, or an empty text when there is none to ask. */
+async function ask(question: string, terminal: Terminal): Promise<string> {
+  if (!isInteractive(terminal)) return ''
+  const { stdin, stderr, signal } = terminal
+  const lines = createInterface({ input: stdin, output: stderr as unknown as Writable })
+  try {
+    return (await lines.question(question, { signal })).trim()
+  } finally {
+    lines.close()
+  }
+}
+
+function isInteractive({ stdin, stdout }: Terminal): boolean {
+  return (stdin as { isTTY?: boolean }).isTTY === true && stdout.isTTY === true
+}

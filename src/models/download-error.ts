@@ -1,0 +1,43 @@
+/** Why a file cannot be fetched. `remedy` says what to do about it. */
+export class DownloadError extends Error {
+  override name = 'DownloadError'
+  /** Whether the same request may succeed a moment later. */
+  readonly isPassing: boolean
+  /** Seconds that the server asks to wait for. */
+  readonly retryAfter: number | undefined
+
+  constructor(
+    problem: string,
+    {
+      isPassing,
+      retryAfter,
+      cause,
+    }: { isPassing: boolean; retryAfter?: number | undefined; cause?: unknown },
+  ) {
+    super(problem, { cause })
+    this.isPassing = isPassing
+    this.retryAfter = retryAfter
+  }
+}
+
+/** What to do about a failed answer, by its status. */
+const remedies: Record<number, string> = {
+  401: 'the address wants a token: set HF_TOKEN, or see whether STENO_MODELS_MIRROR is right',
+  403: 'access is refused: accept the terms of the model at its page and set HF_TOKEN, or use a mirror',
+  404: 'the file is not there: see whether STENO_MODELS_MIRROR or HF_ENDPOINT is right',
+  407: 'the proxy wants a name and a password: put them into HTTPS_PROXY',
+  410: 'the file was removed from there: set STENO_MODELS_MIRROR, or import it from a folder',
+  429: 'the server takes no more requests from here for now: try again later, or set HF_TOKEN',
+  451: 'the file is blocked there: set STENO_MODELS_MIRROR, or import it from a folder',
+}
+
+/** Returns the error of an answer other than the file. `retryAfter` is the header of that name. */
+export function statusError(status: number, retryAfter: string | undefined): DownloadError {
+  const seconds = Number(retryAfter)
+  const isPassing = status >= 500 || status === 408 || status === 425 || status === 429
+  const remedy = remedies[status]
+  return new DownloadError(`the server answers ${status}${remedy ? `; ${remedy}` : ''}`, {
+    isPassing,
+    retryAfter: retryAfter !== undefined && seconds > 0 ? seconds : undefined,
+  })
+}

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, beforeEach, test } from 'node:test'
+import { createDownloadClient, type Download, downloadFile } from './download.ts'
+import { DownloadError } from './download-error.ts'
+import { behave, type Manner, refuse, sendPart, startModelServer } from './model-server.fixture.ts'
+
+const limits = { stallMs: 300, tries: 3, pauseMs: 5 }
+const folder = mkdtempSync(join(tmpdir(), 'steno-download-'))
+const path = join(folder, 'weights')
+const content = Buffer.from(Uint32Array.from({ length: 100_000 }, (_, i) => i * 2654435761).buffer)
+const sha256 = createHash('sha256').update(content).digest('hex')
+const server = await startModelServer()
+const client = await createDownloadClient(limits)
+after(async () => {
+  await client.destroy()
+  await server.close()
+  rmSync(folder, { recursive: true })
+})
+beforeEach(() => {
+  server.files.clear()
+  server.files.set('/weights', content)
+  server.next.length = 0
+  server.seen.length = 0
+  rmSync(path, { force: true })
+  rmSync(`${path}.part`, { force: true })
+})
+
+/** Downloads the file from a server that treats the first requests in these manners. */
+async function download(manners: readonly Manner[], change: Partial<Download> = {}) {
+  server.next.push(...manners)
+  const told = { bytes: [] as number[], retries: [] as string[] }
+  const file = { url: `${server.url}/weights`, headers: {}, bytes: content.length, sha256, path }
+  await downloadFile(
+    { ...file, ...change },
+    {
+      client,
+      limits,
+      signal: AbortSignal.timeout(20_000),
+      onBytes: (bytes) => void told.bytes.push(bytes),
+      onRetry: (problem) => void told.retries.push(problem),
+    },
+  )
+  assert.ok(readFileSync(path).equals(content), 'the file is whole')
+  assert.equal(existsSync(`${path}.part`), false)
+  assert.equal(told.bytes.at(-1), content.length)
+  return told
+}
+
+function ranges() {
+  return server.seen.map(({ range }) => range)
+}
+
+test('a file arrives whole, and nothing is left beside it', async () => {
+  const { retries } = await download([])
+  assert.deepEqual([retries, ranges()], [[], [undefined]])
+})
+
+test('a broken connection is resumed where it ended', async () => {
+  const { retries } = await download([sendPart(150_000, 'cut'), sendPart(100_000, 'cut')])
+  assert.equal(retries.length, 2)
+  const [first, second, third] = ranges()
+  assert.deepEqual([first, server.seen.length], [undefined, 3])
+  assert.match(second!, /^bytes=\d+-$/)
+  assert.match(third!, /^bytes=\d+-$/)
+  assert.ok(Number(third!.slice(6, -1)) > 200_000)
+})
+
+test('connections that bring something are no failures, however many break', async () => {
+  const cuts = Array.from({ length: 5 }, () => sendPart(70_000, 'cut'))
+  await download(cuts)
+  assert.equal(server.seen.length, 6)
+})
+
+test('a connection that stalls is cut and resumed', async () => {
+  const { retries } = await download([sendPart(100_000, 'stall'), sendPart(0, 'stall')])
+  assert.deepEqual(retries, ['it sent nothing more', 'it sent nothing more'])
+})
+
+test('a server that never answers is given up, with the reason', async () => {
+  const silent: Manner = () => {}
+  await assert.rejects(download([silent, silent, silent]), /it did not answer/)
+})
+
+test('what an earlier process fetched is checked and completed', async () => {
+  writeFileSync(`${path}.part`, content.subarray(0, 123_457))
+  const { bytes } = await download([])
+  assert.deepEqual([ranges(), bytes[0]], [['bytes=123457-'], 123_457])
+})
+
+test('a part that is whole already is only checked', async () => {
+  writeFileSync(`${path}.part`, content)
+  await download([])
+  assert.deepEqual(server.seen, [])
+})
+
+test('a damaged or too large part is fetched anew', async () => {
+  const damaged = Buffer.from(content.subarray(0, 1000))
+  damaged[10]! ^= 1
+  writeFileSync(`${path}.part`, damaged)
+  await download([])
+  assert.deepEqual(ranges(), ['bytes=1000-', undefined])
+  rmSync(path)
+  writeFileSync(`${path}.part`, Buffer.concat([content, content]))
+  await download([])
+})
+
+test('a server without ranges sends everything again', async () => {
+  const ignore: Manner = (response, asked) => behave(response, { ...asked, offset: 0 })
+  await download([sendPart(100_000, 'cut'), ignore])
+  assert.equal(server.seen.length, 2)
+})
+
+test('a part from another place is not taken', async () => {
+  const shifted: Manner = (response, { content: whole, offset }) => {
+    const from = offset - 10
+    const range = `bytes ${from}-${whole.length - 1}/${whole.length}`
+    response.writeHead(206, { 'content-range': range })
+    response.end(whole.subarray(from))
+  }
+  const { retries } = await download([sendPart(100_000, 'cut'), shifted])
+  assert.match(retries[1]!, /another part/)
+  assert.equal(ranges()[2], undefined)
+})
+
+test('a range that the server refuses begins anew', async () => {
+  await download([sendPart(100_000, 'cut'), refuse(416)])
+  assert.equal(ranges()[2], undefined)
+})
+
+test('a server that lies about the size is refused', async () => {
+  const announce = (bytes: number): Manner => {
+    return (response) => void response.writeHead(200, { 'content-length': bytes }).write('x')
+  }
+  const liar = announce(content.length + 1)
+  await assert.rejects(download([liar, liar, liar]), /announces 400001 bytes, the catalog names/)
+  const short = announce(5)
+  await assert.rejects(download([short, short, short]), /announces 5 bytes, the catalog names/)
+  await download([liar])
+})
+
+test('a body that is larger than it should be is cut off and dropped', async () => {
+  const endless: Manner = (response, { content: whole }) => {
+    response.writeHead(200)
+    response.on('error', () => {})
+    const more = () => void (response.destroyed || response.write(whole, more))
+    more()
+  }
+  await assert.rejects(download([endless, endless, endless]), /it is larger than the 400000 bytes/)
+  assert.equal(existsSync(`${path}.part`), false)
+})
+
+test('changed bytes are never kept', async () => {
+  const change: Manner = (response, asked) => {
+    const changed = Buffer.from(asked.content)
+    changed[200_000]! ^= 1
+    behave(response, { ...asked, content: changed })
+  }
+  await download([change])
+  rmSync(path)
+  await assert.rejects(download([change, change, change]), /its content is not what the catalog/)
+  assert.equal(existsSync(path) || existsSync(`${path}.part`), false)
+})
+
+test('answers that may pass are tried again, others are not', async () => {
+  await download([refuse(500), refuse(429, { 'retry-after': '0.2' })])
+  rmSync(path)
+  const error = await download([refuse(403)]).catch((one: DownloadError) => one)
+  assert.ok(error instanceof DownloadError)
+  assert.match(error.message, /the server answers 403; access is refused: .* HF_TOKEN/)
+  assert.equal(server.seen.length, 4)
+  await assert.rejects(download([], { url: `${server.url}/gone` }), /answers 404; .*MIRROR/)
+  await assert.rejects(download([refuse(503), refuse(503), refuse(503)]), /answers 503$/)
+})
+
+test('a server that is not there is told in words', async () => {
+  await assert.rejects(
+    download([], { url: 'http://127.0.0.1:1/weights' }),
+    /nothing listens at the address/,
+  )
+})
+
+test('the token goes to the first origin and no other', async (t) => {
+  const other = createServer((_, response) => {
+    response.writeHead(302, { location: `${server.url}/weights` }).end()
+  })
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  t.after(() => other.close())
+  const { port } = other.address() as AddressInfo
+  const headers = { authorization: 'Bearer secret' }
+  await download([], { url: `http://127.0.0.1:${port}/weights`, headers })
+  assert.equal(server.seen[0]!.authorization, undefined)
+  rmSync(path)
+  await download([refuse(307, { location: '/weights' })], { headers })
+  assert.deepEqual(
+    server.seen.slice(1).map(({ authorization }) => authorization),
+    ['Bearer secret', 'Bearer secret'],
+  )
+  const loop = Array.from({ length: 6 }, () => refuse(302, { location: '/weights' }))
+  await assert.rejects(download(loop), /redirects in circles/)
+})
+
+test('an aborted download keeps what has arrived', async () => {
+  const aborted = new AbortController()
+  server.next.push(sendPart(100_000, 'stall'))
+  const file = { url: `${server.url}/weights`, headers: {}, bytes: content.length, sha256, path }
+  const onBytes = (bytes: number) => void (bytes > 50_000 && aborted.abort())
+  const options = { client, limits, signal: aborted.signal, onBytes, onRetry() {} }
+  await assert.rejects(downloadFile(file, options), { name: 'AbortError' })
+  assert.ok(readFileSync(`${path}.part`).length > 50_000)
+  await download([])
+})

@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Dispatcher } from 'undici'
+import { describeConnectionError } from '../net/connection-error.ts'
+import { DownloadError, statusError } from './download-error.ts'
+import { PartFile } from './part-file.ts'
+
+/** One file to fetch, and where it goes; what has arrived of it is next to it, as `path.part`. */
+export type Download = {
+  url: string
+  headers: Record<string, string>
+  /** Size and SHA-256 (hex) of the right content. */
+  bytes: number
+  sha256: string
+  path: string
+}
+
+/** When a download gives up. */
+export type DownloadLimits = {
+  /** A connection that brings nothing for that long is cut. */
+  stallMs: number
+  /** How often in a row an attempt may bring nothing. */
+  tries: number
+  /** The pause before the second attempt; each further one is twice as long. */
+  pauseMs: number
+}
+
+export type DownloadOptions = {
+  /** From `createDownloadClient`. */
+  client: Dispatcher
+  limits: DownloadLimits
+  signal: AbortSignal
+  /** Called with the bytes that are there, also those of an earlier process. */
+  onBytes(bytes: number): void
+  /** Called before the next attempt. */
+  onRetry(problem: string): void
+}
+
+/** As long as Ollama waits; hubs pause for seconds while they fetch a file from their store. */
+export const DOWNLOAD_LIMITS: DownloadLimits = { stallMs: 30_000, tries: 5, pauseMs: 1000 }
+
+const CONNECT_TIMEOUT_MS = 15_000
+const MAX_PAUSE_MS = 60_000
+const MAX_REDIRECTS = 5
+/** An attempt after which that much more is there was no failure, however it ended. */
+const PROGRESS_BYTES = 64 * 1024
+/** Further whole downloads show whether a wrong content was an accident. */
+const MAX_DAMAGED = 3
+
+/** Creates the HTTP client of downloads, which honors HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
+export async function createDownloadClient({ stallMs }: DownloadLimits): Promise<Dispatcher> {
+  const { EnvHttpProxyAgent } = await import('undici')
+  const connect = { timeout: Math.min(CONNECT_TIMEOUT_MS, stallMs) }
+  return new EnvHttpProxyAgent({ headersTimeout: stallMs, bodyTimeout: stallMs, connect })
+}
+
+/**
+ * Fetches a file, from where an earlier attempt or process ended, and checks its hash. Connections
+ * that break or stall are opened again; `DownloadError` says why it gave up.
+ */
+export async function downloadFile(file: Download, options: DownloadOptions): Promise<void> {
+  const { bytes, path } = file
+  const part = await PartFile.open(`${path}.part`, { bytes, signal: options.signal })
+  try {
+    await fetchWhole(file, part, options)
+    await part.finish(path)
+  } catch (error) {
+    await part.close()
+    throw error
+  }
+}
+
+async function fetchWhole(file: Download, part: PartFile, options: DownloadOptions): Promise<void> {
+  const { limits, signal, onBytes, onRetry } = options
+  let [failures, damaged] = [0, 0]
+  onBytes(part.size)
+  for (;;) {
+    const before = part.size
+    try {
+      if (part.size < file.bytes) await fetchRest(file, part, options)
+      if (part.digest() === file.sha256) return
+      await part.restart()
+      onBytes(0)
+      damaged++
+      throw new DownloadError(
+        'its content is not what the catalog names: the server or something before it changes it',
+        { isPassing: damaged < MAX_DAMAGED },
+      )
+    } catch (error) {
+      signal.throwIfAborted()
+      const problem = describe(error)
+      failures = part.size - before >= PROGRESS_BYTES ? 1 : failures + 1
+      if (!problem.isPassing || failures >= limits.tries) throw problem
+      onRetry(problem.message)
+      const pause = limits.pauseMs * 2 ** (failures - 1)
+      const asked = (problem.retryAfter ?? 0) * 1000
+      await sleep(Math.min(MAX_PAUSE_MS, Math.max(pause, asked)), undefined, { signal })
+    }
+  }
+}
+
+/** Asks for what is missing and stores it. */
+async function fetchRest(file: Download, part: PartFile, options: DownloadOptions): Promise<void> {
+  const answer = await request(file, part.size, options)
+  const { body } = answer
+  try {
+    await prepare(answer, file, part)
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      if (part.size + chunk.length > file.bytes) {
+        await part.restart()
+        throw new DownloadError(
+          `it is larger than the ${file.bytes} bytes that the catalog names`,
+          {
+            isPassing: true,
+          },
+        )
+      }
+      await part.append(chunk)
+      options.onBytes(part.size)
+    }
+  } finally {
+    discard(body)
+  }
+  if (part.size < file.bytes) {
+    throw new DownloadError('the connection broke off', { isPassing: true })
+  }
+}
+
+/** Follows redirects; the token goes to the first origin only. */
+async function request(
+  { url, headers }: Download,
+  offset: number,
+  { client, signal }: DownloadOptions,
+): Promise<Dispatcher.ResponseData> {
+  const { request: send } = await import('undici')
+  const range = offset > 0 ? { range: `bytes=${offset}-` } : {}
+  let [address, own] = [new URL(url), headers]
+  for (let redirects = 0; ; redirects++) {
+    const sent = { ...own, ...range, 'accept-encoding': 'identity', 'user-agent': 'steno' }
+    const answer = await send(address, { dispatcher: client, headers: sent, signal })
+    const { location } = answer.headers
+    if (answer.statusCode < 300 || answer.statusCode >= 400 || typeof location !== 'string') {
+      return answer
+    }
+    discard(answer.body)
+    const next = new URL(location, address)
+    if (redirects === MAX_REDIRECTS) {
+      throw new DownloadError('the server redirects in circles', { isPassing: false })
+    }
+    if (address.protocol === 'https:' && next.protocol !== 'https:') {
+      throw new DownloadError('the server redirects to an unencrypted address', {
+        isPassing: false,
+      })
+    }
+    if (next.origin !== address.origin) own = {}
+    address = next
+  }
+}
+
+/** Checks the head of an answer, and empties the part when the whole file comes. */
+async function prepare(
+  { statusCode, headers }: Dispatcher.ResponseData,
+  { bytes }: Download,
+  part: PartFile,
+): Promise<void> {
+  if (statusCode === 206) {
+    const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(String(headers['content-range'] ?? ''))
+    refuseSize(range?.[2] === '*' ? undefined : range?.[2], bytes)
+    if (Number(range?.[1]) === part.size) return
+    await part.restart()
+    throw new DownloadError('the server sends another part than it was asked for', {
+      isPassing: true,
+    })
+  }
+  if (statusCode === 416) await part.restart()
+  if (statusCode !== 200) {
+    const isPassing = statusCode === 416
+    const error = statusError(statusCode, String(headers['retry-after'] ?? '') || undefined)
+    throw isPassing ? new DownloadError(error.message, { isPassing }) : error
+  }
+  refuseSize(headers['content-length'], bytes)
+  await part.restart()
+}
+
+function refuseSize(announced: string | string[] | undefined, bytes: number): void {
+  if (announced === undefined || Number(announced) === bytes) return
+  const problem = `the server announces ${announced} bytes, the catalog names ${bytes}`
+  throw new DownloadError(problem, { isPassing: true })
+}
+
+/** Ends a body that nobody reads any more. */
+function discard(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => {}) // It is cut off in the middle, which is what was wanted.
+  body.destroy()
+}
+
+function describe(error: unknown): DownloadError {
+  if (error instanceof DownloadError) return error
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new DownloadError('the disk is full', { isPassing: false, cause: error })
+  }
+  if (/^(open|write|read|ftruncate|fsync|rename)$/.test(syscall ?? '') && code !== 'ECONNRESET') {
+    return new DownloadError((error as Error).message, { isPassing: false, cause: error })
+  }
+  const { detail } = describeConnectionError(error)
+  return new DownloadError(detail, { isPassing: true, cause: error })
+}

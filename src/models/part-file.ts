@@ -1,0 +1,77 @@
+import { createHash, type Hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+
+/**
+ * A download under way: the bytes that have arrived, on disk under a name of their own and in a
+ * hash. What an earlier process left is hashed when it is opened.
+ */
+export class PartFile {
+  readonly #path: string
+  readonly #file: FileHandle
+  #hash: Hash
+  /** Bytes on disk, all of them in the hash. */
+  size = 0
+
+  private constructor(path: string, file: FileHandle) {
+    this.#path = path
+    this.#file = file
+    this.#hash = createHash('sha256')
+  }
+
+  /** Opens the part of a file of `bytes` bytes; one that is larger begins anew. */
+  static async open(
+    path: string,
+    { bytes, signal }: { bytes: number; signal: AbortSignal },
+  ): Promise<PartFile> {
+    const found = await stat(path).catch(() => undefined)
+    const part = new PartFile(path, await open(path, found ? 'r+' : 'w+'))
+    try {
+      if (!found) return part
+      if (found.size > bytes) await part.restart()
+      else await part.#hashExisting(signal)
+      return part
+    } catch (error) {
+      await part.close()
+      throw error
+    }
+  }
+
+  async #hashExisting(signal: AbortSignal): Promise<void> {
+    for await (const chunk of createReadStream(this.#path, { signal })) {
+      this.#hash.update(chunk)
+      this.size += chunk.length
+    }
+  }
+
+  async append(chunk: Uint8Array): Promise<void> {
+    await this.#file.write(chunk, 0, chunk.length, this.size)
+    this.#hash.update(chunk)
+    this.size += chunk.length
+  }
+
+  /** Drops everything that has arrived. */
+  async restart(): Promise<void> {
+    await this.#file.truncate(0)
+    this.#hash = createHash('sha256')
+    this.size = 0
+  }
+
+  /** Returns the SHA-256 of all bytes, in hex. */
+  digest(): string {
+    return this.#hash.copy().digest('hex')
+  }
+
+  /** Gives the file its final name, once every byte is on disk. */
+  async finish(path: string): Promise<void> {
+    await this.#file.sync()
+    await this.#file.close()
+    await rename(this.#path, path)
+  }
+
+  /** Keeps what has arrived for the next process; removes a part without a byte. */
+  async close(): Promise<void> {
+    await this.#file.close()
+    if (this.size === 0) await rm(this.#path, { force: true })
+  }
+}
