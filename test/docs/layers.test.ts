@@ -26,6 +26,7 @@ const shared = [
   'env-reader',
   'errors',
   'log',
+  'log-text',
   'metrics',
   'tracing',
   'server-parts (types)',
