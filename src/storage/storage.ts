@@ -15,7 +15,7 @@ import { diskOf, type MeasureDisk } from './space/disk.ts'
 import { Space, type SpaceSettings } from './space/space.ts'
 import { lockFolder } from './sqlite/folder-lock.ts'
 import { logProgress } from './sqlite/migration-progress.ts'
-import { openSearches, openSqlite } from './sqlite/sqlite.ts'
+import { type ConnectSqlite, openSearches, openSqlite } from './sqlite/sqlite.ts'
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 
 /** Everything that a server stores: rows, recordings and results, below one folder of its own. */
@@ -54,6 +54,8 @@ export type StorageOptions = SpaceSettings & {
   objects?: Objects | undefined
   /** For tests. */
   disk?: MeasureDisk | undefined
+  /** For tests: opens connections to the database. */
+  connect?: ConnectSqlite | undefined
 }
 
 /**
@@ -109,10 +111,17 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   return { db, objects, space, orphans, deletionClock, swept, close: () => parts.disposeAsync() }
 }
 
-async function openDatabase({ folder, log, signal, objects }: StorageOptions): Promise<Db> {
+async function openDatabase(options: StorageOptions): Promise<Db> {
+  const { folder, log, signal, objects, connect } = options
   const owner = randomUUID()
   const stored = objects ?? (await openDiskObjects(join(folder, 'objects'), { owner }))
   const file = databaseFile(folder)
-  const sql = await openSqlite(file, { signal, progress: logProgress(log) })
-  return { sql, readonly: openSearches(file), objects: stored, dialect: sqliteDialect, owner }
+  const sql = await openSqlite(file, { signal, progress: logProgress(log), connect })
+  return {
+    sql,
+    readonly: openSearches(file, connect),
+    objects: stored,
+    dialect: sqliteDialect,
+    owner,
+  }
 }

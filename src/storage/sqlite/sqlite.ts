@@ -10,7 +10,13 @@ import { createSqliteDriver } from './sqlite-driver.ts'
  * tables under it, so the version must be this program's own (`same`) or, for reading only, at
  * least a `known` one.
  */
-export type OpenSqliteOptions = MigrateOptions & { version?: 'migrate' | 'same' | 'known' }
+export type OpenSqliteOptions = MigrateOptions & {
+  version?: 'migrate' | 'same' | 'known'
+  connect?: ConnectSqlite | undefined
+}
+
+/** Opens a connection, by default in a thread. */
+export type ConnectSqlite = (options: OpenOptions) => SqliteConnection
 
 /**
  * Opens the database file, which it creates and migrates unless `version` says otherwise.
@@ -19,10 +25,10 @@ export type OpenSqliteOptions = MigrateOptions & { version?: 'migrate' | 'same' 
  */
 export async function openSqlite(
   file: string,
-  { version = 'migrate', ...options }: OpenSqliteOptions = {},
+  { version = 'migrate', connect = openConnection, ...options }: OpenSqliteOptions = {},
 ): Promise<Kysely<Tables>> {
-  const writer = openConnection({ file, readOnly: false })
-  const reader = openLater({ file, readOnly: true })
+  const writer = connect({ file, readOnly: false })
+  const reader = openLater({ file, readOnly: true }, connect)
   const database = new Kysely<Tables>({ dialect: createSqliteDriver({ writer, reader }) })
   try {
     await (version === 'migrate' ? migrate(database, options) : checkVersion(database, version))
@@ -47,19 +53,22 @@ function openError(error: unknown, file: string): unknown {
 }
 
 /** Opens another connection to a database that is already open, for `select` only. */
-export function openSearches(file: string): Kysely<Tables> {
-  const reader = openLater({ file, readOnly: true })
+export function openSearches(
+  file: string,
+  connect: ConnectSqlite = openConnection,
+): Kysely<Tables> {
+  const reader = openLater({ file, readOnly: true }, connect)
   return new Kysely<Tables>({ dialect: createSqliteDriver({ writer: reader, reader }) })
 }
 
 /**
  * Opens a connection when it is first needed: before the first migration there is no file to read.
  */
-function openLater(options: OpenOptions): SqliteConnection {
+function openLater(options: OpenOptions, connect: ConnectSqlite): SqliteConnection {
   let connection: SqliteConnection | undefined
   return {
     run(sql, parameters) {
-      connection ??= openConnection(options)
+      connection ??= connect(options)
       return connection.run(sql, parameters)
     },
     close: async () => connection?.close(),
