@@ -5,7 +5,6 @@ import {
   blockConstants,
   blockProduct,
   blockRows,
-  feedForward,
   type LayerTools,
   normalized,
   product,
@@ -183,4 +182,14 @@ function reorder(
   const order = heads.map((_, i) => byLayer.indexOf(i))
   const all = graph.node('Concat', aligned, { axis: HEADS_AXIS })
   graph.nodeTo(['attention'], 'Gather', [all, graph.integers(...order)], { axis: HEADS_AXIS })
+}
+
+function feedForward(tools: LayerTools, input: string, layer: string): string {
+  const inner = product(
+    tools,
+    normalized(tools, input, `${layer}/ffn/layer_norm`),
+    `${layer}/ffn/linear_0`,
+  )
+  const active = tools.graph.node('Gelu', [inner])
+  return tools.graph.node('Add', [input, product(tools, active, `${layer}/ffn/linear_1`)])
 }

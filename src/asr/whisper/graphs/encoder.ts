@@ -1,6 +1,7 @@
 import type { WhisperDescription } from '../description.ts'
 import { describeValue } from './graph-writer.ts'
-import { feedForward, type LayerTools, normalized, product } from './layers.ts'
+import { type LayerTools, normalized } from './layers.ts'
+import { normalizedProducts, rowProducts } from './row-products.ts'
 
 /** Convolutions see three frames; the second one halves the rate. */
 const KERNEL = 3
@@ -33,11 +34,12 @@ export async function writeEncoder(
   const final = normalized(tools, states, 'encoder/layer_norm')
   graph.nodeTo(['states'], 'Identity', [final])
   const outputs = [describeValue('states', [1, 'positions', hidden])]
+  const multiply = rowProducts(tools, final)
   const shape = graph.integers(0, 0, heads, hidden / heads)
   for (let layer = 0; layer < decoderLayers; layer++) {
     for (const [part, name] of ['key', 'value'].entries()) {
       const rows: [number, number] = [part * hidden, (part + 1) * hidden]
-      const flat = product(tools, final, `decoder/layer_${layer}/attention/linear_1`, { rows })
+      const flat = multiply(`decoder/layer_${layer}/attention/linear_1`, rows)
       const split = graph.node('Reshape', [flat, shape])
       graph.nodeTo([`${name}.${layer}`], 'Transpose', [split], { perm: [0, 2, 1, 3] })
       outputs.push(describeValue(`${name}.${layer}`, [1, heads, 'positions', hidden / heads]))
@@ -79,14 +81,16 @@ function selfAttention(
   name: string,
   { heads, hidden }: Pick<WhisperDescription, 'heads' | 'hidden'>,
 ): string {
-  const normal = normalized(tools, input, `${name}/layer_norm`)
-  const [query, key, value] = [0, 1, 2].map((part) => {
-    return product(tools, normal, `${name}/linear_0`, {
-      rows: [part * hidden, (part + 1) * hidden],
-    })
-  })
-  const attended = tools.graph.node('MultiHeadAttention', [query!, key!, value!], {
-    num_heads: heads,
-  })
-  return tools.graph.node('Add', [input, product(tools, attended, `${name}/linear_1`)])
+  const parts = [0, 1, 2].map((part) => [part * hidden, (part + 1) * hidden] as const)
+  const weights = { norm: `${name}/layer_norm`, name: `${name}/linear_0`, parts }
+  const sources = normalizedProducts(tools, input, weights)
+  const attended = tools.graph.node('MultiHeadAttention', sources, { num_heads: heads })
+  return tools.graph.node('Add', [input, rowProducts(tools, attended)(`${name}/linear_1`)])
+}
+
+function feedForward(tools: LayerTools, input: string, layer: string): string {
+  const name = `${layer}/ffn`
+  const weights = { norm: `${name}/layer_norm`, name: `${name}/linear_0`, parts: [undefined] }
+  const active = tools.graph.node('Gelu', normalizedProducts(tools, input, weights))
+  return tools.graph.node('Add', [input, rowProducts(tools, active)(`${name}/linear_1`)])
 }

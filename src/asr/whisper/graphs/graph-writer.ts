@@ -43,7 +43,12 @@ export type GraphWriter = {
 }
 
 /** Operators of ONNX Runtime that are not in ONNX. */
-const runtimeOperators = new Set(['MatMulNBits', 'Gelu', 'MultiHeadAttention'])
+const runtimeOperators = new Set([
+  'MatMulNBits',
+  'MatMulIntegerToFloat',
+  'Gelu',
+  'MultiHeadAttention',
+])
 
 /**
  * Starts the graph `file` (`encoder.onnx`); its weights are written to `encoder.weights` beside it,

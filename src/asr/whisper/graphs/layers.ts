@@ -20,7 +20,7 @@ export type LayerTools = {
 }
 
 /** A product: `rows` of the weights (all by default), multiplied by `factor` when written. */
-export type Product = { rows?: Rows; factor?: number }
+export type Product = { rows?: Rows | undefined; factor?: number }
 
 /** Writes input · weightsᵀ + bias with the weights `name`, and returns the output. */
 export function product(
@@ -104,27 +104,21 @@ export function blockRows(
   return graph.node('Reshape', [values, graph.integers(0, 0, hidden)])
 }
 
-/** Writes a layer normalization over the last axis. */
-export function normalized({ graph, weights }: LayerTools, input: string, name: string): string {
+/** Writes a layer normalization over the last axis; channels are divided by `shares`, if given. */
+export function normalized(
+  { graph, weights }: LayerTools,
+  input: string,
+  name: string,
+  shares?: Float32Array,
+): string {
   const constants = ['gamma', 'beta'].map((part) => {
-    const values = weights.read(`${name}/${part}`)
+    const values = weights.read(`${name}/${part}`).map((value, i) => value / (shares?.[i] ?? 1))
     return graph.floats(`${name}/${part}`, [values.length], values)
   })
   return graph.node('LayerNormalization', [input, ...constants], {
     axis: -1,
     epsilon: { f: EPSILON },
   })
-}
-
-/** Writes the feed-forward part of a layer, its input added to its output. */
-export function feedForward(tools: LayerTools, input: string, layer: string): string {
-  const inner = product(
-    tools,
-    normalized(tools, input, `${layer}/ffn/layer_norm`),
-    `${layer}/ffn/linear_0`,
-  )
-  const active = tools.graph.node('Gelu', [inner])
-  return tools.graph.node('Add', [input, product(tools, active, `${layer}/ffn/linear_1`)])
 }
 
 function scaledBy(values: Float32Array, factor: number): Float32Array {
