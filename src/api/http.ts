@@ -15,6 +15,7 @@ import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
 import { liveRoutes } from './routes/live.ts'
 import { metricsRoutes } from './routes/metrics.ts'
+import { modelRoutes } from './routes/models.ts'
 import { preRecordedRoutes } from './routes/pre-recorded.ts'
 import { resendingRoutes } from './routes/resending.ts'
 import { transcriptionRoutes } from './routes/transcription.ts'
@@ -63,6 +64,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
       request.keyHash = hash
     })
     await guarded.register(capabilityRoutes(app))
+    await guarded.register(modelRoutes(app))
     await guarded.register(uploadRoutes(app))
     await guarded.register(fileRoutes(app))
     await guarded.register(preRecordedRoutes(app))

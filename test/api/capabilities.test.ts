@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/cli/keys/make-key.ts'
+import { readCatalog } from '../../src/models/catalog.ts'
 import { entityTypes } from '../../src/text/entities/entity-types.ts'
 import { call } from '../support/http-client.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
@@ -16,6 +17,10 @@ type AddOn = {
 type Capabilities = {
   limits: object
   recognition: { languages: string[]; models: string[]; live_models: string[] }
+  models: Record<
+    'installed' | 'available',
+    { name: string; engine: string | null; languages: string[]; version?: string | null }[]
+  >
   add_ons: AddOn[]
   entity_types: { type: string; support: string; languages: string[] }[]
   entity_groups: Record<string, string[]>
@@ -40,6 +45,25 @@ test('recognition is what the engine and the configuration say', () => {
     models: ['stt-1', 'stt-3', 'stt-fusion', 'fast', 'best'],
     live_models: ['stt-1', 'fast'],
   })
+})
+
+test('models are told that are there, and that could be', () => {
+  const { installed, available } = reported.models
+  const base = installed.find(({ name }) => name === 'moonshine-base')!
+  assert.deepEqual([base.engine, base.languages, base.version], ['moonshine', ['en'], null])
+  const names = [...installed, ...available].map(({ name }) => name)
+  assert.equal(new Set(names).size, names.length)
+  for (const { id } of readCatalog()) assert.ok(names.includes(id))
+})
+
+test('the names of models are listed as OpenAI does', async () => {
+  type List = { object: string; data: { id: string; object: string; languages: string[] }[] }
+  const { body } = await call<List>(server, '/v1/models')
+  assert.deepEqual(
+    [body.object, body.data.map(({ id }) => id)],
+    ['list', reported.recognition.models],
+  )
+  assert.deepEqual(body.data[0]!.languages, reported.recognition.languages)
 })
 
 test('the limits of a recording are those of the configuration', () => {

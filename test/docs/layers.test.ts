@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..')
 
 /** Which modules a module may import. `main`, `cli` and `app` build and start, so they may import everything. */
 const allowed: Record<string, readonly string[]> = {
-  api: ['jobs', 'live', 'delivery', 'storage', 'transcript', 'audio (types)', 'workers'],
+  api: ['jobs', 'live', 'delivery', 'storage', 'transcript', 'audio (types)', 'workers', 'models'],
   delivery: ['storage', 'net'],
   jobs: ['asr', 'text', 'storage', 'audio', 'transcript', 'net'],
   live: ['asr', 'text', 'storage', 'audio', 'transcript'],
@@ -26,6 +26,7 @@ const shared = [
   'env-reader',
   'errors',
   'log',
+  'log-text',
   'metrics',
   'tracing',
   'server-parts (types)',

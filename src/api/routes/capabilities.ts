@@ -1,4 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { downloadBytes, readCatalog } from '../../models/catalog.ts'
+import { embeddedModelList } from '../../models/embedded.ts'
+import { readStoredModels, readStoredRecord } from '../../models/installed.ts'
 import type { App } from '../../server-parts.ts'
 import { publishSchema } from '../openapi/publish-schema.ts'
 import { Capabilities } from '../schemas/capabilities.ts'
@@ -21,7 +24,7 @@ export function capabilityRoutes({
           operationId: 'getCapabilities',
           summary: 'What this server can do',
           description:
-            'Languages and models of recognition; the limits of one recording; of each add-on its languages, its configuration, and whether this server ' +
+            'Languages and models of recognition; which models are installed and could be; the limits of one recording; of each add-on its languages, its configuration, and whether this server ' +
             'has it; how well each type of entity is found, and what the groups of types stand for.',
           response: { 200: Capabilities },
         },
@@ -34,6 +37,7 @@ export function capabilityRoutes({
             models: modelNames(config.models),
             live_models: speech.live ? liveModelNames(config.models) : [],
           },
+          models: describeModels(config.models.folder),
           limits: {
             max_file_bytes: config.storage.maxFileBytes,
             max_audio_seconds: config.media.maxAudio,
@@ -52,6 +56,28 @@ export function capabilityRoutes({
       },
     )
   }
+}
+
+/** Reads what is installed at each request: models come and go while the server runs. */
+function describeModels(folder: string) {
+  const stored = readStoredModels(folder)
+  const base = embeddedModelList.map(({ id, kind, engine = null, languages, licence }) => {
+    const languageCodes = [...languages]
+    const fields = { name: id, kind, engine, languages: languageCodes, license: licence }
+    return { ...fields, version: null, credit: null }
+  })
+  const added = stored.map(({ id, kind, engine, languages, revision, folder: own }) => {
+    const { licence = '', credit } = readStoredRecord(own) ?? {}
+    const fields = { name: id, kind, engine, languages: [...languages], license: licence }
+    return { ...fields, version: revision, credit: credit ?? null }
+  })
+  const missing = readCatalog().filter(({ id }) => !stored.some((model) => model.id === id))
+  const available = missing.map((model) => {
+    const { id, kind, engine, languages, licence, memoryBytes } = model
+    const fields = { name: id, kind, engine, languages: [...languages], license: licence }
+    return { ...fields, download_bytes: downloadBytes(model), memory_bytes: memoryBytes }
+  })
+  return { installed: [...base, ...added], available }
 }
 
 /** Returns the published schema of an add-on's configuration; null for those without options. */

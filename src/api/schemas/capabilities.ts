@@ -34,6 +34,32 @@ const EntityTypeView = Type.Object(
   },
 )
 
+const modelFields = {
+  name: Type.String({ description: 'As `steno models` names it' }),
+  kind: Type.String({ description: 'What it is for, such as `recognition`' }),
+  engine: Nullable(Type.String({ description: 'What runs it, such as `whisper`' })),
+  languages: Type.Array(Type.String(), { description: 'Best first; none when it works on any' }),
+  license: Type.String({ description: 'SPDX id' }),
+}
+
+const InstalledModel = Type.Object(
+  {
+    ...modelFields,
+    version: Nullable(Type.String({ description: 'The commit or version of its source' })),
+    credit: Nullable(Type.String({ description: 'Whom the license wants to be named' })),
+  },
+  { title: 'InstalledModel' },
+)
+
+const AvailableModel = Type.Object(
+  {
+    ...modelFields,
+    download_bytes: Type.Integer(),
+    memory_bytes: Type.Integer({ description: 'What it takes when it is loaded' }),
+  },
+  { title: 'AvailableModel' },
+)
+
 /** What this server can do. */
 export const Capabilities = Type.Object(
   {
@@ -44,6 +70,10 @@ export const Capabilities = Type.Object(
         description: 'Those that live sessions may name; none when there are no live sessions',
       }),
     }),
+    models: Type.Object(
+      { installed: Type.Array(InstalledModel), available: Type.Array(AvailableModel) },
+      { description: '`steno models pull` installs an available one on the machine' },
+    ),
     limits: Type.Object(
       { max_file_bytes: Type.Integer(), max_audio_seconds: Type.Integer() },
       { description: 'What one recording may be' },

@@ -1,6 +1,7 @@
 import { readConfig } from '../../config.ts'
 import { parseArguments, UsageError } from '../arguments.ts'
 import { checkSpeakerModels } from '../models/check-speaker-models.ts'
+import { checkStoredModels } from '../models/check-stored-models.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { checkConfinement, checkUser } from './check-confinement.ts'
@@ -48,6 +49,7 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   yield* checkSettings(env)
   const config = readOrDefault(env)
   yield await checkModelFiles(config)
+  yield await checkStoredModels(config, signal)
   yield await checkRuntime()
   yield await checkSpeakerModels(config, signal)
   yield await checkDecoder(config, signal)

@@ -15,6 +15,7 @@ import {
   type ModelKind,
   readCatalog,
 } from '../../models/catalog.ts'
+import { embeddedModelList } from '../../models/embedded.ts'
 import { findDamagedFiles, isInstalled } from '../../models/install.ts'
 import {
   readStoredModels,
@@ -35,6 +36,8 @@ export type ModelState =
 /** A model that is there or could be. */
 export type ListedModel = {
   name: string
+  /** Where it comes from: with the program, from a file of the operator, from the catalog. */
+  origin: 'program' | 'file' | 'store'
   kind: ModelKind
   /** What a person reads instead of the kind. */
   purpose: string
@@ -54,25 +57,6 @@ export type Depth = { hashes: boolean; signal: AbortSignal }
 
 const unknown = { engine: undefined, licence: undefined, credit: undefined, memoryBytes: undefined }
 
-/** The models that `npm ci` installs. */
-const embedded: (Pick<ListedModel, 'name' | 'kind' | 'purpose'> & Partial<ListedModel>)[] = [
-  {
-    name: 'moonshine-base',
-    kind: 'recognition',
-    purpose: 'recognition of files and of finals',
-    engine: 'moonshine',
-    languages: ['en'],
-  },
-  {
-    name: 'moonshine-tiny',
-    kind: 'recognition',
-    purpose: 'recognition of partials',
-    engine: 'moonshine',
-    languages: ['en'],
-  },
-  { name: 'silero-vad', kind: 'voice-detection', purpose: 'voice detection' },
-]
-
 /**
  * Lists the models that a server with this folder could use: embedded, built in, added, installed
  * from the catalog.
@@ -80,7 +64,6 @@ const embedded: (Pick<ListedModel, 'name' | 'kind' | 'purpose'> & Partial<Listed
 export async function listPresentModels(folder: string, depth: Depth): Promise<ListedModel[]> {
   return [
     ...(await listEmbedded(folder, depth)),
-    await builtIn(),
     ...(await listAdded(folder, depth)),
     ...(await listStored(folder, depth)),
   ]
@@ -93,8 +76,9 @@ export function listAvailableModels(folder: string): ListedModel[] {
     .filter(({ id }) => !present.has(id))
     .map(({ id, kind, engine, languages, licence, credit, memoryBytes, files }) => {
       const bytes = downloadBytes({ files })
-      const names = { name: id, kind, purpose: kind, engine, languages, licence }
-      return { ...names, credit, bytes, memoryBytes, state: 'available' }
+      const names = { name: id, origin: 'store' as const, kind, purpose: kind }
+      const about = { engine, languages, licence, credit, memoryBytes }
+      return { ...names, ...about, bytes, state: 'available' }
     })
 }
 
@@ -105,33 +89,25 @@ async function listEmbedded(folder: string, { hashes }: Depth): Promise<ListedMo
   const { files }: Pick<InstallRecord, 'files'> = isRecorded
     ? JSON.parse(await readFile(record, 'utf8'))
     : { files: {} }
-  return embedded.map((model) => {
-    const own = Object.entries(files).filter(([file]) => file.startsWith(model.name))
+  const telephone = await stat(telephoneModelPath).catch(() => undefined)
+  return embeddedModelList.map(({ id, ...model }) => {
+    const base = { ...unknown, ...model, name: id, origin: 'program' as const }
+    if (model.kind === 'speaker-embedding') {
+      return { ...base, bytes: telephone?.size ?? 0, state: telephone ? 'installed' : 'missing' }
+    }
+    const own = Object.entries(files).filter(([file]) => file.startsWith(id))
     const bytes = own.reduce((sum, [, file]) => sum + file.bytes, 0)
-    const isDamaged = damaged.some((file) => file.startsWith(model.name))
+    const isDamaged = damaged.some((file) => file.startsWith(id))
     const state = own.length === 0 ? 'missing' : isDamaged ? 'damaged' : 'installed'
-    return { ...unknown, languages: [], ...model, licence: 'MIT', bytes, state }
+    return { ...base, bytes, state }
   })
-}
-
-async function builtIn(): Promise<ListedModel> {
-  const found = await stat(telephoneModelPath).catch(() => undefined)
-  return {
-    ...unknown,
-    name: 'xvector-8k',
-    kind: 'speaker-embedding',
-    purpose: 'speaker-embedding, built in',
-    languages: [],
-    licence: 'Apache-2.0',
-    bytes: found?.size ?? 0,
-    state: found ? 'installed' : 'missing',
-  }
 }
 
 async function listAdded(folder: string, depth: Depth): Promise<ListedModel[]> {
   const listed: ListedModel[] = []
   for (const kind of speakerModelKinds) {
-    const base = { ...unknown, kind, purpose: `${kind}, added`, languages: [] }
+    const purpose = `${kind}, added`
+    const base = { ...unknown, origin: 'file' as const, kind, purpose, languages: [] }
     const added = readRecord(folder, kind)
     if (added === 'unreadable') listed.push({ ...base, name: kind, bytes: 0, state: 'unreadable' })
     else if (added) {
@@ -165,19 +141,20 @@ async function listStored(folder: string, depth: Depth): Promise<ListedModel[]> 
   const listed: ListedModel[] = []
   for (const model of readStoredModels(folder)) {
     const { id, kind, engine, languages, memoryBytes } = model
-    const { licence, credit, files } = readStoredRecord(model.folder)!
+    const { licence, credit, files = {} } = readStoredRecord(model.folder) ?? {}
     const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0)
     const state = await checkStored(folder, model, depth)
-    const names = { name: id, kind, purpose: kind, engine, languages, licence, credit }
-    listed.push({ ...names, bytes, memoryBytes, state })
+    const names = { name: id, origin: 'store' as const, kind, purpose: kind }
+    const about = { engine, languages, licence, credit, memoryBytes }
+    listed.push({ ...names, ...about, bytes, state })
   }
   const readable = new Set(listed.map(({ name }) => name))
   const others = (await readdir(storeFolder(folder)).catch(() => [])).filter((name) => {
     return !name.startsWith('.') && !readable.has(name)
   })
   for (const name of others) {
-    const base = { ...unknown, name, kind: 'recognition', purpose: '', languages: [] } as const
-    listed.push({ ...base, bytes: 0, state: 'unreadable' })
+    const base = { ...unknown, name, origin: 'store', kind: 'recognition' } as const
+    listed.push({ ...base, purpose: '', languages: [], bytes: 0, state: 'unreadable' })
   }
   return listed
 }

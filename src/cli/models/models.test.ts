@@ -25,6 +25,7 @@ import { readConfig } from '../../config.ts'
 import { readStoredModels, storeFolder } from '../../models/installed.ts'
 import { startModelServer } from '../../models/model-server.fixture.ts'
 import { checkSpeakerModels } from './check-speaker-models.ts'
+import { checkStoredModels } from './check-stored-models.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'steno-models-'))
 const folder = join(root, 'models')
@@ -118,6 +119,11 @@ test('a checkpoint is imported under a name, checked, and removed', async () => 
   assert.match(imported.stderr, /^ours is installed\.$/m)
   const lines = async () => (await listed()).lines.at(-1)!
   assert.match(await lines(), /^ours +recognition +de, en +\d\.\d MB +unknown +installed$/)
+  const doctor = () => checkStoredModels(readConfig(env), signal)
+  assert.deepEqual(await doctor(), {
+    state: 'ok',
+    text: 'models for more languages: ours, checksums match',
+  })
   const again = await models('import', checkpoint, '--as', 'ours', '--languages', 'de')
   assert.match(again.stderr, /ours was installed already/)
   const file = join(storeFolder(folder), 'ours', 'vocabulary.json')
@@ -125,10 +131,12 @@ test('a checkpoint is imported under a name, checked, and removed', async () => 
   content[5]! ^= 1
   writeFileSync(file, content)
   assert.match((await models('check')).stdout, /^ours .* damaged$/m)
+  assert.match((await doctor()).text, /: ours is damaged$/)
   writeFileSync(join(storeFolder(folder), 'ours', 'model.json'), '{')
   assert.match(await lines(), /^ours .* unreadable$/)
   assert.equal((await models('remove', 'ours')).code, 0)
   assert.doesNotMatch(await lines(), /^ours/)
+  assert.match((await doctor()).text, /none; 'steno setup' recommends some$/)
 })
 
 test('a folder without models, or with a file that is no checkpoint, imports nothing', async () => {

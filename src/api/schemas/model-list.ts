@@ -1,0 +1,19 @@
+import { Type } from './type.ts'
+import { OneOf } from './values.ts'
+
+const Model = Type.Object(
+  {
+    id: Type.String({ description: 'A name that requests may give' }),
+    object: OneOf('model'),
+    created: Type.Integer({ description: '0: the names are as old as the server' }),
+    owned_by: Type.String(),
+    languages: Type.Array(Type.String(), { description: 'What it recognizes here, best first' }),
+  },
+  { title: 'Model' },
+)
+
+/** The names of models, in the form of OpenAI's API. */
+export const ModelList = Type.Object(
+  { object: OneOf('list'), data: Type.Array(Model) },
+  { title: 'ModelList' },
+)

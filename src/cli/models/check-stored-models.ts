@@ -1,0 +1,31 @@
+import type { Config } from '../../config.ts'
+import type { Finding } from '../doctor/checks.ts'
+
+// Modules that may fail to load are imported inside the function: whether they load is part of the
+// check.
+
+/** Checks whether every byte of the models of the store is as installed, and tells their languages. */
+export async function checkStoredModels(
+  { models: { folder } }: Pick<Config, 'models'>,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { listPresentModels } = await import('./model-list.ts')
+  const present = await listPresentModels(folder, { hashes: true, signal })
+  const stored = present.filter(({ origin }) => origin === 'store')
+  if (stored.length === 0) {
+    const text = "models for more languages: none; 'steno setup' recommends some"
+    return { state: 'ok', text }
+  }
+  const wrong = stored.filter(({ state }) => state === 'damaged' || state === 'unreadable')
+  if (wrong.length > 0) {
+    const text = `models for more languages: ${wrong.map((one) => `${one.name} is ${one.state}`).join(', ')}`
+    const names = wrong.map(({ name }) => name).join(' ')
+    const remedy = `'steno models remove NAME', then 'steno models pull ${names}' installs them again`
+    return { state: 'fail', text, remedy }
+  }
+  const outdated = stored.filter(({ state }) => state === 'outdated').map(({ name }) => name)
+  const text = `models for more languages: ${stored.map(({ name }) => name).join(', ')}, checksums match`
+  if (outdated.length === 0) return { state: 'ok', text }
+  const remedy = `'steno models pull ${outdated.join(' ')}' installs the newer ones of the catalog`
+  return { state: 'warn', text: `${text}; outdated: ${outdated.join(', ')}`, remedy }
+}
