@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Word } from '../transcript/transcript.ts'
+import { joinRecognitions } from './fusion.ts'
+
+/** Words of half a second each; `word/0.9` states a confidence, `-` leaves half a second out. */
+function heard(text: string): { words: Word[]; model: string } {
+  const words = text.split(' ').flatMap((part, i) => {
+    const [word = '', confidence = '0.8'] = part.split('/')
+    if (word === '-' || word === '') return []
+    return [{ text: word, start: i / 2, end: i / 2 + 0.4, confidence: Number(confidence) }]
+  })
+  return { words, model: 'any' }
+}
+
+function joinTexts(...texts: string[]): string {
+  const words = joinRecognitions(texts.map(heard))
+  return words.map(({ text }) => text).join(' ')
+}
+
+test('of two different words the more confident one stays, of equals that of the first', () => {
+  assert.equal(joinTexts('the black/0.4 cat', 'the blue/0.9 cat'), 'the blue cat')
+  assert.equal(joinTexts('the black/0.9 cat', 'the blue/0.4 cat'), 'the black cat')
+  assert.equal(joinTexts('the black cat', 'the blue cat'), 'the black cat')
+})
+
+test('of three recognizers two outvote one that is a little more confident', () => {
+  assert.equal(joinTexts('a cat/0.7', 'a cap/0.6', 'a cap/0.6'), 'a cap')
+  assert.equal(joinTexts('a cat/1', 'a cap/0.1', 'a cap/0.1'), 'a cat')
+})
+
+test('a word that only one side heard stays when it is confident', () => {
+  assert.equal(joinTexts('one - three', 'one two/0.9 three'), 'one two three')
+  assert.equal(joinTexts('one - three', 'one two/0.3 three'), 'one three')
+  assert.equal(joinTexts('one two/0.3 three', 'one - three'), 'one three')
+})
+
+test('several words that only one side heard stay or go together', () => {
+  assert.equal(joinTexts('so - - - then', 'so in/0.4 the/0.9 end/0.9 then'), 'so in the end then')
+  assert.equal(joinTexts('so - - - then', 'so in/0.4 the/0.6 end/0.4 then'), 'so then')
+})
+
+test('where one side heard nothing at all the other counts alone', () => {
+  assert.equal(joinTexts('', 'good/0.9 morning/0.8'), 'good morning')
+  assert.equal(joinTexts('good/0.9 morning/0.8', ''), 'good morning')
+  assert.equal(joinTexts('', 'good/0.2 morning/0.3'), '')
+  assert.equal(joinTexts('', ''), '')
+  assert.deepEqual(joinRecognitions([]), [])
+})
+
+test('case and punctuation make no difference, and the first that writes them gives the text', () => {
+  assert.equal(joinTexts('Hello, World.', 'hello world'), 'Hello, World.')
+  assert.equal(joinTexts('hello world', 'Hello, World.'), 'Hello, World.')
+  assert.equal(joinTexts('Hello World', 'Hello, World.'), 'Hello World')
+})
+
+test('words that are split differently are equal', () => {
+  assert.equal(joinTexts('an ice cream cone', 'an icecream - cone'), 'an ice cream cone')
+  assert.equal(joinTexts('an icecream - Cone', 'an ice cream cone'), 'an icecream Cone')
+  assert.equal(joinTexts('the E-mail', 'the e mail'), 'the E-mail')
+})
+
+test('numbers in digits and in words are never mixed', () => {
+  assert.equal(
+    joinTexts('route twenty/0.6 three/0.9 now', 'route 23/0.7 - now'),
+    'route twenty three now',
+  )
+  assert.equal(joinTexts('route twenty/0.9 three/0.2 now', 'route 23/0.7 - now'), 'route 23 now')
+})
+
+test('agreement raises confidence, disagreement lowers it', () => {
+  const [same, other] = joinRecognitions([heard('a/0.8 b/0.8'), heard('a/0.6 c/0.6')])
+  assert.ok(Math.abs(same!.confidence - (0.4 + 0.6 * 0.7)) < 1e-9)
+  assert.ok(Math.abs(other!.confidence - (0.2 + 0.6 * 0.8)) < 1e-9)
+})
+
+test('a repeated word is matched by its time', () => {
+  const words = joinRecognitions([heard('no - - - - no'), heard('- - - - - no')])
+  assert.deepEqual(
+    words.map(({ start }) => start),
+    [0, 2.5],
+  )
+  const sure = words.map(({ confidence }) => confidence > 0.8)
+  assert.deepEqual(sure, [false, true])
+})
+
+test('times ascend where words of both sides overlap', () => {
+  const first = { model: 'a', words: [{ text: 'one', start: 0, end: 1, confidence: 0.9 }] }
+  const words = [
+    { text: 'one', start: 0, end: 0.5, confidence: 0.9 },
+    { text: 'two', start: 0.6, end: 0.9, confidence: 0.9 },
+  ]
+  const joined = joinRecognitions([first, { model: 'b', words }])
+  assert.deepEqual(
+    joined.map(({ text, start, end }) => ({ text, start, end })),
+    [
+      { text: 'one', start: 0, end: 0.8 },
+      { text: 'two', start: 0.8, end: 0.9 },
+    ],
+  )
+})

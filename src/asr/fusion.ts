@@ -1,0 +1,234 @@
+import type { Word } from '../transcript/transcript.ts'
+
+/** What one recognizer heard in a piece of audio; times in seconds on one common clock. */
+export type HeardWords = { words: readonly Word[]; model: string }
+
+/** The confidence to give the words of a model that measures none. */
+export const UNMEASURED_CONFIDENCE = 0.7
+
+/** The weight of how many recognizers agree; the rest is the weight of their confidence. */
+const AGREEMENT_WEIGHT = 0.4
+/** The confidence in "nothing was said here". */
+const SILENCE_CONFIDENCE = 0.5
+/** Costs of the alignment: a pair of different words is cheaper than two words without a pair. */
+const DIFFERENT = 4
+const UNPAIRED = 3
+/** Cost of each second between the words of a pair: equal ones, bounded, and different ones. */
+const APART_EQUAL = 0.5
+const APART_DIFFERENT = 2
+const MOST_APART = 2
+/** So many words of one side may stand for some of the other: "ice cream" and "icecream". */
+const LONGEST_SPLIT = 4
+
+/**
+ * Joins recognitions of the same piece of audio word by word (ROVER: Fiscus 1997, with
+ * confidences): aligns them by text and time and lets them vote on each place. A reading wins by
+ * the share of recognizers that agree on it and their mean confidence; a recognizer that heard
+ * nothing in a place votes for silence. The best recognizer stands first: it wins ties, and the
+ * words that others agree on are written as it writes them, if it writes capitals or punctuation.
+ * The confidence of a word is the weight of its votes, from 0 to 1. The work grows with the product
+ * of the lengths: meant for segments and utterances.
+ */
+export function joinRecognitions(recognitions: readonly HeardWords[]): Word[] {
+  const [first, ...others] = recognitions
+  if (!first) return []
+  if (others.length === 0) return [...first.words]
+  let places: Place[] = first.words.map((word) => [[word]])
+  for (const [i, { words }] of others.entries()) places = addReadings(places, words, i + 1)
+  const writesWell = recognitions.map(({ words }) => words.some(isWrittenOut))
+  const joined = joinRuns(places, isNumberMismatch)
+  return inOrder(joinRuns(joined, isOneSided).flatMap((place) => vote(place, writesWell)))
+}
+
+/**
+ * A place in the text: the words that each recognizer heard there, in the order of the recognizers.
+ * No words stand for silence.
+ */
+type Place = (readonly Word[])[]
+
+/** Aligns one more recognizer with the places so far. */
+function addReadings(places: readonly Place[], words: readonly Word[], count: number): Place[] {
+  const steps = align(places, words)
+  const result: Place[] = []
+  let [place, word] = [places.length, words.length]
+  while (place > 0 || word > 0) {
+    const { places: taken, words: heard } = steps[place * (words.length + 1) + word]!
+    const before = places.slice(place - taken, place)
+    const empty = Array.from({ length: count }, (): Word[] => [])
+    const merged = empty.map((_, i) => before.flatMap((readings) => readings[i] ?? []))
+    result.push([...merged, words.slice(word - heard, word)])
+    place -= taken
+    word -= heard
+  }
+  return result.reverse()
+}
+
+/** How many places and words one step of the alignment covers. */
+type Step = { places: number; words: number }
+
+/** Returns the cheapest last step for each pair of a number of places and a number of words. */
+function align(places: readonly Place[], words: readonly Word[]): Step[] {
+  const width = words.length + 1
+  const placeKeys = places.map((place) => place.map((reading) => keyOf(reading)))
+  const wordKeys = words.map((word) => keyOf([word]))
+  const costs = new Float64Array((places.length + 1) * width).fill(Number.POSITIVE_INFINITY)
+  const steps: Step[] = []
+  costs[0] = 0
+  for (let i = 0; i <= places.length; i++) {
+    for (let j = 0; j <= words.length; j++) {
+      const at = i * width + j
+      const reach = (step: Step, cost: number) => {
+        const total = costs[at - step.places * width - step.words]! + cost
+        if (total < costs[at]!) [costs[at], steps[at]] = [total, step]
+      }
+      if (i > 0) reach({ places: 1, words: 0 }, UNPAIRED)
+      if (j > 0) reach({ places: 0, words: 1 }, UNPAIRED)
+      if (i === 0 || j === 0) continue
+      const apart = Math.abs(middleOf(places[i - 1]!.flat()) - middleOf([words[j - 1]!]))
+      const isEqual = placeKeys[i - 1]!.includes(wordKeys[j - 1]!)
+      reach(
+        { places: 1, words: 1 },
+        isEqual ? equalCost(apart) : DIFFERENT + APART_DIFFERENT * apart,
+      )
+      for (const step of equalSplits(placeKeys, wordKeys, { places: i, words: j }))
+        reach(step, equalCost(apart))
+    }
+  }
+  return steps
+}
+
+function equalCost(apart: number): number {
+  return Math.min(MOST_APART, APART_EQUAL * apart)
+}
+
+/**
+ * Returns the steps that end at `end` and cover the same letters on both sides, in different
+ * numbers of words.
+ */
+function equalSplits(
+  placeKeys: readonly (readonly string[])[],
+  wordKeys: readonly string[],
+  end: Step,
+): Step[] {
+  const found: Step[] = []
+  const recognizers = placeKeys[0]?.length ?? 0
+  const tails = Array.from({ length: recognizers }, () => '')
+  for (let places = 1; places <= Math.min(LONGEST_SPLIT, end.places); places++) {
+    for (let i = 0; i < recognizers; i++) tails[i] = placeKeys[end.places - places]![i]! + tails[i]!
+    let tail = ''
+    for (let words = 1; words <= Math.min(LONGEST_SPLIT, end.words); words++) {
+      tail = wordKeys[end.words - words]! + tail
+      if (places + words > 2 && tails.includes(tail)) found.push({ places, words })
+    }
+  }
+  return found
+}
+
+/** Joins neighboring places that disagree, where the run as a whole is to be voted on. */
+function joinRuns(places: readonly Place[], isOneRun: (run: readonly Place[]) => boolean): Place[] {
+  const result: Place[] = []
+  let run: Place[] = []
+  const close = () => {
+    if (run.length > 1 && isOneRun(run))
+      result.push(run[0]!.map((_, i) => run.flatMap((place) => place[i]!)))
+    else result.push(...run)
+    run = []
+  }
+  for (const place of places) {
+    const agrees = new Set(place.map(keyOf)).size === 1
+    if (agrees) close()
+    if (agrees) result.push(place)
+    else run.push(place)
+  }
+  close()
+  return result
+}
+
+/** "23" and "twenty three": voted on one by one, they would give "23 three". */
+function isNumberMismatch(run: readonly Place[]): boolean {
+  const hasDigits = run[0]!.map((_, i) => run.some((place) => /\p{N}/u.test(keyOf(place[i]!))))
+  return new Set(hasDigits).size > 1
+}
+
+/** Several words that only some recognizers heard: a sentence stays whole or goes. */
+function isOneSided(run: readonly Place[]): boolean {
+  const silent = run.map((place) => place.map((reading) => reading.length === 0).join())
+  return silent[0]!.includes('true') && new Set(silent).size === 1 && !hasThreeReadings(run)
+}
+
+function hasThreeReadings(run: readonly Place[]): boolean {
+  return run.some((place) => new Set(place.map(keyOf)).size > 2)
+}
+
+/** Returns the words of the reading with the most votes; none when it is silence. */
+function vote(place: Place, writesWell: readonly boolean[]): Word[] {
+  const voters = new Map<string, number[]>()
+  for (const [i, reading] of place.entries()) {
+    const key = keyOf(reading)
+    voters.set(key, [...(voters.get(key) ?? []), i])
+  }
+  let [best, most] = [[] as number[], -1]
+  for (const agreeing of voters.values()) {
+    const confidence = meanOf(agreeing.map((i) => confidenceOf(place[i]!)))
+    const weight = weightOf(agreeing.length / place.length, confidence)
+    if (weight > most) [best, most] = [agreeing, weight]
+  }
+  const share = best.length / place.length
+  const written = place[best.find((i) => writesWell[i]) ?? best[0]!]!
+  return written.map((word, i) => {
+    const readings = best.map((j) => place[j]!)
+    const alike = readings.every((reading) => reading.length === written.length)
+    const confidence = meanOf(
+      readings.map((reading) => (alike ? reading[i]!.confidence : confidenceOf(reading))),
+    )
+    return { ...word, confidence: weightOf(share, confidence) }
+  })
+}
+
+function weightOf(share: number, confidence: number): number {
+  return AGREEMENT_WEIGHT * share + (1 - AGREEMENT_WEIGHT) * confidence
+}
+
+function confidenceOf(reading: readonly Word[]): number {
+  if (reading.length === 0) return SILENCE_CONFIDENCE
+  return meanOf(reading.map(({ confidence }) => confidence))
+}
+
+/** Words that overlap meet in the middle; starts never go back. */
+function inOrder(words: readonly Word[]): Word[] {
+  const result: Word[] = []
+  for (const word of words) {
+    const previous = result.at(-1)
+    if (!previous || word.start >= previous.end) {
+      result.push(word)
+      continue
+    }
+    const middle = (previous.end + word.start) / 2
+    const start = Math.min(Math.max(middle, previous.start), previous.end)
+    previous.end = start
+    result.push({ ...word, start, end: Math.max(start, word.end) })
+  }
+  return result
+}
+
+/** What makes words equal: their letters and digits, without case, punctuation and blanks. */
+function keyOf(words: readonly Word[]): string {
+  const text = words.map((word) => word.text).join('')
+  const key = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]/gu, '')
+  return key === '' ? text : key
+}
+
+function isWrittenOut({ text }: Word): boolean {
+  return /\p{Lu}|\p{P}$/u.test(text)
+}
+
+function middleOf(words: readonly Word[]): number {
+  return meanOf(words.map(({ start, end }) => (start + end) / 2))
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
+}
