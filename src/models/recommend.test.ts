@@ -27,8 +27,8 @@ test('few cores, little memory and a full disk get smaller ones', () => {
     'parakeet-ultra',
     'whisper-base',
   ])
-  assert.deepEqual(recommend(['de'], { memoryBytes: 2e9 }), ['whisper-small'])
-  assert.deepEqual(recommend(['de'], { memoryBytes: 1e9, cores: 2 }), ['whisper-base'])
+  assert.deepEqual(recommend(['de'], { memoryBytes: 2.5e9 }), ['whisper-small'])
+  assert.deepEqual(recommend(['de'], { memoryBytes: 1e9, cores: 2 }), ['whisper-tiny'])
   assert.deepEqual(recommend(['de'], { freeBytes: 1e9 }), ['whisper-base'])
   assert.deepEqual(recommend(['de'], { freeBytes: 1e7 }), [])
   assert.deepEqual(recommend(['en'], { memoryBytes: 2e9 }), [])
