@@ -123,7 +123,7 @@ function vote(
 type Decided = Located & { language: string; probability: number }
 
 /** Whether the language of a stretch is certain enough to need no neighbor. */
-function isClear({ seconds, probabilities: [best] }: LanguageStretch): boolean {
+export function isClear({ seconds, probabilities: [best] }: LanguageStretch): boolean {
   if (!best) return false
   return best.probability >= (seconds >= CLEAR_SECONDS ? CLEAR : CLEAR_IF_SHORT)
 }

@@ -1,9 +1,11 @@
 import { normalizeLevel } from './gain.ts'
-import { pausesOf, type Range } from './pauses.ts'
+import type { Range } from './pauses.ts'
 import { readSamples } from './pcm.ts'
 import { quietestPoint } from './recognize-with-repair.ts'
-import type { LanguageProbability, Recognizer, Segment } from './recognizer.ts'
+import type { LanguageProbability, Recognizer } from './recognizer.ts'
 import { type IdentifyTask, type LanguageStretch, SAMPLE_RATE } from './speech-engine.ts'
+import type { VoiceDetector } from './vad.ts'
+import { VAD_FRAME } from './vad-frames.ts'
 
 /** The middle of a longer segment suffices to identify its language; in seconds. */
 const ENOUGH = 10
@@ -27,11 +29,16 @@ const SHORTEST = 1.5
 /** So many languages of a stretch are kept. */
 const KEPT = 5
 
+type IdentificationModels = {
+  recognizer: Pick<Recognizer, 'id' | 'identifyLanguage'>
+  detector: Pick<VoiceDetector, 'detect'>
+}
+
 type Identify = (audio: Float32Array) => Promise<LanguageProbability[]>
 
 /** Identifies the language of each segment and, where it may change, of its parts. */
 export async function identifyStretches(
-  recognizer: Pick<Recognizer, 'id' | 'identifyLanguage'>,
+  { recognizer, detector }: IdentificationModels,
   { path, segments, languages, isMixed }: IdentifyTask,
   signal: AbortSignal,
 ): Promise<LanguageStretch[][]> {
@@ -47,13 +54,14 @@ export async function identifyStretches(
       isMixed && audio.length >= MIXED_SECONDS * SAMPLE_RATE
         ? await findChanges(audio, identify)
         : []
+    const speech = await detector.detect(audio)
     const stretches: LanguageStretch[] = []
     for (const range of rangesBetween(cuts, audio.length)) {
       const probabilities = await identify(middleOf(audio.subarray(range.start, range.end)))
       stretches.push({
         start: segment.start + range.start,
         end: segment.start + range.end,
-        seconds: secondsOf(range, segment),
+        seconds: voicedSeconds(speech, range),
         probabilities: probabilities.slice(0, KEPT),
       })
     }
@@ -68,11 +76,9 @@ function middleOf(audio: Float32Array): Float32Array {
   return audio.subarray(from, from + most)
 }
 
-function secondsOf({ start, end }: Range, segment: Segment): number {
-  const paused = pausesOf(segment).reduce((sum, pause) => {
-    return sum + Math.max(0, Math.min(end, pause.end) - Math.max(start, pause.start))
-  }, 0)
-  return (end - start - paused) / SAMPLE_RATE
+function voicedSeconds(speech: Float32Array, { start, end }: Range): number {
+  const frames = speech.subarray(Math.floor(start / VAD_FRAME), Math.ceil(end / VAD_FRAME))
+  return (frames.filter((probability) => probability >= 0.5).length * VAD_FRAME) / SAMPLE_RATE
 }
 
 function rangesBetween(cuts: readonly number[], length: number): Range[] {

@@ -107,6 +107,19 @@ export function routeRecognition(
   return routeToOne(usable, request, available)
 }
 
+/**
+ * Returns how finals or partials of a route are recognized in a language; undefined = it is not
+ * known yet.
+ */
+export function settingsFor(
+  route: RecognitionRoute,
+  use: 'finals' | 'partials',
+  language: string | undefined,
+): RecognitionSettings {
+  const own = route.identification?.languages.find((one) => one.language === language)
+  return own ? own[use] : { ...route[use], language: language ?? route[use].language }
+}
+
 /** Returns the settings for speech in one language, which some recognizer knows. */
 function routeLanguage(
   language: string,
@@ -119,14 +132,14 @@ function routeLanguage(
   const final = model === 'stt-1' ? (fastestGood(candidates) ?? accurate[0]!) : accurate[0]!
   const second = model === 'stt-fusion' ? accurate[1] : undefined
   const partial = available.partials.find(speak) ?? final
-  const settingsFor = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
+  const use = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
     const words = capabilities.vocabulary ? vocabulary : []
     return { model: id, language, languages: [language], vocabulary: words }
   }
   return {
     language,
-    finals: { ...settingsFor(final), ...(second && { fusedWith: second.id }) },
-    partials: settingsFor(partial),
+    finals: { ...use(final), ...(second && { fusedWith: second.id }) },
+    partials: use(partial),
   }
 }
 
@@ -172,15 +185,15 @@ function routeToOne(
   const final = chooseRecognizer(available.finals, usable)!
   const spoken = usable.filter(isIn(final.capabilities.languages))
   const partial = chooseRecognizer(available.partials, spoken) ?? final
-  const settingsFor = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
+  const use = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
     const known = spoken.filter(isIn(capabilities.languages))
     const vocabulary = capabilities.vocabulary ? request.vocabulary : []
     const language = known.length === 1 ? known[0] : undefined
     return { model: id, language, languages: known, vocabulary }
   }
   return {
-    finals: settingsFor(final),
-    partials: settingsFor(partial),
+    finals: use(final),
+    partials: use(partial),
     maxSeconds: final.capabilities.maxSeconds,
     warnings: warningsOf(request, final),
   }

@@ -6,6 +6,7 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
 import type { WorkerRole } from '../workers/protocol.ts'
 import { capacityOf } from './capacity.ts'
+import { identifyUtterance } from './identify-utterance.ts'
 
 /**
  * Seconds after which a process that has not answered is considered hung; a busy machine is slower
@@ -83,12 +84,21 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
       const how = { signal, timeout: LISTEN_TIMEOUT, priority: isBehind ? 1 : 0 }
       return listening.run({ kind: 'vad', audio, request }, how)
     },
-    recognizeFinal(utterance, requested) {
+    async recognizeFinal(utterance, requested) {
       const { signal, isBehind = false, wantsSpeaker = false } = requested
       const rank = isBehind ? priority.finalBehind : priority.final
       const how = { signal, timeout: timeoutFor(utterance), priority: rank }
-      const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settingsOf(requested) }
-      return options.processesOf(task.model, recognition).run(task, how)
+      const processesOf = (model: string) => options.processesOf(model, recognition)
+      const { identification, languageBefore } = requested
+      const identified =
+        identification &&
+        (await identifyUtterance(utterance, identification, {
+          identify: (task) => processesOf(task.model).run({ kind: 'identify', ...task }, how),
+          languageBefore,
+        }))
+      const settings = settingsOf(identified?.settings ?? requested)
+      const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settings }
+      return { ...(await processesOf(task.model).run(task, how)), ...identified?.found }
     },
     recognizePartial(utterance, requested) {
       const { signal, draft = [], isFirst = false, isBehind = false } = requested

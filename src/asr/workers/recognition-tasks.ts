@@ -95,7 +95,11 @@ export function createModelTasks(models: LoadedModels, embedUtterance: Utterance
       case 'recognize':
         return recognize(models, task, signal)
       case 'identify':
-        return identifyStretches(find(models.recognizers, task.model), task, signal)
+        return identifyStretches(
+          { ...models, recognizer: find(models.recognizers, task.model) },
+          task,
+          signal,
+        )
       case 'final':
       case 'partial':
       case 'check':
