@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createReader, type Rate, splitOnce } from './env-reader.ts'
@@ -93,6 +93,10 @@ export type Config = {
   keys: ConfiguredKey[]
   models: {
     folder: string
+    /** Bytes of memory that installed models may take together. */
+    memory: number
+    /** Seconds after which an idle model is unloaded; 0 = at once, -1 = never. */
+    idleSeconds: number
     /** Where `steno models pull` fetches from. */
     sources: {
       /** A base address under which the paths of all model files lie; undefined = none. */
@@ -177,6 +181,9 @@ const LIMITS = {
   public: { maxFileBytes: 1_000_000_000, maxAudio: 8100 },
 }
 
+/** Half of the memory that this machine or container has. */
+const MODEL_MEMORY = Math.floor(Math.min(process.constrainedMemory() || totalmem(), totalmem()) / 2)
+
 /** The folder of the checkout: models are installed in it. */
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 
@@ -226,6 +233,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     }),
     models: {
       folder: resolve(read.text('MODELS_DIR', join(projectFolder, 'models'))),
+      memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
+      idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1 }),
       sources: {
         mirror: read.url('MODELS_MIRROR'),
         hubEndpoint: readHubEndpoint(env.HF_ENDPOINT, problems),

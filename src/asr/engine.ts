@@ -1,11 +1,15 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { StoredModel } from '../models/installed.ts'
 import { ARRANGE_TIMEOUT_PER_SECOND } from './channels/arrange-channels.ts'
 import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
+import { identifyLanguages } from './identify-languages.ts'
 import { inParallel } from './in-parallel.ts'
+import { createInstalledRecognizers } from './installed-recognizers.ts'
 import { createLiveRecognizer } from './live/worker-client.ts'
 import { planRecognition } from './plan-recognition.ts'
+import type { RecognizerInfo } from './recognizer.ts'
 import {
   type AvailableRecognizers,
   capabilitiesOf,
@@ -18,13 +22,16 @@ import { createEmbeddingWorkers } from './speakers/embedding/embedding-workers.t
 import { planEmbeddings } from './speakers/embedding/plan-embeddings.ts'
 import { chooseSpeakerModel } from './speakers/embedding/speaker-model.ts'
 import {
+  type Batch,
   type EngineOptions,
+  type IdentifyTask,
   type PcmFile,
   SAMPLE_RATE,
   type SpeechEngine,
 } from './speech-engine.ts'
 import { VAD_FRAME } from './vad-frames.ts'
-import { WorkerPool } from './workers/pool.ts'
+import { ModelPools, type ModelUse } from './workers/model-pools.ts'
+import { type TaskRunner, WorkerPool } from './workers/pool.ts'
 import type { WorkerRole } from './workers/protocol.ts'
 import { speakersTimeoutFor, TASK_TIMEOUT_S, timeoutFor } from './workers/task-timeouts.ts'
 
@@ -36,6 +43,7 @@ const DETECT_SECONDS = 600
  */
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 const DETECT_TIMEOUT_PER_SECOND = 0.2
+const IDENTIFY_TIMEOUT_PER_SECOND = 5
 
 /**
  * Once a live session exists, batches get what it leaves: a tenth of a core that both want. Not
@@ -53,12 +61,22 @@ export type SpeechEngineOptions = {
   metrics?: Pick<Metrics, 'workerRestarts'>
   /** Also creates processes for live sessions; seconds between two partials of an utterance. */
   live?: { partialInterval: number }
+  /** The memory of installed models, and how long they stay loaded; default: as configured. */
+  models?: ModelLimits
+  /** Names that stand for one of the three models of the API. */
+  aliases?: Readonly<Record<string, string>>
   /** What the worker processes load, and the module that they run; for tests. */
   recognizers?: AvailableRecognizers
+  describe?: (model: StoredModel) => RecognizerInfo | undefined
   entry?: URL
   /** Seconds of one detection task; for tests. */
   detectSeconds?: number
 }
+
+/** Bytes that installed models may take, and seconds after which an idle one is unloaded. */
+export type ModelLimits = { memory: number; idleSeconds: number }
+
+const usualLimits: ModelLimits = { memory: Number.MAX_SAFE_INTEGER, idleSeconds: 300 }
 
 /** Returns the options that follow from the settings. */
 export function engineOptions({
@@ -67,24 +85,51 @@ export function engineOptions({
   live,
 }: Pick<Config, 'models' | 'workers' | 'live'>): Omit<SpeechEngineOptions, 'log'> {
   const partialInterval = live.partialIntervalMs / 1000
-  return { folder: models.folder, workers, ...(live.slots !== 0 && { live: { partialInterval } }) }
+  const { folder, aliases, memory, idleSeconds } = models
+  return {
+    ...{ folder, workers, aliases, models: { memory, idleSeconds } },
+    ...(live.slots !== 0 && { live: { partialInterval } }),
+  }
 }
 
 /** Starts worker processes; their models load in the background. */
 export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
-  const { folder, workers, metrics, recognizers = embeddedRecognizers } = options
+  const { folder, workers, metrics, recognizers: embedded = embeddedRecognizers } = options
+  const { models: limits = usualLimits, aliases = {} } = options
   const { detectSeconds = DETECT_SECONDS } = options
   const log = options.log.child({ module: 'asr' })
   const { entry = new URL('workers/worker.ts', import.meta.url) } = options
-  const start = (role: WorkerRole, count: number) => {
+  const start = (role: WorkerRole, count: number, model?: StoredModel) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
-    const atStart = role === 'batch' ? options.workersAtStart : undefined
-    const args = [folder, role]
+    const atStart = model ? 1 : role === 'batch' ? options.workersAtStart : undefined
+    const args = [folder, role, ...(model ? [JSON.stringify(model)] : [])]
     const pool = new WorkerPool({ entry, args, workers: count, atStart, log, onLost })
     pool.start()
     return pool
   }
   const pool = start('batch', workers)
+  const installed = createInstalledRecognizers({
+    ...{ folder, embedded, memory: limits.memory },
+    ...(options.describe && { describe: options.describe }),
+    onTooLarge: ({ id, memoryBytes }) => {
+      log.error({ model: id, memoryBytes, ...limits }, 'model exceeds STENO_MODEL_MEMORY, left out')
+    },
+  })
+  const modelPools = new ModelPools({
+    ...{ workers, ...limits },
+    start: (model, _, count) => start('model', count, model),
+  })
+  const isEmbedded = (id: string) => {
+    return [...embedded.finals, ...embedded.partials].some((one) => one.id === id)
+  }
+  /** Returns the processes that have a model, or load it; `usual` have the embedded ones. */
+  const processesOf = (id: string, use: ModelUse, usual: WorkerPool): TaskRunner => {
+    if (isEmbedded(id)) return usual
+    const model = installed.findStored(id) ?? modelPools.find(id)
+    // The pool knows best what to answer when there is no such model.
+    if (!model) return usual
+    return { run: (task, how) => modelPools.run(model, use, { task, options: how }) }
+  }
   const speakerModel = chooseSpeakerModel(folder)
   if (speakerModel.kind === 'unusable')
     log.error({ problem: speakerModel.problem }, 'no speaker model')
@@ -108,16 +153,32 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     createLiveRecognizer({
       ...options.live,
       start,
+      processesOf: (model, usual) => processesOf(model, 'live', usual),
       workers,
       log,
       onUsed() {
         pool.yieldTo(BATCH_NICENESS)
+        modelPools.yieldTo(BATCH_NICENESS)
         embeddingWorkers.yieldTo(BATCH_NICENESS)
       },
     })
+  const recognize = (batch: Batch, model: string, signal: AbortSignal) => {
+    const timeout = timeoutFor(batch.segments, RECOGNIZE_TIMEOUT_PER_SECOND)
+    const task = { kind: 'recognize' as const, ...batch, model }
+    return processesOf(model, 'batch', pool).run(task, { signal, timeout })
+  }
   return {
-    languages: languagesOf(recognizers),
-    route: (request) => routeRecognition(request, recognizers),
+    get languages() {
+      return languagesOf(installed.available())
+    },
+    route(request) {
+      const own = Object.hasOwn(aliases, request.model) ? aliases[request.model] : undefined
+      const named = { ...request, model: own ?? request.model }
+      const known = languagesOf(installed.available())
+      // A model may have been pulled a moment ago.
+      const isFresh = named.languages.some((code) => !known.includes(code))
+      return routeRecognition(named, installed.available({ isFresh }))
+    },
     workers,
     live,
     arrangeChannels(task, { signal }) {
@@ -126,7 +187,8 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       return pool.run({ kind: 'arrange', ...task }, { signal, timeout })
     },
     planRecognition(channels, settings, options) {
-      const { maxSeconds } = capabilitiesOf(settings.model, recognizers)
+      const { maxSeconds = capabilitiesOf(settings.model, installed.available()).maxSeconds } =
+        options
       const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {
         const speech = await detect(pool, pcm, { ...detecting, seconds: detectSeconds })
         return cutSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
@@ -134,9 +196,17 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       const planning = { ...options, findSpeech, maxSeconds, limit: workers + 1 }
       return planRecognition(channels, settings, planning)
     },
+    identifyLanguages(batches, identification, options) {
+      const identify = (task: IdentifyTask, signal: AbortSignal) => {
+        const timeout = timeoutFor(task.segments, IDENTIFY_TIMEOUT_PER_SECOND)
+        const how = { signal, timeout }
+        return processesOf(task.model, 'batch', pool).run({ kind: 'identify', ...task }, how)
+      }
+      const identifying = { ...options, identify, limit: workers + 1 }
+      return identifyLanguages(batches, identification, identifying)
+    },
     runBatch(batch, { signal }) {
-      const timeout = timeoutFor(batch.segments, RECOGNIZE_TIMEOUT_PER_SECOND)
-      return pool.run({ kind: 'recognize', ...batch }, { signal, timeout })
+      return recognize(batch, batch.model, signal)
     },
     diarize: (task, options) => diarizeChannels(speakers, task, options),
     async checkReady({ signal }) {
@@ -146,7 +216,8 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       await Promise.all([pool.run({ kind: 'check' }, how), live?.checkReady(how)])
     },
     async close() {
-      await Promise.all([pool.close(), embeddingWorkers.close(), live?.close()])
+      const pools = [pool, modelPools, embeddingWorkers, live]
+      await Promise.all(pools.map((one) => one?.close()))
     },
   }
 }

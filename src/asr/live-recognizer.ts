@@ -1,6 +1,7 @@
 import type { AudioFormat } from '../audio/audio-format.ts'
 import type { Word } from '../transcript/transcript.ts'
 import type { RecognitionSettings, Segment } from './recognizer.ts'
+import type { LanguageIdentification } from './routing.ts'
 
 /**
  * The audio of a live session: a growing file of raw frames, and for each channel the file that
@@ -61,6 +62,10 @@ export type Final = {
   /** The id of the recognizer. */
   model: string
   language: string
+  /** How probable the language is, from 0 to 1, where it was identified. */
+  languageConfidence?: number
+  /** The speech was too short or too unclear to identify its language. */
+  isLanguageUnclear?: true
   /** For the customer: options that the recognizer had to ignore. */
   warnings: string[]
   speaker?: SpeakerEmbedding
@@ -97,11 +102,17 @@ export type LiveRecognizer = {
   listen(audio: LiveAudio, request: DetectRequest, options: LiveTaskOptions): Promise<SpeechFrames>
   /**
    * Recognizes an utterance that has ended, with `wantsSpeaker` also its speaker embedding. Runs
-   * before partials.
+   * before partials. With `identification`, its language is identified first, and chooses the
+   * settings; where that is unclear, it is the language of the utterance before.
    */
   recognizeFinal(
     utterance: LiveUtterance,
-    options: LiveTaskOptions & RecognitionSettings & { wantsSpeaker?: boolean },
+    options: LiveTaskOptions &
+      RecognitionSettings & {
+        wantsSpeaker?: boolean
+        identification?: LanguageIdentification | undefined
+        languageBefore?: (() => Promise<string | null>) | undefined
+      },
   ): Promise<Final>
   /** Recognizes an open utterance as far as it goes, with a smaller model. */
   recognizePartial(

@@ -9,7 +9,15 @@ export type RecognizerCapabilities = {
   maxSeconds: number
   /** Whether it prefers the words of a given vocabulary. */
   vocabulary: boolean
+  /** Whether it has `identifyLanguage`; default: no. */
+  identifiesLanguages?: boolean
 }
+
+/**
+ * Rough figures, from publications, that only serve to order models: the share of words that it
+ * gets wrong, and the processor seconds that it takes for a second of speech.
+ */
+export type RecognizerEstimate = { errors: number; work: number }
 
 /** A model that can be loaded: what is known of it without loading it. */
 export type RecognizerInfo = {
@@ -17,6 +25,8 @@ export type RecognizerInfo = {
   /** The commit or version of its weights, where it is known. */
   readonly revision?: string
   readonly capabilities: RecognizerCapabilities
+  /** Absent: good and fast. */
+  readonly estimate?: RecognizerEstimate
 }
 
 /**
@@ -42,6 +52,8 @@ export type RecognizerProfile = {
 export type RecognitionSettings = {
   /** The id of the recognizer. */
   model: string
+  /** The id of another one, whose words are joined with those of the first. */
+  fusedWith?: string
   /** Undefined leaves the choice among `languages` to the recognizer. */
   language: string | undefined
   /** The languages to choose from; an empty list stands for all that the recognizer knows. */
@@ -83,7 +95,7 @@ export type LanguageProbability = { language: string; probability: number }
 export type RecognizerCosts = { begin: number; token: number }
 
 /** Options of one call. */
-export type RecognizeOptions = Omit<RecognitionSettings, 'model'> & {
+export type RecognizeOptions = Omit<RecognitionSettings, 'model' | 'fusedWith'> & {
   /** Forbids an empty result: for speech that came back without words. */
   forceNonEmpty?: boolean
   signal: AbortSignal
@@ -120,6 +132,12 @@ export type Recognizer = RecognizerInfo & {
 
 /**
  * A range of one channel that holds speech. In samples, end exclusive. `pauses` are the ranges in
- * it that recognition leaves out, where speech comes in short fragments.
+ * it that recognition leaves out, where speech comes in short fragments. `languageConfidence` is how
+ * probable its language is, from 0 to 1, where it was identified.
  */
-export type Segment = { start: number; end: number; pauses?: { start: number; end: number }[] }
+export type Segment = {
+  start: number
+  end: number
+  pauses?: { start: number; end: number }[]
+  languageConfidence?: number
+}

@@ -26,8 +26,8 @@ test('the languages are those of all recognizers, each once', () => {
   assert.deepEqual(languagesOf({ finals: [english, many], partials: [] }), ['en', 'de', 'fr'])
 })
 
-test('the first recognizer that knows the language is used, whatever model is named', () => {
-  for (const model of ['stt-1', 'stt-3', 'stt-fusion', 'mine']) {
+test('of equal recognizers the first that knows the language is used', () => {
+  for (const model of ['stt-1', 'stt-3']) {
     const { finals, partials, warnings } = route({ model, languages: ['en'] })
     const settings = { language: 'en', languages: ['en'], vocabulary: [] }
     assert.deepEqual(finals, { model: 'english', ...settings })
@@ -80,4 +80,62 @@ test('a vocabulary goes to recognizers that use one, and is no warning elsewhere
 test('word times that are not measured are a warning', () => {
   const { warnings } = route({}, [recognizer('rough', ['en'], { wordTimes: false })])
   assert.deepEqual(warnings, ['rough does not measure word times: they are estimates'])
+})
+
+const fast = { ...recognizer('fast', ['en', 'de']), estimate: { errors: 0.12, work: 0.1 } }
+const exact = { ...recognizer('exact', ['en', 'de']), estimate: { errors: 0.05, work: 0.9 } }
+const poor = { ...recognizer('poor', ['en', 'de']), estimate: { errors: 0.4, work: 0.01 } }
+
+test('stt-1 is the fastest good model, stt-3 the most accurate, stt-fusion the two best', () => {
+  const all = [poor, exact, fast]
+  const routeTo = (model: string) => route({ model, languages: ['de'] }, all).finals
+  assert.equal(routeTo('stt-1').model, 'fast')
+  assert.deepEqual([routeTo('stt-3').model, routeTo('stt-3').fusedWith], ['exact', undefined])
+  const { model, fusedWith } = routeTo('stt-fusion')
+  assert.deepEqual([model, fusedWith], ['exact', 'fast'])
+})
+
+test('without a good model the most accurate is used', () => {
+  const worse = { ...recognizer('worse', ['de']), estimate: { errors: 0.5, work: 0.001 } }
+  assert.equal(route({ languages: ['de'] }, [worse, poor]).finals.model, 'poor')
+})
+
+test('a fusion for which there is one model alone is a warning', () => {
+  const { finals, warnings } = route({ model: 'stt-fusion', languages: ['de'] }, [fast])
+  assert.equal(finals.fusedWith, undefined)
+  assert.deepEqual(warnings, [
+    'stt-fusion: no second model is installed for de, fast is used alone',
+  ])
+})
+
+const listener = recognizer('listener', ['en', 'fr', 'de', 'it'], { identifiesLanguages: true })
+
+test('several languages are identified where a model can, and each has its own models', () => {
+  const { finals, identification, warnings } = route({}, [english, listener])
+  assert.equal(finals.model, 'english')
+  const models = identification!.languages.map((own) => [own.language, own.finals.model])
+  assert.deepEqual(models, [
+    ['en', 'english'],
+    ['fr', 'listener'],
+    ['de', 'listener'],
+    ['it', 'listener'],
+  ])
+  assert.deepEqual([identification!.model, identification!.perUtterance], ['listener', false])
+  assert.deepEqual(warnings, [])
+  assert.equal(route({ codeSwitching: true }, [listener]).identification!.perUtterance, true)
+  assert.equal(route({ languages: ['fr'] }, [english, listener]).identification, undefined)
+  assert.equal(route({}, [english]).identification, undefined)
+})
+
+test('languages without a model are left out of those that are identified', () => {
+  const { identification, warnings } = route({ languages: ['fr', 'ja', 'de'] }, [listener])
+  const languages = identification!.languages.map(({ language }) => language)
+  assert.deepEqual(languages, ['fr', 'de'])
+  assert.deepEqual(warnings, ['language_config: ja left out, no model'])
+})
+
+test('speech is cut as short as the strictest model of several languages wants it', () => {
+  const brief = recognizer('brief', ['en'], { maxSeconds: 10 })
+  assert.equal(route({ languages: ['en', 'fr'] }, [brief, listener]).maxSeconds, 10)
+  assert.equal(route({ languages: ['fr'] }, [brief, listener]).maxSeconds, 30)
 })

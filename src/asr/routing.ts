@@ -3,7 +3,7 @@ import { chooseLanguage } from './languages.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
 import type { RecognitionSettings, RecognizerCapabilities, RecognizerInfo } from './recognizer.ts'
 
-/** The recognizers that the workers have loaded, best first. */
+/** The recognizers that can be used, best first. */
 export type AvailableRecognizers = {
   /** For recordings and final utterances. */
   finals: readonly RecognizerInfo[]
@@ -11,15 +11,41 @@ export type AvailableRecognizers = {
   partials: readonly RecognizerInfo[]
 }
 
+/** How speech in one language is recognized. */
+export type LanguageRoute = {
+  language: string
+  finals: RecognitionSettings
+  partials: RecognitionSettings
+}
+
+/** How the language of speech is identified, and what then recognizes it. Plain data. */
+export type LanguageIdentification = {
+  /** The id of the recognizer that identifies. */
+  model: string
+  /** The languages to choose from, at least two; the first is used before one is known. */
+  languages: readonly LanguageRoute[]
+  /** Whether the language may change from utterance to utterance. */
+  perUtterance: boolean
+}
+
 /** How a request is recognized. Plain data. */
 export type RecognitionRoute = {
-  /** For recordings and final utterances. */
+  /** For recordings and final utterances, as long as the language is not identified. */
   finals: RecognitionSettings
-  /** For open utterances. */
+  /** For open utterances, likewise. */
   partials: RecognitionSettings
+  /** Longest segment that all its recognizers take, in seconds. */
+  maxSeconds: number
+  /** Present when the language is identified before recognition. */
+  identification?: LanguageIdentification
   /** For the customer: the options that cannot be honored. */
   warnings: readonly string[]
 }
+
+/** Up to this share of wrong words a model is good: of such models the fastest is used. */
+const GOOD_ERRORS = 0.15
+/** What a model without an estimate counts as. */
+const USUAL_ESTIMATE = { errors: 0.1, work: 0.05 }
 
 /** Returns the languages that some recognizer of final text knows, best first. */
 export function languagesOf({ finals }: AvailableRecognizers): readonly string[] {
@@ -37,8 +63,10 @@ export function capabilitiesOf(
 }
 
 /**
- * Chooses one recognizer for a request, whatever model it names: the one that knows most of its
- * languages, of equals the first. Throws `language_not_installed` when none knows any.
+ * Chooses the recognizers of a request. One language: `stt-1` is the fastest good model that knows
+ * it, `stt-3` the most accurate, `stt-fusion` the two most accurate, joined. Several languages: each
+ * has its own models, if there is one that identifies languages; otherwise the model that knows
+ * most of them recognizes all. Throws `language_not_installed` when none knows any.
  *
  * A vocabulary goes to recognizers that use one. It is no reason for a warning where they do not:
  * `custom_vocabulary` is applied to the recognized text in any case.
@@ -51,18 +79,122 @@ export function routeRecognition(
   const { languages } = request
   chooseLanguage(languages, installed)
   const usable = languages.length > 0 ? languages.filter(isIn(installed)) : installed
+  const routes = usable.map((language) => routeLanguage(language, request, available))
+  const identifier =
+    routes.length > 1 ? chooseIdentifier(available.finals, { usable, routes }) : undefined
+  const known = identifier?.capabilities.languages ?? []
+  const identified = routes.filter(({ language }) => known.includes(language))
+  if (identifier && identified.length > 1) {
+    const unknown = languages.filter((code) => !known.includes(code) || !installed.includes(code))
+    const warnings = [
+      ...(unknown.length > 0 ? [`language_config: ${unknown.join(', ')} left out, no model`] : []),
+      ...warningsOfFusion(request, identified),
+    ]
+    const perUtterance = request.codeSwitching
+    const identification = { model: identifier.id, languages: identified, perUtterance }
+    const { finals, partials } = identified[0]!
+    const maxSeconds = maxSecondsOf(identified, available)
+    return { finals, partials, maxSeconds, identification, warnings }
+  }
+  if (usable.length === 1) {
+    const { finals, partials } = routes[0]!
+    const warnings = [
+      ...warningsOf(request, find(finals.model, available)),
+      ...warningsOfFusion(request, routes),
+    ]
+    return { finals, partials, maxSeconds: maxSecondsOf(routes, available), warnings }
+  }
+  return routeToOne(usable, request, available)
+}
+
+/**
+ * Returns how finals or partials of a route are recognized in a language; undefined = it is not
+ * known yet.
+ */
+export function settingsFor(
+  route: RecognitionRoute,
+  use: 'finals' | 'partials',
+  language: string | undefined,
+): RecognitionSettings {
+  const own = route.identification?.languages.find((one) => one.language === language)
+  return own ? own[use] : { ...route[use], language: language ?? route[use].language }
+}
+
+/** Returns the settings for speech in one language, which some recognizer knows. */
+function routeLanguage(
+  language: string,
+  { model, vocabulary }: RecognitionRequest,
+  available: AvailableRecognizers,
+): LanguageRoute {
+  const speak = ({ capabilities }: RecognizerInfo) => capabilities.languages.includes(language)
+  const candidates = available.finals.filter(speak)
+  const accurate = candidates.toSorted((a, b) => estimateOf(a).errors - estimateOf(b).errors)
+  const final = model === 'stt-1' ? (fastestGood(candidates) ?? accurate[0]!) : accurate[0]!
+  const second = model === 'stt-fusion' ? accurate[1] : undefined
+  const partial = available.partials.find(speak) ?? final
+  const use = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
+    const words = capabilities.vocabulary ? vocabulary : []
+    return { model: id, language, languages: [language], vocabulary: words }
+  }
+  return {
+    language,
+    finals: { ...use(final), ...(second && { fusedWith: second.id }) },
+    partials: use(partial),
+  }
+}
+
+function fastestGood(candidates: readonly RecognizerInfo[]): RecognizerInfo | undefined {
+  const good = candidates.filter((one) => estimateOf(one).errors <= GOOD_ERRORS)
+  return good.toSorted((a, b) => estimateOf(a).work - estimateOf(b).work)[0]
+}
+
+function estimateOf({ estimate = USUAL_ESTIMATE }: RecognizerInfo) {
+  return estimate
+}
+
+/**
+ * Returns the recognizer that identifies most of the languages; of equals one that recognizes some
+ * of them anyway, so that no other has to be loaded, then the most accurate.
+ */
+function chooseIdentifier(
+  finals: readonly RecognizerInfo[],
+  { usable, routes }: { usable: readonly string[]; routes: readonly LanguageRoute[] },
+): RecognizerInfo | undefined {
+  const used = new Set(routes.map(({ finals }) => finals.model))
+  const rank = (one: RecognizerInfo) => [
+    -usable.filter(isIn(one.capabilities.languages)).length,
+    used.has(one.id) ? 0 : 1,
+    estimateOf(one).errors,
+  ]
+  return finals
+    .filter(({ capabilities }) => capabilities.identifiesLanguages)
+    .toSorted((a, b) => compare(rank(a), rank(b)))[0]
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const differs = a.findIndex((value, i) => value !== b[i])
+  return differs < 0 ? 0 : a[differs]! - b[differs]!
+}
+
+/** Without identification: one recognizer for all, the one that knows most of the languages. */
+function routeToOne(
+  usable: readonly string[],
+  request: RecognitionRequest,
+  available: AvailableRecognizers,
+): RecognitionRoute {
   const final = chooseRecognizer(available.finals, usable)!
   const spoken = usable.filter(isIn(final.capabilities.languages))
   const partial = chooseRecognizer(available.partials, spoken) ?? final
-  const settingsFor = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
+  const use = ({ id, capabilities }: RecognizerInfo): RecognitionSettings => {
     const known = spoken.filter(isIn(capabilities.languages))
     const vocabulary = capabilities.vocabulary ? request.vocabulary : []
     const language = known.length === 1 ? known[0] : undefined
     return { model: id, language, languages: known, vocabulary }
   }
   return {
-    finals: settingsFor(final),
-    partials: settingsFor(partial),
+    finals: use(final),
+    partials: use(partial),
+    maxSeconds: final.capabilities.maxSeconds,
     warnings: warningsOf(request, final),
   }
 }
@@ -80,6 +212,15 @@ function chooseRecognizer(
   return best
 }
 
+function find(model: string, { finals }: AvailableRecognizers): RecognizerInfo {
+  return finals.find(({ id }) => id === model)!
+}
+
+function maxSecondsOf(routes: readonly LanguageRoute[], available: AvailableRecognizers): number {
+  const models = routes.flatMap(({ finals: { model, fusedWith = model } }) => [model, fusedWith])
+  return Math.min(...models.map((id) => capabilitiesOf(id, available).maxSeconds))
+}
+
 function warningsOf(
   { languages, codeSwitching }: RecognitionRequest,
   { id, capabilities }: RecognizerInfo,
@@ -95,6 +236,18 @@ function warningsOf(
   if (!capabilities.wordTimes)
     warnings.push(`${id} does not measure word times: they are estimates`)
   return warnings
+}
+
+/** `stt-fusion` needs two recognizers of a language. */
+function warningsOfFusion(
+  { model }: RecognitionRequest,
+  routes: readonly LanguageRoute[],
+): string[] {
+  const alone = routes.filter(({ finals }) => finals.fusedWith === undefined)
+  if (model !== 'stt-fusion' || alone.length === 0) return []
+  const models = [...new Set(alone.map(({ finals }) => finals.model))].join(', ')
+  const languages = alone.map(({ language }) => language).join(', ')
+  return [`stt-fusion: no second model is installed for ${languages}, ${models} is used alone`]
 }
 
 function isIn(codes: readonly string[]): (code: string) => boolean {

@@ -2,8 +2,8 @@ import type { ChannelMode } from '../audio/scene.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type { LiveRecognizer } from './live-recognizer.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
-import type { RecognitionSettings, Segment } from './recognizer.ts'
-import type { RecognitionRoute } from './routing.ts'
+import type { LanguageProbability, RecognitionSettings, Segment } from './recognizer.ts'
+import type { LanguageIdentification, RecognitionRoute } from './routing.ts'
 
 /** Samples per second of all PCM that reaches recognition. */
 export const SAMPLE_RATE = 16_000
@@ -55,6 +55,36 @@ export type SpeechPart = { channel: number; maxSeconds: number }
 
 /** Returns the speech found on a channel earlier, or has it found and keeps it. */
 export type KeepSpeech = (part: SpeechPart, find: () => Promise<Segment[]>) => Promise<Segment[]>
+
+/** Segments of a file whose languages are identified. Plain data. */
+export type IdentifyTask = {
+  path: string
+  segments: readonly Segment[]
+  /** The id of the recognizer that identifies. */
+  model: string
+  /** The languages to choose from. */
+  languages: readonly string[]
+  /** Whether the language may change within a segment. */
+  isMixed: boolean
+}
+
+/** A part of a segment in one language, in samples; the most probable languages of it come first. */
+export type LanguageStretch = {
+  start: number
+  end: number
+  /** Seconds of speech, without pauses. */
+  seconds: number
+  probabilities: LanguageProbability[]
+}
+
+/** A channel, and what is identified on it. */
+export type LanguagePart = IdentifyTask & { channel: number }
+
+/** Returns what was identified earlier, or has it identified and keeps it. */
+export type KeepLanguages = (
+  part: LanguagePart,
+  identify: () => Promise<LanguageStretch[][]>,
+) => Promise<LanguageStretch[][]>
 
 /**
  * Requested speaker counts, over all channels; an exact count wins, 0 and undefined set no limit.
@@ -126,7 +156,17 @@ export type SpeechEngine = {
   planRecognition(
     channels: readonly ChannelPcm[],
     settings: RecognitionSettings,
-    options: EngineOptions & { keepSpeech?: KeepSpeech },
+    options: EngineOptions & {
+      keepSpeech?: KeepSpeech
+      /** Longest segment; default: what the recognizer of `settings` takes. */
+      maxSeconds?: number
+    },
+  ): Promise<Batch[]>
+  /** Identifies the languages of the speech in batches, and plans it anew: see the function. */
+  identifyLanguages(
+    batches: readonly Batch[],
+    identification: LanguageIdentification,
+    options: EngineOptions & { keepLanguages?: KeepLanguages },
   ): Promise<Batch[]>
   /** Recognizes one batch; the result has one item per segment, in the same order. */
   runBatch(batch: Batch, options: EngineOptions): Promise<RecognizedSegment[]>

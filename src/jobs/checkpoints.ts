@@ -4,22 +4,24 @@ import type { Segment } from '../asr/recognizer.ts'
 import type {
   Batch,
   KeepEmbeddings,
+  KeepLanguages,
   KeepSpeech,
+  LanguageStretch,
   RecognizedChannel,
   RecognizedSegment,
 } from '../asr/speech-engine.ts'
 import type { DecodedMedia } from '../audio/decoder-messages.ts'
 import { syncFile, syncFolder, writeDurably } from '../storage/objects/durable-file.ts'
 import { throwStorageError } from '../storage/sqlite/storage-error.ts'
-import { type KeyedLines, openKeyedLines } from './keyed-lines.ts'
+import { hashOf, type KeyedLines, openKeyedLines } from './keyed-lines.ts'
 import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 /**
  * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
  * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `arranged.json` and
  * `arranged/` (what to recognize of several channels), `speech-N-S.json` (the segments of channel N,
- * of S seconds at most), `heard.jsonl` (one line per recognized
- * batch), `voices-N-P-M` (the speaker embeddings of part P of channel N, computed by model M),
+ * of S seconds at most), `languages.jsonl` (one line per part whose languages are identified),
+ * `heard.jsonl` (one line per recognized batch), `voices-N-P-M` (the speaker embeddings of part P of channel N, computed by model M),
  * `answers.jsonl` (one line per answer of a service). A checkpoint is reused only if all of it has
  * reached the disk.
  */
@@ -28,6 +30,7 @@ export type Checkpoints = AsyncDisposable & {
   /** Keeps how the channels were taken; `folder` gets the files to recognize. */
   arrange(work: (folder: string) => Promise<RecognizedChannel[]>): Promise<RecognizedChannel[]>
   keepSpeech: KeepSpeech
+  keepLanguages: KeepLanguages
   /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
   findRecognized(batch: Batch): RecognizedSegment[] | undefined
   saveRecognized(batch: Batch, recognized: RecognizedSegment[]): Promise<void>
@@ -46,6 +49,10 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
   const recognized = await openRecognitionCheckpoint(join(folder, 'heard.jsonl')).catch(
     throwStorageError,
   )
+  const languages = await openKeyedLines<LanguageStretch[][]>(
+    join(folder, 'languages.jsonl'),
+    'stretches',
+  ).catch(throwStorageError)
   return {
     decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
     arrange: (work) => arrangeOnce(folder, work).catch(throwStorageError),
@@ -53,6 +60,9 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
       findSpeechOnce(join(folder, `speech-${channel}-${maxSeconds}.json`), work).catch(
         throwStorageError,
       ),
+    keepLanguages: ({ path: _, ...part }, work) => {
+      return identifyOnce(languages, hashOf(part), work).catch(throwStorageError)
+    },
     findRecognized: recognized.find,
     saveRecognized: (batch, segments) => {
       return recognized.append(batch, segments).catch(throwStorageError)
@@ -62,7 +72,9 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
       return embedSpeakersOnce(file, work).catch(throwStorageError)
     },
     openAnswers: () => openAnswers(join(folder, 'answers.jsonl')).catch(throwStorageError),
-    [Symbol.asyncDispose]: recognized.close,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([recognized.close(), languages.close()])
+    },
   }
 }
 
@@ -140,6 +152,18 @@ async function findSpeechOnce(file: string, work: () => Promise<Segment[]>): Pro
   const segments = await work()
   await writeDurably(file, JSON.stringify(segments))
   return segments
+}
+
+async function identifyOnce(
+  languages: KeyedLines<LanguageStretch[][]>,
+  key: string,
+  work: () => Promise<LanguageStretch[][]>,
+): Promise<LanguageStretch[][]> {
+  const earlier = languages.find(key)
+  if (earlier) return earlier
+  const found = await work()
+  await languages.append(key, found)
+  return found
 }
 
 async function embedSpeakersOnce(

@@ -1,5 +1,6 @@
 import { inParallel } from '../asr/in-parallel.ts'
 import { readRecognitionRequest } from '../asr/recognition-request.ts'
+import type { RecognitionRoute } from '../asr/routing.ts'
 import type { Batch, ChannelPcm, SpeechEngine } from '../asr/speech-engine.ts'
 import { warnOfUnsureWords } from '../asr/unsure-words.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
@@ -66,12 +67,15 @@ export async function transcribe(
   const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
   await recordMedia(tools.db, job.lease, audio)
   progress.enter('detect speech')
-  const { channels, mode, batches } = await meter.stage('detect speech', async () => {
+  const { channels, mode, found } = await meter.stage('detect speech', async () => {
     const arranged = await arrangeRecording(tools, decoded, { ...step, params: job.params })
     const options = { signal, onProgress: progress.advance, keepSpeech: stages.keepSpeech }
-    const planned = tools.speech.planRecognition(arranged.channels, route.finals, options)
-    return { ...arranged, batches: await planned }
+    const { finals, maxSeconds } = route
+    const planning = { ...options, maxSeconds }
+    const planned = tools.speech.planRecognition(arranged.channels, finals, planning)
+    return { ...arranged, found: await planned }
   })
+  const batches = await identifyLanguages(tools.speech, found, { ...step, route, meter })
   const recognized = await meter.stage('recognize', () => recognize(tools.speech, batches, step))
   const diarized = await diarizeChannels(tools, job, { ...step, recognized, channels, meter })
   const workMs = performance.now() - enteredAt
@@ -109,6 +113,22 @@ export async function transcribe(
     })
   })
   return { result: text, redactedAudio }
+}
+
+type Found = { route: RecognitionRoute; meter: AttemptMetrics }
+
+/** Plans the batches anew by the languages that are spoken in them, if that is not known. */
+async function identifyLanguages(
+  speech: SpeechEngine,
+  batches: readonly Batch[],
+  { route: { identification }, meter, stages, progress, signal }: Step & Found,
+): Promise<readonly Batch[]> {
+  if (!identification) return batches
+  progress.enter('identify languages')
+  const options = { signal, onProgress: progress.advance, keepLanguages: stages.keepLanguages }
+  return meter.stage('identify languages', () => {
+    return speech.identifyLanguages(batches, identification, options)
+  })
 }
 
 type Step = { stages: Checkpoints; progress: Progress; signal: AbortSignal }

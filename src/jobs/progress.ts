@@ -4,7 +4,8 @@ import type { JobProgress } from '../storage/jobs/progress.ts'
 const stages = {
   fetch: { from: 0, to: 0.05 },
   decode: { from: 0.05, to: 0.15 },
-  'detect speech': { from: 0.15, to: 0.25 },
+  'detect speech': { from: 0.15, to: 0.22 },
+  'identify languages': { from: 0.22, to: 0.25 },
   recognize: { from: 0.25, to: 0.9 },
   diarize: { from: 0.9, to: 0.97 },
   'build result': { from: 0.97, to: 0.98 },

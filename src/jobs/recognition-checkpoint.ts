@@ -26,7 +26,8 @@ export async function openRecognitionCheckpoint(path: string): Promise<Recogniti
  * Identifies a batch by its segments and by how they are recognized, so that words of another plan,
  * model, vocabulary or other languages are never used.
  */
-function keyOf({ channel, segments, model, language, languages, vocabulary }: Batch): string {
+function keyOf({ channel, segments, fusedWith, ...batch }: Batch): string {
+  const { model, language, languages, vocabulary } = batch
   const spans = segments.map(({ start, end }) => [start, end])
-  return hashOf([channel, spans, model, language, languages, vocabulary])
+  return hashOf([channel, spans, [model, fusedWith], language, languages, vocabulary])
 }

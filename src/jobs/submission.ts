@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { chooseLanguage, listedLanguages } from '../asr/languages.ts'
+import { listedLanguages } from '../asr/languages.ts'
+import { readRecognitionRequest } from '../asr/recognition-request.ts'
 import { AppError } from '../errors.ts'
 import { inTransaction } from '../storage/db.ts'
 import { cancelRecordedJob } from '../storage/jobs/cancel-job.ts'
@@ -73,7 +74,7 @@ export class JobSubmission {
     if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
     const { params, paramsText, customMetadata, fileId, source, idempotency } = request
     const listed = listedLanguages(params)
-    chooseLanguage(listed, this.#tools.speech.languages)
+    this.#tools.speech.route(readRecognitionRequest(params))
     if (params.pii_redaction === true) refuseUnredactable(listed)
     if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
     await this.#tools.space.admit(account)

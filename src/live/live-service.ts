@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { chooseLanguage, listedLanguages } from '../asr/languages.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
@@ -34,7 +33,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { LiveText } from '../text/live/live-text.ts'
 import type { Tracing } from '../tracing.ts'
 import type { Connection } from './connection.ts'
-import { type LiveParams, textOf } from './live-params.ts'
+import { type LiveParams, requestOf, textOf } from './live-params.ts'
 import { endMessage, startMessage } from './messages/lifecycle-messages.ts'
 import { untilStored } from './result/finish-live-job.ts'
 import type { ConnectOptions } from './session.ts'
@@ -139,7 +138,7 @@ export class LiveService {
     if (this.#closing.signal.aborted) {
       throw new AppError('server_stopping', undefined, { retryAfter: 5 })
     }
-    chooseLanguage(listedLanguages(request.params), this.#options.speech.languages)
+    this.#options.speech.route(requestOf(request.params as LiveParams))
     // One after the other: each needs to know whether there is capacity, and whether it already
     // exists.
     const created = this.#creating.then(() => this.#createNext(account, request))

@@ -76,6 +76,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
       }
       return batches
     },
+    identifyLanguages: async (batches) => [...batches],
     async runBatch({ segments, model, language = languages[0]! }, { signal }) {
       await options.onBatch?.(segments, signal)
       signal.throwIfAborted()

@@ -3,9 +3,10 @@ import type { Log } from '../../log.ts'
 import type { LiveRecognizer, LiveUtterance } from '../live-recognizer.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import type { WorkerPool } from '../workers/pool.ts'
+import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
 import type { WorkerRole } from '../workers/protocol.ts'
 import { capacityOf } from './capacity.ts'
+import { identifyUtterance } from './identify-utterance.ts'
 
 /**
  * Seconds after which a process that has not answered is considered hung; a busy machine is slower
@@ -32,6 +33,8 @@ const priority = {
 /** Dependencies of the live processes. */
 export type LiveRecognizerOptions = {
   start(role: WorkerRole, workers: number): WorkerPool
+  /** Returns the processes that have a model; `usual` have the embedded ones. */
+  processesOf(model: string, usual: WorkerPool): TaskRunner
   workers: number
   /** Seconds between two partials of an utterance. */
   partialInterval: number
@@ -81,20 +84,30 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
       const how = { signal, timeout: LISTEN_TIMEOUT, priority: isBehind ? 1 : 0 }
       return listening.run({ kind: 'vad', audio, request }, how)
     },
-    recognizeFinal(utterance, options) {
-      const { signal, isBehind = false, wantsSpeaker = false } = options
+    async recognizeFinal(utterance, requested) {
+      const { signal, isBehind = false, wantsSpeaker = false } = requested
       const rank = isBehind ? priority.finalBehind : priority.final
       const how = { signal, timeout: timeoutFor(utterance), priority: rank }
-      const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settingsOf(options) }
-      return recognition.run(task, how)
+      const processesOf = (model: string) => options.processesOf(model, recognition)
+      const { identification, languageBefore } = requested
+      const identified =
+        identification &&
+        (await identifyUtterance(utterance, identification, {
+          identify: (task) => processesOf(task.model).run({ kind: 'identify', ...task }, how),
+          languageBefore,
+        }))
+      const settings = settingsOf(identified?.settings ?? requested)
+      const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settings }
+      return { ...(await processesOf(task.model).run(task, how)), ...identified?.found }
     },
-    recognizePartial(utterance, options) {
-      const { signal, draft = [], isFirst = false, isBehind = false } = options
+    recognizePartial(utterance, requested) {
+      const { signal, draft = [], isFirst = false, isBehind = false } = requested
       const usual = isFirst ? priority.firstPartial : priority.partial
       const rank = isBehind ? priority.partialBehind : usual
       const how = { signal, timeout: timeoutFor(utterance), priority: rank }
       const open = { utterance, draft, isFirst }
-      return recognition.run({ kind: 'partial' as const, ...open, ...settingsOf(options) }, how)
+      const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
+      return options.processesOf(task.model, recognition).run(task, how)
     },
     async checkReady({ signal, timeout }) {
       const how = { signal, timeout, priority: priority.check }

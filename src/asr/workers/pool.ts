@@ -29,6 +29,9 @@ export type TaskOptions = {
   priority?: number
 }
 
+/** Runs tasks in processes that have the model for them. */
+export type TaskRunner = Pick<WorkerPool, 'run'>
+
 /** Seconds within which a worker must load its models. */
 const LOAD_TIMEOUT = 120
 /**

@@ -15,6 +15,8 @@ import type { EmbedTask } from '../speakers/diarizer.ts'
 import type {
   ArrangeTask,
   Batch,
+  IdentifyTask,
+  LanguageStretch,
   RecognizedChannel,
   RecognizedSegment,
   SpeakerTask,
@@ -23,9 +25,9 @@ import type {
 
 /**
  * What a worker process is for, hence which models it loads. `diarization` runs a library that may
- * end its process.
+ * end its process. `model` recognizes with one installed model, which is its third argument.
  */
-export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization'
+export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization' | 'model'
 
 /**
  * Work for a worker process. Audio is passed as a path: the worker reads only the part it needs.
@@ -37,6 +39,7 @@ export type Task =
   | ({ kind: 'recognize' } & Batch)
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
+  | ({ kind: 'identify' } & IdentifyTask)
   | { kind: 'vad'; audio: LiveAudio; request: DetectRequest }
   | (RecognitionSettings & { kind: 'final'; utterance: LiveUtterance; wantsSpeaker: boolean })
   | (RecognitionSettings & { kind: 'partial' } & OpenUtterance)
@@ -50,6 +53,7 @@ export type TaskResult = {
   recognize: RecognizedSegment[]
   embed: null
   speakers: SpeakerUtterance[]
+  identify: LanguageStretch[][]
   vad: SpeechFrames
   final: Final
   partial: Partial

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { arrangeChannels } from '../channels/arrange-channels.ts'
 import { normalizeLevel } from '../gain.ts'
+import { identifyStretches } from '../language-stretches.ts'
 import { measureCosts } from '../live/capacity.ts'
 import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts'
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
@@ -86,6 +87,29 @@ export function createLiveTasks(
   }
 }
 
+/** Returns the function that runs the tasks of one installed model, of recordings and sessions. */
+export function createModelTasks(models: LoadedModels, embedUtterance: UtteranceEmbedder): Perform {
+  const live = createLiveTasks({ ...models, partials: [] }, embedUtterance)
+  return async (task, signal) => {
+    switch (task.kind) {
+      case 'recognize':
+        return recognize(models, task, signal)
+      case 'identify':
+        return identifyStretches(
+          { ...models, recognizer: find(models.recognizers, task.model) },
+          task,
+          signal,
+        )
+      case 'final':
+      case 'partial':
+      case 'check':
+        return live(task, signal)
+      default:
+        throw new TypeError(`not a task for an installed model: ${task.kind}`)
+    }
+  }
+}
+
 /** Returns the recognizer of a task; throws `engine_unavailable` when this process has no such. */
 function find(recognizers: readonly Recognizer[], model: string): Recognizer {
   const found = recognizers.find(({ id }) => id === model)
@@ -94,7 +118,7 @@ function find(recognizers: readonly Recognizer[], model: string): Recognizer {
 }
 
 function optionsOf(
-  { language, languages, vocabulary }: Omit<RecognitionSettings, 'model'>,
+  { language, languages, vocabulary }: Omit<RecognitionSettings, 'model' | 'fusedWith'>,
   signal: AbortSignal,
 ): RecognizeOptions {
   return { language, languages, vocabulary, signal }

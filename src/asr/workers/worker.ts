@@ -1,5 +1,7 @@
 /** A recognition process: loads the models of its role, then runs one task after the other. */
+import type { StoredModel } from '../../models/installed.ts'
 import { createMoonshine } from '../engines/moonshine.ts'
+import { loadStored } from '../engines/stored-recognizers.ts'
 import { createLiveVad, type LiveVad } from '../live/live-vad.ts'
 import { createUtteranceEmbedder } from '../live/utterance-embedder.ts'
 import { embeddedModels } from '../models/embedded.ts'
@@ -9,10 +11,14 @@ import { telephoneModelPath } from '../speakers/embedding/telephone-model.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { loadVoiceDetector, type VoiceDetector } from '../vad.ts'
 import type { WorkerRole } from './protocol.ts'
-import { createBatchTasks, createLiveTasks } from './recognition-tasks.ts'
+import { createBatchTasks, createLiveTasks, createModelTasks } from './recognition-tasks.ts'
 import { type Perform, serveTasks } from './serve-tasks.ts'
 
-const [folder = '', role = 'batch'] = process.argv.slice(2) as [string, WorkerRole]
+const [folder = '', role = 'batch', stored = ''] = process.argv.slice(2) as [
+  string,
+  WorkerRole,
+  string?,
+]
 
 /** Loads the models of the role, and returns the function that runs its tasks. */
 async function load(): Promise<Perform> {
@@ -20,14 +26,18 @@ async function load(): Promise<Perform> {
   const files = embeddedModels(folder)
   const detector = await loadVoiceDetector(files.voiceDetector)
   if (role === 'vad') return createVadTasks(createLiveVad(detector), detector)
-  const models = { detector, recognizers: [await createMoonshine(files.moonshineBase, 'base')] }
-  if (role === 'batch') return createBatchTasks(models, createDiarizer())
-  const partials = [await createMoonshine(files.moonshineTiny, 'tiny')]
   // Always the built-in model: live speakers are assigned while others wait, by a threshold tuned
   // for it.
   const embedUtterance = createUtteranceEmbedder(() => {
     return openTelephoneEmbedder({ modelPath: telephoneModelPath })
   })
+  if (role === 'model') {
+    const recognizer = await loadStored(JSON.parse(stored) as StoredModel)
+    return createModelTasks({ detector, recognizers: [recognizer] }, embedUtterance)
+  }
+  const models = { detector, recognizers: [await createMoonshine(files.moonshineBase, 'base')] }
+  if (role === 'batch') return createBatchTasks(models, createDiarizer())
+  const partials = [await createMoonshine(files.moonshineTiny, 'tiny')]
   return createLiveTasks({ ...models, partials }, embedUtterance)
 }
 

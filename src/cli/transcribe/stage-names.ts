@@ -7,6 +7,7 @@ const STAGE_NAMES: Readonly<Record<string, string>> = {
   fetch: 'getting the file',
   decode: 'reading the audio',
   'detect speech': 'finding speech',
+  'identify languages': 'identifying languages',
   recognize: 'transcribing',
   diarize: 'telling speakers apart',
   'build result': 'finishing',

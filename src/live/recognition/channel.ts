@@ -1,6 +1,6 @@
 import type { SessionSpeakers } from '../../asr/live/session-speakers.ts'
 import type { Final, LiveRecognizer } from '../../asr/live-recognizer.ts'
-import type { RecognitionRoute } from '../../asr/routing.ts'
+import { type RecognitionRoute, settingsFor } from '../../asr/routing.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { Word } from '../../transcript/transcript.ts'
@@ -112,6 +112,11 @@ export class Channel {
   /** The last word of the ended utterances, and of those already emitted. */
   #lastWordAt: Promise<LastWord | null>
   #lastSent: LastWord | null
+  /** The language of the last ended utterance with words, and of the last one already emitted. */
+  #lastLanguage: Promise<string | null>
+  #sentLanguage: string | null
+  /** The first language that was clear; it stays unless languages may change. */
+  #clearLanguage: Promise<string | null> = Promise.resolve(null)
   #early: Early | undefined
   #partial: AbortController | undefined
   #last: LastPartial | undefined
@@ -123,12 +128,15 @@ export class Channel {
     this.#after = from.after
     this.#lastSent = from.lastWord
     this.#lastWordAt = Promise.resolve(from.lastWord)
+    this.#sentLanguage = from.language ?? null
+    this.#lastLanguage = Promise.resolve(this.#sentLanguage)
   }
 
   /** Returns plain data from which a channel can resume. */
   get state(): ChannelState {
-    const [endpoint, after, lastWord] = [this.#endpoint, this.#after, this.#lastSent]
-    return { endpoint: { ...endpoint, recent: [...endpoint.recent] }, after, lastWord }
+    const endpoint = { ...this.#endpoint, recent: [...this.#endpoint.recent] }
+    const [after, lastWord, language] = [this.#after, this.#lastSent, this.#sentLanguage]
+    return { endpoint, after, lastWord, ...(language !== null && { language }) }
   }
 
   /** First sample that the open utterance, or the next one, needs. */
@@ -189,8 +197,7 @@ export class Channel {
       const recognized = await models.recognizePartial(utterance, {
         signal: AbortSignal.any([signal, stop.signal]),
         isBehind,
-        ...route.partials,
-        language: language.current ?? route.partials.language,
+        ...settingsFor(route, 'partials', language.current ?? this.#recentLanguage),
         draft: last?.draft,
         isFirst: !last?.text,
       })
@@ -219,6 +226,11 @@ export class Channel {
     } finally {
       if (this.#partial === stop) this.#partial = undefined
     }
+  }
+
+  /** The language of the last utterance; its model is the best guess for the next one. */
+  get #recentLanguage(): string | undefined {
+    return this.#options.route.identification && (this.#sentLanguage ?? undefined)
   }
 
   #handle(event: EndpointEvent, isBehind: boolean): void {
@@ -279,10 +291,23 @@ export class Channel {
       ({ words }) => lastOf(words) ?? before,
       () => before,
     )
+    const languageBefore = this.#lastLanguage
+    this.#lastLanguage = final.then(
+      ({ words, language }) => (words.length > 0 ? language : languageBefore),
+      () => languageBefore,
+    )
+    const clearBefore = this.#clearLanguage
+    this.#clearLanguage = Promise.all([clearBefore, final]).then(
+      ([clear, { words, language, isLanguageUnclear }]) => {
+        return clear ?? (words.length > 0 && !isLanguageUnclear ? language : null)
+      },
+      () => clearBefore,
+    )
     order.last = order.last.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
       try {
-        const { words: rough, language: recognized, speaker: embedding, warnings } = await final
+        const { words: rough, language: recognized, ...rest } = await final
+        const { speaker: embedding, warnings, isLanguageUnclear: isUnclear = false } = rest
         for (const warning of warnings) warn(warning)
         const words = isAlone(ended)
           ? beginAfter(rough, span.start - LEAD_SECONDS)
@@ -291,7 +316,8 @@ export class Channel {
           words.length > 0 ? await change({ channel, language: recognized, words }, { signal }) : []
         // Update all state at once, from the recognized text: later results depend on it.
         this.#lastSent = lastOf(words) ?? this.#lastSent
-        if (words.length > 0) language.recognized(recognized)
+        if (words.length > 0) language.recognized(recognized, { isUnclear })
+        if (words.length > 0) this.#sentLanguage = recognized
         const spokenLanguage = words.length > 0 ? recognized : language.fallback
         const speaker = words.length > 0 ? speakers?.speakerOf(channel, embedding) : undefined
         const view = viewUtterance(written, { channel, language: spokenLanguage, span, speaker })
@@ -311,19 +337,26 @@ export class Channel {
     { isBehind, stop }: { isBehind: boolean; stop?: AbortController },
   ): Promise<Final> {
     const { models, route, speakers, log, onWork } = this.#options
+    const [before, clear] = [this.#lastLanguage, this.#clearLanguage]
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
     const segment = isAlone(ended) ? ended.segment : startAfter(ended, await this.#lastWordAt)
     const utterance = { path: this.#options.path, segment, context }
-    const began = performance.now()
     let attempts = 0
+    // The language that decides may still be on its way.
+    const isDecided = route.identification?.perUtterance === false
+    const decided = isDecided ? ((await clear) ?? undefined) : undefined
+    const began = performance.now()
     const final = await retryEngineCall(
       () => {
         const wantsSpeaker = speakers !== undefined && attempts++ < VOICE_ATTEMPTS
-        const language = this.#options.language.current ?? route.finals.language
-        const options = { signal, isBehind, wantsSpeaker, ...route.finals, language }
-        return models.recognizeFinal(utterance, options)
+        const current = this.#options.language.current ?? decided
+        return models.recognizeFinal(utterance, {
+          ...{ signal, isBehind, wantsSpeaker, ...settingsFor(route, 'finals', current) },
+          identification: current === undefined ? route.identification : undefined,
+          languageBefore: () => before,
+        })
       },
       { signal, log },
     )

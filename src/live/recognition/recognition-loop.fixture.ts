@@ -74,7 +74,7 @@ export function open(channels: readonly string[], options: Options = {}) {
   const recognition = new RecognitionLoop(
     {
       models,
-      route: { finals: settings, partials: settings, warnings: [] },
+      route: { finals: settings, partials: settings, maxSeconds: 15, warnings: [] },
       warn() {},
       audio: {
         path: 'sound',

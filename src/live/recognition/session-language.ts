@@ -9,8 +9,8 @@ export type SessionLanguage = {
   readonly current: string | undefined
   /** The language reported for an utterance without words. */
   readonly fallback: string
-  /** Records the language in which words were recognized. */
-  recognized(language: string): void
+  /** Records the language in which words were recognized; one that is unclear decides nothing. */
+  recognized(language: string, options?: { isUnclear?: boolean }): void
   /** The decided language, for a session that resumes this one. */
   readonly decided: string | null
 }
@@ -37,8 +37,8 @@ export function createSessionLanguage(
     get decided() {
       return decided
     },
-    recognized(language) {
-      if (!code_switching) decided ??= language
+    recognized(language, { isUnclear = false } = {}) {
+      if (!code_switching && !isUnclear) decided ??= language
     },
   }
 }

@@ -77,10 +77,15 @@ export type DiarizedRecord = { count: number; seconds: number; error: AddOnError
 export type EndedUtterance = UtteranceSegments & { channel: number; span: UtteranceSpan }
 
 /**
- * The position of a channel, with the first sample that no utterance took and the last word that
- * was emitted.
+ * The position of a channel, with the first sample that no utterance took, and the last word that
+ * was emitted and its language; older logs lack that.
  */
-export type ChannelState = { endpoint: EndpointState; after: number; lastWord: LastWord | null }
+export type ChannelState = {
+  endpoint: EndpointState
+  after: number
+  lastWord: LastWord | null
+  language?: string
+}
 
 /** The state of the session between two frames of audio. */
 export type Snapshot = {

@@ -1,0 +1,176 @@
+import { planBatches } from './batches.ts'
+import { inParallel } from './in-parallel.ts'
+import type { LanguageProbability, Segment } from './recognizer.ts'
+import type { LanguageIdentification } from './routing.ts'
+import {
+  type Batch,
+  type EngineOptions,
+  type IdentifyTask,
+  type KeepLanguages,
+  type LanguagePart,
+  type LanguageStretch,
+  SAMPLE_RATE,
+} from './speech-engine.ts'
+
+/** How languages are identified, in how many tasks at a time, and where the results are kept. */
+export type IdentifyOptions = EngineOptions & {
+  identify(task: IdentifyTask, signal: AbortSignal): Promise<LanguageStretch[][]>
+  keepLanguages?: KeepLanguages | undefined
+  limit: number
+}
+
+/** Segments of one task. */
+const TASK_SEGMENTS = 8
+/** Where one language is sought for all, so many segments vote, spread over the recording. */
+const VOTERS = 8
+/** A voter should be this long, in seconds. */
+const VOTER_SECONDS = 3
+/**
+ * Speech is clear from this length, in seconds, and this probability on; shorter speech takes the
+ * language of its neighbor unless it is very probable.
+ */
+const CLEAR_SECONDS = 1.5
+const CLEAR = 0.5
+const CLEAR_IF_SHORT = 0.95
+
+type Located = { channel: number; path: string; segment: Segment }
+type Stretch = LanguageStretch & { channel: number; path: string; segment: Segment }
+
+/**
+ * Identifies the languages of the speech in `batches`, and plans it anew: each batch is in one
+ * language and names the model of that. Where languages may change from utterance to utterance,
+ * each segment has its own, or several; otherwise one language is chosen for all.
+ */
+export async function identifyLanguages(
+  batches: readonly Batch[],
+  identification: LanguageIdentification,
+  options: IdentifyOptions,
+): Promise<Batch[]> {
+  const all = batches.flatMap(({ channel, path, segments }) => {
+    return segments.map((segment) => ({ channel, path, segment }))
+  })
+  all.sort((a, b) => a.channel - b.channel || a.segment.start - b.segment.start)
+  if (all.length === 0) return [...batches]
+  const { perUtterance } = identification
+  const heard = perUtterance ? all : chooseVoters(all)
+  const stretches = await identifyAll(heard, identification, options)
+  if (perUtterance)
+    return planByLanguage(inheritLanguages(stretches, identification), identification)
+  const { language, probability } = vote(stretches, identification)
+  const one = all.map((own) => ({ ...own, language, probability }))
+  return planByLanguage(one, identification)
+}
+
+/** Returns segments that are long enough, spread evenly; the longest where all are short. */
+function chooseVoters(all: readonly Located[]): Located[] {
+  const lengthOf = ({ segment }: Located) => segment.end - segment.start
+  const long = all.filter((one) => lengthOf(one) >= VOTER_SECONDS * SAMPLE_RATE)
+  if (long.length === 0) {
+    return all.toSorted((a, b) => lengthOf(b) - lengthOf(a)).slice(0, VOTERS)
+  }
+  if (long.length <= VOTERS) return long
+  return Array.from({ length: VOTERS }, (_, i) => long[Math.floor((i * long.length) / VOTERS)]!)
+}
+
+async function identifyAll(
+  located: readonly Located[],
+  { model, languages, perUtterance }: LanguageIdentification,
+  { identify, keepLanguages = (_, find) => find(), limit, signal, onProgress }: IdentifyOptions,
+): Promise<Stretch[]> {
+  const parts: (LanguagePart & { located: Located[] })[] = []
+  const codes = languages.map(({ language }) => language)
+  for (const one of located) {
+    const last = parts.at(-1)
+    if (last?.channel === one.channel && last.located.length < TASK_SEGMENTS) {
+      last.located.push(one)
+    } else {
+      const { channel, path } = one
+      const part = { channel, path, segments: [], model, languages: codes, isMixed: perUtterance }
+      parts.push({ ...part, located: [one] })
+    }
+  }
+  let done = 0
+  const found = await inParallel(
+    parts,
+    async ({ located: own, channel, ...part }, signal) => {
+      const task = { ...part, segments: own.map(({ segment }) => segment) }
+      const stretches = await keepLanguages({ ...task, channel }, () => identify(task, signal))
+      onProgress?.(++done / parts.length)
+      return stretches.flatMap((some, i) => some.map((stretch) => ({ ...own[i]!, ...stretch })))
+    },
+    { limit, signal },
+  )
+  return found.flat()
+}
+
+/** Returns the language with the highest mean probability, longer speech counting more. */
+function vote(
+  stretches: readonly LanguageStretch[],
+  { languages: [usual] }: LanguageIdentification,
+): LanguageProbability {
+  const sums = new Map<string, number>()
+  let total = 0
+  for (const { seconds, probabilities } of stretches) {
+    total += seconds
+    for (const { language, probability } of probabilities) {
+      sums.set(language, (sums.get(language) ?? 0) + seconds * probability)
+    }
+  }
+  const [[language, sum] = [usual!.language, 0]] = [...sums].sort(([, a], [, b]) => b - a)
+  return { language, probability: total > 0 ? sum / total : 0 }
+}
+
+type Decided = Located & { language: string; probability: number }
+
+/** Whether the language of a stretch is certain enough to need no neighbor. */
+export function isClear({ seconds, probabilities: [best] }: LanguageStretch): boolean {
+  if (!best) return false
+  return best.probability >= (seconds >= CLEAR_SECONDS ? CLEAR : CLEAR_IF_SHORT)
+}
+
+/**
+ * Decides the language of each stretch. One that is not clear takes that of the clear one before
+ * it, or after it, on its channel; where no stretch is clear, all vote.
+ */
+function inheritLanguages(
+  stretches: readonly Stretch[],
+  identification: LanguageIdentification,
+): Decided[] {
+  const voted = vote(stretches, identification)
+  return stretches.map((stretch, i) => {
+    const { channel, path, segment, start, end, probabilities } = stretch
+    const isNear = (one: Stretch) => one.channel === channel && isClear(one)
+    const source = isClear(stretch)
+      ? stretch
+      : (stretches.slice(0, i).findLast(isNear) ?? stretches.slice(i).find(isNear))
+    const language = source?.probabilities[0]?.language ?? voted.language
+    const own = probabilities.find((one) => one.language === language)
+    const part = { channel, path, segment: partOf(segment, { start, end }) }
+    return { ...part, language, probability: own?.probability ?? 0 }
+  })
+}
+
+function partOf(segment: Segment, { start, end }: { start: number; end: number }): Segment {
+  const pauses = (segment.pauses ?? [])
+    .map((pause) => ({ start: Math.max(start, pause.start), end: Math.min(end, pause.end) }))
+    .filter((pause) => pause.end > pause.start)
+  return { start, end, ...(pauses.length > 0 && { pauses }) }
+}
+
+/** Plans batches channel by channel and language by language. */
+function planByLanguage(
+  decided: readonly Decided[],
+  { languages }: LanguageIdentification,
+): Batch[] {
+  const channels = [...new Set(decided.map(({ channel }) => channel))]
+  return channels.flatMap((channel) => {
+    const own = decided.filter((one) => one.channel === channel)
+    return languages.flatMap(({ language, finals }) => {
+      const segments = own
+        .filter((one) => one.language === language)
+        .map(({ segment, probability }) => ({ ...segment, languageConfidence: probability }))
+      const { path } = own[0]!
+      return planBatches(segments).map((some) => ({ channel, path, segments: some, ...finals }))
+    })
+  })
+}

@@ -1,0 +1,69 @@
+import { readStoredModels, type StoredModel } from '../models/installed.ts'
+import { describeStored } from './engines/stored-recognizers.ts'
+import type { RecognizerInfo } from './recognizer.ts'
+import type { AvailableRecognizers } from './routing.ts'
+
+/** Milliseconds after which the folder is read again. */
+const FRESH_MS = 3000
+
+/** What the recognizers are made of, besides those that every installation has. */
+export type InstalledRecognizersOptions = {
+  /** The folder of the models. */
+  folder: string
+  embedded: AvailableRecognizers
+  /** Most bytes of memory that models may take: a larger one is left out. */
+  memory: number
+  /** For tests. */
+  describe?: (model: StoredModel) => RecognizerInfo | undefined
+  /** Called once with each model that is left out because it is too large. */
+  onTooLarge?: (model: StoredModel) => void
+}
+
+/** The recognizers that can be used now. */
+export type InstalledRecognizers = {
+  /** Reads the folder again if that was some seconds ago, or with `isFresh` in any case. */
+  available(options?: { isFresh?: boolean }): AvailableRecognizers
+  /** Returns the installed model of a recognizer; undefined for embedded ones. */
+  findStored(id: string): StoredModel | undefined
+}
+
+/**
+ * Keeps track of the models that are pulled and removed while the server runs. An installed model
+ * with the id of an embedded one is left out.
+ */
+export function createInstalledRecognizers(
+  options: InstalledRecognizersOptions,
+): InstalledRecognizers {
+  const { folder, embedded, memory, describe = describeStored, onTooLarge } = options
+  const tooLarge = new Set<string>()
+  let readAt = Number.NEGATIVE_INFINITY
+  let stored = new Map<string, StoredModel>()
+  let recognizers = embedded
+
+  function read(): void {
+    readAt = performance.now()
+    const known = new Set([...embedded.finals, ...embedded.partials].map(({ id }) => id))
+    const finals = [...embedded.finals]
+    stored = new Map()
+    for (const model of readStoredModels(folder)) {
+      const info = known.has(model.id) ? undefined : describe(model)
+      if (!info) continue
+      if (model.memoryBytes > memory) {
+        if (!tooLarge.has(model.id)) onTooLarge?.(model)
+        tooLarge.add(model.id)
+        continue
+      }
+      stored.set(info.id, model)
+      finals.push(info)
+    }
+    recognizers = { ...embedded, finals }
+  }
+
+  return {
+    available({ isFresh = false } = {}) {
+      if (isFresh || performance.now() - readAt > FRESH_MS) read()
+      return recognizers
+    },
+    findStored: (id) => stored.get(id),
+  }
+}

@@ -1,0 +1,162 @@
+import { normalizeLevel } from './gain.ts'
+import type { Range } from './pauses.ts'
+import { readSamples } from './pcm.ts'
+import { quietestPoint } from './recognize-with-repair.ts'
+import type { LanguageProbability, Recognizer } from './recognizer.ts'
+import { type IdentifyTask, type LanguageStretch, SAMPLE_RATE } from './speech-engine.ts'
+import type { VoiceDetector } from './vad.ts'
+import { VAD_FRAME } from './vad-frames.ts'
+
+/** The middle of a longer segment suffices to identify its language; in seconds. */
+const ENOUGH = 10
+/** A segment of at least this length may hold two languages; in seconds. */
+const MIXED_SECONDS = 5
+/** Windows of about this length are compared first; in seconds. */
+const COARSE = 3
+/** Where these disagree, or one is less probable than this, shorter windows are compared. */
+const AGREED = 0.8
+const FINE = 2
+const FINE_STEP = 0.5
+/**
+ * What a change of language costs in the best path over the windows, as a natural logarithm; the
+ * value of a comparison with 1-second windows (`docs/languages.md`).
+ */
+const SWITCH_COST = 4
+/** No window rules a language out: its probability is at least this. */
+const LEAST = 0.01
+/** A shorter stretch belongs to its neighbor; in seconds. */
+const SHORTEST = 1.5
+/** So many languages of a stretch are kept. */
+const KEPT = 5
+
+type IdentificationModels = {
+  recognizer: Pick<Recognizer, 'id' | 'identifyLanguage'>
+  detector: Pick<VoiceDetector, 'detect'>
+}
+
+type Identify = (audio: Float32Array) => Promise<LanguageProbability[]>
+
+/** Identifies the language of each segment and, where it may change, of its parts. */
+export async function identifyStretches(
+  { recognizer, detector }: IdentificationModels,
+  { path, segments, languages, isMixed }: IdentifyTask,
+  signal: AbortSignal,
+): Promise<LanguageStretch[][]> {
+  if (!recognizer.identifyLanguage) throw new TypeError(`${recognizer.id} identifies no languages`)
+  const identify = (audio: Float32Array) => {
+    signal.throwIfAborted()
+    return recognizer.identifyLanguage!(audio, { languages, signal })
+  }
+  const found: LanguageStretch[][] = []
+  for (const segment of segments) {
+    const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
+    const cuts =
+      isMixed && audio.length >= MIXED_SECONDS * SAMPLE_RATE
+        ? await findChanges(audio, identify)
+        : []
+    const speech = await detector.detect(audio)
+    const stretches: LanguageStretch[] = []
+    for (const range of rangesBetween(cuts, audio.length)) {
+      const probabilities = await identify(middleOf(audio.subarray(range.start, range.end)))
+      stretches.push({
+        start: segment.start + range.start,
+        end: segment.start + range.end,
+        seconds: voicedSeconds(speech, range),
+        probabilities: probabilities.slice(0, KEPT),
+      })
+    }
+    found.push(stretches)
+  }
+  return found
+}
+
+function middleOf(audio: Float32Array): Float32Array {
+  const most = ENOUGH * SAMPLE_RATE
+  const from = Math.max(0, Math.floor((audio.length - most) / 2))
+  return audio.subarray(from, from + most)
+}
+
+function voicedSeconds(speech: Float32Array, { start, end }: Range): number {
+  const frames = speech.subarray(Math.floor(start / VAD_FRAME), Math.ceil(end / VAD_FRAME))
+  return (frames.filter((probability) => probability >= 0.5).length * VAD_FRAME) / SAMPLE_RATE
+}
+
+function rangesBetween(cuts: readonly number[], length: number): Range[] {
+  const edges = [0, ...cuts, length]
+  return edges.slice(1).map((end, i) => ({ start: edges[i]!, end }))
+}
+
+/** Returns the samples at which the language changes. */
+async function findChanges(audio: Float32Array, identify: Identify): Promise<number[]> {
+  const coarse = windowsOf(audio.length, { size: COARSE, step: COARSE })
+  const rough = await identifyEach(audio, coarse, identify)
+  const [first] = rough.map(([best]) => best!.language)
+  if (rough.every(([best]) => best!.language === first && best!.probability >= AGREED)) return []
+  const fine = windowsOf(audio.length, { size: FINE, step: FINE_STEP })
+  const path = bestPath(await identifyEach(audio, fine, identify))
+  const cuts: number[] = []
+  for (let i = 1; i < path.length; i++) {
+    if (path[i] === path[i - 1]) continue
+    const [before, after] = [fine[i - 1]!, fine[i]!]
+    const about = Math.round((before.start + before.end + after.start + after.end) / 4)
+    const from = Math.max(0, about - SAMPLE_RATE)
+    cuts.push(from + quietestPoint(audio.subarray(from, about + SAMPLE_RATE)))
+  }
+  return withoutShort(cuts, audio.length)
+}
+
+function windowsOf(length: number, { size, step }: { size: number; step: number }): Range[] {
+  const most = size * SAMPLE_RATE
+  const count = Math.max(1, Math.round((length - most) / (step * SAMPLE_RATE)) + 1)
+  return Array.from({ length: count }, (_, i) => {
+    const start = count > 1 ? Math.round((i * (length - most)) / (count - 1)) : 0
+    return { start, end: Math.min(length, start + most) }
+  })
+}
+
+async function identifyEach(
+  audio: Float32Array,
+  windows: readonly Range[],
+  identify: Identify,
+): Promise<LanguageProbability[][]> {
+  const found: LanguageProbability[][] = []
+  for (const { start, end } of windows) found.push(await identify(audio.subarray(start, end)))
+  return found
+}
+
+/** Returns the most probable language of each window, where a change has its cost (Viterbi). */
+function bestPath(windows: readonly (readonly LanguageProbability[])[]): string[] {
+  const languages = [...new Set(windows.map(([best]) => best!.language))]
+  const costOf = (window: readonly LanguageProbability[], language: string) => {
+    const found = window.find((one) => one.language === language)
+    return -Math.log(Math.max(LEAST, found?.probability ?? 0))
+  }
+  let costs = languages.map(() => 0)
+  const previous: number[][] = []
+  for (const window of windows) {
+    const cheapest = costs.indexOf(Math.min(...costs))
+    const from = costs.map((cost, i) => (cost <= costs[cheapest]! + SWITCH_COST ? i : cheapest))
+    costs = languages.map((language, i) => {
+      const change = from[i] === i ? 0 : SWITCH_COST
+      return costs[from[i]!]! + change + costOf(window, language)
+    })
+    previous.push(from)
+  }
+  let at = costs.indexOf(Math.min(...costs))
+  const path: string[] = []
+  for (let i = windows.length - 1; i >= 0; i--) {
+    path.unshift(languages[at]!)
+    at = previous[i]![at]!
+  }
+  return path
+}
+
+/** Drops cuts that leave too short a stretch. */
+function withoutShort(cuts: readonly number[], length: number): number[] {
+  const least = SHORTEST * SAMPLE_RATE
+  const kept: number[] = []
+  for (const cut of cuts) {
+    if (cut - (kept.at(-1) ?? 0) >= least && length - cut >= least) kept.push(cut)
+  }
+  return kept
+}

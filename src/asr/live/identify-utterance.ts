@@ -1,0 +1,42 @@
+import { isClear } from '../identify-languages.ts'
+import type { Final, LiveUtterance } from '../live-recognizer.ts'
+import type { RecognitionSettings } from '../recognizer.ts'
+import type { LanguageIdentification } from '../routing.ts'
+import type { IdentifyTask, LanguageStretch } from '../speech-engine.ts'
+
+/** How the language of an utterance is identified, and that of the one before it. */
+export type IdentifyUtteranceOptions = {
+  identify(task: IdentifyTask): Promise<LanguageStretch[][]>
+  languageBefore?: (() => Promise<string | null>) | undefined
+}
+
+/** The language of an utterance, and how it is recognized. */
+export type IdentifiedUtterance = {
+  settings: RecognitionSettings
+  found: Pick<Final, 'languageConfidence' | 'isLanguageUnclear'>
+}
+
+/**
+ * Identifies the language of an utterance that has ended. Where that is unclear, it takes that of
+ * the utterance before; where there is none, the most probable one.
+ */
+export async function identifyUtterance(
+  { path, segment }: LiveUtterance,
+  { model, languages }: LanguageIdentification,
+  { identify, languageBefore }: IdentifyUtteranceOptions,
+): Promise<IdentifiedUtterance> {
+  const codes = languages.map(({ language }) => language)
+  const segments = [segment]
+  const task = { path, segments, model, languages: codes, isMixed: false }
+  const stretch = (await identify(task))[0]![0]!
+  const isUnclear = !isClear(stretch)
+  const best = stretch.probabilities[0]?.language
+  const language = (isUnclear ? await languageBefore?.() : undefined) ?? best
+  const own = stretch.probabilities.find((one) => one.language === language)
+  const { finals } = languages.find((one) => one.language === language) ?? languages[0]!
+  const found = {
+    languageConfidence: own?.probability ?? 0,
+    ...(isUnclear && { isLanguageUnclear: true as const }),
+  }
+  return { settings: finals, found }
+}

@@ -1,0 +1,209 @@
+import { AppError } from '../../errors.ts'
+import type { StoredModel } from '../../models/installed.ts'
+import type { TaskOptions, WorkerPool } from './pool.ts'
+import type { Task, TaskResult } from './protocol.ts'
+
+/** What a model is loaded for: live work has processes of its own, so that it never waits long. */
+export type ModelUse = 'live' | 'batch'
+
+/** The processes of installed models. */
+export type ModelPoolsOptions = {
+  /** Starts the processes that load a model: one at once, the others when tasks wait. */
+  start(model: StoredModel, use: ModelUse, workers: number): WorkerPool
+  /** Most processes of one model for recordings. */
+  workers: number
+  /** Most bytes that all of them may take together. */
+  memory: number
+  /** Seconds without a task after which a model is unloaded; 0 = at once, -1 = never. */
+  idleSeconds: number
+}
+
+type Loaded = {
+  model: StoredModel
+  pool: WorkerPool
+  bytes: number
+  tasks: number
+  /** When its last task ended. */
+  usedAt: number
+  idle: NodeJS.Timeout | undefined
+  /** Present while its processes end. */
+  closing?: Promise<void>
+}
+
+type Waiting = {
+  model: StoredModel
+  use: ModelUse
+  since: number
+  resolve: (loaded: Loaded) => void
+  reject: (error: unknown) => void
+}
+
+/** So long may a loaded model take further tasks while another one waits for its memory. */
+const TURN_MS = 20_000
+
+/**
+ * Runs tasks on installed models. Each model is loaded by processes of its own when a task needs
+ * it, and unloaded by their end, which is the only way to give all memory back. Where the memory
+ * does not suffice, idle models are unloaded, the least recently used first, and tasks wait until
+ * the models before them have done theirs.
+ */
+export class ModelPools {
+  readonly #options: ModelPoolsOptions
+  readonly #loaded = new Map<string, Loaded>()
+  readonly #waiting: Waiting[] = []
+  #niceness = 0
+  #closed = false
+
+  constructor(options: ModelPoolsOptions) {
+    this.#options = options
+  }
+
+  /** The models in memory. */
+  get loaded(): readonly { id: string; use: ModelUse; bytes: number }[] {
+    return [...this.#loaded].map(([key, { model, bytes }]) => {
+      return { id: model.id, use: key.startsWith('live ') ? 'live' : 'batch', bytes }
+    })
+  }
+
+  /** Returns a loaded model that may have been removed from the disk since. */
+  find(id: string): StoredModel | undefined {
+    const loaded = [...this.#loaded.values()].find(({ model, closing }) => {
+      return model.id === id && !closing
+    })
+    return loaded?.model
+  }
+
+  /** Runs one task, after loading the model if that is necessary. */
+  async run<T extends Task>(
+    model: StoredModel,
+    use: ModelUse,
+    { task, options }: { task: T; options: TaskOptions },
+  ): Promise<TaskResult[T['kind']]> {
+    const loaded = await this.#acquire(model, use, options.signal)
+    try {
+      return await loaded.pool.run(task, options)
+    } finally {
+      this.#release(loaded)
+    }
+  }
+
+  /** Raises the niceness of the processes for recordings, for good. */
+  yieldTo(niceness: number): void {
+    this.#niceness = niceness
+    for (const [key, { pool }] of this.#loaded) if (key.startsWith('batch ')) pool.yieldTo(niceness)
+  }
+
+  /** Ends all processes; rejects waiting and running tasks. */
+  async close(): Promise<void> {
+    this.#closed = true
+    const error = new AppError('engine_unavailable', 'it is closed')
+    for (const { reject } of this.#waiting.splice(0)) reject(error)
+    await Promise.all([...this.#loaded.values()].map((loaded) => this.#unload(loaded)))
+  }
+
+  async #acquire(model: StoredModel, use: ModelUse, signal: AbortSignal): Promise<Loaded> {
+    signal.throwIfAborted()
+    if (this.#closed) throw new AppError('engine_unavailable', 'it is closed')
+    const now = performance.now()
+    const isTurnOver = this.#waiting.some(({ since }) => now - since > TURN_MS)
+    const present = this.#loaded.get(keyOf(model, use))
+    if (present && !present.closing && !isTurnOver) return this.#take(present)
+    const { promise, resolve, reject } = Promise.withResolvers<Loaded>()
+    const waiting: Waiting = { model, use, since: performance.now(), resolve, reject }
+    const place = use === 'live' ? this.#waiting.findIndex((other) => other.use === 'batch') : -1
+    this.#waiting.splice(place < 0 ? this.#waiting.length : place, 0, waiting)
+    const cancel = () => {
+      const place = this.#waiting.indexOf(waiting)
+      if (place < 0) return
+      this.#waiting.splice(place, 1)
+      reject(signal.reason)
+      this.#admit()
+    }
+    signal.addEventListener('abort', cancel, { once: true })
+    this.#admit()
+    return promise.finally(() => signal.removeEventListener('abort', cancel))
+  }
+
+  #take(loaded: Loaded): Loaded {
+    clearTimeout(loaded.idle)
+    loaded.tasks++
+    return loaded
+  }
+
+  #release(loaded: Loaded): void {
+    loaded.tasks--
+    loaded.usedAt = performance.now()
+    const { idleSeconds } = this.#options
+    if (loaded.tasks > 0 || loaded.closing) return
+    if (this.#waiting.length > 0) this.#admit()
+    if (loaded.tasks > 0 || loaded.closing || idleSeconds < 0) return
+    if (idleSeconds === 0) void this.#unload(loaded)
+    else loaded.idle = setTimeout(() => void this.#unload(loaded), idleSeconds * 1000).unref()
+  }
+
+  /** Gives the waiting tasks their models, in order, as far as the memory suffices. */
+  #admit(): void {
+    for (;;) {
+      const next = this.#waiting[0]
+      if (!next || this.#closed) return
+      const loaded = this.#load(next.model, next.use)
+      if (!loaded) return
+      this.#waiting.shift()
+      next.resolve(this.#take(loaded))
+    }
+  }
+
+  /** Returns a model in memory, or starts to load it; undefined while there is no space for it. */
+  #load(model: StoredModel, use: ModelUse): Loaded | undefined {
+    const key = keyOf(model, use)
+    const present = this.#loaded.get(key)
+    if (present) return present.closing ? undefined : present
+    const workers = this.#workersFor(model, use)
+    const bytes = workers * model.memoryBytes
+    const all = [...this.#loaded.values()]
+    const free = this.#options.memory - all.reduce((sum, { bytes }) => sum + bytes, 0)
+    if (bytes > free && all.length > 0) {
+      this.#makeSpace(bytes - free)
+      return undefined
+    }
+    const pool = this.#options.start(model, use, workers)
+    if (use === 'batch' && this.#niceness > 0) pool.yieldTo(this.#niceness)
+    const loaded = { model, pool, bytes, tasks: 0, usedAt: performance.now(), idle: undefined }
+    this.#loaded.set(key, loaded)
+    return loaded
+  }
+
+  /** Unloads idle models, unless those that are being unloaded already give enough. */
+  #makeSpace(needed: number): void {
+    const all = [...this.#loaded.values()]
+    const isIdle = ({ tasks, closing }: Loaded) => tasks === 0 && !closing
+    const idle = all.filter(isIdle).sort((a, b) => a.usedAt - b.usedAt)
+    const ending = all.filter(({ closing }) => closing)
+    let missing = needed - ending.reduce((sum, { bytes }) => sum + bytes, 0)
+    for (const one of idle) {
+      if (missing <= 0) return
+      missing -= one.bytes
+      void this.#unload(one)
+    }
+  }
+
+  /** One process for live work; for recordings so many that half of the memory stays for others. */
+  #workersFor({ memoryBytes }: StoredModel, use: ModelUse): number {
+    const { workers, memory } = this.#options
+    if (use === 'live') return 1
+    return Math.max(1, Math.min(workers, Math.floor(memory / 2 / Math.max(1, memoryBytes))))
+  }
+
+  #unload(loaded: Loaded): Promise<void> {
+    clearTimeout(loaded.idle)
+    loaded.closing ??= loaded.pool.close().then(() => {
+      for (const [key, one] of this.#loaded) if (one === loaded) this.#loaded.delete(key)
+      this.#admit()
+    })
+    return loaded.closing
+  }
+}
+
+function keyOf({ id, revision }: StoredModel, use: ModelUse): string {
+  return `${use} ${id} ${revision}`
+}

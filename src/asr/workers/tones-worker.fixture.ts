@@ -1,0 +1,37 @@
+/** A worker process with the models of `tones.fixture.ts`; what is loud is speech. */
+import type { StoredModel } from '../../models/installed.ts'
+import { createLiveVad } from '../live/live-vad.ts'
+import { createDiarizer } from '../speakers/diarizer.ts'
+import { VAD_FRAME } from '../vad-frames.ts'
+import { createBatchTasks, createLiveTasks, createModelTasks } from './recognition-tasks.ts'
+import { serveTasks } from './serve-tasks.ts'
+import { embeddedTones, loadTones } from './tones.fixture.ts'
+
+const [, role, stored] = process.argv.slice(2)
+
+function isLoud(frame: Float32Array): number {
+  return frame.some((sample) => Math.abs(sample) > 0.01) ? 1 : 0
+}
+
+const detector = {
+  async detect(audio: Float32Array) {
+    return Float32Array.from({ length: Math.ceil(audio.length / VAD_FRAME) }, (_, i) => {
+      return isLoud(audio.subarray(i * VAD_FRAME, (i + 1) * VAD_FRAME))
+    })
+  },
+  stream: () => async (input: Float32Array) => isLoud(input),
+}
+
+await serveTasks(async () => {
+  if (role === 'vad') {
+    const vad = createLiveVad(detector)
+    return async (task) => (task.kind === 'vad' ? vad.listen(task.audio, task.request) : null)
+  }
+  if (role === 'model') {
+    const recognizers = [loadTones(JSON.parse(stored!) as StoredModel)]
+    return createModelTasks({ detector, recognizers }, async () => ({}))
+  }
+  const recognizers = [loadTones(embeddedTones)]
+  if (role === 'batch') return createBatchTasks({ detector, recognizers }, createDiarizer())
+  return createLiveTasks({ detector, recognizers, partials: recognizers }, async () => ({}))
+})

@@ -1,0 +1,147 @@
+/** Recordings in several languages, through the real server; the models take tones for speech. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SpeechEngineOptions } from '../../src/asr/engine.ts'
+import type { Spoken } from '../../src/asr/workers/tones.fixture.ts'
+import { call, upload } from '../support/http-client.ts'
+import {
+  createTonesEngine,
+  installTones,
+  removeTones,
+  speakWav,
+  type TestModel,
+} from '../support/many-languages.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+
+type Utterance = { language: string; text: string; start: number; end: number }
+type Job = {
+  status: string
+  result: {
+    metadata: { warnings: string[] }
+    transcription: { languages: string[]; utterances: Utterance[] }
+  }
+}
+
+const many: TestModel = { id: 'many', languages: ['en', 'fr', 'de', 'es'] }
+
+async function start(
+  t: TestContext,
+  models: readonly TestModel[],
+  options: Partial<SpeechEngineOptions> = {},
+) {
+  const { folder, speech } = await createTonesEngine(t, models, options)
+  const server = await startServer({ speech })
+  t.after(() => server.close())
+  return { server, folder }
+}
+
+async function submit(server: TestServer, spoken: readonly Spoken[], fields: object = {}) {
+  const json = { audio_url: await upload(server, speakWav(spoken)), ...fields }
+  return call<{ id: string; message: string }>(server, '/v2/pre-recorded', { json })
+}
+
+async function transcribe(server: TestServer, spoken: readonly Spoken[], fields: object = {}) {
+  const { status, body } = await submit(server, spoken, fields)
+  assert.equal(status, 201, JSON.stringify(body))
+  await server.app.jobs.idle()
+  const job = await call<Job>(server, `/v2/pre-recorded/${body.id}`)
+  assert.equal(job.body.status, 'done', JSON.stringify(job.body))
+  const { metadata, transcription } = job.body.result
+  // The last word of each utterance is the process of the model.
+  const heard = transcription.utterances.map(({ language, text }) => {
+    return `${language}: ${text.split(' ').slice(0, 2).join(' ')}`
+  })
+  const processes = transcription.utterances.map(({ text }) => Number(text.split(' ')[2]))
+  return { ...metadata, ...transcription, heard, processes }
+}
+
+const pause = { seconds: 1.5 }
+const four = ['en', 'fr', 'de', 'es'].flatMap((language) => [{ language, seconds: 4 }, pause])
+const switching = { language_config: { code_switching: true } }
+
+test('a recording in four languages: each part by the model of its language', async (t) => {
+  const { server } = await start(t, [many])
+  const { heard, languages, warnings } = await transcribe(server, four, switching)
+  assert.deepEqual(heard, ['en: en embedded', 'fr: fr many', 'de: de many', 'es: es many'])
+  assert.deepEqual(languages.toSorted(), ['de', 'en', 'es', 'fr'])
+  assert.deepEqual(warnings, [])
+})
+
+test('only the listed languages are considered; a single one is used as it is', async (t) => {
+  const { server } = await start(t, [many])
+  const french = { language_config: { languages: ['fr'], code_switching: true } }
+  const alone = await transcribe(server, four, french)
+  assert.deepEqual(new Set(alone.heard), new Set(['fr: garbled many', 'fr: fr many']))
+  const two = { language_config: { languages: ['fr', 'de'], code_switching: true } }
+  const { languages } = await transcribe(server, four, two)
+  assert.deepEqual(languages.toSorted(), ['de', 'fr'])
+})
+
+test('without code switching the speech of the whole recording votes once', async (t) => {
+  const { server } = await start(t, [many])
+  const spoken = ['de', 'fr', 'de', 'de'].flatMap((language) => [{ language, seconds: 4 }, pause])
+  const { heard } = await transcribe(server, spoken)
+  assert.deepEqual(heard, ['de: de many', 'de: garbled many', 'de: de many', 'de: de many'])
+})
+
+test('short speech takes the language of its neighbor', async (t) => {
+  const { server } = await start(t, [many])
+  const spoken = [
+    { language: 'fr', seconds: 4 },
+    pause,
+    { language: 'de', seconds: 0.5 },
+    pause,
+    { language: 'de', seconds: 4 },
+  ]
+  const { heard } = await transcribe(server, spoken, switching)
+  assert.deepEqual(
+    heard.map((text) => text.slice(0, 2)),
+    ['fr', 'fr', 'de'],
+  )
+})
+
+test('a language may change in the middle of long speech', async (t) => {
+  const { server } = await start(t, [many])
+  const spoken = [
+    { language: 'fr', seconds: 5 },
+    { language: 'de', seconds: 6 },
+  ]
+  const { heard, utterances } = await transcribe(server, spoken, switching)
+  assert.deepEqual(heard, ['fr: fr many', 'de: de many'])
+  assert.ok(Math.abs(utterances[1]!.start - 5) < 1, `${utterances[1]!.start}`)
+})
+
+test('with English alone installed nothing is identified', async (t) => {
+  const { server } = await start(t, [])
+  const { heard, warnings } = await transcribe(server, [{ language: 'en', seconds: 3 }])
+  assert.deepEqual([heard, warnings], [['en: en embedded'], []])
+})
+
+test('a model is taken up and given back while the server runs', async (t) => {
+  const { server, folder } = await start(t, [], { models: { memory: 1000, idleSeconds: 0 } })
+  const german = { language_config: { languages: ['de'] } }
+  const spoken = [{ language: 'de', seconds: 3 }]
+  assert.equal((await submit(server, spoken, german)).status, 422)
+  await installTones(folder, many)
+  const { heard, processes } = await transcribe(server, spoken, german)
+  assert.deepEqual(heard, ['de: de many'])
+  await ended(processes[0]!)
+  const again = await transcribe(server, spoken, german)
+  assert.notEqual(again.processes[0], processes[0])
+  await removeTones(folder, 'many')
+  await delay(3100) // It is read again after three seconds.
+  assert.equal((await submit(server, spoken, german)).status, 422)
+})
+
+/** Resolves when a process has ended. */
+async function ended(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0)
+    } catch {
+      return
+    }
+    await delay(20)
+  }
+}

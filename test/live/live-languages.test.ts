@@ -1,0 +1,67 @@
+/** Live sessions in several languages, over the real server; the models take tones for speech. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type Spoken, speak } from '../../src/asr/workers/tones.fixture.ts'
+import { connect, openSession } from '../support/live-client.ts'
+import { finalsOf } from '../support/live-messages.ts'
+import { createTonesEngine } from '../support/many-languages.ts'
+import { startServer } from '../support/start-server.ts'
+
+const pause = { seconds: 1.2 }
+
+async function start(t: TestContext) {
+  const many = { id: 'many', languages: ['en', 'fr', 'de', 'es'] }
+  const { speech } = await createTonesEngine(t, [many], { live: { partialInterval: 0.1 } })
+  const server = await startServer({ speech })
+  t.after(() => server.close())
+  return server
+}
+
+/** Returns the finals of a session: language and text without the last word, a process. */
+async function listen(t: TestContext, spoken: readonly Spoken[], language_config: object) {
+  const server = await start(t)
+  const { url } = await openSession(server, { language_config })
+  const client = await connect(url)
+  client.send(speak(spoken))
+  client.stop()
+  await client.closed
+  return finalsOf(client.messages).map(({ data }) => {
+    const { language, text } = data.utterance
+    return `${language}:${text.split(' ').slice(0, 3).join(' ')}`
+  })
+}
+
+test('a session in two languages: each final by the model of its language', async (t) => {
+  const spoken = ['en', 'de', 'en'].flatMap((language) => [{ language, seconds: 3 }, pause])
+  const finals = await listen(t, spoken, { languages: [], code_switching: true })
+  assert.deepEqual(finals, ['en: en embedded', 'de: de many', 'en: en embedded'])
+})
+
+test('without code switching the first clear language stays', async (t) => {
+  const spoken = [
+    { language: 'de', seconds: 0.4 },
+    pause,
+    { language: 'fr', seconds: 3 },
+    pause,
+    { language: 'de', seconds: 3 },
+    pause,
+  ]
+  const finals = await listen(t, spoken, { languages: [], code_switching: false })
+  assert.deepEqual(finals.slice(-2), ['fr: fr many', 'fr: garbled many'])
+})
+
+test('short speech takes the language of the utterance before', async (t) => {
+  const spoken = [
+    { language: 'fr', seconds: 3 },
+    pause,
+    { language: 'de', seconds: 0.5 },
+    pause,
+    { language: 'de', seconds: 3 },
+    pause,
+  ]
+  const finals = await listen(t, spoken, { languages: ['fr', 'de'], code_switching: true })
+  assert.deepEqual(
+    finals.map((text) => text.slice(0, 2)),
+    ['fr', 'fr', 'de'],
+  )
+})
