@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
@@ -183,6 +183,37 @@ test('a server that is not there is told in words', async () => {
     download([], { url: 'http://127.0.0.1:1/weights' }),
     /nothing listens at the address/,
   )
+})
+
+test('a proxy of the environment is used', async (t) => {
+  const asked: string[] = []
+  const proxy = createServer((request, response) => {
+    asked.push(request.url!)
+    response.end(content)
+  })
+  proxy.on('connect', ({ url }, socket) => {
+    asked.push(url!)
+    const { port } = new URL(server.url)
+    const tunnel = connect(Number(port), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      tunnel.pipe(socket).pipe(tunnel)
+    })
+    for (const end of [tunnel, socket]) end.on('error', () => {})
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  process.env.http_proxy = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const behind = await createDownloadClient(limits)
+  t.after(async () => {
+    delete process.env.http_proxy
+    await behind.destroy()
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+  const url = 'http://models.invalid/weights'
+  const file = { url, headers: {}, bytes: content.length, sha256, path }
+  const { signal } = new AbortController()
+  await downloadFile(file, { client: behind, limits, signal, onBytes() {}, onRetry() {} })
+  assert.match(asked.join(), /models\.invalid/)
 })
 
 test('the token goes to the first origin and no other', async (t) => {

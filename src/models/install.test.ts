@@ -267,6 +267,14 @@ test('a removed model leaves nothing, also what was fetched of it', async () => 
   assert.deepEqual(leftovers(), [])
 })
 
+test('a models folder that cannot be written is named, with the remedy', async () => {
+  writeFileSync(folder, 'a file')
+  await assert.rejects(
+    pullModel(folder, model, options()),
+    /Cannot write to .*store: .*set STENO_MODELS_DIR to a folder of yours$/,
+  )
+})
+
 test('a model that does not fit on the disk is refused before its download', async () => {
   const huge = { ...model, files: [{ ...model.files[0]!, bytes: 1e18 }] }
   await assert.rejects(pullModel(folder, huge, options()), /needs 1000000000\.1 GB of disk space/)

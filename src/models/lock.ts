@@ -18,7 +18,10 @@ export async function withModelLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const folder = join(store, '.locks')
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true }).catch((cause: Error) => {
+    const remedy = 'make it writable, or set STENO_MODELS_DIR to a folder of yours'
+    throw new Error(`Cannot write to ${store}: ${cause.message}; ${remedy}`, { cause })
+  })
   let lock = tryLock(join(folder, id))
   if (!lock) onWait?.()
   while (!lock) {

@@ -2,6 +2,7 @@ import { type CatalogModel, downloadBytes } from './catalog.ts'
 
 /** What models have to share. */
 export type Machine = {
+  /** What loaded models may take. */
   memoryBytes: number
   cores: number
   /** On the disk of the models folder. */
@@ -11,8 +12,6 @@ export type Machine = {
 /** A model for a machine, and what it is for. */
 export type Recommendation = { model: CatalogModel; reason: string }
 
-/** The server, the decoders and other programs need the rest. */
-const MEMORY_SHARE = 0.5
 /** A download and what is made of it are on the disk together. */
 const DISK_FACTOR = 3
 
@@ -38,7 +37,7 @@ export function recommendModels(
     const models = [...chosen.map((one) => one.model), model]
     const memory = models.reduce((sum, one) => sum + one.memoryBytes, 0)
     const disk = models.reduce((sum, one) => sum + downloadBytes(one), 0) * DISK_FACTOR
-    return memory <= machine.memoryBytes * MEMORY_SHARE && disk <= machine.freeBytes
+    return memory <= machine.memoryBytes && disk <= machine.freeBytes
   }
   const find = (id: string) => catalog.find((model) => model.id === id)
   const parakeet = find('parakeet-ultra')

@@ -54,7 +54,7 @@ const schema = protobuf.parse(
 const Model = schema.lookupType('Model')
 
 /** Element types of ONNX tensors, by their number in the format. */
-export const elementType = { float: 1, uint8: 2, int32: 6, int64: 7, bool: 9 } as const
+export const elementType = { float: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9 } as const
 
 /** Constants; small ones are listed, large ones are raw bytes. */
 export type OnnxTensor = {

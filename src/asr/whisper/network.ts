@@ -69,7 +69,7 @@ export async function loadWhisper(folder: string): Promise<WhisperNetwork> {
   const description = JSON.parse(text) as WhisperDescription
   if (description.version !== 1)
     throw new Error(`${folder} is of another version: convert it again`)
-  const encoder = await loadModel(join(folder, 'encoder.onnx'))
+  const encoder = await loadModel(join(folder, 'encoder.onnx'), { signedWeights: true })
   const decoder = await loadModel(join(folder, 'decoder.onnx'))
   const encodings = new WeakMap<EncodedAudio, readonly Tensors[]>()
   return {

@@ -3,6 +3,7 @@ import { canonicalLanguage, transcriptionCodes } from '../../api/schemas/languag
 import { readConfig } from '../../config.ts'
 import { type CatalogModel, type Conversion, readCatalog } from '../../models/catalog.ts'
 import { describeCheckpoint } from '../../models/checkpoint.ts'
+import { embeddedModelList } from '../../models/embedded.ts'
 import { type FoundModel, findModels, importModel } from '../../models/import.ts'
 import type { Convert, InstallOptions } from '../../models/install.ts'
 import { pullModel } from '../../models/pull.ts'
@@ -10,6 +11,7 @@ import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { showInstallation } from './install-progress.ts'
+import { INSTALL_MODELS } from './require-models.ts'
 
 /** Loaded when one is needed: `steno models` must run where the modules of recognition do not. */
 const conversions: Record<Conversion, Convert> = {
@@ -138,6 +140,9 @@ function sayCredit({ licence, credit }: CatalogModel, progress: Progress): void 
 function findModel(name: string): CatalogModel {
   const model = readCatalog().find(({ id }) => id === name)
   if (model) return model
+  if (embeddedModelList.some(({ id }) => id === name)) {
+    throw new UsageError(`${name} comes with Steno: '${INSTALL_MODELS}' installs it again`)
+  }
   const names = readCatalog().map(({ id }) => id)
   throw new UsageError(`the catalog has no '${name}', only ${names.join(', ')}`)
 }

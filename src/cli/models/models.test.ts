@@ -107,7 +107,8 @@ test('a pull that cannot reach its files says which, from where, and what to do'
     server.seen[0]!.path,
     /^\/Systran\/faster-whisper-tiny\/resolve\/[0-9a-f]{40}\/model\.bin$/,
   )
-  assert.equal((await models('remove', 'whisper-tiny')).code, 1)
+  assert.match((await models('remove', 'whisper-tiny')).stderr, /it is not installed/)
+  assert.match((await models('remove', 'moonshine-base')).stderr, /comes with Steno/)
 })
 
 test('a checkpoint is imported under a name, checked, and removed', async () => {

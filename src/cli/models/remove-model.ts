@@ -8,6 +8,7 @@ import {
 } from '../../asr/models/speaker-models.ts'
 import { readConfig } from '../../config.ts'
 import { readCatalog } from '../../models/catalog.ts'
+import { embeddedModelList } from '../../models/embedded.ts'
 import { removeStoredModel } from '../../models/install.ts'
 import { storeFolder } from '../../models/installed.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
@@ -26,6 +27,9 @@ export async function remove(args: string[], { env, stderr, signal }: Terminal):
     }
     stderr.write(`${wanted} is removed.\n`)
     return 0
+  }
+  if (embeddedModelList.some(({ id }) => id === wanted)) {
+    throw new Error(`Cannot remove '${wanted}': it comes with Steno, which needs it`)
   }
   const kind = isSpeakerModelKind(wanted) ? wanted : findByName(folder, wanted)
   if (kind === undefined || !(await removeModel(folder, kind))) {

@@ -11,7 +11,11 @@ import { setupCommand } from './setup.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-setup-'))
 const server = await startModelServer()
-const env = { STENO_MODELS_DIR: folder, STENO_MODELS_MIRROR: server.url }
+const env = {
+  STENO_MODEL_MEMORY: '4000000000',
+  STENO_MODELS_DIR: folder,
+  STENO_MODELS_MIRROR: server.url,
+}
 after(async () => {
   await server.close()
   rmSync(folder, { recursive: true })
@@ -20,7 +24,7 @@ after(async () => {
 test('without a terminal it recommends and downloads nothing', async () => {
   const { code, stdout } = await runHere(['setup', '--languages', 'ja'], env)
   assert.equal(code, 0)
-  assert.match(stdout, /^This machine: \d+ cores, [\d.]+ [GM]B of memory, .* free in /)
+  assert.match(stdout, /^This machine: \d+ cores, [\d.]+ [GM]B of memory for models, .* free in /)
   assert.match(stdout, /^Recommended:\n {2}whisper-[\w-]+: for ja \([\d.]+ [MG]B, .* of memory\)$/m)
   assert.match(stdout, /^To download them: steno models pull whisper-/m)
   assert.deepEqual([readdirSync(folder), server.seen], [[], []])

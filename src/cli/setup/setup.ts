@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import type { Writable } from 'node:stream'
-import { readConfig } from '../../config.ts'
+import { type Config, readConfig } from '../../config.ts'
 import { downloadBytes, readCatalog } from '../../models/catalog.ts'
 import { isInstalled } from '../../models/install.ts'
 import { type Machine, type Recommendation, recommendModels } from '../../models/recommend.ts'
@@ -14,8 +14,8 @@ import type { Command, Terminal } from '../terminal/terminal.ts'
 
 const help = `Usage: steno setup [--languages CODES] [--yes]
 
-Recommends speech models for this machine and your languages, by its memory, cores and free disk space, and
-downloads them. English works without any. Asks before it downloads; without a terminal it only recommends,
+Recommends speech models for this machine and your languages, by its cores, free disk space and the memory for
+models (STENO_MODEL_MEMORY), and downloads them. English works without any. Asks before it downloads; without a terminal it only recommends,
 unless you say --yes.
 
   --languages CODES   the languages of your recordings, such as de,fr; default: asks, or all of them
@@ -29,9 +29,10 @@ export const setupCommand: Command = {
     const options = { languages: { type: 'string' }, yes: { type: 'boolean' } } as const
     const { values, positionals } = parseArguments(args, options)
     if (positionals.length > 0) throw new UsageError('setup takes options only')
-    const { folder } = readSettings(readConfig, terminal.env).models
+    const { models } = readSettings(readConfig, terminal.env)
+    const { folder } = models
     await mkdir(folder, { recursive: true })
-    const machine = await measureMachine(folder)
+    const machine = await measureMachine(models)
     const { stdout } = terminal
     stdout.write(`This machine: ${describeMachine(machine)} free in ${folder}.\n`)
     const asked = values.languages ?? (values.yes ? '' : await ask(LANGUAGE_QUESTION, terminal))
@@ -51,17 +52,14 @@ export const setupCommand: Command = {
 
 const LANGUAGE_QUESTION = 'Which languages, such as de,fr? (empty: all) '
 
-async function measureMachine(folder: string): Promise<Machine> {
-  // In a container, its limit; without one this is 0 or more than there is.
-  const limit = process.constrainedMemory()
-  const memoryBytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+async function measureMachine({ folder, memory }: Config['models']): Promise<Machine> {
   const { free: freeBytes } = await diskOf(folder)()
-  return { memoryBytes, cores: availableParallelism(), freeBytes }
+  return { memoryBytes: memory, cores: availableParallelism(), freeBytes }
 }
 
 function describeMachine({ memoryBytes, cores, freeBytes }: Machine): string {
   const disk = freeBytes === Number.POSITIVE_INFINITY ? 'enough' : inMegabytes(freeBytes)
-  return `${cores} cores, ${inMegabytes(memoryBytes)} of memory, ${disk}`
+  return `${cores} cores, ${inMegabytes(memoryBytes)} of memory for models, ${disk}`
 }
 
 function describe(found: readonly Recommendation[], missing: readonly Recommendation[]): string {

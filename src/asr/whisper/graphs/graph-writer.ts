@@ -34,6 +34,7 @@ export type GraphWriter = {
   ): void
   floats(name: string, dims: readonly number[], values: Float32Array): string
   bytes(name: string, dims: readonly number[], values: Uint8Array): string
+  signed(name: string, dims: readonly number[], values: Int8Array): string
   /** Whole numbers; the same numbers are one constant. */
   integers(...numbers: number[]): string
   /** Writes the file. The graph cannot be continued. */
@@ -92,6 +93,7 @@ export function startGraph(file: string): GraphWriter {
       return output
     },
     floats: (name, dims, values) => add(name, dims, elementType.float, bytesOf(values)),
+    signed: (name, dims, values) => add(name, dims, elementType.int8, bytesOf(values)),
     bytes: (name, dims, values) => add(name, dims, elementType.uint8, values),
     integers(...numbers) {
       const name = `integers.${numbers.join('.')}`
@@ -136,7 +138,7 @@ function attributeOf([name, value]: [string, Settings[string]]): OnnxAttribute {
   return { name, type: 7, ints: [...value] }
 }
 
-function bytesOf(values: Float32Array | BigInt64Array): Uint8Array {
+function bytesOf(values: Float32Array | BigInt64Array | Int8Array): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
 }
 

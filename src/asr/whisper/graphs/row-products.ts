@@ -2,7 +2,7 @@ import type { Rows, WeightFile } from '../weights/weights.ts'
 import type { GraphWriter } from './graph-writer.ts'
 import { type LayerTools, normalized, product } from './layers.ts'
 
-/** Bytes hold -127 to 127, moved up by the zero point. */
+/** Activations are bytes of 1 to 255 around a zero point, weights are bytes with a sign. */
 const ZERO_POINT = 128
 const LARGEST = 127
 /** A row of zeros has no scale; any small one serves. */
@@ -78,14 +78,13 @@ function bytesProduct(
   const outputs = matrix.length / inputs
   if (shares) for (let i = 0; i < matrix.length; i++) matrix[i]! *= shares[i % inputs]!
   const { bytes, scales } = quantizeColumns(matrix, { outputs, inputs })
-  const zeros = new Uint8Array(outputs).fill(ZERO_POINT)
   const sum = graph.node('MatMulIntegerToFloat', [
     input.bytes,
-    graph.bytes(`${label}/weight`, [inputs, outputs], bytes),
+    graph.signed(`${label}/weight`, [inputs, outputs], bytes),
     graph.floats('one', [1], Float32Array.of(1)),
     graph.floats(`${label}/scales`, [outputs], scales),
     graph.bytes('input-zero', [1], Uint8Array.of(ZERO_POINT)),
-    graph.bytes(`${label}/zeros`, [outputs], zeros),
+    graph.signed(`${label}/zeros`, [outputs], new Int8Array(outputs)),
   ])
   const scaled = graph.node('Mul', [sum, input.scales])
   if (!weights.sizes(`${name}/bias`)) return scaled
@@ -97,8 +96,8 @@ function bytesProduct(
 function quantizeColumns(
   matrix: Float32Array,
   { outputs, inputs }: { outputs: number; inputs: number },
-): { bytes: Uint8Array; scales: Float32Array } {
-  const bytes = new Uint8Array(matrix.length)
+): { bytes: Int8Array; scales: Float32Array } {
+  const bytes = new Int8Array(matrix.length)
   const scales = new Float32Array(outputs)
   for (let output = 0; output < outputs; output++) {
     const from = output * inputs
@@ -107,7 +106,7 @@ function quantizeColumns(
     scales[output] = peak / LARGEST
     const steps = peak === 0 ? 0 : LARGEST / peak
     for (let i = 0; i < inputs; i++) {
-      bytes[i * outputs + output] = Math.round(matrix[from + i]! * steps) + ZERO_POINT
+      bytes[i * outputs + output] = Math.round(matrix[from + i]! * steps)
     }
   }
   return { bytes, scales }
