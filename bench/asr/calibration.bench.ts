@@ -6,11 +6,11 @@
  */
 import { moonshineShapes } from '../../src/asr/engines/moonshine.ts'
 import { embeddedModels } from '../../src/asr/models/embedded.ts'
-import { alignTokens } from '../../src/asr/moonshine/alignment.ts'
 import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
 import { wordsOf } from '../../src/asr/moonshine/words.ts'
 import { readSamples } from '../../src/asr/pcm.ts'
 import { cutSegments, detectSpeech, fileSegments } from '../../src/asr/segments.ts'
+import { alignTokens } from '../../src/asr/token-alignment.ts'
 import { loadVoiceDetector } from '../../src/asr/vad.ts'
 import { readConfig } from '../../src/config.ts'
 import { decodeCorpus, readCorpus } from '../corpus.ts'
@@ -78,7 +78,10 @@ async function recognize(audio: Float32Array): Promise<Sample[]> {
     const bounds = [{ maxTokens: Math.ceil((piece.length / 16_000) * 6.5) + 3, minTokens: 0 }]
     const [found] = await model.decode([await model.encode(piece)], bounds, signal)
     if (!found || found.tokens.length === 0) continue
-    const starts = alignTokens(found.attention, moonshineShapes.base.alignmentHeads, found.frames)
+    const starts = alignTokens(found.attention, {
+      heads: moonshineShapes.base.alignmentHeads,
+      frames: found.frames,
+    })
     const segment = meanOf(found.logProbs)
     for (const word of wordsOf(found.tokens, [
       ...starts.map((frame) => frame * 0.024),

@@ -1,6 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
 import { cpuSeconds } from '../cpu-time.ts'
-import { alignTokens } from '../moonshine/alignment.ts'
 import { wordConfidence } from '../moonshine/confidence.ts'
 import {
   type Decoding,
@@ -13,10 +12,11 @@ import {
   type MoonshineSize,
   moonshineProfile,
 } from '../moonshine/description.ts'
-import { alignToEnergy, loudness } from '../moonshine/word-boundaries.ts'
 import { wordsOf } from '../moonshine/words.ts'
 import type { OpenRecognition, Recognition, Recognizer, RecognizerCosts } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
+import { alignTokens } from '../token-alignment.ts'
+import { alignToEnergy, loudness } from '../word-boundaries.ts'
 
 /** Seconds of audio per encoder frame (384 samples). */
 const FRAME = 0.024
@@ -116,7 +116,11 @@ function toRecognition(
     words:
       tokens.length === 0
         ? []
-        : timedWords(decoding, audio, alignTokens(attention, shape.alignmentHeads, frames)),
+        : timedWords(
+            decoding,
+            audio,
+            alignTokens(attention, { heads: shape.alignmentHeads, frames }),
+          ),
     language: 'en',
     logProbability: meanOf(logProbs),
     complete: stopped === 'end',

@@ -8,7 +8,7 @@ import {
   type Tensor,
   type Tensors,
 } from '../onnx-runtime.ts'
-import { findRepetition } from './repetition.ts'
+import { findRepetition } from '../repetition.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 
 /** Sizes that differ between the Moonshine models. */

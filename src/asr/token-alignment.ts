@@ -3,25 +3,25 @@
  * follow the audio are normalized, smoothed and summed, and dynamic time warping finds the best
  * monotonic path through them (the method of openai/whisper `timing.py`).
  *
- * `rows` holds one row per token, each `heads` × `frames` long. Returns the first frame of each
- * token; the numbers ascend.
+ * `rows` holds one row per token, each `heads` × `frames` long; `smoothed` frames, an odd number,
+ * make one median. Returns the first frame of each token; the numbers ascend.
  */
 export function alignTokens(
   rows: readonly Float32Array[],
-  heads: number,
-  frames: number,
+  { heads, frames, smoothed = 3 }: { heads: number; frames: number; smoothed?: number },
 ): number[] {
   const score = new Float32Array(rows.length * frames)
-  for (let head = 0; head < heads; head++) addHead(score, rows, head * frames, frames)
+  for (let head = 0; head < heads; head++) {
+    addHead(score, rows, { from: head * frames, frames, smoothed })
+  }
   return warp(score, rows.length, frames)
 }
 
-/** Adds one head: z-scores of each frame over the tokens, median of three along time. */
+/** Adds one head: z-scores of each frame over the tokens, median along time. */
 function addHead(
   score: Float32Array,
   rows: readonly Float32Array[],
-  from: number,
-  frames: number,
+  { from, frames, smoothed }: { from: number; frames: number; smoothed: number },
 ): void {
   const mean = new Float32Array(frames)
   const scale = new Float32Array(frames)
@@ -30,21 +30,28 @@ function addHead(
     for (let t = 0; t < frames; t++) scale[t]! += (row[from + t]! - mean[t]!) ** 2 / rows.length
   }
   for (let t = 0; t < frames; t++) scale[t] = 1 / (Math.sqrt(scale[t]!) + 1e-9)
+  const reach = (smoothed - 1) / 2
+  const values = new Float32Array(frames)
   for (const [token, row] of rows.entries()) {
-    let before = 0
-    let here = (row[from]! - mean[0]!) * scale[0]!
-    before = here
-    for (let t = 0; t < frames; t++) {
-      const next = t + 1 < frames ? (row[from + t + 1]! - mean[t + 1]!) * scale[t + 1]! : here
-      score[token * frames + t]! += median(before, here, next)
-      before = here
-      here = next
-    }
+    for (let t = 0; t < frames; t++) values[t] = (row[from + t]! - mean[t]!) * scale[t]!
+    for (let t = 0; t < frames; t++) score[token * frames + t]! += median(values, t, reach)
   }
 }
 
-function median(a: number, b: number, c: number): number {
-  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
+/** The median of a value and those up to `reach` beside it; at the edges the last one repeats. */
+function median(values: Float32Array, at: number, reach: number): number {
+  const around = new Float32Array(2 * reach + 1)
+  for (let i = 0; i < around.length; i++) {
+    // Inserted in order: a handful of numbers.
+    const value = values[Math.max(0, Math.min(values.length - 1, at - reach + i))]!
+    let place = i
+    while (place > 0 && around[place - 1]! > value) {
+      around[place] = around[place - 1]!
+      place--
+    }
+    around[place] = value
+  }
+  return around[reach]!
 }
 
 /**

@@ -1,0 +1,161 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { StoredModel } from '../../models/installed.ts'
+import { cpuSeconds } from '../cpu-time.ts'
+import type {
+  OpenRecognition,
+  Recognition,
+  RecognizeOptions,
+  Recognizer,
+  RecognizerCosts,
+  RecognizerInfo,
+  RecognizerProfile,
+} from '../recognizer.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+import { decodeDraft, detect, meanLogProbability, type WhisperTask } from '../whisper/decode.ts'
+import { createFeatureExtractor } from '../whisper/features.ts'
+import { loadWhisper } from '../whisper/network.ts'
+import { createTokenizer } from '../whisper/tokenizer.ts'
+import {
+  boundsOf,
+  chooseLanguage,
+  encode,
+  promptOf,
+  rankLanguages,
+  type Transcription,
+  transcribe,
+  type WhisperModel,
+} from '../whisper/transcribe.ts'
+import { roughWords, timedWords } from '../whisper/words.ts'
+
+/** How far Whisper is believed. */
+const whisperProfile: RecognizerProfile = {
+  acceptRetry: -0.8,
+  doubtText: -1,
+  keepInNoise: 0.1,
+  showPartial: -1,
+  showWord: 0.5,
+  partialSeconds: 20,
+}
+
+/** Returns the id and the capabilities of an installed Whisper model, without loading it. */
+export function describeWhisper({
+  id,
+  revision,
+  languages,
+}: Pick<StoredModel, 'id' | 'revision' | 'languages'>): RecognizerInfo {
+  return {
+    id,
+    revision,
+    capabilities: { languages, wordTimes: true, maxSeconds: 30, vocabulary: true },
+  }
+}
+
+/**
+ * Loads an installed Whisper model (https://arxiv.org/abs/2212.04356). `task` `translate` makes it
+ * write English, whatever is said. Throws `Error` when the folder holds no converted model.
+ */
+export async function createWhisper(
+  stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
+  { task = 'transcribe' }: { task?: WhisperTask } = {},
+): Promise<Recognizer> {
+  const network = await loadWhisper(stored.folder)
+  const pieces = JSON.parse(
+    await readFile(join(stored.folder, 'vocabulary.json'), 'utf8'),
+  ) as string[]
+  const model: WhisperModel = {
+    network,
+    tokenizer: createTokenizer(pieces, network.description),
+    extract: createFeatureExtractor(network.description.mels),
+  }
+  return {
+    ...describeWhisper(stored),
+    profile: whisperProfile,
+    async recognize(segments, { forceNonEmpty = false, ...options }) {
+      const found = await transcribe(model, segments, { ...options, forceNonEmpty, task })
+      return found.map((text, i) => toRecognition(model, text, segments[i]!))
+    },
+    recognizeOpen: (audio, options) => recognizeOpen(model, audio, { ...options, task }),
+    async identifyLanguage(audio, { languages, signal }) {
+      const encoded = await encode(model, [audio.subarray(0, 30 * SAMPLE_RATE)], signal)
+      const [detection] = await detect(network, encoded)
+      return rankLanguages(detection!, languages)
+    },
+    measureCost: (seconds, { drafted }) => measureCost(model, seconds, drafted),
+    close: () => network.close(),
+  }
+}
+
+function toRecognition(
+  { network, tokenizer }: WhisperModel,
+  { decoding, language }: Transcription,
+  audio: Float32Array,
+): Recognition {
+  const heads = network.description.alignmentHeads.length
+  return {
+    words: timedWords(tokenizer, { decoding, language, audio, heads }),
+    language,
+    logProbability: meanLogProbability(decoding),
+    complete: decoding.stopped === 'end',
+    warnings: [],
+  }
+}
+
+type OpenOptions = RecognizeOptions & { draft: readonly number[]; task: WhisperTask }
+
+async function recognizeOpen(
+  model: WhisperModel,
+  audio: Float32Array,
+  { draft, task, signal, ...wanted }: OpenOptions,
+): Promise<OpenRecognition> {
+  const { network, tokenizer } = model
+  const encoded = await encode(model, [audio], signal)
+  const [detection] = await detect(network, encoded)
+  const language = chooseLanguage(detection!, wanted)
+  const bounds = boundsOf(audio, language)
+  const request = { ...bounds, item: 0, language, temperature: 0, seed: 0, tokens: draft }
+  const prompt = promptOf(tokenizer, wanted.vocabulary)
+  const decoding = await decodeDraft(network, encoded, request, { prompt, task, signal })
+  const heads = network.description.alignmentHeads.length
+  const words = roughWords(tokenizer, { decoding, language, audio, heads })
+  const differs = decoding.tokens.findIndex((token, i) => token !== draft[i])
+  const same = differs < 0 ? decoding.tokens.length : differs
+  return {
+    words: words.map(({ tokens, ...word }) => word),
+    agreed: words.filter(({ tokens }) => tokens.last < same).length,
+    language,
+    logProbability: meanLogProbability(decoding),
+    tokens: decoding.tokens,
+  }
+}
+
+/** Too few tokens for the decoder to loop, enough to measure the cost of one. */
+const REHEARSED_TOKENS = 6
+
+async function measureCost(
+  model: WhisperModel,
+  seconds: number,
+  drafted: number,
+): Promise<RecognizerCosts> {
+  const { network } = model
+  const audio = Float32Array.from(
+    { length: seconds * SAMPLE_RATE },
+    (_, i) => 0.1 * Math.sin(i * i),
+  )
+  const { signal } = new AbortController()
+  const tokens = Array.from({ length: drafted }, (_, i) => 300 + i)
+  const write = async (count: number) => {
+    const from = cpuSeconds()
+    const encoded = await encode(model, [audio], signal)
+    await detect(network, encoded)
+    const decoder = network.decoder(encoded, [0])
+    await decoder.step([[network.description.tokens.start, ...tokens]], { lastOnly: true })
+    for (let i = 1; i < count; i++) await decoder.step([[300 + i]], { lastOnly: true })
+    decoder.close()
+    return cpuSeconds() - from
+  }
+  await write(REHEARSED_TOKENS) // The first call of a session allocates its memory.
+  const begin = await write(1)
+  const all = await write(REHEARSED_TOKENS)
+  return { begin, token: Math.max(0, all - begin) / (REHEARSED_TOKENS - 1) }
+}
