@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { EngineName } from '../../models/catalog.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import type { Recognizer, RecognizerInfo } from '../recognizer.ts'
+import { describeWhisper } from '../whisper/capabilities.ts'
 
 /** The code of an engine: it describes a model in the server, and loads it in a worker process. */
 type StoredEngine = {
@@ -9,7 +10,13 @@ type StoredEngine = {
   load(model: StoredModel): Promise<Recognizer>
 }
 
-const engines: Partial<Record<EngineName, StoredEngine>> = {}
+const engines: Partial<Record<EngineName, StoredEngine>> = {
+  whisper: {
+    describe: describeWhisper,
+    // Loaded in worker processes only: the server loads no inference library.
+    load: async (model) => (await import('./whisper.ts')).createWhisper(model),
+  },
+}
 
 /** Returns what is known of an installed model; undefined when no engine of this version runs it. */
 export function describeStored(model: StoredModel): RecognizerInfo | undefined {
