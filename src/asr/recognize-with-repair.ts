@@ -47,17 +47,46 @@ export async function recognizeWithRepair(
   pieces: readonly Float32Array[],
   options: RecognizeOptions,
 ): Promise<RecognizedPiece[]> {
-  const first = await models.recognizer.recognize(pieces, options)
+  const first = await recognizeListed(models, pieces, options)
+  // What is recognized again is doubtful: there, listed words would be heard in anything.
+  const unlisted = { ...options, vocabulary: [] }
   const recognized: RecognizedPiece[] = []
   for (const [i, recognition] of first.entries()) {
     const audio = pieces[i]!
     const whole = recognition.complete
       ? recognition
-      : await recognizeHalves(models, audio, recognition, options)
-    const repaired = await repair(models, audio, whole, options)
+      : await recognizeHalves(models, audio, recognition, unlisted)
+    const repaired = await repair(models, audio, whole, unlisted)
     recognized.push(withoutGuesses(repaired, audio, models.recognizer.profile))
   }
   return recognized
+}
+
+/** Recognizes pieces, with the vocabulary where the VAD is sure that somebody speaks. */
+async function recognizeListed(
+  { recognizer, detector }: RecognitionModels,
+  pieces: readonly Float32Array[],
+  options: RecognizeOptions,
+): Promise<Recognition[]> {
+  if (options.vocabulary.length === 0) return recognizer.recognize(pieces, options)
+  const sure: number[] = []
+  const unsure: number[] = []
+  for (const [i, audio] of pieces.entries()) {
+    const speech = await detector.detect(audio)
+    const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
+    const isSure = voiced >= MIN_VOICED && mean(speech) >= BACKING
+    const side = isSure ? sure : unsure
+    side.push(i)
+  }
+  const pick = (places: readonly number[]) => places.map((i) => pieces[i]!)
+  const listed = sure.length > 0 ? await recognizer.recognize(pick(sure), options) : []
+  const unlisted = { ...options, vocabulary: [] }
+  const plain = unsure.length > 0 ? await recognizer.recognize(pick(unsure), unlisted) : []
+  const all = [
+    ...sure.map((i, n) => ({ i, of: listed[n]! })),
+    ...unsure.map((i, n) => ({ i, of: plain[n]! })),
+  ]
+  return all.sort((a, b) => a.i - b.i).map(({ of }) => of)
 }
 
 /**
