@@ -162,7 +162,9 @@ test('a model is taken up and given back while the server runs', async (t) => {
   const { server, folder } = await start(t, [], { models: { memory: 1000, idleSeconds: 0 } })
   const german = { language_config: { languages: ['de'] } }
   const spoken = [{ language: 'de', seconds: 3 }]
-  assert.equal((await submit(server, spoken, german)).status, 422)
+  const refused = await submit(server, spoken, german)
+  assert.equal(refused.status, 422)
+  assert.match(refused.body.message, /'steno models pull [\w-]+' installs one/)
   await installTones(folder, many)
   const { heard, processes } = await transcribe(server, spoken, german)
   assert.deepEqual(heard, ['de: de many'])

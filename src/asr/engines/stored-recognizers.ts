@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { EngineName } from '../../models/catalog.ts'
 import type { StoredModel } from '../../models/installed.ts'
+import { estimateModel } from '../model-estimates.ts'
 import type { Recognizer, RecognizerInfo } from '../recognizer.ts'
 import { describeWhisper } from '../whisper/capabilities.ts'
 
@@ -21,7 +22,9 @@ const engines: Partial<Record<EngineName, StoredEngine>> = {
 /** Returns what is known of an installed model; undefined when no engine of this version runs it. */
 export function describeStored(model: StoredModel): RecognizerInfo | undefined {
   if (model.kind !== 'recognition') return undefined
-  return engines[model.engine]?.describe(model)
+  const info = engines[model.engine]?.describe(model)
+  const estimate = estimateModel(model)
+  return info && { ...info, ...(estimate && { estimate }) }
 }
 
 /** Loads an installed model, in a process of its own. */
