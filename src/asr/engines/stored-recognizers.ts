@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { EngineName } from '../../models/catalog.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import type { Recognizer, RecognizerInfo } from '../recognizer.ts'
+import { createParakeet, describeParakeet } from './parakeet.ts'
 
 /** The code of an engine: it describes a model in the server, and loads it in a worker process. */
 type StoredEngine = {
@@ -9,7 +10,9 @@ type StoredEngine = {
   load(model: StoredModel): Promise<Recognizer>
 }
 
-const engines: Partial<Record<EngineName, StoredEngine>> = {}
+const engines: Partial<Record<EngineName, StoredEngine>> = {
+  parakeet: { describe: describeParakeet, load: createParakeet },
+}
 
 /** Returns what is known of an installed model; undefined when no engine of this version runs it. */
 export function describeStored(model: StoredModel): RecognizerInfo | undefined {
