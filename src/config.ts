@@ -93,6 +93,8 @@ export type Config = {
   keys: ConfiguredKey[]
   models: {
     folder: string
+    /** Whether results name the model of each utterance. */
+    inResults: boolean
     /** Bytes of memory that installed models may take together. */
     memory: number
     /** Seconds after which an idle model is unloaded; 0 = at once, -1 = never. */
@@ -233,6 +235,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     }),
     models: {
       folder: resolve(read.text('MODELS_DIR', join(projectFolder, 'models'))),
+      inResults: read.boolean('RESULT_MODEL', false),
       memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
       idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1 }),
       sources: {

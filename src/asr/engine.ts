@@ -4,6 +4,7 @@ import type { Metrics } from '../metrics.ts'
 import type { StoredModel } from '../models/installed.ts'
 import { ARRANGE_TIMEOUT_PER_SECOND } from './channels/arrange-channels.ts'
 import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
+import { joinRecognitions } from './fusion.ts'
 import { identifyLanguages } from './identify-languages.ts'
 import { inParallel } from './in-parallel.ts'
 import { createInstalledRecognizers } from './installed-recognizers.ts'
@@ -26,6 +27,7 @@ import {
   type EngineOptions,
   type IdentifyTask,
   type PcmFile,
+  type RecognizedSegment,
   SAMPLE_RATE,
   type SpeechEngine,
 } from './speech-engine.ts'
@@ -205,8 +207,13 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       const identifying = { ...options, identify, limit: workers + 1 }
       return identifyLanguages(batches, identification, identifying)
     },
-    runBatch(batch, { signal }) {
-      return recognize(batch, batch.model, signal)
+    async runBatch(batch, { signal }) {
+      const { model, fusedWith } = batch
+      if (fusedWith === undefined) return recognize(batch, model, signal)
+      const both = [model, fusedWith].map((one) => recognize(batch, one, signal))
+      return joinBatches(
+        ...((await Promise.all(both)) as [RecognizedSegment[], RecognizedSegment[]]),
+      )
     },
     diarize: (task, options) => diarizeChannels(speakers, task, options),
     async checkReady({ signal }) {
@@ -220,6 +227,23 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       await Promise.all(pools.map((one) => one?.close()))
     },
   }
+}
+
+/** Joins what two recognizers made of the same segments, word by word. */
+function joinBatches(
+  first: readonly RecognizedSegment[],
+  second: readonly RecognizedSegment[],
+): RecognizedSegment[] {
+  return first.map((one, i) => {
+    const other = second[i]!
+    return {
+      ...one,
+      words: joinRecognitions([one, other]),
+      model: `${one.model}+${other.model}`,
+      uncovered: Math.min(one.uncovered, other.uncovered),
+      warnings: [...new Set([...one.warnings, ...other.warnings])],
+    }
+  })
 }
 
 /** Returns the speech of a whole recording; its parts are processed in parallel. */

@@ -59,7 +59,7 @@ export type SpeakerEmbedding = { embedding: Float32Array; seconds: number }
  */
 export type Final = {
   words: Word[]
-  /** The id of the recognizer. */
+  /** The id of the recognizer, with its revision where it is known: `id@revision`. */
   model: string
   language: string
   /** How probable the language is, from 0 to 1, where it was identified. */

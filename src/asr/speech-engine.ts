@@ -14,7 +14,7 @@ export const SAMPLE_RATE = 16_000
 export type RecognizedSegment = {
   segment: Segment
   words: Word[]
-  /** The id of the recognizer. */
+  /** The id of the recognizer, with its revision where it is known: `id@revision`. */
   model: string
   language: string
   /** Voiced seconds that stay without words after the retries. */

@@ -13,7 +13,7 @@ import { JobSubmission } from './submission.ts'
 
 /** The dependencies of the recorded-audio service. */
 export type JobsOptions = Observers & {
-  config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
+  config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'models' | 'network' | 'storage'>
   storage: Pick<Storage, 'db' | 'objects' | 'space'> &
     Partial<Pick<Storage, 'orphans' | 'deletionClock'>>
   speech: SpeechEngine

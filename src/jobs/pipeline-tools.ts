@@ -22,7 +22,7 @@ export type PipelineTools = {
   resultBuilder: Pick<ResultBuilder, 'build' | 'merge' | 'retry' | 'transcript' | 'describe'>
   /** Services over the network for add-ons; undefined when none is configured. */
   services?: Services | undefined
-  config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'network' | 'storage'>
+  config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'models' | 'network' | 'storage'>
   log: Log
   /** The folder of the jobs' checkpoints. */
   workFolder: string

@@ -141,11 +141,11 @@ type Recognized = {
 
 /** Builds the transcript from the recognized batches, with speakers if they were requested. */
 async function diarizeChannels(
-  { speech, log }: PipelineTools,
+  { speech, config, log }: PipelineTools,
   { id, params }: ClaimedJob,
   { recognized, channels, meter, stages, progress, signal }: Step & Recognized,
 ): Promise<Diarized> {
-  const transcript = assembleTranscript(recognized)
+  const transcript = assembleTranscript(recognized, { namesModels: config.models.inResults })
   if (params.diarization !== true) return { transcript }
   progress.enter('diarize')
   const tools = { speech, stages, log: log.child({ jobId: id }) }

@@ -63,7 +63,7 @@ export type CreatedSession = { id: string; createdAt: number; token: string }
 
 /** Options of the live service. */
 export type LiveServiceOptions = {
-  config: Pick<Config, 'keys' | 'live' | 'storage' | 'delivery' | 'addOnResults'>
+  config: Pick<Config, 'keys' | 'live' | 'storage' | 'delivery' | 'addOnResults' | 'models'>
   storage: Pick<Storage, 'db' | 'objects' | 'space'> & Partial<Pick<Storage, 'orphans'>>
   speech: SpeechEngine
   liveText: LiveText

@@ -49,6 +49,8 @@ export type SessionOptions = {
   text: SessionText
   /** The form of add-on results in its result. */
   form: ResultForm
+  /** Its utterances name their model. */
+  namesModels?: boolean | undefined
   config: LiveConfig
   /** What an earlier process logged about it; absent for a new session. */
   earlier?: RecoveredSession | undefined
@@ -147,6 +149,7 @@ function createRecognition(
     speakers: wantsSpeakers(params)
       ? countsOf(params.realtime_processing.diarization_config)
       : undefined,
+    namesModels: options.namesModels,
     partialIntervalMs: config.partialIntervalMs,
     isOverShare: options.isOverShare,
   }

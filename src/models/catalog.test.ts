@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { transcriptionCodes } from '../api/schemas/language-codes.ts'
-import { downloadBytes, engineNames, modelKinds, readCatalog } from './catalog.ts'
+import type { WhisperDescription } from '../asr/whisper/description.ts'
+import {
+  conversionVersions,
+  downloadBytes,
+  engineNames,
+  modelKinds,
+  readCatalog,
+} from './catalog.ts'
 
 const models = readCatalog()
 
@@ -59,4 +66,9 @@ test('every entry names its licence, and whom to credit where the licence demand
     assert.match(licence, /^[A-Za-z0-9.-]+$/, id)
     assert.ok(!licence.startsWith('CC-BY') || (credit ?? '').length > 20, id)
   }
+})
+
+test('the version of the conversion is that of the files of Whisper', () => {
+  const version: WhisperDescription['version'] = 1
+  assert.equal(conversionVersions.whisper, version)
 })

@@ -41,6 +41,9 @@ export type CatalogFile = {
 /** What turns downloaded files into those that an engine reads. */
 export type Conversion = 'whisper'
 
+/** Of the files that a conversion writes: a model that an older version made is outdated. */
+export const conversionVersions: Record<Conversion, number> = { whisper: 1 }
+
 /** A model that can be installed. */
 export type CatalogModel = {
   id: string

@@ -153,6 +153,11 @@ test('a conversion makes the files; one that fails installs nothing and costs no
   await pullModel(folder, converted, options())
   assert.deepEqual(contents('small-model'), ['model.json', 'network.onnx'])
   assert.deepEqual([server.seen.length, leftovers()], [2, []])
+  assert.equal(await pullModel(folder, converted, options()), false)
+  const record = join(storeFolder(folder), 'small-model', 'model.json')
+  const older = { ...JSON.parse(readFileSync(record, 'utf8')), conversionVersion: 0 }
+  writeFileSync(record, JSON.stringify(older))
+  assert.equal(await pullModel(folder, converted, options()), true)
 })
 
 /** Makes a zip archive; members with odd names are deflated. */

@@ -1,6 +1,11 @@
 import { copyFile, link, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { CatalogFile, CatalogModel, Conversion } from './catalog.ts'
+import {
+  type CatalogFile,
+  type CatalogModel,
+  type Conversion,
+  conversionVersions,
+} from './catalog.ts'
 import { hashFile } from './hash-file.ts'
 import { RECORD_FILE, readStoredRecord, type StoredRecord, storeFolder } from './installed.ts'
 import { withModelLock } from './lock.ts'
@@ -61,13 +66,17 @@ export async function installModel(
   })
 }
 
-/** Returns whether a model is installed, from the source that the catalog names. */
+/**
+ * Returns whether a model is installed, from the source that the catalog names, in the form that
+ * this version reads.
+ */
 export function isInstalled(
   modelsFolder: string,
-  { id, revision }: Pick<CatalogModel, 'id' | 'revision'>,
+  { id, revision, conversion }: Pick<CatalogModel, 'id' | 'revision' | 'conversion'>,
 ): boolean {
   const record = readStoredRecord(join(storeFolder(modelsFolder), id))
-  return record?.id === id && record.revision === revision
+  const version = conversion && conversionVersions[conversion]
+  return record?.id === id && record.revision === revision && record.conversionVersion === version
 }
 
 /** Removes a model, and what was fetched of it; returns whether it was installed. */
@@ -135,6 +144,7 @@ async function assemble(
   const record: StoredRecord = {
     ...{ id, kind, engine, languages, licence, ...(credit !== undefined && { credit }) },
     ...{ revision, memoryBytes, files },
+    ...(model.conversion && { conversionVersion: conversionVersions[model.conversion] }),
   }
   await writeFile(join(finished, RECORD_FILE), `${JSON.stringify(record, null, 2)}\n`)
   await syncPath(join(finished, RECORD_FILE))

@@ -14,6 +14,8 @@ export type StoredRecord = {
   licence: string
   credit?: string
   revision: string
+  /** Of the conversion that made the files, if one did. */
+  conversionVersion?: number
   memoryBytes: number
   /** Size and SHA-256 of every other file of the folder, by its name. */
   files: Record<string, { bytes: number; sha256: string }>

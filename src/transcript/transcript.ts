@@ -4,10 +4,18 @@
  */
 export type Word = { text: string; start: number; end: number; confidence: number }
 
-/** What one speaker says without a pause: words between two pauses, on one channel. */
-export type Utterance = {
-  channel: number
+/** How words were recognized. */
+export type Recognized = {
   language: string
+  /** How probable the language is, from 0 to 1; only where it was identified and is reported. */
+  languageConfidence?: number
+  /** The model and its version; only where it is reported. */
+  model?: string
+}
+
+/** What one speaker says without a pause: words between two pauses, on one channel. */
+export type Utterance = Recognized & {
+  channel: number
   words: Word[]
   /** From diarization, numbered from 0 by first appearance; absent without it. */
   speaker?: number

@@ -1,4 +1,4 @@
-import type { Utterance, Word } from './transcript.ts'
+import type { Recognized, Utterance, Word } from './transcript.ts'
 
 /** A pause that ends an utterance, in seconds. */
 const PAUSE = 0.8
@@ -16,11 +16,11 @@ const MAX_WORDS = 40
  */
 export function cutUtterances(
   words: readonly Word[],
-  { channel, language }: Pick<Utterance, 'channel' | 'language'>,
+  whose: Pick<Utterance, 'channel' | keyof Recognized>,
 ): Utterance[] {
   return splitAtPauses(words)
     .flatMap(splitLong)
-    .map((own) => ({ channel, language, words: own }))
+    .map((own) => ({ ...whose, words: own }))
 }
 
 function splitAtPauses(words: readonly Word[]): Word[][] {

@@ -14,7 +14,14 @@ import {
 } from '../support/many-languages.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
-type Utterance = { language: string; text: string; start: number; end: number }
+type Utterance = {
+  language: string
+  language_confidence?: number
+  model?: string
+  text: string
+  start: number
+  end: number
+}
 type Job = {
   status: string
   result: {
@@ -28,10 +35,11 @@ const many: TestModel = { id: 'many', languages: ['en', 'fr', 'de', 'es'] }
 async function start(
   t: TestContext,
   models: readonly TestModel[],
-  options: Partial<SpeechEngineOptions> = {},
+  options: Partial<SpeechEngineOptions> & { env?: Record<string, string> } = {},
 ) {
-  const { folder, speech } = await createTonesEngine(t, models, options)
-  const server = await startServer({ speech })
+  const { env = {}, ...rest } = options
+  const { folder, speech } = await createTonesEngine(t, models, rest)
+  const server = await startServer({ speech, env })
   t.after(() => server.close())
   return { server, folder }
 }
@@ -112,6 +120,38 @@ test('a language may change in the middle of long speech', async (t) => {
   assert.ok(Math.abs(utterances[1]!.start - 5) < 1, `${utterances[1]!.start}`)
 })
 
+test('a result names models with their versions on request, and how sure the language is', async (t) => {
+  const { server } = await start(t, [many], { env: { STENO_RESULT_MODEL: 'true' } })
+  const { utterances } = await transcribe(server, four.slice(0, 4), switching)
+  assert.deepEqual(
+    utterances.map(({ model }) => model),
+    ['embedded@1', 'many@r1'],
+  )
+  for (const { language_confidence: sure } of utterances) assert.ok(sure! > 0.9 && sure! <= 1)
+  const { server: usual } = await start(t, [many])
+  const [first] = (await transcribe(usual, four.slice(0, 4), switching)).utterances
+  assert.ok(!('model' in first!) && !('language_confidence' in first!))
+})
+
+test('stt-3 is the most accurate model, stt-fusion joins two', async (t) => {
+  const models = [
+    { id: 'large', languages: ['de'], memoryBytes: 1000 },
+    { id: 'small', languages: ['de'], memoryBytes: 10 },
+  ]
+  const env = { STENO_RESULT_MODEL: 'true', STENO_MODEL_ALIASES: 'best=stt-3' }
+  const { server } = await start(t, models, { env, aliases: { best: 'stt-3' } })
+  const german = { language_config: { languages: ['de'] } }
+  const spoken = [{ language: 'de', seconds: 3 }]
+  const named = async (model: string) => {
+    const { utterances } = await transcribe(server, spoken, { ...german, model })
+    return utterances[0]!.model
+  }
+  assert.equal(await named('stt-1'), 'small@r1')
+  assert.equal(await named('stt-3'), 'large@r1')
+  assert.equal(await named('best'), 'large@r1')
+  assert.equal(await named('stt-fusion'), 'large@r1+small@r1')
+})
+
 test('with English alone installed nothing is identified', async (t) => {
   const { server } = await start(t, [])
   const { heard, warnings } = await transcribe(server, [{ language: 'en', seconds: 3 }])
@@ -122,7 +162,9 @@ test('a model is taken up and given back while the server runs', async (t) => {
   const { server, folder } = await start(t, [], { models: { memory: 1000, idleSeconds: 0 } })
   const german = { language_config: { languages: ['de'] } }
   const spoken = [{ language: 'de', seconds: 3 }]
-  assert.equal((await submit(server, spoken, german)).status, 422)
+  const refused = await submit(server, spoken, german)
+  assert.equal(refused.status, 422)
+  assert.match(refused.body.message, /'steno models pull [\w-]+' installs one/)
   await installTones(folder, many)
   const { heard, processes } = await transcribe(server, spoken, german)
   assert.deepEqual(heard, ['de: de many'])

@@ -37,11 +37,31 @@ export const UtteranceView = Type.Object(
     words: Type.Array(WordView),
     text: Type.String({ description: 'All words, joined' }),
     language: Language,
+    language_confidence: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          'How probable the language is, where it was identified; only with `STENO_RESULT_MODEL=true`',
+      }),
+    ),
+    model: Type.Optional(
+      Type.String({
+        description:
+          'The model that recognized it, with its version; only with `STENO_RESULT_MODEL=true`',
+      }),
+    ),
   },
   { title: 'Utterance' },
 )
 
-const { text: _text, speaker_confidence: _sure, ...sentenceFields } = UtteranceView.properties
+const {
+  text: _text,
+  speaker_confidence: _sure,
+  language_confidence: _probable,
+  model: _model,
+  ...sentenceFields
+} = UtteranceView.properties
 
 const NativeSentence = Type.Object(
   { sentence: Type.String(), ...sentenceFields },

@@ -1,16 +1,11 @@
 import type { StoredModel } from '../../models/installed.ts'
 import { cpuSeconds } from '../cpu-time.ts'
 import { decodePieces, type TimedToken } from '../parakeet/decode.ts'
+import { describeParakeet, parakeetProfile } from '../parakeet/description.ts'
 import { createFeatureExtractor } from '../parakeet/features.ts'
 import { loadParakeet, type ParakeetNetwork } from '../parakeet/network.ts'
 import { wordsOf } from '../parakeet/words.ts'
-import type {
-  RecognizeOptions,
-  Recognizer,
-  RecognizerCosts,
-  RecognizerInfo,
-  RecognizerProfile,
-} from '../recognizer.ts'
+import type { RecognizeOptions, Recognizer, RecognizerCosts } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { rememberBias } from '../vocabulary-bias.ts'
 
@@ -19,26 +14,6 @@ const MIN_SAMPLES = SAMPLE_RATE
 /** How many steps of the decoder a token of the text costs, with those that write nothing. */
 const STEPS_PER_TOKEN = 1.5
 const REHEARSED_STEPS = 6
-
-/** How far Parakeet is believed: not tuned, since its weights were not at hand. */
-const parakeetProfile: RecognizerProfile = {
-  acceptRetry: -0.8,
-  doubtText: -1,
-  keepInNoise: 0.1,
-  showPartial: -1,
-  showWord: 0.5,
-  partialSeconds: 20,
-}
-
-/** Returns the id and the capabilities of an installed Parakeet model, without loading it. */
-export function describeParakeet({
-  id,
-  revision,
-  languages,
-}: Pick<StoredModel, 'id' | 'revision' | 'languages'>): RecognizerInfo {
-  const capabilities = { languages, wordTimes: true, maxSeconds: 30, vocabulary: true }
-  return { id, revision, capabilities }
-}
 
 /**
  * Loads an installed Parakeet TDT model (v2, v3 or Ultra). It cannot be told a language: it writes

@@ -1,8 +1,10 @@
 import { AppError } from '../../errors.ts'
 import type { EngineName } from '../../models/catalog.ts'
 import type { StoredModel } from '../../models/installed.ts'
+import { estimateModel } from '../model-estimates.ts'
+import { describeParakeet } from '../parakeet/description.ts'
 import type { Recognizer, RecognizerInfo } from '../recognizer.ts'
-import { createParakeet, describeParakeet } from './parakeet.ts'
+import { describeWhisper } from '../whisper/capabilities.ts'
 
 /** The code of an engine: it describes a model in the server, and loads it in a worker process. */
 type StoredEngine = {
@@ -11,13 +13,23 @@ type StoredEngine = {
 }
 
 const engines: Partial<Record<EngineName, StoredEngine>> = {
-  parakeet: { describe: describeParakeet, load: createParakeet },
+  // Loaded in worker processes only: the server loads no inference library.
+  parakeet: {
+    describe: describeParakeet,
+    load: async (model) => (await import('./parakeet.ts')).createParakeet(model),
+  },
+  whisper: {
+    describe: describeWhisper,
+    load: async (model) => (await import('./whisper.ts')).createWhisper(model),
+  },
 }
 
 /** Returns what is known of an installed model; undefined when no engine of this version runs it. */
 export function describeStored(model: StoredModel): RecognizerInfo | undefined {
   if (model.kind !== 'recognition') return undefined
-  return engines[model.engine]?.describe(model)
+  const info = engines[model.engine]?.describe(model)
+  const estimate = estimateModel(model)
+  return info && { ...info, ...(estimate && { estimate }) }
 }
 
 /** Loads an installed model, in a process of its own. */

@@ -8,10 +8,10 @@ import type {
   RecognizeOptions,
   Recognizer,
   RecognizerCosts,
-  RecognizerInfo,
   RecognizerProfile,
 } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
+import { describeWhisper } from '../whisper/capabilities.ts'
 import { decodeDraft, detect, meanLogProbability, type WhisperTask } from '../whisper/decode.ts'
 import { createFeatureExtractor } from '../whisper/features.ts'
 import { loadWhisper } from '../whisper/network.ts'
@@ -36,19 +36,6 @@ const whisperProfile: RecognizerProfile = {
   showPartial: -1,
   showWord: 0.5,
   partialSeconds: 20,
-}
-
-/** Returns the id and the capabilities of an installed Whisper model, without loading it. */
-export function describeWhisper({
-  id,
-  revision,
-  languages,
-}: Pick<StoredModel, 'id' | 'revision' | 'languages'>): RecognizerInfo {
-  return {
-    id,
-    revision,
-    capabilities: { languages, wordTimes: true, maxSeconds: 30, vocabulary: true },
-  }
 }
 
 /**

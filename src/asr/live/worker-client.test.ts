@@ -56,7 +56,7 @@ function textOf(words: readonly Word[]): string {
 test('an utterance becomes its words, at their times in the session', async () => {
   const utterance = { path: jfk.path, segment: seconds(3, 11) }
   const { words, model, language } = await live.recognizeFinal(utterance, finals)
-  assert.deepEqual([model, language], ['moonshine-base', 'en'])
+  assert.deepEqual([model, language], ['moonshine-base@0.1.12', 'en'])
   const wanted = speech.slice(speech.indexOf('ask not'))
   assert.equal(wordErrors(wanted, textOf(words)).errors, 0, textOf(words))
   for (const [i, { start, end }] of words.entries()) {

@@ -1,3 +1,4 @@
+import { moonshinePackage } from '../models/embedded.ts'
 import type { RecognizerInfo, RecognizerProfile } from '../recognizer.ts'
 
 /** The sizes of Moonshine for English. */
@@ -16,5 +17,5 @@ export const moonshineProfile: RecognizerProfile = {
 /** Returns the id and the capabilities of a Moonshine model, without loading it. */
 export function describeMoonshine(size: MoonshineSize): RecognizerInfo {
   const capabilities = { languages: ['en'], wordTimes: true, maxSeconds: 15, vocabulary: true }
-  return { id: `moonshine-${size}`, capabilities }
+  return { id: `moonshine-${size}`, revision: moonshinePackage.version, capabilities }
 }

@@ -1,4 +1,4 @@
-import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
+import type { Recognized, Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { cutUtterances } from '../../transcript/utterances.ts'
 import type { SpeakerCounts, SpeakerUtterance } from '../speech-engine.ts'
 import { isSameRoom } from './assignment/same-room.ts'
@@ -11,7 +11,7 @@ import type { EmbeddedWindow } from './embedding/embedder.ts'
 export type ChannelWindows = { channel: number; windows: readonly EmbeddedWindow[] }
 
 /** A word with its speaker; `voice` is numbered within the channel. */
-type SpeakerWord = { word: Word; language: string; cluster: number; margin: number }
+type SpeakerWord = { word: Word; recognized: Recognized; cluster: number; margin: number }
 /** The words of one channel, in order of time. */
 export type ChannelWords = { channel: number; clusteredWords: SpeakerWord[] }
 
@@ -83,10 +83,10 @@ function layBehind(channels: readonly (readonly EmbeddedWindow[])[]): EmbeddedWi
 /** Returns the words of each channel, in order of time. */
 export function splitChannels({ utterances }: Transcript): ChannelWords[] {
   const channels = new Map<number, ChannelWords>()
-  for (const { channel, language, words } of utterances) {
+  for (const { channel, words, speaker: _, speakerConfidence: __, ...recognized } of utterances) {
     const own = channels.get(channel) ?? { channel, clusteredWords: [] }
     channels.set(channel, own)
-    own.clusteredWords.push(...words.map((word) => ({ word, language, cluster: 0, margin: 0 })))
+    own.clusteredWords.push(...words.map((word) => ({ word, recognized, cluster: 0, margin: 0 })))
   }
   return [...channels.values()].sort((a, b) => a.channel - b.channel)
 }
@@ -99,22 +99,29 @@ function windowsOf(embeddings: readonly ChannelWindows[], channel: number): Embe
 /** What one speaker of a channel says without a pause. */
 export type Turn = { utterance: Utterance; cluster: number; confidence: number }
 
-/** Cuts the utterances of one channel: runs of words of one speaker and language, cut at pauses. */
+/**
+ * Cuts the utterances of one channel: runs of words of one speaker, language and model, cut at
+ * pauses.
+ */
 export function cutTurns({ channel, clusteredWords }: ChannelWords): Turn[] {
   const runs: SpeakerWord[][] = []
   for (const word of clusteredWords) {
     const last = runs.at(-1)?.at(-1)
-    if (!last || last.cluster !== word.cluster || last.language !== word.language) runs.push([])
+    if (!last || last.cluster !== word.cluster || !isAlike(last, word)) runs.push([])
     runs.at(-1)!.push(word)
   }
   return runs.flatMap((run) => {
-    const { language, cluster } = run[0]!
+    const { recognized, cluster } = run[0]!
     const words = run.map(({ word }) => word)
     const margins = new Map(run.map(({ word, margin }) => [word, margin]))
-    return cutUtterances(words, { channel, language }).map((utterance) => {
+    return cutUtterances(words, { channel, ...recognized }).map((utterance) => {
       return { utterance, cluster, confidence: confidenceIn(utterance.words, margins) }
     })
   })
+}
+
+function isAlike({ recognized: a }: SpeakerWord, { recognized: b }: SpeakerWord): boolean {
+  return a.language === b.language && a.model === b.model
 }
 
 /**

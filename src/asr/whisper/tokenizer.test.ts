@@ -32,6 +32,13 @@ test('words begin at spaces and take the punctuation beside them', () => {
   ])
 })
 
+test('what stands without a space is one word', () => {
+  assert.deepEqual(textsOf(ids('hello', '-', 'w', 'or', 'ld', 'Ġworld'), 'fr'), [
+    'hello-world',
+    ' world',
+  ])
+})
+
 test('languages without spaces split at characters', () => {
   const tokens = ids('ä½', 'ł', 'å¥½', 'ãĢĤ', 'hello')
   assert.deepEqual(textsOf(tokens, 'zh'), ['你', '好。', 'hello'])

@@ -106,20 +106,15 @@ function splitAtCharacters(
   return ranges
 }
 
-/** A word begins where a piece begins with a space; lone punctuation is a word for now. */
+/** A word begins where a piece begins with a space: "L'été" and "T-Rex" are one word. */
 function joinAtSpaces(pieces: readonly TokenRange[]): TokenRange[] {
   const words: TokenRange[] = []
   for (const piece of pieces) {
     const previous = words.at(-1)
-    const isApart = piece.text.startsWith(' ') || isPunctuation(piece.text)
-    if (!previous || isApart) words.push({ ...piece })
+    if (!previous || piece.text.startsWith(' ')) words.push({ ...piece })
     else words[words.length - 1] = joined(previous, piece)
   }
   return words
-}
-
-function isPunctuation(text: string): boolean {
-  return /^[\p{P}\p{S}]+$/u.test(text.trim())
 }
 
 function joinPunctuation(words: readonly TokenRange[]): TokenRange[] {

@@ -61,8 +61,9 @@ export function createLiveTasks(
   return async (task, signal) => {
     switch (task.kind) {
       case 'final': {
-        const { model, utterance, wantsSpeaker } = task
-        const recognizer = find(recognizers, model)
+        const { utterance, wantsSpeaker } = task
+        const recognizer = find(recognizers, task.model)
+        const model = nameOf(recognizer)
         const options = optionsOf(task, signal)
         const final = await recognizeFinal({ detector, recognizer }, utterance, options)
         if (!wantsSpeaker || final.words.length === 0) return { ...final, model }
@@ -108,6 +109,11 @@ export function createModelTasks(models: LoadedModels, embedUtterance: Utterance
         throw new TypeError(`not a task for an installed model: ${task.kind}`)
     }
   }
+}
+
+/** Returns the name of a model in results: its id and version. */
+function nameOf({ id, revision }: Recognizer): string {
+  return revision === undefined ? id : `${id}@${revision}`
 }
 
 /** Returns the recognizer of a task; throws `engine_unavailable` when this process has no such. */
@@ -172,6 +178,7 @@ async function recognize(
       start: word.start + offset,
       end: word.end + offset,
     }))
+    const model = nameOf(models.recognizer)
     return { segment, words: moved, model, language, uncovered, warnings }
   })
 }

@@ -511,6 +511,10 @@ export type ApiUtterance = {
   text: string
   /** A language code, such as `en` */
   language: string
+  /** How probable the language is, where it was identified; only with `STENO_RESULT_MODEL=true` */
+  language_confidence?: number
+  /** The model that recognized it, with its version; only with `STENO_RESULT_MODEL=true` */
+  model?: string
 }
 
 export type ApiWord = {

@@ -1,6 +1,6 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import { separatorOf } from '../../transcript/separators.ts'
-import type { Word } from '../../transcript/transcript.ts'
+import type { Recognized, Word } from '../../transcript/transcript.ts'
 
 /**
  * An utterance as live messages and results show it (contract 4.4): every word begins with its
@@ -16,6 +16,9 @@ export type UtteranceView = {
   /** Of a speaker that is not provisional, if requested. */
   speaker_confidence?: number
   language: string
+  /** How it was recognized, if that is reported. */
+  language_confidence?: number
+  model?: string
   text: string
   words: { word: string; start: number; end: number; confidence: number }[]
 }
@@ -31,9 +34,11 @@ export function viewUtterance(
     language: string
     span: { start: number; end: number }
     speaker?: number | undefined
+    recognized?: Omit<Recognized, 'language'> | undefined
   },
 ): UtteranceView {
-  const { channel, language, span, speaker } = options
+  const { channel, language, span, speaker, recognized = {} } = options
+  const { languageConfidence, model } = recognized
   const blank = separatorOf(language)
   const written = words.map(({ text, start, end, confidence }) => ({
     word: blank + text,
@@ -48,6 +53,10 @@ export function viewUtterance(
     channel,
     ...(speaker !== undefined && { speaker }),
     language,
+    ...(languageConfidence !== undefined && {
+      language_confidence: roundTo(languageConfidence, 3),
+    }),
+    ...(model !== undefined && { model }),
     text: written.map(({ word }) => word).join(''),
     words: written,
   }

@@ -68,6 +68,8 @@ export type ChannelOptions = {
   order: FinalOrder
   /** Labels speakers, if requested; then `order` must be shared by all channels. */
   speakers?: SessionSpeakers | undefined
+  /** Finals name their model. */
+  namesModels?: boolean | undefined
   partialIntervalMs: number
   emit(event: ChannelEvent): void
   /** Called with a warning for the customer. */
@@ -320,7 +322,9 @@ export class Channel {
         if (words.length > 0) this.#sentLanguage = recognized
         const spokenLanguage = words.length > 0 ? recognized : language.fallback
         const speaker = words.length > 0 ? speakers?.speakerOf(channel, embedding) : undefined
-        const view = viewUtterance(written, { channel, language: spokenLanguage, span, speaker })
+        const about = { channel, language: spokenLanguage, span, speaker }
+        const recognizedBy = this.#options.namesModels ? describeFinal(rest) : undefined
+        const view = viewUtterance(written, { ...about, recognized: recognizedBy })
         this.#ended.shift()
         emit({ type: 'final', channel, number, view, endedAt })
       } catch (error) {
@@ -365,6 +369,10 @@ export class Channel {
     if (speakerError !== undefined) log.warn({ speakerError }, 'speaker embedding failed')
     return final
   }
+}
+
+function describeFinal({ model, languageConfidence }: Omit<Final, 'words' | 'language'>) {
+  return { model, ...(languageConfidence !== undefined && { languageConfidence }) }
 }
 
 /** Moves the start of words that begin before `earliest` and reach beyond it. */

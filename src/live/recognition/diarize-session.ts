@@ -97,10 +97,12 @@ async function diarize(options: DiarizeSessionOptions): Promise<UtteranceView[]>
 async function readTranscript(readLog: ReadLog): Promise<Transcript> {
   const { spokenUtterances } = await readUtterances(readLog)
   const utterances = spokenUtterances.map(({ channel, language, json }) => {
-    const { words } = JSON.parse(json) as UtteranceView
+    const { words, model, language_confidence: sure } = JSON.parse(json) as UtteranceView
     return {
       channel,
       language,
+      ...(model !== undefined && { model }),
+      ...(sure !== undefined && { languageConfidence: sure }),
       words: words.map(({ word, ...rest }) => ({ text: word.trim(), ...rest })),
     }
   })
@@ -108,11 +110,12 @@ async function readTranscript(readLog: ReadLog): Promise<Transcript> {
 }
 
 function viewUtterances(
-  { channel, language, words, speaker, speakerConfidence }: SpeakerUtterance,
+  { channel, language, words, speaker, speakerConfidence, ...recognized }: SpeakerUtterance,
   { realtime_processing: { diarization_config } }: DiarizationParams,
 ): UtteranceView {
   const span = { start: words[0]!.start, end: words.at(-1)!.end }
-  const { words: written, ...view } = viewUtterance(words, { channel, language, span, speaker })
+  const about = { channel, language, span, speaker, recognized }
+  const { words: written, ...view } = viewUtterance(words, about)
   const isRequested = diarization_config?.speaker_confidence === true
   const confidence = isRequested ? { speaker_confidence: roundTo(speakerConfidence, 3) } : {}
   return { ...view, ...confidence, words: written }

@@ -23,6 +23,8 @@ export type RecognitionLoopOptions = {
   change: SessionText['change']
   /** Requests speaker labels, with the number of speakers as the client states it. */
   speakers?: SpeakerCounts | undefined
+  /** Finals name their model. */
+  namesModels?: boolean | undefined
   partialIntervalMs: number
   /** Called with warnings for the customer, also repeatedly. */
   warn(text: string): void
@@ -83,7 +85,7 @@ export class RecognitionLoop {
   constructor(options: RecognitionLoopOptions, from?: Snapshot) {
     this.#options = options
     const { models, route, audio, language, change, speakers, log, signal } = options
-    const { warn, partialIntervalMs } = options
+    const { warn, partialIntervalMs, namesModels } = options
     // One listener for the whole session: one for each wait would be a hundred thousand.
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
     const onWork = (seconds: number) => {
@@ -98,7 +100,7 @@ export class RecognitionLoop {
     const shared = {
       ...{ models, route, endpointer, language, change, speakers: sessionSpeakers },
       ...{ emit: (event: ChannelEvent) => this.#events.push(event), warn, partialIntervalMs },
-      ...{ onWork, log, signal },
+      ...{ onWork, log, signal, namesModels },
     }
     this.#channels = audio.channels.map((path, channel) => {
       const start = from?.channels[channel] ?? {

@@ -30,7 +30,7 @@ import { createSessionMetrics } from './session-metrics.ts'
 
 /** Options of the active sessions. */
 export type ActiveSessionsOptions = {
-  config: Pick<Config, 'live' | 'storage' | 'delivery' | 'addOnResults'>
+  config: Pick<Config, 'live' | 'storage' | 'delivery' | 'addOnResults' | 'models'>
   storage: Pick<Storage, 'db' | 'objects'>
   speech: SpeechEngine
   liveText: LiveText
@@ -267,6 +267,7 @@ export class ActiveSessions {
       channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
       isOverShare: () => isOverShare?.(account) ?? false,
       form: config.addOnResults,
+      namesModels: config.models.inResults,
       config: config.live,
       log: this.#log.child({ account }),
     }

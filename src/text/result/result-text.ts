@@ -56,7 +56,8 @@ export function buildResult(transcript: Transcript, options: ResultOptions) {
  * needs at least one word.
  */
 export function toUtterance(utterance: Utterance) {
-  const { channel, language, words, speaker, speakerConfidence } = utterance
+  const { channel, language, words, speaker, speakerConfidence, ...rest } = utterance
+  const { model, languageConfidence: sure } = rest
   const blank = separatorOf(language)
   const written = words.map((word, i) => toWord(word, i === 0 ? '' : blank))
   return {
@@ -71,6 +72,8 @@ export function toUtterance(utterance: Utterance) {
     words: written,
     text: written.map(({ word }) => word).join(''),
     language,
+    ...(sure === undefined ? {} : { language_confidence: roundTo(sure, 3) }),
+    ...(model === undefined ? {} : { model }),
   }
 }
 
