@@ -22,7 +22,10 @@ function follow(barred: number[] = []) {
   const text = followBias(bias, new Set(barred))
   return (own: string, others: Record<string, number> = {}) => {
     const token = text.choose(logitsOf(own, others), list.indexOf(own))
-    return { piece: list[token], takeBack: text.write(list[token] === '' ? 'end' : token) }
+    return {
+      piece: list[token],
+      takeBack: text.write(list[token] === '' ? 'end' : token, list.indexOf(own)),
+    }
   }
 }
 
@@ -100,6 +103,6 @@ test('ten thousand entries are prepared and used within a second', () => {
   const started = performance.now()
   const text = followBias(createBias(prepared, entries)!, new Set())
   const logits = new Float32Array(many.length)
-  for (let i = 0; i < 1000; i++) text.write(text.choose(logits, 10 + (i % 10)))
+  for (let i = 0; i < 1000; i++) text.write(text.choose(logits, 10 + (i % 10)), 10 + (i % 10))
   assert.ok(performance.now() - started < 1000)
 })

@@ -8,7 +8,7 @@ const MIN_LETTERS = 3
 const BLANK = '\u2581'
 
 /** The token pieces of a model, ready to find the words of any list in them. */
-export type TokenPieces = { readonly pieces: readonly string[]; readonly root: PieceNode }
+type TokenPieces = { readonly pieces: readonly string[]; readonly root: PieceNode }
 
 /** A node of the pieces by letter, in lower case; `tokens` are the pieces that end here. */
 type PieceNode = { next: Map<string, PieceNode>; tokens: number[] }
@@ -69,15 +69,20 @@ export function createBias(
   return root.next.size > 0 ? { pieces, root } : undefined
 }
 
-/** Returns a function that keeps the bias of the last vocabulary: tasks of one job share theirs. */
+/**
+ * Returns a function that gives the bias towards a vocabulary. It keeps the last: tasks of one job
+ * share theirs. The pieces (see `preparePieces`) are prepared with the first vocabulary.
+ */
 export function rememberBias(
-  pieces: () => TokenPieces,
+  list: readonly string[],
 ): (vocabulary: readonly string[]) => VocabularyBias | undefined {
+  let pieces: TokenPieces | undefined
   let [lastKey, last] = ['', undefined as VocabularyBias | undefined]
   return (vocabulary) => {
     if (vocabulary.length === 0) return undefined
+    pieces ??= preparePieces(list)
     const key = vocabulary.join('\n')
-    if (key !== lastKey) [lastKey, last] = [key, createBias(pieces(), vocabulary)]
+    if (key !== lastKey) [lastKey, last] = [key, createBias(pieces, vocabulary)]
     return last
   }
 }
@@ -100,10 +105,11 @@ export type BiasedText = {
    */
   choose(logits: Float32Array, own: number): number
   /**
-   * Notes the written token, `end` at the end of the text. Returns the place of a choice to take
-   * back, when a listed word was begun against the model's choice and not finished.
+   * Notes the written token, and the model's own choice; `end` at the end of the text. Returns the
+   * place of a choice to take back, when a listed word was begun against the model's choice and not
+   * finished.
    */
-  write(token: number | 'end'): number | undefined
+  write(token: number | 'end', own?: number): number | undefined
 }
 
 /**
@@ -119,12 +125,10 @@ export function followBias(
 ): BiasedText {
   let matches: Match[] = []
   let place = 0
-  let own = -1
   let written = ''
   const starts = () => (/[\p{L}\p{N}]$/u.test(written) ? [root] : [root, afterBlank(root)])
   return {
-    choose(logits, likeliest) {
-      own = likeliest
+    choose(logits, own) {
       const piece = pieces.pieces[own] ?? ''
       if (piece === '' || barred.has(place)) return own
       let [best, most] = [own, logits[own]!]
@@ -139,7 +143,7 @@ export function followBias(
       if (piece.startsWith(BLANK)) weigh(root, 1)
       return best
     },
-    write(token) {
+    write(token, own = -1) {
       const at = place++
       const piece = token === 'end' ? '' : (pieces.pieces[token] ?? '')
       const goesOn = /^[\p{L}\p{N}]/u.test(piece)

@@ -17,7 +17,7 @@ import { wordsOf } from '../moonshine/words.ts'
 import type { OpenRecognition, Recognition, Recognizer, RecognizerCosts } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { alignTokens } from '../token-alignment.ts'
-import { preparePieces, rememberBias, type TokenPieces } from '../vocabulary-bias.ts'
+import { rememberBias } from '../vocabulary-bias.ts'
 import { alignToEnergy, loudness } from '../word-boundaries.ts'
 
 /** Seconds of audio per encoder frame (384 samples). */
@@ -30,9 +30,6 @@ const SPARE_TOKENS = 3
  * The encoder fails below 0.08 s and is inaccurate below half a second: shorter audio is padded.
  */
 const MIN_SAMPLES = SAMPLE_RATE / 2
-
-/** All sizes share one vocabulary. */
-let pieces: TokenPieces | undefined
 
 /** Sizes of the published models. */
 export const moonshineShapes = {
@@ -47,10 +44,7 @@ export const moonshineShapes = {
 export async function createMoonshine(folder: string, size: MoonshineSize): Promise<Recognizer> {
   const shape = moonshineShapes[size]
   const model = await loadMoonshine(folder, shape)
-  const biasTo = rememberBias(() => {
-    pieces ??= preparePieces(tokenPieces())
-    return pieces
-  })
+  const biasTo = rememberBias(tokenPieces())
   return {
     ...describeMoonshine(size),
     profile: moonshineProfile,

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { EngineName } from '../../models/catalog.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import { estimateModel } from '../model-estimates.ts'
+import { describeParakeet } from '../parakeet/description.ts'
 import type { Recognizer, RecognizerInfo } from '../recognizer.ts'
 import { describeWhisper } from '../whisper/capabilities.ts'
 
@@ -12,9 +13,13 @@ type StoredEngine = {
 }
 
 const engines: Partial<Record<EngineName, StoredEngine>> = {
+  // Loaded in worker processes only: the server loads no inference library.
+  parakeet: {
+    describe: describeParakeet,
+    load: async (model) => (await import('./parakeet.ts')).createParakeet(model),
+  },
   whisper: {
     describe: describeWhisper,
-    // Loaded in worker processes only: the server loads no inference library.
     load: async (model) => (await import('./whisper.ts')).createWhisper(model),
   },
 }

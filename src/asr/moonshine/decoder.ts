@@ -227,7 +227,7 @@ function choose(row: Row, outputs: Tensors, i: number, size: AttentionSize): voi
   const token = row.biased?.choose(logits, own) ?? own
   decoding.logProbs.push(logits[token]! - floatsOf(outputs.log_sum_exp)[i]!)
   decoding.attention.push(attentionRow(floatsOf(outputs.attention), i, size, decoding.frames))
-  row.takeBack = row.biased?.write(token === END_TOKEN ? 'end' : token)
+  row.takeBack = row.biased?.write(token === END_TOKEN ? 'end' : token, own)
   if (token === END_TOKEN || row.takeBack !== undefined) {
     close(row, 'end')
     return
