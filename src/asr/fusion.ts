@@ -3,9 +3,6 @@ import type { Word } from '../transcript/transcript.ts'
 /** What one recognizer heard in a piece of audio; times in seconds on one common clock. */
 export type HeardWords = { words: readonly Word[]; model: string }
 
-/** The confidence to give the words of a model that measures none. */
-export const UNMEASURED_CONFIDENCE = 0.7
-
 /** The weight of how many recognizers agree; the rest is the weight of their confidence. */
 const AGREEMENT_WEIGHT = 0.4
 /** The confidence in "nothing was said here". */

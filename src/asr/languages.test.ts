@@ -9,7 +9,8 @@ test('a single listed language is used when it is installed', () => {
 test('a language that is not installed is refused with what there is instead', () => {
   assert.throws(() => chooseLanguage(['de', 'fr'], ['en']), {
     code: 'language_not_installed',
-    message: /no installed model knows de, fr; installed: en;/,
+    message:
+      /no installed model knows de, fr; installed: en; 'steno models pull parakeet-ultra' ins/,
   })
 })
 

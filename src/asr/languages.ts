@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import { suggestModel } from '../models/recommend.ts'
 
 /**
  * Returns the language to recognize a recording in, out of those that the client listed and some
@@ -11,7 +12,11 @@ export function chooseLanguage(
   const usable = listed.length > 0 ? listed.filter((code) => installed.includes(code)) : installed
   if (usable.length === 0) {
     const wanted = listed.join(', ') || 'any language'
-    const detail = `no installed model knows ${wanted}; installed: ${installed.join(', ')}; this version has no others`
+    const model = suggestModel(listed)
+    const remedy = model
+      ? `'steno models pull ${model}' installs one that does`
+      : 'nor does any other'
+    const detail = `no installed model knows ${wanted}; installed: ${installed.join(', ')}; ${remedy}`
     throw new AppError('language_not_installed', detail)
   }
   return usable.length === 1 ? usable[0] : undefined

@@ -14,11 +14,13 @@ type Answer = Partial<Recognition> & { text?: string }
 function scripted(...script: Answer[]) {
   const capabilities = { languages: ['en'], wordTimes: true, maxSeconds: 30, vocabulary: false }
   const requested: { seconds: number; forceNonEmpty: boolean }[] = []
+  const vocabularies: (readonly string[])[] = []
   const recognizer: Pick<Recognizer, 'recognize' | 'capabilities' | 'profile'> = {
     capabilities,
     profile: moonshineProfile,
-    async recognize(segments, { forceNonEmpty = false }) {
+    async recognize(segments, { forceNonEmpty = false, vocabulary }) {
       return segments.map((audio) => {
+        vocabularies.push(vocabulary)
         requested.push({ seconds: audio.length / second, forceNonEmpty })
         const { text = '', ...rest } = script.shift() ?? {}
         const words = text
@@ -38,7 +40,7 @@ function scripted(...script: Answer[]) {
       })
     },
   }
-  return { recognizer, requested }
+  return { recognizer, requested, vocabularies }
 }
 
 /**
@@ -249,4 +251,29 @@ test('in noise, words that are nearly certainly wrong are dropped', async () => 
   const noisy = await recognize(steady)
   assert.deepEqual([textOf(noisy.words), noisy.uncovered], ['w0 w2', 0.5])
   assert.equal(textOf((await recognize(paused)).words), 'w0 w1 w2')
+})
+
+test('listed words are listened for where the VAD is sure, and not on a second try', async () => {
+  const sure = scripted({ text: '' }, { text: 'hello' })
+  const listed = { ...options, vocabulary: ['Kubernetes'] }
+  await recognizeWithRepair({ ...sure, detector: speech }, [new Float32Array(9.6 * second)], listed)
+  assert.deepEqual(sure.vocabularies, [['Kubernetes'], []])
+  const unsure = scripted({ text: 'hello' })
+  await recognizeWithRepair({ ...unsure, detector: silence }, [new Float32Array(second)], listed)
+  assert.deepEqual(unsure.vocabularies, [[]])
+})
+
+test('pieces with and without the list keep their order', async () => {
+  const { recognizer } = scripted({ text: 'second' }, { text: 'first' })
+  const detector = {
+    detect: async (audio: Float32Array) =>
+      new Float32Array(100).fill(audio.length === second ? 0 : 1),
+  }
+  const pieces = [new Float32Array(second), new Float32Array(second + 1)]
+  const listed = { ...options, vocabulary: ['Kubernetes'] }
+  const heard = await recognizeWithRepair({ recognizer, detector }, pieces, listed)
+  assert.deepEqual(
+    heard.map(({ words }) => textOf(words)),
+    ['first', 'second'],
+  )
 })

@@ -43,31 +43,61 @@ const COLLAPSE_SECONDS = 5
 
 /**
  * Recognizes pieces of one channel together and repairs typical errors of encoder-decoders: it
- * recognizes text that loops, or that has next to no words for its speech, again in two halves, retries speech that came back empty without its
- * pauses, then with an empty result forbidden, recognizes voiced gaps between words separately, and
- * drops words that the VAD does not support, or that are unlikely in noise. Words too short to have
- * been spoken give way to what is recognized in their place, and are dropped where they do not fit.
- * Speech that stays without words counts as `uncovered`.
+ * recognizes text that loops, or that has next to no words for its speech, again in two halves,
+ * retries speech that came back empty without its pauses, then with an empty result forbidden,
+ * recognizes voiced gaps between words separately, and drops words that the VAD does not support, or
+ * that are unlikely in noise. Words too short to have been spoken give way to what is recognized in
+ * their place, and are dropped where they do not fit. Speech that stays without words counts as
+ * `uncovered`.
  */
 export async function recognizeWithRepair(
   models: RecognitionModels,
   pieces: readonly Float32Array[],
   options: RecognizeOptions,
 ): Promise<RecognizedPiece[]> {
-  const first = await models.recognizer.recognize(pieces, options)
+  const first = await recognizeListed(models, pieces, options)
+  // What is recognized again is doubtful: there, listed words would be heard in anything.
+  const unlisted = { ...options, vocabulary: [] }
   const recognized: RecognizedPiece[] = []
   for (const [i, recognition] of first.entries()) {
     const audio = pieces[i]!
     let whole = recognition
     if (!recognition.complete || (await hasCollapsed(models, audio, recognition))) {
-      const halves = await recognizeHalves(models, audio, recognition, options)
+      const halves = await recognizeHalves(models, audio, recognition, unlisted)
       const isLess = recognition.complete && halves.words.length <= recognition.words.length
       if (!isLess) whole = halves
     }
-    const repaired = await repair(models, audio, whole, options)
+    const repaired = await repair(models, audio, whole, unlisted)
     recognized.push(withoutGuesses(repaired, audio, models.recognizer.profile))
   }
   return recognized
+}
+
+/** Recognizes pieces, with the vocabulary where the VAD is sure that somebody speaks. */
+async function recognizeListed(
+  { recognizer, detector }: RecognitionModels,
+  pieces: readonly Float32Array[],
+  options: RecognizeOptions,
+): Promise<Recognition[]> {
+  if (options.vocabulary.length === 0) return recognizer.recognize(pieces, options)
+  const sure: number[] = []
+  const unsure: number[] = []
+  for (const [i, audio] of pieces.entries()) {
+    const speech = await detector.detect(audio)
+    const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
+    const isSure = voiced >= MIN_VOICED && mean(speech) >= BACKING
+    const side = isSure ? sure : unsure
+    side.push(i)
+  }
+  const pick = (places: readonly number[]) => places.map((i) => pieces[i]!)
+  const listed = sure.length > 0 ? await recognizer.recognize(pick(sure), options) : []
+  const unlisted = { ...options, vocabulary: [] }
+  const plain = unsure.length > 0 ? await recognizer.recognize(pick(unsure), unlisted) : []
+  const all = [
+    ...sure.map((i, n) => ({ i, of: listed[n]! })),
+    ...unsure.map((i, n) => ({ i, of: plain[n]! })),
+  ]
+  return all.sort((a, b) => a.i - b.i).map(({ of }) => of)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts'
 import { chooseLanguage } from './languages.ts'
+import { GOOD_ERRORS } from './model-estimates.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
 import type { RecognitionSettings, RecognizerCapabilities, RecognizerInfo } from './recognizer.ts'
 
@@ -42,8 +43,6 @@ export type RecognitionRoute = {
   warnings: readonly string[]
 }
 
-/** Up to this share of wrong words a model is good: of such models the fastest is used. */
-const GOOD_ERRORS = 0.15
 /** What a model without an estimate counts as. */
 const USUAL_ESTIMATE = { errors: 0.1, work: 0.05 }
 

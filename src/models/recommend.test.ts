@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCatalog } from './catalog.ts'
-import { type Machine, recommendModels } from './recommend.ts'
+import { type Machine, recommendModels, suggestModel } from './recommend.ts'
 
 const big: Machine = { memoryBytes: 32e9, cores: 16, freeBytes: 500e9 }
 const catalog = readCatalog()
@@ -41,4 +41,11 @@ test('each model says what it is for', () => {
   assert.deepEqual(reasons(['de', 'ja', 'fr']), ['the most accurate for de, fr', 'for ja'])
   assert.deepEqual(reasons(['de', 'fr'])[1], 'tells the languages apart')
   assert.deepEqual(reasons([]), ['the most accurate for 25 languages', 'for all other languages'])
+})
+
+test('one model is suggested for languages that are missing', () => {
+  assert.equal(suggestModel(['de', 'fr']), 'parakeet-ultra')
+  assert.equal(suggestModel(['ja']), 'whisper-small')
+  assert.equal(suggestModel(['de', 'ja']), 'whisper-small')
+  assert.equal(suggestModel(['wo']), undefined)
 })

@@ -1,4 +1,4 @@
-import { type CatalogModel, downloadBytes } from './catalog.ts'
+import { type CatalogModel, downloadBytes, readCatalog } from './catalog.ts'
 
 /** What models have to share. */
 export type Machine = {
@@ -22,6 +22,19 @@ const whispers: readonly { id: string; cores: number }[] = [
   { id: 'whisper-base', cores: 2 },
   { id: 'whisper-tiny', cores: 1 },
 ]
+
+/**
+ * Returns the name of a model that knows all of these languages, or else the first of them:
+ * accurate, and fit for most machines. Undefined when the catalog has none.
+ */
+export function suggestModel(languages: readonly string[]): string | undefined {
+  const known = ['parakeet-ultra', 'whisper-small'].flatMap((name) => {
+    return readCatalog().find(({ id }) => id === name) ?? []
+  })
+  const wholly = known.find((model) => languages.every((code) => model.languages.includes(code)))
+  const partly = known.find((model) => model.languages.includes(languages[0] ?? ''))
+  return (wholly ?? partly)?.id
+}
 
 /**
  * Recommends models for some languages, or for all when none is named: Parakeet where it knows

@@ -12,10 +12,12 @@ import {
   type MoonshineSize,
   moonshineProfile,
 } from '../moonshine/description.ts'
+import { tokenPieces } from '../moonshine/tokens.ts'
 import { wordsOf } from '../moonshine/words.ts'
 import type { OpenRecognition, Recognition, Recognizer, RecognizerCosts } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { alignTokens } from '../token-alignment.ts'
+import { rememberBias } from '../vocabulary-bias.ts'
 import { alignToEnergy, loudness } from '../word-boundaries.ts'
 
 /** Seconds of audio per encoder frame (384 samples). */
@@ -42,24 +44,30 @@ export const moonshineShapes = {
 export async function createMoonshine(folder: string, size: MoonshineSize): Promise<Recognizer> {
   const shape = moonshineShapes[size]
   const model = await loadMoonshine(folder, shape)
+  const biasTo = rememberBias(tokenPieces())
   return {
     ...describeMoonshine(size),
     profile: moonshineProfile,
-    async recognize(segments, { forceNonEmpty = false, signal }) {
+    async recognize(segments, { forceNonEmpty = false, vocabulary, signal }) {
       const encoded: Float32Array[] = []
       for (const audio of segments) {
         signal.throwIfAborted()
         encoded.push(await model.encode(padded(audio)))
       }
       const minTokens = forceNonEmpty ? 1 : 0
-      const bounds = segments.map((audio) => ({ maxTokens: mostTokens(audio), minTokens }))
+      const bias = biasTo(vocabulary)
+      const bounds = segments.map((audio) => {
+        return { maxTokens: mostTokens(audio), minTokens, ...(bias && { bias }) }
+      })
       const decodings = await model.decode(encoded, bounds, signal)
       return decodings.map((decoding, i) => toRecognition(decoding, segments[i]!, shape))
     },
-    async recognizeOpen(audio, { draft, forceNonEmpty = false, signal }) {
+    async recognizeOpen(audio, { draft, forceNonEmpty = false, vocabulary, signal }) {
       signal.throwIfAborted()
       const states = await model.encode(padded(audio))
-      const bounds = { maxTokens: mostTokens(audio), minTokens: forceNonEmpty ? 1 : 0 }
+      const bias = biasTo(vocabulary)
+      const minTokens = forceNonEmpty ? 1 : 0
+      const bounds = { maxTokens: mostTokens(audio), minTokens, ...(bias && { bias }) }
       const decoding = await model.decodeDraft({ states, bounds, tokens: draft }, signal)
       return toOpenRecognition(decoding, { audio, draft, shape })
     },

@@ -1,6 +1,8 @@
 import { AppError } from '../../errors.ts'
 import type { EngineName } from '../../models/catalog.ts'
 import type { StoredModel } from '../../models/installed.ts'
+import { estimateModel } from '../model-estimates.ts'
+import { describeParakeet } from '../parakeet/description.ts'
 import type { Recognizer, RecognizerInfo } from '../recognizer.ts'
 import { describeWhisper } from '../whisper/capabilities.ts'
 
@@ -11,9 +13,13 @@ type StoredEngine = {
 }
 
 const engines: Partial<Record<EngineName, StoredEngine>> = {
+  // Loaded in worker processes only: the server loads no inference library.
+  parakeet: {
+    describe: describeParakeet,
+    load: async (model) => (await import('./parakeet.ts')).createParakeet(model),
+  },
   whisper: {
     describe: describeWhisper,
-    // Loaded in worker processes only: the server loads no inference library.
     load: async (model) => (await import('./whisper.ts')).createWhisper(model),
   },
 }
@@ -21,7 +27,9 @@ const engines: Partial<Record<EngineName, StoredEngine>> = {
 /** Returns what is known of an installed model; undefined when no engine of this version runs it. */
 export function describeStored(model: StoredModel): RecognizerInfo | undefined {
   if (model.kind !== 'recognition') return undefined
-  return engines[model.engine]?.describe(model)
+  const info = engines[model.engine]?.describe(model)
+  const estimate = estimateModel(model)
+  return info && { ...info, ...(estimate && { estimate }) }
 }
 
 /** Loads an installed model, in a process of its own. */

@@ -9,6 +9,7 @@ import {
   type Tensors,
 } from '../onnx-runtime.ts'
 import { findRepetition } from '../repetition.ts'
+import { type BiasedText, followBias, type VocabularyBias } from '../vocabulary-bias.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 
 /** Sizes that differ between the Moonshine models. */
@@ -38,8 +39,11 @@ export type Decoding = {
   stopped: 'end' | 'cap' | 'loop'
 }
 
-/** Bounds of one piece: `maxTokens` is the cap, `minTokens` forbids an earlier end. */
-export type DecodeBounds = { maxTokens: number; minTokens: number }
+/**
+ * Bounds of one piece: `maxTokens` is the cap, `minTokens` forbids an earlier end; `bias` prefers
+ * words.
+ */
+export type DecodeBounds = { maxTokens: number; minTokens: number; bias?: VocabularyBias }
 
 /** An encoded piece to decode alone, with a guess of how its text begins. */
 export type Draft = { states: Float32Array; bounds: DecodeBounds; tokens: readonly number[] }
@@ -87,16 +91,12 @@ export async function loadMoonshine(
       return floatsOf(last_hidden_state)
     },
     async decode(encoded, bounds, signal) {
-      const rows: Row[] = []
-      for (const [i, states] of encoded.entries())
-        rows.push(await openRow(init, shape, { states, bounds: bounds[i]!, tokens: [] }))
-      await decodeTogether(step, shape, rows.filter(isOpen), signal)
-      return rows.map((row) => row.decoding)
+      const drafts = encoded.map((states, i) => ({ states, bounds: bounds[i]!, tokens: [] }))
+      return decodeAll({ init, step }, shape, drafts, signal)
     },
     async decodeDraft(draft, signal) {
-      const row = await openRow(init, shape, draft)
-      await decodeTogether(step, shape, [row].filter(isOpen), signal)
-      return row.decoding
+      const [decoding] = await decodeAll({ init, step }, shape, [draft], signal)
+      return decoding!
     },
     async close() {
       await Promise.all([encoder.release(), init.release(), step.release()])
@@ -104,8 +104,46 @@ export async function loadMoonshine(
   }
 }
 
+/** So many listed words are begun in vain in one piece before it is written without the list. */
+const MAX_TAKEN_BACK = 6
+
+/**
+ * Decodes all drafts together. A piece in which a listed word was begun in vain is decoded again
+ * from there, alone.
+ */
+async function decodeAll(
+  { init, step }: { init: Session; step: Session },
+  shape: MoonshineShape,
+  drafts: readonly Draft[],
+  signal: AbortSignal,
+): Promise<Decoding[]> {
+  const rows: Row[] = []
+  for (const draft of drafts) rows.push(await openRow(init, shape, draft))
+  await decodeTogether(step, shape, rows.filter(isOpen), signal)
+  for (const [i, draft] of drafts.entries()) {
+    const barred = new Set<number>()
+    for (let at = rows[i]!.takeBack; at !== undefined; at = rows[i]!.takeBack) {
+      barred.add(at)
+      const { bias: _, ...alone } = draft.bounds
+      const bounds = barred.size > MAX_TAKEN_BACK ? alone : draft.bounds
+      const tokens = rows[i]!.decoding.tokens.slice(0, at)
+      rows[i] = await openRow(init, shape, { ...draft, bounds, tokens }, barred)
+      await decodeTogether(step, shape, [rows[i]].filter(isOpen), signal)
+    }
+  }
+  return rows.map(({ decoding }) => decoding)
+}
+
 /** One piece during decoding. `caches` are tensors of batch 1, as returned by `init`. */
-type Row = { decoding: Decoding; bounds: DecodeBounds; caches: Tensors; open: boolean }
+type Row = {
+  decoding: Decoding
+  bounds: DecodeBounds
+  caches: Tensors
+  open: boolean
+  biased: BiasedText | undefined
+  /** Where the row must be decoded again from. */
+  takeBack: number | undefined
+}
 
 function isOpen(row: Row): boolean {
   return row.open
@@ -119,6 +157,7 @@ async function openRow(
   init: Session,
   shape: MoonshineShape,
   { states, bounds, tokens }: Draft,
+  barred: ReadonlySet<number> = new Set(),
 ): Promise<Row> {
   const frames = states.length / shape.hidden
   const read = [START_TOKEN, ...tokens.slice(0, bounds.maxTokens)]
@@ -128,7 +167,8 @@ async function openRow(
     encoder_mask: floats(new Float32Array(frames), [1, 1, 1, frames]),
   })
   const decoding: Decoding = { tokens: [], logProbs: [], attention: [], frames, stopped: 'end' }
-  const row: Row = { decoding, bounds, caches: outputs, open: true }
+  const biased = bounds.bias && followBias(bounds.bias, barred)
+  const row: Row = { decoding, bounds, caches: outputs, open: true, biased, takeBack: undefined }
   const size = { width: frames, heads: shape.alignmentHeads, tokens: read.length }
   for (let i = 0; row.open && i < read.length; i++) {
     choose(row, outputs, i, size)
@@ -183,10 +223,12 @@ async function decodeTogether(
 function choose(row: Row, outputs: Tensors, i: number, size: AttentionSize): void {
   const { decoding, bounds } = row
   const logits = floatsOf(outputs.logits).subarray(i * VOCABULARY, i * VOCABULARY + PRINTABLE)
-  const token = likeliest(logits, decoding.tokens.length < bounds.minTokens)
+  const own = likeliest(logits, decoding.tokens.length < bounds.minTokens)
+  const token = row.biased?.choose(logits, own) ?? own
   decoding.logProbs.push(logits[token]! - floatsOf(outputs.log_sum_exp)[i]!)
   decoding.attention.push(attentionRow(floatsOf(outputs.attention), i, size, decoding.frames))
-  if (token === END_TOKEN) {
+  row.takeBack = row.biased?.write(token === END_TOKEN ? 'end' : token, own)
+  if (token === END_TOKEN || row.takeBack !== undefined) {
     close(row, 'end')
     return
   }

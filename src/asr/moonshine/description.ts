@@ -16,6 +16,6 @@ export const moonshineProfile: RecognizerProfile = {
 
 /** Returns the id and the capabilities of a Moonshine model, without loading it. */
 export function describeMoonshine(size: MoonshineSize): RecognizerInfo {
-  const capabilities = { languages: ['en'], wordTimes: true, maxSeconds: 15, vocabulary: false }
+  const capabilities = { languages: ['en'], wordTimes: true, maxSeconds: 15, vocabulary: true }
   return { id: `moonshine-${size}`, revision: moonshinePackage.version, capabilities }
 }

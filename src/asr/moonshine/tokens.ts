@@ -37,6 +37,11 @@ export function textOf(tokens: readonly number[]): string {
   return new TextDecoder().decode(Uint8Array.from(bytes)).replaceAll('\uFFFD', '').trim()
 }
 
+/** Returns the pieces by token; empty for those that are bytes or special. */
+export function tokenPieces(): string[] {
+  return pieces.map((piece, token) => (isPiece(token) ? piece : ''))
+}
+
 function isPiece(token: number): boolean {
   return token >= FIRST_PIECE_TOKEN && token < FIRST_SPECIAL_TOKEN
 }

@@ -10,6 +10,10 @@ export function describeWhisper({
   return {
     id,
     revision,
-    capabilities: { languages, wordTimes: true, maxSeconds: 30, vocabulary: true },
+    capabilities: {
+      ...{ languages, wordTimes: true, maxSeconds: 30, vocabulary: true },
+      // The models for English alone have no tokens of languages.
+      identifiesLanguages: languages.length > 1,
+    },
   }
 }

@@ -20,6 +20,8 @@ type Configuration = {
 /** The end token of the English-only models; the multilingual ones have one more before it. */
 const ENGLISH_END = 50_256
 const MAX_POSITIONS = 100_000
+/** Weights are rounded in blocks of this many; it divides the width of every published model. */
+const BLOCK = 32
 
 /** A model as it will be written: its description but for the form of the weights, its tokens. */
 export type DescribedModel = {
@@ -106,7 +108,8 @@ function readSizes(weights: WeightFile, folder: string): Sizes {
     textPositions: need('decoder/position_encodings/encodings', 0),
     vocabulary: need('decoder/embeddings/weight', 0),
   }
-  const even = hidden % heads === 0 && weights.read('decoder/num_heads')[0] === heads
+  const even =
+    hidden % heads === 0 && hidden % BLOCK === 0 && weights.read('decoder/num_heads')[0] === heads
   if (!even || sizes.encoderLayers === 0 || sizes.decoderLayers === 0) {
     throw new WeightFileError(`${folder} is no Whisper model of a form we know`)
   }

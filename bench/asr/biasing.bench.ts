@@ -1,0 +1,140 @@
+/**
+ * `npm run bench -- biasing [--corpus DIR]`: what a list of words does in the decoder of the embedded model, without
+ * the later repair of the text: how many words of the recordings that come out wrong come out right when they are
+ * listed, alone and among others; how many listed words appear that nobody said; words on recordings without speech;
+ * and the time it takes.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
+import { normalizeLevel } from '../../src/asr/gain.ts'
+import { embeddedModels } from '../../src/asr/models/embedded.ts'
+import { readSamples } from '../../src/asr/pcm.ts'
+import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
+import { alignWords, comparableWords } from '../../src/transcript/word-errors.ts'
+import { decodeCorpus, readCorpus } from '../corpus.ts'
+import { report } from '../report.ts'
+
+/** The longest recordings that are heard in one call, in seconds. */
+const LONGEST = 16
+/** Letters of a word that may count as a name. */
+const LETTERS = 5
+const UNUSED = [0, 100, 1000]
+const BATCH = 4
+
+const { name, recordings } = await readCorpus()
+const usable = recordings.filter(({ group }) => group !== 'formats')
+const { decoded, dispose } = await decodeCorpus(usable)
+const clips = [...decoded].flatMap(([recording, { path, samples }]) => {
+  if (samples > LONGEST * SAMPLE_RATE) return []
+  const said = comparableWords(recording.transcript ?? '')
+  return [{ ...recording, said, audio: normalizeLevel(readSamples(path, 0, samples)) }]
+})
+const spoken = clips.filter(({ said }) => said.length > 0)
+const silent = clips.filter(({ transcript, said }) => transcript !== null && said.length === 0)
+const model = await createMoonshine(
+  embeddedModels(join(import.meta.dirname, '../../models')).moonshineBase,
+  'base',
+)
+
+const plain = await hear(spoken, [])
+const missed = new Set(spoken.flatMap(({ said }, i) => missedWords(said, plain.texts[i]!)))
+for (const count of UNUSED) {
+  const list = [...missed, ...unusedNames(count)]
+  const listed = new Set(list.map((entry) => entry.toLowerCase()))
+  const biased = await hear(spoken, list)
+  const [before, after] = [plain, biased].map((heard) => score(heard.texts, listed))
+  const noise = await hear(silent, list)
+  report({
+    bench: 'asr/biasing',
+    list: list.length,
+    said: missed.size,
+    right: [before!.right, after!.right],
+    wrong: [before!.wrong, after!.wrong],
+    false: [before!.invented, after!.invented],
+    errors: [before!.errors, after!.errors],
+    words: spoken.reduce((sum, { said }) => sum + said.length, 0),
+    wordsWithoutSpeech: noise.texts.flat().length,
+    seconds: [plain.seconds, biased.seconds],
+    corpus: name,
+  })
+}
+// A list of words that nobody says.
+for (const count of UNUSED.slice(1)) {
+  const list = unusedNames(count)
+  const biased = await hear(spoken, list)
+  const listed = new Set(list.map((entry) => entry.toLowerCase()))
+  const [before, after] = [plain, biased].map((heard) => score(heard.texts, listed))
+  report({
+    bench: 'asr/biasing',
+    list: count,
+    said: 0,
+    false: [before!.invented, after!.invented],
+    errors: [before!.errors, after!.errors],
+    seconds: [plain.seconds, biased.seconds],
+    corpus: name,
+  })
+}
+await model.close()
+await dispose()
+
+/** Recognizes clips in batches; texts as comparable words. */
+async function hear(clips: readonly { audio: Float32Array }[], vocabulary: readonly string[]) {
+  const started = performance.now()
+  const texts: string[][] = []
+  const { signal } = new AbortController()
+  for (let i = 0; i < clips.length; i += BATCH) {
+    const segments = clips.slice(i, i + BATCH).map(({ audio }) => audio)
+    const heard = await model.recognize(segments, {
+      language: 'en',
+      languages: [],
+      vocabulary,
+      signal,
+    })
+    texts.push(
+      ...heard.map(({ words }) => comparableWords(words.map(({ text }) => text).join(' '))),
+    )
+  }
+  return { texts, seconds: (performance.now() - started) / 1000 }
+}
+
+function missedWords(said: readonly string[], heard: readonly string[]): string[] {
+  const pairs = alignWords([...said], [...heard])
+  return pairs.flatMap(([a, b]) => {
+    if (!a || b?.same) return []
+    const word = said[a.index]!
+    return word.length >= LETTERS && !/[0-9]/.test(word) ? [word] : []
+  })
+}
+
+/** Right and wrong words of the list, words of the list that were not said there, all errors. */
+function score(texts: readonly (readonly string[])[], listed: ReadonlySet<string>) {
+  const total = { right: 0, wrong: 0, invented: 0, errors: 0 }
+  for (const [i, heard] of texts.entries()) {
+    const { said } = spoken[i]!
+    for (const [a, b] of alignWords([...said], [...heard])) {
+      if (!b?.same) total.errors++
+      if (a && listed.has(said[a.index]!)) total[b?.same ? 'right' : 'wrong']++
+      if (b && !b.same && listed.has(heard[b.index]!)) total.invented++
+    }
+  }
+  return total
+}
+
+/** Names that nobody says: the values of the vocabulary bench, then others made of their syllables. */
+function unusedNames(count: number): string[] {
+  const labeled = JSON.parse(
+    readFileSync(new URL('../text/vocabulary.json', import.meta.url), 'utf8'),
+  ) as { tuning: [string, string][] }
+  const names = [...new Set(labeled.tuning.map(([, value]) => value))]
+  const parts = names.map((value) => {
+    const middle = Math.ceil(value.length / 2)
+    return [value.slice(0, middle), value.slice(middle)] as const
+  })
+  for (let i = 0; names.length < count; i++) {
+    const [first] = parts[(i * 31) % parts.length]!
+    const [, second] = parts[(i * 17 + Math.floor(i / parts.length) + 1) % parts.length]!
+    names.push(first + second)
+  }
+  return names.slice(0, count)
+}

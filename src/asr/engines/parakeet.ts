@@ -1,0 +1,106 @@
+import type { StoredModel } from '../../models/installed.ts'
+import { cpuSeconds } from '../cpu-time.ts'
+import { decodePieces, type TimedToken } from '../parakeet/decode.ts'
+import { describeParakeet, parakeetProfile } from '../parakeet/description.ts'
+import { createFeatureExtractor } from '../parakeet/features.ts'
+import { loadParakeet, type ParakeetNetwork } from '../parakeet/network.ts'
+import { wordsOf } from '../parakeet/words.ts'
+import type { RecognizeOptions, Recognizer, RecognizerCosts } from '../recognizer.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+import { rememberBias } from '../vocabulary-bias.ts'
+
+/** Shorter audio is padded: the model was trained with longer pieces. */
+const MIN_SAMPLES = SAMPLE_RATE
+/** How many steps of the decoder a token of the text costs, with those that write nothing. */
+const STEPS_PER_TOKEN = 1.5
+const REHEARSED_STEPS = 6
+
+/**
+ * Loads an installed Parakeet TDT model (v2, v3 or Ultra). It cannot be told a language: it writes
+ * the one it hears. Throws `Error` when the folder does not hold such a model.
+ */
+export async function createParakeet(
+  stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
+): Promise<Recognizer> {
+  const network = await loadParakeet(stored.folder)
+  const extract = createFeatureExtractor(network.mels)
+  const { pieces } = network
+  const biasTo = rememberBias(pieces)
+  const hear = async (segments: readonly Float32Array[], options: RecognizeOptions) => {
+    const encoded = []
+    for (const audio of segments) {
+      options.signal.throwIfAborted()
+      encoded.push(await network.encode(extract(padded(audio))))
+    }
+    const { signal, vocabulary } = options
+    return decodePieces(network, encoded, { bias: biasTo(vocabulary), signal })
+  }
+  const languageOf = ({ language, languages }: RecognizeOptions) => {
+    return language ?? languages[0] ?? stored.languages[0] ?? 'en'
+  }
+  return {
+    ...describeParakeet(stored),
+    profile: parakeetProfile,
+    async recognize(segments, options) {
+      const heard = await hear(segments, options)
+      return heard.map((tokens, i) => {
+        const found = wordsOf(tokens, pieces, segments[i]!.length / SAMPLE_RATE)
+        return {
+          words: found.map(({ lastToken: _, ...word }) => word),
+          language: languageOf(options),
+          logProbability: meanLogProbability(tokens),
+          complete: true,
+          warnings: [],
+        }
+      })
+    },
+    async recognizeOpen(audio, { draft, ...options }) {
+      const [tokens = []] = await hear([audio], options)
+      const differs = tokens.findIndex(({ token }, i) => token !== draft[i])
+      const same = differs < 0 ? tokens.length : differs
+      const found = wordsOf(tokens, pieces, audio.length / SAMPLE_RATE)
+      return {
+        words: found.map(({ lastToken: _, ...word }) => word),
+        agreed: found.filter(({ lastToken }) => lastToken < same).length,
+        language: languageOf(options),
+        logProbability: meanLogProbability(tokens),
+        tokens: tokens.map(({ token }) => token),
+      }
+    },
+    measureCost: (seconds) => measureCost(network, extract, seconds),
+    close: () => network.close(),
+  }
+}
+
+async function measureCost(
+  network: ParakeetNetwork,
+  extract: ReturnType<typeof createFeatureExtractor>,
+  seconds: number,
+): Promise<RecognizerCosts> {
+  const samples = Math.max(MIN_SAMPLES, Math.round(seconds * SAMPLE_RATE))
+  const audio = Float32Array.from({ length: samples }, (_, i) => 0.1 * Math.sin(i * i))
+  const { blank, initialState } = network
+  const rehearse = async () => {
+    const from = cpuSeconds()
+    const { data, size } = await network.encode(extract(audio))
+    const begin = cpuSeconds() - from
+    const input = { frame: data.subarray(0, size), token: blank, state: initialState }
+    for (let i = 0; i < REHEARSED_STEPS; i++) await network.step([input])
+    const token = ((cpuSeconds() - from - begin) / REHEARSED_STEPS) * STEPS_PER_TOKEN
+    return { begin, token }
+  }
+  await rehearse() // The first call of a session allocates its memory.
+  return rehearse()
+}
+
+function padded(audio: Float32Array): Float32Array {
+  if (audio.length >= MIN_SAMPLES) return audio
+  const longer = new Float32Array(MIN_SAMPLES)
+  longer.set(audio)
+  return longer
+}
+
+function meanLogProbability(tokens: readonly TimedToken[]): number {
+  if (tokens.length === 0) return 0
+  return tokens.reduce((sum, { logProb }) => sum + logProb, 0) / tokens.length
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFeatureExtractor } from './features.ts'
+
+const extract = createFeatureExtractor(128)
+
+test('there are as many frames as whole steps of 10 ms', () => {
+  for (const samples of [160, 16_000, 16_159, 16_160]) {
+    const { frames, data } = extract(new Float32Array(samples))
+    assert.equal(frames, Math.floor(samples / 160))
+    assert.equal(data.length, 128 * frames)
+  }
+})
+
+test('each band has mean 0 and deviation 1', () => {
+  const { data, frames } = extract(Float32Array.from({ length: 16_000 }, (_, i) => Math.sin(i * i)))
+  for (let mel = 0; mel < 128; mel++) {
+    const band = data.subarray(mel * frames, (mel + 1) * frames)
+    const mean = band.reduce((sum, value) => sum + value, 0) / frames
+    const spread = Math.sqrt(
+      band.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (frames - 1),
+    )
+    assert.ok(Math.abs(mean) < 1e-4 && Math.abs(spread - 1) < 1e-3)
+  }
+})
+
+test('a tone that begins raises the band of its frequency most', () => {
+  const tone = Float32Array.from({ length: 32_000 }, (_, i) => {
+    const noise = 0.001 * Math.sin(i * i)
+    return i < 16_000 ? noise : noise + 0.5 * Math.sin((2 * Math.PI * 1000 * i) / 16_000)
+  })
+  const { data, frames } = extract(tone)
+  const rise = Array.from(
+    { length: 128 },
+    (_, mel) => data[mel * frames + 150]! - data[mel * frames + 50]!,
+  )
+  // 1 kHz is 15 of 45.2 mel, so it lies in band 42 of 128.
+  assert.ok(rise[42]! > 1.5 && rise[42]! > rise[100]!)
+})

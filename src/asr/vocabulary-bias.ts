@@ -1,0 +1,195 @@
+/** How strongly a listed word is preferred: nats for the first piece of a match. */
+const BOOST = 1.5
+/** A first piece with fewer letters says little about the word: it gets a part of the bonus. */
+const FULL_LETTERS = 3
+/** Entries with fewer letters would match parts of everything. */
+const MIN_LETTERS = 3
+/** SentencePiece writes a blank as this character. */
+const BLANK = '\u2581'
+
+/** The token pieces of a model, ready to find the words of any list in them. */
+type TokenPieces = { readonly pieces: readonly string[]; readonly root: PieceNode }
+
+/** A node of the pieces by letter, in lower case; `tokens` are the pieces that end here. */
+type PieceNode = { next: Map<string, PieceNode>; tokens: number[] }
+
+/** A node of the listed words by letter, in lower case. */
+type WordNode = { next: Map<string, WordNode>; isEnd: boolean; steps?: Map<number, WordNode> }
+
+/** Words and phrases that a decoder prefers. */
+export type VocabularyBias = { readonly pieces: TokenPieces; readonly root: WordNode }
+
+/**
+ * Prepares the pieces of a model, by token; empty for tokens that print nothing. A piece that
+ * begins a word begins with U+2581.
+ */
+export function preparePieces(pieces: readonly string[]): TokenPieces {
+  const root: PieceNode = { next: new Map(), tokens: [] }
+  for (const [token, piece] of pieces.entries()) {
+    if (piece === '') continue
+    let node = root
+    for (const letter of piece.toLowerCase()) node = pieceBelow(node, letter)
+    node.tokens.push(token)
+  }
+  return { pieces, root }
+}
+
+function pieceBelow(node: PieceNode, letter: string): PieceNode {
+  let next = node.next.get(letter)
+  if (!next) {
+    next = { next: new Map(), tokens: [] }
+    node.next.set(letter, next)
+  }
+  return next
+}
+
+/**
+ * Returns the bias towards some words and phrases, in any case and any division into pieces;
+ * undefined when none has the three letters it needs.
+ */
+export function createBias(
+  pieces: TokenPieces,
+  vocabulary: readonly string[],
+): VocabularyBias | undefined {
+  const root: WordNode = { next: new Map(), isEnd: false }
+  for (const entry of vocabulary) {
+    const words = entry.normalize('NFC').toLowerCase().match(/\S+/g) ?? []
+    if ((entry.match(/[\p{L}\p{N}]/gu) ?? []).length < MIN_LETTERS) continue
+    let node = root
+    for (const letter of BLANK + words.join(BLANK)) {
+      let next = node.next.get(letter)
+      if (!next) {
+        next = { next: new Map(), isEnd: false }
+        node.next.set(letter, next)
+      }
+      node = next
+    }
+    node.isEnd = true
+  }
+  return root.next.size > 0 ? { pieces, root } : undefined
+}
+
+/**
+ * Returns a function that gives the bias towards a vocabulary. It keeps the last: tasks of one job
+ * share theirs. The pieces (see `preparePieces`) are prepared with the first vocabulary.
+ */
+export function rememberBias(
+  list: readonly string[],
+): (vocabulary: readonly string[]) => VocabularyBias | undefined {
+  let pieces: TokenPieces | undefined
+  let [lastKey, last] = ['', undefined as VocabularyBias | undefined]
+  return (vocabulary) => {
+    if (vocabulary.length === 0) return undefined
+    pieces ??= preparePieces(list)
+    const key = vocabulary.join('\n')
+    if (key !== lastKey) [lastKey, last] = [key, createBias(pieces, vocabulary)]
+    return last
+  }
+}
+
+/** A listed word that the text is in the middle of. */
+type Match = {
+  node: WordNode
+  /** How many pieces of it are written. */
+  depth: number
+  /** Where the bias first changed the choice of the decoder, if it did. */
+  changedAt: number | undefined
+}
+
+/** The listed words in one text while a greedy decoder writes it. */
+export type BiasedText = {
+  /**
+   * Chooses the next token. `own` is the choice of the model, the likeliest by `logits`. Returns
+   * `own` where no listed word is nearly as likely, and always when `own` prints nothing: an end
+   * stays an end, so that no word is invented where nothing is said.
+   */
+  choose(logits: Float32Array, own: number): number
+  /**
+   * Notes the written token, and the model's own choice; `end` at the end of the text. Returns the
+   * place of a choice to take back, when a listed word was begun against the model's choice and not
+   * finished.
+   */
+  write(token: number | 'end', own?: number): number | undefined
+}
+
+/**
+ * Follows one text. The bonus of a piece grows with its place in the match, boost × (1 + ln place)
+ * (as in tree-based shallow fusion, for example arXiv 2508.07014). A greedy decoder cannot weigh
+ * two texts, so an unfinished match is taken back: the decoder writes the text again from that
+ * place, which then is one of `barred`, where the model decides alone.
+ */
+export function followBias(
+  { pieces, root }: VocabularyBias,
+  barred: ReadonlySet<number>,
+  boost = BOOST,
+): BiasedText {
+  let matches: Match[] = []
+  let place = 0
+  let written = ''
+  const starts = () => (/[\p{L}\p{N}]$/u.test(written) ? [root] : [root, afterBlank(root)])
+  return {
+    choose(logits, own) {
+      const piece = pieces.pieces[own] ?? ''
+      if (piece === '' || barred.has(place)) return own
+      let [best, most] = [own, logits[own]!]
+      const weigh = (node: WordNode, depth: number) => {
+        for (const token of stepsFrom(node, pieces).keys()) {
+          const score = logits[token]! + boost * bonusOf(depth, pieces.pieces[token]!)
+          if (score > most) [best, most] = [token, score]
+        }
+      }
+      for (const { node, depth } of matches) weigh(node, depth + 1)
+      // Where the model begins no word, none is put.
+      if (piece.startsWith(BLANK)) weigh(root, 1)
+      return best
+    },
+    write(token, own = -1) {
+      const at = place++
+      const piece = token === 'end' ? '' : (pieces.pieces[token] ?? '')
+      const goesOn = /^[\p{L}\p{N}]/u.test(piece)
+      const changedAt = token === own || token === 'end' ? undefined : at
+      const next: Match[] = []
+      let takeBack: number | undefined
+      for (const match of matches) {
+        const isWhole = match.node.isEnd && !goesOn
+        const node = token === 'end' ? undefined : stepsFrom(match.node, pieces).get(token)
+        const before = isWhole ? undefined : match.changedAt
+        if (node) next.push({ node, depth: match.depth + 1, changedAt: before ?? changedAt })
+        else if (before !== undefined) takeBack = Math.min(before, takeBack ?? before)
+      }
+      for (const start of token === 'end' ? [] : starts()) {
+        const node = start && stepsFrom(start, pieces).get(token as number)
+        if (node) next.push({ node, depth: 1, changedAt })
+      }
+      matches = next
+      written = piece
+      return takeBack
+    },
+  }
+}
+
+function afterBlank(root: WordNode): WordNode | undefined {
+  return root.next.get(BLANK)
+}
+
+function bonusOf(depth: number, piece: string): number {
+  if (depth > 1) return 1 + Math.log(depth)
+  const letters = piece.startsWith(BLANK) ? piece.length - 1 : piece.length
+  return Math.min(1, letters / FULL_LETTERS)
+}
+
+/** Returns the tokens that continue the words below `node`, with the nodes that they lead to. */
+function stepsFrom(node: WordNode, { root }: TokenPieces): Map<number, WordNode> {
+  if (node.steps) return node.steps
+  const steps = new Map<number, WordNode>()
+  const walk = (piece: PieceNode, word: WordNode) => {
+    for (const token of piece.tokens) steps.set(token, word)
+    const [fewer, more] = piece.next.size < word.next.size ? [piece, word] : [word, piece]
+    for (const letter of fewer.next.keys()) {
+      if (more.next.has(letter)) walk(piece.next.get(letter)!, word.next.get(letter)!)
+    }
+  }
+  walk(root, node)
+  node.steps = steps
+  return steps
+}
