@@ -28,7 +28,11 @@ import {
 } from '../whisper/transcribe.ts'
 import { roughWords, timedWords } from '../whisper/words.ts'
 
-/** How far Whisper is believed. */
+/**
+ * How far Whisper base is believed. Of 97 segments of clear speech in six languages one was below
+ * -0.9 and nearly all were above -0.6; text invented on music had -1.8. The other values are those
+ * of Moonshine.
+ */
 const whisperProfile: RecognizerProfile = {
   acceptRetry: -0.8,
   doubtText: -1,

@@ -40,6 +40,27 @@ test('the likeliest language is used, of the allowed ones if some are named', as
   assert.equal(await languages({ language: 'en' }), 'en')
 })
 
+test('where no language is likely, the model looks again at audio padded to 30 s', async () => {
+  const framesOf = async (heard: Record<number, number>) => {
+    const { model } = modelOf([[1, 2]], { heard })
+    const { encode, description } = model.network
+    const languages = { ...description.languages, fr: 21 }
+    const frames: number[] = []
+    const network: typeof model.network = {
+      ...model.network,
+      description: { ...description, languages },
+      encode: async (features) => {
+        frames.push(...features.map((piece) => piece.frames))
+        return await encode(features)
+      },
+    }
+    await transcribe({ ...model, network }, [new Float32Array(16_000)], wanted)
+    return frames
+  }
+  assert.deepEqual(await framesOf({ 13: 3 }), [300])
+  assert.deepEqual(await framesOf({}), [300, 3000])
+})
+
 test('an unsure text where the model hears no speech is invented', async () => {
   const unsure = { certainty: 1, heard: { [tokens.noSpeech]: 9 } }
   const { model, fed } = modelOf([[1, 2]], unsure)

@@ -49,6 +49,8 @@ const MOST_COMPRESSION = 2.4
 const LEAST_LOG_PROBABILITY = -1
 /** Doubtful text where there is this likely no speech is invented (openai/whisper). */
 const NO_SPEECH = 0.6
+/** A language below this probability is looked for again. */
+const LIKELY_LANGUAGE = 0.5
 /** Tried one after another while a text is doubtful. */
 const TEMPERATURES = [0.3, 0.6]
 /** The most tokens of a prompt and of a text: half of what fits, as in openai/whisper. */
@@ -96,6 +98,8 @@ async function transcribeBatch(
   const { network, tokenizer } = model
   const audio = await encode(model, segments, options.signal)
   const detections = await detect(network, audio)
+  if (options.language === undefined)
+    await settleLanguages(model, segments, { detections, options })
   const prompt = promptOf(tokenizer, options.vocabulary)
   const shared = { ...options, prompt }
   const requests = segments.map((segment, item): DecodeRequest => {
@@ -119,6 +123,23 @@ async function transcribeBatch(
     found.push({ ...own, decoding: isEmpty ? withoutTokens(decoding) : decoding })
   }
   return found
+}
+
+type Unsettled = { detections: Detection[]; options: TranscribeOptions }
+
+/** Looks again, with the audio padded to 30 s, where no language is likely: mostly short words. */
+async function settleLanguages(
+  model: WhisperModel,
+  segments: readonly Float32Array[],
+  { detections, options }: Unsettled,
+): Promise<void> {
+  for (const [i, detection] of detections.entries()) {
+    const [first, second] = rankLanguages(detection, options.languages)
+    if (!second || first!.probability >= LIKELY_LANGUAGE) continue
+    const padded = await encode(model, [segments[i]!], options.signal, true)
+    const [again] = await detect(model.network, padded)
+    detections[i] = { ...detection, languages: again!.languages }
+  }
 }
 
 /** Encodes segments with a little silence behind them; `full` pads them to 30 s. */

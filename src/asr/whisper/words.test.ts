@@ -93,7 +93,8 @@ test('words ascend, do not overlap and stay in the audio, whatever the attention
   )
 })
 
-test('likelier tokens give more confidence, more tokens less', () => {
-  assert.ok(wordConfidence([-0.1]) > wordConfidence([-1]))
-  assert.ok(wordConfidence([-0.5]) > wordConfidence([-0.5, -0.5]))
+test('likelier tokens give more confidence, more tokens and a doubtful text less', () => {
+  assert.ok(wordConfidence([-0.1], -0.3) > wordConfidence([-1], -0.3))
+  assert.ok(wordConfidence([-0.5], -0.3) > wordConfidence([-0.5, -0.5], -0.3))
+  assert.ok(wordConfidence([-0.5], -0.3) > wordConfidence([-0.5], -1))
 })
