@@ -14,6 +14,8 @@ export type Recording = {
   id: string
   file: string
   group: string
+  /** Null where there is no speech. */
+  language: string | null
   transcript: string | null
   words: ReferenceWord[] | null
 }
@@ -32,10 +34,12 @@ type ManifestItem = {
 /**
  * Reads the corpus named by `--corpus DIR`, else the recordings of the tests. A corpus is a folder with
  * `manifest.json` (`items`: id, file, group, language, transcript) and, for word times,
- * `refs/words.json` (id → words). English recordings of one channel and those without speech are
- * taken; generated voices and damaged files are not.
+ * `refs/words.json` (id → words). English recordings of one channel (with `everyLanguage` those in
+ * other languages too) and those without speech are taken; generated voices and damaged files are not.
  */
-export async function readCorpus(): Promise<{ name: string; recordings: Recording[] }> {
+export async function readCorpus({
+  everyLanguage = false,
+} = {}): Promise<{ name: string; recordings: Recording[] }> {
   const { values } = parseArgs({ options: { corpus: { type: 'string' } } })
   const folder = resolve(values.corpus ?? join(import.meta.dirname, '../test/fixtures'))
   const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as {
@@ -47,15 +51,17 @@ export async function readCorpus(): Promise<{ name: string; recordings: Recordin
     : {}
   const usable = manifest.items.filter((item) => {
     return (
-      (item.language === 'en' || item.transcript === '') &&
+      (everyLanguage || item.language === 'en' || item.transcript === '') &&
       (item.channels ?? 1) === 1 &&
       !item.expect
     )
   })
   const recordings = usable
     .filter((item) => item.kind !== 'synthetic' && item.kind !== 'broken')
-    .map(({ id, file, group, transcript }) => {
-      return { id, file: join(folder, file), group, transcript, words: words[id] ?? null }
+    .map(({ id, file, ...item }) => {
+      const { group, language, transcript } = item
+      const reference = words[id] ?? null
+      return { id, file: join(folder, file), group, language, transcript, words: reference }
     })
   return { name: values.corpus ? 'corpus' : 'fixtures', recordings }
 }

@@ -46,6 +46,8 @@ const DETECT_SECONDS = 600
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 const DETECT_TIMEOUT_PER_SECOND = 0.2
 const IDENTIFY_TIMEOUT_PER_SECOND = 5
+/** Large installed models take seconds per second of audio, several times over for unclear speech. */
+const STORED_TIMEOUT_PER_SECOND = 20
 
 /**
  * Once a live session exists, batches get what it leaves: a tenth of a core that both want. Not
@@ -165,7 +167,8 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       },
     })
   const recognize = (batch: Batch, model: string, signal: AbortSignal) => {
-    const timeout = timeoutFor(batch.segments, RECOGNIZE_TIMEOUT_PER_SECOND)
+    const perSecond = isEmbedded(model) ? RECOGNIZE_TIMEOUT_PER_SECOND : STORED_TIMEOUT_PER_SECOND
+    const timeout = timeoutFor(batch.segments, perSecond)
     const task = { kind: 'recognize' as const, ...batch, model }
     return processesOf(model, 'batch', pool).run(task, { signal, timeout })
   }

@@ -18,8 +18,8 @@ const AGREED = 0.8
 const FINE = 2
 const FINE_STEP = 0.5
 /**
- * What a change of language costs in the best path over the windows, as a natural logarithm; the
- * value of a comparison with 1-second windows (`docs/languages.md`).
+ * What a change of language costs in the best path over the windows, as a natural logarithm: what
+ * suits 1-second windows of an identification model, a quarter of a second apart.
  */
 const SWITCH_COST = 4
 /** No window rules a language out: its probability is at least this. */
@@ -50,14 +50,13 @@ export async function identifyStretches(
   const found: LanguageStretch[][] = []
   for (const segment of segments) {
     const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
-    const cuts =
-      isMixed && audio.length >= MIXED_SECONDS * SAMPLE_RATE
-        ? await findChanges(audio, identify)
-        : []
+    const mayChange = isMixed && audio.length >= MIXED_SECONDS * SAMPLE_RATE
+    const { cuts, agreed }: Changes = mayChange ? await findChanges(audio, identify) : { cuts: [] }
     const speech = await detector.detect(audio)
     const stretches: LanguageStretch[] = []
     for (const range of rangesBetween(cuts, audio.length)) {
-      const probabilities = await identify(middleOf(audio.subarray(range.start, range.end)))
+      const middle = middleOf(audio.subarray(range.start, range.end))
+      const probabilities = agreed ?? (await identify(middle))
       stretches.push({
         start: segment.start + range.start,
         end: segment.start + range.end,
@@ -86,12 +85,19 @@ function rangesBetween(cuts: readonly number[], length: number): Range[] {
   return edges.slice(1).map((end, i) => ({ start: edges[i]!, end }))
 }
 
-/** Returns the samples at which the language changes. */
-async function findChanges(audio: Float32Array, identify: Identify): Promise<number[]> {
+/** Samples at which the language changes; what all windows agree on where it does not. */
+type Changes = { cuts: number[]; agreed?: LanguageProbability[] }
+
+async function findChanges(audio: Float32Array, identify: Identify): Promise<Changes> {
   const coarse = windowsOf(audio.length, { size: COARSE, step: COARSE })
   const rough = await identifyEach(audio, coarse, identify)
   const [first] = rough.map(([best]) => best!.language)
-  if (rough.every(([best]) => best!.language === first && best!.probability >= AGREED)) return []
+  if (rough.every(([best]) => best!.language === first && best!.probability >= AGREED)) {
+    return {
+      cuts: [],
+      agreed: rough.reduce((a, b) => (b[0]!.probability < a[0]!.probability ? b : a)),
+    }
+  }
   const fine = windowsOf(audio.length, { size: FINE, step: FINE_STEP })
   const path = bestPath(await identifyEach(audio, fine, identify))
   const cuts: number[] = []
@@ -102,7 +108,7 @@ async function findChanges(audio: Float32Array, identify: Identify): Promise<num
     const from = Math.max(0, about - SAMPLE_RATE)
     cuts.push(from + quietestPoint(audio.subarray(from, about + SAMPLE_RATE)))
   }
-  return withoutShort(cuts, audio.length)
+  return { cuts: withoutShort(cuts, audio.length) }
 }
 
 function windowsOf(length: number, { size, step }: { size: number; step: number }): Range[] {

@@ -71,6 +71,20 @@ test('a sure answer is taken as it is', async () => {
   assert.equal(requested.length, 1)
 })
 
+test('long speech with next to no words is recognized again in halves', async () => {
+  const counting = 'one two three four five'
+  const recognize = async (...answers: string[]) => {
+    const { recognizer } = scripted(...answers.map((text) => ({ text })))
+    const piece = new Float32Array(9 * second)
+    const models = { recognizer, detector: speech }
+    const [recognized] = await recognizeWithRepair(models, [piece], options)
+    return textOf(recognized!.words)
+  }
+  const found = await recognize('thanks for watching', counting, counting)
+  assert.equal(found, `${counting} ${counting}`)
+  assert.equal(await recognize('thanks for watching', 'music', ''), 'thanks for watching')
+})
+
 test('speech that came back empty is asked for once more, and believed when the model is sure', async () => {
   const { recognizer, requested } = scripted({}, { text: 'one zero', logProbability: -0.4 })
   const [recognized] = await recognizeWithRepair(

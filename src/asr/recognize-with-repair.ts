@@ -35,12 +35,20 @@ const CRAMMED = 2
 const SHORTEST_HALF = 1
 
 /**
+ * Fewer words per voiced second, in so many voiced seconds or more, are a text that collapsed: the
+ * slowest speakers say twice as many.
+ */
+const FEWEST_WORDS = 0.5
+const COLLAPSE_SECONDS = 5
+
+/**
  * Recognizes pieces of one channel together and repairs typical errors of encoder-decoders: it
- * recognizes text that loops again in two halves, retries speech that came back empty without its
- * pauses, then with an empty result forbidden, recognizes voiced gaps between words separately, and
- * drops words that the VAD does not support, or that are unlikely in noise. Words too short to have
- * been spoken give way to what is recognized in their place, and are dropped where they do not fit.
- * Speech that stays without words counts as `uncovered`.
+ * recognizes text that loops, or that has next to no words for its speech, again in two halves,
+ * retries speech that came back empty without its pauses, then with an empty result forbidden,
+ * recognizes voiced gaps between words separately, and drops words that the VAD does not support,
+ * or that are unlikely in noise. Words too short to have been spoken give way to what is recognized
+ * in their place, and are dropped where they do not fit. Speech that stays without words counts as
+ * `uncovered`.
  */
 export async function recognizeWithRepair(
   models: RecognitionModels,
@@ -53,9 +61,12 @@ export async function recognizeWithRepair(
   const recognized: RecognizedPiece[] = []
   for (const [i, recognition] of first.entries()) {
     const audio = pieces[i]!
-    const whole = recognition.complete
-      ? recognition
-      : await recognizeHalves(models, audio, recognition, unlisted)
+    let whole = recognition
+    if (!recognition.complete || (await hasCollapsed(models, audio, recognition))) {
+      const halves = await recognizeHalves(models, audio, recognition, unlisted)
+      const isLess = recognition.complete && halves.words.length <= recognition.words.length
+      if (!isLess) whole = halves
+    }
     const repaired = await repair(models, audio, whole, unlisted)
     recognized.push(withoutGuesses(repaired, audio, models.recognizer.profile))
   }
@@ -103,6 +114,22 @@ function withoutGuesses(
   const words = piece.words.filter((word) => !guesses.includes(word))
   const seconds = guesses.reduce((sum, { start, end }) => sum + end - start, 0)
   return { ...piece, words, uncovered: piece.uncovered + seconds }
+}
+
+/**
+ * Returns true where speech has next to no words, as when a decoder answers music that comes first
+ * with one line. Speech without any words is repaired elsewhere.
+ */
+async function hasCollapsed(
+  { detector }: RecognitionModels,
+  audio: Float32Array,
+  { words }: Recognition,
+): Promise<boolean> {
+  const seconds = audio.length / SAMPLE_RATE
+  const isFew = (voiced: number) =>
+    voiced >= COLLAPSE_SECONDS && words.length < voiced * FEWEST_WORDS
+  if (words.length === 0 || !isFew(seconds)) return false
+  return isFew(voicedSeconds(await detector.detect(audio), { start: 0, end: seconds }))
 }
 
 /**

@@ -1,9 +1,12 @@
 /** Recordings in several languages, through the real server; the models take tones for speech. */
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SpeechEngineOptions } from '../../src/asr/engine.ts'
-import type { Spoken } from '../../src/asr/workers/tones.fixture.ts'
+import { type Spoken, speak } from '../../src/asr/workers/tones.fixture.ts'
+import { AppError } from '../../src/errors.ts'
 import { call, upload } from '../support/http-client.ts'
 import {
   createTonesEngine,
@@ -174,6 +177,56 @@ test('a model is taken up and given back while the server runs', async (t) => {
   await removeTones(folder, 'many')
   await delay(3100) // It is read again after three seconds.
   assert.equal((await submit(server, spoken, german)).status, 422)
+})
+
+test('a job that stops between identification and recognition does not identify again', async (t) => {
+  const { speech } = await createTonesEngine(t, [many])
+  let [identified, failures] = [0, 1]
+  const server = await startServer({
+    speech: {
+      ...speech,
+      identifyLanguages(batches, identification, options) {
+        const keepLanguages: typeof options.keepLanguages = (part, identify) => {
+          const count = () => {
+            identified++
+            return identify()
+          }
+          return options.keepLanguages!(part, count)
+        }
+        return speech.identifyLanguages(batches, identification, { ...options, keepLanguages })
+      },
+      async runBatch(batch, options) {
+        if (failures-- > 0) throw new AppError('engine_failed', 'killed')
+        return speech.runBatch(batch, options)
+      },
+    },
+  })
+  t.after(() => server.close())
+  const { body } = await submit(server, four, switching)
+  let job = await call<Job>(server, `/v2/pre-recorded/${body.id}`)
+  while (job.body.status !== 'done') {
+    await delay(100)
+    job = await call<Job>(server, `/v2/pre-recorded/${body.id}`)
+  }
+  assert.equal(identified, 1)
+  const { languages } = job.body.result.transcription
+  assert.deepEqual(languages.toSorted(), ['de', 'en', 'es', 'fr'])
+})
+
+test('a model that is removed while it is loaded finishes its batches', async (t) => {
+  const { folder, speech } = await createTonesEngine(t, [many])
+  const request = { model: 'stt-1', languages: ['de'], codeSwitching: false, vocabulary: [] }
+  const { finals } = speech.route(request)
+  const path = join(folder, 'pcm')
+  await writeFile(path, speak([{ language: 'de', seconds: 2 }]))
+  const batch = { channel: 0, path, segments: [{ start: 0, end: 32_000 }], ...finals }
+  const { signal } = new AbortController()
+  await speech.runBatch(batch, { signal })
+  await removeTones(folder, 'many')
+  await delay(3100)
+  assert.deepEqual(speech.languages, ['en'])
+  const [again] = await speech.runBatch(batch, { signal })
+  assert.equal(again!.words[0]!.text, 'de')
 })
 
 /** Resolves when a process has ended. */

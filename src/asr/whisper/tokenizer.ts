@@ -129,7 +129,8 @@ function joinPunctuation(words: readonly TokenRange[]): TokenRange[] {
     const isClosing = bare === '' || (!word.text.startsWith(' ') && consistsOf(bare, CLOSING))
     // An opening mark stands behind a space, or opens the text.
     const opened = previous.text.startsWith(' ') || previous.first === 0
-    const isOpened = opened && consistsOf(previous.text.trim(), OPENING)
+    const isOpened =
+      opened && !word.text.startsWith(' ') && consistsOf(previous.text.trim(), OPENING)
     if (isClosing || isOpened) found[found.length - 1] = joined(previous, word)
     else found.push({ ...word })
   }

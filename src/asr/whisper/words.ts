@@ -3,7 +3,7 @@ import { alignTokens } from '../token-alignment.ts'
 import { alignToEnergy, loudness } from '../word-boundaries.ts'
 import { SHORTEST_WORD } from '../word-lengths.ts'
 import { wordConfidence } from './confidence.ts'
-import { type Decoding, meanLogProbability } from './decode.ts'
+import type { Decoding } from './decode.ts'
 import type { TokenRange, WhisperTokenizer } from './tokenizer.ts'
 
 /** Seconds of audio per encoder frame. */
@@ -99,9 +99,8 @@ function withConfidence(
   words: readonly Spanned[],
   decoding: Decoding,
 ): Omit<Word, 'start' | 'end'>[] {
-  const segment = meanLogProbability(decoding)
   return words.map(({ text, first, last }) => {
-    return { text, confidence: wordConfidence(decoding.logProbs.slice(first, last + 1), segment) }
+    return { text, confidence: wordConfidence(decoding.logProbs.slice(first, last + 1)) }
   })
 }
 

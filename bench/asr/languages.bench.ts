@@ -1,0 +1,160 @@
+/**
+ * Whisper by language: word errors (of characters, where words are not written apart), languages
+ * identified right, word times, words invented where there is no speech, and speed; beside
+ * faster-whisper with the same weights where it is there. Takes Whisper base of the tests.
+ * `STENO_BENCH_PYTHON` names a Python that has faster-whisper.
+ */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { findTestWeights } from '../../scripts/test-weights.ts'
+import { cpuSeconds } from '../../src/asr/cpu-time.ts'
+import { createWhisper } from '../../src/asr/engines/whisper.ts'
+import { embeddedModels } from '../../src/asr/models/embedded.ts'
+import { readSamples } from '../../src/asr/pcm.ts'
+import { recognizeInPieces } from '../../src/asr/recognize-in-pieces.ts'
+import { cutSegments, detectSpeech, fileSegments } from '../../src/asr/segments.ts'
+import type { PcmFile } from '../../src/asr/speech-engine.ts'
+import { loadVoiceDetector } from '../../src/asr/vad.ts'
+import { convertWhisper } from '../../src/asr/whisper/convert.ts'
+import { isWrittenWithoutSpaces } from '../../src/asr/whisper/tokenizer.ts'
+import { readConfig } from '../../src/config.ts'
+import { wordErrors } from '../../src/transcript/word-errors.ts'
+import { decodeCorpus, type Recording, readCorpus } from '../corpus.ts'
+import { report } from '../report.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { judge } from './judge.ts'
+
+/** So many recordings of each language and group are taken, of at most so many seconds. */
+const PER_GROUP = 20
+const LONGEST = 60
+/** Joined or re-encoded recordings repeat others. */
+const REPEATING = new Set(['conversation', 'long', 'formats', 'padded', 'language-change'])
+/** Shorter recordings tell little of their language. */
+const TELLING = 3
+/** Recordings without speech are recognized as if in each of these. */
+const CLAIMED = ['en', 'de', 'fr', 'es', 'pt', 'it', 'ru', 'zh', 'ja', 'ar', 'hi', undefined]
+
+type Found = { text: string; start: number }
+type Heard = { words: Found[]; text: string; language: string | undefined; seconds: number }
+
+const weights = findTestWeights('whisper-base')
+if (weights.missing) {
+  report({ bench: 'languages', skipped: weights.missing })
+  process.exit()
+}
+const folder = await temporaryFolder()
+const signal = new AbortController().signal
+await convertWhisper(weights.folder!, folder, { signal })
+const stored = { id: 'whisper-base', revision: 'test', languages: [], folder }
+const recognizer = await createWhisper(stored)
+const detector = await loadVoiceDetector(embeddedModels(readConfig({}).models.folder).voiceDetector)
+const { name, recordings } = await readCorpus({ everyLanguage: true })
+const { decoded, dispose } = await decodeCorpus(sample(recordings))
+const usable = [...decoded].filter(([, pcm]) => pcm.samples <= LONGEST * 16_000)
+const spoken = usable.filter(([{ transcript }]) => transcript)
+const silent = usable.filter(([{ transcript }]) => transcript === '')
+
+const ours = new Map<Recording, Heard>()
+for (const [recording, pcm] of spoken) ours.set(recording, await hear(pcm, undefined))
+summarize('steno', ours)
+for (const language of CLAIMED) {
+  let invented = 0
+  for (const [, pcm] of silent) invented += (await hear(pcm, language)).words.length
+  const claimed = language ?? 'identified'
+  report({ bench: 'languages', corpus: name, recordings: silent.length, claimed, invented })
+}
+await recognizer.close()
+const theirs = runFasterWhisper(spoken.map(([, pcm]) => pcm.path))
+if (theirs) summarize('faster-whisper', new Map(spoken.map(([own], i) => [own, theirs[i]!])))
+await dispose()
+
+function sample(all: readonly Recording[]): Recording[] {
+  const counts = new Map<string, number>()
+  return all.filter(({ group, language, transcript }) => {
+    const key = `${group} ${language}`
+    const count = (counts.get(key) ?? 0) + 1
+    counts.set(key, count)
+    return transcript !== null && count <= PER_GROUP && !REPEATING.has(group)
+  })
+}
+
+async function hear({ path, samples }: PcmFile, language: string | undefined): Promise<Heard> {
+  const audio = readSamples(path, 0, samples)
+  const from = cpuSeconds()
+  const segments = cutSegments(await detectSpeech(detector, audio), audio.length, {
+    ...fileSegments,
+    maxSeconds: recognizer.capabilities.maxSeconds,
+  })
+  const pieces = segments.map(({ start, end, pauses = [] }) => ({
+    audio: audio.subarray(start, end),
+    pauses: pauses.map((pause) => ({ start: pause.start - start, end: pause.end - start })),
+  }))
+  const options = { language, languages: [], vocabulary: [], signal }
+  const found = await recognizeInPieces({ recognizer, detector }, pieces, options)
+  const words = found.flatMap((piece, i) => {
+    return piece.words.map(({ text, start }) => {
+      return { text, start: start + segments[i]!.start / 16_000 }
+    })
+  })
+  const text = words.map((word) => word.text).join(' ')
+  return { words, text, language: found[0]?.language, seconds: cpuSeconds() - from }
+}
+
+function runFasterWhisper(files: readonly string[]): Heard[] | undefined {
+  const python = process.env.STENO_BENCH_PYTHON ?? 'python3'
+  const script = join(import.meta.dirname, 'run_faster_whisper.py')
+  const input = files.map((file) => `${file}\t\n`).join('')
+  const options = { input, encoding: 'utf8', maxBuffer: 2 ** 28 } as const
+  const { status, stdout, stderr } = spawnSync(python, [script, weights.folder!, 'int8'], options)
+  if (status !== 0) {
+    const why = stderr?.trim().split('\n').at(-1) ?? 'it cannot be started'
+    report({ bench: 'languages', engine: 'faster-whisper', skipped: `${python}: ${why}` })
+    return undefined
+  }
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const answer = JSON.parse(line) as Omit<Heard, 'words'> & { words: [number, string][] }
+      return { ...answer, words: answer.words.map(([start, text]) => ({ start, text })) }
+    })
+}
+
+/** Words, or characters where words are not written apart, that can be compared. */
+function comparable(text: string, language: string | null): string {
+  if (!language || !isWrittenWithoutSpaces(language)) return text
+  return [...text.replaceAll(/\s/g, '')].join(' ')
+}
+
+function summarize(engine: string, heard: ReadonlyMap<Recording, Heard>): void {
+  const languages = new Set([...heard.keys()].map(({ language }) => language))
+  for (const language of languages) {
+    const own = [...heard].filter(([recording]) => recording.language === language)
+    const telling = own.filter(([recording]) => decoded.get(recording)!.samples >= TELLING * 16_000)
+    const right = telling.filter(([, answer]) => answer.language === language)
+    const counts = own.map(([{ transcript }, { text }]) => {
+      return wordErrors(comparable(transcript!, language), comparable(text, language))
+    })
+    const starts = own
+      .filter(([{ words }]) => words)
+      .flatMap(([recording, { words }]) => judge(recording, words).startErrors)
+    const words = sum(counts.map(({ referenceWords }) => referenceWords))
+    const audio = sum(own.map(([recording]) => decoded.get(recording)!.samples / 16_000))
+    report({
+      bench: 'languages',
+      corpus: name,
+      engine,
+      language,
+      recordings: own.length,
+      words,
+      errorRate: sum(counts.map(({ errors }) => errors)) / words,
+      identified: `${right.length} of ${telling.length}`,
+      startErrorMean: starts.length > 0 ? sum(starts) / starts.length : null,
+      processorSecondsPerSecond: sum(own.map(([, { seconds }]) => seconds)) / audio,
+    })
+  }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
