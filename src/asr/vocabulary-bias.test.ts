@@ -8,7 +8,7 @@ const list = [
   ...['.', '▁york', '▁Now', 'e', 's'],
 ]
 const pieces = preparePieces(list)
-const bias = createBias(pieces, ['Kubernetes', 'new york'])!
+const bias = createBias(pieces, ['Kubernetes', 'new york'], 1.5)!
 
 /** Logits that are 10 for one piece, and what is stated for others. */
 function logitsOf(own: string, others: Record<string, number> = {}): Float32Array {
@@ -89,8 +89,8 @@ test('phrases go over words; nothing is put where the model ends or writes punct
 })
 
 test('without usable entries there is no bias', () => {
-  assert.equal(createBias(pieces, []), undefined)
-  assert.equal(createBias(pieces, ['a', '--', ' ']), undefined)
+  assert.equal(createBias(pieces, [], 1), undefined)
+  assert.equal(createBias(pieces, ['a', '--', ' '], 1), undefined)
 })
 
 test('ten thousand entries are prepared and used within a second', () => {
@@ -101,7 +101,7 @@ test('ten thousand entries are prepared and used within a second', () => {
     return [...String(i).padStart(4, '0')].map((digit) => syllables[Number(digit)]).join('')
   })
   const started = performance.now()
-  const text = followBias(createBias(prepared, entries)!, new Set())
+  const text = followBias(createBias(prepared, entries, 1.5)!, new Set())
   const logits = new Float32Array(many.length)
   for (let i = 0; i < 1000; i++) text.write(text.choose(logits, 10 + (i % 10)), 10 + (i % 10))
   assert.ok(performance.now() - started < 1000)

@@ -1,5 +1,3 @@
-/** How strongly a listed word is preferred: nats for the first piece of a match. */
-const BOOST = 1.5
 /** A first piece with fewer letters says little about the word: it gets a part of the bonus. */
 const FULL_LETTERS = 3
 /** Entries with fewer letters would match parts of everything. */
@@ -16,8 +14,12 @@ type PieceNode = { next: Map<string, PieceNode>; tokens: number[] }
 /** A node of the listed words by letter, in lower case. */
 type WordNode = { next: Map<string, WordNode>; isEnd: boolean; steps?: Map<number, WordNode> }
 
-/** Words and phrases that a decoder prefers. */
-export type VocabularyBias = { readonly pieces: TokenPieces; readonly root: WordNode }
+/** Words and phrases that a decoder prefers; `boost` are the nats for the first piece of a match. */
+export type VocabularyBias = {
+  readonly pieces: TokenPieces
+  readonly root: WordNode
+  readonly boost: number
+}
 
 /**
  * Prepares the pieces of a model, by token; empty for tokens that print nothing. A piece that
@@ -50,6 +52,7 @@ function pieceBelow(node: PieceNode, letter: string): PieceNode {
 export function createBias(
   pieces: TokenPieces,
   vocabulary: readonly string[],
+  boost: number,
 ): VocabularyBias | undefined {
   const root: WordNode = { next: new Map(), isEnd: false }
   for (const entry of vocabulary) {
@@ -66,7 +69,7 @@ export function createBias(
     }
     node.isEnd = true
   }
-  return root.next.size > 0 ? { pieces, root } : undefined
+  return root.next.size > 0 ? { pieces, root, boost } : undefined
 }
 
 /**
@@ -75,6 +78,7 @@ export function createBias(
  */
 export function rememberBias(
   list: readonly string[],
+  boost: number,
 ): (vocabulary: readonly string[]) => VocabularyBias | undefined {
   let pieces: TokenPieces | undefined
   let [lastKey, last] = ['', undefined as VocabularyBias | undefined]
@@ -82,7 +86,7 @@ export function rememberBias(
     if (vocabulary.length === 0) return undefined
     pieces ??= preparePieces(list)
     const key = vocabulary.join('\n')
-    if (key !== lastKey) [lastKey, last] = [key, createBias(pieces, vocabulary)]
+    if (key !== lastKey) [lastKey, last] = [key, createBias(pieces, vocabulary, boost)]
     return last
   }
 }
@@ -119,9 +123,8 @@ export type BiasedText = {
  * place, which then is one of `barred`, where the model decides alone.
  */
 export function followBias(
-  { pieces, root }: VocabularyBias,
+  { pieces, root, boost }: VocabularyBias,
   barred: ReadonlySet<number>,
-  boost = BOOST,
 ): BiasedText {
   let matches: Match[] = []
   let place = 0

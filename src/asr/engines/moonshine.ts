@@ -31,6 +31,9 @@ const SPARE_TOKENS = 3
  */
 const MIN_SAMPLES = SAMPLE_RATE / 2
 
+/** Nats for a listed word; 1.5 found fewer, 3 more, and both invented hardly any. */
+const BOOST = 2.5
+
 /** Sizes of the published models. */
 export const moonshineShapes = {
   base: { layers: 8, heads: 8, headSize: 52, hidden: 416, alignmentHeads: 6 },
@@ -44,7 +47,7 @@ export const moonshineShapes = {
 export async function createMoonshine(folder: string, size: MoonshineSize): Promise<Recognizer> {
   const shape = moonshineShapes[size]
   const model = await loadMoonshine(folder, shape)
-  const biasTo = rememberBias(tokenPieces())
+  const biasTo = rememberBias(tokenPieces(), BOOST)
   return {
     ...describeMoonshine(size),
     profile: moonshineProfile,

@@ -147,7 +147,7 @@ async function decodeScores(
   }
   const size = blank + 3
   const piece = { data: Float32Array.from(data), frames: frames.length, size }
-  const bias = createBias(preparePieces(cubes), vocabulary)
+  const bias = createBias(preparePieces(cubes), vocabulary, 1.5)
   const [tokens] = await decodePieces(network, [piece], { bias, signal })
   return tokens!.map(({ token, frame }) => `${cubes[token]} ${frame}`)
 }
