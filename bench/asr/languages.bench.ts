@@ -2,7 +2,7 @@
  * Whisper by language: word errors (of characters, where words are not written apart), languages
  * identified right, word times, words invented where there is no speech, and speed; beside
  * faster-whisper with the same weights where it is there. Takes Whisper base of the tests.
- * `STENO_BENCH_PYTHON` names a Python that has faster-whisper.
+ * `BENCH_PYTHON` names a Python that has faster-whisper.
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -101,7 +101,7 @@ async function hear({ path, samples }: PcmFile, language: string | undefined): P
 }
 
 function runFasterWhisper(files: readonly string[]): Heard[] | undefined {
-  const python = process.env.STENO_BENCH_PYTHON ?? 'python3'
+  const python = process.env.BENCH_PYTHON ?? 'python3'
   const script = join(import.meta.dirname, 'run_faster_whisper.py')
   const input = files.map((file) => `${file}\t\n`).join('')
   const options = { input, encoding: 'utf8', maxBuffer: 2 ** 28 } as const

@@ -168,7 +168,8 @@ export function meanLogProbability({ logProbs }: Pick<Decoding, 'logProbs'>): nu
   return logProbs.reduce((sum, value) => sum + value, 0) / Math.max(1, logProbs.length)
 }
 
-function prefixOf(
+/** Returns the tokens before a text. */
+export function prefixOf(
   { tokens, languages, multilingual }: WhisperDescription,
   language: string,
   { prompt, task }: DecodeOptions,
@@ -233,19 +234,30 @@ type Choice = (
   options: { isFirst: boolean; temperature: number; random: () => number },
 ) => { token: number; logProb: number }
 
+/** Marks the tokens that are no text, and those with which no text begins, by 1. */
+export function createBars({
+  vocabulary,
+  tokens,
+  suppressed,
+  suppressedAtBegin,
+}: WhisperDescription): { always: Uint8Array; atBegin: Uint8Array } {
+  const always = new Uint8Array(vocabulary).fill(1, tokens.end + 1)
+  for (const token of suppressed) always[token] = 1
+  const atBegin = always.slice()
+  for (const token of suppressedAtBegin) atBegin[token] = 1
+  return { always, atBegin }
+}
+
 /**
  * Creates the choice of a token: the likeliest one, or a random one at a temperature, out of those
  * that are text. Probabilities are those among the allowed tokens at temperature 1.
  */
 function createChoice(description: WhisperDescription): Choice {
-  const { vocabulary, tokens, suppressed, suppressedAtBegin } = description
-  const barred = new Uint8Array(vocabulary).fill(1, tokens.end + 1)
-  for (const token of suppressed) barred[token] = 1
-  const barredAtBegin = barred.slice()
-  for (const token of suppressedAtBegin) barredAtBegin[token] = 1
+  const { tokens } = description
+  const bars = createBars(description)
 
   return (logits, { isFirst, temperature, random }) => {
-    const shut = isFirst ? barredAtBegin : barred
+    const shut = isFirst ? bars.atBegin : bars.always
     let best = tokens.end
     let most = Number.NEGATIVE_INFINITY
     for (let id = 0; id <= tokens.end; id++) {
@@ -272,7 +284,7 @@ function createChoice(description: WhisperDescription): Choice {
 type AttentionAt = { heads: number; fed: number; frames: number; row: number; token: number }
 
 /** Copies the attention of one token to the frames that hold audio, where it adds up to 1. */
-function attentionRow(
+export function attentionRow(
   attention: Float32Array,
   { heads, fed, frames, row, token }: AttentionAt,
   used: number,

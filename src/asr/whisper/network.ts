@@ -115,6 +115,7 @@ function startDecoder(
 ): WhisperDecoder {
   const { heads, hidden, textPositions } = description
   const empty = floats(new Float32Array(0), [pieces.length, heads, 0, hidden / heads])
+  let items = pieces
   let cross = stackPieces(pieces, description)
   let cache: Tensors = {}
   for (const name of partsOf(description)) cache[`past.${name}`] = empty
@@ -147,7 +148,12 @@ function startDecoder(
       }
     },
     keep(rows) {
-      cross = pickRows(cross, rows)
+      const kept = rows.map((row) => items[row]!)
+      // Beams of one piece change places without it; its keys and values are many times the cache.
+      if (kept.length !== items.length || kept.some((item, i) => item !== items[i])) {
+        cross = pickRows(cross, rows)
+      }
+      items = kept
       cache = pickRows(cache, rows)
     },
     close() {

@@ -57,8 +57,8 @@ test('where no language is likely, the model looks again at audio padded to 30 s
     await transcribe({ ...model, network }, [new Float32Array(16_000)], wanted)
     return frames
   }
-  assert.deepEqual(await framesOf({ 13: 3 }), [300])
-  assert.deepEqual(await framesOf({}), [300, 3000])
+  assert.deepEqual(await framesOf({ 13: 3 }), [400])
+  assert.deepEqual(await framesOf({}), [400, 3000])
 })
 
 test('an unsure text where the model hears no speech is invented', async () => {

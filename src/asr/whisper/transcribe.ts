@@ -1,4 +1,5 @@
 import { deflateSync } from 'node:zlib'
+import { decodeBeams } from './beam.ts'
 import {
   type DecodeOptions,
   type DecodeRequest,
@@ -40,13 +41,13 @@ const FULL_FRAMES = 3000
  * The encoder gets so much silence behind the audio, in feature frames. Whole 30 s cost many times
  * as much and are tried where the text is doubtful.
  */
-const SILENCE_FRAMES = 100
-/** Less audio than this is padded, in feature frames. */
-const LEAST_FRAMES = 300
+const SILENCE_FRAMES = 300
 /** Text that shrinks by more than this repeats itself (openai/whisper). */
 const MOST_COMPRESSION = 2.4
 /** Below this the text is doubtful (openai/whisper). */
 const LEAST_LOG_PROBABILITY = -1
+/** Text less likely than this may be better found by beam search, at three times the cost. */
+const CERTAIN = -0.15
 /** Doubtful text where there is this likely no speech is invented (openai/whisper). */
 const NO_SPEECH = 0.6
 /** A language below this probability is looked for again. */
@@ -112,9 +113,14 @@ async function transcribeBatch(
     const { language } = requests[i]!
     const own = { segment: segments[i]!, language, detection: detections[i]! }
     let decoding = first
+    let how = shared
     if (prompt.length > 0 && hasCollapsed(model, decoding, own)) {
-      const alone = { ...shared, prompt: [] }
-      decoding = (await decodeBatch(network, audio, [requests[i]!], alone))[0]!
+      how = { ...shared, prompt: [] }
+      decoding = (await decodeBatch(network, audio, [requests[i]!], how))[0]!
+    }
+    const isUncertain = meanLogProbability(decoding) < CERTAIN
+    if (isUncertain && !isNoSpeech(decoding, own.detection)) {
+      decoding = (await decodeBeams(network, audio, requests[i]!, how)) ?? decoding
     }
     if (isDoubtful(tokenizer, decoding) && !isNoSpeech(decoding, own.detection)) {
       decoding = await decodeAgain(model, { ...own, decoding }, options)
@@ -153,7 +159,7 @@ export async function encode(
   const features = segments.map((segment) => {
     const own = Math.ceil(segment.length / HOP) + SILENCE_FRAMES
     // An odd frame would be dropped by the encoder.
-    const frames = full ? most : Math.min(most, Math.max(LEAST_FRAMES, own + (own % 2)))
+    const frames = full ? most : Math.min(most, own + (own % 2))
     return extract(segment, frames)
   })
   signal.throwIfAborted()
