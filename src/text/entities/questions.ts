@@ -45,9 +45,12 @@ export function withQuestions(text: string, interjections: readonly RecognizedWo
   }
 }
 
+/** What redaction puts in the place of an entity: its label is no cue. */
+const MARKERS = /\[[A-Z_]+_\d+\]/g
+
 /** Returns the last sentence of a turn when it asks for something. */
 function questionOf(phrase: string): string | undefined {
-  const text = phrase.trimEnd()
+  const text = phrase.replace(MARKERS, '#').trimEnd()
   const marks = trailingFrom(text, /[.?!]/)
   const from = trailingFrom(text.slice(0, marks), /[^.?!]/u)
   const last = text.slice(from).trim().slice(-REACH)
