@@ -10,6 +10,12 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, styleText } from 'node:util'
+import {
+  makePostgresFolder,
+  removePostgres,
+  SHARED_FOLDER,
+  whyNoPostgres,
+} from './test-postgres.ts'
 
 const HELP = `npm test [-- PATTERN…]
 npm run test:long [-- --rounds N] [PATTERN…]
@@ -45,8 +51,11 @@ const TIMEOUT_MS = values.long ? 1_500_000 : 600_000
 const CLOSE_MS = 5000
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+/** Where the first test that needs PostgreSQL starts the server of all. */
+const postgresFolder = whyNoPostgres() ? undefined : makePostgresFolder()
 const env = {
   ...process.env,
+  ...(postgresFolder && { [SHARED_FOLDER]: postgresFolder }),
   STENO_TEST_ROUNDS: values.rounds ?? (values.long ? '10' : '1'),
   STENO_TEST_SEED: values.seed,
   // Test processes and the servers they start share compiled modules: a start takes half the time.
@@ -63,6 +72,7 @@ const counts = new Map<string, number>()
 const failed: string[] = []
 const startedAt = performance.now()
 await Promise.all(Array.from({ length: Number(values.processes) }, runGroups))
+if (postgresFolder) await removePostgres(postgresFolder)
 summarize()
 process.exitCode = failed.length > 0 ? 1 : 0
 

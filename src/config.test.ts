@@ -59,8 +59,19 @@ test('each variable at fault has a line of its own', () => {
 })
 
 test('a setting of a later version is refused, not ignored', () => {
-  assert.deepEqual(problems({ STENO_DATABASE_URL: 'postgres://x' }), [
-    'STENO_DATABASE_URL is not supported by this version',
+  assert.deepEqual(problems({ STENO_OBJECT_STORE: 's3://x' }), [
+    'STENO_OBJECT_STORE is not supported by this version',
+  ])
+})
+
+test('a database is given by its address, and no message repeats the address', () => {
+  const url = 'postgresql://me:secret@db.example/steno?sslmode=require'
+  const { database } = readConfig({ STENO_DATABASE_URL: url }).storage
+  const usual = { connections: 10, statementSeconds: 30, startSeconds: 60 }
+  assert.deepEqual(database, { url, ...usual })
+  assert.equal(readConfig({}).storage.database, undefined)
+  assert.deepEqual(problems({ STENO_DATABASE_URL: 'mysql://me:secret@db.example/steno' }), [
+    'STENO_DATABASE_URL must be an absolute postgres URL',
   ])
 })
 

@@ -63,6 +63,14 @@ export type DeliveryConfig = {
   logDays: number
 }
 
+/** Which PostgreSQL database is used, and how; see `DatabaseSettings` of the storage. */
+export type DatabaseConfig = {
+  url: string
+  connections: number
+  statementSeconds: number
+  startSeconds: number
+}
+
 /** Every setting of the service. */
 export type Config = {
   http: {
@@ -138,6 +146,8 @@ export type Config = {
     orphanDays: number
     /** Deletes old data even if the clock is far ahead of the last run. */
     trustClock: boolean
+    /** The PostgreSQL database that rows are in; undefined = SQLite in the folder. */
+    database: DatabaseConfig | undefined
   }
   media: {
     maxAudio: number
@@ -264,6 +274,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       retentionDays: read.integer('RETENTION_DAYS', 365),
       orphanDays: read.integer('ORPHAN_DAYS', 7),
       trustClock: read.boolean('TRUST_CLOCK', false),
+      database: readDatabase(read),
     },
     media: {
       maxAudio: read.integer('MAX_AUDIO_S', limits.maxAudio, { min: 1 }),
@@ -317,12 +328,22 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (config.http.authHeaderNames.length === 0) {
     problems.push('STENO_AUTH_HEADER_NAMES must name at least one header')
   }
-  for (const name of ['DATABASE_URL', 'OBJECT_STORE', 'ROLES']) {
+  for (const name of ['OBJECT_STORE', 'ROLES']) {
     // Planned settings: ignoring them would store data somewhere the operator did not ask for.
     if (env[`STENO_${name}`]) problems.push(`STENO_${name} is not supported by this version`)
   }
   refuse(problems)
   return config
+}
+
+function readDatabase(read: ReturnType<typeof createReader>): DatabaseConfig | undefined {
+  const settings = {
+    connections: read.integer('DATABASE_CONNECTIONS', 10, { min: 2, max: 1000 }),
+    statementSeconds: read.integer('DATABASE_TIMEOUT_S', 30, { min: 1 }),
+    startSeconds: read.integer('DATABASE_START_S', 60),
+  }
+  const url = read.url('DATABASE_URL', /^postgres(ql)?:/, 'postgres')
+  return url === undefined ? undefined : { url, ...settings }
 }
 
 /** Reads the variable that the tools of Hugging Face read too, hence without our prefix. */

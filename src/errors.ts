@@ -69,6 +69,7 @@ const table = {
   source_unreachable: { status: 502, message: 'Cannot reach the audio source' },
   source_refused: { status: 502, message: 'Cannot fetch from this address' },
   server_stopping: { status: 503, message: 'Cannot take work while stopping' },
+  database_unavailable: { status: 503, message: 'Cannot reach the database' },
   engine_unavailable: { status: 503, message: 'Cannot reach a working recognizer' },
   storage_low: { status: 503, message: 'Cannot take new work while the disk is nearly full' },
   live_unavailable: { status: 503, message: 'Cannot carry another live session' },

@@ -29,7 +29,9 @@ export class AttemptResults {
 
   constructor(options: AttemptResultsOptions) {
     this.#options = options
-    this.#settle = createGroupCommit(options.db, settleDelivery)
+    this.#settle = createGroupCommit(options.db, settleDelivery, {
+      orderBy: ({ delivery }) => `${delivery.endpointId} ${delivery.jobId}`,
+    })
   }
 
   /** Resolves when the settlement is on disk; rejects only if the server stops first. */

@@ -114,7 +114,9 @@ async function finish(
   const { db, log, meter } = tools
   const write = () => finishJob(db, job.lease, { result, redactedAudio, at: Date.now() })
   // A full disk fails the job; a database briefly locked by another process does not.
-  const isFatal = (error: unknown) => error instanceof AppError
+  const isFatal = (error: unknown) => {
+    return error instanceof AppError && error.code !== 'database_unavailable'
+  }
   let done = false
   try {
     done = await untilWritten(tools, write, { isFatal })
@@ -146,11 +148,12 @@ async function settleFailure(
     await releaseJob(db, job.lease, { runAfter: steadyNow() })
     return log.info('job handed back: the server stops')
   }
-  if (code === 'engine_unavailable') {
-    // Not the job's fault: it waits for as long as no recognizer is available.
-    const runAfter = steadyNow() + ENGINE_PAUSE_MS
-    await untilWritten(tools, () => releaseJob(db, job.lease, { runAfter }))
-    return log.warn({ err: error }, 'no recognizer works, the job waits')
+  if (code === 'engine_unavailable' || code === 'database_unavailable') {
+    // Not the job's fault: it waits for as long as no recognizer, or no database, is available.
+    const pause = code === 'engine_unavailable' ? ENGINE_PAUSE_MS : 0
+    const write = () => releaseJob(db, job.lease, { runAfter: steadyNow() + pause })
+    await untilWritten(tools, write)
+    return log.warn({ err: error }, 'the attempt cannot go on, the job waits')
   }
   if (code === 'storage_full' && (await waitForSpace(tools, job, error))) return
   const isPassing = error instanceof AppError && error.isPassing

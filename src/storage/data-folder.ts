@@ -40,9 +40,36 @@ export async function refuseMissingDatabase(folder: string): Promise<void> {
   const file = databaseFile(folder)
   const found = await stat(file).catch(() => undefined)
   if (found && found.size > 0) return
-  for await (const _ of listDiskObjects(join(folder, 'objects'))) throw lost(file, 'objects')
+  const held = await whatIsHeld(folder)
+  if (held) throw lost(file, held)
+}
+
+/**
+ * Throws if a data folder that is used with a shared database has one of its own: the shared one
+ * knows none of its recordings, so they would be moved away.
+ */
+export async function refuseOtherDatabase(folder: string): Promise<void> {
+  const file = databaseFile(folder)
+  const found = await stat(file).catch(() => undefined)
+  if (!found) return
+  throw new Error(
+    `Cannot use STENO_DATABASE_URL with this data folder: ${file} is its database; choose another STENO_DATA_DIR`,
+  )
+}
+
+/** Throws if a data folder has objects or live sessions, which an empty database does not know. */
+export async function refuseEmptyDatabase(folder: string): Promise<void> {
+  const held = await whatIsHeld(folder)
+  if (!held) return
+  throw new Error(
+    `Cannot use the database of STENO_DATABASE_URL: it is empty, but the data folder ${folder} has ${held}; restore a backup of the database, or choose another STENO_DATA_DIR`,
+  )
+}
+
+async function whatIsHeld(folder: string): Promise<'objects' | 'live' | undefined> {
+  for await (const _ of listDiskObjects(join(folder, 'objects'))) return 'objects'
   const sessions = await readdir(liveFolder(folder)).catch(() => [])
-  if (sessions.length > 0) throw lost(file, 'live')
+  return sessions.length > 0 ? 'live' : undefined
 }
 
 function lost(file: string, folder: 'objects' | 'live'): Error {

@@ -1,4 +1,6 @@
 import type { RawBuilder, SqlBool } from 'kysely'
+import type { Db } from './db.ts'
+import type { Tables } from './tables.ts'
 
 /**
  * The parts of statements that databases word differently. Everything else is SQL that SQLite and
@@ -11,12 +13,26 @@ export type Dialect = {
   isIn(value: RawBuilder<unknown>, values: readonly string[]): RawBuilder<SqlBool>
   /** The JSON text of an object with these fields of the JSON text in `column`. */
   jsonFields(column: string, fields: readonly string[]): RawBuilder<string>
-  /** The JSON text in `column` with `field` set to the JSON text `value`. */
-  setJsonField(column: string, field: string, value: string): RawBuilder<string>
   /** Follows a table whose rows are to be found by an index, where the planner would take another. */
   byIndex(name: string): RawBuilder<unknown>
   /** A column whose own index is not to be used, because another finds fewer rows. */
   withoutIndex(column: string): RawBuilder<unknown>
   /** Reads a selected condition. */
   toBoolean(value: unknown): boolean
+  /**
+   * Has the transactions that lock the same name wait for each other, this one until it ends.
+   * Undefined, like what follows, where only one transaction runs at a time.
+   */
+  lock?(tx: Pick<Db, 'sql'>, name: string): Promise<void>
+  /**
+   * Locks rows that the transaction is going to delete unless others refer to them: who refers to
+   * one right now ends first, and a later statement sees it.
+   */
+  lockRows?(tx: Pick<Db, 'sql'>, table: keyof Tables, which: RawBuilder<SqlBool>): Promise<void>
+  /** Ends a `select` of rows that the transaction refers to: they stay until it ends. */
+  readonly keepRows: RawBuilder<unknown>
+  /** Ends a `select` of rows of a table to change: those that others are changing are left out. */
+  takeRows(table: string): RawBuilder<unknown>
+  /** Whether a transaction failed only because of others, so that it may be repeated. */
+  isConflict(error: unknown): boolean
 }

@@ -5,6 +5,15 @@ const MAX_TOGETHER = 50
 
 type Waiting<T, R> = { request: T; outcome: PromiseWithResolvers<R> }
 
+/** How requests are written together. */
+export type GroupOptions<T> = {
+  /**
+   * Requests of one transaction are written in the order of these names, so that two processes lock
+   * what they have in common in the same order.
+   */
+  orderBy?: (request: T) => string
+}
+
 /**
  * Returns a function that has `write` run in a transaction. Requests that arrive during a
  * transaction share the next one, in their order, and with it one disk sync. A call resolves when
@@ -14,14 +23,21 @@ type Waiting<T, R> = { request: T; outcome: PromiseWithResolvers<R> }
 export function createGroupCommit<T, R>(
   db: Db,
   write: (tx: Db, request: T) => Promise<R>,
+  { orderBy }: GroupOptions<T> = {},
 ): (request: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = []
   let isWriting = false
 
   async function run(): Promise<void> {
     isWriting = true
-    while (waiting.length > 0) await writeTogether(waiting.splice(0, MAX_TOGETHER))
+    while (waiting.length > 0) await writeTogether(inOrder(waiting.splice(0, MAX_TOGETHER)))
     isWriting = false
+  }
+
+  function inOrder(group: Waiting<T, R>[]): Waiting<T, R>[] {
+    if (!orderBy) return group
+    const keyed = group.map((one) => ({ one, key: orderBy(one.request) }))
+    return keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key)).map(({ one }) => one)
   }
 
   async function writeTogether(group: readonly Waiting<T, R>[]): Promise<void> {

@@ -11,8 +11,8 @@ import { lockFolder } from './sqlite/folder-lock.ts'
 const key = { hash: 'ab12', account: 'acme', prefix: 'steno_x', createdAt: 7 }
 
 async function open(t: TestContext, folder: string, create = false) {
-  const db = await openOffline(folder, { create })
-  t.after(() => db.sql.destroy())
+  const db = await openOffline({ folder }, { create })
+  t.after(() => db.close())
   return db
 }
 
@@ -37,7 +37,7 @@ test('beside a running server its rows are read and written', async (t) => {
 
 test('a data folder that is not there is made only if that is wished, and is not kept locked', async (t) => {
   const folder = join(await makeFolder(t), 'new/data')
-  await assert.rejects(openOffline(folder, { create: false }), /Cannot find a database in /)
+  await assert.rejects(openOffline({ folder }, { create: false }), /Cannot find a database in /)
   assert.equal(await countKeys(await open(t, folder, true)), 0)
   lockFolder(folder).release()
 })

@@ -34,6 +34,7 @@ export async function registerOwner(
   async function beat(): Promise<void> {
     try {
       await renewOwner(db)
+      await db.tidy?.()
       const died = await removeOwners(db, hasDied(db))
       if (died === 0) return
       log.warn({ died }, 'other servers on this database are gone')

@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Log } from '../log.ts'
-import { databaseFile, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
-import type { Db } from './db.ts'
+import {
+  databaseFile,
+  makeDataFolder,
+  refuseEmptyDatabase,
+  refuseMissingDatabase,
+  refuseOtherDatabase,
+} from './data-folder.ts'
+import type { Database, Db } from './db.ts'
 import { type DeletionClock, openDeletionClock } from './jobs/deletion-clock.ts'
 import { openDiskObjects } from './objects/disk-objects.ts'
 import { closeFilesBelow, closeToOthers } from './objects/file-modes.ts'
@@ -11,6 +17,7 @@ import { takeBackObjects } from './objects/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans.ts'
 import { beginSweep } from './objects/sweep.ts'
 import { registerOwner } from './owners.ts'
+import type { DatabaseSettings } from './postgres/postgres.ts'
 import { diskOf, type MeasureDisk } from './space/disk.ts'
 import { Space, type SpaceSettings } from './space/space.ts'
 import { lockFolder } from './sqlite/folder-lock.ts'
@@ -18,7 +25,10 @@ import { logProgress } from './sqlite/migration-progress.ts'
 import { type ConnectSqlite, openSearches, openSqlite } from './sqlite/sqlite.ts'
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 
-/** Everything that a server stores: rows, recordings and results, below one folder of its own. */
+/**
+ * Everything that a server stores: recordings and results below a folder, rows in a database there
+ * or in a shared one.
+ */
 export type Storage = {
   db: Db
   objects: Objects
@@ -36,6 +46,8 @@ export type Storage = {
 /** How a data folder is opened, and its limits. */
 export type StorageOptions = SpaceSettings & {
   folder: string
+  /** A PostgreSQL database, which any number of servers share, instead of SQLite in the folder. */
+  database?: DatabaseSettings | undefined
   log: Log
   /** Aborts an opening that migrates the database, which then stays as it was. */
   signal?: AbortSignal | undefined
@@ -67,16 +79,18 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { folder, log } = options
   await makeDataFolder(folder)
   await using opened = new AsyncDisposableStack()
-  if (!options.isShared) {
+  const isAlone = !options.isShared && !options.database
+  if (isAlone) {
     const lock = lockFolder(folder)
     opened.defer(() => lock.release())
   }
-  await refuseMissingDatabase(folder)
+  if (options.database) await refuseOtherDatabase(folder)
+  else await refuseMissingDatabase(folder)
   const open = await closeToOthers(folder)
   if (open.length > 0) log.warn({ open }, 'closed what other users could open')
   const isTrusted = options.trustClock ?? false
   const deletionClock = await openDeletionClock({ folder, log, isTrusted })
-  const db = await openDatabase(options)
+  const db = await openDb(options)
   opened.defer(() => db.sql.destroy())
   opened.defer(() => db.readonly.destroy())
   opened.defer(() => deletionClock.close())
@@ -91,7 +105,6 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     await Promise.all(background)
   })
   const sweeping = { db, log, orphans, signal: closing.signal }
-  const isAlone = !options.isShared
   const onDeaths = () => {
     const swept = beginSweep(sweeping, { isAlone: false }).then(({ done }) => done)
     background.add(swept.catch((err) => log.error({ err }, 'cannot sweep the objects')))
@@ -111,17 +124,33 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   return { db, objects, space, orphans, deletionClock, swept, close: () => parts.disposeAsync() }
 }
 
-async function openDatabase(options: StorageOptions): Promise<Db> {
-  const { folder, log, signal, objects, connect } = options
+async function openDb(options: StorageOptions): Promise<Db> {
+  const { folder, objects } = options
   const owner = randomUUID()
   const stored = objects ?? (await openDiskObjects(join(folder, 'objects'), { owner }))
+  return { ...(await openDatabase(options)), objects: stored, owner }
+}
+
+async function openDatabase(options: StorageOptions): Promise<Database> {
+  const { folder, log, signal, connect, database } = options
+  if (database) return openShared(database, options)
   const file = databaseFile(folder)
   const sql = await openSqlite(file, { signal, progress: logProgress(log), connect })
-  return {
-    sql,
-    readonly: openSearches(file, connect),
-    objects: stored,
-    dialect: sqliteDialect,
-    owner,
-  }
+  return { sql, readonly: openSearches(file, connect), dialect: sqliteDialect }
+}
+
+async function openShared(
+  database: DatabaseSettings,
+  { folder, log, signal }: StorageOptions,
+): Promise<Database> {
+  // Loaded here: without this setting a start does not read the driver.
+  const { openPostgres } = await import('./postgres/postgres.ts')
+  return openPostgres(database, {
+    version: 'migrate',
+    signal,
+    onWait: (reason) => log.warn(reason, 'the database cannot be reached yet'),
+    onMigration: (versions) => log.info(versions, 'migrating the database, this may take minutes'),
+    onEmpty: () => refuseEmptyDatabase(folder),
+    onIdleError: (err) => log.warn({ err }, 'a connection to the database was lost'),
+  })
 }

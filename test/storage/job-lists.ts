@@ -209,14 +209,14 @@ test('a list of jobs that do not exist is empty', async ({ db }) => {
 test('a page far behind in a list of several states is the same as everywhere', async ({ db }) => {
   await sql`insert into jobs (id, account, kind, status, created_at, run_after)
     with recursive n (i) as (select 1 union all select i + 1 from n where i < 30010)
-    select printf('%05d', i), ${account}, case i % 2 when 0 then 'live' else 'pre-recorded' end,
+    select cast(100000 + i as text), ${account}, case i % 2 when 0 then 'live' else 'pre-recorded' end,
       case i % 3 when 0 then 'queued' when 1 then 'done' else 'error' end, i, 0 from n`.execute(
     db.sql,
   )
   const wanted = { statuses: ['done', 'error'], from: 5 } as const
   const all = Array.from({ length: 30_010 }, (_, i) => i + 1)
     .filter((i) => i % 3 !== 0 && i >= 5)
-    .map((i) => String(i).padStart(5, '0'))
+    .map((i) => String(100_000 + i))
     .reverse()
   const offset = 20_001
   assert.deepEqual(await list(db, wanted, { offset, limit: 5 }), all.slice(offset, offset + 5))

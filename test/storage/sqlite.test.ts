@@ -1,36 +1,6 @@
 import { describe } from 'node:test'
 import { openTestStorage } from '../support/test-storage.ts'
-import { deliveryTests } from './deliveries.ts'
-import { deliveryOutboxTests } from './delivery-outbox.ts'
-import { endpointListTests } from './endpoint-list.ts'
-import { jobCreationTests } from './job-creation.ts'
-import { jobListTests } from './job-lists.ts'
-import { jobTests } from './jobs.ts'
-import { leaseTests } from './leases.ts'
-import { liveCallbackTests } from './live-callbacks.ts'
-import { liveJobTests } from './live-jobs.ts'
-import { progressTests } from './progress.ts'
-import { queueTests } from './queue.ts'
-import { queueMaintenanceTests } from './queue-maintenance.ts'
-import { resendingTests } from './resending.ts'
-import { retentionTests } from './retention.ts'
-
-const suites = [
-  deliveryTests,
-  deliveryOutboxTests,
-  endpointListTests,
-  jobCreationTests,
-  jobListTests,
-  jobTests,
-  leaseTests,
-  liveCallbackTests,
-  liveJobTests,
-  progressTests,
-  queueMaintenanceTests,
-  queueTests,
-  resendingTests,
-  retentionTests,
-]
+import { suites } from './suites.ts'
 
 // Most of a test is waiting for the disk.
 describe('SQLite', { concurrency: 4 }, () => {

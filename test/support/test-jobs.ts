@@ -74,7 +74,7 @@ export async function resultOf(db: Db, { result }: Pick<Job, 'result'>): Promise
 
 /** Returns the database with a clock that stands at `ms`. */
 export function atTime(db: Db, ms: number): Db {
-  return { ...db, dialect: { ...db.dialect, now: () => sql<number>`${ms}` } }
+  return { ...db, dialect: { ...db.dialect, now: () => sql<number>`cast(${ms} as bigint)` } }
 }
 
 /** Requeues the jobs whose lease has expired at `now`. */

@@ -31,7 +31,7 @@ const reasons = {
   422: 'Fields contradict each other or what the server offers; or the receiver is disabled or gone.',
   429: 'Too many requests, jobs or live sessions.',
   500: 'Something failed that should not.',
-  503: 'The server is stopping, no recognizer works, or the disk is nearly full.',
+  503: 'The server is stopping, no recognizer works, the database is away, or the disk is nearly full.',
 } as const
 
 /** A status of error responses. */

@@ -121,15 +121,17 @@ export async function checkPrivacy({ storage: { folder } }: Config): Promise<Fin
 }
 
 /** Checks whether the server could open its database. */
-export async function checkDatabase({ storage: { folder } }: Config): Promise<Finding> {
-  const { examineDatabase } = await import('../../storage/offline-access.ts')
+export async function checkDatabase({ storage }: Config): Promise<Finding> {
+  const { examineDatabase, examineShared } = await import('../../storage/offline-access.ts')
   const texts = {
     none: 'no database yet',
     free: 'database opens',
     served: `database, which a running server uses: another one needs a STENO_DATA_DIR of its own`,
   }
   try {
-    return { state: 'ok', text: texts[await examineDatabase(folder)] }
+    if (!storage.database)
+      return { state: 'ok', text: texts[await examineDatabase(storage.folder)] }
+    return { state: 'ok', text: `database ${await examineShared(storage.database)} opens` }
   } catch (error) {
     return { state: 'fail', text: messageOf(error) }
   }

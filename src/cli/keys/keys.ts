@@ -1,7 +1,7 @@
 import { readConfig } from '../../config.ts'
 import { deleteKey, listKeys, type StoredKey } from '../../storage/keys.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
-import { openDatabase } from '../server/open-database.ts'
+import { nameOf, openDatabase } from '../server/open-database.ts'
 import { formatMoment } from '../terminal/moments.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
@@ -54,12 +54,12 @@ async function create(args: string[], terminal: Terminal): Promise<number> {
   const scopes = readScopes(values.scopes)
   const expiresAt = readExpiry(values.expires, Date.now())
 
-  const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: true, terminal })
+  const { storage } = readSettings(readConfig, terminal.env)
+  await using db = await openDatabase(storage, { create: true, terminal })
   const { key, id } = await makeKey(db, { account, name, scopes, expiresAt })
   const end = expiresAt === null ? '' : ` until ${formatMoment(expiresAt)}`
   terminal.stderr.write(
-    `Key ${id} of the account ${account}, for ${scopes.join(', ')}${end}, in ${folder}.\n` +
+    `Key ${id} of the account ${account}, for ${scopes.join(', ')}${end}, in ${nameOf(storage)}.\n` +
       'It is shown only this once:\n',
   )
   terminal.stdout.write(`${key}\n`)
@@ -68,8 +68,8 @@ async function create(args: string[], terminal: Terminal): Promise<number> {
 
 async function list(args: string[], terminal: Terminal): Promise<number> {
   if (parseArguments(args, {}).positionals.length > 0) throw new UsageError('list takes no names')
-  const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: false, terminal })
+  const { storage } = readSettings(readConfig, terminal.env)
+  await using db = await openDatabase(storage, { create: false, terminal })
   terminal.stdout.write(formatKeys(await listKeys(db)))
   return 0
 }
@@ -77,8 +77,8 @@ async function list(args: string[], terminal: Terminal): Promise<number> {
 async function revoke(args: string[], terminal: Terminal): Promise<number> {
   const ids = parseArguments(args, {}).positionals
   if (ids.length === 0) throw new UsageError('name at least one key by its id')
-  const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: false, terminal })
+  const { storage } = readSettings(readConfig, terminal.env)
+  await using db = await openDatabase(storage, { create: false, terminal })
   let missing = 0
   for (const id of ids) {
     const isGone = await deleteKey(db, id)

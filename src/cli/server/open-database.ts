@@ -1,25 +1,31 @@
-import type { Db } from '../../storage/db.ts'
-import { openOffline } from '../../storage/offline-access.ts'
+import { type OfflineDatabase, openOffline, type Place } from '../../storage/offline-access.ts'
 import type { MigrationProgress } from '../../storage/sqlite/migration-progress.ts'
 import type { Output, Terminal } from '../terminal/terminal.ts'
 import { makeFilesPrivate } from './private-files.ts'
 
-/** The database of a data folder, which its user closes. */
-export type OpenDatabase = Pick<Db, 'sql'> & AsyncDisposable
+/** A database, which its user closes. */
+export type OpenDatabase = OfflineDatabase & AsyncDisposable
 
 type Options = { create: boolean; terminal: Pick<Terminal, 'signal' | 'stderr'> }
 
 /**
- * Opens the database of a data folder, whether or not a server is running on it; `create` makes a
+ * Opens the database of the settings, whether or not a server is running on it; `create` makes a
  * missing one. An older one is migrated first, which the terminal shows and can interrupt.
  */
 export async function openDatabase(
-  folder: string,
+  place: Place,
   { create, terminal: { signal, stderr } }: Options,
 ): Promise<OpenDatabase> {
   makeFilesPrivate()
-  const { sql } = await openOffline(folder, { create, signal, progress: show(stderr) })
-  return { sql, [Symbol.asyncDispose]: () => sql.destroy() }
+  const opened = await openOffline(place, { create, signal, progress: show(stderr) })
+  return { ...opened, [Symbol.asyncDispose]: () => opened.close() }
+}
+
+/** Names the database of the settings for messages, without its password. */
+export function nameOf({ folder, database }: Place): string {
+  if (!database) return folder
+  const { hostname, pathname } = new URL(database.url)
+  return `the database ${pathname.slice(1)} at ${hostname || 'localhost'}`
 }
 
 function show(stderr: Output): MigrationProgress {

@@ -4,7 +4,7 @@ import { addSecret, makeSecret, rotateSecret } from '../../storage/deliveries/si
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { FIRST_ACCOUNT } from '../keys/first-key.ts'
 import { readLabel } from '../keys/key-options.ts'
-import { openDatabase } from '../server/open-database.ts'
+import { nameOf, openDatabase } from '../server/open-database.ts'
 import { formatMoment, readSpan } from '../terminal/moments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { findWebhook } from './find-webhook.ts'
@@ -24,8 +24,8 @@ export async function addWebhook(args: string[], terminal: Terminal): Promise<nu
   const name = values.name === undefined ? null : readLabel(values.name, { name: 'name' })
   const events = readEvents(values.events)
 
-  const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: true, terminal })
+  const { storage } = readSettings(readConfig, terminal.env)
+  await using db = await openDatabase(storage, { create: true, terminal })
   const [secret, at] = [makeSecret(), Date.now()]
   // In one transaction: a delivery between the two would be signed with another secret, or with
   // none.
@@ -37,7 +37,7 @@ export async function addWebhook(args: string[], terminal: Terminal): Promise<nu
   })
   const reported = events?.join(', ') ?? 'all events'
   terminal.stderr.write(
-    `Webhook ${id} of the account ${account}, receives ${reported}, in ${folder}.\n` +
+    `Webhook ${id} of the account ${account}, receives ${reported}, in ${nameOf(storage)}.\n` +
       'Its signing secret is shown only this once:\n',
   )
   terminal.stdout.write(`${secret}\n`)
@@ -59,7 +59,7 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
     values.account === undefined ? undefined : readLabel(values.account, { name: 'account' })
 
   const { storage, delivery } = readSettings(readConfig, terminal.env)
-  await using db = await openDatabase(storage.folder, { create: id === undefined, terminal })
+  await using db = await openDatabase(storage, { create: id === undefined, terminal })
   const account = named ?? (await findWebhook(db, id!)).account
   const configured = delivery.secrets.filter((one) => one.account === account)
   const secret = makeSecret()

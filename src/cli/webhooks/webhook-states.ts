@@ -14,7 +14,7 @@ import { openDatabase } from '../server/open-database.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 /** Changes an endpoint and returns a description of the change. */
-type Change = (db: Pick<Db, 'sql'>, endpoint: Endpoint) => Promise<string>
+type Change = (db: Pick<Db, 'sql' | 'dialect'>, endpoint: Endpoint) => Promise<string>
 
 /** Runs `steno webhooks enable`. */
 export function enableWebhooks(args: string[], terminal: Terminal): Promise<number> {
@@ -51,8 +51,8 @@ export function removeWebhooks(args: string[], terminal: Terminal): Promise<numb
 async function changeAll(args: string[], terminal: Terminal, change: Change): Promise<number> {
   const ids = parseArguments(args, {}).positionals
   if (ids.length === 0) throw new UsageError('name at least one webhook by its id')
-  const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: false, terminal })
+  const { storage } = readSettings(readConfig, terminal.env)
+  await using db = await openDatabase(storage, { create: false, terminal })
   let missing = 0
   for (const id of ids) {
     const endpoint = await findEndpoint(db, { id })

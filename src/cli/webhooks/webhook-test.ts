@@ -20,7 +20,7 @@ export async function testWebhook(args: string[], terminal: Terminal): Promise<n
   const [endpointId] = positionals
   if (endpointId === undefined || positionals.length > 1) throw new UsageError('test takes one ID')
   const config = readSettings(readConfig, terminal.env)
-  await using db = await openDatabase(config.storage.folder, { create: false, terminal })
+  await using db = await openDatabase(config.storage, { create: false, terminal })
   const { account, url } = await findWebhook(db, endpointId)
   const secrets = await findSecrets(db, config.delivery, { account, endpointId, now: Date.now() })
 

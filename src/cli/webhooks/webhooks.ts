@@ -72,8 +72,8 @@ async function list(args: string[], terminal: Terminal): Promise<number> {
     all: { type: 'boolean', default: false },
   })
   if (positionals.length > 0) throw new UsageError('list takes no names')
-  const { folder } = readSettings(readConfig, terminal.env).storage
-  await using db = await openDatabase(folder, { create: false, terminal })
+  const { storage } = readSettings(readConfig, terminal.env)
+  await using db = await openDatabase(storage, { create: false, terminal })
   const endpoints = await listEndpoints(db, { account: values.account })
   const shown = endpoints.filter(({ kind }) => values.all || kind === 'webhook')
   terminal.stdout.write(formatEndpoints(shown))

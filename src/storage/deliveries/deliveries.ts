@@ -1,7 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
 import type { DeliveryRow } from '../tables.ts'
-import { isPending, promote } from './delivery-outbox.ts'
+import { isPending, lockLane, promote } from './delivery-outbox.ts'
 
 /**
  * The delivery of one event to one endpoint: pending, delivered or failed. Times are milliseconds
@@ -155,6 +155,7 @@ export function settleDelivery(db: Db, settlement: Settlement): Promise<void> {
 
 async function settle(tx: Db, settlement: Settlement): Promise<void> {
   const { delivery, attempt, outcome } = settlement
+  await lockLane(tx, delivery)
   const endedAt = attempt.at + attempt.ms
   const reason = outcome === 'delivered' ? null : settlement.reason
   const change =
@@ -266,7 +267,7 @@ export type GivenUp = { reason: string; at: number }
 
 /** Fails everything still pending for an endpoint that is disabled or removed. */
 export async function failEndpointDeliveries(
-  db: Pick<Db, 'sql'>,
+  db: Pick<Db, 'sql' | 'dialect'>,
   endpointId: string,
   givenUp: GivenUp,
 ): Promise<void> {
@@ -278,7 +279,7 @@ export async function failEndpointDeliveries(
  * endpoint is still disabled, so what is queued after it was enabled is sent.
  */
 export async function failSomeDeliveries(
-  db: Pick<Db, 'sql'>,
+  db: Pick<Db, 'sql' | 'dialect'>,
   endpointId: string,
   { reason, at }: GivenUp,
 ): Promise<boolean> {
@@ -288,6 +289,7 @@ export async function failSomeDeliveries(
     .where('endpoint_id', '=', endpointId)
     .where(isPending)
     .limit(BATCH)
+    .modifyEnd(db.dialect.takeRows('deliveries'))
   const { numUpdatedRows } = await db.sql
     .updateTable('deliveries')
     .set({ state: 'failed', reason, next_at: null, ended_at: at })
@@ -325,6 +327,8 @@ async function deleteDeliveries(
   tx: Db,
   which: ReturnType<typeof sql<SqlBool>>,
 ): Promise<DeletedDeliveries> {
+  // An attempt that is just being recorded would stay behind.
+  await tx.dialect.lockRows?.(tx, 'deliveries', which)
   const { rows } = await sql<{ id: string }>`select body_object as id from deliveries
     where ${which} and body_object is not null`.execute(tx.sql)
   await sql`delete from delivery_attempts

@@ -52,7 +52,7 @@ export async function takeDue(
       lease_epoch: row('lease_epoch', '+', 1),
       lease_until: sql<number>`${db.dialect.now()} + ${leaseMs}`,
     }))
-    .where('id', 'in', due)
+    .where('id', 'in', due.modifyEnd(db.dialect.takeRows('deliveries')))
     .returningAll()
     .execute()
   return rows.toSorted(byTurn).map(toDelivery)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type SqlBool, sql } from 'kysely'
-import type { Db } from '../db.ts'
+import { type Db, RowGone } from '../db.ts'
 import type { DeliveryRow, JobRow } from '../tables.ts'
 import { endpointIdOf } from './endpoint-id.ts'
 
@@ -216,6 +216,7 @@ async function queue(
   rows: readonly QueuedRow[],
   { at }: { at: number },
 ): Promise<void> {
+  await lockLane(tx, lane)
   const reason = await whyClosed(tx, lane, { kind: rows[0]?.kind })
   const state =
     reason === null
@@ -249,7 +250,9 @@ async function whyClosed(
     .selectFrom('endpoints')
     .select(['disabled_at', 'disabled_reason'])
     .where('id', '=', endpointId)
-    .executeTakeFirstOrThrow()
+    .modifyEnd(tx.dialect.keepRows)
+    .executeTakeFirst()
+  if (!endpoint) throw new RowGone('the endpoint was removed')
   if (endpoint.disabled_at !== null) return disabledReason(endpoint.disabled_reason)
   if (kind === 'webhook') return null
   const last = await tx.sql
@@ -261,6 +264,17 @@ async function whyClosed(
     .limit(1)
     .executeTakeFirst()
   return last?.state === 'failed' && last.reason === ENDPOINT_GONE ? ENDPOINT_GONE : null
+}
+
+/**
+ * Has the transactions that change a lane wait for each other: each has to see what the others left
+ * due or waiting.
+ */
+export async function lockLane(
+  tx: Pick<Db, 'sql' | 'dialect'>,
+  { jobId, endpointId }: { jobId: string | null; endpointId: string },
+): Promise<void> {
+  if (jobId !== null) await tx.dialect.lock?.(tx, `lane of ${jobId} to ${endpointId}`)
 }
 
 /** Makes the first waiting delivery of a lane due, unless one already is. */

@@ -3,7 +3,7 @@ import { failEndpointDeliveries } from './deliveries.ts'
 import { disableEndpoint, insertMissingWebhook } from './endpoints.ts'
 
 /** Only the database: commands that run beside a server have no objects. */
-type Rows = Pick<Db, 'sql'>
+type Rows = Pick<Db, 'sql' | 'dialect'>
 
 /**
  * Removes an endpoint with its secrets. Deliveries still pending for it fail; the delivery log

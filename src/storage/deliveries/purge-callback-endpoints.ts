@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
-import type { Db } from '../db.ts'
+import { type Db, inTransaction } from '../db.ts'
 import { MAX_GAP_MS } from './deliveries.ts'
 
 /** Endpoints checked per statement, so that others can write in between. */
@@ -18,7 +18,7 @@ export type Purged = { forgotten: number; last: string | undefined }
  * the same transaction if needed: no delivery loses its endpoint.
  */
 export async function purgeCallbackEndpoints(
-  db: Pick<Db, 'sql'>,
+  db: Db,
   { after, now }: { after: string; now: number },
 ): Promise<Purged> {
   const rows = await db.sql
@@ -30,16 +30,17 @@ export async function purgeCallbackEndpoints(
     .execute()
   const last = rows.at(-1)?.id
   if (last === undefined) return { forgotten: 0, last }
-  const { numDeletedRows } = await db.sql
-    .deleteFrom('endpoints')
-    .where('id', '>', after)
-    .where('id', '<=', last)
-    .where('kind', '=', 'callback')
-    .where('disabled_at', 'is', null)
-    .where((row) =>
-      row.or([row('failing_since', 'is', null), row('last_failure_at', '<', now - MAX_GAP_MS)]),
-    )
-    .where(sql<SqlBool>`not exists (select 1 from deliveries where endpoint_id = endpoints.id)`)
-    .executeTakeFirst()
-  return { forgotten: Number(numDeletedRows), last: rows.length < BATCH ? undefined : last }
+  const isUnused = sql<SqlBool>`(id > ${after} and id <= ${last} and kind = 'callback'
+    and disabled_at is null
+    and (failing_since is null or last_failure_at < ${now - MAX_GAP_MS})
+    and not exists (select 1 from deliveries where endpoint_id = endpoints.id))`
+  const forgotten = await inTransaction(db, async (tx) => {
+    await tx.dialect.lockRows?.(tx, 'endpoints', isUnused)
+    const { numDeletedRows } = await tx.sql
+      .deleteFrom('endpoints')
+      .where(isUnused)
+      .executeTakeFirst()
+    return Number(numDeletedRows)
+  })
+  return { forgotten, last: rows.length < BATCH ? undefined : last }
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
 import type { DeliveryId } from './delivery-log.ts'
-import { promote } from './delivery-outbox.ts'
+import { lockLane, promote } from './delivery-outbox.ts'
 
 /**
  * Resends a delivery, starting over with the first attempt of its schedule; one that waits for a
@@ -13,6 +13,7 @@ export function resendDelivery(
   { id, account, at }: DeliveryId & { at: number },
 ): Promise<'queued' | 'missing' | 'disabled' | 'gone'> {
   return inTransaction(db, async (tx) => {
+    await lockLaneOf(tx, id)
     const delivery = await tx.sql
       .selectFrom('deliveries')
       .leftJoin('endpoints', 'endpoints.id', 'deliveries.endpoint_id')
@@ -41,6 +42,17 @@ export function resendDelivery(
     if (!isAlone) await promote(tx, { jobId, endpointId }, { at })
     return 'queued'
   })
+}
+
+/** The lane of a delivery never changes, so it can be read before it is locked. */
+async function lockLaneOf(tx: Db, id: string): Promise<void> {
+  if (!tx.dialect.lock) return
+  const lane = await tx.sql
+    .selectFrom('deliveries')
+    .select(['job_id as jobId', 'endpoint_id as endpointId'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (lane) await lockLane(tx, lane)
 }
 
 /** Which failed deliveries of an account to resend: those that ended since a given time. */
@@ -96,13 +108,16 @@ async function resendRows(
 ): Promise<number> {
   if (rows.length === 0) return 0
   const ids = rows.map(({ id }) => id)
+  const lanes = new Map(rows.map((row) => [`${row.job_id} ${row.endpoint_id}`, row]))
+  for (const { job_id, endpoint_id } of lanes.values()) {
+    await lockLane(tx, { jobId: job_id, endpointId: endpoint_id })
+  }
   const { numAffectedRows } = await sql`
     update deliveries set state = 'waiting', next_at = null, tries = 0, reason = null, ended_at = null
     where id in (${sql.join(ids)}) and state = 'failed'
       and exists (select 1 from endpoints where id = endpoint_id and disabled_at is null)`.execute(
     tx.sql,
   )
-  const lanes = new Map(rows.map((row) => [`${row.job_id} ${row.endpoint_id}`, row]))
   for (const { job_id, endpoint_id } of lanes.values()) {
     await promote(tx, { jobId: job_id, endpointId: endpoint_id }, { at })
   }

@@ -63,7 +63,7 @@ export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creat
  * Each call resolves when its job is on disk.
  */
 export function createJobWriter(db: Db): CreateJob {
-  const write = createGroupCommit(db, create)
+  const write = createGroupCommit(db, create, { orderBy: ({ job }) => job.account })
   return (job, options) => write({ job, options })
 }
 
@@ -71,6 +71,8 @@ async function create(
   tx: Db,
   { job, options: { maxQueued, idempotency } }: { job: NewJob; options: CreationOptions },
 ): Promise<Creation> {
+  // One account's jobs are counted and dated one after the other.
+  await tx.dialect.lock?.(tx, `jobs of ${job.account}`)
   const earlier = idempotency && (await remember(tx, idempotency, job))
   if (earlier) return earlier
   if (await enqueueJob(tx, job, { maxQueued })) return 'created'

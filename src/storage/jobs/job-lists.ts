@@ -52,9 +52,8 @@ export async function listJobs(db: Db, filter: JobFilter, part: Part): Promise<J
   const streams = await chooseStreams(db, { ...filter, tokens }, part)
   const { rows } = await sql<{ created_at: number; id: string }>`
     select * from (${sql.join(streams, sql` union all `)}
-      order by created_at desc, id desc limit ${part.limit + 1} offset ${part.after ? 0 : part.offset})`.execute(
-    db.readonly,
-  )
+      order by created_at desc, id desc
+      limit ${part.limit + 1} offset ${part.after ? 0 : part.offset}) as page`.execute(db.readonly)
   const places = rows.map(({ created_at, id }) => ({ createdAt: created_at, id }))
   return { places: places.slice(0, part.limit), more: places.length > part.limit }
 }
@@ -78,7 +77,7 @@ async function chooseStreams(db: Db, search: Search, part: Part): Promise<Sql[]>
   const leads = candidates.map((token) => sql`select 1 from job_metadata where token = ${token}`)
   if (byStatus)
     leads.push(
-      sql`select 1 from (${sql.join(jobStreams({ ...search, tokens: [] }, part), sql` union all `)})`,
+      sql`select 1 from (${sql.join(jobStreams({ ...search, tokens: [] }, part), sql` union all `)}) as found`,
     )
   const counts = await countUpTo(db, leads)
   // If all are common the last one leads: a walk by status reads no job row.
@@ -111,7 +110,7 @@ function jobStreams(search: Search, part: Part): Sql[] {
       where account = ${account} ${kind ? sql`and kind = ${kind}` : sql``}
         ${status ? sql`and status = ${status}` : sql``} ${within(search, part)}
         ${hasTokens(tokens, sql.ref('jobs'))}
-      order by created_at desc, id desc)`,
+      order by created_at desc, id desc) as stream`,
   )
 }
 

@@ -120,9 +120,10 @@ export async function replacePostSessionMetadata(
 
 async function forgetMetadata(tx: Db, job: JobRow): Promise<void> {
   if (job.custom_metadata === null) return
-  const metadata = JSON.parse(job.custom_metadata) as Record<string, unknown>
+  const tokens = metadataTokens(job.account, JSON.parse(job.custom_metadata))
+  if (tokens.length === 0) return
   await sql`delete from job_metadata
-    where token in (${sql.join(metadataTokens(job.account, metadata))})
+    where token in (${sql.join(tokens)})
       and created_at = ${job.created_at} and id = ${job.id}`.execute(tx.sql)
 }
 

@@ -84,7 +84,8 @@ async function failSome(tx: Db, { which, failure, at }: FailWaiting): Promise<st
       completed_at = case when created_at > ${at} then created_at else ${at} end,
       post_session_metadata = ${JSON.stringify({ failure })}
     where id in (select id from jobs
-      where kind = 'pre-recorded' and status = 'queued' and ${which} limit ${BATCH})
+      where kind = 'pre-recorded' and status = 'queued' and ${which} limit ${BATCH}
+      ${tx.dialect.takeRows('jobs')})
     returning ${columns}`.execute(tx.sql)
   for (const job of rows) await queueJobEnd(tx, job, { at })
   return rows.map(({ id }) => id)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type SqlBool, sql } from 'kysely'
-import type { Db } from '../db.ts'
+import { type Db, inTurn } from '../db.ts'
 import {
   liveCallbackBody,
   queueLiveCallbacks,
@@ -75,7 +75,7 @@ export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit)
       case when newest.created_at >= ${createdAt} then newest.created_at + 1 else ${createdAt} end,
       ${runAfter}, ${job.paramsText ?? JSON.stringify(job.params)}, ${metadata},
       file.id, file.filename, file.source, file.duration, file.channels
-    from ${fileOf(job)} file
+    from ${fileOf(tx, job)} file
     cross join (select coalesce((select created_at from jobs where account = ${account}
       order by created_at desc limit 1), 0) as created_at) newest
     where (select count(*) from jobs where kind = ${kind} and account = ${account}
@@ -109,18 +109,20 @@ const counted = {
   live: sql`(status = 'queued' or status = 'processing')`,
 }
 
+const noDuration = sql`cast(null as double precision)`
+
 /** Selects what the job knows of its recording: one row, or none if the upload does not exist. */
-function fileOf(job: NewJob) {
+function fileOf({ dialect }: Db, job: NewJob) {
   if (job.kind === 'live') {
     return sql`(select ${randomUUID()} as id, null as filename, null as source,
-      null as duration, ${job.channels} as channels)`
+      ${noDuration} as duration, cast(${job.channels} as integer) as channels)`
   }
   const { id, filename, source } = job.file
   return source
     ? sql`(select ${id} as id, ${filename} as filename, ${source} as source,
-        null as duration, null as channels)`
+        ${noDuration} as duration, cast(null as integer) as channels)`
     : sql`(select id, filename, null as source, duration, channels from files
-        where id = ${id} and account = ${job.account})`
+        where id = ${id} and account = ${job.account} ${dialect.keepRows})`
 }
 
 type Created = { kind: JobKind; createdAt: number }
@@ -188,7 +190,11 @@ const unfetched = sql<SqlBool>`(waiting.file_source is not null
  * with the fewest running jobs, then the oldest. It is one statement, so two owners can never hold
  * one job, an attempt is counted before it begins, and the limit of an account holds.
  */
-export async function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
+export function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
+  return inTurn(db, 'claims', (tx) => claim(tx, options))
+}
+
+async function claim(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
   const { owner, now, leaseMs, maxAttempts, maxPerAccount, only } = options
   const isWanted = only
     ? only === 'fetched'
@@ -207,7 +213,7 @@ export async function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJo
         and waiting.interruptions < ${MAX_INTERRUPTIONS}
         and coalesce(running.jobs, 0) < ${maxPerAccount} ${isWanted}
       order by waiting.priority desc, coalesce(running.jobs, 0), waiting.created_at, waiting.id
-      limit 1)
+      limit 1 ${db.dialect.takeRows('waiting')})
     returning *, file_source is null
       or exists (select 1 from files where files.id = file_id) as is_fetched`.execute(db.sql)
   const row = rows[0]

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { type LiveCallback, queueLiveCallbacks } from '../deliveries/delivery-outbox.ts'
 import { createGroupCommit } from '../group-commit.ts'
@@ -20,9 +21,13 @@ type Requested = { lease: Lease; messages: readonly LiveCallback[] }
  * the sessions need the disk for their audio.
  */
 export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }): QueueCallbacks {
-  const write = createGroupCommit(db, (tx, requested: Requested) => {
-    return queueHeld(tx, requested, { maxQueued })
-  })
+  const write = createGroupCommit(
+    db,
+    (tx, requested: Requested) => {
+      return queueHeld(tx, requested, { maxQueued })
+    },
+    { orderBy: ({ lease }) => lease.id },
+  )
   return (lease, messages) => write({ lease, messages })
 }
 
@@ -38,6 +43,8 @@ async function queueHeld(
   { lease, messages }: Requested,
   { maxQueued }: { maxQueued: number },
 ): Promise<number | undefined> {
+  // Who takes the session over waits until these messages are queued.
+  await tx.dialect.lockRows?.(tx, 'jobs', sql`id = ${lease.id}`)
   const params = tx.dialect.jsonFields('request_params', CALLBACK_PARAMS)
   const job = await tx.sql
     .selectFrom('jobs')

@@ -173,9 +173,14 @@ export function failLiveJob(
   id: string,
   { failure, file, at, endMessage, only }: LiveFailure,
 ): Promise<boolean> {
-  const text = JSON.stringify(failure)
-  const reported = db.dialect.setJsonField('post_session_metadata', 'failure', text)
   return inTransaction(db, async (tx) => {
+    await tx.dialect.lockRows?.(tx, 'jobs', sql`id = ${id}`)
+    const found = await tx.sql
+      .selectFrom('jobs')
+      .select('post_session_metadata')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    const reported = withField(found?.post_session_metadata ?? '{}', 'failure', failure)
     let change = tx.sql.updateTable('jobs').where('id', '=', id)
     if (only === 'queued') change = change.where('status', '=', 'queued')
     else if (only) change = whereLeased(tx, only)
@@ -197,6 +202,16 @@ export function failLiveJob(
     return true
   })
 }
+
+/** Sets a field of an object in JSON text; numbers beyond the precision of ours stay as they are. */
+function withField(text: string, field: string, value: unknown): string {
+  const exact = (_key: string, own: unknown, { source }: { source?: string }) => {
+    return typeof own === 'number' ? rawJSON(source!) : own
+  }
+  return JSON.stringify({ ...JSON.parse(text, exact as never), [field]: value })
+}
+
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
 /** Queues the end message after everything already queued for the callback. */
 async function queueEnd(

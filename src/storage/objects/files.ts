@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import { type SqlBool, sql } from 'kysely'
+import { type Db, inTransaction } from '../db.ts'
 import type { FileRow } from '../tables.ts'
 
 /** A recording whose bytes are the object with the same id. */
@@ -49,8 +49,7 @@ const LOOKED_AT = 1000
 
 /**
  * Deletes the rows of a period's files that no job uses, from its start up to the time `to` that it
- * returns, with their ids. It is one statement: a job created at the same time either keeps its
- * file or finds it gone.
+ * returns, with their ids. A job created at the same time either keeps its file or finds it gone.
  */
 export async function deleteUnusedFiles(
   db: Db,
@@ -61,12 +60,15 @@ export async function deleteUnusedFiles(
     order by created_at limit 1 offset ${LOOKED_AT}`.execute(db.sql)
   // Files with the same timestamp are never separated, or the next period would miss some.
   const end = ends[0] ? Math.max(ends[0].created_at, from + 1) : to
-  const { rows } = await sql<{ id: string }>`
-    delete from files
-    where created_at >= ${from} and created_at < ${end}
-      and not exists (select 1 from jobs where jobs.file_id = files.id)
-    returning id`.execute(db.sql)
-  return { ids: rows.map(({ id }) => id), to: end }
+  const isUnused = sql<SqlBool>`(created_at >= ${from} and created_at < ${end}
+    and not exists (select 1 from jobs where jobs.file_id = files.id))`
+  const ids = await inTransaction(db, async (tx) => {
+    await tx.dialect.lockRows?.(tx, 'files', isUnused)
+    const { rows } = await sql<{ id: string }>`
+      delete from files where ${isUnused} returning id`.execute(tx.sql)
+    return rows.map(({ id }) => id)
+  })
+  return { ids, to: end }
 }
 
 /**
@@ -74,6 +76,7 @@ export async function deleteUnusedFiles(
  * that was left with a redacted recording still names the original, but has no claim to it.
  */
 export async function deleteFileWithoutJobs(tx: Db, id: string): Promise<boolean> {
+  await tx.dialect.lockRows?.(tx, 'files', sql`id = ${id}`)
   const { rows } = await sql<{ used: number }>`
     select count(*) as used from jobs
     where file_id = ${id} and redacted_object is null`.execute(tx.sql)

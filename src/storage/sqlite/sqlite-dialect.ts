@@ -13,11 +13,11 @@ export const sqliteDialect: Dialect = {
     })
     return sql`json_object(${sql.join(pairs)})`
   },
-  setJsonField(column, field, value) {
-    return sql`json_set(${sql.ref(column)}, ${sql.lit(`$.${field}`)}, json(${value}))`
-  },
   byIndex: (name) => sql`indexed by ${sql.ref(name)}`,
   withoutIndex: (column) => sql`${sql.ref(column)} || ''`,
   // Conditions are 0 and 1.
   toBoolean: (value) => value === 1,
+  keepRows: sql``,
+  takeRows: () => sql``,
+  isConflict: () => false,
 }

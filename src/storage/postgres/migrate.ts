@@ -1,0 +1,66 @@
+import { type Kysely, sql } from 'kysely'
+import { FIRST_VERSION, firstSchema, laterVersions } from './schema.ts'
+
+type Version = { schema_version: { version: number } }
+
+/** The version of this code. */
+const VERSION = FIRST_VERSION + laterVersions.length
+
+/**
+ * Returns the version of a database, or undefined if it has none of our tables; throws if it is
+ * newer than this code.
+ */
+export async function readVersion<T>(database: Kysely<T>): Promise<number | undefined> {
+  const { rows } = await sql<{ found: boolean }>`
+    select to_regclass('schema_version') is not null as found`.execute(database)
+  if (!rows[0]!.found) return undefined
+  const versions = database as unknown as Kysely<Version>
+  const row = await versions.selectFrom('schema_version').select('version').executeTakeFirst()
+  if (row && row.version > VERSION) throw wrongVersion(row.version)
+  return row?.version
+}
+
+/** Whether a database has the version of this code. */
+export function isCurrent(version: number | undefined): boolean {
+  return version === VERSION
+}
+
+/** The error for a database of another version, which this program may not change. */
+export function wrongVersion(version: number | undefined): Error {
+  const found = version === undefined ? 'no tables of this program' : `version ${version}`
+  return new Error(
+    `Cannot open the database: it has ${found}, this program knows version ${VERSION}`,
+  )
+}
+
+/** What a migration reports: the version it starts from. */
+export type OnMigration = (versions: { from: number; to: number }) => void
+
+/**
+ * Migrates the tables to the version of this code, in one transaction under a lock: of several
+ * processes that start together one migrates, and the others wait. What is killed or aborted in
+ * between leaves the database as it was.
+ */
+export async function migrate<T>(
+  database: Kysely<T>,
+  { signal, onBegin }: { signal?: AbortSignal | undefined; onBegin?: OnMigration | undefined } = {},
+): Promise<void> {
+  await database.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended('steno migrations', 0))`.execute(tx)
+    signal?.throwIfAborted()
+    const current = await readVersion(tx)
+    if (isCurrent(current)) return
+    if (current !== undefined && current < FIRST_VERSION) throw wrongVersion(current)
+    if (current !== undefined) onBegin?.({ from: current, to: VERSION })
+    const steps = [firstSchema, ...laterVersions]
+    const missing = current === undefined ? steps : steps.slice(current - FIRST_VERSION + 1)
+    for (const statement of missing.flat()) {
+      signal?.throwIfAborted()
+      await sql.raw(statement).execute(tx)
+    }
+    if (current === undefined) {
+      await sql`create table schema_version (version integer not null)`.execute(tx)
+      await sql`insert into schema_version (version) values (${VERSION})`.execute(tx)
+    } else await sql`update schema_version set version = ${VERSION}`.execute(tx)
+  })
+}

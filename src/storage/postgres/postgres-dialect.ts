@@ -1,0 +1,33 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Dialect } from '../dialect.ts'
+import { isConflict } from './postgres-error.ts'
+
+/**
+ * Escapes that `json` refuses to read: the character of code 0 and lone surrogates. A backslash
+ * that is itself escaped begins none.
+ */
+const UNREADABLE = String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})`
+
+/** The wording of PostgreSQL. */
+export const postgresDialect: Dialect = {
+  now: () => sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
+  isIn: (value, values) => sql`${value} = any(${values})`,
+  jsonFields(column, fields) {
+    const text = sql`regexp_replace(${sql.ref(column)}, ${sql.lit(UNREADABLE)}, '\\1', 'g')`
+    const pairs = fields.map((field) => sql`${sql.lit(field)}, ${text}::json -> ${sql.lit(field)}`)
+    return sql`json_build_object(${sql.join(pairs)})::text`
+  },
+  // The planner takes no hints; settings of the connections for searches keep it to indexes.
+  byIndex: () => sql``,
+  withoutIndex: (column) => sql`${sql.ref(column)} || ''`,
+  toBoolean: (value) => value === true,
+  async lock({ sql: database }, name) {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(database)
+  },
+  async lockRows({ sql: database }, table, which) {
+    await sql`select 1 from ${sql.table(table)} where ${which} for update`.execute(database)
+  },
+  keepRows: sql`for key share`,
+  takeRows: (table): RawBuilder<unknown> => sql`for update of ${sql.table(table)} skip locked`,
+  isConflict,
+}

@@ -1,0 +1,147 @@
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import { Pool, type PoolClient, types } from 'pg'
+import { isBroken, postgresError } from './postgres-error.ts'
+
+/** How connections are made. */
+export type PoolOptions = {
+  url: string
+  /** Connections at a time; further statements wait for one. */
+  connections: number
+  /** Seconds that one statement may take; 0 = no limit. */
+  statementSeconds: number
+  /** Server settings of every connection, by name. */
+  settings?: Readonly<Record<string, string>>
+  /** Called with errors of connections that no statement uses. */
+  onIdleError?: (error: Error) => void
+}
+
+/** How long a statement waits for a connection, new or free. */
+const CONNECT_MS = 10_000
+/** How long an unused connection stays open. */
+const IDLE_MS = 60_000
+/** A transaction that stands still for this long is ended: others may wait for its locks. */
+const STANDSTILL_MS = 15_000
+/**
+ * After this much more than the limit of a statement its connection is given up: the server that
+ * would have ended it cannot be reached.
+ */
+const UNREACHABLE_MS = 5000
+
+/** Object ids of types (pg_type.dat) that are read as numbers: counts, sums and times. */
+const NUMBERS: ReadonlySet<number> = new Set([20, 1700])
+/** JSON stays text. */
+const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802])
+
+const asText = (text: string) => text
+
+/** Reads columns as SQLite's driver does: 64-bit integers and sums as numbers, JSON as text. */
+const rowTypes = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (format !== 'binary' && NUMBERS.has(oid)) return Number
+    if (format !== 'binary' && JSON_TYPES.has(oid)) return asText
+    return types.getTypeParser(oid, format)
+  },
+}
+
+const DEFAULTS = {
+  // Statements are short; compiling one takes longer than running it.
+  jit: 'off',
+  // What is guaranteed beyond this level, locks guarantee.
+  default_transaction_isolation: 'read\\ committed',
+  idle_in_transaction_session_timeout: String(STANDSTILL_MS),
+}
+
+/**
+ * Creates connections as Kysely uses them. A `select` outside a transaction that loses its
+ * connection is repeated once on another one. Errors are mapped to the error table.
+ */
+export function createPool(options: PoolOptions): PostgresPool {
+  const { url, connections, statementSeconds, onIdleError } = options
+  const limitMs = statementSeconds * 1000
+  const settings = { ...DEFAULTS, statement_timeout: String(limitMs), ...options.settings }
+  const pool = new Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: CONNECT_MS,
+    idleTimeoutMillis: IDLE_MS,
+    keepAlive: true,
+    application_name: 'steno',
+    options: Object.entries(settings)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
+    types: rowTypes as typeof types,
+    ...(limitMs > 0 && { query_timeout: limitMs + UNREACHABLE_MS }),
+  })
+  // A connection that breaks while nobody uses it is replaced by the next use.
+  pool.on('error', (error) => onIdleError?.(error))
+  return {
+    options: pool.options,
+    async connect() {
+      return wrap(await connect(pool), () => connect(pool))
+    },
+    end: () => pool.end(),
+  }
+}
+
+async function connect(pool: Pool): Promise<PoolClient> {
+  try {
+    const client = await pool.connect()
+    if (client.listenerCount('error') === 0) client.on('error', () => {})
+    return client
+  } catch (error) {
+    throw postgresError(error)
+  }
+}
+
+/** A `select` that reads only: it may be repeated whatever became of the first try. */
+const READS = /^\s*(select|with\s+(recursive\s+)?\w+\s*(\([^)]*\))?\s+as\s*\(\s*select)\b/i
+const WRITES = /\b(insert|update|delete|nextval|pg_advisory_\w+)\b/i
+
+function wrap(first: PoolClient, reconnect: () => Promise<PoolClient>): PostgresPoolClient {
+  let client = first
+  let isInTransaction = false
+  let isLost = false
+
+  async function run<R>(
+    sql: string,
+    parameters: readonly unknown[],
+  ): Promise<PostgresQueryResult<R>> {
+    const result = await client.query(sql, parameters.map(storable))
+    return result as unknown as PostgresQueryResult<R>
+  }
+
+  async function query<R>(sql: string, parameters: readonly unknown[]) {
+    if (sql === 'begin') isInTransaction = true
+    // The transaction ended with its connection.
+    if (sql === 'rollback' && isLost) return { command: 'ROLLBACK', rowCount: 0, rows: [] } as const
+    try {
+      return await run<R>(sql, parameters)
+    } catch (error) {
+      if (isBroken(error)) {
+        isLost = true
+        if (!isInTransaction && READS.test(sql) && !WRITES.test(sql)) {
+          client.release(true)
+          client = await reconnect()
+          isLost = false
+          return await run<R>(sql, parameters).catch((again) => {
+            isLost = isBroken(again)
+            throw postgresError(again)
+          })
+        }
+      }
+      throw postgresError(error)
+    }
+  }
+
+  return {
+    query: query as PostgresPoolClient['query'],
+    release: (destroy) => client.release(destroy || isLost),
+  }
+}
+
+/** The database stores no character of code 0 in texts, which a receiver may have answered. */
+function storable(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('\0')
+    ? value.replaceAll('\0', '\uFFFD')
+    : value
+}
