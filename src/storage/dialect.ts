@@ -1,6 +1,7 @@
-import type { RawBuilder, SqlBool } from 'kysely'
-import type { Db } from './db.ts'
+import type { Kysely, RawBuilder, SqlBool } from 'kysely'
 import type { Tables } from './tables.ts'
+
+type Transaction = { readonly sql: Kysely<Tables> }
 
 /**
  * The parts of statements that databases word differently. Everything else is SQL that SQLite and
@@ -23,12 +24,12 @@ export type Dialect = {
    * Has the transactions that lock the same name wait for each other, this one until it ends.
    * Undefined, like what follows, where only one transaction runs at a time.
    */
-  lock?(tx: Pick<Db, 'sql'>, name: string): Promise<void>
+  lock?(tx: Transaction, name: string): Promise<void>
   /**
    * Locks rows that the transaction is going to delete unless others refer to them: who refers to
    * one right now ends first, and a later statement sees it.
    */
-  lockRows?(tx: Pick<Db, 'sql'>, table: keyof Tables, which: RawBuilder<SqlBool>): Promise<void>
+  lockRows?(tx: Transaction, table: keyof Tables, which: RawBuilder<SqlBool>): Promise<void>
   /** Ends a `select` of rows that the transaction refers to: they stay until it ends. */
   readonly keepRows: RawBuilder<unknown>
   /** Ends a `select` of rows of a table to change: those that others are changing are left out. */
