@@ -19,6 +19,9 @@ import { LEASE_MS } from './lease-heartbeat.ts'
 /** Pause of the queue after the database refused a statement. */
 const ERROR_PAUSE_MS = 1000
 
+/** The queue is polled at least this often where other servers create and leave jobs. */
+const SHARED_POLL_MS = 2000
+
 /** The dependencies of the queue loop. */
 export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'slot'> &
   Limits & {
@@ -30,7 +33,8 @@ export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'slot'> &
 
 /**
  * Takes jobs from the queue and makes attempts at them. Polls the queue when it is woken (a job was
- * created, an attempt ended), when a waiting job becomes due, and at least once per lease.
+ * created, an attempt ended), when a waiting job becomes due, and at least once per lease, more often
+ * on a shared database.
  */
 export class QueueLoop {
   readonly #options: QueueLoopOptions
@@ -138,7 +142,7 @@ export class QueueLoop {
       ((this.#isWaitersTurn && this.#admitOne()) || (await this.#takeOne(now)))
     );
     while (!this.#closing && this.#admitOne());
-    const latest = now + LEASE_MS
+    const latest = now + (db.isShared ? SHARED_POLL_MS : LEASE_MS)
     const { due = latest, oldest } = await findNextDue(db, { now })
     const overdue = queueTimeout > 0 && oldest ? oldest + queueTimeout * 1000 + 1 : due
     return Math.max(0, Math.min(due, overdue, latest) - steadyNow())

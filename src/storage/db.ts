@@ -10,6 +10,8 @@ export type Database = {
   /** For queries that may take long: only other such queries wait for them. */
   readonly readonly: Kysely<Tables>
   readonly dialect: Dialect
+  /** Whether other servers work on it too, whose changes nothing here announces. */
+  readonly isShared?: boolean
   /** Adds up what grows with every change, if there is such; called with each heartbeat. */
   tidy?(): Promise<void>
 }

@@ -78,7 +78,7 @@ export async function openPostgres(
     await waitUntilThere(main, settings, options)
     await prepare(main, settings, options)
     const tidy = () => addUpBytes(main)
-    return { sql: main, readonly, dialect: postgresDialect, tidy, close }
+    return { sql: main, readonly, dialect: postgresDialect, isShared: true, tidy, close }
   } catch (error) {
     await close()
     throw error
