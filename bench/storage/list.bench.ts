@@ -1,22 +1,45 @@
 /**
  * Lists over HTTP from a store of 1,000,000 jobs with metadata, one request at a time, with the
  * bars that they are built for, and creation beside it. Filling the store takes about two minutes.
+ * With `STENO_BENCH=postgres` the store is a PostgreSQL server of its own; `STENO_BENCH_JOBS` sets
+ * another number of jobs.
  */
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { sql } from 'kysely'
+import {
+  makePostgresFolder,
+  postgresUrl,
+  removePostgres,
+  startPostgres,
+} from '../../scripts/test-postgres.ts'
 import { makeDataFolder } from '../../src/storage/data-folder.ts'
 import { metadataTokens } from '../../src/storage/jobs/metadata-tokens.ts'
+import { openPostgres } from '../../src/storage/postgres/postgres.ts'
 import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 import { load } from '../load.ts'
 import { report } from '../report.ts'
 import { peakMemory, serveSteno } from '../served.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-const JOBS = 1_000_000
+const JOBS = Number(process.env.STENO_BENCH_JOBS ?? 1_000_000)
+const isPostgres = process.env.STENO_BENCH === 'postgres'
 const SECONDS = 3
+/** Jobs per statement when PostgreSQL is filled. */
+const BATCH = 2000
 const FIRST_AT = Date.UTC(2026, 0, 1)
+
+const params = JSON.stringify({
+  audio_url: 'https://a.example/talk.mp3',
+  model: 'stt-1',
+  note: 'x'.repeat(400),
+})
+const result = JSON.stringify({
+  metadata: {},
+  transcription: { full_transcript: 'hello world '.repeat(40) },
+})
 
 /** Each list with its bar for the 95th percentile, in milliseconds; undefined where there is none. */
 const readonly: [what: string, query: string, bar?: number][] = [
@@ -49,11 +72,19 @@ const readonly: [what: string, query: string, bar?: number][] = [
 
 const folder = await temporaryFolder()
 const data = join(folder, 'data')
-await fill()
+const postgresFolder = isPostgres ? makePostgresFolder() : undefined
+const databaseUrl = postgresFolder && postgresUrl(postgresFolder, 'postgres')
+if (postgresFolder) {
+  // As installed, except for the memory that any machine of such a store has.
+  const settings = ['shared_buffers=1GB', 'autovacuum=on']
+  await startPostgres(postgresFolder, { isDurable: true, settings })
+  await fillPostgres(databaseUrl!)
+} else await fill()
 const started = performance.now()
 const steno = await serveSteno(data, {
   STENO_MAX_QUEUED_JOBS: '1000000',
   STENO_RETENTION_DAYS: '0',
+  ...(databaseUrl && { STENO_DATABASE_URL: databaseUrl }),
 })
 report({ bench: 'list', what: 'start of the server', jobs: JOBS, ms: performance.now() - started })
 for (const [what, path, bar] of readonly) {
@@ -78,9 +109,26 @@ report({
 })
 await steno.stop()
 await rm(folder, { recursive: true })
+if (postgresFolder) await removePostgres(postgresFolder)
 process.exit()
 
-/** Ended jobs of one account, one in ten of them live, one in a thousand failed. */
+/** The i-th ended job of one account: one in ten of them live, one in a thousand failed. */
+function jobOf(i: number) {
+  const status = i % 1000 === 1 ? 'error' : 'done'
+  return {
+    id: randomUUID(),
+    kind: i % 10 === 0 ? 'live' : 'pre-recorded',
+    status,
+    at: FIRST_AT + i * 1000,
+    result: status === 'error' ? null : result,
+    metadata: {
+      team: ['red', 'blue', 'green'][i % 3],
+      customer: { id: i % 5000, tier: 'gold' },
+      order: i,
+    },
+  }
+}
+
 async function fill(): Promise<void> {
   await makeDataFolder(data)
   const file = join(data, 'steno.sqlite')
@@ -94,39 +142,41 @@ async function fill(): Promise<void> {
   const insertToken = db.prepare(
     'insert into job_metadata (token, created_at, id, kind) values (?, ?, ?, ?)',
   )
-  const params = JSON.stringify({
-    audio_url: 'https://a.example/talk.mp3',
-    model: 'stt-1',
-    note: 'x'.repeat(400),
-  })
-  const result = JSON.stringify({
-    metadata: {},
-    transcription: { full_transcript: 'hello world '.repeat(40) },
-  })
   for (let i = 0; i < JOBS; i++) {
-    const metadata = {
-      team: ['red', 'blue', 'green'][i % 3],
-      customer: { id: i % 5000, tier: 'gold' },
-      order: i,
-    }
-    const id = randomUUID()
-    const kind = i % 10 === 0 ? 'live' : 'pre-recorded'
-    const status = i % 1000 === 1 ? 'error' : 'done'
-    const at = FIRST_AT + i * 1000
-    const failed = status === 'error'
-    insertJob.run(
-      id,
-      kind,
-      status,
-      at,
-      at + 500,
-      JSON.stringify(metadata),
-      params,
-      randomUUID(),
-      failed ? null : result,
-    )
+    const { id, kind, status, at, metadata, result } = jobOf(i)
+    const text = JSON.stringify(metadata)
+    insertJob.run(id, kind, status, at, at + 500, text, params, randomUUID(), result)
     for (const token of metadataTokens('bench', metadata)) insertToken.run(token, at, id, kind)
   }
   db.exec('commit')
   db.close()
+}
+
+async function fillPostgres(url: string): Promise<void> {
+  const settings = { url, connections: 2, statementSeconds: 600, startSeconds: 10 }
+  const { sql: database, close } = await openPostgres(settings, { version: 'migrate' })
+  await sql`set synchronous_commit = off`.execute(database)
+  for (let from = 0; from < JOBS; from += BATCH) {
+    const jobs = Array.from({ length: Math.min(BATCH, JOBS - from) }, (_, i) => jobOf(from + i))
+    const column = (name: keyof (typeof jobs)[number]) => jobs.map((job) => job[name])
+    const texts = jobs.map(({ metadata }) => JSON.stringify(metadata))
+    await sql`insert into jobs (id, account, kind, status, created_at, completed_at,
+        custom_metadata, request_params, run_after, file_id, file_filename, result)
+      select id, 'bench', kind, status, at, at + 500, metadata, ${params}, 0, id, 'talk.mp3', result
+      from unnest(${column('id')}::text[], ${column('kind')}::text[], ${column('status')}::text[],
+        ${column('at')}::bigint[], ${texts}::text[], ${column('result')}::text[])
+        as job (id, kind, status, at, metadata, result)`.execute(database)
+    const tokens = jobs.flatMap(({ id, at, kind, metadata }) => {
+      return metadataTokens('bench', metadata).map((token) => ({ token, at, id, kind }))
+    })
+    await sql`insert into job_metadata (token, created_at, id, kind)
+      select * from unnest(${tokens.map(({ token }) => token)}::bytea[],
+        ${tokens.map(({ at }) => at)}::bigint[], ${tokens.map(({ id }) => id)}::text[],
+        ${tokens.map(({ kind }) => kind)}::text[])`.execute(database)
+  }
+  // As autovacuum does in time.
+  for (const table of ['jobs', 'job_metadata', 'account_byte_changes']) {
+    await sql`vacuum analyze ${sql.table(table)}`.execute(database)
+  }
+  await close()
 }
