@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type RemoteAsrConfig, readRemoteAsr } from './config/remote-asr.ts'
 import { createReader, type Rate, splitOnce } from './env-reader.ts'
 import { readTracing, type TracingSettings } from './tracing/settings.ts'
 
@@ -107,7 +108,9 @@ export type Config = {
       hubEndpoint: string
       hubToken: string | undefined
     }
-    /** Accepted model name → one of stt-1, stt-3, stt-fusion. */
+    /** A server that recognizes too; undefined = none. */
+    remote: RemoteAsrConfig | undefined
+    /** Accepted model name → one of stt-1, stt-3, stt-fusion, remote. */
     aliases: Record<string, string>
     /** The `request_params.model` of a request that names none. */
     defaultLabel: string
@@ -243,7 +246,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
         hubEndpoint: readHubEndpoint(env.HF_ENDPOINT, problems),
         hubToken: env.HF_TOKEN || undefined,
       },
-      aliases: read.map('MODEL_ALIASES', ['stt-1', 'stt-3', 'stt-fusion']),
+      remote: readRemoteAsr(read, env, problems),
+      aliases: read.map('MODEL_ALIASES', ['stt-1', 'stt-3', 'stt-fusion', 'remote']),
       defaultLabel: read.text('DEFAULT_MODEL_LABEL', 'stt-1'),
       extraLanguageCodes: read.list('EXTRA_LANGUAGE_CODES', ''),
       defaultLlm: read.text('DEFAULT_LLM_MODEL', 'default'),
@@ -313,6 +317,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     workers: read.integer('WORKERS', availableParallelism(), { min: 1, max: 256 }),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal']),
     logFormat: read.oneOf('LOG_FORMAT', [process.stderr.isTTY ? 'text' : 'json', 'json', 'text']),
+  }
+  if (!config.models.remote && Object.values(config.models.aliases).includes('remote')) {
+    problems.push('STENO_MODEL_ALIASES names remote, which needs STENO_REMOTE_ASR_URL')
   }
   if (config.http.authHeaderNames.length === 0) {
     problems.push('STENO_AUTH_HEADER_NAMES must name at least one header')

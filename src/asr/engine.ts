@@ -11,9 +11,13 @@ import { createInstalledRecognizers } from './installed-recognizers.ts'
 import { createLiveRecognizer } from './live/worker-client.ts'
 import { planRecognition } from './plan-recognition.ts'
 import type { RecognizerInfo } from './recognizer.ts'
+import { REMOTE } from './remote/remote-id.ts'
+import { createRemoteRecognizer, type RemoteOptions } from './remote/remote-recognizer.ts'
+import { createRemoteRunner } from './remote/remote-runner.ts'
 import {
   type AvailableRecognizers,
   capabilitiesOf,
+  findMostAccurate,
   languagesOf,
   routeRecognition,
 } from './routing.ts'
@@ -69,6 +73,8 @@ export type SpeechEngineOptions = {
   models?: ModelLimits
   /** Names that stand for one of the three models of the API. */
   aliases?: Readonly<Record<string, string>>
+  /** A server that recognizes too. */
+  remote?: RemoteOptions | undefined
   /** What the worker processes load, and the module that they run; for tests. */
   recognizers?: AvailableRecognizers
   describe?: (model: StoredModel) => RecognizerInfo | undefined
@@ -119,6 +125,11 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       log.error({ model: id, memoryBytes, ...limits }, 'model exceeds STENO_MODEL_MEMORY, left out')
     },
   })
+  const remote = options.remote && createRemoteRecognizer(options.remote)
+  const available = (how?: { isFresh: boolean }): AvailableRecognizers => {
+    const local = installed.available(how)
+    return remote ? { ...local, finals: [...local.finals, remote.describe()] } : local
+  }
   const modelPools = new ModelPools({
     ...{ workers, ...limits },
     start: (model, _, count) => start('model', count, model),
@@ -133,6 +144,16 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     // The pool knows best what to answer when there is no such model.
     if (!model) return usual
     return { run: (task, how) => modelPools.run(model, use, { task, options: how }) }
+  }
+  let liveRemote: TaskRunner | undefined
+  const liveProcessesOf = (id: string, usual: WorkerPool): TaskRunner => {
+    if (!remote || id !== REMOTE) return processesOf(id, 'live', usual)
+    const findFallback = (language: string) => {
+      const model = findMostAccurate(language, installed.available())?.id
+      return model ? { model, processes: processesOf(model, 'live', usual) } : undefined
+    }
+    liveRemote ??= createRemoteRunner({ remote, processes: usual, findFallback, log })
+    return liveRemote
   }
   const speakerModel = chooseSpeakerModel(folder)
   if (speakerModel.kind === 'unusable')
@@ -157,7 +178,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     createLiveRecognizer({
       ...options.live,
       start,
-      processesOf: (model, usual) => processesOf(model, 'live', usual),
+      processesOf: liveProcessesOf,
       workers,
       log,
       onUsed() {
@@ -167,6 +188,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       },
     })
   const recognize = (batch: Batch, model: string, signal: AbortSignal) => {
+    if (remote && model === REMOTE) return remote.recognize(batch, { signal, use: 'batch' })
     const perSecond = isEmbedded(model) ? RECOGNIZE_TIMEOUT_PER_SECOND : STORED_TIMEOUT_PER_SECOND
     const timeout = timeoutFor(batch.segments, perSecond)
     const task = { kind: 'recognize' as const, ...batch, model }
@@ -174,15 +196,18 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   }
   return {
     get languages() {
-      return languagesOf(installed.available())
+      return languagesOf(available())
+    },
+    get remote() {
+      return remote?.describe()
     },
     route(request) {
       const own = Object.hasOwn(aliases, request.model) ? aliases[request.model] : undefined
       const named = { ...request, model: own ?? request.model }
-      const known = languagesOf(installed.available())
+      const known = languagesOf(available())
       // A model may have been pulled a moment ago.
       const isFresh = named.languages.some((code) => !known.includes(code))
-      return routeRecognition(named, installed.available({ isFresh }))
+      return routeRecognition(named, available({ isFresh }))
     },
     workers,
     live,
@@ -192,8 +217,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       return pool.run({ kind: 'arrange', ...task }, { signal, timeout })
     },
     planRecognition(channels, settings, options) {
-      const { maxSeconds = capabilitiesOf(settings.model, installed.available()).maxSeconds } =
-        options
+      const { maxSeconds = capabilitiesOf(settings.model, available()).maxSeconds } = options
       const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {
         const speech = await detect(pool, pcm, { ...detecting, seconds: detectSeconds })
         return cutSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
@@ -203,6 +227,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     },
     identifyLanguages(batches, identification, options) {
       const identify = (task: IdentifyTask, signal: AbortSignal) => {
+        if (remote && task.model === REMOTE) return remote.identify(task, { signal, use: 'batch' })
         const timeout = timeoutFor(task.segments, IDENTIFY_TIMEOUT_PER_SECOND)
         const how = { signal, timeout }
         return processesOf(task.model, 'batch', pool).run({ kind: 'identify', ...task }, how)
@@ -226,7 +251,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       await Promise.all([pool.run({ kind: 'check' }, how), live?.checkReady(how)])
     },
     async close() {
-      const pools = [pool, modelPools, embeddingWorkers, live]
+      const pools = [pool, modelPools, embeddingWorkers, live, remote]
       await Promise.all(pools.map((one) => one?.close()))
     },
   }

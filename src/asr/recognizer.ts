@@ -27,6 +27,11 @@ export type RecognizerInfo = {
   readonly capabilities: RecognizerCapabilities
   /** Absent: good and fast. */
   readonly estimate?: RecognizerEstimate
+  /**
+   * The models of the API that prefer it to others of a language, which they use where there are
+   * any; absent: all choose it by its estimate.
+   */
+  readonly preferredBy?: readonly string[]
 }
 
 /**

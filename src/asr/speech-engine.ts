@@ -2,7 +2,12 @@ import type { ChannelMode } from '../audio/scene.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type { LiveRecognizer } from './live-recognizer.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
-import type { LanguageProbability, RecognitionSettings, Segment } from './recognizer.ts'
+import type {
+  LanguageProbability,
+  RecognitionSettings,
+  RecognizerInfo,
+  Segment,
+} from './recognizer.ts'
 import type { LanguageIdentification, RecognitionRoute } from './routing.ts'
 
 /** Samples per second of all PCM that reaches recognition. */
@@ -137,6 +142,8 @@ export type EngineOptions = { signal: AbortSignal; onProgress?: (fraction: numbe
 export type SpeechEngine = {
   /** Languages that some installed model supports, best first. */
   readonly languages: readonly string[]
+  /** The remote engine, as far as it is known; undefined when there is none. */
+  readonly remote?: RecognizerInfo | undefined
   /**
    * Chooses the recognizers of a request. Throws `language_not_installed` when none knows any of
    * its languages.

@@ -37,7 +37,7 @@ export function capabilityRoutes({
             models: modelNames(config.models),
             live_models: speech.live ? liveModelNames(config.models) : [],
           },
-          models: describeModels(config.models.folder),
+          models: describeModels(config.models.folder, speech.remote),
           limits: {
             max_file_bytes: config.storage.maxFileBytes,
             max_audio_seconds: config.media.maxAudio,
@@ -59,17 +59,17 @@ export function capabilityRoutes({
 }
 
 /** Reads what is installed at each request: models come and go while the server runs. */
-function describeModels(folder: string) {
+function describeModels(folder: string, remote: App['speech']['remote']) {
   const stored = readStoredModels(folder)
   const base = embeddedModelList.map(({ id, kind, engine = null, languages, licence }) => {
     const languageCodes = [...languages]
     const fields = { name: id, kind, engine, languages: languageCodes, license: licence }
-    return { ...fields, version: null, credit: null }
+    return { ...fields, version: null, credit: null, ...wordTimesOf({ kind }) }
   })
   const added = stored.map(({ id, kind, engine, languages, revision, folder: own }) => {
     const { licence = '', credit } = readStoredRecord(own) ?? {}
     const fields = { name: id, kind, engine, languages: [...languages], license: licence }
-    return { ...fields, version: revision, credit: credit ?? null }
+    return { ...fields, version: revision, credit: credit ?? null, ...wordTimesOf({ kind }) }
   })
   const missing = readCatalog().filter(({ id }) => !stored.some((model) => model.id === id))
   const available = missing.map((model) => {
@@ -77,7 +77,20 @@ function describeModels(folder: string) {
     const fields = { name: id, kind, engine, languages: [...languages], license: licence }
     return { ...fields, download_bytes: downloadBytes(model), memory_bytes: memoryBytes }
   })
-  return { installed: [...base, ...added], available }
+  return { installed: [...base, ...added, ...describeRemote(remote)], available }
+}
+
+function wordTimesOf({ kind }: { kind: string }) {
+  return { word_times: kind.endsWith('recognition') ? true : null }
+}
+
+/** The remote engine is one of the models that are there. */
+function describeRemote(remote: App['speech']['remote']) {
+  if (!remote) return []
+  const { id: name, revision: version = null, capabilities } = remote
+  const fields = { name, kind: 'recognition', engine: 'remote', license: 'unknown', credit: null }
+  const { languages, wordTimes } = capabilities
+  return [{ ...fields, version, languages: [...languages], word_times: wordTimes }]
 }
 
 /** Returns the published schema of an add-on's configuration; null for those without options. */

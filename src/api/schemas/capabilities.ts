@@ -47,6 +47,9 @@ const InstalledModel = Type.Object(
     ...modelFields,
     version: Nullable(Type.String({ description: 'The commit or version of its source' })),
     credit: Nullable(Type.String({ description: 'Whom the license wants to be named' })),
+    word_times: Nullable(
+      Type.Boolean({ description: 'Whether it measures word times; null when it has no words' }),
+    ),
   },
   { title: 'InstalledModel' },
 )

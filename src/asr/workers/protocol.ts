@@ -1,4 +1,5 @@
 import type { PlainError } from '../../errors.ts'
+import type { Word } from '../../transcript/transcript.ts'
 import type { LiveCosts } from '../live/capacity.ts'
 import type { OpenUtterance } from '../live/recognize-utterance.ts'
 import type {
@@ -40,6 +41,8 @@ export type Task =
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
   | ({ kind: 'identify' } & IdentifyTask)
+  /** Embeds the speaker of an utterance whose words another program recognized. */
+  | { kind: 'speaker'; utterance: LiveUtterance; words: Word[] }
   | { kind: 'vad'; audio: LiveAudio; request: DetectRequest }
   | (RecognitionSettings & { kind: 'final'; utterance: LiveUtterance; wantsSpeaker: boolean })
   | (RecognitionSettings & { kind: 'partial' } & OpenUtterance)
@@ -54,6 +57,7 @@ export type TaskResult = {
   embed: null
   speakers: SpeakerUtterance[]
   identify: LanguageStretch[][]
+  speaker: Pick<Final, 'speaker' | 'speakerError'>
   vad: SpeechFrames
   final: Final
   partial: Partial

@@ -74,6 +74,8 @@ export function createLiveTasks(
         const recognizer = find([...partials, ...recognizers], model)
         return { ...(await recognizePartial(recognizer, task, optionsOf(task, signal))), model }
       }
+      case 'speaker':
+        return embedUtterance(task.utterance, task.words, signal)
       case 'measure':
         return measureCosts({ detector, recognizer: recognizers[0]!, partials: partials[0]! }, task)
       case 'check':

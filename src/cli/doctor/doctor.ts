@@ -1,5 +1,6 @@
 import { readConfig } from '../../config.ts'
 import { parseArguments, UsageError } from '../arguments.ts'
+import { checkRemoteEngine } from '../models/check-remote-engine.ts'
 import { checkSpeakerModels } from '../models/check-speaker-models.ts'
 import { checkStoredModels } from '../models/check-stored-models.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
@@ -50,6 +51,7 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   const config = readOrDefault(env)
   yield await checkModelFiles(config)
   yield await checkStoredModels(config, signal)
+  yield* await checkRemoteEngine(config, signal)
   yield await checkRuntime()
   yield await checkSpeakerModels(config, signal)
   yield await checkDecoder(config, signal)

@@ -9,6 +9,7 @@ import {
   speakerModelKinds,
 } from '../../asr/models/speaker-models.ts'
 import { telephoneModelPath } from '../../asr/speakers/embedding/telephone-model.ts'
+import type { Config } from '../../config.ts'
 import {
   downloadBytes,
   type EngineName,
@@ -24,9 +25,13 @@ import {
   storeFolder,
 } from '../../models/installed.ts'
 
-/** `outdated`: installed, but the catalog names another revision. */
+/**
+ * `outdated`: installed, but the catalog names another revision. `configured`: it runs on another
+ * server.
+ */
 export type ModelState =
   | 'installed'
+  | 'configured'
   | 'outdated'
   | 'available'
   | 'missing'
@@ -37,7 +42,7 @@ export type ModelState =
 export type ListedModel = {
   name: string
   /** Where it comes from: with the program, from a file of the operator, from the catalog. */
-  origin: 'program' | 'file' | 'store'
+  origin: 'program' | 'file' | 'store' | 'server'
   kind: ModelKind
   /** What a person reads instead of the kind. */
   purpose: string
@@ -80,6 +85,15 @@ export function listAvailableModels(folder: string): ListedModel[] {
       const about = { engine, languages, licence, credit, memoryBytes }
       return { ...names, ...about, bytes, state: 'available' }
     })
+}
+
+/** Lists the engine of another server, if there is one. */
+export function listRemoteModels({ remote }: Pick<Config['models'], 'remote'>): ListedModel[] {
+  if (!remote) return []
+  const purpose = `recognition by ${remote.model} at ${new URL(remote.url).host}`
+  const base = { ...unknown, name: 'remote', origin: 'server', kind: 'recognition' } as const
+  const { languages } = remote
+  return [{ ...base, engine: 'remote', purpose, languages, bytes: 0, state: 'configured' }]
 }
 
 async function listEmbedded(folder: string, { hashes }: Depth): Promise<ListedModel[]> {

@@ -5,7 +5,12 @@ import type { Command, Terminal } from '../terminal/terminal.ts'
 import { add } from './add-speaker-model.ts'
 import { importFolder, pull } from './install-commands.ts'
 import { inMegabytes } from './install-progress.ts'
-import { type ListedModel, listAvailableModels, listPresentModels } from './model-list.ts'
+import {
+  type ListedModel,
+  listAvailableModels,
+  listPresentModels,
+  listRemoteModels,
+} from './model-list.ts'
 import { remove } from './remove-model.ts'
 
 const help = `Usage: steno models [list] [--installed] [--json]
@@ -73,8 +78,10 @@ async function list(args: string[], { env, stdout, signal }: Terminal): Promise<
   const options = { installed: { type: 'boolean' }, json: { type: 'boolean' } } as const
   const { values, positionals } = parseArguments(args, options)
   if (positionals.length > 0) throw new UsageError('list takes no names')
-  const { folder } = readSettings(readConfig, env).models
-  const present = await listPresentModels(folder, { hashes: false, signal })
+  const settings = readSettings(readConfig, env).models
+  const { folder } = settings
+  const local = await listPresentModels(folder, { hashes: false, signal })
+  const present = [...local, ...listRemoteModels(settings)]
   const models = values.installed ? present : [...present, ...listAvailableModels(folder)]
   stdout.write(values.json ? asJson(models) : asTable(models))
   return exitCodeOf(present)
@@ -90,13 +97,14 @@ async function check(args: string[], { env, stdout, signal }: Terminal): Promise
 }
 
 function exitCodeOf(models: readonly ListedModel[]): number {
-  const usable = ['installed', 'outdated']
+  const usable = ['installed', 'outdated', 'configured']
   return models.every(({ state }) => usable.includes(state)) ? 0 : 1
 }
 
 function asTable(models: readonly ListedModel[]): string {
   const rows = models.map(({ name, purpose, languages, licence, bytes, state }) => {
-    return [name, purpose, shortList(languages), inMegabytes(bytes), licence ?? '', state]
+    const size = state === 'configured' ? '' : inMegabytes(bytes)
+    return [name, purpose, shortList(languages), size, licence ?? '', state]
   })
   return formatTable(['model', 'for', 'languages', 'size', 'license', 'state'], rows)
 }
