@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import type { CatalogModel } from '../models/catalog.ts'
 import { suggestModel } from '../models/recommend.ts'
 
 /**
@@ -8,13 +9,14 @@ import { suggestModel } from '../models/recommend.ts'
 export function chooseLanguage(
   listed: readonly string[],
   installed: readonly string[],
+  suggest: (languages: readonly string[]) => CatalogModel | undefined = suggestModel,
 ): string | undefined {
   const usable = listed.length > 0 ? listed.filter((code) => installed.includes(code)) : installed
   if (usable.length === 0) {
     const wanted = listed.join(', ') || 'any language'
-    const model = suggestModel(listed)
+    const model = suggest(listed)
     const remedy = model
-      ? `'steno models pull ${model}' installs one that does`
+      ? `'steno models pull ${model.id}' installs one that does, 'steno setup' shows others`
       : 'nor does any other'
     const detail = `no installed model knows ${wanted}; installed: ${installed.join(', ')}; ${remedy}`
     throw new AppError('language_not_installed', detail)

@@ -44,6 +44,12 @@ export type Conversion = 'whisper'
 /** Of the files that a conversion writes: a model that an older version made is outdated. */
 export const conversionVersions: Record<Conversion, number> = { whisper: 1 }
 
+/**
+ * Whether the accuracy of a model in this program was measured: with its own weights, or with those
+ * of another size, which the same code runs.
+ */
+export type Measured = 'itself' | 'family'
+
 /** A model that can be installed. */
 export type CatalogModel = {
   id: string
@@ -57,6 +63,8 @@ export type CatalogModel = {
   credit?: string
   /** What a process that has loaded it takes, in bytes. */
   memoryBytes: number
+  /** Absent: there are only published figures, of other programs. */
+  measured?: Measured
   /** Half a sentence for people who choose. */
   summary: string
   /** The commit or version of the source: another one is another model. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createSpeechEngine } from '../../src/asr/engine.ts'
 import { installModel } from '../../src/asr/models/install-speaker-model.ts'
-import { readInstalledModel, type SpeakerModelKind } from '../../src/asr/models/speaker-models.ts'
+import { readInstalledModel, type SpeakerModelKind } from '../../src/models/speaker-models.ts'
 import {
   writeBandEnergyModel,
   writePitchModel,

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { downloadBytes, readCatalog } from '../../models/catalog.ts'
 import { embeddedModelList } from '../../models/embedded.ts'
 import { readStoredModels, readStoredRecord } from '../../models/installed.ts'
+import { readSpeakerModels } from '../../models/speaker-models.ts'
 import type { App } from '../../server-parts.ts'
 import { publishSchema } from '../openapi/publish-schema.ts'
 import { Capabilities } from '../schemas/capabilities.ts'
@@ -61,10 +62,10 @@ export function capabilityRoutes({
 /** Reads what is installed at each request: models come and go while the server runs. */
 function describeModels(folder: string, remote: App['speech']['remote']) {
   const stored = readStoredModels(folder)
-  const base = embeddedModelList.map(({ id, kind, engine = null, languages, licence }) => {
+  const base = embeddedModelList.map(({ id, kind, engine = null, languages, licence, credit }) => {
     const languageCodes = [...languages]
     const fields = { name: id, kind, engine, languages: languageCodes, license: licence }
-    return { ...fields, version: null, credit: null, ...wordTimesOf({ kind }) }
+    return { ...fields, version: null, credit, ...wordTimesOf({ kind }) }
   })
   const added = stored.map(({ id, kind, engine, languages, revision, folder: own }) => {
     const { licence = '', credit } = readStoredRecord(own) ?? {}
@@ -73,15 +74,25 @@ function describeModels(folder: string, remote: App['speech']['remote']) {
   })
   const missing = readCatalog().filter(({ id }) => !stored.some((model) => model.id === id))
   const available = missing.map((model) => {
-    const { id, kind, engine, languages, licence, memoryBytes } = model
+    const { id, kind, engine, languages, licence, memoryBytes, measured = null } = model
     const fields = { name: id, kind, engine, languages: [...languages], license: licence }
-    return { ...fields, download_bytes: downloadBytes(model), memory_bytes: memoryBytes }
+    const sizes = { download_bytes: downloadBytes(model), memory_bytes: memoryBytes }
+    return { ...fields, ...sizes, accuracy_measured: measured }
   })
-  return { installed: [...base, ...added, ...describeRemote(remote)], available }
+  const speakers = describeSpeakerModels(folder)
+  return { installed: [...base, ...speakers, ...added, ...describeRemote(remote)], available }
 }
 
 function wordTimesOf({ kind }: { kind: string }) {
   return { word_times: kind.endsWith('recognition') ? true : null }
+}
+
+/** Models that the operator added from files; their licence is not known. */
+function describeSpeakerModels(folder: string) {
+  return readSpeakerModels(folder).map(({ kind, name, sha256: version }) => {
+    const fields = { name, kind, engine: null, languages: [], license: 'unknown', credit: null }
+    return { ...fields, version, word_times: null }
+  })
 }
 
 /** The remote engine is one of the models that are there. */

@@ -59,6 +59,13 @@ const AvailableModel = Type.Object(
     ...modelFields,
     download_bytes: Type.Integer(),
     memory_bytes: Type.Integer({ description: 'What it takes when it is loaded' }),
+    accuracy_measured: Nullable(
+      Type.Unsafe<'itself' | 'family'>({
+        type: 'string',
+        enum: ['itself', 'family'],
+        description: 'Its accuracy in Steno was measured, or that of another size of it',
+      }),
+    ),
   },
   { title: 'AvailableModel' },
 )

@@ -23,7 +23,8 @@ const help = `Usage: steno models [list] [--installed] [--json]
 
 Models for more languages, and for diarization, in STENO_MODELS_DIR.
 
-  list     shows what is installed, and what the catalog offers, with languages, size and license
+  list     shows what is installed, and what the catalog offers, with languages, size, license,
+           and whether its accuracy in Steno was measured
   pull     downloads models of the catalog. A download that ends early is resumed by the next pull; nothing is
            installed before every byte is checked
   import   installs what FOLDER, or a folder in it, holds of the catalog's files, found by their content: for
@@ -102,11 +103,18 @@ function exitCodeOf(models: readonly ListedModel[]): number {
 }
 
 function asTable(models: readonly ListedModel[]): string {
-  const rows = models.map(({ name, purpose, languages, licence, bytes, state }) => {
+  const rows = models.map(({ name, purpose, languages, licence, bytes, state, ...model }) => {
     const size = state === 'configured' ? '' : inMegabytes(bytes)
-    return [name, purpose, shortList(languages), size, licence ?? '', state]
+    return [name, purpose, shortList(languages), size, licence ?? '', accuracyOf(model), state]
   })
-  return formatTable(['model', 'for', 'languages', 'size', 'license', 'state'], rows)
+  return formatTable(['model', 'for', 'languages', 'size', 'license', 'accuracy', 'state'], rows)
+}
+
+/** Says what is known of the accuracy of a recognition model in this program. */
+function accuracyOf({ kind, measured }: Pick<ListedModel, 'kind' | 'measured'>): string {
+  if (!kind.endsWith('recognition')) return ''
+  if (measured === 'family') return 'another size measured'
+  return measured ? 'measured' : 'not measured'
 }
 
 function shortList(languages: readonly string[]): string {
@@ -123,6 +131,7 @@ function asJson(models: readonly ListedModel[]): string {
     credit: model.credit ?? null,
     bytes: model.bytes,
     memory_bytes: model.memoryBytes ?? null,
+    accuracy_measured: model.measured ?? null,
     state: model.state,
   }))
   return `${JSON.stringify(shown, undefined, 2)}\n`
