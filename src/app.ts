@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from './api/http.ts'
+import { automaticPulls } from './app/model-pulls.ts'
 import { remoteOptions } from './app/remote-asr.ts'
 import { createSpeechEngine, engineOptions } from './asr/engine.ts'
 import type { SpeechEngine } from './asr/speech-engine.ts'
@@ -58,7 +59,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     overrides.speech ??
     createSpeechEngine({
       ...engineOptions(config),
-      remote: remoteOptions(config, log),
+      ...{ remote: remoteOptions(config, log), pulls: automaticPulls(config, log) },
       ...{ log, metrics },
     })
   made.defer(() => speech.close())

@@ -98,6 +98,8 @@ export type Config = {
     inResults: boolean
     /** Bytes of memory that installed models may take together. */
     memory: number
+    /** Whether a model that a request needs is pulled by itself. */
+    autoPull: boolean
     /** Seconds after which an idle model is unloaded; 0 = at once, -1 = never. */
     idleSeconds: number
     /** Where `steno models pull` fetches from. */
@@ -240,6 +242,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       folder: resolve(read.text('MODELS_DIR', join(projectFolder, 'models'))),
       inResults: read.boolean('RESULT_MODEL', false),
       memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
+      autoPull: read.boolean('MODELS_AUTO_PULL', false),
       idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1 }),
       sources: {
         mirror: read.url('MODELS_MIRROR'),

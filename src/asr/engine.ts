@@ -1,7 +1,9 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import type { StoredModel } from '../models/installed.ts'
+import type { AutomaticPulls } from '../models/automatic-pulls.ts'
+import { readStoredModels, type StoredModel } from '../models/installed.ts'
+import { suggestModel } from '../models/recommend.ts'
 import { ARRANGE_TIMEOUT_PER_SECOND } from './channels/arrange-channels.ts'
 import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
 import { joinRecognitions } from './fusion.ts'
@@ -9,6 +11,7 @@ import { identifyLanguages } from './identify-languages.ts'
 import { inParallel } from './in-parallel.ts'
 import { createInstalledRecognizers } from './installed-recognizers.ts'
 import { createLiveRecognizer } from './live/worker-client.ts'
+import { createModelInstaller } from './missing-models.ts'
 import { planRecognition } from './plan-recognition.ts'
 import type { RecognizerInfo } from './recognizer.ts'
 import { REMOTE } from './remote/remote-id.ts'
@@ -75,6 +78,8 @@ export type SpeechEngineOptions = {
   aliases?: Readonly<Record<string, string>>
   /** A server that recognizes too. */
   remote?: RemoteOptions | undefined
+  /** Installs the models that requests need; closed with the engine. */
+  pulls?: AutomaticPulls | undefined
   /** What the worker processes load, and the module that they run; for tests. */
   recognizers?: AvailableRecognizers
   describe?: (model: StoredModel) => RecognizerInfo | undefined
@@ -187,6 +192,12 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
         embeddingWorkers.yieldTo(BATCH_NICENESS)
       },
     })
+  const { pulls } = options
+  const isInstalled = (id: string) => readStoredModels(folder).some((model) => model.id === id)
+  const installer = pulls && createModelInstaller({ pulls, available, isInstalled })
+  const suggest = (languages: readonly string[]) => {
+    return suggestModel(languages, { memoryBytes: limits.memory })
+  }
   const recognize = (batch: Batch, model: string, signal: AbortSignal) => {
     if (remote && model === REMOTE) return remote.recognize(batch, { signal, use: 'batch' })
     const perSecond = isEmbedded(model) ? RECOGNIZE_TIMEOUT_PER_SECOND : STORED_TIMEOUT_PER_SECOND
@@ -198,6 +209,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     get languages() {
       return languagesOf(available())
     },
+    installer,
     get remote() {
       return remote?.describe()
     },
@@ -207,7 +219,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       const known = languagesOf(available())
       // A model may have been pulled a moment ago.
       const isFresh = named.languages.some((code) => !known.includes(code))
-      return routeRecognition(named, available({ isFresh }))
+      return routeRecognition(named, available({ isFresh }), suggest)
     },
     workers,
     live,
@@ -251,7 +263,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       await Promise.all([pool.run({ kind: 'check' }, how), live?.checkReady(how)])
     },
     async close() {
-      const pools = [pool, modelPools, embeddingWorkers, live, remote]
+      const pools = [pool, modelPools, embeddingWorkers, live, remote, pulls]
       await Promise.all(pools.map((one) => one?.close()))
     },
   }

@@ -14,6 +14,13 @@ test('a language that is not installed is refused with what there is instead', (
   })
 })
 
+test('where no model fits the memory, the answer says how much the smallest one needs', () => {
+  assert.throws(() => chooseLanguage(['de'], ['en'], () => undefined), {
+    message: /whisper-tiny does, but needs 400000000 bytes of STENO_MODEL_MEMORY/,
+  })
+  assert.throws(() => chooseLanguage(['xx'], ['en']), { message: /nor does any other/ })
+})
+
 test('of several listed languages the installed ones are used', () => {
   assert.equal(chooseLanguage(['de', 'en'], ['en']), 'en')
   assert.equal(chooseLanguage(['de', 'en'], ['en', 'de']), undefined)

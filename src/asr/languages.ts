@@ -14,14 +14,20 @@ export function chooseLanguage(
   const usable = listed.length > 0 ? listed.filter((code) => installed.includes(code)) : installed
   if (usable.length === 0) {
     const wanted = listed.join(', ') || 'any language'
-    const model = suggest(listed)
-    const remedy = model
-      ? `'steno models pull ${model.id}' installs one that does, 'steno setup' shows others`
-      : 'nor does any other'
+    const remedy = remedyFor(listed, suggest(listed))
     const detail = `no installed model knows ${wanted}; installed: ${installed.join(', ')}; ${remedy}`
     throw new AppError('language_not_installed', detail)
   }
   return usable.length === 1 ? usable[0] : undefined
+}
+
+function remedyFor(listed: readonly string[], model: CatalogModel | undefined): string {
+  if (model) {
+    return `'steno models pull ${model.id}' installs one that does, 'steno setup' shows others`
+  }
+  const smallest = suggestModel(listed, { cores: 1 })
+  if (!smallest) return 'nor does any other'
+  return `${smallest.id} does, but needs ${smallest.memoryBytes} bytes of STENO_MODEL_MEMORY`
 }
 
 /**

@@ -1,4 +1,6 @@
 import { AppError } from '../errors.ts'
+import type { CatalogModel } from '../models/catalog.ts'
+import { suggestModel } from '../models/recommend.ts'
 import { chooseLanguage } from './languages.ts'
 import { GOOD_ERRORS } from './model-estimates.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
@@ -44,6 +46,9 @@ export type RecognitionRoute = {
   warnings: readonly string[]
 }
 
+/** Returns the model to install for languages that are missing. */
+type Suggest = (languages: readonly string[]) => CatalogModel | undefined
+
 /** What a model without an estimate counts as. */
 const USUAL_ESTIMATE = { errors: 0.1, work: 0.05 }
 
@@ -75,11 +80,12 @@ export function capabilitiesOf(
 export function routeRecognition(
   request: RecognitionRequest,
   all: AvailableRecognizers,
+  suggest: Suggest = suggestModel,
 ): RecognitionRoute {
   const available = request.model === REMOTE ? remoteOf(all) : all
   const installed = languagesOf(available)
   const { languages } = request
-  chooseLanguage(languages, installed)
+  chooseLanguage(languages, installed, suggest)
   const usable = languages.length > 0 ? languages.filter(isIn(installed)) : installed
   const routes = usable.map((language) => routeLanguage(language, request, available))
   const identifier =

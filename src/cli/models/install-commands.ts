@@ -1,25 +1,18 @@
 import { stat } from 'node:fs/promises'
 import { canonicalLanguage, transcriptionCodes } from '../../api/schemas/language-codes.ts'
+import { conversions } from '../../app/conversions.ts'
 import { readConfig } from '../../config.ts'
-import { type CatalogModel, type Conversion, readCatalog } from '../../models/catalog.ts'
+import { type CatalogModel, readCatalog } from '../../models/catalog.ts'
 import { describeCheckpoint } from '../../models/checkpoint.ts'
 import { embeddedModelList } from '../../models/embedded.ts'
 import { type FoundModel, findModels, importModel } from '../../models/import.ts'
-import type { Convert, InstallOptions } from '../../models/install.ts'
+import type { InstallOptions } from '../../models/install.ts'
 import { pullModel } from '../../models/pull.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { showInstallation } from './install-progress.ts'
 import { INSTALL_MODELS } from './require-models.ts'
-
-/** Loaded when one is needed: `steno models` must run where the modules of recognition do not. */
-const conversions: Record<Conversion, Convert> = {
-  whisper: async (from, to, options) => {
-    const { convertWhisper } = await import('../../asr/whisper/convert.ts')
-    await convertWhisper(from, to, options)
-  },
-}
 
 /** `steno models pull`: downloads and installs models of the catalog. */
 export async function pull(args: string[], terminal: Terminal): Promise<number> {
