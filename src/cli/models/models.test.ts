@@ -130,6 +130,8 @@ test('a checkpoint is imported under a name, checked, and removed', async () => 
     /^ours +recognition +de, en +\d\.\d MB +unknown +not measured +installed$/,
   )
   const doctor = () => checkStoredModels(readConfig(env), signal)
+  const small = await checkStoredModels(readConfig({ ...env, STENO_MODEL_MEMORY: '9' }), signal)
+  assert.deepEqual([small.state, /ours left out/.test(small.text)], ['warn', true])
   assert.deepEqual(await doctor(), {
     state: 'ok',
     text: 'models for more languages: ours, checksums match',
