@@ -1,14 +1,15 @@
 import { AppError } from '../../errors.ts'
-import type { EngineName } from '../../models/catalog.ts'
+import type { EngineName, ModelKind } from '../../models/catalog.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import { estimateModel } from '../model-estimates.ts'
 import { describeParakeet } from '../parakeet/description.ts'
 import type { Recognizer, RecognizerInfo } from '../recognizer.ts'
+import { describeSherpa } from '../sherpa/capabilities.ts'
 import { describeWhisper } from '../whisper/capabilities.ts'
 
 /** The code of an engine: it describes a model in the server, and loads it in a worker process. */
 type StoredEngine = {
-  describe(model: StoredModel): RecognizerInfo
+  describe(model: StoredModel): RecognizerInfo | undefined
   load(model: StoredModel): Promise<Recognizer>
 }
 
@@ -18,15 +19,21 @@ const engines: Partial<Record<EngineName, StoredEngine>> = {
     describe: describeParakeet,
     load: async (model) => (await import('./parakeet.ts')).createParakeet(model),
   },
+  sherpa: {
+    describe: describeSherpa,
+    load: async (model) => (await import('./sherpa.ts')).createSherpa(model),
+  },
   whisper: {
     describe: describeWhisper,
     load: async (model) => (await import('./whisper.ts')).createWhisper(model),
   },
 }
 
+const recognitionKinds: readonly ModelKind[] = ['recognition', 'streaming-recognition']
+
 /** Returns what is known of an installed model; undefined when no engine of this version runs it. */
 export function describeStored(model: StoredModel): RecognizerInfo | undefined {
-  if (model.kind !== 'recognition') return undefined
+  if (!recognitionKinds.includes(model.kind)) return undefined
   const info = engines[model.engine]?.describe(model)
   const estimate = estimateModel(model)
   return info && { ...info, ...(estimate && { estimate }) }
