@@ -63,6 +63,9 @@ export type DeliveryConfig = {
   logDays: number
 }
 
+/** What may run installed models, as ONNX Runtime names it. */
+export type Device = 'cpu' | 'cuda' | 'tensorrt' | 'coreml' | 'dml' | 'webgpu'
+
 /** Every setting of the service. */
 export type Config = {
   http: {
@@ -99,6 +102,8 @@ export type Config = {
     memory: number
     /** Seconds after which an idle model is unloaded; 0 = at once, -1 = never. */
     idleSeconds: number
+    /** What runs installed models. */
+    device: Device
     /** Where `steno models pull` fetches from. */
     sources: {
       /** A base address under which the paths of all model files lie; undefined = none. */
@@ -238,6 +243,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       inResults: read.boolean('RESULT_MODEL', false),
       memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
       idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1 }),
+      device: read.oneOf('DEVICE', ['cpu', 'cuda', 'tensorrt', 'coreml', 'dml', 'webgpu']),
       sources: {
         mirror: read.url('MODELS_MIRROR'),
         hubEndpoint: readHubEndpoint(env.HF_ENDPOINT, problems),

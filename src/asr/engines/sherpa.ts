@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Device } from '../../config.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import type {
   LanguageProbability,
@@ -44,13 +45,13 @@ type Heard = { words: SherpaWord[]; logProbability: number; text: SherpaText }
  */
 export async function createSherpa(
   stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
-  { provider = 'cpu' }: { provider?: string } = {},
+  { device = 'cpu' }: { device?: Device } = {},
 ): Promise<Recognizer> {
   const { id, revision, folder } = stored
   const layout = readSherpaLayout(folder)
   const { family } = layout
   const pieces = readTokens(join(folder, layout.tokens))
-  const sherpa = await startSherpa({ folder, provider })
+  const sherpa = await startSherpa({ folder, provider: device === 'dml' ? 'directml' : device })
   const capabilities = capabilitiesOf(family, stored.languages)
   const isStreaming = family === 'streaming-transducer'
   const isUpperCase = !pieces.some((piece) => /(?!<)\p{Ll}/u.test(piece.replace(/^<.*>$/, '')))

@@ -1,3 +1,4 @@
+import type { Device } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import type { EngineName, ModelKind } from '../../models/catalog.ts'
 import type { StoredModel } from '../../models/installed.ts'
@@ -10,22 +11,22 @@ import { describeWhisper } from '../whisper/capabilities.ts'
 /** The code of an engine: it describes a model in the server, and loads it in a worker process. */
 type StoredEngine = {
   describe(model: StoredModel): RecognizerInfo | undefined
-  load(model: StoredModel): Promise<Recognizer>
+  load(model: StoredModel, options: { device: Device }): Promise<Recognizer>
 }
 
 const engines: Partial<Record<EngineName, StoredEngine>> = {
   // Loaded in worker processes only: the server loads no inference library.
   parakeet: {
     describe: describeParakeet,
-    load: async (model) => (await import('./parakeet.ts')).createParakeet(model),
+    load: async (model, options) => (await import('./parakeet.ts')).createParakeet(model, options),
   },
   sherpa: {
     describe: describeSherpa,
-    load: async (model) => (await import('./sherpa.ts')).createSherpa(model),
+    load: async (model, options) => (await import('./sherpa.ts')).createSherpa(model, options),
   },
   whisper: {
     describe: describeWhisper,
-    load: async (model) => (await import('./whisper.ts')).createWhisper(model),
+    load: async (model, options) => (await import('./whisper.ts')).createWhisper(model, options),
   },
 }
 
@@ -40,8 +41,11 @@ export function describeStored(model: StoredModel): RecognizerInfo | undefined {
 }
 
 /** Loads an installed model, in a process of its own. */
-export async function loadStored(model: StoredModel): Promise<Recognizer> {
+export async function loadStored(
+  model: StoredModel,
+  options: { device: Device },
+): Promise<Recognizer> {
   const engine = engines[model.engine]
   if (!engine) throw new AppError('engine_unavailable', `nothing runs models of ${model.engine}`)
-  return engine.load(model)
+  return engine.load(model, options)
 }

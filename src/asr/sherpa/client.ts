@@ -86,6 +86,12 @@ export async function startSherpa(setup: SherpaSetup): Promise<SherpaProcess> {
     await worker.close()
     throw error
   }
+  // The packages for Node know the processor only, and use it without asking.
+  if (/fallback to cpu/i.test(errors)) {
+    process.stderr.write(
+      `sherpa-onnx cannot use ${setup.provider}: ${setup.folder} runs on the CPU\n`,
+    )
+  }
   return {
     run(task, signal) {
       const result = last.then(() => perform(task, signal))

@@ -25,7 +25,8 @@ import type {
 
 /**
  * What a worker process is for, hence which models it loads. `diarization` runs a library that may
- * end its process. `model` recognizes with one installed model, which is its third argument.
+ * end its process. `model` recognizes with one installed model, which is its third argument, on the
+ * device of its fourth.
  */
 export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization' | 'model'
 
@@ -37,6 +38,8 @@ export type Task =
   | { kind: 'detect'; path: string; samples: number; start: number; end: number }
   | ({ kind: 'arrange' } & ArrangeTask)
   | ({ kind: 'recognize' } & Batch)
+  /** Batches of equal settings, of several jobs, in one go. */
+  | { kind: 'recognize-all'; batches: readonly Batch[] }
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
   | ({ kind: 'identify' } & IdentifyTask)
@@ -51,6 +54,7 @@ export type TaskResult = {
   detect: DetectedSpeech
   arrange: RecognizedChannel[]
   recognize: RecognizedSegment[]
+  'recognize-all': RecognizedSegment[][]
   embed: null
   speakers: SpeakerUtterance[]
   identify: LanguageStretch[][]

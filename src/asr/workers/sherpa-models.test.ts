@@ -9,12 +9,15 @@ import { createLog } from '../../log.ts'
 import { describeCheckpoint } from '../../models/checkpoint.ts'
 import { importModel } from '../../models/import.ts'
 import { createSpeechEngine } from '../engine.ts'
+import { writeRandomNetwork } from '../parakeet/random-network.fixture.ts'
 import { describeFolder } from '../sherpa/import.ts'
 import { soundOf, writeNemoCtc, writeTransducer } from '../sherpa/tone-models.fixture.ts'
 
 const { signal } = new AbortController()
 const modelsFolder = join(import.meta.dirname, '../../../models')
 const skip = isThere() ? false : 'sherpa-onnx-node is an optional dependency'
+
+const conversions = { whisper: () => Promise.reject(new Error('nothing to convert')) }
 
 function isThere(): boolean {
   try {
@@ -26,7 +29,7 @@ function isThere(): boolean {
 }
 
 /** An engine with an imported model for Russian, and a streaming one; and a recording of tones. */
-async function open(t: TestContext) {
+async function open(t: TestContext, { isJoined = false, isLive = false } = {}) {
   const root = mkdtempSync(join(tmpdir(), 'sherpa-'))
   const folder = join(root, 'models')
   mkdirSync(folder)
@@ -43,12 +46,13 @@ async function open(t: TestContext) {
     write(source)
     const about = { id, languages: ['ru'], signal }
     const found = await describeCheckpoint(source, describeFolder(source), about)
-    const conversions = { whisper: () => Promise.reject(new Error('nothing to convert')) }
     await importModel(folder, found, { conversions, signal, onStep() {} })
   }
+  await importParakeet(join(root, 'parakeet'), folder)
   const engine = createSpeechEngine({
-    ...{ folder, workers: 1, log: createLog('silent'), live: { partialInterval: 0.3 } },
-    models: { memory: 2e9, idleSeconds: -1 },
+    ...{ folder, workers: 2, workersAtStart: 1, log: createLog('silent') },
+    ...(isLive && { live: { partialInterval: 0.3 } }),
+    models: { memory: 4e9, idleSeconds: -1, isJoined },
   })
   t.after(async () => {
     await engine.close()
@@ -68,8 +72,20 @@ async function open(t: TestContext) {
   return { engine, path, segment: { start: 0, end: sound.length } }
 }
 
+/** A model that the worker process itself runs, several segments at once. */
+async function importParakeet(source: string, folder: string): Promise<void> {
+  mkdirSync(source)
+  writeRandomNetwork(source, 'onnx-asr')
+  const form = { engine: 'parakeet', kind: 'recognition', memoryFactor: 1 } as const
+  const files = readdirSync(source)
+  const about = { id: 'parakeet', languages: ['uk'], signal }
+  const found = await describeCheckpoint(source, { ...form, files }, about)
+  await importModel(folder, found, { conversions, signal, onStep() {} })
+}
+
 test('recordings and live speech are recognized by imported models', { skip }, async (t) => {
-  const { engine, path, segment } = await open(t)
+  // One process for both, as on a device.
+  const { engine, path, segment } = await open(t, { isJoined: true, isLive: true })
   const request = { languages: ['ru'], codeSwitching: false, vocabulary: [] }
   const { finals, partials } = engine.route({ model: 'stt-3', ...request })
   assert.deepEqual([finals.model, partials.model], ['whole', 'stream'])
@@ -84,4 +100,30 @@ test('recordings and live speech are recognized by imported models', { skip }, a
   const partial = await engine.live!.recognizePartial(utterance, { ...partials, signal })
   assert.equal(partial.model, 'stream')
   assert.equal(partial.words[0]?.text, 'new')
+})
+
+test('one process with batches of all jobs gives the text of many processes', {
+  skip,
+}, async (t) => {
+  const texts = []
+  for (const isJoined of [false, true]) {
+    const { engine, path, segment } = await open(t, { isJoined })
+    const batches = ['ru', 'uk'].flatMap((language) => {
+      const request = { languages: [language], codeSwitching: false, vocabulary: [] }
+      const { finals } = engine.route({ model: 'stt-3', ...request })
+      return Array.from({ length: 4 }, (_, i) => {
+        const segments = [
+          { start: 0, end: segment.end - 1000 * i },
+          { start: 8000, end: segment.end },
+        ]
+        return { channel: i, path, segments, ...finals }
+      })
+    })
+    const found = await Promise.all(batches.map((batch) => engine.runBatch(batch, { signal })))
+    texts.push(found)
+  }
+  assert.deepEqual(texts[1], texts[0])
+  const models = texts[0]!.map(([first]) => first!.model.split('@')[0])
+  assert.deepEqual([models[0], models[4]], ['whole', 'parakeet'])
+  assert.ok(texts[0]!.every((segments) => segments.every(({ words }) => words.length > 0)))
 })

@@ -9,6 +9,7 @@ import {
   checkDatabase,
   checkDataFolder,
   checkDecoder,
+  checkDevice,
   checkModelFiles,
   checkNode,
   checkPort,
@@ -51,6 +52,8 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   yield await checkModelFiles(config)
   yield await checkStoredModels(config, signal)
   yield await checkRuntime()
+  const device = await checkDevice(config)
+  if (device) yield device
   yield await checkSpeakerModels(config, signal)
   yield await checkDecoder(config, signal)
   yield await checkConfinement()
