@@ -159,6 +159,8 @@ test('a streaming model goes on with open utterances, and hears each sound once'
     draft = heard.tokens
   }
   assert.deepEqual(texts, ['hello', 'hello new', 'hello new york'])
+  const same = await recognizer.recognizeOpen(sound.slice(0, draft[1]), { ...options, draft })
+  assert.equal(textOf(same), 'hello new york')
   const other = await recognizer.recognizeOpen(chinese, { ...options, draft: [] })
   assert.ok(textOf(other).startsWith('我'))
   const lost = await recognizer.recognizeOpen(sound, { ...options, draft: [999, 16_000] })

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { Device } from '../../config.ts'
 import type { StoredModel } from '../../models/installed.ts'
@@ -5,6 +6,7 @@ import type {
   LanguageProbability,
   RecognizeOptions,
   Recognizer,
+  RecognizerCosts,
   RecognizerProfile,
 } from '../recognizer.ts'
 import { withAgreement } from '../sherpa/agreement.ts'
@@ -32,6 +34,8 @@ const MIN_SAMPLES = SAMPLE_RATE
 const DELAY = Math.round(0.03 * SAMPLE_RATE)
 /** Shorter speech is not halved to identify its language. */
 const HALVED_SECONDS = 2
+/** A stream that is recognized as a whole and not continued. */
+const NO_STREAM = -1
 /** Without any evidence both are equally likely. */
 const UNKNOWN = 0.5
 
@@ -54,7 +58,7 @@ export async function createSherpa(
   const sherpa = await startSherpa({ folder, provider: device === 'dml' ? 'directml' : device })
   const capabilities = capabilitiesOf(family, stored.languages)
   const isStreaming = family === 'streaming-transducer'
-  const isUpperCase = !pieces.some((piece) => /(?!<)\p{Ll}/u.test(piece.replace(/^<.*>$/, '')))
+  const isUpperCase = !pieces.some((piece) => /\p{Ll}/u.test(piece.replace(/^<.*>$/, '')))
   const hear = { sherpa, isStreaming, isTimed: capabilities.wordTimes, isUpperCase }
   const languageOf = ({ language, languages }: RecognizeOptions, text?: SherpaText) => {
     const tagged = languageTag(text?.language ?? '')
@@ -65,7 +69,8 @@ export async function createSherpa(
   const hotwordsOf = ({ vocabulary }: RecognizeOptions) => {
     return capabilities.vocabulary ? encodeHotwords(vocabulary, pieces) : undefined
   }
-  let streams = 0
+  // A draft of a process that has ended must not continue the stream of another utterance.
+  let streams = randomInt(2 ** 47)
   return {
     ...{ id, revision, capabilities, profile: sherpaProfile },
     async recognize(segments, options) {
@@ -106,23 +111,7 @@ export async function createSherpa(
         return identify(sherpa, audio, { known, signal })
       },
     }),
-    async measureCost(seconds) {
-      const samples = Float32Array.from(
-        { length: Math.max(MIN_SAMPLES, Math.round(seconds * SAMPLE_RATE)) },
-        (_, i) => 0.1 * Math.sin(i * i),
-      )
-      const { signal } = new AbortController()
-      const rehearse = () => {
-        return isStreaming
-          ? sherpa.run(
-              { kind: 'continue', stream: ++streams, samples, from: 0, isLast: true },
-              signal,
-            )
-          : sherpa.run({ kind: 'recognize', samples }, signal)
-      }
-      await rehearse() // The first call of a session allocates its memory.
-      return { begin: (await rehearse()).cost, token: 0 }
-    },
+    measureCost: (seconds) => measureCost(hear, seconds),
     close: () => sherpa.close(),
   }
 }
@@ -132,6 +121,22 @@ type Hearing = {
   isStreaming: boolean
   isTimed: boolean
   isUpperCase: boolean
+}
+
+async function measureCost(
+  { sherpa, isStreaming }: Hearing,
+  seconds: number,
+): Promise<RecognizerCosts> {
+  const length = Math.max(MIN_SAMPLES, Math.round(seconds * SAMPLE_RATE))
+  const samples = Float32Array.from({ length }, (_, i) => 0.1 * Math.sin(i * i))
+  const { signal } = new AbortController()
+  const rehearse = () => {
+    if (!isStreaming) return sherpa.run({ kind: 'recognize', samples }, signal)
+    const whole = { stream: NO_STREAM, from: 0, isLast: true }
+    return sherpa.run({ kind: 'continue', samples, ...whole }, signal)
+  }
+  await rehearse() // The first call of a session allocates its memory.
+  return { begin: (await rehearse()).cost, token: 0 }
 }
 
 type HowToHear = { language: string; hotwords: string | undefined; signal: AbortSignal }
@@ -148,7 +153,7 @@ async function hearPiece(
   const run = (samples: Float32Array) => {
     if (isStreaming)
       return sherpa.run(
-        { kind: 'continue', stream: -1, samples, from: 0, language, isLast: true },
+        { kind: 'continue', stream: NO_STREAM, samples, from: 0, language, isLast: true },
         signal,
       )
     const listed = hotwords === undefined ? {} : { hotwords }
