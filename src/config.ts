@@ -64,6 +64,9 @@ export type DeliveryConfig = {
   logDays: number
 }
 
+/** What may run installed models, as ONNX Runtime names it. */
+export type Device = 'cpu' | 'cuda' | 'tensorrt' | 'coreml' | 'dml' | 'webgpu'
+
 /** Every setting of the service. */
 export type Config = {
   http: {
@@ -102,6 +105,8 @@ export type Config = {
     autoPull: boolean
     /** Seconds after which an idle model is unloaded; 0 = at once, -1 = never. */
     idleSeconds: number
+    /** What runs installed models. */
+    device: Device
     /** Where `steno models pull` fetches from. */
     sources: {
       /** A base address under which the paths of all model files lie; undefined = none. */
@@ -244,6 +249,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
       autoPull: read.boolean('MODELS_AUTO_PULL', false),
       idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1 }),
+      device: read.oneOf('DEVICE', ['cpu', 'cuda', 'tensorrt', 'coreml', 'dml', 'webgpu']),
       sources: {
         mirror: read.url('MODELS_MIRROR'),
         hubEndpoint: readHubEndpoint(env.HF_ENDPOINT, problems),

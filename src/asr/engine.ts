@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config, Device } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { AutomaticPulls } from '../models/automatic-pulls.ts'
@@ -88,8 +88,16 @@ export type SpeechEngineOptions = {
   detectSeconds?: number
 }
 
-/** Bytes that installed models may take, and seconds after which an idle one is unloaded. */
-export type ModelLimits = { memory: number; idleSeconds: number }
+/**
+ * Bytes that installed models may take, seconds after which an idle one is unloaded, and the device
+ * that runs them, by default the processor. On any other each model has one process, `isJoined`.
+ */
+export type ModelLimits = {
+  memory: number
+  idleSeconds: number
+  device?: Device
+  isJoined?: boolean
+}
 
 const usualLimits: ModelLimits = { memory: Number.MAX_SAFE_INTEGER, idleSeconds: 300 }
 
@@ -100,9 +108,14 @@ export function engineOptions({
   live,
 }: Pick<Config, 'models' | 'workers' | 'live'>): Omit<SpeechEngineOptions, 'log'> {
   const partialInterval = live.partialIntervalMs / 1000
-  const { folder, aliases, memory, idleSeconds } = models
+  const { folder, aliases, memory, idleSeconds, device } = models
   return {
-    ...{ folder, workers, aliases, models: { memory, idleSeconds } },
+    ...{
+      folder,
+      workers,
+      aliases,
+      models: { memory, idleSeconds, device, isJoined: device !== 'cpu' },
+    },
     ...(live.slots !== 0 && { live: { partialInterval } }),
   }
 }
@@ -117,7 +130,8 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const start = (role: WorkerRole, count: number, model?: StoredModel) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
     const atStart = model ? 1 : role === 'batch' ? options.workersAtStart : undefined
-    const args = [folder, role, ...(model ? [JSON.stringify(model)] : [])]
+    const { device = 'cpu' } = limits
+    const args = [folder, role, ...(model ? [JSON.stringify(model), device] : [])]
     const pool = new WorkerPool({ entry, args, workers: count, atStart, log, onLost })
     pool.start()
     return pool

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Device } from '../../config.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import { cpuSeconds } from '../cpu-time.ts'
 import type {
@@ -48,9 +49,9 @@ const whisperProfile: RecognizerProfile = {
  */
 export async function createWhisper(
   stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
-  { task = 'transcribe' }: { task?: WhisperTask } = {},
+  { task = 'transcribe', device = 'cpu' }: { task?: WhisperTask; device?: Device } = {},
 ): Promise<Recognizer> {
-  const network = await loadWhisper(stored.folder)
+  const network = await loadWhisper(stored.folder, { device })
   const pieces = JSON.parse(
     await readFile(join(stored.folder, 'vocabulary.json'), 'utf8'),
   ) as string[]

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readModel, type WritableModel, writeModel } from '../models/onnx.ts'
+import { addMetadata } from '../models/onnx-metadata.fixture.ts'
 import { describeValue, type GraphWriter, startGraph } from '../whisper/graphs/graph-writer.ts'
 
 /** The pieces of the random network; the blank is the last. */
@@ -100,12 +100,7 @@ function writeEncoder(file: string, weights: Float32Array): void {
       ],
     )
   })
-  const model: WritableModel & { metadata_props?: unknown } = readModel(file)
-  model.metadata_props = Object.entries(metadata).map(([key, value]) => ({
-    key,
-    value: `${value}`,
-  }))
-  writeModel(file, model)
+  addMetadata(file, metadata)
 }
 
 /** Half of the state before, and the last token; the second state is the sum of both. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Device } from '../../config.ts'
 import {
   floats,
   floatsOf,
@@ -64,13 +65,16 @@ export type WhisperNetwork = {
 const HIDDEN = -1e9
 
 /** Loads a model that `convertWhisper` wrote. Throws `Error` when the folder holds none. */
-export async function loadWhisper(folder: string): Promise<WhisperNetwork> {
+export async function loadWhisper(
+  folder: string,
+  { device = 'cpu' }: { device?: Device } = {},
+): Promise<WhisperNetwork> {
   const text = await readFile(join(folder, 'whisper.json'), 'utf8')
   const description = JSON.parse(text) as WhisperDescription
   if (description.version !== 1)
     throw new Error(`${folder} is of another version: convert it again`)
-  const encoder = await loadModel(join(folder, 'encoder.onnx'), { signedWeights: true })
-  const decoder = await loadModel(join(folder, 'decoder.onnx'))
+  const encoder = await loadModel(join(folder, 'encoder.onnx'), { signedWeights: true, device })
+  const decoder = await loadModel(join(folder, 'decoder.onnx'), { device })
   const encodings = new WeakMap<EncodedAudio, readonly Tensors[]>()
   return {
     description,

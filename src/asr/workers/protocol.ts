@@ -26,7 +26,8 @@ import type {
 
 /**
  * What a worker process is for, hence which models it loads. `diarization` runs a library that may
- * end its process. `model` recognizes with one installed model, which is its third argument.
+ * end its process. `model` recognizes with one installed model, which is its third argument, on the
+ * device of its fourth.
  */
 export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization' | 'model'
 
@@ -38,6 +39,8 @@ export type Task =
   | { kind: 'detect'; path: string; samples: number; start: number; end: number }
   | ({ kind: 'arrange' } & ArrangeTask)
   | ({ kind: 'recognize' } & Batch)
+  /** Batches of equal settings, of several jobs, in one go. */
+  | { kind: 'recognize-all'; batches: readonly Batch[] }
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
   | ({ kind: 'identify' } & IdentifyTask)
@@ -54,6 +57,7 @@ export type TaskResult = {
   detect: DetectedSpeech
   arrange: RecognizedChannel[]
   recognize: RecognizedSegment[]
+  'recognize-all': RecognizedSegment[][]
   embed: null
   speakers: SpeakerUtterance[]
   identify: LanguageStretch[][]

@@ -13,7 +13,7 @@ import { recognizeWithRepair } from '../recognize-with-repair.ts'
 import type { RecognitionSettings, RecognizeOptions, Recognizer } from '../recognizer.ts'
 import { type DetectedSpeech, detectSpeech } from '../segments.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
-import { type RecognizedSegment, SAMPLE_RATE } from '../speech-engine.ts'
+import { type Batch, type RecognizedSegment, SAMPLE_RATE } from '../speech-engine.ts'
 import type { VoiceDetector } from '../vad.ts'
 import { VAD_FRAME, WARM_UP } from '../vad-frames.ts'
 import type { Task } from './protocol.ts'
@@ -97,6 +97,8 @@ export function createModelTasks(models: LoadedModels, embedUtterance: Utterance
     switch (task.kind) {
       case 'recognize':
         return recognize(models, task, signal)
+      case 'recognize-all':
+        return recognizeAll(models, task.batches, signal)
       case 'identify':
         return identifyStretches(
           { ...models, recognizer: find(models.recognizers, task.model) },
@@ -161,26 +163,40 @@ async function detect(
 }
 
 async function recognize(
-  { detector, recognizers }: LoadedModels,
-  task: TaskOf<'recognize'>,
+  models: LoadedModels,
+  batch: Batch,
   signal: AbortSignal,
 ): Promise<RecognizedSegment[]> {
-  const { path, segments, model } = task
-  const models = { detector, recognizer: find(recognizers, model) }
-  const spoken = segments.map((segment) => {
-    const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
-    return { audio, pauses: pausesOf(segment) }
+  const [recognized] = await recognizeAll(models, [batch], signal)
+  return recognized!
+}
+
+/** Recognizes the segments of batches with equal settings together. */
+async function recognizeAll(
+  { detector, recognizers }: LoadedModels,
+  batches: readonly Batch[],
+  signal: AbortSignal,
+): Promise<RecognizedSegment[][]> {
+  const settings = batches[0]!
+  const recognizer = find(recognizers, settings.model)
+  const spoken = batches.flatMap(({ path, segments }) => {
+    return segments.map((segment) => {
+      const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
+      return { audio, pauses: pausesOf(segment) }
+    })
   })
-  const recognized = await recognizeInPieces(models, spoken, optionsOf(task, signal))
-  return recognized.map(({ words, language, uncovered, warnings }, i) => {
-    const segment = segments[i]!
-    const offset = segment.start / SAMPLE_RATE
-    const moved = words.map((word) => ({
-      ...word,
-      start: word.start + offset,
-      end: word.end + offset,
-    }))
-    const model = nameOf(models.recognizer)
-    return { segment, words: moved, model, language, uncovered, warnings }
+  const options = optionsOf(settings, signal)
+  const recognized = await recognizeInPieces({ detector, recognizer }, spoken, options)
+  const model = nameOf(recognizer)
+  let next = 0
+  return batches.map(({ segments }) => {
+    return segments.map((segment) => {
+      const { words, language, uncovered, warnings } = recognized[next++]!
+      const offset = segment.start / SAMPLE_RATE
+      const moved = words.map((word) => {
+        return { ...word, start: word.start + offset, end: word.end + offset }
+      })
+      return { segment, words: moved, model, language, uncovered, warnings }
+    })
   })
 }

@@ -1,4 +1,5 @@
 /** A recognition process: loads the models of its role, then runs one task after the other. */
+import type { Device } from '../../config.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import { createMoonshine } from '../engines/moonshine.ts'
 import { loadStored } from '../engines/stored-recognizers.ts'
@@ -14,10 +15,11 @@ import type { WorkerRole } from './protocol.ts'
 import { createBatchTasks, createLiveTasks, createModelTasks } from './recognition-tasks.ts'
 import { type Perform, serveTasks } from './serve-tasks.ts'
 
-const [folder = '', role = 'batch', stored = ''] = process.argv.slice(2) as [
+const [folder = '', role = 'batch', stored = '', device = 'cpu'] = process.argv.slice(2) as [
   string,
   WorkerRole,
   string?,
+  Device?,
 ]
 
 /** Loads the models of the role, and returns the function that runs its tasks. */
@@ -32,7 +34,7 @@ async function load(): Promise<Perform> {
     return openTelephoneEmbedder({ modelPath: telephoneModelPath })
   })
   if (role === 'model') {
-    const recognizer = await loadStored(JSON.parse(stored) as StoredModel)
+    const recognizer = await loadStored(JSON.parse(stored) as StoredModel, { device })
     return createModelTasks({ detector, recognizers: [recognizer] }, embedUtterance)
   }
   const models = { detector, recognizers: [await createMoonshine(files.moonshineBase, 'base')] }

@@ -10,6 +10,7 @@ import {
   checkDatabase,
   checkDataFolder,
   checkDecoder,
+  checkDevice,
   checkModelFiles,
   checkNode,
   checkPort,
@@ -53,6 +54,8 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   yield await checkStoredModels(config, signal)
   yield* await checkRemoteEngine(config, signal)
   yield await checkRuntime()
+  const device = await checkDevice(config)
+  if (device) yield device
   yield await checkSpeakerModels(config, signal)
   yield await checkDecoder(config, signal)
   yield await checkConfinement()

@@ -1,9 +1,13 @@
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { canonicalLanguage, transcriptionCodes } from '../../api/schemas/language-codes.ts'
 import { conversions } from '../../app/conversions.ts'
 import { readConfig } from '../../config.ts'
 import { type CatalogModel, readCatalog } from '../../models/catalog.ts'
-import { describeCheckpoint } from '../../models/checkpoint.ts'
+import {
+  type CheckpointForm,
+  describeCheckpoint,
+  whisperCheckpoint,
+} from '../../models/checkpoint.ts'
 import { embeddedModelList } from '../../models/embedded.ts'
 import { type FoundModel, findModels, importModel } from '../../models/import.ts'
 import type { InstallOptions } from '../../models/install.ts'
@@ -88,13 +92,24 @@ async function importCheckpoint(
   if (languages === undefined) throw new UsageError('--as needs --languages, such as de,fr')
   const { folder } = readSettings(readConfig, env).models
   const progress = createProgress(stderr)
-  const found = await describeCheckpoint(source, {
-    id,
-    languages: readLanguages(languages),
-    signal,
-  })
+  const form = await formOf(source)
+  const about = { id, languages: readLanguages(languages), signal }
+  const found = await describeCheckpoint(source, form, about)
   await importOne(folder, found, { progress, signal })
   return 0
+}
+
+/** A folder with .onnx files is a model of sherpa-onnx, any other a checkpoint of Whisper. */
+async function formOf(source: string): Promise<CheckpointForm> {
+  const names = await readdir(source)
+  if (!names.some((name) => name.endsWith('.onnx'))) return whisperCheckpoint
+  const { describeFolder } = await import('../../asr/sherpa/import.ts')
+  try {
+    return describeFolder(source)
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`Cannot import ${source}: ${problem}`, { cause })
+  }
 }
 
 async function importOne(

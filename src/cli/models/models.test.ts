@@ -4,6 +4,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   truncateSync,
@@ -13,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { runHere } from '../../../test/support/run-here.ts'
+import { writeTransducer } from '../../asr/sherpa/tone-models.fixture.ts'
 import {
   embeddingMetadata,
   writeBandEnergyModel,
@@ -149,6 +151,25 @@ test('a checkpoint is imported under a name, checked, and removed', async () => 
   assert.equal((await models('remove', 'ours')).code, 0)
   assert.doesNotMatch(await lines(), /^ours/)
   assert.match((await doctor()).text, /none; 'steno setup' recommends some$/)
+})
+
+test('a model of sherpa-onnx is imported under a name, without what does not belong to it', async () => {
+  const tones = join(root, 'tones')
+  mkdirSync(tones)
+  writeTransducer(tones, { isStreaming: true })
+  writeFileSync(join(tones, 'README.md'), 'How this was made')
+  const imported = await models('import', tones, '--as', 'tones', '--languages', 'en')
+  assert.equal(imported.code, 0, imported.stderr)
+  const [model] = readStoredModels(folder)
+  assert.deepEqual([model!.engine, model!.kind], ['sherpa', 'streaming-recognition'])
+  assert.deepEqual(
+    readdirSync(model!.folder).filter((name) => !/onnx|weights/.test(name)),
+    ['model.json', 'tokens.txt'],
+  )
+  rmSync(join(tones, 'tokens.txt'))
+  const broken = await models('import', tones, '--as', 'other', '--languages', 'en')
+  assert.match(broken.stderr, /Cannot import .*tones: .* needs its tokens.txt/)
+  assert.equal((await models('remove', 'tones')).code, 0)
 })
 
 test('a folder without models, or with a file that is no checkpoint, imports nothing', async () => {

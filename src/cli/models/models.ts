@@ -29,7 +29,8 @@ Models for more languages, and for diarization, in STENO_MODELS_DIR.
            installed before every byte is checked
   import   installs what FOLDER, or a folder in it, holds of the catalog's files, found by their content: for
            machines without a network. With --as, installs the Whisper checkpoint in FOLDER (the files of
-           CTranslate2 or of Hugging Face), such as a fine-tuned one, under a name of yours
+           CTranslate2 or of Hugging Face), such as a fine-tuned one, or the model of the sherpa-onnx project
+           (tokens.txt and .onnx files), under a name of yours
   check    reads every byte of what is installed
   remove   deletes an installed or added model
   add      adds a model for diarization from a file. KIND is one of:
