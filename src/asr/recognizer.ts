@@ -124,11 +124,12 @@ export type Recognizer = RecognizerInfo & {
   ): Promise<OpenRecognition>
   /**
    * Returns the languages that the speech may be in, the most probable first. Considers `languages`
-   * only; an empty list stands for all that the model knows. Models that cannot do it lack it.
+   * only; an empty list stands for all that the model knows. `isRough` is for one of many windows of
+   * the same speech: it costs less. Models that cannot do it lack it.
    */
   identifyLanguage?(
     audio: Float32Array,
-    options: { languages: readonly string[]; signal: AbortSignal },
+    options: { languages: readonly string[]; isRough?: boolean; signal: AbortSignal },
   ): Promise<LanguageProbability[]>
   /** Measures the cost of `seconds` of audio with `drafted` tokens of its text. */
   measureCost(seconds: number, options: { drafted: number }): Promise<RecognizerCosts>

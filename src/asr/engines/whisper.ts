@@ -21,8 +21,8 @@ import {
   boundsOf,
   chooseLanguage,
   encode,
+  identifyLanguage,
   promptOf,
-  rankLanguages,
   type Transcription,
   transcribe,
   type WhisperModel,
@@ -68,10 +68,8 @@ export async function createWhisper(
       return found.map((text, i) => toRecognition(model, text, segments[i]!))
     },
     recognizeOpen: (audio, options) => recognizeOpen(model, audio, { ...options, task }),
-    async identifyLanguage(audio, { languages, signal }) {
-      const encoded = await encode(model, [audio.subarray(0, 30 * SAMPLE_RATE)], signal)
-      const [detection] = await detect(network, encoded)
-      return rankLanguages(detection!, languages)
+    identifyLanguage: (audio, options) => {
+      return identifyLanguage(model, audio.subarray(0, 30 * SAMPLE_RATE), options)
     },
     measureCost: (seconds, { drafted }) => measureCost(model, seconds, drafted),
     close: () => network.close(),
