@@ -96,6 +96,12 @@ export type LiveRecognizer = {
    */
   readonly capacity: number | undefined
   /**
+   * The work of the last seconds, running or waiting, in cores of those that live work may use: 0
+   * is idle, above 1 work waits. Partials become rarer as it grows, and work that may be in vain
+   * is left out.
+   */
+  readonly load: number
+  /**
    * Writes the samples of each channel and detects speech: in as many frames as there is audio for,
    * at most `MAX_DETECT_FRAMES`, fewer with several channels. The lengths of the result give the number.
    */

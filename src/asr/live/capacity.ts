@@ -8,6 +8,9 @@ import { CONTEXT } from '../vad-frames.ts'
 /** Processor seconds that a session takes per second of speech. */
 export type LiveCosts = { listening: number; finals: number; partials: number }
 
+/** What a process measures: costs per second of speech, or those of one partial. */
+export type MeasuredCosts = { listening?: number; finals?: number; partial?: number }
+
 /** Length of a typical utterance, and its mean length while it is open; in seconds. */
 const UTTERANCE = 4
 const OPEN_UTTERANCE = 2
@@ -19,31 +22,35 @@ const CONTEXT_SHARE = 1.27
 /** The rest is for the server itself, for uneven load, and for batches to make progress. */
 const SHARE = 0.75
 
-/** The models of a live worker that are measured. */
-export type LiveModels = {
-  detector: Pick<VoiceDetector, 'stream'>
-  recognizer: Pick<Recognizer, 'measureCost'>
-  partials: Pick<Recognizer, 'measureCost'>
-}
-
-/**
- * Measures what a session costs, on noise: the cost of a call depends on the length of audio and
- * text, not on the words. Counts processor time, so that other work on the machine does not distort
- * it.
- */
-export async function measureCosts(
-  { detector, recognizer, partials }: LiveModels,
-  { partialInterval }: { partialInterval: number },
-): Promise<LiveCosts> {
+/** Measures what the finals of a session cost, and the detection of its speech. */
+export async function measureFinals(
+  detector: Pick<VoiceDetector, 'stream'>,
+  recognizer: Pick<Recognizer, 'measureCost'>,
+): Promise<MeasuredCosts> {
   const final = await recognizer.measureCost(UTTERANCE, { drafted: 0 })
-  const partial = await partials.measureCost(OPEN_UTTERANCE, { drafted: OPEN_UTTERANCE * TOKENS })
   const finalCost = final.begin + final.token * UTTERANCE * TOKENS
-  const partialCost = partial.begin + partial.token * NEW_TOKENS
   return {
     listening: await measureListening(detector),
     finals: (finalCost * CONTEXT_SHARE) / UTTERANCE,
-    partials: partialCost / partialInterval,
   }
+}
+
+/**
+ * Measures what a partial costs. Like the others, on noise: the cost of a call depends on the length
+ * of audio and text, not on the words. Counts processor time, so that other work on the machine does
+ * not distort it.
+ */
+export async function measurePartial(
+  recognizer: Pick<Recognizer, 'measureCost'>,
+): Promise<MeasuredCosts> {
+  const partial = await recognizer.measureCost(OPEN_UTTERANCE, { drafted: OPEN_UTTERANCE * TOKENS })
+  return { partial: partial.begin + partial.token * NEW_TOKENS }
+}
+
+/** Joins what the processes measured, for partials that come every `interval` seconds. */
+export function joinCosts(measured: readonly MeasuredCosts[], interval: number): LiveCosts {
+  const { listening = 0, finals = 0, partial = 0 } = Object.assign({}, ...measured) as MeasuredCosts
+  return { listening, finals, partials: partial / interval }
 }
 
 async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promise<number> {

@@ -164,7 +164,8 @@ export class RecognitionLoop {
     for (;;) {
       const isLast = this.#isEnd
       const there = this.#frames
-      const recognized = await this.#listen({ frames: there, isEnd: isLast })
+      const isEnough = isLast || this.#ahead() >= FRAME_SECONDS
+      const recognized = isEnough ? await this.#listen({ frames: there, isEnd: isLast }) : 0
       if (recognized === 0 && isLast) break
       if (recognized === 0) await this.#moreAudio(there)
     }
