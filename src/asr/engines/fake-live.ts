@@ -51,6 +51,7 @@ export function createFakeLiveRecognizer(
   return {
     capacity: options.capacity,
     load: 0,
+    withoutPartials: 0.5,
     async listen(audio, { from, frames, isEnd }, { signal }) {
       await onLive?.('vad', signal)
       signal.throwIfAborted()

@@ -5,7 +5,7 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { VoiceDetector } from '../vad.ts'
 import { CONTEXT } from '../vad-frames.ts'
 
-/** Processor seconds that a session takes per second of speech. */
+/** Processor seconds that a session takes per second of speech; partials at their rarest pace. */
 export type LiveCosts = { listening: number; finals: number; partials: number }
 
 /** What a process measures: costs per second of speech, or those of one partial. */
@@ -19,7 +19,12 @@ const TOKENS = 3.5
 const NEW_TOKENS = 3
 /** Utterances are recognized together with some of the audio around them. */
 const CONTEXT_SHARE = 1.27
-/** The rest is for the server itself, for uneven load, and for batches to make progress. */
+/**
+ * Conversion, files, messages and the rest of a session take so many times what its detector does:
+ * the server took 16 and the VAD process 17 ms per second of audio, the detector 10 of these.
+ */
+const OVERHEAD = 3.3
+/** The rest is for uneven load, and for batches to make progress. */
 const SHARE = 0.75
 
 /** Measures what the finals of a session cost, and the detection of its speech. */
@@ -50,7 +55,7 @@ export async function measurePartial(
 /** Joins what the processes measured, for partials that come every `interval` seconds. */
 export function joinCosts(measured: readonly MeasuredCosts[], interval: number): LiveCosts {
   const { listening = 0, finals = 0, partial = 0 } = Object.assign({}, ...measured) as MeasuredCosts
-  return { listening, finals, partials: partial / interval }
+  return { listening: listening * OVERHEAD, finals, partials: partial / interval }
 }
 
 async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promise<number> {
@@ -64,14 +69,16 @@ async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promis
 }
 
 /**
- * Returns how many sessions with continuous speech so many cores can serve: `comfortable` with
- * partials at their usual pace, `most` when partials come late or not at all and finals are still
- * in time.
+ * Returns how many sessions with continuous speech and partials so many cores can serve in time, and
+ * what a session without partials counts as.
  */
 export function capacityOf(
   { listening, finals, partials }: LiveCosts,
   cores: number,
-): { comfortable: number; most: number } {
-  const fit = (cost: number) => Math.max(1, Math.floor((SHARE * cores) / cost))
-  return { comfortable: fit(listening + finals + partials), most: fit(listening + finals) }
+): { sessions: number; withoutPartials: number } {
+  const all = listening + finals + partials
+  return {
+    sessions: Math.max(1, Math.floor((SHARE * cores) / all)),
+    withoutPartials: (listening + finals) / all,
+  }
 }

@@ -1,6 +1,10 @@
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../log.ts'
-import type { LiveRecognizer, LiveUtterance } from '../live-recognizer.ts'
+import {
+  BUSY_PARTIAL_INTERVALS,
+  type LiveRecognizer,
+  type LiveUtterance,
+} from '../live-recognizer.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
@@ -37,7 +41,7 @@ export type LiveRecognizerOptions = {
   /** Returns the processes that have a model; `usual` have the embedded ones. */
   processesOf(model: string, usual: WorkerPool): TaskRunner
   workers: number
-  /** Seconds between two partials of an utterance. */
+  /** Seconds between two partials of an utterance, on a machine that is not busy. */
   partialInterval: number
   /** Called when the first session sends audio. */
   onUsed(): void
@@ -65,15 +69,18 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
   const meter = createLoadMeter(cores)
   const closing = new AbortController()
   let capacity: number | undefined
+  let withoutPartials = 1
   let isUsed = false
 
   async function measure(): Promise<void> {
     const { signal } = closing
     const how = { signal, timeout: RECOGNIZE_TIMEOUT, priority: priority.measure }
     const measuring = [finals, partials].map((pool) => pool.run({ kind: 'measure' }, how))
-    const costs = joinCosts(await Promise.all(measuring), partialInterval)
+    const interval = partialInterval * BUSY_PARTIAL_INTERVALS
+    const costs = joinCosts(await Promise.all(measuring), interval)
     const fit = capacityOf(costs, cores)
-    capacity = fit.most
+    capacity = fit.sessions
+    withoutPartials = fit.withoutPartials
     log.info({ ...fit, ...costs }, 'live sessions that fit were measured')
   }
   const measured = measure().catch((error: unknown) => {
@@ -83,6 +90,9 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
   return {
     get capacity() {
       return capacity
+    },
+    get withoutPartials() {
+      return withoutPartials
     },
     get load() {
       return meter.load

@@ -38,6 +38,7 @@ export function open(channels: readonly string[], options: Options = {}) {
   const models: LiveRecognizer = {
     capacity: undefined,
     load,
+    withoutPartials: 0.5,
     async listen({ channels: paths }, { from: at, frames }, { signal }) {
       await before?.('vad')
       listened.push(at)

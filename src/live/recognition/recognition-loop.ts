@@ -118,9 +118,10 @@ export class RecognitionLoop {
     this.#voicing = new VoicedShare({ channels })
   }
 
-  /** The load of the session on the machine now: 1 = continuous speech. */
+  /** The load of the session on the machine now: 1 = continuous speech with partials. */
   get weight(): number {
-    return this.#voicing.weight
+    const { wantsPartials, models } = this.#options
+    return this.#voicing.weight * (wantsPartials() ? 1 : models.withoutPartials)
   }
 
   /** Seconds of audio processed. */
