@@ -112,6 +112,7 @@ export function createLiveSocketServer(
   }
 
   http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (!socket.writable) return // Refused, because too many requests wait.
     const requestId = newRequestId()
     acceptUpgrade(request, socket, { head, requestId }).catch((error: unknown) => {
       log.error({ err: error, requestId }, 'cannot open a live socket')

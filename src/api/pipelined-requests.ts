@@ -10,36 +10,74 @@ const MAX_WAITING = 64
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 type Waiting = [IncomingMessage, ServerResponse]
 
+/** Handles the requests of each connection one after the other. */
+export type RequestTurns = {
+  /** The class of the requests; the server must be created with it. */
+  IncomingMessage: typeof IncomingMessage
+  /** Whether too many requests wait on a connection; the server must upgrade its next request. */
+  isFull(socket: Socket): boolean
+  /**
+   * Takes over the requests of a server: each is handled in its own turn of the event loop.
+   * Responses are sent in this order anyway, and thousands of requests in one packet would
+   * otherwise block the loop for seconds. Ends a connection on which too many wait with `refuse`.
+   */
+  handle(server: Server, refuse: (socket: Socket) => void): void
+}
+
 /**
- * Handles the requests of each connection one after the other, each in its own turn of the event
- * loop: responses are sent in this order anyway, and thousands of requests in one packet would
- * otherwise block the loop for seconds. Ends a connection on which too many wait with `refuse`.
+ * Creates the turns of a server whose requests are of the class `Base`.
+ *
+ * Node parses all requests of a packet at once and stops only at one that upgrades the connection,
+ * so the first request on a full connection is declared such a one: the rest of the packet is never
+ * parsed.
  */
-export function handleInTurn(server: Server, refuse: (socket: Socket) => void): void {
-  const [handle] = server.listeners('request') as Handler[]
-  if (!handle) throw new TypeError('the server has no handler yet')
-  server.removeListener('request', handle)
+export function requestTurns(Base: typeof IncomingMessage): RequestTurns {
   /** The requests behind the current one; no entry where none is handled. */
   const queues = new WeakMap<Socket, Waiting[]>()
+  const isFull = (socket: Socket) => (queues.get(socket)?.length ?? 0) >= MAX_WAITING
 
-  function begin(socket: Socket, [request, response]: Waiting): void {
-    response.once('close', () => setImmediate(next, socket))
-    handle!(request, response)
+  class PipelinedRequest extends Base {
+    requestsUpgrade?: boolean | null
+    get upgrade(): boolean | null {
+      return isFull(this.socket) || Boolean(this.requestsUpgrade)
+    }
+    set upgrade(value: boolean | null) {
+      this.requestsUpgrade = value
+    }
   }
 
-  function next(socket: Socket): void {
-    const waiting = queues.get(socket)!.shift()
-    if (!waiting) queues.delete(socket)
-    else if (!socket.destroyed) begin(socket, waiting)
-  }
+  function handle(server: Server, refuse: (socket: Socket) => void): void {
+    const [handler] = server.listeners('request') as Handler[]
+    if (!handler) throw new TypeError('the server has no handler yet')
+    server.removeListener('request', handler)
 
-  server.on('request', (request, response) => {
-    const { socket } = request
-    const queue = queues.get(socket)
-    if (!queue) {
+    function begin(socket: Socket, [request, response]: Waiting): void {
+      response.once('close', () => setImmediate(next, socket))
+      handler!(request, response)
+    }
+
+    function next(socket: Socket): void {
+      const waiting = queues.get(socket)!.shift()
+      if (!waiting) queues.delete(socket)
+      else if (!socket.destroyed) begin(socket, waiting)
+    }
+
+    server.on('request', (request, response) => {
+      const { socket } = request
+      const queue = queues.get(socket)
+      if (queue) queue.push([request, response])
+      else {
+        queues.set(socket, [])
+        begin(socket, [request, response])
+      }
+    })
+
+    server.on('upgrade', (_request, socket: Socket) => {
+      if (!isFull(socket)) return
       queues.set(socket, [])
-      begin(socket, [request, response])
-    } else if (queue.length < MAX_WAITING) queue.push([request, response])
-    else if (!socket.destroyed) refuse(socket)
-  })
+      refuse(socket)
+    })
+  }
+
+  return { IncomingMessage: PipelinedRequest, isFull, handle }
 }

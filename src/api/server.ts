@@ -17,7 +17,7 @@ import { compileQueryReader } from './lists/query.ts'
 import { isLiveUpgrade } from './live-socket.ts'
 import { answerUnknownRoutes } from './not-found.ts'
 import { observeRequests } from './observe-requests.ts'
-import { handleInTurn } from './pipelined-requests.ts'
+import { requestTurns } from './pipelined-requests.ts'
 import { newRequestId } from './request-id.ts'
 
 /**
@@ -49,10 +49,11 @@ export type ServerParts = Pick<App, 'config' | 'log' | 'metrics' | 'tracing'>
 export function createServer(app: ServerParts): FastifyInstance {
   const { config, log } = app
   const requestIdHeaderNames = ['x-request-id', ...config.http.requestIdHeaderNames]
-  const IncomingMessage = countedRequests((socket) => {
+  const CountedRequest = countedRequests((socket) => {
     const refused = new AppError('request_unreadable', 'its body comes in too small pieces')
     answerClientError(refused, socket, { requestIdHeaderNames })
   })
+  const turns = requestTurns(CountedRequest)
   const http: FastifyInstance = Fastify({
     loggerInstance: log.child({ module: 'api' }) as FastifyBaseLogger,
     logController: new LogController({
@@ -68,8 +69,9 @@ export function createServer(app: ServerParts): FastifyInstance {
     http: {
       ...HEADER_TIMEOUTS,
       requireHostHeader: false,
-      shouldUpgradeCallback: isLiveUpgrade,
-      IncomingMessage,
+      shouldUpgradeCallback: (request: RawRequest) =>
+        turns.isFull(request.socket) || isLiveUpgrade(request),
+      IncomingMessage: turns.IncomingMessage,
     },
     keepAliveTimeout: IDLE_TIMEOUT_MS,
     childLoggerFactory: (logger, bindings, options, raw) => {
@@ -86,7 +88,7 @@ export function createServer(app: ServerParts): FastifyInstance {
     },
   })
   observeRequests(http, app)
-  handleInTurn(http.server, (socket) => {
+  turns.handle(http.server, (socket) => {
     const refused = new AppError('request_unreadable', 'too many requests wait on one connection')
     answerClientError(refused, socket, { requestIdHeaderNames })
   })

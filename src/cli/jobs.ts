@@ -4,9 +4,10 @@ import { createClient, type RequestError } from './server/client.ts'
 import { readServer, serverHelp, serverOptions } from './server/server-url.ts'
 import { formatSeconds } from './terminal/progress.ts'
 import type { Command } from './terminal/terminal.ts'
+import { refuseTerminal } from './transcribe/formats.ts'
 
 const help = `Usage: steno jobs [list] [--status STATES] [--metadata JSON] [--limit N] [--offset N]
-       steno jobs show ID [--format txt|srt|vtt|json]
+       steno jobs show ID [--format txt|srt|vtt|json|docx]
        steno jobs cancel ID...
        steno jobs retry ID ADDON
        steno jobs delete ID...
@@ -18,7 +19,7 @@ The list says how many warnings a result has; \`show\` prints them, in result.me
 
   --status STATES  only those queued, processing, done or error; several with commas
   --metadata JSON  only those with these keys in their custom_metadata, such as '{"team":"red"}'
-  --format FORMAT  of show: the transcript as txt, srt, vtt or json instead of the whole job
+  --format FORMAT  of show: the transcript as txt, srt, vtt, json or docx instead of the whole job
   --limit N        jobs per page; default 20
   --offset N       jobs to skip; default 0
 ${serverHelp}`
@@ -50,8 +51,9 @@ export const jobsCommand: Command = {
       return 0
     }
     if (verb === 'show' && ids.length === 1 && values.format !== undefined) {
-      const choices = ['txt', 'srt', 'vtt', 'json'] as const
+      const choices = ['txt', 'srt', 'vtt', 'json', 'docx'] as const
       const format = readChoice(values.format, { name: 'format', choices })
+      refuseTerminal(format, stdout)
       stdout.write(await client.transcript(ids[0]!, format))
       return 0
     }

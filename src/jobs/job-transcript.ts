@@ -12,7 +12,7 @@ export async function writeJobTranscript(
   { db, resultBuilder }: Pick<PipelineTools, 'db' | 'resultBuilder'>,
   id: JobId,
   { signal, ...form }: TranscriptForm & { signal: AbortSignal },
-): Promise<string> {
+): Promise<string | Uint8Array> {
   const job = await findJob(db, id)
   if (!job) throw new AppError('job_not_found', id.id)
   if (job.status !== 'done' || !job.result) {

@@ -166,7 +166,7 @@ export class JobSubmission {
   }
 
   /** Writes the transcript of a finished job or session as a file. */
-  transcript(job: JobId, form: TranscriptForm): Promise<string> {
+  transcript(job: JobId, form: TranscriptForm): Promise<string | Uint8Array> {
     return writeJobTranscript(this.#tools, job, { ...form, signal: this.#closed.signal })
   }
 

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { listJobs, type Place } from '../../storage/jobs/job-lists.ts'
-import { findJob, findJobs, type JobKind } from '../../storage/jobs/jobs.ts'
+import { findJob, findJobs, type Job, type JobKind } from '../../storage/jobs/jobs.ts'
 import { findJobFile } from '../answers/job-file.ts'
 import { toJobText, writeText } from '../answers/job-text.ts'
 import { sendFile } from '../answers/send-file.ts'
@@ -11,6 +11,7 @@ import { baseUrlOf } from '../answers/urls.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { type LazyText, pageUrls, writeList } from '../lists/job-list.ts'
 import { checkMetadataLength, toFilter, toPart } from '../lists/list-query.ts'
+import { loadInBatches } from '../lists/load-in-batches.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams, jobListOf, jobViewOf } from '../schemas/job.ts'
 import { listQueryOf } from '../schemas/list-query.ts'
@@ -25,12 +26,6 @@ import { Type } from '../schemas/type.ts'
 import { serializeByKey } from '../serialize-by-key.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
-
-/**
- * A row with its result is at most some hundred kilobytes; this many at a time stay within a few
- * megabytes.
- */
-const LOADED_AT_ONCE = 20
 
 /** The path of the routes, and the jobs that they serve. */
 export type JobRouteOptions = {
@@ -132,15 +127,15 @@ export function jobRoutes(
   }
 
   /**
-   * Loads some jobs at a time, and for one list of an account at a time: a page may hold a thousand
-   * results of a megabyte. Omits jobs that were deleted meanwhile.
+   * Loads the jobs of a page, for one list of an account at a time: a page may hold a thousand jobs
+   * of a megabyte. Omits jobs that were deleted meanwhile.
    */
   async function* loadJobs(places: readonly Place[], account: string): AsyncGenerator<LazyText> {
-    for (let i = 0; i < places.length; i += LOADED_AT_ONCE) {
-      const ids = places.slice(i, i + LOADED_AT_ONCE).map(({ id }) => id)
-      for (const job of await inTurn(account, () => findJobs(storage.db, { ids, account }))) {
-        yield () => toJobText(job, storage, { omitMessages: config.http.listOmitMessages })
-      }
+    const ids = places.map(({ id }) => id)
+    const load = (some: readonly string[]) =>
+      inTurn(account, () => findJobs(storage.db, { ids: some, account }))
+    for await (const job of loadInBatches(ids, { load, lengthOf: rowLength })) {
+      yield () => toJobText(job, storage, { omitMessages: config.http.listOmitMessages })
     }
   }
 
@@ -149,4 +144,11 @@ export function jobRoutes(
     if (!job) throw new AppError('job_not_found', id)
     return job
   }
+}
+
+/** Characters of the texts that a job's row holds. */
+function rowLength({ customMetadata, postSessionMetadata, requestParams, result }: Job): number {
+  const texts = [customMetadata, postSessionMetadata, requestParams]
+  if (result && 'text' in result) texts.push(result.text)
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }

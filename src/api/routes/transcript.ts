@@ -9,14 +9,17 @@ import { jobOperations } from '../schemas/operations.ts'
 import { FreeObject } from '../schemas/values.ts'
 import { serializeByKey } from '../serialize-by-key.ts'
 
+const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
+
 const types = {
   txt: 'text/plain; charset=utf-8',
   srt: 'application/x-subrip; charset=utf-8',
   vtt: 'text/vtt; charset=utf-8',
   json: 'application/json; charset=utf-8',
+  docx: DOCX,
 } as const
 
-const formats = ['txt', 'srt', 'vtt', 'json'] as const
+const formats = ['txt', 'srt', 'vtt', 'json', 'docx'] as const
 
 const TranscriptQuery = Type.Object({
   format: Type.Unsafe<(typeof formats)[number]>({
@@ -54,6 +57,7 @@ export function transcriptRoute(
                 'application/json': {
                   schema: FreeObject('`full_transcript`, `languages` and `utterances`'),
                 },
+                [DOCX]: { schema: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }) },
               },
             },
             ...errorAnswers(400, 404, 422),

@@ -5,7 +5,7 @@ import { readServer, serverHelp } from '../server/server-url.ts'
 import { createProgress, formatSeconds } from '../terminal/progress.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
-import { formatResult, formats } from '../transcribe/formats.ts'
+import { formatResult, formats, refuseTerminal } from '../transcribe/formats.ts'
 import { prepareOutputs } from '../transcribe/results.ts'
 import { bytesPerSecond, type LiveFormat, type LiveMessage } from './live-api-types.ts'
 import { type LiveAudioSource, openAudio } from './live-audio.ts'
@@ -45,6 +45,7 @@ export const liveCommand: Command = {
   async run(args, terminal) {
     const options = readLiveOptions(args)
     const server = readServer(options.server, terminal)
+    if (options.output === undefined) refuseTerminal(options.format, terminal.stdout)
     await prepareOutputs([options.output])
     const progress = createProgress(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })

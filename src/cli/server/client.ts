@@ -131,9 +131,9 @@ export function createClient(server: Server, signal: AbortSignal) {
       await json(`${jobUrl(id)}/cancel`, { method: 'POST' })
     },
     /** Gets the transcript of a job as a file of a format. */
-    async transcript(id: string, format: string): Promise<string> {
+    async transcript(id: string, format: string): Promise<Buffer> {
       const path = `${jobUrl(id)}/transcript?${toParams({ format })}`
-      return readText(await request(path, async () => ({})))
+      return readBytes(await request(path, async () => ({})))
     },
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })
@@ -218,6 +218,11 @@ async function readText(response: Response): Promise<string> {
   const text = await response.text()
   if (!response.ok) throw new RequestError(explain(response, text), { status: response.status })
   return text
+}
+
+async function readBytes(response: Response): Promise<Buffer> {
+  if (!response.ok) await readText(response)
+  return Buffer.from(await response.arrayBuffer())
 }
 
 async function readJson<T>(response: Response): Promise<T> {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
 import test from 'node:test'
+import { strFromU8, unzipSync } from 'fflate'
 import type { ApiPreRecordedResult } from '../server/api-types.ts'
-import { formatResult } from './formats.ts'
+import { formatResult, refuseTerminal } from './formats.ts'
 
 /** Returns a result with one utterance per text; each word takes a second. */
 function result(texts: [channel: number, text: string][]): ApiPreRecordedResult {
@@ -108,4 +110,20 @@ test('txt names the speakers where they were told apart, on whatever channel', (
   const { utterances } = spokenText.transcription
   spokenText.transcription.utterances = utterances.map((own, i) => ({ ...own, speaker: 1 - i }))
   assert.equal(formatResult(spokenText, 'txt'), 'Speaker 2: Good day.\nSpeaker 1: Hello.\n')
+})
+
+test('a Word document names the channels and goes to no terminal', () => {
+  const written = formatResult(
+    result([
+      [0, 'Good day.'],
+      [1, 'Hello.'],
+    ]),
+    'docx',
+  )
+  const document = strFromU8(unzipSync(written as Uint8Array)['word/document.xml']!)
+  assert.match(document, />0:10 <.*>Channel 2: <.*>Hello\.</)
+  const stdout = new PassThrough()
+  refuseTerminal('docx', stdout)
+  refuseTerminal('txt', Object.assign(stdout, { isTTY: true }))
+  assert.throws(() => refuseTerminal('docx', stdout), /docx is no text: redirect the output/)
 })

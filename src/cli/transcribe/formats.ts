@@ -1,21 +1,43 @@
 import { formatWithVoices, type SubtitleFormat } from '../../text/formats/subtitles.ts'
 import { voicesOf } from '../../text/formats/voices.ts'
+import { formatWordDocument } from '../../text/formats/word-document.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
+import { UsageError } from '../arguments.ts'
 import type { ApiPreRecordedResult, ApiUtterance } from '../server/api-types.ts'
+import type { Output } from '../terminal/terminal.ts'
 import { formatAddOns } from './add-on-text.ts'
 
 /** The values of `--subtitles`. */
 export const subtitleFormats = ['srt', 'vtt'] as const
 /** The values of `--format`. */
-export const formats = ['txt', 'json', ...subtitleFormats] as const
+export const formats = ['txt', 'json', ...subtitleFormats, 'docx'] as const
 /** One of them. */
 export type Format = (typeof formats)[number]
 
-/** Writes a result in one of the formats, with a line end after the last line. */
-export function formatResult(result: ApiPreRecordedResult, format: Format): string {
+/** Refuses to show a format on a terminal that is not text. */
+export function refuseTerminal(format: string, { isTTY }: Output): void {
+  if (format !== 'docx' || !isTTY) return
+  throw new UsageError('docx is no text: redirect the output to a file such as talk.docx')
+}
+
+/** Writes a result as text in one of the formats, with a line end after the last line. */
+export function formatResult(result: ApiPreRecordedResult, format: Exclude<Format, 'docx'>): string
+/** Writes a result in any of the formats; only `docx` is not text. */
+export function formatResult(result: ApiPreRecordedResult, format: Format): string | Uint8Array
+export function formatResult(result: ApiPreRecordedResult, format: Format): string | Uint8Array {
   if (format === 'json') return `${JSON.stringify(result, undefined, 2)}\n`
   if (format === 'txt') return formatText(result) + formatAddOns(result)
+  if (format === 'docx') return documentOf(result)
   return subtitlesOf(result, format)
+}
+
+function documentOf({ transcription: { utterances } }: ApiPreRecordedResult): Uint8Array {
+  const voiceOf = voicesOf(utterances)
+  const paragraphs = utterances.map((utterance) => {
+    const { start, language, text } = utterance
+    return { start, language, text: text.trim(), voice: voiceOf(utterance) }
+  })
+  return formatWordDocument(paragraphs)
 }
 
 /**

@@ -3,8 +3,8 @@ import type { Output } from '../terminal/terminal.ts'
 import type { Format } from './formats.ts'
 import type { Recording } from './recordings.ts'
 
-/** The text of a result, or why there is none. */
-export type Written = { text: string } | { error: string }
+/** A result in its format, or why there is none. */
+export type Written = { text: string | Uint8Array } | { error: string }
 
 /** Writes results to stdout, in the order of the recordings. */
 export type ResultWriter = {
@@ -40,7 +40,7 @@ export function createResultWriter(
 function entryOf(recording: Recording, written: Written): string {
   const file = JSON.stringify(addressOf(recording))
   if ('error' in written) return `{"file": ${file}, "error": ${JSON.stringify(written.error)}}`
-  return `{"file": ${file}, "result": ${written.text.trimEnd()}}`
+  return `{"file": ${file}, "result": ${String(written.text).trimEnd()}}`
 }
 
 function addressOf(recording: Recording): string {

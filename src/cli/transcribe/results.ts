@@ -18,7 +18,7 @@ export function planOutputs(
   { output, format }: { output: string | undefined; format: Format },
 ): (string | undefined)[] {
   if (output === undefined) {
-    if (recordings.length > 1 && (format === 'srt' || format === 'vtt')) {
+    if (recordings.length > 1 && format !== 'txt' && format !== 'json') {
       throw new UsageError(`Several ${format} files need a folder: add -o FOLDER/`)
     }
     return recordings.map(() => undefined)

@@ -8,7 +8,7 @@ import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures } from './add-on-text.ts'
 import { checkLimits } from './check-limits.ts'
-import { type Format, formatResult } from './formats.ts'
+import { type Format, formatResult, refuseTerminal } from './formats.ts'
 import { countBytes, findProblem, openRecording, type Recording } from './recordings.ts'
 import { createResultWriter, type ResultWriter } from './result-writer.ts'
 import { explainWriting, prepareOutputs, refuseExisting } from './results.ts'
@@ -28,6 +28,7 @@ export const transcribeCommand: Command = {
   help: transcribeHelp,
   async run(args, terminal) {
     const { tasks, format, params, overwrites, server: named } = await readTranscribeOptions(args)
+    if (tasks[0]?.path === undefined) refuseTerminal(format, terminal.stdout)
     const server = readServer(named, terminal)
     const files = tasks.flatMap(({ path, subtitles }) => [
       path,
@@ -152,7 +153,7 @@ async function settle(
 ): Promise<boolean> {
   const { recording, path, subtitles } = task
   const name = sanitize(recording.name)
-  async function write(file: string, text: string): Promise<boolean> {
+  async function write(file: string, text: string | Uint8Array): Promise<boolean> {
     try {
       await writeFile(file, text)
       progress.say(`${name}: written to ${sanitize(file)}`)

@@ -81,7 +81,7 @@ export class ResultBuilder {
   }
 
   /** Writes the words of a stored result as a file. Rejects as `build` does. */
-  transcript(file: TranscriptFile, options: ResultTaskOptions): Promise<string> {
+  transcript(file: TranscriptFile, options: ResultTaskOptions): Promise<string | Uint8Array> {
     const words = Math.ceil(file.result.length / CHARACTERS_PER_WORD)
     return this.#enqueue({ kind: 'transcript', file }, { ...options, words })
   }

@@ -22,7 +22,7 @@ export type Answers = {
   build: ResultText
   merge: string
   retry: Retried
-  transcript: string
+  transcript: string | Uint8Array
   describe: TextCapabilities
 }
 

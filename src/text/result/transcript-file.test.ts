@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { strFromU8, unzipSync } from 'fflate'
 import { writeTranscriptFile } from './transcript-file.ts'
 
 /** A result with two speakers; the words of live results begin with a blank. */
@@ -20,10 +21,11 @@ function resultOf(blank: '' | ' ') {
 
 for (const blank of ['', ' '] as const) {
   const kind = blank ? 'a live' : 'a recorded'
-  const write = (format: 'txt' | 'srt' | 'vtt' | 'json', form = {}) => {
-    return writeTranscriptFile({
-      ...{ result: resultOf(blank), format, speakers: true, words: false, ...form },
-    })
+  const write = (format: 'txt' | 'srt' | 'vtt' | 'json' | 'docx', form = {}) => {
+    const file = { result: resultOf(blank), format, speakers: true, words: false, ...form }
+    const written = writeTranscriptFile(file)
+    if (typeof written === 'string') return written
+    return strFromU8(unzipSync(written)['word/document.xml']!)
   }
 
   test(`${kind} transcript as text and subtitles, with and without speakers`, () => {
@@ -32,6 +34,11 @@ for (const blank of ['', ' '] as const) {
     assert.match(write('srt'), /^1\n00:00:00,000 --> 00:00:01,000\nSpeaker 1: Hello there\.\n/)
     assert.match(write('vtt'), /^<v Speaker 2>Good day\.$/m)
     assert.match(write('vtt', { speakers: false }), /^Good day\.$/m)
+  })
+
+  test(`${kind} transcript as a Word document, with and without speakers`, () => {
+    assert.match(write('docx'), />0:02 <.*>Speaker 2: <.*>Good day\.</)
+    assert.doesNotMatch(write('docx', { speakers: false }), /Speaker/)
   })
 
   test(`${kind} transcript as json, with and without words`, () => {

@@ -3,12 +3,13 @@ import type { Utterance } from '../../transcript/transcript.ts'
 import { cutCaptions } from '../formats/captions.ts'
 import { formatSubtitles, formatWithVoices } from '../formats/subtitles.ts'
 import { voicesOf } from '../formats/voices.ts'
+import { formatWordDocument } from '../formats/word-document.ts'
 import type { UtteranceView } from './result-text.ts'
 
 /** A transcript to write: the JSON text of a stored result, and the form. */
 export type TranscriptFile = {
   result: string
-  format: 'txt' | 'srt' | 'vtt' | 'json'
+  format: 'txt' | 'srt' | 'vtt' | 'json' | 'docx'
   /** Names speakers, or else channels, where there are several. */
   speakers: boolean
   /** Includes the words in JSON. */
@@ -21,12 +22,13 @@ type Transcription = {
   utterances: UtteranceView[]
 }
 
-/** Writes the words of a stored result as a file. */
-export function writeTranscriptFile({ result, ...form }: TranscriptFile): string {
+/** Writes the words of a stored result as a file; only `docx` is not text. */
+export function writeTranscriptFile({ result, ...form }: TranscriptFile): string | Uint8Array {
   const { format, speakers } = form
   const { transcription } = JSON.parse(result) as { transcription: Transcription }
   if (format === 'json') return writeJson(transcription, form)
   if (format === 'txt') return writeLines(transcription, form)
+  if (format === 'docx') return writeDocument(transcription, form)
   const utterances = transcription.utterances.map(toUtterance)
   if (speakers) return formatWithVoices(utterances, format)
   return formatSubtitles(cutCaptions(utterances), format)
@@ -50,6 +52,18 @@ function writeLines({ utterances }: Transcription, { speakers }: Pick<Transcript
     return `${voice === undefined ? '' : `${voice}: `}${utterance.text.trim()}\n`
   })
   return lines.join('')
+}
+
+function writeDocument(
+  { utterances }: Transcription,
+  { speakers }: Pick<TranscriptFile, 'speakers'>,
+): Uint8Array {
+  const voiceOf = voicesOf(utterances)
+  const paragraphs = utterances.map((utterance) => {
+    const { start, language, text } = utterance
+    return { start, language, text: text.trim(), voice: speakers ? voiceOf(utterance) : undefined }
+  })
+  return formatWordDocument(paragraphs)
 }
 
 /** Words of a live session begin with their blank, also the first. */
