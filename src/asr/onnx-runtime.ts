@@ -14,6 +14,9 @@ const sessionOptions: ort.InferenceSession.SessionOptions = {
   interOpNumThreads: 1,
   executionMode: 'sequential',
   logSeverityLevel: 3,
+  // The runtime's own pools keep what the longest call needed, some 60 MB per model, and are no faster.
+  enableCpuMemArena: false,
+  enableMemPattern: false,
 }
 
 /**

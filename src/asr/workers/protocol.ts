@@ -1,6 +1,6 @@
 import type { PlainError } from '../../errors.ts'
 import type { Word } from '../../transcript/transcript.ts'
-import type { LiveCosts } from '../live/capacity.ts'
+import type { MeasuredCosts } from '../live/capacity.ts'
 import type { OpenUtterance } from '../live/recognize-utterance.ts'
 import type {
   DetectRequest,
@@ -25,11 +25,11 @@ import type {
 } from '../speech-engine.ts'
 
 /**
- * What a worker process is for, hence which models it loads. `diarization` runs a library that may
- * end its process. `model` recognizes with one installed model, which is its third argument, on the
- * device of its fourth.
+ * What a worker process is for, hence which models it loads: `live` the one for finals, `partials`
+ * the one for open utterances. `diarization` runs a library that may end its process. `model`
+ * recognizes with one installed model, which is its third argument, on the device of its fourth.
  */
-export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization' | 'model'
+export type WorkerRole = 'batch' | 'live' | 'partials' | 'vad' | 'diarization' | 'model'
 
 /**
  * Work for a worker process. Audio is passed as a path: the worker reads only the part it needs.
@@ -49,7 +49,7 @@ export type Task =
   | { kind: 'vad'; audio: LiveAudio; request: DetectRequest }
   | (RecognitionSettings & { kind: 'final'; utterance: LiveUtterance; wantsSpeaker: boolean })
   | (RecognitionSettings & { kind: 'partial' } & OpenUtterance)
-  | { kind: 'measure'; partialInterval: number }
+  | { kind: 'measure' }
   | { kind: 'check' }
 
 /** The result of each kind of task. */
@@ -65,7 +65,7 @@ export type TaskResult = {
   vad: SpeechFrames
   final: Final
   partial: Partial
-  measure: LiveCosts
+  measure: MeasuredCosts
   check: null
 }
 

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import { arrangeChannels } from '../channels/arrange-channels.ts'
 import { normalizeLevel } from '../gain.ts'
 import { identifyStretches } from '../language-stretches.ts'
-import { measureCosts } from '../live/capacity.ts'
+import { measureFinals, measurePartial } from '../live/capacity.ts'
 import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts'
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
 import { NOISE_REACH } from '../noise.ts'
@@ -49,15 +49,9 @@ export function createBatchTasks(models: LoadedModels, diarizer: Diarizer): Perf
   }
 }
 
-/**
- * Returns the function that runs the tasks of live utterances; `partials` are the recognizers of
- * open ones.
- */
-export function createLiveTasks(
-  models: LoadedModels & { partials: readonly Recognizer[] },
-  embedUtterance: UtteranceEmbedder,
-): Perform {
-  const { detector, recognizers, partials } = models
+/** Returns the function that runs the tasks of utterances that have ended. */
+export function createFinalTasks(models: LoadedModels, embedUtterance: UtteranceEmbedder): Perform {
+  const { detector, recognizers } = models
   return async (task, signal) => {
     switch (task.kind) {
       case 'final': {
@@ -69,30 +63,45 @@ export function createLiveTasks(
         if (!wantsSpeaker || final.words.length === 0) return { ...final, model }
         return { ...final, model, ...(await embedUtterance(utterance, final.words, signal)) }
       }
+      case 'measure':
+        return measureFinals(detector, recognizers[0]!)
+      case 'check':
+        return check(models, signal)
+      default:
+        throw new TypeError(`not a task for finals: ${task.kind}`)
+    }
+  }
+}
+
+/** Returns the function that runs the tasks of open utterances. */
+export function createPartialTasks(recognizers: readonly Recognizer[]): Perform {
+  return async (task, signal) => {
+    switch (task.kind) {
       case 'partial': {
         const { model } = task
-        const recognizer = find([...partials, ...recognizers], model)
+        const recognizer = find(recognizers, model)
         return { ...(await recognizePartial(recognizer, task, optionsOf(task, signal))), model }
       }
       case 'speaker':
         return embedUtterance(task.utterance, task.words, signal)
       case 'measure':
-        return measureCosts({ detector, recognizer: recognizers[0]!, partials: partials[0]! }, task)
+        return measurePartial(recognizers[0]!)
       case 'check':
-        for (const recognizer of partials) {
+        for (const recognizer of recognizers) {
           const options = { ...anyLanguage, draft: [], signal }
           await recognizer.recognizeOpen(new Float32Array(SAMPLE_RATE), options)
         }
-        return check(models, signal)
+        return null
       default:
-        throw new TypeError(`not a task for live recognition: ${task.kind}`)
+        throw new TypeError(`not a task for partials: ${task.kind}`)
     }
   }
 }
 
 /** Returns the function that runs the tasks of one installed model, of recordings and sessions. */
 export function createModelTasks(models: LoadedModels, embedUtterance: UtteranceEmbedder): Perform {
-  const live = createLiveTasks({ ...models, partials: [] }, embedUtterance)
+  const finals = createFinalTasks(models, embedUtterance)
+  const partials = createPartialTasks(models.recognizers)
   return async (task, signal) => {
     switch (task.kind) {
       case 'recognize':
@@ -106,9 +115,10 @@ export function createModelTasks(models: LoadedModels, embedUtterance: Utterance
           signal,
         )
       case 'final':
-      case 'partial':
       case 'check':
-        return live(task, signal)
+        return finals(task, signal)
+      case 'partial':
+        return partials(task, signal)
       default:
         throw new TypeError(`not a task for an installed model: ${task.kind}`)
     }

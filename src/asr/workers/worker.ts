@@ -12,7 +12,12 @@ import { telephoneModelPath } from '../speakers/embedding/telephone-model.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { loadVoiceDetector, type VoiceDetector } from '../vad.ts'
 import type { WorkerRole } from './protocol.ts'
-import { createBatchTasks, createLiveTasks, createModelTasks } from './recognition-tasks.ts'
+import {
+  createBatchTasks,
+  createFinalTasks,
+  createModelTasks,
+  createPartialTasks,
+} from './recognition-tasks.ts'
 import { type Perform, serveTasks } from './serve-tasks.ts'
 
 const [folder = '', role = 'batch', stored = '', device = 'cpu'] = process.argv.slice(2) as [
@@ -26,6 +31,8 @@ const [folder = '', role = 'batch', stored = '', device = 'cpu'] = process.argv.
 async function load(): Promise<Perform> {
   if (role === 'diarization') return createDiarizationTasks(createDiarizer())
   const files = embeddedModels(folder)
+  if (role === 'partials')
+    return createPartialTasks([await createMoonshine(files.moonshineTiny, 'tiny')])
   const detector = await loadVoiceDetector(files.voiceDetector)
   if (role === 'vad') return createVadTasks(createLiveVad(detector), detector)
   // Always the built-in model: live speakers are assigned while others wait, by a threshold tuned
@@ -39,8 +46,7 @@ async function load(): Promise<Perform> {
   }
   const models = { detector, recognizers: [await createMoonshine(files.moonshineBase, 'base')] }
   if (role === 'batch') return createBatchTasks(models, createDiarizer())
-  const partials = [await createMoonshine(files.moonshineTiny, 'tiny')]
-  return createLiveTasks({ ...models, partials }, embedUtterance)
+  return createFinalTasks(models, embedUtterance)
 }
 
 function createDiarizationTasks(diarizer: Diarizer): Perform {
