@@ -153,3 +153,12 @@ test('every exported function, class and constant is imported somewhere', () => 
   )
   assert.deepEqual(unused, [])
 })
+
+test('of typebox only types are imported: its 370 modules would slow every start', () => {
+  const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
+  const loading = files.filter((file) => {
+    const code = readFileSync(join(root, file), 'utf8')
+    return /^import (?!type )[^'"`;]*?from '(?:@fastify\/type-provider-)?typebox/m.test(code)
+  })
+  assert.deepEqual(loading, [])
+})
