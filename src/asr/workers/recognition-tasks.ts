@@ -63,6 +63,8 @@ export function createFinalTasks(models: LoadedModels, embedUtterance: Utterance
         if (!wantsSpeaker || final.words.length === 0) return { ...final, model }
         return { ...final, model, ...(await embedUtterance(utterance, final.words, signal)) }
       }
+      case 'speaker':
+        return embedUtterance(task.utterance, task.words, signal)
       case 'measure':
         return measureFinals(detector, recognizers[0]!)
       case 'check':
@@ -82,8 +84,6 @@ export function createPartialTasks(recognizers: readonly Recognizer[]): Perform 
         const recognizer = find(recognizers, model)
         return { ...(await recognizePartial(recognizer, task, optionsOf(task, signal))), model }
       }
-      case 'speaker':
-        return embedUtterance(task.utterance, task.words, signal)
       case 'measure':
         return measurePartial(recognizers[0]!)
       case 'check':
