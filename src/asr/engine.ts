@@ -53,7 +53,9 @@ const DETECT_SECONDS = 600
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 const DETECT_TIMEOUT_PER_SECOND = 0.2
 const IDENTIFY_TIMEOUT_PER_SECOND = 5
-/** Large installed models take seconds per second of audio, several times over for unclear speech. */
+/**
+ * Large installed models take seconds per second of audio, several times over for unclear speech.
+ */
 const STORED_TIMEOUT_PER_SECOND = 20
 
 /**

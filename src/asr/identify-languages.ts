@@ -158,7 +158,10 @@ function inheritLanguages(
   })
 }
 
-/** Joins parts of a segment that turned out to be in one language; the longer one tells how probable. */
+/**
+ * Joins parts of a segment that turned out to be in one language; the longer one tells how
+ * probable.
+ */
 function joinStretches<S extends Stretch & { language: string; probability: number }>(
   stretches: readonly S[],
 ): S[] {

@@ -89,7 +89,9 @@ function rangesBetween(cuts: readonly number[], length: number): Range[] {
   return edges.slice(1).map((end, i) => ({ start: edges[i]!, end }))
 }
 
-/** Returns the samples at which the language changes; `whole` is what all of the audio sounds like. */
+/**
+ * Returns the samples at which the language changes; `whole` is what all of the audio sounds like.
+ */
 async function findChanges(
   audio: Float32Array,
   [whole]: readonly LanguageProbability[],

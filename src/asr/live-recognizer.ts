@@ -105,7 +105,8 @@ export type LiveRecognizer = {
   readonly load: number
   /**
    * Writes the samples of each channel and detects speech: in as many frames as there is audio for,
-   * at most `MAX_DETECT_FRAMES`, fewer with several channels. The lengths of the result give the number.
+   * at most `MAX_DETECT_FRAMES`, fewer with several channels. The lengths of the result give the
+   * number.
    */
   listen(audio: LiveAudio, request: DetectRequest, options: LiveTaskOptions): Promise<SpeechFrames>
   /**

@@ -14,7 +14,8 @@ const sessionOptions: ort.InferenceSession.SessionOptions = {
   interOpNumThreads: 1,
   executionMode: 'sequential',
   logSeverityLevel: 3,
-  // The runtime's own pools keep what the longest call needed, some 60 MB per model, and are no faster.
+  // The runtime's own pools keep what the longest call needed, some 60 MB per model, and are no
+  // faster.
   enableCpuMemArena: false,
   enableMemPattern: false,
 }

@@ -69,10 +69,10 @@ export function capabilitiesOf(
 
 /**
  * Chooses the recognizers of a request. One language: `stt-1` is the fastest good model that knows
- * it, `stt-3` the most accurate, `stt-fusion` the two most accurate, joined. Several languages: each
- * has its own models, if there is one that identifies languages; otherwise the model that knows
- * most of them recognizes all. `remote` is the remote engine alone. Throws `language_not_installed`
- * when none knows any.
+ * it, `stt-3` the most accurate, `stt-fusion` the two most accurate, joined. Several languages:
+ * each has its own models, if there is one that identifies languages; otherwise the model that
+ * knows most of them recognizes all. `remote` is the remote engine alone. Throws
+ * `language_not_installed` when none knows any.
  *
  * A vocabulary goes to recognizers that use one. It is no reason for a warning where they do not:
  * `custom_vocabulary` is applied to the recognized text in any case.

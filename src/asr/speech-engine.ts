@@ -76,7 +76,9 @@ export type IdentifyTask = {
   isMixed: boolean
 }
 
-/** A part of a segment in one language, in samples; the most probable languages of it come first. */
+/**
+ * A part of a segment in one language, in samples; the most probable languages of it come first.
+ */
 export type LanguageStretch = {
   start: number
   end: number
@@ -137,8 +139,8 @@ export type SpeakerUtterance = Utterance & { speaker: number; speakerConfidence:
 /** Installs models that requests need. */
 export type ModelInstaller = {
   /**
-   * Returns the model that a request needs and that can be installed, and how far that is; undefined
-   * when nothing is missing, or nothing can be done about it.
+   * Returns the model that a request needs and that can be installed, and how far that is;
+   * undefined when nothing is missing, or nothing can be done about it.
    */
   findMissing(request: RecognitionRequest): MissingModel | undefined
   /** Waits until it is installed. Rejects with `model_pull_failed`. */

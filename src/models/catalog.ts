@@ -33,7 +33,9 @@ export type CatalogFile = {
   bytes: number
   /** SHA-256 of the download, in hex. */
   sha256: string
-  /** Its name in the folder of the model; undefined = a zip archive, of which `members` are kept. */
+  /**
+   * Its name in the folder of the model; undefined = a zip archive, of which `members` are kept.
+   */
   path?: string
   members?: readonly ArchiveMember[]
 }

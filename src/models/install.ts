@@ -22,7 +22,9 @@ export type Convert = (
   options: { signal: AbortSignal; onProgress(fraction: number): void },
 ) => Promise<void>
 
-/** What an installation is doing; bytes while it fetches or copies, a fraction while it converts. */
+/**
+ * What an installation is doing; bytes while it fetches or copies, a fraction while it converts.
+ */
 export type InstallStep =
   | { stage: 'waiting' | 'unpacking' | 'checking' }
   | { stage: 'fetching' | 'copying'; bytes: number; total: number }

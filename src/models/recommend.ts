@@ -31,8 +31,8 @@ const sizes: readonly { id: string; cores: number }[] = [
 const ALTERNATIVE = 'parakeet-ultra'
 
 /**
- * Returns the model to install for languages that no installed model knows: it knows all of them, or
- * else the first, its accuracy in this program was measured, and it fits the machine. Undefined
+ * Returns the model to install for languages that no installed model knows: it knows all of them,
+ * or else the first, its accuracy in this program was measured, and it fits the machine. Undefined
  * when there is none.
  */
 export function suggestModel(

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { describeConnectionError } from './connection-error.ts'
+import { parseRetryAfter } from './retry-after.ts'
 
 /** A service at an address that the operator configured. */
 export type ServiceOptions = {
@@ -121,7 +122,9 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
     body.destroy()
   }
   if (isOverloaded) {
-    const again = { afterMs: retryAfter(headers['retry-after']) }
+    const header = headers['retry-after']
+    const text = typeof header === 'string' ? header : undefined
+    const again = { afterMs: parseRetryAfter(text, { now: Date.now() }) ?? 0 }
     return { problem: `it answers ${statusCode}`, again }
   }
   if (isRedirect) return { problem: `it redirects (${statusCode}), which is not followed` }
@@ -135,11 +138,4 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
     parts.push(part)
   }
   return { status: statusCode, text: Buffer.concat(parts).toString('utf8') }
-}
-
-/** Reads `Retry-After`, seconds or a date, as milliseconds from now. */
-function retryAfter(value: string | string[] | undefined): number {
-  if (typeof value !== 'string') return 0
-  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now()
-  return ms > 0 ? ms : 0
 }

@@ -1,4 +1,6 @@
-/** Jobs on a server to which models for speakers were added; the models are stand-ins of our own. */
+/**
+ * Jobs on a server to which models for speakers were added; the models are stand-ins of our own.
+ */
 import assert from 'node:assert/strict'
 import { appendFileSync, symlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

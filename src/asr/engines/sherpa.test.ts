@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -9,6 +8,7 @@ import { addMetadata } from '../models/onnx-metadata.fixture.ts'
 import type { RecognizeOptions, Recognizer } from '../recognizer.ts'
 import { startSherpa } from '../sherpa/client.ts'
 import {
+  skipWithoutSherpa,
   soundOf,
   writeCanary,
   writeNemoCtc,
@@ -18,7 +18,7 @@ import {
 import { createSherpa } from './sherpa.ts'
 
 const { signal } = new AbortController()
-const skip = isThere() ? false : 'sherpa-onnx-node is an optional dependency'
+const skip = skipWithoutSherpa()
 const options: RecognizeOptions = { language: undefined, languages: [], vocabulary: [], signal }
 
 const sound = soundOf([
@@ -35,15 +35,6 @@ const chinese = soundOf([
   ['们', 0.4],
   [undefined, 0.8],
 ])
-
-function isThere(): boolean {
-  try {
-    createRequire(import.meta.url).resolve('sherpa-onnx-node')
-    return true
-  } catch {
-    return false
-  }
-}
 
 function folderOf(t: TestContext, write: (folder: string) => void): string {
   const folder = mkdtempSync(join(tmpdir(), 'sherpa-'))

@@ -32,7 +32,9 @@ const engines: Partial<Record<EngineName, StoredEngine>> = {
 
 const recognitionKinds: readonly ModelKind[] = ['recognition', 'streaming-recognition']
 
-/** Returns what is known of an installed model; undefined when no engine of this version runs it. */
+/**
+ * Returns what is known of an installed model; undefined when no engine of this version runs it.
+ */
 export function describeStored(model: StoredModel): RecognizerInfo | undefined {
   if (!recognitionKinds.includes(model.kind)) return undefined
   const info = engines[model.engine]?.describe(model)

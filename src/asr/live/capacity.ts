@@ -41,9 +41,9 @@ export async function measureFinals(
 }
 
 /**
- * Measures what a partial costs. Like the others, on noise: the cost of a call depends on the length
- * of audio and text, not on the words. Counts processor time, so that other work on the machine does
- * not distort it.
+ * Measures what a partial costs. Like the others, on noise: the cost of a call depends on the
+ * length of audio and text, not on the words. Counts processor time, so that other work on the
+ * machine does not distort it.
  */
 export async function measurePartial(
   recognizer: Pick<Recognizer, 'measureCost'>,
@@ -69,8 +69,8 @@ async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promis
 }
 
 /**
- * Returns how many sessions with continuous speech and partials so many cores can serve in time, and
- * what a session without partials counts as.
+ * Returns how many sessions with continuous speech and partials so many cores can serve in time,
+ * and what a session without partials counts as.
  */
 export function capacityOf(
   { listening, finals, partials }: LiveCosts,

@@ -55,10 +55,11 @@ export type LiveRecognizerClient = LiveRecognizer & {
 }
 
 /**
- * Starts the processes of live sessions: `workers` that recognize utterances that have ended, half as
- * many for open ones, and one that converts audio and detects speech. The first words of an utterance
- * then wait for a small model at most, and no process holds both models. Batches have processes of their own, and the operating system prefers the live
- * ones once they are used: a batch holds its worker for longer than a live session may wait.
+ * Starts the processes of live sessions: `workers` that recognize utterances that have ended, half
+ * as many for open ones, and one that converts audio and detects speech. The first words of an
+ * utterance then wait for a small model at most, and no process holds both models. Batches have
+ * processes of their own, and the operating system prefers the live ones once they are used: a
+ * batch holds its worker for longer than a live session may wait.
  */
 export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecognizerClient {
   const { workers, partialInterval, log } = options

@@ -146,7 +146,7 @@ async function removeLeftovers(folder: string): Promise<void> {
 async function recipeId(): Promise<string> {
   const files = [
     ...['install-embedded.ts', 'onnx.ts', 'published-decoder.ts', 'block-quantize.ts'],
-    'write-moonshine-decoder.ts',
+    ...['onnx-graph.ts', 'write-moonshine-decoder.ts'],
     '../onnx-runtime.ts',
   ]
   const texts = await Promise.all(

@@ -9,9 +9,10 @@ import {
 } from './onnx.ts'
 
 /**
- * Returns the first step of the shipped Moonshine decoder as a graph of its own. As shipped, it is one
- * `If` node that contains the first and the further steps, and converts the whole embedding to floats
- * at each; the returned graph multiplies bytes there (dynamic quantization), as everywhere else.
+ * Returns the first step of the shipped Moonshine decoder as a graph of its own. As shipped, it is
+ * one `If` node that contains the first and the further steps, and converts the whole embedding to
+ * floats at each; the returned graph multiplies bytes there (dynamic quantization), as everywhere
+ * else.
  */
 export function openPublishedDecoder(merged: OnnxModel): OnnxModel {
   const [choice] = merged.graph.node

@@ -1,12 +1,12 @@
 import {
   elementType,
-  type OnnxAttribute,
   type OnnxGraph,
   type OnnxModel,
   type OnnxNode,
   type OnnxTensor,
   type OnnxValue,
 } from './onnx.ts'
+import { describeModel, describeNode, describeValue, type Settings } from './onnx-graph.ts'
 
 /** Attention heads whose rows follow the audio, by [layer, head]: they give the word times. */
 export type AlignmentHeads = readonly (readonly [layer: number, head: number])[]
@@ -14,9 +14,6 @@ export type AlignmentHeads = readonly (readonly [layer: number, head: number])[]
 /** The graphs of a Moonshine decoder; see `writeMoonshineDecoder`. */
 export type MoonshineDecoderGraphs = { cross: OnnxModel; decoder: OnnxModel }
 
-const RUNTIME_DOMAIN = 'com.microsoft'
-/** Opset 17 has LayerNormalization. */
-const OPSET = 17
 const HEADS = 8
 /** Positions that rotary embedding knows; 15 s of speech have at most 101 tokens. */
 const MAX_POSITIONS = 512
@@ -26,28 +23,21 @@ const PAIRS = 16
 const LONGEST_TURN = 10_000
 /** Weights per scale. */
 const BLOCK = 32
-const runtimeOperators = new Set([
-  'MatMulNBits',
-  'RotaryEmbedding',
-  'MultiHeadAttention',
-  'SkipLayerNormalization',
-  'FusedMatMul',
-  'QuickGelu',
-])
 
 /**
  * Writes the decoder anew with the weights of `published` (see `openPublishedDecoder`, after
- * `blockQuantize`): 24 operations per layer instead of 110. One graph serves the first and
- * every further call, so its weights are in memory once. The embedding is read from the weights of
- * the output, which are the same bytes.
+ * `blockQuantize`): 24 operations per layer instead of 110. One graph serves the first and every
+ * further call, so its weights are in memory once. The embedding is read from the weights of the
+ * output, which are the same bytes.
  *
- * `cross`: `encoder_hidden_states` f32 [1, frames, hidden] → `present.L.encoder.key` and `.value` f32
- * [1, heads, frames, head size] of each layer L.
- * `decoder`: `input_ids` i64 [rows, tokens], `position` i64 [1] of the first of them, `encoder_mask`
- * f32 [rows, 1, 1, frames] (0 = audio, very negative = padding), and `past_key_values.L.decoder.key`,
- * `.value`, `.encoder.key`, `.value` → `logits` f32 [rows, tokens, vocabulary], `log_sum_exp` over
- * them f32 [rows, tokens], `attention` f32 [rows, alignment heads, tokens, frames],
- * `present.L.decoder.key` and `.value`.
+ * `cross`: `encoder_hidden_states` f32 [1, frames, hidden] → `present.L.encoder.key` and `.value`
+ * f32 [1, heads, frames, head size] of each layer L.
+ *
+ * `decoder`: `input_ids` i64 [rows, tokens], `position` i64 [1] of the first of them,
+ * `encoder_mask` f32 [rows, 1, 1, frames] (0 = audio, very negative = padding), and
+ * `past_key_values.L.decoder.key`, `.value`, `.encoder.key`, `.value` → `logits` f32 [rows,
+ * tokens, vocabulary], `log_sum_exp` over them f32 [rows, tokens], `attention` f32 [rows, alignment
+ * heads, tokens, frames], `present.L.decoder.key` and `.value`.
  */
 export function writeMoonshineDecoder(
   published: OnnxModel,
@@ -112,10 +102,10 @@ function writeCross(weights: Weights): OnnxModel {
       const flat = multiply(graph, 'encoder_hidden_states', product)
       const output = `present.${layer}.encoder.${name}`
       splitHeads(graph, flat, { hidden: weights.hidden, output })
-      outputs.push(value(output, [1, HEADS, 'frames', weights.hidden / HEADS]))
+      outputs.push(describeValue(output, [1, HEADS, 'frames', weights.hidden / HEADS]))
     }
   }
-  const input = value('encoder_hidden_states', [1, 'frames', weights.hidden])
+  const input = describeValue('encoder_hidden_states', [1, 'frames', weights.hidden])
   return finish(graph, [input], outputs)
 }
 
@@ -170,24 +160,24 @@ function inputsOf({ layers, hidden }: Weights): OnnxValue[] {
     return (['decoder', 'encoder'] as const).map((side) => {
       const length = side === 'decoder' ? 'past' : 'frames'
       const dims = ['rows', HEADS, length, hidden / HEADS]
-      return value(`past_key_values.${name(side)}`, dims)
+      return describeValue(`past_key_values.${name(side)}`, dims)
     })
   })
   return [
-    value('input_ids', ['rows', 'tokens'], elementType.int64),
-    value('position', [1], elementType.int64),
-    value('encoder_mask', ['rows', 1, 1, 'frames']),
+    describeValue('input_ids', ['rows', 'tokens'], 'int64'),
+    describeValue('position', [1], 'int64'),
+    describeValue('encoder_mask', ['rows', 1, 1, 'frames']),
     ...caches,
   ]
 }
 
 function outputsOf({ layers, hidden, head }: Weights, heads: AlignmentHeads): OnnxValue[] {
   return [
-    value('logits', ['rows', 'tokens', head.blocks.dims[0]!]),
-    value('log_sum_exp', ['rows', 'tokens']),
-    value('attention', ['rows', heads.length, 'tokens', 'frames']),
+    describeValue('logits', ['rows', 'tokens', head.blocks.dims[0]!]),
+    describeValue('log_sum_exp', ['rows', 'tokens']),
+    describeValue('attention', ['rows', heads.length, 'tokens', 'frames']),
     ...eachCache(layers).map((name) => {
-      return value(`present.${name('decoder')}`, ['rows', HEADS, 'all', hidden / HEADS])
+      return describeValue(`present.${name('decoder')}`, ['rows', HEADS, 'all', hidden / HEADS])
     }),
   ]
 }
@@ -246,7 +236,9 @@ function splitHeads(
   return graph.add('Transpose', [split], { perm: [0, 2, 1, 3] }, output)
 }
 
-/** Returns the function that turns queries or keys by their position, the first pairs of each head. */
+/**
+ * Returns the function that turns queries or keys by their position, the first pairs of each head.
+ */
 function writeRotary(graph: Graph): (rows: string) => string {
   const table = (turn: (angle: number) => number) => {
     return Float32Array.from({ length: MAX_POSITIONS * PAIRS }, (_, i) => {
@@ -288,25 +280,16 @@ function joinProducts(products: readonly Product[], name: string): Product {
   return { blocks: join('blocks'), scales: join('scales'), zeros: join('zeros') }
 }
 
-type Settings = Record<string, number | readonly number[] | { f: number }>
-
 function newGraph(name: string) {
   const nodes: OnnxNode[] = []
   const constants = new Map<string, OnnxTensor>()
   function addAs(
     output: readonly string[],
-    op_type: string,
+    operator: string,
     input: readonly string[],
-    settings: Settings = {},
+    settings?: Settings,
   ): void {
-    nodes.push({
-      name: `${op_type}.${nodes.length}`,
-      op_type,
-      ...(runtimeOperators.has(op_type) ? { domain: RUNTIME_DOMAIN } : {}),
-      input: [...input],
-      output: [...output],
-      attribute: Object.entries(settings).map(attributeOf),
-    })
+    nodes.push(describeNode(output, operator, input, settings))
   }
   const constant = (tensor: OnnxTensor): string => {
     constants.set(tensor.name, tensor)
@@ -337,30 +320,10 @@ function newGraph(name: string) {
   }
 }
 
-function finish(graph: Graph, input: OnnxValue[], output: OnnxValue[]): OnnxModel {
-  const { name, nodes: node, constants } = graph
-  return {
-    ir_version: 8,
-    opset_import: [
-      { domain: '', version: OPSET },
-      { domain: RUNTIME_DOMAIN, version: 1 },
-    ],
-    graph: { name, node, initializer: [...constants.values()], input, output },
-  }
-}
-
-/** Attribute types of the format: 1 float, 2 int, 7 ints. */
-function attributeOf([name, value]: [string, Settings[string]]): OnnxAttribute {
-  if (typeof value === 'number') return { name, type: 2, i: value }
-  if ('f' in value) return { name, type: 1, f: value.f }
-  return { name, type: 7, ints: [...value] }
-}
-
-function value(
-  name: string,
-  dims: readonly (number | string)[],
-  elem_type: number = elementType.float,
-): OnnxValue {
-  const dim = dims.map((d) => (typeof d === 'string' ? { dim_param: d } : { dim_value: d }))
-  return { name, type: { tensor_type: { elem_type, shape: { dim } } } }
+function finish(
+  { name, nodes, constants }: Graph,
+  inputs: OnnxValue[],
+  outputs: OnnxValue[],
+): OnnxModel {
+  return describeModel({ name, nodes, constants: constants.values(), inputs, outputs })
 }

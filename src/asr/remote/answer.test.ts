@@ -89,6 +89,15 @@ test('text where there is no speech, and text that nobody can speak, is left out
   assert.deepEqual(wordsOf({ text: ' ... ' }, 2), [])
 })
 
+test('a flood of words or segments is a loop, and is not placed', () => {
+  const words = Array.from({ length: 300 }, (_, i) => word('la', i / 30, i / 30))
+  const segments = words.map(({ word: text, ...times }) => ({ text, ...times }))
+  for (const flood of [{ words }, { segments }, { words, segments }, { text: 'la '.repeat(300) }]) {
+    const answer = readAnswer(JSON.stringify({ text: 'la', ...flood }), 10)!
+    assert.deepEqual([answer.words, answer.hasWordTimes], [[], undefined])
+  }
+})
+
 test('what is no transcription is told apart from silence', () => {
   for (const body of ['<html>', '', '[]', 'null', '{"text":5}', '{"error":{}}']) {
     assert.equal(readAnswer(body, 5), undefined, body)

@@ -15,7 +15,10 @@ export type RemoteAnswer = {
 
 /** What words have where the server does not say how sure it is. */
 const USUAL_CONFIDENCE = 0.8
-/** Text of a segment with this little chance of speech and of its words is invented (openai/whisper). */
+/**
+ * Text of a segment with this little chance of speech and of its words is invented
+ * (openai/whisper).
+ */
 const NO_SPEECH = 0.6
 const LEAST_LOG_PROBABILITY = -1
 /** More words than this in a second are a loop of the model: nobody speaks so fast. */
@@ -33,31 +36,42 @@ export function readAnswer(body: string, seconds: number): RemoteAnswer | undefi
   const answer = parse(body)
   if (!answer || typeof answer.text !== 'string') return undefined
   const pieces = readPieces(answer.segments, seconds)
+  const listed = readWords(answer.words)
+  const timed = listed.length > 0 ? listed : pieces.flatMap(({ words }) => words)
   const spoken = pieces.filter(({ isInvented }) => !isInvented)
   const text = pieces.length > 0 ? spoken.map((piece) => piece.text).join(' ') : answer.text
-  const listed = readWords(answer.words)
-  const within = (listed.length > 0 ? listed : pieces.flatMap(({ words }) => words)).filter(
-    (word) => !pieces.some((piece) => piece.isInvented && isInside(word, piece)),
-  )
+  const count = Math.max(timed.length, pieces.length, text.split(/\s+/).length)
+  const isLoop = count > 10 + MOST_WORDS_PER_SECOND * seconds
   const hasText = /[\p{L}\p{N}]/u.test(text)
-  const hasWordTimes = within.length > 0
-  const whole = { text, start: 0, end: seconds, confidence: USUAL_CONFIDENCE }
-  const rough = hasWordTimes
-    ? placeWords(within, { text, seconds })
-    : (spoken.length > 0 ? spoken : [whole]).flatMap((piece) => spreadWords(piece, seconds))
-  const confidences = hasWordTimes ? within.map(({ confidence }) => confidence) : []
-  const words = rough.map((word, i) => {
-    const piece = spoken.find((one) => isInside(word, one))
-    const confidence = confidences[i] ?? piece?.confidence ?? USUAL_CONFIDENCE
-    return { ...word, confidence }
-  })
-  const isLoop = words.length > 10 + MOST_WORDS_PER_SECOND * seconds
+  const within = isLoop ? [] : timed.filter((word) => !isInInvented(word, pieces))
   return {
-    words: hasText && !isLoop ? withoutEchoes(words.filter(hasLetters)) : [],
+    words: hasText && !isLoop ? placeAll(within, { spoken, text, seconds }) : [],
     language: typeof answer.language === 'string' ? answer.language : undefined,
     languageProbability: probabilityOf(answer.language_probability),
-    hasWordTimes: hasText ? hasWordTimes : undefined,
+    hasWordTimes: hasText && !isLoop ? within.length > 0 : undefined,
   }
+}
+
+/** Places words by their own times, or else by those of the segments. */
+function placeAll(
+  timed: readonly TimedWord[],
+  { spoken, text, seconds }: { spoken: readonly Piece[]; text: string; seconds: number },
+): Word[] {
+  const whole = { text, start: 0, end: seconds }
+  const rough =
+    timed.length > 0
+      ? placeWords(timed, { text, seconds })
+      : (spoken.length > 0 ? spoken : [whole]).flatMap((piece) => spreadWords(piece, seconds))
+  const words = rough.map((word, i) => {
+    const piece = spoken.find((one) => isInside(word, one))
+    const confidence = timed[i]?.confidence ?? piece?.confidence ?? USUAL_CONFIDENCE
+    return { ...word, confidence }
+  })
+  return withoutEchoes(words.filter(hasLetters))
+}
+
+function isInInvented(word: TimedText, pieces: readonly Piece[]): boolean {
+  return pieces.some((piece) => piece.isInvented && isInside(word, piece))
 }
 
 function parse(body: string): Fields | undefined {

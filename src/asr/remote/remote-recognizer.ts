@@ -90,7 +90,9 @@ type Request = {
   vocabulary: readonly string[]
 }
 
-/** Creates the recognizer of a server. It runs in this process, since it only sends and receives. */
+/**
+ * Creates the recognizer of a server. It runs in this process, since it only sends and receives.
+ */
 export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer {
   const languages = options.languages.length > 0 ? options.languages : everyLanguage()
   const { concurrency: total } = options

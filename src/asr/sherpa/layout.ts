@@ -30,8 +30,8 @@ const WEIGHTS = /\.(weights|data|onnx_data)$/
 
 /**
  * Finds out which model a folder holds, from its file names (`tokens.txt`, and `model.onnx`, or
- * `encoder`, `decoder` and `joiner`) and the metadata of the networks; 8-bit networks are preferred.
- * Blocks shortly. Throws `Error` that says what the folder lacks.
+ * `encoder`, `decoder` and `joiner`) and the metadata of the networks; 8-bit networks are
+ * preferred. Blocks shortly. Throws `Error` that says what the folder lacks.
  */
 export function readSherpaLayout(folder: string): SherpaLayout {
   const names = readdirSync(folder).sort()
@@ -74,7 +74,9 @@ export function readSherpaLayout(folder: string): SherpaLayout {
   }
 }
 
-/** What the exports of sherpa-onnx write into their networks; `model_type` is NeMo's class there. */
+/**
+ * What the exports of sherpa-onnx write into their networks; `model_type` is NeMo's class there.
+ */
 function familyOf(
   metadata: ReadonlyMap<string, string>,
   { isAlone, hasJoiner }: { isAlone: boolean; hasJoiner: boolean },

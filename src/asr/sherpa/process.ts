@@ -57,7 +57,9 @@ async function load(setup: SherpaSetup): Promise<Recognize> {
   }
 }
 
-/** Calls `create` with the file for dividing words into pieces, written for it where there is none. */
+/**
+ * Calls `create` with the file for dividing words into pieces, written for it where there is none.
+ */
 function withDivision<T>(
   { bpeVocabulary, tokens }: SherpaLayout,
   { folder }: SherpaSetup,

@@ -1,7 +1,19 @@
 import { writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { describeValue } from '../models/onnx-graph.ts'
 import { addMetadata } from '../models/onnx-metadata.fixture.ts'
-import { describeValue, type GraphWriter, startGraph } from '../whisper/graphs/graph-writer.ts'
+import { type GraphWriter, startGraph } from '../whisper/graphs/graph-writer.ts'
+
+/** Returns why tests of this engine are skipped; false where its package is installed. */
+export function skipWithoutSherpa(): string | false {
+  try {
+    createRequire(import.meta.url).resolve('sherpa-onnx-node')
+    return false
+  } catch {
+    return 'sherpa-onnx-node is an optional dependency'
+  }
+}
 
 /**
  * Small networks with the interface of models of sherpa-onnx that recognize tones: each of the
@@ -88,7 +100,9 @@ function writeTokens(folder: string, pieces: readonly string[]): void {
   )
 }
 
-/** SenseVoice: tags for language, emotion and event come first; the language is that of the tones. */
+/**
+ * SenseVoice: tags for language, emotion and event come first; the language is that of the tones.
+ */
 export function writeSenseVoice(folder: string): void {
   const tags = ['<|zh|>', '<|en|>', '<|NEUTRAL|>', '<|Speech|>', '<|withitn|>']
   const pieces = ['<blank>', ...tones.map(([piece]) => piece), ...tags]

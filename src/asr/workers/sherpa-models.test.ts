@@ -1,7 +1,6 @@
 /** An installed model of sherpa-onnx recognizes recordings and live speech, in real processes. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -11,22 +10,18 @@ import { importModel } from '../../models/import.ts'
 import { createSpeechEngine } from '../engine.ts'
 import { writeRandomNetwork } from '../parakeet/random-network.fixture.ts'
 import { describeFolder } from '../sherpa/import.ts'
-import { soundOf, writeNemoCtc, writeTransducer } from '../sherpa/tone-models.fixture.ts'
+import {
+  skipWithoutSherpa,
+  soundOf,
+  writeNemoCtc,
+  writeTransducer,
+} from '../sherpa/tone-models.fixture.ts'
 
 const { signal } = new AbortController()
 const modelsFolder = join(import.meta.dirname, '../../../models')
-const skip = isThere() ? false : 'sherpa-onnx-node is an optional dependency'
+const skip = skipWithoutSherpa()
 
 const conversions = { whisper: () => Promise.reject(new Error('nothing to convert')) }
-
-function isThere(): boolean {
-  try {
-    createRequire(import.meta.url).resolve('sherpa-onnx-node')
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** An engine with an imported model for Russian, and a streaming one; and a recording of tones. */
 async function open(t: TestContext, { isJoined = false, isLive = false } = {}) {

@@ -4,7 +4,9 @@ import type { Finding } from '../doctor/checks.ts'
 // Modules that may fail to load are imported inside the function: whether they load is part of the
 // check.
 
-/** Checks whether every byte of the models of the store is as installed, and tells their languages. */
+/**
+ * Checks whether every byte of the models of the store is as installed, and tells their languages.
+ */
 export async function checkStoredModels(
   { models: { folder, memory } }: Pick<Config, 'models'>,
   signal: AbortSignal,

@@ -13,8 +13,9 @@ export function partialIntervals(load: number): number {
 }
 
 /**
- * Returns whether to begin the final of an utterance that may still go on. Of 93 such finals in four
- * minutes of speech, 30 were in vain; begun at the end of the utterance, a final comes 0.17 s later.
+ * Returns whether to begin the final of an utterance that may still go on. Of 93 such finals in
+ * four minutes of speech, 30 were in vain; begun at the end of the utterance, a final comes 0.17 s
+ * later.
  */
 export function beginsEarly(load: number): boolean {
   return load < EARLY_LOAD
