@@ -40,8 +40,9 @@ type ManifestItem = {
 export async function readCorpus({
   everyLanguage = false,
 } = {}): Promise<{ name: string; recordings: Recording[] }> {
-  const { values } = parseArgs({ options: { corpus: { type: 'string' } } })
-  const folder = resolve(values.corpus ?? join(import.meta.dirname, '../test/fixtures'))
+  const { values } = parseArgs({ strict: false, options: { corpus: { type: 'string' } } })
+  const { corpus } = values as { corpus?: string }
+  const folder = resolve(corpus ?? join(import.meta.dirname, '../test/fixtures'))
   const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as {
     items: ManifestItem[]
   }
@@ -63,7 +64,7 @@ export async function readCorpus({
       const reference = words[id] ?? null
       return { id, file: join(folder, file), group, language, transcript, words: reference }
     })
-  return { name: values.corpus ? 'corpus' : 'fixtures', recordings }
+  return { name: corpus ? 'corpus' : 'fixtures', recordings }
 }
 
 /** Decodes recordings into a temporary folder, which goes with `dispose`. */

@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- NAME…] [--corpus DIR] [--events N] [--attack NAME] [--seconds N] [--fake] [--save]`: runs
  * benchmarks, one JSON line each on stdout. `--events` makes `delivery` shorter; `--attack`, `--seconds` and `--fake` are
- * for `isolation`; `--save` appends the lines to docs/benchmarks.md with the machine they ran on.
+ * for `isolation`, `--sessions` and `--no-partials` for `live`; `--save` appends the lines to docs/benchmarks.md with the machine they ran on.
  */
 import { spawn } from 'node:child_process'
 import { appendFile, glob } from 'node:fs/promises'
@@ -18,6 +18,8 @@ const { values, positionals } = parseArgs({
     attack: { type: 'string', multiple: true, default: [] },
     seconds: { type: 'string' },
     fake: { type: 'boolean', default: false },
+    sessions: { type: 'string', multiple: true, default: [] },
+    'no-partials': { type: 'boolean', default: false },
     save: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -29,6 +31,7 @@ const benches = new Map(files.sort().map((file) => [basename(file, '.bench.ts'),
 if (values.help) {
   console.log('npm run bench [-- NAME…] [--corpus DIR] [--events N] [--save]')
   console.log('npm run bench -- isolation [--attack NAME]… [--seconds N] [--fake]')
+  console.log('npm run bench -- live [--sessions N]… [--no-partials]')
   console.log(`Benchmarks: ${[...benches.keys()].join(', ')}`)
   console.log('A corpus is a folder with manifest.json: see bench/corpus.ts')
   process.exit()
@@ -49,6 +52,7 @@ async function run(file: string): Promise<string> {
   if (values.events) args.push('--events', values.events)
   // Other benches do not know these.
   if (file.endsWith('isolation.bench.ts')) args.push(...isolationArgs())
+  if (file.endsWith('live.bench.ts')) args.push(...liveArgs())
   const options = {
     cwd: import.meta.dirname,
     stdio: ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit'],
@@ -58,6 +62,11 @@ async function run(file: string): Promise<string> {
   const printed = await text(child.stdout)
   if ((await ended) !== 0) throw new Error(`the benchmark ${file} failed`)
   return printed
+}
+
+function liveArgs(): string[] {
+  const args = values.sessions.flatMap((count) => ['--sessions', count])
+  return values['no-partials'] ? [...args, '--no-partials'] : args
 }
 
 function isolationArgs(): string[] {

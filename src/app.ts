@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from './api/http.ts'
+import { automaticPulls } from './app/model-pulls.ts'
+import { remoteOptions } from './app/remote-asr.ts'
 import { createSpeechEngine, engineOptions } from './asr/engine.ts'
 import type { SpeechEngine } from './asr/speech-engine.ts'
 import type { Config } from './config.ts'
@@ -53,7 +55,13 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const storage = await openStorage({ ...storageOptions(config), log, signal: overrides.signal })
   made.defer(() => storage.close())
 
-  const speech = overrides.speech ?? createSpeechEngine({ ...engineOptions(config), log, metrics })
+  const speech =
+    overrides.speech ??
+    createSpeechEngine({
+      ...engineOptions(config),
+      ...{ remote: remoteOptions(config, log), pulls: automaticPulls(config, log) },
+      ...{ log, metrics },
+    })
   made.defer(() => speech.close())
 
   const resultBuilder =

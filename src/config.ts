@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type RemoteAsrConfig, readRemoteAsr } from './config/remote-asr.ts'
 import { createReader, type Rate, splitOnce } from './env-reader.ts'
 import { readTracing, type TracingSettings } from './tracing/settings.ts'
 
@@ -63,6 +64,9 @@ export type DeliveryConfig = {
   logDays: number
 }
 
+/** What may run installed models, as ONNX Runtime names it. */
+export type Device = 'cpu' | 'cuda' | 'tensorrt' | 'coreml' | 'dml' | 'webgpu'
+
 /** Which PostgreSQL database is used, and how; see `DatabaseSettings` of the storage. */
 export type DatabaseConfig = {
   url: string
@@ -105,8 +109,12 @@ export type Config = {
     inResults: boolean
     /** Bytes of memory that installed models may take together. */
     memory: number
+    /** Whether a model that a request needs is pulled by itself. */
+    autoPull: boolean
     /** Seconds after which an idle model is unloaded; 0 = at once, -1 = never. */
     idleSeconds: number
+    /** What runs installed models. */
+    device: Device
     /** Where `steno models pull` fetches from. */
     sources: {
       /** A base address under which the paths of all model files lie; undefined = none. */
@@ -115,7 +123,9 @@ export type Config = {
       hubEndpoint: string
       hubToken: string | undefined
     }
-    /** Accepted model name → one of stt-1, stt-3, stt-fusion. */
+    /** A server that recognizes too; undefined = none. */
+    remote: RemoteAsrConfig | undefined
+    /** Accepted model name → one of stt-1, stt-3, stt-fusion, remote. */
     aliases: Record<string, string>
     /** The `request_params.model` of a request that names none. */
     defaultLabel: string
@@ -247,13 +257,16 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       folder: resolve(read.text('MODELS_DIR', join(projectFolder, 'models'))),
       inResults: read.boolean('RESULT_MODEL', false),
       memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
+      autoPull: read.boolean('MODELS_AUTO_PULL', false),
       idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1 }),
+      device: read.oneOf('DEVICE', ['cpu', 'cuda', 'tensorrt', 'coreml', 'dml', 'webgpu']),
       sources: {
         mirror: read.url('MODELS_MIRROR'),
         hubEndpoint: readHubEndpoint(env.HF_ENDPOINT, problems),
         hubToken: env.HF_TOKEN || undefined,
       },
-      aliases: read.map('MODEL_ALIASES', ['stt-1', 'stt-3', 'stt-fusion']),
+      remote: readRemoteAsr(read, env, problems),
+      aliases: read.map('MODEL_ALIASES', ['stt-1', 'stt-3', 'stt-fusion', 'remote']),
       defaultLabel: read.text('DEFAULT_MODEL_LABEL', 'stt-1'),
       extraLanguageCodes: read.list('EXTRA_LANGUAGE_CODES', ''),
       defaultLlm: read.text('DEFAULT_LLM_MODEL', 'default'),
@@ -324,6 +337,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     workers: read.integer('WORKERS', availableParallelism(), { min: 1, max: 256 }),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal']),
     logFormat: read.oneOf('LOG_FORMAT', [process.stderr.isTTY ? 'text' : 'json', 'json', 'text']),
+  }
+  if (!config.models.remote && Object.values(config.models.aliases).includes('remote')) {
+    problems.push('STENO_MODEL_ALIASES names remote, which needs STENO_REMOTE_ASR_URL')
   }
   if (config.http.authHeaderNames.length === 0) {
     problems.push('STENO_AUTH_HEADER_NAMES must name at least one header')

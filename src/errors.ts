@@ -66,6 +66,8 @@ const table = {
   speaker_model_unusable: { status: 500, message: 'Cannot use the added speaker model' },
   storage_full: { status: 500, message: 'Cannot write to the disk' },
   storage_unreadable: { status: 500, message: 'Cannot read stored data' },
+  model_pull_failed: { status: 502, message: 'Cannot install a model of the language' },
+  remote_engine_refused: { status: 502, message: 'Cannot use the remote engine' },
   source_unreachable: { status: 502, message: 'Cannot reach the audio source' },
   source_refused: { status: 502, message: 'Cannot fetch from this address' },
   server_stopping: { status: 503, message: 'Cannot take work while stopping' },

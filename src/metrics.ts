@@ -13,7 +13,7 @@ const jobOutcomes = ['done', 'client_error', 'server_error'] as const
 const deliveryOutcomes = ['delivered', 'failed'] as const
 const attemptOutcomes = ['delivered', 'refused', 'unanswered'] as const
 const authFailures = ['key_missing', 'key_unknown', 'key_expired'] as const
-const workerRoles = ['batch', 'live', 'vad', 'diarization'] as const
+const workerRoles = ['batch', 'live', 'partials', 'vad', 'diarization'] as const
 
 /** How a job ended: `client_error` and `server_error` stand for a 4xx or 5xx code. */
 export type JobOutcome = (typeof jobOutcomes)[number]

@@ -181,6 +181,6 @@ test('processes that ended are counted by what they were for', async (t) => {
     const { values } = await metrics.workerRestarts.get()
     return values.filter(({ value }) => value > 0).map(({ labels }) => labels.role)
   }
-  while ((await counted()).length < 3) await delay(5)
-  assert.deepEqual((await counted()).sort(), ['batch', 'live', 'vad'])
+  while ((await counted()).length < 4) await delay(5)
+  assert.deepEqual((await counted()).sort(), ['batch', 'live', 'partials', 'vad'])
 })

@@ -1,7 +1,9 @@
-import type { Config } from '../config.ts'
+import type { Config, Device } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import type { StoredModel } from '../models/installed.ts'
+import type { AutomaticPulls } from '../models/automatic-pulls.ts'
+import { readStoredModels, type StoredModel } from '../models/installed.ts'
+import { suggestModel } from '../models/recommend.ts'
 import { ARRANGE_TIMEOUT_PER_SECOND } from './channels/arrange-channels.ts'
 import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
 import { joinRecognitions } from './fusion.ts'
@@ -9,11 +11,16 @@ import { identifyLanguages } from './identify-languages.ts'
 import { inParallel } from './in-parallel.ts'
 import { createInstalledRecognizers } from './installed-recognizers.ts'
 import { createLiveRecognizer } from './live/worker-client.ts'
+import { createModelInstaller } from './missing-models.ts'
 import { planRecognition } from './plan-recognition.ts'
 import type { RecognizerInfo } from './recognizer.ts'
+import { REMOTE } from './remote/remote-id.ts'
+import { createRemoteRecognizer, type RemoteOptions } from './remote/remote-recognizer.ts'
+import { createRemoteRunner } from './remote/remote-runner.ts'
 import {
   type AvailableRecognizers,
   capabilitiesOf,
+  findMostAccurate,
   languagesOf,
   routeRecognition,
 } from './routing.ts'
@@ -46,7 +53,9 @@ const DETECT_SECONDS = 600
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 const DETECT_TIMEOUT_PER_SECOND = 0.2
 const IDENTIFY_TIMEOUT_PER_SECOND = 5
-/** Large installed models take seconds per second of audio, several times over for unclear speech. */
+/**
+ * Large installed models take seconds per second of audio, several times over for unclear speech.
+ */
 const STORED_TIMEOUT_PER_SECOND = 20
 
 /**
@@ -69,6 +78,10 @@ export type SpeechEngineOptions = {
   models?: ModelLimits
   /** Names that stand for one of the three models of the API. */
   aliases?: Readonly<Record<string, string>>
+  /** A server that recognizes too. */
+  remote?: RemoteOptions | undefined
+  /** Installs the models that requests need; closed with the engine. */
+  pulls?: AutomaticPulls | undefined
   /** What the worker processes load, and the module that they run; for tests. */
   recognizers?: AvailableRecognizers
   describe?: (model: StoredModel) => RecognizerInfo | undefined
@@ -77,8 +90,16 @@ export type SpeechEngineOptions = {
   detectSeconds?: number
 }
 
-/** Bytes that installed models may take, and seconds after which an idle one is unloaded. */
-export type ModelLimits = { memory: number; idleSeconds: number }
+/**
+ * Bytes that installed models may take, seconds after which an idle one is unloaded, and the device
+ * that runs them, by default the processor. On any other each model has one process, `isJoined`.
+ */
+export type ModelLimits = {
+  memory: number
+  idleSeconds: number
+  device?: Device
+  isJoined?: boolean
+}
 
 const usualLimits: ModelLimits = { memory: Number.MAX_SAFE_INTEGER, idleSeconds: 300 }
 
@@ -89,9 +110,14 @@ export function engineOptions({
   live,
 }: Pick<Config, 'models' | 'workers' | 'live'>): Omit<SpeechEngineOptions, 'log'> {
   const partialInterval = live.partialIntervalMs / 1000
-  const { folder, aliases, memory, idleSeconds } = models
+  const { folder, aliases, memory, idleSeconds, device } = models
   return {
-    ...{ folder, workers, aliases, models: { memory, idleSeconds } },
+    ...{
+      folder,
+      workers,
+      aliases,
+      models: { memory, idleSeconds, device, isJoined: device !== 'cpu' },
+    },
     ...(live.slots !== 0 && { live: { partialInterval } }),
   }
 }
@@ -106,7 +132,8 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const start = (role: WorkerRole, count: number, model?: StoredModel) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
     const atStart = model ? 1 : role === 'batch' ? options.workersAtStart : undefined
-    const args = [folder, role, ...(model ? [JSON.stringify(model)] : [])]
+    const { device = 'cpu' } = limits
+    const args = [folder, role, ...(model ? [JSON.stringify(model), device] : [])]
     const pool = new WorkerPool({ entry, args, workers: count, atStart, log, onLost })
     pool.start()
     return pool
@@ -119,6 +146,11 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       log.error({ model: id, memoryBytes, ...limits }, 'model exceeds STENO_MODEL_MEMORY, left out')
     },
   })
+  const remote = options.remote && createRemoteRecognizer(options.remote)
+  const available = (how?: { isFresh: boolean }): AvailableRecognizers => {
+    const local = installed.available(how)
+    return remote ? { ...local, finals: [...local.finals, remote.describe()] } : local
+  }
   const modelPools = new ModelPools({
     ...{ workers, ...limits },
     start: (model, _, count) => start('model', count, model),
@@ -133,6 +165,16 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     // The pool knows best what to answer when there is no such model.
     if (!model) return usual
     return { run: (task, how) => modelPools.run(model, use, { task, options: how }) }
+  }
+  let liveRemote: TaskRunner | undefined
+  const liveProcessesOf = (id: string, usual: WorkerPool): TaskRunner => {
+    if (!remote || id !== REMOTE) return processesOf(id, 'live', usual)
+    const findFallback = (language: string) => {
+      const model = findMostAccurate(language, installed.available())?.id
+      return model ? { model, processes: processesOf(model, 'live', usual) } : undefined
+    }
+    liveRemote ??= createRemoteRunner({ remote, processes: usual, findFallback, log })
+    return liveRemote
   }
   const speakerModel = chooseSpeakerModel(folder)
   if (speakerModel.kind === 'unusable')
@@ -157,7 +199,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     createLiveRecognizer({
       ...options.live,
       start,
-      processesOf: (model, usual) => processesOf(model, 'live', usual),
+      processesOf: liveProcessesOf,
       workers,
       log,
       onUsed() {
@@ -166,7 +208,14 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
         embeddingWorkers.yieldTo(BATCH_NICENESS)
       },
     })
+  const { pulls } = options
+  const isInstalled = (id: string) => readStoredModels(folder).some((model) => model.id === id)
+  const installer = pulls && createModelInstaller({ pulls, available, isInstalled })
+  const suggest = (languages: readonly string[]) => {
+    return suggestModel(languages, { memoryBytes: limits.memory })
+  }
   const recognize = (batch: Batch, model: string, signal: AbortSignal) => {
+    if (remote && model === REMOTE) return remote.recognize(batch, { signal, use: 'batch' })
     const perSecond = isEmbedded(model) ? RECOGNIZE_TIMEOUT_PER_SECOND : STORED_TIMEOUT_PER_SECOND
     const timeout = timeoutFor(batch.segments, perSecond)
     const task = { kind: 'recognize' as const, ...batch, model }
@@ -174,15 +223,19 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   }
   return {
     get languages() {
-      return languagesOf(installed.available())
+      return languagesOf(available())
+    },
+    installer,
+    get remote() {
+      return remote?.describe()
     },
     route(request) {
       const own = Object.hasOwn(aliases, request.model) ? aliases[request.model] : undefined
       const named = { ...request, model: own ?? request.model }
-      const known = languagesOf(installed.available())
+      const known = languagesOf(available())
       // A model may have been pulled a moment ago.
       const isFresh = named.languages.some((code) => !known.includes(code))
-      return routeRecognition(named, installed.available({ isFresh }))
+      return routeRecognition(named, available({ isFresh }), suggest)
     },
     workers,
     live,
@@ -192,8 +245,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       return pool.run({ kind: 'arrange', ...task }, { signal, timeout })
     },
     planRecognition(channels, settings, options) {
-      const { maxSeconds = capabilitiesOf(settings.model, installed.available()).maxSeconds } =
-        options
+      const { maxSeconds = capabilitiesOf(settings.model, available()).maxSeconds } = options
       const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {
         const speech = await detect(pool, pcm, { ...detecting, seconds: detectSeconds })
         return cutSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
@@ -203,6 +255,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     },
     identifyLanguages(batches, identification, options) {
       const identify = (task: IdentifyTask, signal: AbortSignal) => {
+        if (remote && task.model === REMOTE) return remote.identify(task, { signal, use: 'batch' })
         const timeout = timeoutFor(task.segments, IDENTIFY_TIMEOUT_PER_SECOND)
         const how = { signal, timeout }
         return processesOf(task.model, 'batch', pool).run({ kind: 'identify', ...task }, how)
@@ -226,7 +279,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       await Promise.all([pool.run({ kind: 'check' }, how), live?.checkReady(how)])
     },
     async close() {
-      const pools = [pool, modelPools, embeddingWorkers, live]
+      const pools = [pool, modelPools, embeddingWorkers, live, remote, pulls]
       await Promise.all(pools.map((one) => one?.close()))
     },
   }

@@ -32,6 +32,8 @@ const VOTER_SECONDS = 3
 const CLEAR_SECONDS = 1.5
 const CLEAR = 0.5
 const CLEAR_IF_SHORT = 0.95
+/** The language changes within a segment, where nobody pauses, only if this probable. */
+const CLEAR_CHANGE = 0.8
 
 type Located = { channel: number; path: string; segment: Segment }
 type Stretch = LanguageStretch & { channel: number; path: string; segment: Segment }
@@ -137,17 +139,44 @@ function inheritLanguages(
   identification: LanguageIdentification,
 ): Decided[] {
   const voted = vote(stretches, identification)
-  return stretches.map((stretch, i) => {
-    const { channel, path, segment, start, end, probabilities } = stretch
-    const isNear = (one: Stretch) => one.channel === channel && isClear(one)
-    const source = isClear(stretch)
+  const isSure = (one: Stretch) => {
+    const isWhole = one.start === one.segment.start && one.end === one.segment.end
+    return isClear(one) && (isWhole || one.probabilities[0]!.probability >= CLEAR_CHANGE)
+  }
+  const decided = stretches.map((stretch, i) => {
+    const isNear = (one: Stretch) => one.channel === stretch.channel && isSure(one)
+    const source = isSure(stretch)
       ? stretch
       : (stretches.slice(0, i).findLast(isNear) ?? stretches.slice(i).find(isNear))
     const language = source?.probabilities[0]?.language ?? voted.language
-    const own = probabilities.find((one) => one.language === language)
-    const part = { channel, path, segment: partOf(segment, { start, end }) }
-    return { ...part, language, probability: own?.probability ?? 0 }
+    const own = stretch.probabilities.find((one) => one.language === language)
+    return { ...stretch, language, probability: own?.probability ?? 0 }
   })
+  return joinStretches(decided).map(({ channel, path, segment, start, end, ...found }) => {
+    const { language, probability } = found
+    return { channel, path, segment: partOf(segment, { start, end }), language, probability }
+  })
+}
+
+/**
+ * Joins parts of a segment that turned out to be in one language; the longer one tells how
+ * probable.
+ */
+function joinStretches<S extends Stretch & { language: string; probability: number }>(
+  stretches: readonly S[],
+): S[] {
+  const joined: S[] = []
+  for (const stretch of stretches) {
+    const last = joined.at(-1)
+    if (last?.segment !== stretch.segment || last.language !== stretch.language) {
+      joined.push(stretch)
+      continue
+    }
+    const longer = stretch.seconds > last.seconds ? stretch : last
+    const seconds = last.seconds + stretch.seconds
+    joined[joined.length - 1] = { ...longer, start: last.start, end: stretch.end, seconds }
+  }
+  return joined
 }
 
 function partOf(segment: Segment, { start, end }: { start: number; end: number }): Segment {

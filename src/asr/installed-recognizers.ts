@@ -29,7 +29,7 @@ export type InstalledRecognizers = {
 
 /**
  * Keeps track of the models that are pulled and removed while the server runs. An installed model
- * with the id of an embedded one is left out.
+ * with the id of an embedded one is left out. A streaming model is preferred for open utterances.
  */
 export function createInstalledRecognizers(
   options: InstalledRecognizersOptions,
@@ -44,6 +44,7 @@ export function createInstalledRecognizers(
     readAt = performance.now()
     const known = new Set([...embedded.finals, ...embedded.partials].map(({ id }) => id))
     const finals = [...embedded.finals]
+    const streaming: RecognizerInfo[] = []
     stored = new Map()
     for (const model of readStoredModels(folder)) {
       const info = known.has(model.id) ? undefined : describe(model)
@@ -55,8 +56,9 @@ export function createInstalledRecognizers(
       }
       stored.set(info.id, model)
       finals.push(info)
+      if (model.kind === 'streaming-recognition') streaming.push(info)
     }
-    recognizers = { ...embedded, finals }
+    recognizers = { finals, partials: [...streaming, ...embedded.partials] }
   }
 
   return {

@@ -8,13 +8,13 @@ import type { VoiceDetector } from './vad.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /** The middle of a longer segment suffices to identify its language; in seconds. */
-const ENOUGH = 10
+const ENOUGH = 15
 /** A segment of at least this length may hold two languages; in seconds. */
 const MIXED_SECONDS = 5
 /** Windows of about this length are compared first; in seconds. */
 const COARSE = 3
-/** Where these disagree, or one is less probable than this, shorter windows are compared. */
-const AGREED = 0.8
+/** Where one is in another language than the whole, at least this probably, shorter ones are. */
+const OTHERWISE = 0.5
 const FINE = 2
 const FINE_STEP = 0.5
 /**
@@ -34,7 +34,10 @@ type IdentificationModels = {
   detector: Pick<VoiceDetector, 'detect'>
 }
 
-type Identify = (audio: Float32Array) => Promise<LanguageProbability[]>
+type Identify = (
+  audio: Float32Array,
+  options?: { isRough?: boolean },
+) => Promise<LanguageProbability[]>
 
 /** Identifies the language of each segment and, where it may change, of its parts. */
 export async function identifyStretches(
@@ -43,20 +46,21 @@ export async function identifyStretches(
   signal: AbortSignal,
 ): Promise<LanguageStretch[][]> {
   if (!recognizer.identifyLanguage) throw new TypeError(`${recognizer.id} identifies no languages`)
-  const identify = (audio: Float32Array) => {
+  const identify: Identify = (audio, { isRough = false } = {}) => {
     signal.throwIfAborted()
-    return recognizer.identifyLanguage!(audio, { languages, signal })
+    return recognizer.identifyLanguage!(audio, { languages, isRough, signal })
   }
   const found: LanguageStretch[][] = []
   for (const segment of segments) {
     const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
     const mayChange = isMixed && audio.length >= MIXED_SECONDS * SAMPLE_RATE
-    const { cuts, agreed }: Changes = mayChange ? await findChanges(audio, identify) : { cuts: [] }
+    const whole = await identify(mayChange ? audio : middleOf(audio))
+    const cuts = mayChange ? await findChanges(audio, whole, identify) : []
     const speech = await detector.detect(audio)
     const stretches: LanguageStretch[] = []
     for (const range of rangesBetween(cuts, audio.length)) {
-      const middle = middleOf(audio.subarray(range.start, range.end))
-      const probabilities = agreed ?? (await identify(middle))
+      const part = audio.subarray(range.start, range.end)
+      const probabilities = cuts.length === 0 ? whole : await identify(middleOf(part))
       stretches.push({
         start: segment.start + range.start,
         end: segment.start + range.end,
@@ -85,19 +89,20 @@ function rangesBetween(cuts: readonly number[], length: number): Range[] {
   return edges.slice(1).map((end, i) => ({ start: edges[i]!, end }))
 }
 
-/** Samples at which the language changes; what all windows agree on where it does not. */
-type Changes = { cuts: number[]; agreed?: LanguageProbability[] }
-
-async function findChanges(audio: Float32Array, identify: Identify): Promise<Changes> {
+/**
+ * Returns the samples at which the language changes; `whole` is what all of the audio sounds like.
+ */
+async function findChanges(
+  audio: Float32Array,
+  [whole]: readonly LanguageProbability[],
+  identify: Identify,
+): Promise<number[]> {
   const coarse = windowsOf(audio.length, { size: COARSE, step: COARSE })
   const rough = await identifyEach(audio, coarse, identify)
-  const [first] = rough.map(([best]) => best!.language)
-  if (rough.every(([best]) => best!.language === first && best!.probability >= AGREED)) {
-    return {
-      cuts: [],
-      agreed: rough.reduce((a, b) => (b[0]!.probability < a[0]!.probability ? b : a)),
-    }
+  const isOther = ([best]: LanguageProbability[]) => {
+    return best!.language !== whole!.language && best!.probability >= OTHERWISE
   }
+  if (!rough.some(isOther)) return []
   const fine = windowsOf(audio.length, { size: FINE, step: FINE_STEP })
   const path = bestPath(await identifyEach(audio, fine, identify))
   const cuts: number[] = []
@@ -108,7 +113,7 @@ async function findChanges(audio: Float32Array, identify: Identify): Promise<Cha
     const from = Math.max(0, about - SAMPLE_RATE)
     cuts.push(from + quietestPoint(audio.subarray(from, about + SAMPLE_RATE)))
   }
-  return { cuts: withoutShort(cuts, audio.length) }
+  return withoutShort(cuts, audio.length)
 }
 
 function windowsOf(length: number, { size, step }: { size: number; step: number }): Range[] {
@@ -126,7 +131,9 @@ async function identifyEach(
   identify: Identify,
 ): Promise<LanguageProbability[][]> {
   const found: LanguageProbability[][] = []
-  for (const { start, end } of windows) found.push(await identify(audio.subarray(start, end)))
+  for (const { start, end } of windows) {
+    found.push(await identify(audio.subarray(start, end), { isRough: true }))
+  }
   return found
 }
 

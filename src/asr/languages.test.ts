@@ -10,8 +10,15 @@ test('a language that is not installed is refused with what there is instead', (
   assert.throws(() => chooseLanguage(['de', 'fr'], ['en']), {
     code: 'language_not_installed',
     message:
-      /no installed model knows de, fr; installed: en; 'steno models pull parakeet-ultra' ins/,
+      /no installed model knows de, fr; installed: en; 'steno models pull whisper-[\w-]+' installs/,
   })
+})
+
+test('where no model fits the memory, the answer says how much the smallest one needs', () => {
+  assert.throws(() => chooseLanguage(['de'], ['en'], () => undefined), {
+    message: /whisper-tiny does, but needs 400000000 bytes of STENO_MODEL_MEMORY/,
+  })
+  assert.throws(() => chooseLanguage(['xx'], ['en']), { message: /nor does any other/ })
 })
 
 test('of several listed languages the installed ones are used', () => {

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import type { CatalogModel } from '../models/catalog.ts'
 import { suggestModel } from '../models/recommend.ts'
 
 /**
@@ -8,18 +9,25 @@ import { suggestModel } from '../models/recommend.ts'
 export function chooseLanguage(
   listed: readonly string[],
   installed: readonly string[],
+  suggest: (languages: readonly string[]) => CatalogModel | undefined = suggestModel,
 ): string | undefined {
   const usable = listed.length > 0 ? listed.filter((code) => installed.includes(code)) : installed
   if (usable.length === 0) {
     const wanted = listed.join(', ') || 'any language'
-    const model = suggestModel(listed)
-    const remedy = model
-      ? `'steno models pull ${model}' installs one that does`
-      : 'nor does any other'
+    const remedy = remedyFor(listed, suggest(listed))
     const detail = `no installed model knows ${wanted}; installed: ${installed.join(', ')}; ${remedy}`
     throw new AppError('language_not_installed', detail)
   }
   return usable.length === 1 ? usable[0] : undefined
+}
+
+function remedyFor(listed: readonly string[], model: CatalogModel | undefined): string {
+  if (model) {
+    return `'steno models pull ${model.id}' installs one that does, 'steno setup' shows others`
+  }
+  const smallest = suggestModel(listed, { cores: 1 })
+  if (!smallest) return 'nor does any other'
+  return `${smallest.id} does, but needs ${smallest.memoryBytes} bytes of STENO_MODEL_MEMORY`
 }
 
 /**

@@ -91,13 +91,22 @@ export type LiveUtterance = {
  */
 export type LiveRecognizer = {
   /**
-   * How many sessions with continuous speech this machine can serve if it omits partials when it
-   * has to; undefined until it is measured.
+   * How many sessions with continuous speech this machine can serve in time, with partials at their
+   * rarest pace; undefined until it is measured.
    */
   readonly capacity: number | undefined
+  /** What a session without partials counts as, from 0 to 1. */
+  readonly withoutPartials: number
+  /**
+   * The work of the last seconds, running or waiting, in cores of those that live work may use: 0
+   * is idle, above 1 work waits. Partials become rarer as it grows, and work that may be in vain
+   * is left out.
+   */
+  readonly load: number
   /**
    * Writes the samples of each channel and detects speech: in as many frames as there is audio for,
-   * at most `MAX_DETECT_FRAMES`, fewer with several channels. The lengths of the result give the number.
+   * at most `MAX_DETECT_FRAMES`, fewer with several channels. The lengths of the result give the
+   * number.
    */
   listen(audio: LiveAudio, request: DetectRequest, options: LiveTaskOptions): Promise<SpeechFrames>
   /**
@@ -134,3 +143,6 @@ export const FRAME_SAMPLES = 512
  * long.
  */
 export const MAX_DETECT_FRAMES = 62
+
+/** On a busy machine, partials come at so many times their usual interval. */
+export const BUSY_PARTIAL_INTERVALS = 4

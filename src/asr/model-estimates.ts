@@ -20,10 +20,13 @@ const whispers: readonly (RecognizerEstimate & { name: RegExp; upTo: number })[]
  */
 export function estimateModel({
   id,
+  kind,
   engine,
   memoryBytes,
-}: Pick<CatalogModel, 'id' | 'engine' | 'memoryBytes'>): RecognizerEstimate | undefined {
+}: Pick<CatalogModel, 'id' | 'kind' | 'engine' | 'memoryBytes'>): RecognizerEstimate | undefined {
   if (engine === 'parakeet') return { errors: 0.06, work: 0.1 }
+  // A streaming model decides with less of what follows.
+  if (engine === 'sherpa') return { errors: kind === 'recognition' ? 0.1 : 0.2, work: 0.06 }
   if (engine !== 'whisper') return undefined
   const named = whispers.find(({ name }) => name.test(id))
   const { errors, work } = named ?? whispers.find(({ upTo }) => memoryBytes <= upTo)!

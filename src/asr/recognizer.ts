@@ -27,6 +27,11 @@ export type RecognizerInfo = {
   readonly capabilities: RecognizerCapabilities
   /** Absent: good and fast. */
   readonly estimate?: RecognizerEstimate
+  /**
+   * The models of the API that prefer it to others of a language, which they use where there are
+   * any; absent: all choose it by its estimate.
+   */
+  readonly preferredBy?: readonly string[]
 }
 
 /**
@@ -119,11 +124,12 @@ export type Recognizer = RecognizerInfo & {
   ): Promise<OpenRecognition>
   /**
    * Returns the languages that the speech may be in, the most probable first. Considers `languages`
-   * only; an empty list stands for all that the model knows. Models that cannot do it lack it.
+   * only; an empty list stands for all that the model knows. `isRough` is for one of many windows
+   * of the same speech: it costs less. Models that cannot do it lack it.
    */
   identifyLanguage?(
     audio: Float32Array,
-    options: { languages: readonly string[]; signal: AbortSignal },
+    options: { languages: readonly string[]; isRough?: boolean; signal: AbortSignal },
   ): Promise<LanguageProbability[]>
   /** Measures the cost of `seconds` of audio with `drafted` tokens of its text. */
   measureCost(seconds: number, options: { drafted: number }): Promise<RecognizerCosts>
@@ -132,8 +138,8 @@ export type Recognizer = RecognizerInfo & {
 
 /**
  * A range of one channel that holds speech. In samples, end exclusive. `pauses` are the ranges in
- * it that recognition leaves out, where speech comes in short fragments. `languageConfidence` is how
- * probable its language is, from 0 to 1, where it was identified.
+ * it that recognition leaves out, where speech comes in short fragments. `languageConfidence` is
+ * how probable its language is, from 0 to 1, where it was identified.
  */
 export type Segment = {
   start: number

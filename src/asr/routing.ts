@@ -1,8 +1,11 @@
 import { AppError } from '../errors.ts'
+import type { CatalogModel } from '../models/catalog.ts'
+import { suggestModel } from '../models/recommend.ts'
 import { chooseLanguage } from './languages.ts'
 import { GOOD_ERRORS } from './model-estimates.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
 import type { RecognitionSettings, RecognizerCapabilities, RecognizerInfo } from './recognizer.ts'
+import { REMOTE } from './remote/remote-id.ts'
 
 /** The recognizers that can be used, best first. */
 export type AvailableRecognizers = {
@@ -43,6 +46,9 @@ export type RecognitionRoute = {
   warnings: readonly string[]
 }
 
+/** Returns the model to install for languages that are missing. */
+type Suggest = (languages: readonly string[]) => CatalogModel | undefined
+
 /** What a model without an estimate counts as. */
 const USUAL_ESTIMATE = { errors: 0.1, work: 0.05 }
 
@@ -63,20 +69,23 @@ export function capabilitiesOf(
 
 /**
  * Chooses the recognizers of a request. One language: `stt-1` is the fastest good model that knows
- * it, `stt-3` the most accurate, `stt-fusion` the two most accurate, joined. Several languages: each
- * has its own models, if there is one that identifies languages; otherwise the model that knows
- * most of them recognizes all. Throws `language_not_installed` when none knows any.
+ * it, `stt-3` the most accurate, `stt-fusion` the two most accurate, joined. Several languages:
+ * each has its own models, if there is one that identifies languages; otherwise the model that
+ * knows most of them recognizes all. `remote` is the remote engine alone. Throws
+ * `language_not_installed` when none knows any.
  *
  * A vocabulary goes to recognizers that use one. It is no reason for a warning where they do not:
  * `custom_vocabulary` is applied to the recognized text in any case.
  */
 export function routeRecognition(
   request: RecognitionRequest,
-  available: AvailableRecognizers,
+  all: AvailableRecognizers,
+  suggest: Suggest = suggestModel,
 ): RecognitionRoute {
+  const available = request.model === REMOTE ? remoteOf(all) : all
   const installed = languagesOf(available)
   const { languages } = request
-  chooseLanguage(languages, installed)
+  chooseLanguage(languages, installed, suggest)
   const usable = languages.length > 0 ? languages.filter(isIn(installed)) : installed
   const routes = usable.map((language) => routeLanguage(language, request, available))
   const identifier =
@@ -126,7 +135,7 @@ function routeLanguage(
   available: AvailableRecognizers,
 ): LanguageRoute {
   const speak = ({ capabilities }: RecognizerInfo) => capabilities.languages.includes(language)
-  const candidates = available.finals.filter(speak)
+  const candidates = preferred(available.finals.filter(speak), model)
   const accurate = candidates.toSorted((a, b) => estimateOf(a).errors - estimateOf(b).errors)
   const final = model === 'stt-1' ? (fastestGood(candidates) ?? accurate[0]!) : accurate[0]!
   const second = model === 'stt-fusion' ? accurate[1] : undefined
@@ -140,6 +149,30 @@ function routeLanguage(
     finals: { ...use(final), ...(second && { fusedWith: second.id }) },
     partials: use(partial),
   }
+}
+
+/** Returns the most accurate recognizer of a language; undefined when there is none. */
+export function findMostAccurate(
+  language: string,
+  { finals }: AvailableRecognizers,
+): RecognizerInfo | undefined {
+  const known = finals.filter(({ capabilities }) => capabilities.languages.includes(language))
+  return known.toSorted((a, b) => estimateOf(a).errors - estimateOf(b).errors)[0]
+}
+
+function remoteOf({ finals, partials }: AvailableRecognizers): AvailableRecognizers {
+  return { finals: finals.filter(({ id }) => id === REMOTE), partials }
+}
+
+/** Leaves out the recognizers that a model of the API uses only where there are no others. */
+function preferred(
+  candidates: readonly RecognizerInfo[],
+  model: string,
+): readonly RecognizerInfo[] {
+  const own = candidates.filter(({ preferredBy }) => {
+    return model === REMOTE || (preferredBy?.includes(model) ?? true)
+  })
+  return own.length > 0 ? own : candidates
 }
 
 function fastestGood(candidates: readonly RecognizerInfo[]): RecognizerInfo | undefined {

@@ -1,8 +1,16 @@
 import type { ChannelMode } from '../audio/scene.ts'
+import type { AppError } from '../errors.ts'
+import type { PullOptions, PullProgress } from '../models/automatic-pulls.ts'
+import type { CatalogModel } from '../models/catalog.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type { LiveRecognizer } from './live-recognizer.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
-import type { LanguageProbability, RecognitionSettings, Segment } from './recognizer.ts'
+import type {
+  LanguageProbability,
+  RecognitionSettings,
+  RecognizerInfo,
+  Segment,
+} from './recognizer.ts'
 import type { LanguageIdentification, RecognitionRoute } from './routing.ts'
 
 /** Samples per second of all PCM that reaches recognition. */
@@ -68,7 +76,9 @@ export type IdentifyTask = {
   isMixed: boolean
 }
 
-/** A part of a segment in one language, in samples; the most probable languages of it come first. */
+/**
+ * A part of a segment in one language, in samples; the most probable languages of it come first.
+ */
 export type LanguageStretch = {
   start: number
   end: number
@@ -126,6 +136,26 @@ export type DiarizationTask = {
 /** An utterance with its speaker, and the confidence in it from 0 to 1. */
 export type SpeakerUtterance = Utterance & { speaker: number; speakerConfidence: number }
 
+/** Installs models that requests need. */
+export type ModelInstaller = {
+  /**
+   * Returns the model that a request needs and that can be installed, and how far that is;
+   * undefined when nothing is missing, or nothing can be done about it.
+   */
+  findMissing(request: RecognitionRequest): MissingModel | undefined
+  /** Waits until it is installed. Rejects with `model_pull_failed`. */
+  install(missing: MissingModel, options: PullOptions): Promise<void>
+}
+
+/** A model that is not installed yet. */
+export type MissingModel = {
+  model: CatalogModel
+  /** Undefined: nobody has asked for it. */
+  progress: PullProgress | undefined
+  /** Why it could not be installed a moment ago. */
+  failure: AppError | undefined
+}
+
 /** Cancels a call, and receives its progress (0 to 1). */
 export type EngineOptions = { signal: AbortSignal; onProgress?: (fraction: number) => void }
 
@@ -137,6 +167,10 @@ export type EngineOptions = { signal: AbortSignal; onProgress?: (fraction: numbe
 export type SpeechEngine = {
   /** Languages that some installed model supports, best first. */
   readonly languages: readonly string[]
+  /** The remote engine, as far as it is known; undefined when there is none. */
+  readonly remote?: RecognizerInfo | undefined
+  /** Present when models are installed by themselves. */
+  readonly installer?: ModelInstaller | undefined
   /**
    * Chooses the recognizers of a request. Throws `language_not_installed` when none knows any of
    * its languages.

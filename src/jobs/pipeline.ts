@@ -1,5 +1,5 @@
 import { inParallel } from '../asr/in-parallel.ts'
-import { readRecognitionRequest } from '../asr/recognition-request.ts'
+import { type RecognitionRequest, readRecognitionRequest } from '../asr/recognition-request.ts'
 import type { RecognitionRoute } from '../asr/routing.ts'
 import type { Batch, ChannelPcm, SpeechEngine } from '../asr/speech-engine.ts'
 import { warnOfUnsureWords } from '../asr/unsure-words.ts'
@@ -52,10 +52,12 @@ export async function transcribe(
 ): Promise<Transcribed> {
   const startedAt = performance.now()
   const progress = createProgress(onProgress)
-  const route = tools.speech.route(readRecognitionRequest(job.params))
+  const request = readRecognitionRequest(job.params)
 
   progress.enter('fetch')
   await meter.stage('fetch', () => provideRecording(tools, job, { signal }))
+  await installMissing(tools.speech, request, { progress, signal, slot, meter })
+  const route = tools.speech.route(request)
   const fetchedAt = performance.now()
   await meter.stage('wait', () => slot.enter(signal))
   const enteredAt = performance.now()
@@ -113,6 +115,26 @@ export async function transcribe(
     })
   })
   return { result: text, redactedAudio }
+}
+
+type Installing = Pick<TranscribeOptions, 'signal' | 'slot' | 'meter'> & { progress: Progress }
+
+/** Installs a model that the job needs, where that is configured; meanwhile it holds no slot. */
+async function installMissing(
+  { installer }: SpeechEngine,
+  request: RecognitionRequest,
+  { progress, signal, slot, meter }: Installing,
+): Promise<void> {
+  const missing = installer?.findMissing(request)
+  if (!installer || !missing) return
+  progress.enter('pull model')
+  slot.leave()
+  await meter.stage('pull model', () => {
+    return installer.install(missing, {
+      signal,
+      onProgress: ({ fraction, secondsLeft }) => progress.advance(fraction, secondsLeft),
+    })
+  })
 }
 
 type Found = { route: RecognitionRoute; meter: AttemptMetrics }

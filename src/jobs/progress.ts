@@ -3,6 +3,7 @@ import type { JobProgress } from '../storage/jobs/progress.ts'
 /** Where each stage begins and ends in the progress of the whole job, roughly by its cost. */
 const stages = {
   fetch: { from: 0, to: 0.05 },
+  'pull model': { from: 0.05, to: 0.15 },
   decode: { from: 0.05, to: 0.15 },
   'detect speech': { from: 0.15, to: 0.22 },
   'identify languages': { from: 0.22, to: 0.25 },
@@ -27,8 +28,11 @@ const MIN_FRACTION_FOR_ESTIMATE = 0.02
 export type Progress = {
   /** Begins a stage, of which an earlier attempt has finished the fraction `done`. */
   enter(stage: Stage, done?: number): void
-  /** Records how much of the current stage is done, 0 to 1. */
-  advance(fraction: number): void
+  /**
+   * Records how much of the current stage is done, 0 to 1, and the seconds left of the job where
+   * the stage knows.
+   */
+  advance(fraction: number, secondsLeft?: number | null): void
 }
 
 /**
@@ -43,15 +47,18 @@ export function createProgress(
   let stage: Stage = 'fetch'
   let start = { at: now(), done: 0 }
   let reportedAt = Number.NEGATIVE_INFINITY
+  /** What was reached: only some jobs have the stage before this one. */
+  let reached = 0
 
-  function tell(done: number): void {
+  function tell(done: number, told: number | null = null): void {
     reportedAt = now()
     const { from, to } = stages[stage]
     const gained = done - start.done
     const rate = gained / (reportedAt - start.at)
     const known = stage === 'recognize' && gained >= MIN_FRACTION_FOR_ESTIMATE && rate > 0
-    const secondsLeft = known ? Math.ceil((1 - done) / rate / 1000) : null
-    report({ stage, fraction: from + done * (to - from), secondsLeft })
+    const secondsLeft = known ? Math.ceil((1 - done) / rate / 1000) : told
+    reached = Math.max(reached, from + done * (to - from))
+    report({ stage, fraction: reached, secondsLeft })
   }
 
   return {
@@ -60,8 +67,8 @@ export function createProgress(
       start = { at: now(), done }
       tell(done)
     },
-    advance(fraction) {
-      if (now() - reportedAt >= REPORT_INTERVAL_MS) tell(fraction)
+    advance(fraction, secondsLeft) {
+      if (now() - reportedAt >= REPORT_INTERVAL_MS) tell(fraction, secondsLeft)
     },
   }
 }

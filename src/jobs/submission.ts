@@ -74,7 +74,9 @@ export class JobSubmission {
     if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
     const { params, paramsText, customMetadata, fileId, source, idempotency } = request
     const listed = listedLanguages(params)
-    this.#tools.speech.route(readRecognitionRequest(params))
+    const requested = readRecognitionRequest(params)
+    // The attempt installs a model that is missing.
+    if (!this.#tools.speech.installer?.findMissing(requested)) this.#tools.speech.route(requested)
     if (params.pii_redaction === true) refuseUnredactable(listed)
     if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
     await this.#tools.space.admit(account)

@@ -35,6 +35,7 @@ import type { Tracing } from '../tracing.ts'
 import type { Connection } from './connection.ts'
 import { type LiveParams, requestOf, textOf } from './live-params.ts'
 import { endMessage, startMessage } from './messages/lifecycle-messages.ts'
+import { requireModel } from './require-model.ts'
 import { untilStored } from './result/finish-live-job.ts'
 import type { ConnectOptions } from './session.ts'
 import { ActiveSessions } from './sessions/active-sessions.ts'
@@ -138,7 +139,7 @@ export class LiveService {
     if (this.#closing.signal.aborted) {
       throw new AppError('server_stopping', undefined, { retryAfter: 5 })
     }
-    this.#options.speech.route(requestOf(request.params as LiveParams))
+    requireModel(this.#options.speech, requestOf(request.params as LiveParams))
     // One after the other: each needs to know whether there is capacity, and whether it already
     // exists.
     const created = this.#creating.then(() => this.#createNext(account, request))

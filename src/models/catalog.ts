@@ -33,7 +33,9 @@ export type CatalogFile = {
   bytes: number
   /** SHA-256 of the download, in hex. */
   sha256: string
-  /** Its name in the folder of the model; undefined = a zip archive, of which `members` are kept. */
+  /**
+   * Its name in the folder of the model; undefined = a zip archive, of which `members` are kept.
+   */
   path?: string
   members?: readonly ArchiveMember[]
 }
@@ -43,6 +45,12 @@ export type Conversion = 'whisper'
 
 /** Of the files that a conversion writes: a model that an older version made is outdated. */
 export const conversionVersions: Record<Conversion, number> = { whisper: 1 }
+
+/**
+ * Whether the accuracy of a model in this program was measured: with its own weights, or with those
+ * of another size, which the same code runs.
+ */
+export type Measured = 'itself' | 'family'
 
 /** A model that can be installed. */
 export type CatalogModel = {
@@ -57,6 +65,8 @@ export type CatalogModel = {
   credit?: string
   /** What a process that has loaded it takes, in bytes. */
   memoryBytes: number
+  /** Absent: there are only published figures, of other programs. */
+  measured?: Measured
   /** Half a sentence for people who choose. */
   summary: string
   /** The commit or version of the source: another one is another model. */

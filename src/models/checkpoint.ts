@@ -1,6 +1,13 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type CatalogFile, type CatalogModel, downloadBytes, readCatalog } from './catalog.ts'
+import {
+  type CatalogFile,
+  type CatalogModel,
+  downloadBytes,
+  type EngineName,
+  type ModelKind,
+  readCatalog,
+} from './catalog.ts'
 import { hashFile } from './hash-file.ts'
 import type { FoundModel } from './import.ts'
 
@@ -9,15 +16,33 @@ const CHECKPOINT_FILE = /^[\w-][\w.-]*\.(bin|safetensors|json|txt)$/
 /** Beside its weights in 8 bits, a loaded model has its buffers. */
 const BUFFER_BYTES = 300_000_000
 
+/** What runs a checkpoint, and its files where not all that look like one belong to it. */
+export type CheckpointForm = {
+  engine: EngineName
+  kind: ModelKind
+  files?: readonly string[]
+  /** How much memory its weights take, as a multiple of their files. */
+  memoryFactor: number
+}
+
+/** A checkpoint of Whisper, which is converted. */
+export const whisperCheckpoint: CheckpointForm = {
+  engine: 'whisper',
+  kind: 'recognition',
+  memoryFactor: 1,
+}
+
 /**
- * Describes a Whisper checkpoint in a folder, such as a fine-tuned one, as a model that
- * `importModel` can install. Its revision is a hash of its files. Rejects with `Error` when the
- * folder cannot be one, or the id is the catalog's.
+ * Describes a checkpoint in a folder, such as a fine-tuned Whisper, as a model that `importModel`
+ * can install. Its revision is a hash of its files. Rejects with `Error` when the folder cannot be
+ * one, or the id is the catalog's.
  */
 export async function describeCheckpoint(
   folder: string,
+  form: CheckpointForm,
   { id, languages, signal }: { id: string; languages: readonly string[]; signal: AbortSignal },
 ): Promise<FoundModel> {
+  const { engine, kind, memoryFactor } = form
   if (readCatalog().some((model) => model.id === id)) {
     throw new Error(`Cannot import ${folder} as ${id}: the catalog has a model of this name`)
   }
@@ -26,18 +51,19 @@ export async function describeCheckpoint(
   for (const name of (await readdir(folder)).sort()) {
     const path = join(folder, name)
     const file = await stat(path)
-    if (!file.isFile() || !CHECKPOINT_FILE.test(name)) continue
+    const isPart = form.files ? form.files.includes(name) : CHECKPOINT_FILE.test(name)
+    if (!file.isFile() || !isPart) continue
     const sha256 = await hashFile(path, signal)
     files.push({ url: '', bytes: file.size, sha256, path: name })
     found.set(sha256, path)
   }
   const model: CatalogModel = {
-    ...{ id, kind: 'recognition', engine: 'whisper', languages, licence: 'unknown' },
-    memoryBytes: downloadBytes({ files }) + BUFFER_BYTES,
+    ...{ id, kind, engine, languages, licence: 'unknown' },
+    memoryBytes: memoryFactor * downloadBytes({ files }) + BUFFER_BYTES,
     summary: '',
     revision: files.map(({ sha256 }) => sha256.slice(0, 8)).join('-'),
     files,
-    conversion: 'whisper',
+    ...(engine === 'whisper' && { conversion: 'whisper' as const }),
   }
   return { model, found, missing: [] }
 }

@@ -10,6 +10,8 @@ export type EmbeddedModel = {
   /** Empty when it works on any. */
   languages: readonly string[]
   licence: string
+  /** Who made it. */
+  credit: string
 }
 
 /** The models that `npm ci` installs, and the one of the repository. */
@@ -21,6 +23,7 @@ export const embeddedModelList: readonly EmbeddedModel[] = [
     engine: 'moonshine',
     languages: ['en'],
     licence: 'MIT',
+    credit: 'Copyright (c) Useful Sensors; the graphs are changed when they are installed',
   },
   {
     id: 'moonshine-tiny',
@@ -29,6 +32,7 @@ export const embeddedModelList: readonly EmbeddedModel[] = [
     engine: 'moonshine',
     languages: ['en'],
     licence: 'MIT',
+    credit: 'Copyright (c) Useful Sensors; the graphs are changed when they are installed',
   },
   {
     id: 'silero-vad',
@@ -37,6 +41,7 @@ export const embeddedModelList: readonly EmbeddedModel[] = [
     engine: undefined,
     languages: [],
     licence: 'MIT',
+    credit: 'Copyright (c) Silero Team',
   },
   {
     id: 'xvector-8k',
@@ -45,5 +50,6 @@ export const embeddedModelList: readonly EmbeddedModel[] = [
     engine: undefined,
     languages: [],
     licence: 'Apache-2.0',
+    credit: 'Trained by David Snyder with Kaldi, from vosk-model-spk-0.4; converted to ONNX',
   },
 ]

@@ -1,4 +1,4 @@
-import { copyFile, link, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, link, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
   type CatalogFile,
@@ -9,6 +9,7 @@ import {
 import { hashFile } from './hash-file.ts'
 import { RECORD_FILE, readStoredRecord, type StoredRecord, storeFolder } from './installed.ts'
 import { withModelLock } from './lock.ts'
+import { syncPath } from './sync-path.ts'
 import { unzipMembers } from './unzip.ts'
 
 /**
@@ -21,7 +22,9 @@ export type Convert = (
   options: { signal: AbortSignal; onProgress(fraction: number): void },
 ) => Promise<void>
 
-/** What an installation is doing; bytes while it fetches or copies, a fraction while it converts. */
+/**
+ * What an installation is doing; bytes while it fetches or copies, a fraction while it converts.
+ */
 export type InstallStep =
   | { stage: 'waiting' | 'unpacking' | 'checking' }
   | { stage: 'fetching' | 'copying'; bytes: number; total: number }
@@ -196,19 +199,4 @@ async function publish(finished: string, { folder, work, replaced }: Places): Pr
   await rename(finished, folder)
   await syncPath(dirname(folder))
   for (const path of [replaced, work]) await rm(path, { recursive: true, force: true })
-}
-
-/**
- * Waits until a file, or the names in a folder, are on disk; Windows writes names by itself and
- * cannot open folders.
- */
-async function syncPath(path: string): Promise<void> {
-  const isFolder = (await stat(path)).isDirectory()
-  if (isFolder && process.platform === 'win32') return
-  const handle = await open(path, isFolder ? 'r' : 'r+')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { type CatalogModel, downloadBytes, readCatalog } from './catalog.ts'
 
 /** What models have to share. */
@@ -15,61 +16,76 @@ export type Recommendation = { model: CatalogModel; reason: string }
 /** A download and what is made of it are on the disk together. */
 const DISK_FACTOR = 3
 
-/** The most accurate one that a machine runs faster than speech, by the cores that this takes. */
-const whispers: readonly { id: string; cores: number }[] = [
+/**
+ * Measured models, and for how many cores: the most accurate one that a machine runs faster than
+ * speech.
+ */
+const sizes: readonly { id: string; cores: number }[] = [
   { id: 'whisper-large-v3-turbo', cores: 8 },
   { id: 'whisper-small', cores: 4 },
   { id: 'whisper-base', cores: 2 },
   { id: 'whisper-tiny', cores: 1 },
 ]
 
+/** Faster and, by published figures, more accurate, but not measured in this program. */
+const ALTERNATIVE = 'parakeet-ultra'
+
 /**
- * Returns the name of a model that knows all of these languages, or else the first of them:
- * accurate, and fit for most machines. Undefined when the catalog has none.
+ * Returns the model to install for languages that no installed model knows: it knows all of them,
+ * or else the first, its accuracy in this program was measured, and it fits the machine. Undefined
+ * when there is none.
  */
-export function suggestModel(languages: readonly string[]): string | undefined {
-  const known = ['parakeet-ultra', 'whisper-small'].flatMap((name) => {
-    return readCatalog().find(({ id }) => id === name) ?? []
-  })
-  const wholly = known.find((model) => languages.every((code) => model.languages.includes(code)))
-  const partly = known.find((model) => model.languages.includes(languages[0] ?? ''))
-  return (wholly ?? partly)?.id
+export function suggestModel(
+  languages: readonly string[],
+  { memoryBytes = Number.POSITIVE_INFINITY, cores = availableParallelism() }: Partial<Machine> = {},
+): CatalogModel | undefined {
+  const machine = { memoryBytes, cores, freeBytes: Number.POSITIVE_INFINITY }
+  const fitting = fittingSizes({ machine, catalog: readCatalog() })
+  const wholly = fitting.find((model) => languages.every(isOf(model)))
+  return wholly ?? fitting.find((model) => languages.slice(0, 1).some(isOf(model)))
 }
 
 /**
- * Recommends models for some languages, or for all when none is named: Parakeet where it knows
- * them, Whisper for the others, and a small Whisper that tells several languages apart. Returns an
- * empty list when none fits.
+ * Recommends a model for some languages, or for all when none is named: one whose accuracy in this
+ * program was measured. English alone is there without a download. `alternatives` were not
+ * measured. Both are empty when nothing fits.
  */
 export function recommendModels(
   languages: readonly string[],
   { machine, catalog }: { machine: Machine; catalog: readonly CatalogModel[] },
-): Recommendation[] {
-  const chosen: Recommendation[] = []
-  const fits = (model: CatalogModel) => {
-    const models = [...chosen.map((one) => one.model), model]
-    const memory = models.reduce((sum, one) => sum + one.memoryBytes, 0)
-    const disk = models.reduce((sum, one) => sum + downloadBytes(one), 0) * DISK_FACTOR
-    return memory <= machine.memoryBytes && disk <= machine.freeBytes
-  }
-  const find = (id: string) => catalog.find((model) => model.id === id)
-  const parakeet = find('parakeet-ultra')
-  const known = languages.filter((code) => parakeet?.languages.includes(code))
-  if (parakeet && (languages.length === 0 || known.length > 0) && fits(parakeet)) {
-    const reason = known.length > 0 ? known.join(', ') : `${parakeet.languages.length} languages`
-    chosen.push({ model: parakeet, reason: `the most accurate for ${reason}` })
-  }
-  const others = chosen.length > 0 ? languages.filter((code) => !known.includes(code)) : languages
-  const isRest = languages.length === 0 || others.length > 0
-  // English alone is there without a download.
-  if (!isRest && languages.length < 2) return chosen
-  if (others.length === 1 && others[0] === 'en' && chosen.length === 0) return chosen
-  const sizes = whispers.filter(({ id, cores }) => {
-    return cores <= machine.cores && (isRest || id === 'whisper-base' || id === 'whisper-tiny')
+): { recommended: Recommendation[]; alternatives: Recommendation[] } {
+  const isEnglish = languages.length === 1 && languages[0] === 'en'
+  const [best] = isEnglish ? [] : fittingSizes({ machine, catalog })
+  const wanted = languages.length > 0 ? languages.join(', ') : 'all languages'
+  const several = languages.length > 1 ? ', and tells them apart' : ''
+  const recommended = best ? [{ model: best, reason: `for ${wanted}${several}` }] : []
+  const other = catalog.find(({ id }) => id === ALTERNATIVE)
+  const known = other ? languages.filter(isOf(other)) : []
+  const isUseful = languages.length === 0 || known.length > 0
+  if (!other || !isUseful || !fits(other, machine)) return { recommended, alternatives: [] }
+  const which = known.length > 0 ? known.join(', ') : `${other.languages.length} languages`
+  const reason = `for ${which}, faster, more accurate by published figures, not measured in Steno`
+  return { recommended, alternatives: [{ model: other, reason }] }
+}
+
+/** Returns the measured models that a machine runs, the most accurate first. */
+function fittingSizes({
+  machine,
+  catalog,
+}: {
+  machine: Machine
+  catalog: readonly CatalogModel[]
+}): CatalogModel[] {
+  return sizes.flatMap(({ id, cores }) => {
+    const model = catalog.find((one) => one.id === id)
+    return model && cores <= machine.cores && fits(model, machine) ? [model] : []
   })
-  const whisper = sizes.map(({ id }) => find(id)).find((model) => model && fits(model))
-  if (!whisper) return chosen
-  const rest = others.length > 0 ? others.join(', ') : 'all other languages'
-  const reason = isRest ? `for ${rest}` : 'tells the languages apart'
-  return [...chosen, { model: whisper, reason }]
+}
+
+function fits(model: CatalogModel, { memoryBytes, freeBytes }: Machine): boolean {
+  return model.memoryBytes <= memoryBytes && downloadBytes(model) * DISK_FACTOR <= freeBytes
+}
+
+function isOf({ languages }: CatalogModel): (code: string) => boolean {
+  return (code) => languages.includes(code)
 }

@@ -6,7 +6,9 @@ import test from 'node:test'
 const root = join(import.meta.dirname, '..')
 
 test('the driver of PostgreSQL is loaded only when the setting asks for it', () => {
-  const files = globSync('**/*.ts', { cwd: root }).filter((file) => !/\.(test|fixture)\./.test(file))
+  const files = globSync('**/*.ts', { cwd: root }).filter(
+    (file) => !/\.(test|fixture)\./.test(file),
+  )
   const loads = files.filter((file) => {
     const code = readFileSync(join(root, file), 'utf8')
     const isInside = file.startsWith(join('storage', 'postgres'))

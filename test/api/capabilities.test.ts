@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/cli/keys/make-key.ts'
 import { readCatalog } from '../../src/models/catalog.ts'
@@ -19,7 +22,16 @@ type Capabilities = {
   recognition: { languages: string[]; models: string[]; live_models: string[] }
   models: Record<
     'installed' | 'available',
-    { name: string; engine: string | null; languages: string[]; version?: string | null }[]
+    {
+      name: string
+      kind: string
+      engine: string | null
+      languages: string[]
+      license: string
+      version?: string | null
+      credit?: string | null
+      accuracy_measured?: string | null
+    }[]
   >
   add_ons: AddOn[]
   entity_types: { type: string; support: string; languages: string[] }[]
@@ -54,6 +66,28 @@ test('models are told that are there, and that could be', () => {
   const names = [...installed, ...available].map(({ name }) => name)
   assert.equal(new Set(names).size, names.length)
   for (const { id } of readCatalog()) assert.ok(names.includes(id))
+})
+
+test('every model has a licence, and those that are there their makers', () => {
+  const own = reported.models.installed.filter(({ version }) => version === null)
+  for (const { license, credit, name } of own) {
+    assert.ok(license && credit, name)
+  }
+  const measured = reported.models.available.find(({ name }) => name === 'whisper-base')
+  assert.equal(measured!.accuracy_measured, 'itself')
+})
+
+test('added models of speakers are told as well', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-models-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await mkdir(join(folder, 'added'))
+  const record = { name: 'mine', origin: 'a.onnx', file: 'b.onnx', bytes: 1, sha256: 'c0ffee' }
+  await writeFile(join(folder, 'added', 'speaker-embedding.json'), JSON.stringify(record))
+  const own = await startServer({ env: { STENO_MODELS_DIR: folder } })
+  t.after(() => own.close())
+  const { body } = await call<Capabilities>(own, '/v2/capabilities')
+  const found = body.models.installed.find(({ name }) => name === 'mine')!
+  assert.deepEqual([found.kind, found.version], ['speaker-embedding', 'c0ffee'])
 })
 
 test('the names of models are listed as OpenAI does', async () => {

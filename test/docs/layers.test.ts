@@ -5,7 +5,10 @@ import test from 'node:test'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Which modules a module may import. `main`, `cli` and `app` build and start, so they may import everything. */
+/**
+ * Which modules a module may import. `main`, `cli` and `app` build and start, so they may import
+ * everything.
+ */
 const allowed: Record<string, readonly string[]> = {
   api: ['jobs', 'live', 'delivery', 'storage', 'transcript', 'audio (types)', 'workers', 'models'],
   delivery: ['storage', 'net'],
@@ -34,7 +37,10 @@ const shared = [
 
 type Import = { file: string; module: string; target: string }
 
-/** Every import of another module; type-only ones are marked. A file directly below `src/` is a module of its own. */
+/**
+ * Every import of another module; type-only ones are marked. A file directly below `src/` is a
+ * module of its own.
+ */
 function readImports(): Import[] {
   const files = globSync('src/**/*.ts', { cwd: root }).filter(
     (file) => !/\.(test|fixture)\.ts$/.test(file),
@@ -152,4 +158,13 @@ test('every exported function, class and constant is imported somewhere', () => 
     ({ file, name }) => !used.has(file) && !used.has(`${file} ${name}`),
   )
   assert.deepEqual(unused, [])
+})
+
+test('of typebox only types are imported: its 370 modules would slow every start', () => {
+  const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
+  const loading = files.filter((file) => {
+    const code = readFileSync(join(root, file), 'utf8')
+    return /^import (?!type )[^'"`;]*?from '(?:@fastify\/type-provider-)?typebox/m.test(code)
+  })
+  assert.deepEqual(loading, [])
 })

@@ -1,4 +1,6 @@
-/** Jobs on a server to which models for speakers were added; the models are stand-ins of our own. */
+/**
+ * Jobs on a server to which models for speakers were added; the models are stand-ins of our own.
+ */
 import assert from 'node:assert/strict'
 import { appendFileSync, symlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -6,13 +8,13 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createSpeechEngine } from '../../src/asr/engine.ts'
 import { installModel } from '../../src/asr/models/install-speaker-model.ts'
-import { readInstalledModel, type SpeakerModelKind } from '../../src/asr/models/speaker-models.ts'
 import {
   writeBandEnergyModel,
   writePitchModel,
 } from '../../src/asr/speakers/stand-in-models.fixture.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
+import { readInstalledModel, type SpeakerModelKind } from '../../src/models/speaker-models.ts'
 import { call, upload } from '../support/http-client.ts'
 import { startServer } from '../support/start-server.ts'
 import { makeFolder } from '../support/test-storage.ts'

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import type { App } from '../../server-parts.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
+import { Type } from '../schemas/type.ts'
 
 /** Cancels a recorded job that has not ended. Our extension of the API. */
 export function cancellationRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsyncTypebox {

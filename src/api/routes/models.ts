@@ -25,7 +25,8 @@ export function modelRoutes({
       async () => {
         const data = modelNames(config.models).map((id) => {
           const fields = { id, object: 'model' as const, created: 0, owned_by: 'steno' }
-          return { ...fields, languages: [...speech.languages] }
+          const own = id === 'remote' ? speech.remote?.capabilities.languages : undefined
+          return { ...fields, languages: [...(own ?? speech.languages)] }
         })
         return { object: 'list' as const, data }
       },

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import type { App } from '../../server-parts.ts'
 import type { JobKind } from '../../storage/jobs/jobs.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
 import { jobOperations } from '../schemas/operations.ts'
+import { Type } from '../schemas/type.ts'
 import { FreeObject } from '../schemas/values.ts'
 import { serializeByKey } from '../serialize-by-key.ts'
 

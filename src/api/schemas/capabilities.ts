@@ -47,6 +47,9 @@ const InstalledModel = Type.Object(
     ...modelFields,
     version: Nullable(Type.String({ description: 'The commit or version of its source' })),
     credit: Nullable(Type.String({ description: 'Whom the license wants to be named' })),
+    word_times: Nullable(
+      Type.Boolean({ description: 'Whether it measures word times; null when it has no words' }),
+    ),
   },
   { title: 'InstalledModel' },
 )
@@ -56,6 +59,13 @@ const AvailableModel = Type.Object(
     ...modelFields,
     download_bytes: Type.Integer(),
     memory_bytes: Type.Integer({ description: 'What it takes when it is loaded' }),
+    accuracy_measured: Nullable(
+      Type.Unsafe<'itself' | 'family'>({
+        type: 'string',
+        enum: ['itself', 'family'],
+        description: 'Its accuracy in Steno was measured, or that of another size of it',
+      }),
+    ),
   },
   { title: 'AvailableModel' },
 )

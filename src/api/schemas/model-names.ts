@@ -2,14 +2,23 @@ import type { Config } from '../../config.ts'
 
 const models = ['stt-1', 'stt-3', 'stt-fusion']
 
-/** Returns the names that a request may use: the three models and the operator's aliases. */
-export function modelNames({ aliases }: Pick<Config['models'], 'aliases'>): string[] {
-  return [...models, ...Object.keys(aliases).filter((alias) => !models.includes(alias))]
+/**
+ * Returns the names that a request may use: the three models, the remote engine where there is one,
+ * and the operator's aliases.
+ */
+export function modelNames({
+  aliases,
+  remote,
+}: Pick<Config['models'], 'aliases' | 'remote'>): string[] {
+  const own = remote ? [...models, 'remote'] : models
+  return [...own, ...Object.keys(aliases).filter((alias) => !own.includes(alias))]
 }
 
-/** Returns the names that a live session may use: those that refer to the one live model. */
-export function liveModelNames(settings: Pick<Config['models'], 'aliases'>): string[] {
-  return modelNames(settings).filter((name) => modelOf(name, settings) === 'stt-1')
+/** Returns the names that a live session may use: those that refer to a live model. */
+export function liveModelNames(settings: Pick<Config['models'], 'aliases' | 'remote'>): string[] {
+  return modelNames(settings).filter((name) => {
+    return ['stt-1', 'remote'].includes(modelOf(name, settings))
+  })
 }
 
 /**

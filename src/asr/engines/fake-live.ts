@@ -50,6 +50,8 @@ export function createFakeLiveRecognizer(
   const { onLive, fingerprint = false, languages: [usual] = ['en'], warnings = [] } = options
   return {
     capacity: options.capacity,
+    load: 0,
+    withoutPartials: 0.5,
     async listen(audio, { from, frames, isEnd }, { signal }) {
       await onLive?.('vad', signal)
       signal.throwIfAborted()

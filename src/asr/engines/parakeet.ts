@@ -1,3 +1,4 @@
+import type { Device } from '../../config.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import { cpuSeconds } from '../cpu-time.ts'
 import { decodePieces, type TimedToken } from '../parakeet/decode.ts'
@@ -23,8 +24,9 @@ const REHEARSED_STEPS = 6
  */
 export async function createParakeet(
   stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
+  options: { device?: Device } = {},
 ): Promise<Recognizer> {
-  const network = await loadParakeet(stored.folder)
+  const network = await loadParakeet(stored.folder, options)
   const extract = createFeatureExtractor(network.mels)
   const { pieces } = network
   const biasTo = rememberBias(pieces, BOOST)

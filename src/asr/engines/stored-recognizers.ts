@@ -1,40 +1,53 @@
+import type { Device } from '../../config.ts'
 import { AppError } from '../../errors.ts'
-import type { EngineName } from '../../models/catalog.ts'
+import type { EngineName, ModelKind } from '../../models/catalog.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import { estimateModel } from '../model-estimates.ts'
 import { describeParakeet } from '../parakeet/description.ts'
 import type { Recognizer, RecognizerInfo } from '../recognizer.ts'
+import { describeSherpa } from '../sherpa/capabilities.ts'
 import { describeWhisper } from '../whisper/capabilities.ts'
 
 /** The code of an engine: it describes a model in the server, and loads it in a worker process. */
 type StoredEngine = {
-  describe(model: StoredModel): RecognizerInfo
-  load(model: StoredModel): Promise<Recognizer>
+  describe(model: StoredModel): RecognizerInfo | undefined
+  load(model: StoredModel, options: { device: Device }): Promise<Recognizer>
 }
 
 const engines: Partial<Record<EngineName, StoredEngine>> = {
   // Loaded in worker processes only: the server loads no inference library.
   parakeet: {
     describe: describeParakeet,
-    load: async (model) => (await import('./parakeet.ts')).createParakeet(model),
+    load: async (model, options) => (await import('./parakeet.ts')).createParakeet(model, options),
+  },
+  sherpa: {
+    describe: describeSherpa,
+    load: async (model, options) => (await import('./sherpa.ts')).createSherpa(model, options),
   },
   whisper: {
     describe: describeWhisper,
-    load: async (model) => (await import('./whisper.ts')).createWhisper(model),
+    load: async (model, options) => (await import('./whisper.ts')).createWhisper(model, options),
   },
 }
 
-/** Returns what is known of an installed model; undefined when no engine of this version runs it. */
+const recognitionKinds: readonly ModelKind[] = ['recognition', 'streaming-recognition']
+
+/**
+ * Returns what is known of an installed model; undefined when no engine of this version runs it.
+ */
 export function describeStored(model: StoredModel): RecognizerInfo | undefined {
-  if (model.kind !== 'recognition') return undefined
+  if (!recognitionKinds.includes(model.kind)) return undefined
   const info = engines[model.engine]?.describe(model)
   const estimate = estimateModel(model)
   return info && { ...info, ...(estimate && { estimate }) }
 }
 
 /** Loads an installed model, in a process of its own. */
-export async function loadStored(model: StoredModel): Promise<Recognizer> {
+export async function loadStored(
+  model: StoredModel,
+  options: { device: Device },
+): Promise<Recognizer> {
   const engine = engines[model.engine]
   if (!engine) throw new AppError('engine_unavailable', `nothing runs models of ${model.engine}`)
-  return engine.load(model)
+  return engine.load(model, options)
 }

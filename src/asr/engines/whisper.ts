@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Device } from '../../config.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import { cpuSeconds } from '../cpu-time.ts'
 import type {
@@ -20,8 +21,8 @@ import {
   boundsOf,
   chooseLanguage,
   encode,
+  identifyLanguage,
   promptOf,
-  rankLanguages,
   type Transcription,
   transcribe,
   type WhisperModel,
@@ -48,9 +49,9 @@ const whisperProfile: RecognizerProfile = {
  */
 export async function createWhisper(
   stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
-  { task = 'transcribe' }: { task?: WhisperTask } = {},
+  { task = 'transcribe', device = 'cpu' }: { task?: WhisperTask; device?: Device } = {},
 ): Promise<Recognizer> {
-  const network = await loadWhisper(stored.folder)
+  const network = await loadWhisper(stored.folder, { device })
   const pieces = JSON.parse(
     await readFile(join(stored.folder, 'vocabulary.json'), 'utf8'),
   ) as string[]
@@ -67,10 +68,8 @@ export async function createWhisper(
       return found.map((text, i) => toRecognition(model, text, segments[i]!))
     },
     recognizeOpen: (audio, options) => recognizeOpen(model, audio, { ...options, task }),
-    async identifyLanguage(audio, { languages, signal }) {
-      const encoded = await encode(model, [audio.subarray(0, 30 * SAMPLE_RATE)], signal)
-      const [detection] = await detect(network, encoded)
-      return rankLanguages(detection!, languages)
+    identifyLanguage: (audio, options) => {
+      return identifyLanguage(model, audio.subarray(0, 30 * SAMPLE_RATE), options)
     },
     measureCost: (seconds, { drafted }) => measureCost(model, seconds, drafted),
     close: () => network.close(),

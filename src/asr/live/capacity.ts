@@ -5,8 +5,11 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { VoiceDetector } from '../vad.ts'
 import { CONTEXT } from '../vad-frames.ts'
 
-/** Processor seconds that a session takes per second of speech. */
+/** Processor seconds that a session takes per second of speech; partials at their rarest pace. */
 export type LiveCosts = { listening: number; finals: number; partials: number }
+
+/** What a process measures: costs per second of speech, or those of one partial. */
+export type MeasuredCosts = { listening?: number; finals?: number; partial?: number }
 
 /** Length of a typical utterance, and its mean length while it is open; in seconds. */
 const UTTERANCE = 4
@@ -16,34 +19,43 @@ const TOKENS = 3.5
 const NEW_TOKENS = 3
 /** Utterances are recognized together with some of the audio around them. */
 const CONTEXT_SHARE = 1.27
-/** The rest is for the server itself, for uneven load, and for batches to make progress. */
+/**
+ * Conversion, files, messages and the rest of a session take so many times what its detector does:
+ * the server took 16 and the VAD process 17 ms per second of audio, the detector 10 of these.
+ */
+const OVERHEAD = 3.3
+/** The rest is for uneven load, and for batches to make progress. */
 const SHARE = 0.75
 
-/** The models of a live worker that are measured. */
-export type LiveModels = {
-  detector: Pick<VoiceDetector, 'stream'>
-  recognizer: Pick<Recognizer, 'measureCost'>
-  partials: Pick<Recognizer, 'measureCost'>
-}
-
-/**
- * Measures what a session costs, on noise: the cost of a call depends on the length of audio and
- * text, not on the words. Counts processor time, so that other work on the machine does not distort
- * it.
- */
-export async function measureCosts(
-  { detector, recognizer, partials }: LiveModels,
-  { partialInterval }: { partialInterval: number },
-): Promise<LiveCosts> {
+/** Measures what the finals of a session cost, and the detection of its speech. */
+export async function measureFinals(
+  detector: Pick<VoiceDetector, 'stream'>,
+  recognizer: Pick<Recognizer, 'measureCost'>,
+): Promise<MeasuredCosts> {
   const final = await recognizer.measureCost(UTTERANCE, { drafted: 0 })
-  const partial = await partials.measureCost(OPEN_UTTERANCE, { drafted: OPEN_UTTERANCE * TOKENS })
   const finalCost = final.begin + final.token * UTTERANCE * TOKENS
-  const partialCost = partial.begin + partial.token * NEW_TOKENS
   return {
     listening: await measureListening(detector),
     finals: (finalCost * CONTEXT_SHARE) / UTTERANCE,
-    partials: partialCost / partialInterval,
   }
+}
+
+/**
+ * Measures what a partial costs. Like the others, on noise: the cost of a call depends on the
+ * length of audio and text, not on the words. Counts processor time, so that other work on the
+ * machine does not distort it.
+ */
+export async function measurePartial(
+  recognizer: Pick<Recognizer, 'measureCost'>,
+): Promise<MeasuredCosts> {
+  const partial = await recognizer.measureCost(OPEN_UTTERANCE, { drafted: OPEN_UTTERANCE * TOKENS })
+  return { partial: partial.begin + partial.token * NEW_TOKENS }
+}
+
+/** Joins what the processes measured, for partials that come every `interval` seconds. */
+export function joinCosts(measured: readonly MeasuredCosts[], interval: number): LiveCosts {
+  const { listening = 0, finals = 0, partial = 0 } = Object.assign({}, ...measured) as MeasuredCosts
+  return { listening: listening * OVERHEAD, finals, partials: partial / interval }
 }
 
 async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promise<number> {
@@ -57,14 +69,16 @@ async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promis
 }
 
 /**
- * Returns how many sessions with continuous speech so many cores can serve: `comfortable` with
- * partials at their usual pace, `most` when partials come late or not at all and finals are still
- * in time.
+ * Returns how many sessions with continuous speech and partials so many cores can serve in time,
+ * and what a session without partials counts as.
  */
 export function capacityOf(
   { listening, finals, partials }: LiveCosts,
   cores: number,
-): { comfortable: number; most: number } {
-  const fit = (cost: number) => Math.max(1, Math.floor((SHARE * cores) / cost))
-  return { comfortable: fit(listening + finals + partials), most: fit(listening + finals) }
+): { sessions: number; withoutPartials: number } {
+  const all = listening + finals + partials
+  return {
+    sessions: Math.max(1, Math.floor((SHARE * cores) / all)),
+    withoutPartials: (listening + finals) / all,
+  }
 }

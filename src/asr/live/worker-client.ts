@@ -1,12 +1,17 @@
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../log.ts'
-import type { LiveRecognizer, LiveUtterance } from '../live-recognizer.ts'
+import {
+  BUSY_PARTIAL_INTERVALS,
+  type LiveRecognizer,
+  type LiveUtterance,
+} from '../live-recognizer.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
 import type { WorkerRole } from '../workers/protocol.ts'
-import { capacityOf } from './capacity.ts'
+import { capacityOf, joinCosts } from './capacity.ts'
 import { identifyUtterance } from './identify-utterance.ts'
+import { createLoadMeter } from './load-meter.ts'
 
 /**
  * Seconds after which a process that has not answered is considered hung; a busy machine is slower
@@ -32,11 +37,11 @@ const priority = {
 
 /** Dependencies of the live processes. */
 export type LiveRecognizerOptions = {
-  start(role: WorkerRole, workers: number): WorkerPool
+  start(role: Extract<WorkerRole, 'live' | 'partials' | 'vad'>, workers: number): WorkerPool
   /** Returns the processes that have a model; `usual` have the embedded ones. */
   processesOf(model: string, usual: WorkerPool): TaskRunner
   workers: number
-  /** Seconds between two partials of an utterance. */
+  /** Seconds between two partials of an utterance, on a machine that is not busy. */
   partialInterval: number
   /** Called when the first session sends audio. */
   onUsed(): void
@@ -50,24 +55,33 @@ export type LiveRecognizerClient = LiveRecognizer & {
 }
 
 /**
- * Starts the processes of live sessions: `workers` that recognize, and one that converts audio and
- * detects speech. Batches have processes of their own, and the operating system prefers the live
- * ones once they are used: a batch holds its worker for longer than a live session may wait.
+ * Starts the processes of live sessions: `workers` that recognize utterances that have ended, half
+ * as many for open ones, and one that converts audio and detects speech. The first words of an
+ * utterance then wait for a small model at most, and no process holds both models. Batches have
+ * processes of their own, and the operating system prefers the live ones once they are used: a
+ * batch holds its worker for longer than a live session may wait.
  */
 export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecognizerClient {
   const { workers, partialInterval, log } = options
-  const recognition = options.start('live', workers)
+  const cores = Math.min(workers, availableParallelism())
+  const finals = options.start('live', workers)
+  const partials = options.start('partials', Math.ceil(workers / 2))
   const listening = options.start('vad', 1)
+  const meter = createLoadMeter(cores)
   const closing = new AbortController()
   let capacity: number | undefined
+  let withoutPartials = 1
   let isUsed = false
 
   async function measure(): Promise<void> {
     const { signal } = closing
     const how = { signal, timeout: RECOGNIZE_TIMEOUT, priority: priority.measure }
-    const costs = await recognition.run({ kind: 'measure', partialInterval }, how)
-    const fit = capacityOf(costs, Math.min(workers, availableParallelism()))
-    capacity = fit.most
+    const measuring = [finals, partials].map((pool) => pool.run({ kind: 'measure' }, how))
+    const interval = partialInterval * BUSY_PARTIAL_INTERVALS
+    const costs = joinCosts(await Promise.all(measuring), interval)
+    const fit = capacityOf(costs, cores)
+    capacity = fit.sessions
+    withoutPartials = fit.withoutPartials
     log.info({ ...fit, ...costs }, 'live sessions that fit were measured')
   }
   const measured = measure().catch((error: unknown) => {
@@ -78,17 +92,23 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
     get capacity() {
       return capacity
     },
+    get withoutPartials() {
+      return withoutPartials
+    },
+    get load() {
+      return meter.load
+    },
     listen(audio, request, { signal, isBehind = false }) {
       if (!isUsed) options.onUsed()
       isUsed = true
       const how = { signal, timeout: LISTEN_TIMEOUT, priority: isBehind ? 1 : 0 }
-      return listening.run({ kind: 'vad', audio, request }, how)
+      return meter.during(listening.run({ kind: 'vad', audio, request }, how))
     },
     async recognizeFinal(utterance, requested) {
       const { signal, isBehind = false, wantsSpeaker = false } = requested
       const rank = isBehind ? priority.finalBehind : priority.final
       const how = { signal, timeout: timeoutFor(utterance), priority: rank }
-      const processesOf = (model: string) => options.processesOf(model, recognition)
+      const processesOf = (model: string) => options.processesOf(model, finals)
       const { identification, languageBefore } = requested
       const identified =
         identification &&
@@ -98,7 +118,8 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
         }))
       const settings = settingsOf(identified?.settings ?? requested)
       const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settings }
-      return { ...(await processesOf(task.model).run(task, how)), ...identified?.found }
+      const recognized = await meter.during(processesOf(task.model).run(task, how))
+      return { ...recognized, ...identified?.found }
     },
     recognizePartial(utterance, requested) {
       const { signal, draft = [], isFirst = false, isBehind = false } = requested
@@ -107,15 +128,17 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
       const how = { signal, timeout: timeoutFor(utterance), priority: rank }
       const open = { utterance, draft, isFirst }
       const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
-      return options.processesOf(task.model, recognition).run(task, how)
+      return meter.during(options.processesOf(task.model, partials).run(task, how))
     },
     async checkReady({ signal, timeout }) {
       const how = { signal, timeout, priority: priority.check }
-      await Promise.all([recognition, listening].map((pool) => pool.run({ kind: 'check' }, how)))
+      const pools = [finals, partials, listening]
+      await Promise.all(pools.map((pool) => pool.run({ kind: 'check' }, how)))
     },
     async close() {
       closing.abort()
-      await Promise.all([recognition.close(), listening.close(), measured])
+      const pools = [finals, partials, listening]
+      await Promise.all([...pools.map((pool) => pool.close()), measured])
     },
   }
 }

@@ -24,7 +24,8 @@ import {
   voiceDetectorPackage,
 } from './embedded.ts'
 import { readModel, writeModel } from './onnx.ts'
-import { type AlignmentHeads, splitDecoder } from './split-moonshine.ts'
+import { openPublishedDecoder } from './published-decoder.ts'
+import { type AlignmentHeads, writeMoonshineDecoder } from './write-moonshine-decoder.ts'
 
 /** The installed state: the recipe that produced it, and size and SHA-256 of each file. */
 export type InstallRecord = {
@@ -92,23 +93,15 @@ async function prepareMoonshine(
   work: string,
   { name, heads }: { name: string; heads: AlignmentHeads },
 ): Promise<string[]> {
-  const [encoder, initFile, stepFile] = [
-    `${name}/encoder.onnx`,
-    `${name}/decoder-init.onnx`,
-    `${name}/decoder-step.onnx`,
-  ]
+  const files = ['encoder', 'cross', 'decoder'].map((graph) => `${name}/${graph}.onnx`)
+  const [encoderFile = '', crossFile = '', decoderFile = ''] = files.map((file) => join(work, file))
   await mkdir(join(work, name))
-  await optimizeModel(join(from, 'encoder_model.onnx'), join(work, encoder))
-  const { init, step } = splitDecoder(readModel(join(from, 'decoder_model_merged.onnx')), heads)
-  const edited = join(work, 'edited.onnx')
-  for (const [file, graph] of [
-    [initFile, init],
-    [stepFile, step],
-  ] as const) {
-    writeModel(edited, blockQuantize(graph))
-    await optimizeModel(edited, join(work, file))
-  }
-  return [encoder, initFile, stepFile]
+  await optimizeModel(join(from, 'encoder_model.onnx'), encoderFile)
+  const published = openPublishedDecoder(readModel(join(from, 'decoder_model_merged.onnx')))
+  const { cross, decoder } = writeMoonshineDecoder(blockQuantize(published), heads)
+  writeModel(crossFile, cross)
+  writeModel(decoderFile, decoder)
+  return files
 }
 
 /**
@@ -152,7 +145,8 @@ async function removeLeftovers(folder: string): Promise<void> {
 /** Changes when a source package or the code that edits the graphs changes. */
 async function recipeId(): Promise<string> {
   const files = [
-    ...['install-embedded.ts', 'onnx.ts', 'split-moonshine.ts', 'block-quantize.ts'],
+    ...['install-embedded.ts', 'onnx.ts', 'published-decoder.ts', 'block-quantize.ts'],
+    ...['onnx-graph.ts', 'write-moonshine-decoder.ts'],
     '../onnx-runtime.ts',
   ]
   const texts = await Promise.all(
@@ -205,10 +199,15 @@ async function publish(
     record.files[file] = { bytes: content.length, sha256: hash('sha256', content, 'hex') }
   }
   const { record: recordFile } = embeddedModels(folder)
+  const before = await readRecord(folder)
   await rm(recordFile, { force: true })
   for (const file of files) {
     await mkdir(dirname(join(folder, file)), { recursive: true })
     await rename(join(work, file), join(folder, file))
+  }
+  // What an earlier recipe wrote, and this one does not.
+  for (const file of Object.keys(before?.files ?? {})) {
+    if (!(file in record.files)) await rm(join(folder, file), { force: true })
   }
   await writeFile(`${recordFile}.new`, `${JSON.stringify(record, null, 2)}\n`)
   await rename(`${recordFile}.new`, recordFile)

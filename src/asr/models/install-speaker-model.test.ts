@@ -13,6 +13,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import {
+  checkFile,
+  readInstalledModel,
+  type SpeakerModelKind,
+} from '../../models/speaker-models.ts'
+import {
   embeddingMetadata,
   segmentationMetadata,
   writeBandEnergyModel,
@@ -22,7 +27,6 @@ import {
   writeTwoInputModel,
 } from '../speakers/stand-in-models.fixture.ts'
 import { installModel, removeModel } from './install-speaker-model.ts'
-import { checkFile, readInstalledModel, type SpeakerModelKind } from './speaker-models.ts'
 
 const { signal } = new AbortController()
 

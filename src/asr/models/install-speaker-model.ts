@@ -1,7 +1,6 @@
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { hashFile } from '../../models/hash-file.ts'
-import { checkModels } from './model-check.ts'
 import {
   type InstalledModel,
   type InstalledRecord,
@@ -9,7 +8,9 @@ import {
   readInstalledModel,
   recordFile,
   type SpeakerModelKind,
-} from './speaker-models.ts'
+} from '../../models/speaker-models.ts'
+import { syncPath } from '../../models/sync-path.ts'
+import { checkModels } from './model-check.ts'
 
 /** The file to install as the model of a kind, and the name to give it. */
 export type ModelInstallation = {
@@ -125,20 +126,5 @@ function isAlive(pid: number): boolean {
     return process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/**
- * Waits until a file, or the names in a folder, are on disk; Windows writes names by itself and
- * cannot open folders.
- */
-async function syncPath(path: string): Promise<void> {
-  const isFolder = (await stat(path)).isDirectory()
-  if (isFolder && process.platform === 'win32') return
-  const handle = await open(path, isFolder ? 'r' : 'r+')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }

@@ -75,14 +75,15 @@ export type MoonshineDecoder = {
   close(): Promise<void>
 }
 
-/** Loads the three graphs of `folder` (see `models/split-moonshine.ts`). */
+/** Loads the three graphs of `folder` (see `models/write-moonshine-decoder.ts`). */
 export async function loadMoonshine(
   folder: string,
   shape: MoonshineShape,
 ): Promise<MoonshineDecoder> {
   const encoder = await loadOptimizedModel(join(folder, 'encoder.onnx'))
-  const init = await loadOptimizedModel(join(folder, 'decoder-init.onnx'))
-  const step = await loadOptimizedModel(join(folder, 'decoder-step.onnx'))
+  const cross = await loadOptimizedModel(join(folder, 'cross.onnx'))
+  const decoder = await loadOptimizedModel(join(folder, 'decoder.onnx'))
+  const graphs = { cross, decoder, shape }
   return {
     async encode(audio) {
       const { last_hidden_state } = await encoder.run({
@@ -92,14 +93,14 @@ export async function loadMoonshine(
     },
     async decode(encoded, bounds, signal) {
       const drafts = encoded.map((states, i) => ({ states, bounds: bounds[i]!, tokens: [] }))
-      return decodeAll({ init, step }, shape, drafts, signal)
+      return decodeAll(graphs, drafts, signal)
     },
     async decodeDraft(draft, signal) {
-      const [decoding] = await decodeAll({ init, step }, shape, [draft], signal)
+      const [decoding] = await decodeAll(graphs, [draft], signal)
       return decoding!
     },
     async close() {
-      await Promise.all([encoder.release(), init.release(), step.release()])
+      await Promise.all([encoder.release(), cross.release(), decoder.release()])
     },
   }
 }
@@ -112,14 +113,16 @@ const MAX_TAKEN_BACK = 6
  * from there, alone.
  */
 async function decodeAll(
-  { init, step }: { init: Session; step: Session },
-  shape: MoonshineShape,
+  graphs: Graphs,
   drafts: readonly Draft[],
   signal: AbortSignal,
 ): Promise<Decoding[]> {
   const rows: Row[] = []
-  for (const draft of drafts) rows.push(await openRow(init, shape, draft))
-  await decodeTogether(step, shape, rows.filter(isOpen), signal)
+  for (const draft of drafts) {
+    const encoded = await readEncoded(graphs, draft.states)
+    rows.push(await openRow(graphs, encoded, draft))
+  }
+  await decodeTogether(graphs, rows.filter(isOpen), signal)
   for (const [i, draft] of drafts.entries()) {
     const barred = new Set<number>()
     for (let at = rows[i]!.takeBack; at !== undefined; at = rows[i]!.takeBack) {
@@ -127,17 +130,36 @@ async function decodeAll(
       const { bias: _, ...alone } = draft.bounds
       const bounds = barred.size > MAX_TAKEN_BACK ? alone : draft.bounds
       const tokens = rows[i]!.decoding.tokens.slice(0, at)
-      rows[i] = await openRow(init, shape, { ...draft, bounds, tokens }, barred)
-      await decodeTogether(step, shape, [rows[i]].filter(isOpen), signal)
+      rows[i] = await openRow(graphs, rows[i]!.encoded, { ...draft, bounds, tokens }, barred)
+      await decodeTogether(graphs, [rows[i]].filter(isOpen), signal)
     }
   }
   return rows.map(({ decoding }) => decoding)
 }
 
-/** One piece during decoding. `caches` are tensors of batch 1, as returned by `init`. */
+type Graphs = { cross: Session; decoder: Session; shape: MoonshineShape }
+
+/** The keys and values of a piece's audio, as inputs of the decoder. */
+async function readEncoded({ cross, shape }: Graphs, states: Float32Array): Promise<Tensors> {
+  const frames = states.length / shape.hidden
+  return asPast(
+    await cross.run({ encoder_hidden_states: floats(states, [1, frames, shape.hidden]) }),
+  )
+}
+
+/** Returns the keys and values of one call as inputs of the next. */
+function asPast(outputs: Tensors): Tensors {
+  const present = Object.entries(outputs).filter(([name]) => name.startsWith('present.'))
+  return Object.fromEntries(
+    present.map(([name, tensor]) => [name.replace('present.', 'past_key_values.'), tensor]),
+  )
+}
+
+/** One piece during decoding. `encoded` and `caches` are inputs of the decoder, for one row. */
 type Row = {
   decoding: Decoding
   bounds: DecodeBounds
+  encoded: Tensors
   caches: Tensors
   open: boolean
   biased: BiasedText | undefined
@@ -154,21 +176,24 @@ function isOpen(row: Row): boolean {
  * piece do not depend on its neighbors.
  */
 async function openRow(
-  init: Session,
-  shape: MoonshineShape,
+  { decoder, shape }: Graphs,
+  encoded: Tensors,
   { states, bounds, tokens }: Draft,
   barred: ReadonlySet<number> = new Set(),
 ): Promise<Row> {
   const frames = states.length / shape.hidden
   const read = [START_TOKEN, ...tokens.slice(0, bounds.maxTokens)]
-  const outputs = await init.run({
+  const outputs = await decoder.run({
     input_ids: integers(read, [1, read.length]),
-    encoder_hidden_states: floats(states, [1, frames, shape.hidden]),
+    position: integers([0], [1]),
     encoder_mask: floats(new Float32Array(frames), [1, 1, 1, frames]),
+    ...encoded,
+    ...noText(shape),
   })
   const decoding: Decoding = { tokens: [], logProbs: [], attention: [], frames, stopped: 'end' }
   const biased = bounds.bias && followBias(bounds.bias, barred)
-  const row: Row = { decoding, bounds, caches: outputs, open: true, biased, takeBack: undefined }
+  const state = { open: true, biased, takeBack: undefined }
+  const row: Row = { decoding, bounds, encoded, caches: asPast(outputs), ...state }
   const size = { width: frames, heads: shape.alignmentHeads, tokens: read.length }
   for (let i = 0; row.open && i < read.length; i++) {
     choose(row, outputs, i, size)
@@ -177,10 +202,15 @@ async function openRow(
   return row
 }
 
+/** The keys and values before the first token. */
+function noText({ layers, heads, headSize }: MoonshineShape): Tensors {
+  const none = floats(new Float32Array(0), [1, heads, 0, headSize])
+  return Object.fromEntries(cacheNames(layers, 'decoder').map((name) => [name, none]))
+}
+
 /** Continues all rows, one token per call for all of them, until the last has ended. */
 async function decodeTogether(
-  step: Session,
-  shape: MoonshineShape,
+  { decoder, shape }: Graphs,
   all: Row[],
   signal: AbortSignal,
 ): Promise<void> {
@@ -189,22 +219,20 @@ async function decodeTogether(
   const width = Math.max(...rows.map((row) => row.decoding.frames))
   let fixed = stackEncoderCaches(rows, shape, width)
   let caches = stackDecoderCaches(rows, shape)
+  let position = rows[0]!.decoding.tokens.length
   while (rows.length > 0) {
     signal.throwIfAborted()
     const last = rows.map((row) => row.decoding.tokens.at(-1) ?? END_TOKEN)
-    const outputs = await step.run({
+    const outputs = await decoder.run({
       ...fixed,
       ...caches,
       input_ids: integers(last, [rows.length, 1]),
+      position: integers([position++], [1]),
     })
     for (const [i, row] of rows.entries()) {
       if (row.open) choose(row, outputs, i, { width, heads: shape.alignmentHeads, tokens: 1 })
     }
-    caches = {}
-    for (const name of step.outputNames) {
-      if (name.startsWith('present.'))
-        caches[name.replace('present.', 'past_key_values.')] = outputs[name]!
-    }
+    caches = asPast(outputs)
     // Ended rows stay until half the batch has ended: copying the caches costs about a step.
     const open = rows.filter(isOpen)
     if (open.length <= rows.length / 2) {
@@ -289,8 +317,8 @@ function stackEncoderCaches(
   const stacked: Tensors = { encoder_mask: floats(mask, [rows.length, 1, 1, width]) }
   for (const name of cacheNames(layers, 'encoder')) {
     const data = new Float32Array(rows.length * heads * width * headSize)
-    for (const [i, { caches, decoding }] of rows.entries()) {
-      const own = floatsOf(caches[`present.${name}`])
+    for (const [i, { encoded, decoding }] of rows.entries()) {
+      const own = floatsOf(encoded[name])
       const length = decoding.frames * headSize
       for (let head = 0; head < heads; head++) {
         data.set(
@@ -299,7 +327,7 @@ function stackEncoderCaches(
         )
       }
     }
-    stacked[`past_key_values.${name}`] = floats(data, [rows.length, heads, width, headSize])
+    stacked[name] = floats(data, [rows.length, heads, width, headSize])
   }
   return stacked
 }
@@ -317,27 +345,22 @@ function stackDecoderCaches(
   for (const name of cacheNames(layers, 'decoder')) {
     const data = new Float32Array(rows.length * heads * length)
     for (const [i, { caches }] of rows.entries()) {
-      const own = floatsOf(caches[`present.${name}`])
+      const own = floatsOf(caches[name])
       const ownLength = own.length / heads
       for (let head = 0; head < heads; head++) {
         const kept = own.subarray(head * ownLength, head * ownLength + length)
         data.set(kept, (i * heads + head) * length)
       }
     }
-    stacked[`past_key_values.${name}`] = floats(data, [
-      rows.length,
-      heads,
-      length / headSize,
-      headSize,
-    ])
+    stacked[name] = floats(data, [rows.length, heads, length / headSize, headSize])
   }
   return stacked
 }
 
 function cacheNames(layers: number, side: 'encoder' | 'decoder'): string[] {
   return Array.from({ length: layers }, (_, layer) => [
-    `${layer}.${side}.key`,
-    `${layer}.${side}.value`,
+    `past_key_values.${layer}.${side}.key`,
+    `past_key_values.${layer}.${side}.value`,
   ]).flat()
 }
 

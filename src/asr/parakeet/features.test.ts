@@ -37,3 +37,26 @@ test('a tone that begins raises the band of its frequency most', () => {
   // 1 kHz is 15 of 45.2 mel, so it lies in band 42 of 128.
   assert.ok(rise[42]! > 1.5 && rise[42]! > rise[100]!)
 })
+
+test('features are those of NeMo', () => {
+  const sweep = Float32Array.from({ length: 16_100 }, (_, i) => {
+    return 0.3 * Math.sin(i * i * 1e-4) + 0.05 * Math.sin(i * i)
+  })
+  const { data, frames } = extract(sweep)
+  // What nemo128.onnx, the export of NeMo's own code in onnx-asr 0.12.0, makes of it.
+  const expected = [
+    { mel: 0, frame: 0, value: 4.2029 },
+    { mel: 0, frame: 50, value: -1.0146 },
+    { mel: 20, frame: 10, value: -1.6537 },
+    { mel: 20, frame: 60, value: -1.4339 },
+    { mel: 64, frame: 36, value: -0.269 },
+    { mel: 64, frame: 70, value: 0.6605 },
+    { mel: 80, frame: 52, value: -0.8184 },
+    { mel: 100, frame: 66, value: 0.1929 },
+    { mel: 127, frame: 99, value: 3.8262 },
+  ]
+  for (const { mel, frame, value } of expected) {
+    const own = data[mel * frames + frame]!
+    assert.ok(Math.abs(own - value) < 1e-3, `${own} is not ${value}`)
+  }
+})

@@ -20,6 +20,9 @@ export type ParakeetFeatures = { data: Float32Array; frames: number }
  * its export `nemo128.onnx`): pre-emphasis, symmetric Hann window, power, mel bands after Slaney,
  * natural logarithm, and each band scaled to mean 0 and deviation 1 over the piece. There are
  * floor(samples / 160) frames: with one more the model loses the last words.
+ *
+ * On 10 s of speech the greatest difference to `nemo128.onnx` (onnx-asr 0.12.0) was 0.00004, in
+ * deviations. What sherpa-onnx 1.13.8 computes differs: by 0.3 in the middle, 4.2 at most.
  */
 export function createFeatureExtractor(mels: number): (audio: Float32Array) => ParakeetFeatures {
   const transform = createTransform(SIZE)

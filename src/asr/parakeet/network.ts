@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ort from 'onnxruntime-node'
+import type { Device } from '../../config.ts'
 import {
   floats,
   floatsOf,
@@ -42,7 +43,10 @@ export type ParakeetNetwork = {
  * `decoder_joint*.onnx` (as onnx-asr has it) or `decoder*.onnx` and `joiner*.onnx` (as sherpa-onnx
  * has it). Throws `Error` when files are missing or do not fit together.
  */
-export async function loadParakeet(folder: string): Promise<ParakeetNetwork> {
+export async function loadParakeet(
+  folder: string,
+  { device = 'cpu' }: { device?: Device } = {},
+): Promise<ParakeetNetwork> {
   const files = readdirSync(folder)
   const named = (prefix: RegExp) => {
     const found = files.filter((file) => prefix.test(file) && file.endsWith('.onnx')).sort()
@@ -56,10 +60,13 @@ export async function loadParakeet(folder: string): Promise<ParakeetNetwork> {
   if (!list || !encoderFile || !(joinedFile || (decoderFile && joinerFile)))
     throw new Error('a Parakeet model needs its tokens, an encoder, and a decoder with its joiner')
   const { pieces, blank } = readPieces(readFileSync(join(folder, list), 'utf8'))
-  const encoder = await loadModel(encoderFile)
+  const encoder = await loadModel(encoderFile, { device })
   const joint = joinedFile
-    ? joinedDecoder(await loadModel(joinedFile))
-    : separateDecoder(await loadModel(decoderFile!), await loadModel(joinerFile!))
+    ? joinedDecoder(await loadModel(joinedFile, { device }))
+    : separateDecoder(
+        await loadModel(decoderFile!, { device }),
+        await loadModel(joinerFile!, { device }),
+      )
   const { sizes, run, close, batches } = joint
   const zeros = () => new Float32Array(sizes.layers * sizes.hidden)
   const advance = async (inputs: readonly JointInput[]): Promise<JointOutput[]> => {

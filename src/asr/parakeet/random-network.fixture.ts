@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readModel, type WritableModel, writeModel } from '../models/onnx.ts'
-import { describeValue, type GraphWriter, startGraph } from '../whisper/graphs/graph-writer.ts'
+import { describeValue } from '../models/onnx-graph.ts'
+import { addMetadata } from '../models/onnx-metadata.fixture.ts'
+import { type GraphWriter, startGraph } from '../whisper/graphs/graph-writer.ts'
 
 /** The pieces of the random network; the blank is the last. */
 export const pieces = [
@@ -33,7 +34,8 @@ const metadata = {
 
 /**
  * Writes a small network with the inputs and outputs of Parakeet TDT and the same random weights
- * each time: an encoder that tells loud from quiet, a prediction network of two layers, and a joiner.
+ * each time: an encoder that tells loud from quiet, a prediction network of two layers, and a
+ * joiner.
  * `onnx-asr` has decoder and joiner in one graph, `sherpa` in two.
  */
 export function writeRandomNetwork(folder: string, layout: 'onnx-asr' | 'sherpa'): void {
@@ -100,12 +102,7 @@ function writeEncoder(file: string, weights: Float32Array): void {
       ],
     )
   })
-  const model: WritableModel & { metadata_props?: unknown } = readModel(file)
-  model.metadata_props = Object.entries(metadata).map(([key, value]) => ({
-    key,
-    value: `${value}`,
-  }))
-  writeModel(file, model)
+  addMetadata(file, metadata)
 }
 
 /** Half of the state before, and the last token; the second state is the sum of both. */

@@ -7,10 +7,10 @@ import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createLog } from '../../log.ts'
 import { hashFile } from '../../models/hash-file.ts'
+import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../engine.ts'
 import { installModel } from '../models/install-speaker-model.ts'
-import { readInstalledModel, type SpeakerModelKind } from '../models/speaker-models.ts'
 import {
   type KeepEmbeddings,
   type PcmFile,

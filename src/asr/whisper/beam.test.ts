@@ -43,7 +43,10 @@ function networkOf(next: Record<string, Record<number, number>>) {
 async function write(network: WhisperNetwork) {
   const audio = await network.encode([{ data: new Float32Array(80 * 20), frames: 20 }])
   const [greedy] = await decodeBatch(network, audio, [request], options)
-  return { greedy: greedy!, beamed: await decodeBeams(network, audio, request, options) }
+  return {
+    greedy: greedy!,
+    beamed: await decodeBeams(network, audio, { ...request, greedy: greedy! }, options),
+  }
 }
 
 test('a text that begins less likely and is likelier as a whole is found', async () => {
@@ -59,4 +62,32 @@ test('a text that begins less likely and is likelier as a whole is found', async
   assert.equal(beamed.logProbs.length, 3)
   assert.ok(Math.abs(beamed.logProbs[1]! - Math.log(0.9)) < 0.01)
   assert.equal(beamed.attention.length, 3)
+})
+
+test('what is certain is not searched again', async () => {
+  const fed: number[][] = []
+  const network = networkOf({
+    '': { 1: 0.95, 2: 0.05 },
+    1: { 3: 0.97 },
+    '1 3': { 4: 0.6, 5: 0.4 },
+    '1 3 5': { 6: 0.9 },
+    '1 3 4': { 6: 0.3, 7: 0.3, 8: 0.3 },
+  })
+  const { greedy, beamed } = await write({
+    ...network,
+    decoder(...args) {
+      const decoder = network.decoder(...args)
+      const step: typeof decoder.step = (tokens, how) => {
+        fed.push([...tokens[0]!])
+        return decoder.step(tokens, how)
+      }
+      return { ...decoder, step }
+    },
+  })
+  assert.deepEqual(greedy.tokens, [1, 3, 4, 6])
+  assert.deepEqual(beamed?.tokens, [1, 3, 5, 6])
+  assert.equal(beamed.logProbs.length, 5)
+  assert.equal(beamed.attention.length, 5)
+  const searched = fed.filter((row) => row.length > 1).at(-1)!
+  assert.deepEqual(searched.slice(-2), [1, 3])
 })

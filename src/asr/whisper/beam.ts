@@ -11,6 +11,10 @@ import type { DecoderOutput, EncodedAudio, WhisperNetwork } from './network.ts'
 
 /** How many texts are followed at once (as in openai/whisper and faster-whisper). */
 const BEAMS = 5
+/** A token is certain from this log probability on: others are not followed. */
+const CERTAIN_TOKEN = Math.log(0.9)
+/** What is e^-20 as likely as the best does not count. */
+const NEGLIGIBLE = -20
 
 /** A text that goes on, or has ended. */
 type Hypothesis = Pick<Decoding, 'tokens' | 'logProbs' | 'attention'> & { score: number }
@@ -18,15 +22,21 @@ type Hypothesis = Pick<Decoding, 'tokens' | 'logProbs' | 'attention'> & { score:
 /** A hypothesis with one more token; `from` is its place among the hypotheses. */
 type Extension = { from: number; token: number; logProb: number; score: number }
 
+/** A beam search: `greedy` is the text of the likeliest tokens. */
+export type BeamRequest = DecodeRequest & {
+  greedy: Pick<Decoding, 'tokens' | 'logProbs' | 'attention'>
+}
+
 /**
- * Writes one text by beam search: follows the likeliest beginnings instead of the likeliest token.
- * The text with the highest mean log probability counts (openai/whisper, patience 1). Undefined when
- * no text ended within `maxTokens`, or all that did not loop.
+ * Writes one text by beam search: follows the likeliest beginnings instead of the likeliest token,
+ * from where `greedy` is no longer certain. The text with the highest mean log probability counts
+ * (openai/whisper, patience 1). Undefined when no text ended within `maxTokens`, or all that did
+ * not loop.
  */
 export async function decodeBeams(
   network: WhisperNetwork,
   audio: EncodedAudio,
-  request: DecodeRequest,
+  request: BeamRequest,
   options: DecodeOptions,
 ): Promise<Decoding | undefined> {
   const { description } = network
@@ -34,10 +44,11 @@ export async function decodeBeams(
   const prefix = prefixOf(description, request.language, options)
   const rank = createRanking(createBars(description), end)
   const ended: Hypothesis[] = []
-  let open: Hypothesis[] = [{ tokens: [], logProbs: [], attention: [], score: 0 }]
+  const begun = certainBeginning(request.greedy)
+  let open = [begun]
   const decoder = network.decoder(audio, [request.item])
   try {
-    let read = [prefix]
+    let read = [[...prefix, ...begun.tokens]]
     while (open.length > 0 && ended.length < BEAMS) {
       options.signal.throwIfAborted()
       const output = await decoder.step(read, { attention: true, lastOnly: true })
@@ -82,6 +93,18 @@ export async function decodeBeams(
   return { tokens, logProbs, attention, frames: request.frames, stopped: 'end' }
 }
 
+/** Returns the text up to the first token that is not certain. */
+function certainBeginning({ tokens, logProbs, attention }: BeamRequest['greedy']): Hypothesis {
+  const first = tokens.findIndex((_, i) => logProbs[i]! < CERTAIN_TOKEN)
+  const kept = first < 0 ? tokens.length : first
+  return {
+    tokens: tokens.slice(0, kept),
+    logProbs: logProbs.slice(0, kept),
+    attention: attention.slice(0, kept),
+    score: logProbs.slice(0, kept).reduce((sum, value) => sum + value, 0),
+  }
+}
+
 function extend(
   { tokens, logProbs, attention }: Hypothesis,
   { from, token, logProb, score }: Extension,
@@ -106,26 +129,36 @@ type Ranked = { token: number; logProb: number }
 
 /** Creates the function that returns the likeliest tokens of text, with their log probabilities. */
 function createRanking(bars: ReturnType<typeof createBars>, end: number) {
+  const allowed = {
+    atBegin: allowedTokens(bars.atBegin, end),
+    always: allowedTokens(bars.always, end),
+  }
   return (
     logits: Float32Array,
     { count, isFirst }: { count: number; isFirst: boolean },
   ): Ranked[] => {
-    const barred = isFirst ? bars.atBegin : bars.always
+    const tokens = isFirst ? allowed.atBegin : allowed.always
     const best: Ranked[] = []
-    for (let token = 0; token <= end; token++) {
+    let least = Number.NEGATIVE_INFINITY
+    for (const token of tokens) {
       const value = logits[token]!
-      if (barred[token] || (best.length === count && value <= best.at(-1)!.logProb)) continue
+      if (value <= least) continue
       let place = best.length
       while (place > 0 && best[place - 1]!.logProb < value) place--
       best.splice(place, 0, { token, logProb: value })
-      best.length = Math.min(best.length, count)
+      if (best.length > count) best.length = count
+      if (best.length === count) least = best[count - 1]!.logProb
     }
     const most = best[0]!.logProb
     let total = 0
-    for (let token = 0; token <= end; token++) {
+    for (const token of tokens) {
       const below = logits[token]! - most
-      if (below > -20 && !barred[token]) total += Math.exp(below)
+      if (below > NEGLIGIBLE) total += Math.exp(below)
     }
     return best.map(({ token, logProb }) => ({ token, logProb: logProb - most - Math.log(total) }))
   }
+}
+
+function allowedTokens(barred: Uint8Array, end: number): Uint32Array {
+  return Uint32Array.from([...Array(end + 1).keys()].filter((token) => !barred[token]))
 }

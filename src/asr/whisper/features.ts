@@ -1,5 +1,4 @@
 import { createMixedTransform } from '../../audio/fourier.ts'
-import type { MelFeatures } from './network.ts'
 
 /** Samples from frame to frame: 10 ms at 16 kHz. */
 export const HOP = 160
@@ -9,6 +8,9 @@ const WINDOW_FACTORS = [4, 4, 5, 5] as const
 const BINS = WINDOW / 2 + 1
 /** Values below the loudest one by more than this are raised: eight powers of ten. */
 const RANGE = 8
+
+/** Log-mel features of one piece of audio: mels × frames, mel by mel; a frame is 10 ms. */
+export type MelFeatures = { data: Float32Array; frames: number }
 
 /** Computes `frames` frames of audio (16 kHz, -1 to 1); silence follows where the audio ends. */
 export type FeatureExtractor = (audio: Float32Array, frames: number) => MelFeatures

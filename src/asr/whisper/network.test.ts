@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import ort from 'onnxruntime-node'
 import { convertWhisper } from './convert.ts'
 import { loadWhisper, type WhisperNetwork } from './network.ts'
 import { randomModel, size, vocabulary, writeCTranslate2 } from './random-model.fixture.ts'
@@ -128,4 +129,19 @@ test('too many frames, tokens or uneven rows are refused', async () => {
   await assert.rejects(decoder.step([[6, 7], [6]]), RangeError)
   const many = Array<number>(size.textPositions + 1).fill(0)
   await assert.rejects(decoder.step([many, many]), RangeError)
+})
+
+test('what was kept is not encoded again', async (t) => {
+  const plain = await network.decoder(await network.encode([long, short]), [0, 1]).step([[6], [6]])
+  type Sessions = { prototype: { run(feeds: object): Promise<object> } }
+  const { prototype } = ort.InferenceSession as unknown as Sessions
+  const run = t.mock.method(prototype, 'run')
+  const encoded = () => run.mock.calls.filter((call) => 'features' in call.arguments[0]).length
+  await network.encode([long], { keep: true })
+  const audio = await network.encode([long, short])
+  assert.equal(encoded(), 2)
+  const again = await network.decoder(audio, [0, 1]).step([[6], [6]])
+  assert.deepEqual(again.logits, plain.logits)
+  await network.encode([long])
+  assert.equal(encoded(), 3)
 })

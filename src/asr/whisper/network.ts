@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Device } from '../../config.ts'
 import {
   floats,
   floatsOf,
@@ -10,9 +11,8 @@ import {
   type Tensors,
 } from '../onnx-runtime.ts'
 import type { WhisperDescription } from './description.ts'
-
-/** Log-mel features of one piece of audio: mels × frames, mel by mel; a frame is 10 ms. */
-export type MelFeatures = { data: Float32Array; frames: number }
+import type { MelFeatures } from './features.ts'
+import { createKeptEncodings } from './kept-encodings.ts'
 
 /** Encoded pieces of audio; plain memory, given back when nothing refers to it. */
 export type EncodedAudio = {
@@ -52,9 +52,10 @@ export type WhisperNetwork = {
   readonly description: WhisperDescription
   /**
    * Encodes pieces of at most 30 s (3000 frames). Shorter input is allowed and cheaper; the models
-   * were trained with input padded to 30 s.
+   * were trained with input padded to 30 s. With `keep` what is encoded is remembered, as far as
+   * `KEPT_BYTES` reach, for the next call with the same features.
    */
-  encode(features: readonly MelFeatures[]): Promise<EncodedAudio>
+  encode(features: readonly MelFeatures[], options?: { keep?: boolean }): Promise<EncodedAudio>
   /** Starts decoding; `items` names the piece of each row, several rows may share one. */
   decoder(audio: EncodedAudio, items: readonly number[]): WhisperDecoder
   close(): Promise<void>
@@ -62,21 +63,31 @@ export type WhisperNetwork = {
 
 /** Added to the scores of what a token must not see: its weight becomes exactly 0. */
 const HIDDEN = -1e9
+/** Keys and values that wait for a second use: of 100 s of audio with Whisper base. */
+const KEPT_BYTES = 2 ** 27
 
 /** Loads a model that `convertWhisper` wrote. Throws `Error` when the folder holds none. */
-export async function loadWhisper(folder: string): Promise<WhisperNetwork> {
+export async function loadWhisper(
+  folder: string,
+  { device = 'cpu' }: { device?: Device } = {},
+): Promise<WhisperNetwork> {
   const text = await readFile(join(folder, 'whisper.json'), 'utf8')
   const description = JSON.parse(text) as WhisperDescription
   if (description.version !== 1)
     throw new Error(`${folder} is of another version: convert it again`)
-  const encoder = await loadModel(join(folder, 'encoder.onnx'), { signedWeights: true })
-  const decoder = await loadModel(join(folder, 'decoder.onnx'))
+  const encoder = await loadModel(join(folder, 'encoder.onnx'), { signedWeights: true, device })
+  const decoder = await loadModel(join(folder, 'decoder.onnx'), { device })
   const encodings = new WeakMap<EncodedAudio, readonly Tensors[]>()
+  const kept = createKeptEncodings(KEPT_BYTES)
   return {
     description,
-    async encode(features) {
+    async encode(features, { keep = false } = {}) {
       const pieces: Tensors[] = []
-      for (const piece of features) pieces.push(await encodePiece(encoder, description, piece))
+      for (const own of features) {
+        const piece = kept.take(own) ?? (await encodePiece(encoder, description, own))
+        if (keep) kept.keep(own, piece)
+        pieces.push(piece)
+      }
       const audio = { frames: pieces.map((piece) => piece['key.0']!.dims[2]!) }
       encodings.set(audio, pieces)
       return audio
@@ -148,6 +159,7 @@ function startDecoder(
       }
     },
     keep(rows) {
+      if (rows.length === items.length && rows.every((row, i) => row === i)) return
       const kept = rows.map((row) => items[row]!)
       // Beams of one piece change places without it; its keys and values are many times the cache.
       if (kept.length !== items.length || kept.some((item, i) => item !== items[i])) {

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { StoredModel } from '../../models/installed.ts'
-import type { TaskOptions, WorkerPool } from './pool.ts'
+import { joinTasks } from './join-tasks.ts'
+import type { TaskOptions, TaskRunner, WorkerPool } from './pool.ts'
 import type { Task, TaskResult } from './protocol.ts'
 
 /** What a model is loaded for: live work has processes of its own, so that it never waits long. */
@@ -12,6 +13,11 @@ export type ModelPoolsOptions = {
   start(model: StoredModel, use: ModelUse, workers: number): WorkerPool
   /** Most processes of one model for recordings. */
   workers: number
+  /**
+   * Whether a model has one process for all work, as on a device that only one can fill: see
+   * `joinTasks`. Default: no.
+   */
+  isJoined?: boolean
   /** Most bytes that all of them may take together. */
   memory: number
   /** Seconds without a task after which a model is unloaded; 0 = at once, -1 = never. */
@@ -21,6 +27,7 @@ export type ModelPoolsOptions = {
 type Loaded = {
   model: StoredModel
   pool: WorkerPool
+  runner: TaskRunner
   bytes: number
   tasks: number
   /** When its last task ended. */
@@ -79,9 +86,10 @@ export class ModelPools {
     use: ModelUse,
     { task, options }: { task: T; options: TaskOptions },
   ): Promise<TaskResult[T['kind']]> {
-    const loaded = await this.#acquire(model, use, options.signal)
+    const { isJoined = false } = this.#options
+    const loaded = await this.#acquire(model, isJoined ? 'batch' : use, options.signal)
     try {
-      return await loaded.pool.run(task, options)
+      return await loaded.runner.run(task, options)
     } finally {
       this.#release(loaded)
     }
@@ -89,6 +97,8 @@ export class ModelPools {
 
   /** Raises the niceness of the processes for recordings, for good. */
   yieldTo(niceness: number): void {
+    // A process that live work shares stays as it is.
+    if (this.#options.isJoined) return
     this.#niceness = niceness
     for (const [key, { pool }] of this.#loaded) if (key.startsWith('batch ')) pool.yieldTo(niceness)
   }
@@ -168,7 +178,9 @@ export class ModelPools {
     }
     const pool = this.#options.start(model, use, workers)
     if (use === 'batch' && this.#niceness > 0) pool.yieldTo(this.#niceness)
-    const loaded = { model, pool, bytes, tasks: 0, usedAt: performance.now(), idle: undefined }
+    const runner = this.#options.isJoined ? joinTasks(pool) : pool
+    const usedAt = performance.now()
+    const loaded = { model, pool, runner, bytes, tasks: 0, usedAt, idle: undefined }
     this.#loaded.set(key, loaded)
     return loaded
   }
@@ -189,8 +201,8 @@ export class ModelPools {
 
   /** One process for live work; for recordings so many that half of the memory stays for others. */
   #workersFor({ memoryBytes }: StoredModel, use: ModelUse): number {
-    const { workers, memory } = this.#options
-    if (use === 'live') return 1
+    const { workers, memory, isJoined } = this.#options
+    if (use === 'live' || isJoined) return 1
     return Math.max(1, Math.min(workers, Math.floor(memory / 2 / Math.max(1, memoryBytes))))
   }
 

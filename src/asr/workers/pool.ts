@@ -32,6 +32,12 @@ export type TaskOptions = {
 /** Runs tasks in processes that have the model for them. */
 export type TaskRunner = Pick<WorkerPool, 'run'>
 
+/**
+ * For the allocator of glibc; others ignore them. Large blocks go back to the system when they are
+ * freed, and threads share one heap: a worker takes 20 MB less.
+ */
+const MEMORY_SETTINGS = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_ARENA_MAX: '1' }
+
 /** Seconds within which a worker must load its models. */
 const LOAD_TIMEOUT = 120
 /**
@@ -123,7 +129,7 @@ export class WorkerPool {
     const { entry, args, log } = this.#options
     const start = processes(() => {
       const child = fork(entry, args, {
-        env: bareEnvironment(),
+        env: { ...bareEnvironment(), ...MEMORY_SETTINGS },
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       })

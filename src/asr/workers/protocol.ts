@@ -1,5 +1,6 @@
 import type { PlainError } from '../../errors.ts'
-import type { LiveCosts } from '../live/capacity.ts'
+import type { Word } from '../../transcript/transcript.ts'
+import type { MeasuredCosts } from '../live/capacity.ts'
 import type { OpenUtterance } from '../live/recognize-utterance.ts'
 import type {
   DetectRequest,
@@ -24,10 +25,11 @@ import type {
 } from '../speech-engine.ts'
 
 /**
- * What a worker process is for, hence which models it loads. `diarization` runs a library that may
- * end its process. `model` recognizes with one installed model, which is its third argument.
+ * What a worker process is for, hence which models it loads: `live` the one for finals, `partials`
+ * the one for open utterances. `diarization` runs a library that may end its process. `model`
+ * recognizes with one installed model, which is its third argument, on the device of its fourth.
  */
-export type WorkerRole = 'batch' | 'live' | 'vad' | 'diarization' | 'model'
+export type WorkerRole = 'batch' | 'live' | 'partials' | 'vad' | 'diarization' | 'model'
 
 /**
  * Work for a worker process. Audio is passed as a path: the worker reads only the part it needs.
@@ -37,13 +39,17 @@ export type Task =
   | { kind: 'detect'; path: string; samples: number; start: number; end: number }
   | ({ kind: 'arrange' } & ArrangeTask)
   | ({ kind: 'recognize' } & Batch)
+  /** Batches of equal settings, of several jobs, in one go. */
+  | { kind: 'recognize-all'; batches: readonly Batch[] }
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
   | ({ kind: 'identify' } & IdentifyTask)
+  /** Embeds the speaker of an utterance whose words another program recognized. */
+  | { kind: 'speaker'; utterance: LiveUtterance; words: Word[] }
   | { kind: 'vad'; audio: LiveAudio; request: DetectRequest }
   | (RecognitionSettings & { kind: 'final'; utterance: LiveUtterance; wantsSpeaker: boolean })
   | (RecognitionSettings & { kind: 'partial' } & OpenUtterance)
-  | { kind: 'measure'; partialInterval: number }
+  | { kind: 'measure' }
   | { kind: 'check' }
 
 /** The result of each kind of task. */
@@ -51,13 +57,15 @@ export type TaskResult = {
   detect: DetectedSpeech
   arrange: RecognizedChannel[]
   recognize: RecognizedSegment[]
+  'recognize-all': RecognizedSegment[][]
   embed: null
   speakers: SpeakerUtterance[]
   identify: LanguageStretch[][]
+  speaker: Pick<Final, 'speaker' | 'speakerError'>
   vad: SpeechFrames
   final: Final
   partial: Partial
-  measure: LiveCosts
+  measure: MeasuredCosts
   check: null
 }
 

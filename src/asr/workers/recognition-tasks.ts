@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import { arrangeChannels } from '../channels/arrange-channels.ts'
 import { normalizeLevel } from '../gain.ts'
 import { identifyStretches } from '../language-stretches.ts'
-import { measureCosts } from '../live/capacity.ts'
+import { measureFinals, measurePartial } from '../live/capacity.ts'
 import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts'
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
 import { NOISE_REACH } from '../noise.ts'
@@ -13,7 +13,7 @@ import { recognizeWithRepair } from '../recognize-with-repair.ts'
 import type { RecognitionSettings, RecognizeOptions, Recognizer } from '../recognizer.ts'
 import { type DetectedSpeech, detectSpeech } from '../segments.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
-import { type RecognizedSegment, SAMPLE_RATE } from '../speech-engine.ts'
+import { type Batch, type RecognizedSegment, SAMPLE_RATE } from '../speech-engine.ts'
 import type { VoiceDetector } from '../vad.ts'
 import { VAD_FRAME, WARM_UP } from '../vad-frames.ts'
 import type { Task } from './protocol.ts'
@@ -49,15 +49,9 @@ export function createBatchTasks(models: LoadedModels, diarizer: Diarizer): Perf
   }
 }
 
-/**
- * Returns the function that runs the tasks of live utterances; `partials` are the recognizers of
- * open ones.
- */
-export function createLiveTasks(
-  models: LoadedModels & { partials: readonly Recognizer[] },
-  embedUtterance: UtteranceEmbedder,
-): Perform {
-  const { detector, recognizers, partials } = models
+/** Returns the function that runs the tasks of utterances that have ended. */
+export function createFinalTasks(models: LoadedModels, embedUtterance: UtteranceEmbedder): Perform {
+  const { detector, recognizers } = models
   return async (task, signal) => {
     switch (task.kind) {
       case 'final': {
@@ -69,32 +63,51 @@ export function createLiveTasks(
         if (!wantsSpeaker || final.words.length === 0) return { ...final, model }
         return { ...final, model, ...(await embedUtterance(utterance, final.words, signal)) }
       }
+      case 'speaker':
+        return embedUtterance(task.utterance, task.words, signal)
+      case 'measure':
+        return measureFinals(detector, recognizers[0]!)
+      case 'check':
+        return check(models, signal)
+      default:
+        throw new TypeError(`not a task for finals: ${task.kind}`)
+    }
+  }
+}
+
+/** Returns the function that runs the tasks of open utterances. */
+export function createPartialTasks(recognizers: readonly Recognizer[]): Perform {
+  return async (task, signal) => {
+    switch (task.kind) {
       case 'partial': {
         const { model } = task
-        const recognizer = find([...partials, ...recognizers], model)
+        const recognizer = find(recognizers, model)
         return { ...(await recognizePartial(recognizer, task, optionsOf(task, signal))), model }
       }
       case 'measure':
-        return measureCosts({ detector, recognizer: recognizers[0]!, partials: partials[0]! }, task)
+        return measurePartial(recognizers[0]!)
       case 'check':
-        for (const recognizer of partials) {
+        for (const recognizer of recognizers) {
           const options = { ...anyLanguage, draft: [], signal }
           await recognizer.recognizeOpen(new Float32Array(SAMPLE_RATE), options)
         }
-        return check(models, signal)
+        return null
       default:
-        throw new TypeError(`not a task for live recognition: ${task.kind}`)
+        throw new TypeError(`not a task for partials: ${task.kind}`)
     }
   }
 }
 
 /** Returns the function that runs the tasks of one installed model, of recordings and sessions. */
 export function createModelTasks(models: LoadedModels, embedUtterance: UtteranceEmbedder): Perform {
-  const live = createLiveTasks({ ...models, partials: [] }, embedUtterance)
+  const finals = createFinalTasks(models, embedUtterance)
+  const partials = createPartialTasks(models.recognizers)
   return async (task, signal) => {
     switch (task.kind) {
       case 'recognize':
         return recognize(models, task, signal)
+      case 'recognize-all':
+        return recognizeAll(models, task.batches, signal)
       case 'identify':
         return identifyStretches(
           { ...models, recognizer: find(models.recognizers, task.model) },
@@ -102,9 +115,10 @@ export function createModelTasks(models: LoadedModels, embedUtterance: Utterance
           signal,
         )
       case 'final':
-      case 'partial':
       case 'check':
-        return live(task, signal)
+        return finals(task, signal)
+      case 'partial':
+        return partials(task, signal)
       default:
         throw new TypeError(`not a task for an installed model: ${task.kind}`)
     }
@@ -159,26 +173,40 @@ async function detect(
 }
 
 async function recognize(
-  { detector, recognizers }: LoadedModels,
-  task: TaskOf<'recognize'>,
+  models: LoadedModels,
+  batch: Batch,
   signal: AbortSignal,
 ): Promise<RecognizedSegment[]> {
-  const { path, segments, model } = task
-  const models = { detector, recognizer: find(recognizers, model) }
-  const spoken = segments.map((segment) => {
-    const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
-    return { audio, pauses: pausesOf(segment) }
+  const [recognized] = await recognizeAll(models, [batch], signal)
+  return recognized!
+}
+
+/** Recognizes the segments of batches with equal settings together. */
+async function recognizeAll(
+  { detector, recognizers }: LoadedModels,
+  batches: readonly Batch[],
+  signal: AbortSignal,
+): Promise<RecognizedSegment[][]> {
+  const settings = batches[0]!
+  const recognizer = find(recognizers, settings.model)
+  const spoken = batches.flatMap(({ path, segments }) => {
+    return segments.map((segment) => {
+      const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
+      return { audio, pauses: pausesOf(segment) }
+    })
   })
-  const recognized = await recognizeInPieces(models, spoken, optionsOf(task, signal))
-  return recognized.map(({ words, language, uncovered, warnings }, i) => {
-    const segment = segments[i]!
-    const offset = segment.start / SAMPLE_RATE
-    const moved = words.map((word) => ({
-      ...word,
-      start: word.start + offset,
-      end: word.end + offset,
-    }))
-    const model = nameOf(models.recognizer)
-    return { segment, words: moved, model, language, uncovered, warnings }
+  const options = optionsOf(settings, signal)
+  const recognized = await recognizeInPieces({ detector, recognizer }, spoken, options)
+  const model = nameOf(recognizer)
+  let next = 0
+  return batches.map(({ segments }) => {
+    return segments.map((segment) => {
+      const { words, language, uncovered, warnings } = recognized[next++]!
+      const offset = segment.start / SAMPLE_RATE
+      const moved = words.map((word) => {
+        return { ...word, start: word.start + offset, end: word.end + offset }
+      })
+      return { segment, words: moved, model, language, uncovered, warnings }
+    })
   })
 }

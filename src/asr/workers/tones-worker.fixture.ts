@@ -3,7 +3,12 @@ import type { StoredModel } from '../../models/installed.ts'
 import { createLiveVad } from '../live/live-vad.ts'
 import { createDiarizer } from '../speakers/diarizer.ts'
 import { VAD_FRAME } from '../vad-frames.ts'
-import { createBatchTasks, createLiveTasks, createModelTasks } from './recognition-tasks.ts'
+import {
+  createBatchTasks,
+  createFinalTasks,
+  createModelTasks,
+  createPartialTasks,
+} from './recognition-tasks.ts'
 import { serveTasks } from './serve-tasks.ts'
 import { embeddedTones, loadTones } from './tones.fixture.ts'
 
@@ -33,5 +38,6 @@ await serveTasks(async () => {
   }
   const recognizers = [loadTones(embeddedTones)]
   if (role === 'batch') return createBatchTasks({ detector, recognizers }, createDiarizer())
-  return createLiveTasks({ detector, recognizers, partials: recognizers }, async () => ({}))
+  if (role === 'partials') return createPartialTasks(recognizers)
+  return createFinalTasks({ detector, recognizers }, async () => ({}))
 })

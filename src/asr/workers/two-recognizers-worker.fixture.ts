@@ -1,6 +1,6 @@
 /** A worker process with two recognizers of each kind, which need no model files. */
 import { createDiarizer } from '../speakers/diarizer.ts'
-import { createBatchTasks, createLiveTasks } from './recognition-tasks.ts'
+import { createBatchTasks, createFinalTasks, createPartialTasks } from './recognition-tasks.ts'
 import { serveTasks } from './serve-tasks.ts'
 import { echoes } from './two-recognizers.fixture.ts'
 
@@ -12,5 +12,6 @@ const detector = {
 await serveTasks(async () => {
   const models = { detector, recognizers: echoes.finals }
   if (process.argv[3] === 'batch') return createBatchTasks(models, createDiarizer())
-  return createLiveTasks({ ...models, partials: echoes.partials }, async () => ({}))
+  if (process.argv[3] === 'partials') return createPartialTasks(echoes.partials)
+  return createFinalTasks(models, async () => ({}))
 })

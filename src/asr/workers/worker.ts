@@ -1,4 +1,5 @@
 /** A recognition process: loads the models of its role, then runs one task after the other. */
+import type { Device } from '../../config.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import { createMoonshine } from '../engines/moonshine.ts'
 import { loadStored } from '../engines/stored-recognizers.ts'
@@ -11,19 +12,27 @@ import { telephoneModelPath } from '../speakers/embedding/telephone-model.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { loadVoiceDetector, type VoiceDetector } from '../vad.ts'
 import type { WorkerRole } from './protocol.ts'
-import { createBatchTasks, createLiveTasks, createModelTasks } from './recognition-tasks.ts'
+import {
+  createBatchTasks,
+  createFinalTasks,
+  createModelTasks,
+  createPartialTasks,
+} from './recognition-tasks.ts'
 import { type Perform, serveTasks } from './serve-tasks.ts'
 
-const [folder = '', role = 'batch', stored = ''] = process.argv.slice(2) as [
+const [folder = '', role = 'batch', stored = '', device = 'cpu'] = process.argv.slice(2) as [
   string,
   WorkerRole,
   string?,
+  Device?,
 ]
 
 /** Loads the models of the role, and returns the function that runs its tasks. */
 async function load(): Promise<Perform> {
   if (role === 'diarization') return createDiarizationTasks(createDiarizer())
   const files = embeddedModels(folder)
+  if (role === 'partials')
+    return createPartialTasks([await createMoonshine(files.moonshineTiny, 'tiny')])
   const detector = await loadVoiceDetector(files.voiceDetector)
   if (role === 'vad') return createVadTasks(createLiveVad(detector), detector)
   // Always the built-in model: live speakers are assigned while others wait, by a threshold tuned
@@ -32,13 +41,12 @@ async function load(): Promise<Perform> {
     return openTelephoneEmbedder({ modelPath: telephoneModelPath })
   })
   if (role === 'model') {
-    const recognizer = await loadStored(JSON.parse(stored) as StoredModel)
+    const recognizer = await loadStored(JSON.parse(stored) as StoredModel, { device })
     return createModelTasks({ detector, recognizers: [recognizer] }, embedUtterance)
   }
   const models = { detector, recognizers: [await createMoonshine(files.moonshineBase, 'base')] }
   if (role === 'batch') return createBatchTasks(models, createDiarizer())
-  const partials = [await createMoonshine(files.moonshineTiny, 'tiny')]
-  return createLiveTasks({ ...models, partials }, embedUtterance)
+  return createFinalTasks(models, embedUtterance)
 }
 
 function createDiarizationTasks(diarizer: Diarizer): Perform {

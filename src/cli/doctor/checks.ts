@@ -67,6 +67,27 @@ export async function checkRuntime(): Promise<Finding> {
   }
 }
 
+/** Loads a model on the device for installed models; undefined when that is the processor. */
+export async function checkDevice({ models }: Config): Promise<Finding | undefined> {
+  const { device, folder } = models
+  if (device === 'cpu') return undefined
+  const { knownDevices, loadModel } = await import('../../asr/onnx-runtime.ts')
+  const { embeddedModels } = await import('../../asr/models/embedded.ts')
+  try {
+    const session = await loadModel(embeddedModels(folder).voiceDetector, { device })
+    await session.release()
+    const text = `device ${device} loads a model; Steno was never tested on it`
+    return { state: 'warn', text, remedy: `compare some texts with those of STENO_DEVICE=cpu` }
+  } catch (error) {
+    const known = `this machine's ONNX Runtime knows ${knownDevices().join(', ')}`
+    const remedy =
+      device === 'cuda' || device === 'tensorrt'
+        ? `'npm rebuild onnxruntime-node --onnxruntime-node-install=cuda12' installs its files; ${known}`
+        : known
+    return { state: 'fail', text: messageOf(error), remedy }
+  }
+}
+
 /** Decodes a recording with the decoder that the server would use. */
 export async function checkDecoder({ media }: Config, signal: AbortSignal): Promise<Finding> {
   const { decodeMedia } = await import('../../audio/media.ts')

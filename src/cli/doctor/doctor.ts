@@ -1,5 +1,6 @@
 import { readConfig } from '../../config.ts'
 import { parseArguments, UsageError } from '../arguments.ts'
+import { checkRemoteEngine } from '../models/check-remote-engine.ts'
 import { checkSpeakerModels } from '../models/check-speaker-models.ts'
 import { checkStoredModels } from '../models/check-stored-models.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
@@ -9,6 +10,7 @@ import {
   checkDatabase,
   checkDataFolder,
   checkDecoder,
+  checkDevice,
   checkModelFiles,
   checkNode,
   checkPort,
@@ -50,7 +52,10 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   const config = readOrDefault(env)
   yield await checkModelFiles(config)
   yield await checkStoredModels(config, signal)
+  yield* await checkRemoteEngine(config, signal)
   yield await checkRuntime()
+  const device = await checkDevice(config)
+  if (device) yield device
   yield await checkSpeakerModels(config, signal)
   yield await checkDecoder(config, signal)
   yield await checkConfinement()

@@ -1,11 +1,11 @@
 import { basename } from 'node:path'
 import { installModel } from '../../asr/models/install-speaker-model.ts'
+import { readConfig } from '../../config.ts'
 import {
   readInstalledModel,
   type SpeakerModelKind,
   speakerModelKinds,
-} from '../../asr/models/speaker-models.ts'
-import { readConfig } from '../../config.ts'
+} from '../../models/speaker-models.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { readLabel } from '../keys/key-options.ts'
 import type { Terminal } from '../terminal/terminal.ts'

@@ -1,5 +1,5 @@
-import type { InstalledModel } from '../../asr/models/speaker-models.ts'
 import type { Config } from '../../config.ts'
+import type { InstalledModel } from '../../models/speaker-models.ts'
 import type { Finding } from '../doctor/checks.ts'
 
 // Modules that may fail to load are imported inside the function: whether they load is part of the
@@ -30,7 +30,7 @@ export async function checkSpeakerModels(
 
 async function findWhole(folder: string): Promise<InstalledModel[]> {
   const { speakerModelKinds, readInstalledModel, checkFile } = await import(
-    '../../asr/models/speaker-models.ts'
+    '../../models/speaker-models.ts'
   )
   const added = speakerModelKinds.flatMap((kind) => readInstalledModel(folder, kind) ?? [])
   for (const model of added) {

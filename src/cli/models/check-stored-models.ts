@@ -4,9 +4,11 @@ import type { Finding } from '../doctor/checks.ts'
 // Modules that may fail to load are imported inside the function: whether they load is part of the
 // check.
 
-/** Checks whether every byte of the models of the store is as installed, and tells their languages. */
+/**
+ * Checks whether every byte of the models of the store is as installed, and tells their languages.
+ */
 export async function checkStoredModels(
-  { models: { folder } }: Pick<Config, 'models'>,
+  { models: { folder, memory } }: Pick<Config, 'models'>,
   signal: AbortSignal,
 ): Promise<Finding> {
   const { listPresentModels } = await import('./model-list.ts')
@@ -22,6 +24,12 @@ export async function checkStoredModels(
     const names = wrong.map(({ name }) => name).join(' ')
     const remedy = `'steno models remove NAME', then 'steno models pull ${names}' installs them again`
     return { state: 'fail', text, remedy }
+  }
+  const tooLarge = stored.filter(({ memoryBytes = 0 }) => memoryBytes > memory)
+  if (tooLarge.length > 0) {
+    const names = tooLarge.map(({ name }) => name).join(', ')
+    const text = `models for more languages: ${names} left out, larger than STENO_MODEL_MEMORY`
+    return { state: 'warn', text, remedy: `raise it above ${memory} bytes, or remove them` }
   }
   const outdated = stored.filter(({ state }) => state === 'outdated').map(({ name }) => name)
   const text = `models for more languages: ${stored.map(({ name }) => name).join(', ')}, checksums match`

@@ -1,25 +1,22 @@
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { canonicalLanguage, transcriptionCodes } from '../../api/schemas/language-codes.ts'
+import { conversions } from '../../app/conversions.ts'
 import { readConfig } from '../../config.ts'
-import { type CatalogModel, type Conversion, readCatalog } from '../../models/catalog.ts'
-import { describeCheckpoint } from '../../models/checkpoint.ts'
+import { type CatalogModel, readCatalog } from '../../models/catalog.ts'
+import {
+  type CheckpointForm,
+  describeCheckpoint,
+  whisperCheckpoint,
+} from '../../models/checkpoint.ts'
 import { embeddedModelList } from '../../models/embedded.ts'
 import { type FoundModel, findModels, importModel } from '../../models/import.ts'
-import type { Convert, InstallOptions } from '../../models/install.ts'
+import type { InstallOptions } from '../../models/install.ts'
 import { pullModel } from '../../models/pull.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { showInstallation } from './install-progress.ts'
 import { INSTALL_MODELS } from './require-models.ts'
-
-/** Loaded when one is needed: `steno models` must run where the modules of recognition do not. */
-const conversions: Record<Conversion, Convert> = {
-  whisper: async (from, to, options) => {
-    const { convertWhisper } = await import('../../asr/whisper/convert.ts')
-    await convertWhisper(from, to, options)
-  },
-}
 
 /** `steno models pull`: downloads and installs models of the catalog. */
 export async function pull(args: string[], terminal: Terminal): Promise<number> {
@@ -95,13 +92,24 @@ async function importCheckpoint(
   if (languages === undefined) throw new UsageError('--as needs --languages, such as de,fr')
   const { folder } = readSettings(readConfig, env).models
   const progress = createProgress(stderr)
-  const found = await describeCheckpoint(source, {
-    id,
-    languages: readLanguages(languages),
-    signal,
-  })
+  const form = await formOf(source)
+  const about = { id, languages: readLanguages(languages), signal }
+  const found = await describeCheckpoint(source, form, about)
   await importOne(folder, found, { progress, signal })
   return 0
+}
+
+/** A folder with .onnx files is a model of sherpa-onnx, any other a checkpoint of Whisper. */
+async function formOf(source: string): Promise<CheckpointForm> {
+  const names = await readdir(source)
+  if (!names.some((name) => name.endsWith('.onnx'))) return whisperCheckpoint
+  const { describeFolder } = await import('../../asr/sherpa/import.ts')
+  try {
+    return describeFolder(source)
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`Cannot import ${source}: ${problem}`, { cause })
+  }
 }
 
 async function importOne(

@@ -1,33 +1,29 @@
 import type { InstallStep } from '../../models/install.ts'
+import { createTransferRate } from '../../models/transfer-rate.ts'
 import type { Progress } from '../terminal/progress.ts'
 
-/** The speed is that of the last seconds. */
-const WINDOW_MS = 5000
 /** Bytes arrive thousands of times a second. */
 const REDRAW_MS = 100
 
 /** Returns what shows the steps of an installation: speed and time left while bytes arrive. */
 export function showInstallation(name: string, progress: Progress): (step: InstallStep) => void {
-  let measured: { at: number; bytes: number }[] = []
+  let rateOf = createTransferRate()
+  let last: { at: number; bytes: number } | undefined
   return (step) => {
     if (step.stage === 'converting') {
       return progress.show(name, { stage: 'converting', fraction: step.fraction })
     }
     if (!('bytes' in step)) {
-      measured = []
+      rateOf = createTransferRate()
+      last = undefined
       const stage = step.stage === 'waiting' ? 'waiting for another process' : step.stage
       return progress.show(name, { stage })
     }
     const { stage, bytes, total } = step
     const now = performance.now()
-    const last = measured.at(-1)
     if (last && now - last.at < REDRAW_MS && bytes >= last.bytes && bytes < total) return
-    // Fewer bytes than before: a file is fetched anew.
-    if (last && bytes < last.bytes) measured = []
-    measured = [...measured.filter(({ at }) => now - at < WINDOW_MS), { at: now, bytes }]
-    const [first] = measured
-    const seconds = (now - first!.at) / 1000
-    const speed = seconds > 0.5 ? (bytes - first!.bytes) / seconds : undefined
+    last = { at: now, bytes }
+    const speed = rateOf(bytes)
     progress.show(name, {
       stage,
       fraction: bytes / total,

@@ -2,16 +2,12 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { embeddedModels } from '../../asr/models/embedded.ts'
 import { findDamage, type InstallRecord } from '../../asr/models/install-embedded.ts'
-import {
-  checkFile,
-  readInstalledModel,
-  type SpeakerModelKind,
-  speakerModelKinds,
-} from '../../asr/models/speaker-models.ts'
 import { telephoneModelPath } from '../../asr/speakers/embedding/telephone-model.ts'
+import type { Config } from '../../config.ts'
 import {
   downloadBytes,
   type EngineName,
+  type Measured,
   type ModelKind,
   readCatalog,
 } from '../../models/catalog.ts'
@@ -23,10 +19,20 @@ import {
   type StoredModel,
   storeFolder,
 } from '../../models/installed.ts'
+import {
+  checkFile,
+  readInstalledModel,
+  type SpeakerModelKind,
+  speakerModelKinds,
+} from '../../models/speaker-models.ts'
 
-/** `outdated`: installed, but the catalog names another revision. */
+/**
+ * `outdated`: installed, but the catalog names another revision. `configured`: it runs on another
+ * server.
+ */
 export type ModelState =
   | 'installed'
+  | 'configured'
   | 'outdated'
   | 'available'
   | 'missing'
@@ -37,7 +43,7 @@ export type ModelState =
 export type ListedModel = {
   name: string
   /** Where it comes from: with the program, from a file of the operator, from the catalog. */
-  origin: 'program' | 'file' | 'store'
+  origin: 'program' | 'file' | 'store' | 'server'
   kind: ModelKind
   /** What a person reads instead of the kind. */
   purpose: string
@@ -50,12 +56,17 @@ export type ListedModel = {
   bytes: number
   memoryBytes: number | undefined
   state: ModelState
+  /** Whether its accuracy in this program was measured; undefined = not by us. */
+  measured: Measured | undefined
 }
 
 /** How closely to look: `hashes` reads every byte, otherwise only sizes are compared. */
 export type Depth = { hashes: boolean; signal: AbortSignal }
 
-const unknown = { engine: undefined, licence: undefined, credit: undefined, memoryBytes: undefined }
+const unknown = {
+  ...{ engine: undefined, licence: undefined, credit: undefined, memoryBytes: undefined },
+  measured: undefined,
+}
 
 /**
  * Lists the models that a server with this folder could use: embedded, built in, added, installed
@@ -74,12 +85,21 @@ export function listAvailableModels(folder: string): ListedModel[] {
   const present = new Set(readStoredModels(folder).map(({ id }) => id))
   return readCatalog()
     .filter(({ id }) => !present.has(id))
-    .map(({ id, kind, engine, languages, licence, credit, memoryBytes, files }) => {
+    .map(({ id, kind, engine, languages, licence, credit, memoryBytes, files, measured }) => {
       const bytes = downloadBytes({ files })
       const names = { name: id, origin: 'store' as const, kind, purpose: kind }
-      const about = { engine, languages, licence, credit, memoryBytes }
+      const about = { engine, languages, licence, credit, memoryBytes, measured }
       return { ...names, ...about, bytes, state: 'available' }
     })
+}
+
+/** Lists the engine of another server, if there is one. */
+export function listRemoteModels({ remote }: Pick<Config['models'], 'remote'>): ListedModel[] {
+  if (!remote) return []
+  const purpose = `recognition by ${remote.model} at ${new URL(remote.url).host}`
+  const base = { ...unknown, name: 'remote', origin: 'server', kind: 'recognition' } as const
+  const { languages } = remote
+  return [{ ...base, engine: 'remote', purpose, languages, bytes: 0, state: 'configured' }]
 }
 
 async function listEmbedded(folder: string, { hashes }: Depth): Promise<ListedModel[]> {
@@ -91,7 +111,8 @@ async function listEmbedded(folder: string, { hashes }: Depth): Promise<ListedMo
     : { files: {} }
   const telephone = await stat(telephoneModelPath).catch(() => undefined)
   return embeddedModelList.map(({ id, ...model }) => {
-    const base = { ...unknown, ...model, name: id, origin: 'program' as const }
+    const measured: Measured | undefined = model.kind === 'recognition' ? 'itself' : undefined
+    const base = { ...unknown, ...model, measured, name: id, origin: 'program' as const }
     if (model.kind === 'speaker-embedding') {
       return { ...base, bytes: telephone?.size ?? 0, state: telephone ? 'installed' : 'missing' }
     }
@@ -145,7 +166,8 @@ async function listStored(folder: string, depth: Depth): Promise<ListedModel[]> 
     const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0)
     const state = await checkStored(folder, model, depth)
     const names = { name: id, origin: 'store' as const, kind, purpose: kind }
-    const about = { engine, languages, licence, credit, memoryBytes }
+    const measured = readCatalog().find((one) => one.id === id)?.measured
+    const about = { engine, languages, licence, credit, memoryBytes, measured }
     listed.push({ ...names, ...about, bytes, state })
   }
   const readable = new Set(listed.map(({ name }) => name))

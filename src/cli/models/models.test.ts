@@ -4,6 +4,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   truncateSync,
@@ -13,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { runHere } from '../../../test/support/run-here.ts'
-import { readInstalledModel, type SpeakerModelKind } from '../../asr/models/speaker-models.ts'
+import { writeTransducer } from '../../asr/sherpa/tone-models.fixture.ts'
 import {
   embeddingMetadata,
   writeBandEnergyModel,
@@ -24,6 +25,7 @@ import { randomModel, writeCTranslate2 } from '../../asr/whisper/random-model.fi
 import { readConfig } from '../../config.ts'
 import { readStoredModels, storeFolder } from '../../models/installed.ts'
 import { startModelServer } from '../../models/model-server.fixture.ts'
+import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import { checkSpeakerModels } from './check-speaker-models.ts'
 import { checkStoredModels } from './check-stored-models.ts'
 
@@ -54,7 +56,7 @@ test('the list tells every model with its size, and what is missing or damaged',
   assert.equal(empty.code, 1)
   assert.match(
     empty.lines[0]!,
-    /^moonshine-base +recognition of files and of finals +en +0\.0 MB +MIT +missing$/,
+    /^moonshine-base +recognition of files and of finals +en +0\.0 MB +MIT +measured +missing$/,
   )
   cpSync(readConfig({}).models.folder, folder, { recursive: true })
   const { lines, code } = await listed()
@@ -62,8 +64,8 @@ test('the list tells every model with its size, and what is missing or damaged',
   assert.deepEqual(
     lines.map((line) => line.replace(/ {2,}[\d.]+ MB/, '').replace(/ {2,}/g, ' · ')),
     [
-      'moonshine-base · recognition of files and of finals · en · MIT · installed',
-      'moonshine-tiny · recognition of partials · en · MIT · installed',
+      'moonshine-base · recognition of files and of finals · en · MIT · measured · installed',
+      'moonshine-tiny · recognition of partials · en · MIT · measured · installed',
       'silero-vad · voice detection · MIT · installed',
       'xvector-8k · speaker-embedding, built in · Apache-2.0 · installed',
     ],
@@ -83,8 +85,14 @@ test('the list tells every model with its size, and what is missing or damaged',
 
 test('the list shows the catalog, for programs too', async () => {
   const { stdout } = await models()
-  assert.match(stdout, /^whisper-small +recognition +99 languages +486 MB +MIT +available$/m)
-  assert.match(stdout, /^parakeet-ultra +recognition +25 languages +668 MB +CC-BY-4.0 +available$/m)
+  assert.match(
+    stdout,
+    /^whisper-small +recognition +99 languages +486 MB +MIT +another size measured +available$/m,
+  )
+  assert.match(
+    stdout,
+    /^parakeet-ultra +recognition +25 languages +668 MB +CC-BY-4.0 +not measured +available$/m,
+  )
   const all: { name: string; state: string; credit: string | null }[] = JSON.parse(
     (await models('--json')).stdout,
   )
@@ -119,8 +127,13 @@ test('a checkpoint is imported under a name, checked, and removed', async () => 
   assert.equal(imported.code, 0, imported.stderr)
   assert.match(imported.stderr, /^ours is installed\.$/m)
   const lines = async () => (await listed()).lines.at(-1)!
-  assert.match(await lines(), /^ours +recognition +de, en +\d\.\d MB +unknown +installed$/)
+  assert.match(
+    await lines(),
+    /^ours +recognition +de, en +\d\.\d MB +unknown +not measured +installed$/,
+  )
   const doctor = () => checkStoredModels(readConfig(env), signal)
+  const small = await checkStoredModels(readConfig({ ...env, STENO_MODEL_MEMORY: '9' }), signal)
+  assert.deepEqual([small.state, /ours left out/.test(small.text)], ['warn', true])
   assert.deepEqual(await doctor(), {
     state: 'ok',
     text: 'models for more languages: ours, checksums match',
@@ -138,6 +151,25 @@ test('a checkpoint is imported under a name, checked, and removed', async () => 
   assert.equal((await models('remove', 'ours')).code, 0)
   assert.doesNotMatch(await lines(), /^ours/)
   assert.match((await doctor()).text, /none; 'steno setup' recommends some$/)
+})
+
+test('a model of sherpa-onnx is imported under a name, without what does not belong to it', async () => {
+  const tones = join(root, 'tones')
+  mkdirSync(tones)
+  writeTransducer(tones, { isStreaming: true })
+  writeFileSync(join(tones, 'README.md'), 'How this was made')
+  const imported = await models('import', tones, '--as', 'tones', '--languages', 'en')
+  assert.equal(imported.code, 0, imported.stderr)
+  const [model] = readStoredModels(folder)
+  assert.deepEqual([model!.engine, model!.kind], ['sherpa', 'streaming-recognition'])
+  assert.deepEqual(
+    readdirSync(model!.folder).filter((name) => !/onnx|weights/.test(name)),
+    ['model.json', 'tokens.txt'],
+  )
+  rmSync(join(tones, 'tokens.txt'))
+  const broken = await models('import', tones, '--as', 'other', '--languages', 'en')
+  assert.match(broken.stderr, /Cannot import .*tones: .* needs its tokens.txt/)
+  assert.equal((await models('remove', 'tones')).code, 0)
 })
 
 test('a folder without models, or with a file that is no checkpoint, imports nothing', async () => {

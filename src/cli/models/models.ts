@@ -5,7 +5,12 @@ import type { Command, Terminal } from '../terminal/terminal.ts'
 import { add } from './add-speaker-model.ts'
 import { importFolder, pull } from './install-commands.ts'
 import { inMegabytes } from './install-progress.ts'
-import { type ListedModel, listAvailableModels, listPresentModels } from './model-list.ts'
+import {
+  type ListedModel,
+  listAvailableModels,
+  listPresentModels,
+  listRemoteModels,
+} from './model-list.ts'
 import { remove } from './remove-model.ts'
 
 const help = `Usage: steno models [list] [--installed] [--json]
@@ -18,12 +23,14 @@ const help = `Usage: steno models [list] [--installed] [--json]
 
 Models for more languages, and for diarization, in STENO_MODELS_DIR.
 
-  list     shows what is installed, and what the catalog offers, with languages, size and license
+  list     shows what is installed, and what the catalog offers, with languages, size, license,
+           and whether its accuracy in Steno was measured
   pull     downloads models of the catalog. A download that ends early is resumed by the next pull; nothing is
            installed before every byte is checked
   import   installs what FOLDER, or a folder in it, holds of the catalog's files, found by their content: for
            machines without a network. With --as, installs the Whisper checkpoint in FOLDER (the files of
-           CTranslate2 or of Hugging Face), such as a fine-tuned one, under a name of yours
+           CTranslate2 or of Hugging Face), such as a fine-tuned one, or the model of the sherpa-onnx project
+           (tokens.txt and .onnx files), under a name of yours
   check    reads every byte of what is installed
   remove   deletes an installed or added model
   add      adds a model for diarization from a file. KIND is one of:
@@ -73,8 +80,10 @@ async function list(args: string[], { env, stdout, signal }: Terminal): Promise<
   const options = { installed: { type: 'boolean' }, json: { type: 'boolean' } } as const
   const { values, positionals } = parseArguments(args, options)
   if (positionals.length > 0) throw new UsageError('list takes no names')
-  const { folder } = readSettings(readConfig, env).models
-  const present = await listPresentModels(folder, { hashes: false, signal })
+  const settings = readSettings(readConfig, env).models
+  const { folder } = settings
+  const local = await listPresentModels(folder, { hashes: false, signal })
+  const present = [...local, ...listRemoteModels(settings)]
   const models = values.installed ? present : [...present, ...listAvailableModels(folder)]
   stdout.write(values.json ? asJson(models) : asTable(models))
   return exitCodeOf(present)
@@ -90,15 +99,23 @@ async function check(args: string[], { env, stdout, signal }: Terminal): Promise
 }
 
 function exitCodeOf(models: readonly ListedModel[]): number {
-  const usable = ['installed', 'outdated']
+  const usable = ['installed', 'outdated', 'configured']
   return models.every(({ state }) => usable.includes(state)) ? 0 : 1
 }
 
 function asTable(models: readonly ListedModel[]): string {
-  const rows = models.map(({ name, purpose, languages, licence, bytes, state }) => {
-    return [name, purpose, shortList(languages), inMegabytes(bytes), licence ?? '', state]
+  const rows = models.map(({ name, purpose, languages, licence, bytes, state, ...model }) => {
+    const size = state === 'configured' ? '' : inMegabytes(bytes)
+    return [name, purpose, shortList(languages), size, licence ?? '', accuracyOf(model), state]
   })
-  return formatTable(['model', 'for', 'languages', 'size', 'license', 'state'], rows)
+  return formatTable(['model', 'for', 'languages', 'size', 'license', 'accuracy', 'state'], rows)
+}
+
+/** Says what is known of the accuracy of a recognition model in this program. */
+function accuracyOf({ kind, measured }: Pick<ListedModel, 'kind' | 'measured'>): string {
+  if (!kind.endsWith('recognition')) return ''
+  if (measured === 'family') return 'another size measured'
+  return measured ? 'measured' : 'not measured'
 }
 
 function shortList(languages: readonly string[]): string {
@@ -115,6 +132,7 @@ function asJson(models: readonly ListedModel[]): string {
     credit: model.credit ?? null,
     bytes: model.bytes,
     memory_bytes: model.memoryBytes ?? null,
+    accuracy_measured: model.measured ?? null,
     state: model.state,
   }))
   return `${JSON.stringify(shown, undefined, 2)}\n`

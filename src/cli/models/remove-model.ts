@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeModel } from '../../asr/models/install-speaker-model.ts'
-import {
-  readInstalledModel,
-  type SpeakerModelKind,
-  speakerModelKinds,
-} from '../../asr/models/speaker-models.ts'
 import { readConfig } from '../../config.ts'
 import { readCatalog } from '../../models/catalog.ts'
 import { embeddedModelList } from '../../models/embedded.ts'
 import { removeStoredModel } from '../../models/install.ts'
 import { storeFolder } from '../../models/installed.ts'
+import {
+  readInstalledModel,
+  type SpeakerModelKind,
+  speakerModelKinds,
+} from '../../models/speaker-models.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { isSpeakerModelKind } from './add-speaker-model.ts'

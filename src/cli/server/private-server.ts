@@ -3,6 +3,8 @@ import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { automaticPulls } from '../../app/model-pulls.ts'
+import { remoteOptions } from '../../app/remote-asr.ts'
 import { createSpeechEngine, engineOptions } from '../../asr/engine.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { createLog } from '../../log.ts'
@@ -32,7 +34,11 @@ export async function startPrivateServer(
   const log = createLog('fatal')
   // A worker loads its models while the rest of the server is loaded here. A second one would
   // compete with both; it starts when there is work for it.
-  const speech = createSpeechEngine({ ...engineOptions(settings), workersAtStart: 1, log })
+  const speech = createSpeechEngine({
+    ...engineOptions(settings),
+    ...{ remote: remoteOptions(settings, log), pulls: automaticPulls(settings, log) },
+    ...{ workersAtStart: 1, log },
+  })
   try {
     const [{ createApp }, { requireModels }] = await Promise.all([
       import('../../app.ts'),

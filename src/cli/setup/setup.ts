@@ -38,8 +38,11 @@ export const setupCommand: Command = {
     const asked = values.languages ?? (values.yes ? '' : await ask(LANGUAGE_QUESTION, terminal))
     const languages = asked ? readLanguages(asked) : []
     const found = recommendModels(languages, { machine, catalog: readCatalog() })
-    const missing = found.filter(({ model }) => !isInstalled(folder, model))
-    stdout.write(describe(found, missing))
+    const isMissing = ({ model }: Recommendation) => !isInstalled(folder, model)
+    const missing = found.recommended.filter(isMissing)
+    stdout.write(describe(found.recommended, { isMissing, title: 'Recommended' }))
+    if (found.recommended.length === 0) stdout.write(nothingFound(languages))
+    stdout.write(describe(found.alternatives, { isMissing, title: 'Or' }))
     if (missing.length === 0) return 0
     if (!values.yes && !(await confirms(missing, terminal))) return 0
     await pullModels(
@@ -62,15 +65,24 @@ function describeMachine({ memoryBytes, cores, freeBytes }: Machine): string {
   return `${cores} cores, ${inMegabytes(memoryBytes)} of memory for models, ${disk}`
 }
 
-function describe(found: readonly Recommendation[], missing: readonly Recommendation[]): string {
-  if (found.length === 0) return 'No further model fits; English works with the embedded one.\n'
+function nothingFound(languages: readonly string[]): string {
+  const isEnglish = languages.length === 1 && languages[0] === 'en'
+  if (isEnglish) return 'English needs no download: the embedded model recognizes it.\n'
+  return 'No further model fits; English works with the embedded one.\n'
+}
+
+function describe(
+  found: readonly Recommendation[],
+  { isMissing, title }: { isMissing: (one: Recommendation) => boolean; title: string },
+): string {
+  if (found.length === 0) return ''
   const lines = found.map((one) => {
     const { id, memoryBytes } = one.model
     const needs = `${inMegabytes(downloadBytes(one.model))}, ${inMegabytes(memoryBytes)} of memory`
-    const state = missing.includes(one) ? needs : 'installed'
+    const state = isMissing(one) ? needs : 'installed'
     return `  ${id}: ${one.reason} (${state})\n`
   })
-  return `Recommended:\n${lines.join('')}`
+  return `${title}:\n${lines.join('')}`
 }
 
 async function confirms(missing: readonly Recommendation[], terminal: Terminal): Promise<boolean> {

@@ -76,8 +76,8 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * Creates the folders of all output files and opens each file, so that a wrong path fails before the
- * work and not after it. What exists is not changed.
+ * Creates the folders of all output files and opens each file, so that a wrong path fails before
+ * the work and not after it. What exists is not changed.
  */
 export async function prepareOutputs(paths: readonly (string | undefined)[]): Promise<void> {
   const files = paths.filter((path) => path !== undefined)

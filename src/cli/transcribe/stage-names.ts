@@ -5,6 +5,7 @@ const STAGE_NAMES: Readonly<Record<string, string>> = {
   wait: 'waiting',
   processing: 'starting',
   fetch: 'getting the file',
+  'pull model': 'installing a model',
   decode: 'reading the audio',
   'detect speech': 'finding speech',
   'identify languages': 'identifying languages',

@@ -18,6 +18,7 @@ import {
 } from './endpointing.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
+import { beginsEarly, partialIntervals } from './under-load.ts'
 
 /** What is recognized on a channel, in the order in which it is emitted. */
 export type ChannelEvent =
@@ -218,8 +219,10 @@ export class Channel {
       if (stop.signal.aborted) return
       const view = viewUtterance(words, { channel, language: recognized.language, span })
       this.#last = { number, text: view.text, draft: recognized.draft, embedding: lastSpeech }
+      if (view.text === '' && !last?.text) return // The first words are awaited: again at once.
+      const interval = partialIntervalMs * partialIntervals(models.load)
+      this.#nextPartialAt = Math.max(this.#nextPartialAt, now + interval)
       if (view.words.length === 0 || view.text === last?.text) return
-      this.#nextPartialAt = Math.max(this.#nextPartialAt, now + partialIntervalMs)
       emit({ type: 'partial', channel, number, view, begunAt: began })
     } catch (error) {
       if (!stop.signal.aborted && !this.#options.signal.aborted) {
@@ -243,7 +246,7 @@ export class Channel {
         emit({ type: event.type, time: frameTime(event.frame), channel })
         break
       case 'pause':
-        if (!isBehind) this.#beginEarly(event.utterance)
+        if (!isBehind && beginsEarly(this.#options.models.load)) this.#beginEarly(event.utterance)
         break
       case 'utterance':
         this.#end(event.utterance, isBehind)

@@ -20,6 +20,8 @@ type Options = {
   change?: SessionText['change']
   /** Requests diarization; utterances of the same frame count share a speaker. */
   speakers?: SpeakerCounts
+  /** The load of the machine. */
+  load?: number
 }
 
 /**
@@ -27,7 +29,7 @@ type Options = {
  * final states which frames it was made of, a partial how many.
  */
 export function open(channels: readonly string[], options: Options = {}) {
-  const { before, partials = false, from, text, speakers } = options
+  const { before, partials = false, from, text, speakers, load = 0 } = options
   const reported: string[] = []
   const snapshots: Snapshot[] = []
   const calls: string[] = []
@@ -35,6 +37,8 @@ export function open(channels: readonly string[], options: Options = {}) {
   const leaving = new AbortController()
   const models: LiveRecognizer = {
     capacity: undefined,
+    load,
+    withoutPartials: 0.5,
     async listen({ channels: paths }, { from: at, frames }, { signal }) {
       await before?.('vad')
       listened.push(at)

@@ -283,3 +283,19 @@ test('all samples can be written again when all was heard, and what was told sta
   const stopped = AbortSignal.abort(new Error('too late'))
   await assert.rejects(recognition.restoreAllSamples(stopped), /too late/)
 })
+
+test('a session without partials is a smaller load than one with them', () => {
+  const weightOf = (partials: boolean) => open(['#'], { partials }).recognition.weight
+  assert.ok(Math.abs(weightOf(false) / weightOf(true) - 0.5) < 0.01)
+})
+
+test('a busy machine does not begin a final that may be in vain', async () => {
+  const speech = [`${'#'.repeat(15)}${'.'.repeat(6)}${'#'.repeat(15)}${'.'.repeat(15)}`]
+  const finals = async (load: number) => {
+    const { advance, calls } = open(speech, { load })
+    await advance()
+    return calls.length
+  }
+  assert.ok((await finals(0)) > (await finals(1)))
+  assert.equal(await finals(1), 1)
+})

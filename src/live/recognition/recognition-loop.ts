@@ -118,9 +118,10 @@ export class RecognitionLoop {
     this.#voicing = new VoicedShare({ channels })
   }
 
-  /** The load of the session on the machine now: 1 = continuous speech. */
+  /** The load of the session on the machine now: 1 = continuous speech with partials. */
   get weight(): number {
-    return this.#voicing.weight
+    const { wantsPartials, models } = this.#options
+    return this.#voicing.weight * (wantsPartials() ? 1 : models.withoutPartials)
   }
 
   /** Seconds of audio processed. */
@@ -164,7 +165,8 @@ export class RecognitionLoop {
     for (;;) {
       const isLast = this.#isEnd
       const there = this.#frames
-      const recognized = await this.#listen({ frames: there, isEnd: isLast })
+      const isEnough = isLast || this.#ahead() >= FRAME_SECONDS
+      const recognized = isEnough ? await this.#listen({ frames: there, isEnd: isLast }) : 0
       if (recognized === 0 && isLast) break
       if (recognized === 0) await this.#moreAudio(there)
     }

@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts'
-import { checkFile } from '../../models/speaker-models.ts'
+import { checkFile } from '../../../models/speaker-models.ts'
 import { readSamples } from '../../pcm.ts'
 import type { Segment } from '../../recognizer.ts'
 import type { SpeakerCounts } from '../../speech-engine.ts'

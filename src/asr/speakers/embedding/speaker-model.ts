@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { type InstalledModel, readInstalledModel } from '../../models/speaker-models.ts'
+import { type InstalledModel, readInstalledModel } from '../../../models/speaker-models.ts'
 import { diarizationGrid } from './regions.ts'
 import { telephoneModelPath } from './telephone-model.ts'
 

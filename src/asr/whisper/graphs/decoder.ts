@@ -1,6 +1,6 @@
 import type { OnnxValue } from '../../models/onnx.ts'
+import { describeValue } from '../../models/onnx-graph.ts'
 import type { WhisperDescription } from '../description.ts'
-import { describeValue } from './graph-writer.ts'
 import {
   blockConstants,
   blockProduct,

@@ -1,5 +1,5 @@
+import { describeValue } from '../../models/onnx-graph.ts'
 import type { WhisperDescription } from '../description.ts'
-import { describeValue } from './graph-writer.ts'
 import { type LayerTools, normalized } from './layers.ts'
 import { normalizedProducts, rowProducts } from './row-products.ts'
 

@@ -2,24 +2,18 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
 import {
   elementType,
-  type OnnxAttribute,
   type OnnxExternalTensor,
   type OnnxNode,
   type OnnxTensor,
   type OnnxValue,
   writeModel,
 } from '../../models/onnx.ts'
+import { describeModel, describeNode, type Settings } from '../../models/onnx-graph.ts'
 
 /** Arrays of at least this many bytes go to the file beside the graph. */
 const EXTERNAL_BYTES = 65_536
 /** Where an array may begin in that file: operating systems map files by such pages. */
 const PAGE = 65_536
-/** Opset 17 has LayerNormalization; the runtime's own operators have a domain of their own. */
-const OPSET = 17
-const RUNTIME_DOMAIN = 'com.microsoft'
-
-/** The settings of an operation; a whole number is an `int`, `{ f }` a float. */
-export type Settings = Record<string, number | readonly number[] | { f: number }>
 
 /** Writes a graph, operation by operation; weights go to disk as they come. */
 export type GraphWriter = {
@@ -42,14 +36,6 @@ export type GraphWriter = {
   /** Closes the file of the weights; also after an error. */
   close(): void
 }
-
-/** Operators of ONNX Runtime that are not in ONNX. */
-const runtimeOperators = new Set([
-  'MatMulNBits',
-  'MatMulIntegerToFloat',
-  'Gelu',
-  'MultiHeadAttention',
-])
 
 /**
  * Starts the graph `file` (`encoder.onnx`); its weights are written to `encoder.weights` beside it,
@@ -75,15 +61,8 @@ export function startGraph(file: string): GraphWriter {
     constants.set(name, { ...shape, external_data, data_location: 1 })
     return name
   }
-  const nodeTo: GraphWriter['nodeTo'] = (outputs, operator, inputs, settings = {}) => {
-    nodes.push({
-      name: outputs[0]!,
-      op_type: operator,
-      ...(runtimeOperators.has(operator) ? { domain: RUNTIME_DOMAIN } : {}),
-      input: [...inputs],
-      output: [...outputs],
-      attribute: Object.entries(settings).map(attributeOf),
-    })
+  const nodeTo: GraphWriter['nodeTo'] = (outputs, operator, inputs, settings) => {
+    nodes.push(describeNode(outputs, operator, inputs, settings))
   }
   return {
     nodeTo,
@@ -102,40 +81,12 @@ export function startGraph(file: string): GraphWriter {
       return add(name, [numbers.length], elementType.int64, bytesOf(values))
     },
     finish(inputs, outputs) {
-      writeModel(file, {
-        ir_version: 8,
-        opset_import: [
-          { domain: '', version: OPSET },
-          { domain: RUNTIME_DOMAIN, version: 1 },
-        ],
-        graph: {
-          name: basename(file, '.onnx'),
-          node: nodes,
-          initializer: [...constants.values()],
-          input: [...inputs],
-          output: [...outputs],
-        },
-      })
+      const name = basename(file, '.onnx')
+      const graph = { name, nodes, constants: constants.values(), inputs, outputs }
+      writeModel(file, describeModel(graph))
     },
     close: () => closeSync(fd),
   }
-}
-
-/** Describes an input or output; a name stands for a size that varies. */
-export function describeValue(
-  name: string,
-  dims: readonly (number | string)[],
-  type: keyof typeof elementType = 'float',
-): OnnxValue {
-  const dim = dims.map((d) => (typeof d === 'string' ? { dim_param: d } : { dim_value: d }))
-  return { name, type: { tensor_type: { elem_type: elementType[type], shape: { dim } } } }
-}
-
-/** Attribute types of the format: 1 float, 2 int, 7 ints. */
-function attributeOf([name, value]: [string, Settings[string]]): OnnxAttribute {
-  if (typeof value === 'number') return { name, type: 2, i: value }
-  if ('f' in value) return { name, type: 1, f: value.f }
-  return { name, type: 7, ints: [...value] }
 }
 
 function bytesOf(values: Float32Array | BigInt64Array | Int8Array): Uint8Array {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hashFile } from '../../models/hash-file.ts'
+import { hashFile } from './hash-file.ts'
 
 /** Kinds of models that an operator may install; at most one of each. */
 export const speakerModelKinds = ['speaker-embedding', 'speaker-segmentation'] as const
@@ -54,6 +54,17 @@ export function readInstalledModel(
   }
   const { file, ...record } = parseRecord(text, kind)
   return { kind, ...record, path: join(installedFolder(folder), file) }
+}
+
+/** Returns the installed models of all kinds whose records can be read. Blocks. */
+export function readSpeakerModels(folder: string): InstalledModel[] {
+  return speakerModelKinds.flatMap((kind) => {
+    try {
+      return readInstalledModel(folder, kind) ?? []
+    } catch {
+      return [] // `steno models` and `steno doctor` show it, and the remedy.
+    }
+  })
 }
 
 /** How the file of a model may be damaged. */

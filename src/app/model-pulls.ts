@@ -1,0 +1,71 @@
+import { fork } from 'node:child_process'
+import { bareEnvironment } from '../audio/bare-environment.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import { AutomaticPulls, type RunPull } from '../models/automatic-pulls.ts'
+import { SupervisedWorker } from '../workers/supervised-worker.ts'
+import { processes } from '../workers/transports.ts'
+import type { FromPull, ToPull } from './pull-process.ts'
+
+/** Variables of the proxies and certificates that downloads honor. */
+const NETWORK_VARIABLES = [
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+]
+
+/** Returns what pulls models by itself, where that is configured. */
+export function automaticPulls(
+  { models }: Pick<Config, 'models'>,
+  log: Log,
+): AutomaticPulls | undefined {
+  if (!models.autoPull) return undefined
+  const own = log.child({ module: 'models' })
+  return new AutomaticPulls({ run: pullIn(models, own), memoryBytes: models.memory, log: own })
+}
+
+/** Returns what pulls a model in a process of its own. */
+export function pullIn(
+  { folder, sources }: Pick<Config['models'], 'folder' | 'sources'>,
+  log: Log,
+): RunPull {
+  return async (model, { signal, onStep }) => {
+    const start = processes(() => {
+      return fork(new URL('pull-process.ts', import.meta.url), [], {
+        env: { ...bareEnvironment(), ...networkEnvironment() },
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      })
+    })
+    const onError = (error: Error) => log.error({ err: error }, 'pull process failed')
+    const worker = new SupervisedWorker<FromPull>({ start, onError })
+    try {
+      const message: ToPull = { folder, model, sources }
+      const outcome = await worker.run(message, {
+        signal,
+        receive: (told) => {
+          if ('step' in told) onStep(told.step)
+          else if ('retry' in told) log.warn({ model: model.id, problem: told.retry }, 'pull fails')
+          else return told
+          return undefined
+        },
+      })
+      signal.throwIfAborted()
+      if ('lost' in outcome) throw new Error(`its process ended with ${outcome.lost.cause}`)
+      if (!('problem' in outcome.answer)) return
+      const { problem, isPublic } = outcome.answer
+      // What went wrong on this machine may name its folders.
+      log.error({ model: model.id, problem }, 'pull failed')
+      throw new Error(isPublic ? problem : 'see the log of the server')
+    } finally {
+      await worker.close()
+    }
+  }
+}
+
+function networkEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    NETWORK_VARIABLES.flatMap((name) => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}

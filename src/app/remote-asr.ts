@@ -1,0 +1,15 @@
+import type { RemoteOptions } from '../asr/remote/remote-recognizer.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import { createServiceClient } from '../net/service-client.ts'
+
+/** Connects the configured remote engine with the network; undefined when there is none. */
+export function remoteOptions(
+  { models: { remote } }: Pick<Config, 'models'>,
+  log: Log,
+): RemoteOptions | undefined {
+  if (!remote) return undefined
+  const { url, apiKey } = remote
+  const onRetry = (problem: string) => log.warn({ problem }, 'remote engine failed, asking again')
+  return { ...remote, client: createServiceClient({ url, apiKey, onRetry }) }
+}

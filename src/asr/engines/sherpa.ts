@@ -1,0 +1,261 @@
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import type { Device } from '../../config.ts'
+import type { StoredModel } from '../../models/installed.ts'
+import type {
+  LanguageProbability,
+  RecognizeOptions,
+  Recognizer,
+  RecognizerCosts,
+  RecognizerProfile,
+} from '../recognizer.ts'
+import { withAgreement } from '../sherpa/agreement.ts'
+import { capabilitiesOf } from '../sherpa/capabilities.ts'
+import { type SherpaProcess, startSherpa } from '../sherpa/client.ts'
+import { encodeHotwords } from '../sherpa/hotwords.ts'
+import { readSherpaLayout, readTokens } from '../sherpa/layout.ts'
+import type { SherpaText } from '../sherpa/protocol.ts'
+import { type SherpaWord, spreadWords, wordsOf } from '../sherpa/words.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+
+/** How far these models are believed: not tuned, since their weights were not at hand. */
+const sherpaProfile: RecognizerProfile = {
+  acceptRetry: -0.8,
+  doubtText: -1,
+  keepInNoise: 0.2,
+  showPartial: -1,
+  showWord: 0.5,
+  partialSeconds: 20,
+}
+
+/** Shorter audio is padded: some networks end their process where it has too few frames. */
+const MIN_SAMPLES = SAMPLE_RATE
+/** Half a frame of the slowest model: a second look at the same sound. */
+const DELAY = Math.round(0.03 * SAMPLE_RATE)
+/** Shorter speech is not halved to identify its language. */
+const HALVED_SECONDS = 2
+/** A stream that is recognized as a whole and not continued. */
+const NO_STREAM = -1
+/** Without any evidence both are equally likely. */
+const UNKNOWN = 0.5
+
+/** A text with its words; `logProbability` is the mean of its tokens, or of its words. */
+type Heard = { words: SherpaWord[]; logProbability: number; text: SherpaText }
+
+/**
+ * Loads an installed model of sherpa-onnx in a process of its own, which this one starts: this
+ * process has another ONNX Runtime, and outlives the other one. Rejects with `Error` when the
+ * package is missing or the model cannot be used.
+ */
+export async function createSherpa(
+  stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
+  { device = 'cpu' }: { device?: Device } = {},
+): Promise<Recognizer> {
+  const { id, revision, folder } = stored
+  const layout = readSherpaLayout(folder)
+  const { family } = layout
+  const pieces = readTokens(join(folder, layout.tokens))
+  const sherpa = await startSherpa({ folder, provider: device === 'dml' ? 'directml' : device })
+  const capabilities = capabilitiesOf(family, stored.languages)
+  const isStreaming = family === 'streaming-transducer'
+  const isUpperCase = !pieces.some((piece) => /\p{Ll}/u.test(piece.replace(/^<.*>$/, '')))
+  const hear = { sherpa, isStreaming, isTimed: capabilities.wordTimes, isUpperCase }
+  const languageOf = ({ language, languages }: RecognizeOptions, text?: SherpaText) => {
+    const tagged = languageTag(text?.language ?? '')
+    const allowed = languages.length > 0 ? languages : stored.languages
+    if (tagged !== undefined && allowed.includes(tagged)) return tagged
+    return language ?? languages[0] ?? stored.languages[0] ?? 'en'
+  }
+  const hotwordsOf = ({ vocabulary }: RecognizeOptions) => {
+    return capabilities.vocabulary ? encodeHotwords(vocabulary, pieces) : undefined
+  }
+  // A draft of a process that has ended must not continue the stream of another utterance.
+  let streams = randomInt(2 ** 47)
+  return {
+    ...{ id, revision, capabilities, profile: sherpaProfile },
+    async recognize(segments, options) {
+      const hotwords = hotwordsOf(options)
+      const found = []
+      for (const audio of segments) {
+        const how = { language: languageOf(options), hotwords, signal: options.signal }
+        const { words, logProbability, text } = await hearPiece(hear, audio, how)
+        found.push({
+          words: words.map(({ lastToken: _, ...word }) => word),
+          language: languageOf(options, text),
+          logProbability,
+          complete: true,
+          warnings: [],
+        })
+      }
+      return found
+    },
+    async recognizeOpen(audio, { draft, ...options }) {
+      if (isStreaming) {
+        const [stream = ++streams, from = 0, ...before] = draft
+        const how = { stream, from, language: languageOf(options), signal: options.signal }
+        const { words, logProbability, text } = await hearMore(hear, audio, how)
+        const tokens = codesOf(text)
+        const agreed = countAgreed(words, tokens, before)
+        const next = [stream, audio.length, ...tokens]
+        return { words, agreed, language: how.language, logProbability, tokens: next }
+      }
+      const how = { language: languageOf(options), hotwords: undefined, signal: options.signal }
+      const { words, logProbability, text } = await hearPiece(hear, audio, how)
+      const tokens = codesOf(text)
+      const agreed = countAgreed(words, tokens, draft)
+      return { words, agreed, language: languageOf(options, text), logProbability, tokens }
+    },
+    ...(capabilities.identifiesLanguages && {
+      identifyLanguage: (audio, { languages, signal }) => {
+        const known = languages.length > 0 ? languages : stored.languages
+        return identify(sherpa, audio, { known, signal })
+      },
+    }),
+    measureCost: (seconds) => measureCost(hear, seconds),
+    close: () => sherpa.close(),
+  }
+}
+
+type Hearing = {
+  sherpa: SherpaProcess
+  isStreaming: boolean
+  isTimed: boolean
+  isUpperCase: boolean
+}
+
+async function measureCost(
+  { sherpa, isStreaming }: Hearing,
+  seconds: number,
+): Promise<RecognizerCosts> {
+  const length = Math.max(MIN_SAMPLES, Math.round(seconds * SAMPLE_RATE))
+  const samples = Float32Array.from({ length }, (_, i) => 0.1 * Math.sin(i * i))
+  const { signal } = new AbortController()
+  const rehearse = () => {
+    if (!isStreaming) return sherpa.run({ kind: 'recognize', samples }, signal)
+    const whole = { stream: NO_STREAM, from: 0, isLast: true }
+    return sherpa.run({ kind: 'continue', samples, ...whole }, signal)
+  }
+  await rehearse() // The first call of a session allocates its memory.
+  return { begin: (await rehearse()).cost, token: 0 }
+}
+
+type HowToHear = { language: string; hotwords: string | undefined; signal: AbortSignal }
+
+/**
+ * Recognizes a whole piece. Where the model returns no probabilities, it hears the piece twice: see
+ * `withAgreement`.
+ */
+async function hearPiece(
+  { sherpa, isStreaming, isTimed, isUpperCase }: Hearing,
+  audio: Float32Array,
+  { language, hotwords, signal }: HowToHear,
+): Promise<Heard> {
+  const run = (samples: Float32Array) => {
+    if (isStreaming)
+      return sherpa.run(
+        { kind: 'continue', stream: NO_STREAM, samples, from: 0, language, isLast: true },
+        signal,
+      )
+    const listed = hotwords === undefined ? {} : { hotwords }
+    return sherpa.run({ kind: 'recognize', samples, language, ...listed }, signal)
+  }
+  const text = await run(padded(audio))
+  const seconds = audio.length / SAMPLE_RATE
+  const found = isTimed ? wordsOf(text, seconds) : spreadWords(text.text, seconds)
+  const cased = isUpperCase ? found.map(inLowerCase) : found
+  if (text.logProbs.length > 0 || cased.length === 0) {
+    return { words: cased, logProbability: mean(text.logProbs), text }
+  }
+  const second = await run(padded(delayed(audio)))
+  const words = withAgreement(cased, second.text)
+  return { words, logProbability: mean(words.map((word) => Math.log(word.confidence))), text }
+}
+
+type HowToContinue = { stream: number; from: number; language: string; signal: AbortSignal }
+
+/** Continues a stream with what is new in the audio. */
+async function hearMore(
+  { sherpa, isUpperCase }: Hearing,
+  samples: Float32Array,
+  { stream, from, language, signal }: HowToContinue,
+): Promise<Heard> {
+  const task = { kind: 'continue', stream, samples, from, language, isLast: false } as const
+  const text = await sherpa.run(task, signal)
+  const found = wordsOf(text, samples.length / SAMPLE_RATE)
+  const hasProbabilities = text.logProbs.length > 0
+  const words = found.map((word) => {
+    const shown = isUpperCase ? inLowerCase(word) : word
+    return hasProbabilities ? shown : { ...shown, confidence: UNKNOWN }
+  })
+  return { words, logProbability: hasProbabilities ? mean(text.logProbs) : 0, text }
+}
+
+/**
+ * The model names one language and no probabilities: the whole and its halves vote.
+ */
+async function identify(
+  sherpa: SherpaProcess,
+  audio: Float32Array,
+  { known, signal }: { known: readonly string[]; signal: AbortSignal },
+): Promise<LanguageProbability[]> {
+  const middle = Math.floor(audio.length / 2)
+  const isLong = audio.length >= HALVED_SECONDS * SAMPLE_RATE
+  const parts = isLong ? [audio, audio.subarray(0, middle), audio.subarray(middle)] : [audio]
+  const votes = new Map(known.map((language) => [language, 1]))
+  for (const part of parts) {
+    const { language } = await sherpa.run({ kind: 'recognize', samples: padded(part) }, signal)
+    const tagged = languageTag(language) ?? ''
+    if (votes.has(tagged)) votes.set(tagged, votes.get(tagged)! + parts.length * known.length)
+  }
+  const all = [...votes.values()].reduce((sum, count) => sum + count, 0)
+  return [...votes]
+    .map(([language, count]) => ({ language, probability: count / all }))
+    .sort((a, b) => b.probability - a.probability)
+}
+
+/** Reads `<|en|>`; other tags, such as `<|nospeech|>`, are no codes. */
+function languageTag(tag: string): string | undefined {
+  const code = /^<\|([a-z]{2,3})\|>$/.exec(tag)?.[1]
+  return code
+}
+
+/** The tokens of a text as numbers, for a comparison with the next text of the same speech. */
+function codesOf({ tokens, text }: SherpaText): number[] {
+  const parts = tokens.length > 0 ? tokens : text.split(' ')
+  return parts.map((part) => {
+    let code = 7
+    for (const letter of part) code = (Math.imul(code, 31) + letter.codePointAt(0)!) | 0
+    return code
+  })
+}
+
+function countAgreed(
+  words: readonly SherpaWord[],
+  tokens: readonly number[],
+  before: readonly number[],
+): number {
+  const differs = tokens.findIndex((token, i) => token !== before[i])
+  const same = differs < 0 ? tokens.length : differs
+  return words.filter(({ lastToken }) => lastToken < same).length
+}
+
+function inLowerCase(word: SherpaWord): SherpaWord {
+  return { ...word, text: word.text.toLowerCase() }
+}
+
+function padded(audio: Float32Array): Float32Array {
+  const longer = new Float32Array(Math.max(audio.length, MIN_SAMPLES))
+  longer.set(audio)
+  return longer
+}
+
+function delayed(audio: Float32Array): Float32Array {
+  const later = new Float32Array(audio.length + DELAY)
+  later.set(audio, DELAY)
+  return later
+}
+
+function mean(values: readonly number[]): number {
+  if (values.length === 0) return 0
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}

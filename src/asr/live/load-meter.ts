@@ -1,0 +1,41 @@
+/** Seconds over which the load is averaged: a few utterances of several sessions. */
+const MEMORY_SECONDS = 3
+
+/** Measures how much work runs or waits. */
+export type LoadMeter = {
+  /** The average of the last seconds, in cores. */
+  readonly load: number
+  /** Counts a task as work until it has ended. */
+  during<T>(task: Promise<T>): Promise<T>
+}
+
+/** Creates a meter of work for so many cores. `now` counts milliseconds and never goes back. */
+export function createLoadMeter(cores: number, now = () => performance.now()): LoadMeter {
+  let tasks = 0
+  let average = 0
+  let at = now()
+
+  /** Brings the average to now, after a time with the same number of tasks. */
+  function advance(): void {
+    const kept = Math.exp((at - now()) / 1000 / MEMORY_SECONDS)
+    average = average * kept + tasks * (1 - kept)
+    at = now()
+  }
+
+  return {
+    get load() {
+      advance()
+      return average / cores
+    },
+    async during(task) {
+      advance()
+      tasks++
+      try {
+        return await task
+      } finally {
+        advance()
+        tasks--
+      }
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import type { AutomaticPulls } from '../models/automatic-pulls.ts'
+import { REMOTE } from './remote/remote-id.ts'
+import { type AvailableRecognizers, languagesOf } from './routing.ts'
+import type { ModelInstaller } from './speech-engine.ts'
+
+/** Dependencies of the installer. */
+export type MissingModelsOptions = {
+  pulls: AutomaticPulls
+  /** Reads what is installed; with `isFresh` in any case from the disk. */
+  available(options?: { isFresh: boolean }): AvailableRecognizers
+  /** Whether a model is installed, although it may be left out. */
+  isInstalled(id: string): boolean
+}
+
+/** Finds and installs the models of languages that no recognizer knows. */
+export function createModelInstaller({
+  pulls,
+  available,
+  isInstalled,
+}: MissingModelsOptions): ModelInstaller {
+  return {
+    findMissing({ languages, model: requested }) {
+      if (requested === REMOTE) return undefined
+      const isUnknown = (known: readonly string[]) =>
+        languages.filter((code) => !known.includes(code))
+      if (isUnknown(languagesOf(available())).length === 0) return undefined
+      const unknown = isUnknown(languagesOf(available({ isFresh: true })))
+      const model = unknown.length > 0 ? pulls.suggest(languages) : undefined
+      if (!model || isInstalled(model.id)) return undefined
+      if (!unknown.some((code) => model.languages.includes(code))) return undefined
+      return { model, progress: pulls.progressOf(model), failure: pulls.recentFailure(model) }
+    },
+    install: ({ model }, options) => pulls.pull(model, options),
+  }
+}

@@ -1,0 +1,32 @@
+/** Names that Whisper and others give to languages, where those of Unicode differ. */
+const otherNames: Readonly<Record<string, string>> = {
+  ...{ castilian: 'es', flemish: 'nl', valencian: 'ca', moldavian: 'ro', moldovan: 'ro' },
+  ...{ mandarin: 'zh', cantonese: 'yue', javanese: 'jw', jv: 'jw', iw: 'he', in: 'id' },
+  ...{ tagalog: 'tl', filipino: 'tl', fil: 'tl', haitian: 'ht', letzeburgesch: 'lb' },
+  ...{ myanmar: 'my', burmese: 'my', nynorsk: 'nn', nb: 'no', bokmal: 'no', pushto: 'ps' },
+  ...{ panjabi: 'pa', sinhalese: 'si', faroese: 'fo', jp: 'ja', cn: 'zh' },
+}
+
+const known = new Map<string, string>()
+
+/**
+ * Returns the code of a language that a server names as it likes: `en`, `en-US`, `english` or
+ * `English`; undefined when it is none of `codes`.
+ */
+export function languageCodeOf(name: string, codes: readonly string[]): string | undefined {
+  const plain = name.trim().toLowerCase()
+  const [code = ''] = plain.split(/[-_]/, 1)
+  const found = [plain, code, otherNames[plain], otherNames[code]].find((one) => {
+    return one !== undefined && codes.includes(one)
+  })
+  return found ?? codes.find((one) => nameOf(one) === plain)
+}
+
+/** Returns the English name of a language, in lower case. */
+function nameOf(code: string): string | undefined {
+  if (!known.has(code)) {
+    const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
+    known.set(code, names.of(code)?.toLowerCase() ?? '')
+  }
+  return known.get(code)
+}

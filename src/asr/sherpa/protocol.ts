@@ -1,0 +1,47 @@
+/** What a process for sherpa-onnx loads. Plain data. */
+export type SherpaSetup = {
+  folder: string
+  /** `cpu`, or what else the installed library was built for. */
+  provider: string
+}
+
+/** One piece of audio to recognize, 16 kHz mono. */
+export type SherpaTask =
+  | {
+      kind: 'recognize'
+      samples: Float32Array
+      /** For models that want to be told it. */
+      language?: string
+      /** Listed words, as pieces with blanks between and a slash between words. */
+      hotwords?: string
+    }
+  /** Continues a stream with more audio, or begins one where `stream` is not known. */
+  | {
+      kind: 'continue'
+      stream: number
+      /** All audio of the stream so far, of which `from` samples were given before. */
+      samples: Float32Array
+      from: number
+      language?: string
+      isLast: boolean
+    }
+
+/** Tokens with the seconds at which they begin; lists are empty where the model has none. */
+export type SherpaText = {
+  text: string
+  tokens: string[]
+  times: number[]
+  durations: number[]
+  logProbs: number[]
+  /** As the model names it; empty where it does not. */
+  language: string
+  /** Processor seconds. */
+  cost: number
+}
+
+export type ToSherpa = { id: number; task: SherpaTask }
+export type FromSherpa =
+  | { type: 'ready' }
+  | { type: 'broken'; problem: string }
+  | { type: 'result'; id: number; result: SherpaText }
+  | { type: 'error'; id: number; problem: string }

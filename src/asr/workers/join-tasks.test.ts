@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { AppError } from '../../errors.ts'
+import type { Batch, RecognizedSegment } from '../speech-engine.ts'
+import { joinTasks } from './join-tasks.ts'
+import type { TaskOptions, TaskRunner } from './pool.ts'
+import type { Task } from './protocol.ts'
+
+const { signal } = new AbortController()
+const options: TaskOptions = { signal, timeout: 10 }
+
+function batchOf(path: string, { segments = 1, language = 'de' } = {}): Batch {
+  const settings = { model: 'm', language, languages: [language], vocabulary: [] }
+  const list = Array.from({ length: segments }, (_, i) => ({ start: i, end: i + 1 }))
+  return { channel: 0, path, segments: list, ...settings }
+}
+
+function answerTo({ path, segments, language = '', model }: Batch): RecognizedSegment[] {
+  return segments.map((segment) => {
+    return { segment, words: [], model: `${model} ${path}`, language, uncovered: 0, warnings: [] }
+  })
+}
+
+/** A pool that tells which tasks ran together; `fails` are paths that it cannot recognize. */
+function poolOf(
+  fails: readonly string[] = [],
+  code: 'engine_failed' | 'engine_unavailable' = 'engine_failed',
+) {
+  const ran: string[] = []
+  const how: TaskOptions[] = []
+  const run = async (task: Task, taskOptions: TaskOptions) => {
+    how.push(taskOptions)
+    await turn()
+    if (task.kind !== 'recognize' && task.kind !== 'recognize-all') return ran.push(task.kind)
+    const batches = task.kind === 'recognize' ? [task] : task.batches
+    ran.push(batches.map(({ path }) => path).join('+'))
+    if (batches.some(({ path }) => fails.includes(path))) throw new AppError(code)
+    return task.kind === 'recognize' ? answerTo(task) : batches.map(answerTo)
+  }
+  return { ran, how, pool: { run } as unknown as TaskRunner }
+}
+
+test('tasks of equal settings run together, those that wait meanwhile in the next batch', async () => {
+  const { ran, how, pool } = poolOf()
+  const joined = joinTasks(pool)
+  const run = (batch: Batch) => joined.run({ kind: 'recognize', ...batch }, options)
+  const first = ['a', 'b'].map((path) => run(batchOf(path)))
+  const other = run(batchOf('c', { language: 'fr' }))
+  await turn()
+  const later = ['d', 'e'].map((path) => run(batchOf(path)))
+  const check = joined.run({ kind: 'check' }, options)
+  const models = (await Promise.all([...first, other, ...later])).map(([one]) => one!.model)
+  assert.deepEqual(models, ['m a', 'm b', 'm c', 'm d', 'm e'])
+  await check
+  assert.deepEqual(ran.toSorted(), ['a+b', 'c', 'check', 'd+e'])
+  assert.equal(how[0]!.timeout, 20)
+})
+
+test('a batch has sixteen segments at most, and each task gets its own', async () => {
+  const { ran, pool } = poolOf()
+  const joined = joinTasks(pool)
+  const sizes = [9, 7, 1, 20]
+  const results = await Promise.all(
+    sizes.map((segments, i) => {
+      return joined.run({ kind: 'recognize', ...batchOf(`${i}`, { segments }) }, options)
+    }),
+  )
+  assert.deepEqual(
+    results.map((segments) => segments.length),
+    sizes,
+  )
+  assert.deepEqual(ran, ['0+1', '2', '3'])
+})
+
+test('where a batch fails, each task runs alone', async () => {
+  const { ran, pool } = poolOf(['b'])
+  const joined = joinTasks(pool)
+  const results = await Promise.allSettled(
+    ['a', 'b', 'c'].map((path) => joined.run({ kind: 'recognize', ...batchOf(path) }, options)),
+  )
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  assert.deepEqual(ran, ['a+b+c', 'a', 'b', 'c'])
+  const broken = poolOf(['a'], 'engine_unavailable')
+  const closed = joinTasks(broken.pool)
+  const both = ['a', 'b'].map((path) =>
+    closed.run({ kind: 'recognize', ...batchOf(path) }, options),
+  )
+  assert.ok((await Promise.allSettled(both)).every(({ status }) => status === 'rejected'))
+  assert.deepEqual(broken.ran, ['a+b'])
+})
+
+test('a canceled task leaves its neighbors alone', async () => {
+  const { ran, how, pool } = poolOf()
+  const joined = joinTasks(pool)
+  const controller = new AbortController()
+  const run = (path: string, own: AbortSignal) => {
+    return joined.run({ kind: 'recognize', ...batchOf(path) }, { ...options, signal: own })
+  }
+  const canceled = run('a', controller.signal)
+  const kept = run('b', signal)
+  await Promise.resolve()
+  controller.abort()
+  await assert.rejects(canceled, { name: 'AbortError' })
+  assert.equal((await kept)[0]!.model, 'm b')
+  assert.ok(!how[0]!.signal.aborted)
+  const waiting = new AbortController()
+  const running = run('c', signal)
+  await Promise.resolve()
+  const dropped = run('d', waiting.signal)
+  waiting.abort()
+  await assert.rejects(dropped, { name: 'AbortError' })
+  await running
+  assert.deepEqual(ran, ['a+b', 'c'])
+})

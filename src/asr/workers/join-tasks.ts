@@ -1,0 +1,121 @@
+import { AppError } from '../../errors.ts'
+import type { Batch, RecognizedSegment } from '../speech-engine.ts'
+import type { TaskOptions, TaskRunner } from './pool.ts'
+import type { Task, TaskResult } from './protocol.ts'
+
+/** Segments that are recognized together at most: a device is full, and waits are short. */
+const MOST_SEGMENTS = 16
+/** Live tasks have priorities from 0 on; recordings come after all of them. */
+const AFTER_LIVE = 10
+
+type Waiting = {
+  batch: Batch
+  options: TaskOptions
+  resolve: (segments: RecognizedSegment[]) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Joins the recognition tasks of all jobs into batches, for one process that has a whole device: a
+ * device is faster with many segments at once. While one batch runs, tasks wait; those with equal
+ * settings then run together. Where a batch fails, each of its tasks runs alone, so that none
+ * suffers from another. Other tasks are passed on.
+ */
+export function joinTasks(pool: TaskRunner): TaskRunner {
+  const waiting: Waiting[] = []
+  let isRunning = false
+
+  function take(): Waiting[] {
+    const taken: Waiting[] = []
+    let segments = 0
+    for (const one of [...waiting]) {
+      const first = taken[0] ?? one
+      const size = segments + one.batch.segments.length
+      if (settingsOf(one.batch) !== settingsOf(first.batch)) continue
+      if (taken.length > 0 && size > MOST_SEGMENTS) break
+      waiting.splice(waiting.indexOf(one), 1)
+      taken.push(one)
+      segments = size
+    }
+    return taken
+  }
+
+  async function runNext(): Promise<void> {
+    if (isRunning) return
+    isRunning = true
+    for (let taken = take(); taken.length > 0; taken = take()) await perform(pool, taken)
+    isRunning = false
+  }
+
+  return {
+    run<T extends Task>(task: T, options: TaskOptions): Promise<TaskResult[T['kind']]> {
+      if (task.kind !== 'recognize') return pool.run(task, options)
+      const { signal } = options
+      signal.throwIfAborted()
+      const { promise, resolve, reject } = Promise.withResolvers<RecognizedSegment[]>()
+      const { kind: _, ...batch } = task as Extract<Task, { kind: 'recognize' }>
+      const own: Waiting = { batch, options, resolve, reject }
+      waiting.push(own)
+      const cancel = () => {
+        const place = waiting.indexOf(own)
+        if (place >= 0) waiting.splice(place, 1)
+        reject(signal.reason)
+      }
+      signal.addEventListener('abort', cancel, { once: true })
+      // Tasks of the same moment run together.
+      queueMicrotask(() => void runNext())
+      const settled = promise.finally(() => signal.removeEventListener('abort', cancel))
+      return settled as Promise<TaskResult[T['kind']]>
+    },
+  }
+}
+
+/** Everything that must be equal for batches to be recognized in one go. */
+function settingsOf({ model, language, languages, vocabulary }: Batch): string {
+  return JSON.stringify([model, language, languages, vocabulary])
+}
+
+async function perform(pool: TaskRunner, taken: readonly Waiting[]): Promise<void> {
+  if (taken.length === 1) return performAlone(pool, taken[0]!)
+  const batches = taken.map(({ batch }) => batch)
+  const timeout = taken.reduce((sum, { options }) => sum + options.timeout, 0)
+  const signal = whenAllAbort(taken.map(({ options }) => options.signal))
+  try {
+    const how = { signal, timeout, priority: AFTER_LIVE }
+    const results = await pool.run({ kind: 'recognize-all', batches }, how)
+    for (const [i, { resolve }] of taken.entries()) resolve(results[i]!)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'engine_unavailable') {
+      for (const { reject } of taken) reject(error)
+      return
+    }
+    for (const one of taken) await performAlone(pool, one)
+  }
+}
+
+async function performAlone(
+  pool: TaskRunner,
+  { batch, options, resolve, reject }: Waiting,
+): Promise<void> {
+  if (options.signal.aborted) return
+  try {
+    const how = { ...options, priority: AFTER_LIVE }
+    resolve(await pool.run({ kind: 'recognize', ...batch }, how))
+  } catch (error) {
+    reject(error)
+  }
+}
+
+/** Aborts once all of these have: a task that is canceled does not cancel its neighbors. */
+function whenAllAbort(signals: readonly AbortSignal[]): AbortSignal {
+  const controller = new AbortController()
+  let left = signals.length
+  for (const signal of signals) {
+    const onAbort = () => {
+      if (--left === 0) controller.abort()
+    }
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+  }
+  return controller.signal
+}

@@ -1,0 +1,60 @@
+import type { createReader } from '../env-reader.ts'
+
+/** The models of the API for which a remote engine may be chosen. */
+const logicalModels = ['stt-1', 'stt-3', 'stt-fusion']
+
+/** A server that recognizes speech, and speaks the transcription API of OpenAI. */
+export type RemoteAsrConfig = {
+  /** The address before `/audio/transcriptions`. */
+  url: string
+  /** The model that requests name. */
+  model: string
+  /** The bearer token; a secret. */
+  apiKey: string | undefined
+  /** What it recognizes; empty = every language. */
+  languages: string[]
+  /** Seconds that one request may take. */
+  timeout: number
+  /** Requests at a time. */
+  concurrency: number
+  /** Which of stt-1, stt-3 and stt-fusion prefer it to models of this machine. */
+  preferredBy: string[]
+}
+
+type Reader = ReturnType<typeof createReader>
+
+/** Reads the settings of the remote engine; undefined when there is none. */
+export function readRemoteAsr(
+  read: Reader,
+  env: Record<string, string | undefined>,
+  problems: string[],
+): RemoteAsrConfig | undefined {
+  const url = read.url('REMOTE_ASR_URL')
+  const config = {
+    model: read.text('REMOTE_ASR_MODEL', 'whisper-1'),
+    apiKey: read.text('REMOTE_ASR_API_KEY', '') || undefined,
+    languages: read.list('REMOTE_ASR_LANGUAGES', '').map((code) => code.toLowerCase()),
+    timeout: read.integer('REMOTE_ASR_TIMEOUT_S', 60, { min: 1, max: 3600 }),
+    concurrency: read.integer('REMOTE_ASR_CONCURRENCY', 4, { min: 1, max: 256 }),
+    preferredBy: read.list('REMOTE_ASR_PREFERRED_BY', logicalModels.join(',')),
+  }
+  if (config.preferredBy.some((name) => name !== 'none' && !logicalModels.includes(name))) {
+    const choices = logicalModels.join(', ')
+    problems.push(`STENO_REMOTE_ASR_PREFERRED_BY must be some of ${choices}, or none`)
+  }
+  if (config.apiKey && !/^[!-~]+$/.test(config.apiKey)) {
+    problems.push('STENO_REMOTE_ASR_API_KEY must be visible ASCII characters')
+  }
+  if (url !== undefined) {
+    const { username, password, search, hash } = new URL(url)
+    if (username || password || search || hash) {
+      problems.push('STENO_REMOTE_ASR_URL must have no name, password, query or fragment')
+    }
+    return { url, ...config }
+  }
+  const others = ['MODEL', 'API_KEY', 'LANGUAGES'].filter((name) => env[`STENO_REMOTE_ASR_${name}`])
+  if (others.length > 0 && !env.STENO_REMOTE_ASR_URL) {
+    problems.push(`STENO_REMOTE_ASR_${others[0]} needs STENO_REMOTE_ASR_URL`)
+  }
+  return undefined
+}

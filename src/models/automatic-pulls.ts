@@ -1,0 +1,161 @@
+import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { CatalogModel } from './catalog.ts'
+import type { InstallStep } from './install.ts'
+import { suggestModel } from './recommend.ts'
+import { createTransferRate } from './transfer-rate.ts'
+
+/** How far a pull is: 0 to 1, and the seconds left while that can be told. */
+export type PullProgress = { fraction: number; secondsLeft: number | null }
+
+/**
+ * Pulls a model. Rejects with an `Error` that names the file and the server, as far as customers
+ * may see it.
+ */
+export type RunPull = (
+  model: CatalogModel,
+  options: { signal: AbortSignal; onStep(step: InstallStep): void },
+) => Promise<void>
+
+export type AutomaticPullsOptions = {
+  run: RunPull
+  /** Most memory that a model may take. */
+  memoryBytes: number
+  log: Log
+  /** Chooses a model for languages; for tests. */
+  suggest?: (languages: readonly string[]) => CatalogModel | undefined
+}
+
+/** Cancels the waiting, not the pull. */
+export type PullOptions = {
+  signal: AbortSignal
+  onProgress?: (progress: PullProgress) => void
+}
+
+type Pull = {
+  model: CatalogModel
+  progress: PullProgress
+  done: Promise<void>
+  listeners: Set<(progress: PullProgress) => void>
+}
+
+/** The share of a download in a pull; the rest is conversion and checks. */
+const DOWNLOAD = 0.9
+/** How often the log tells how far a pull is. */
+const LOG_INTERVAL_MS = 10_000
+/** After a failure, live sessions do not ask for the same model again for so long. */
+const FAILURE_MS = 60_000
+
+/**
+ * Pulls the models that requests need, each once for all who wait for it, one after the other. A
+ * pull goes on when nobody waits for it any more: the next request will need it.
+ */
+export class AutomaticPulls {
+  readonly #options: AutomaticPullsOptions
+  readonly #pulls = new Map<string, Pull>()
+  readonly #failures = new Map<string, { error: AppError; at: number }>()
+  readonly #closing = new AbortController()
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(options: AutomaticPullsOptions) {
+    this.#options = options
+  }
+
+  /** Returns the model to pull for languages that are missing; undefined when there is none. */
+  suggest(languages: readonly string[]): CatalogModel | undefined {
+    const { memoryBytes, suggest } = this.#options
+    return suggest ? suggest(languages) : suggestModel(languages, { memoryBytes })
+  }
+
+  /** Returns how far the pull of a model is; undefined when there is none. */
+  progressOf({ id }: Pick<CatalogModel, 'id'>): PullProgress | undefined {
+    return this.#pulls.get(id)?.progress
+  }
+
+  /** Returns why the last pull of a model failed, if that was a moment ago. */
+  recentFailure({ id }: Pick<CatalogModel, 'id'>): AppError | undefined {
+    const failure = this.#failures.get(id)
+    return failure && performance.now() - failure.at < FAILURE_MS ? failure.error : undefined
+  }
+
+  /** Waits until a model is installed. Rejects with `model_pull_failed`. */
+  async pull(model: CatalogModel, { signal, onProgress = () => {} }: PullOptions): Promise<void> {
+    signal.throwIfAborted()
+    const pull = this.#pulls.get(model.id) ?? this.#begin(model)
+    pull.listeners.add(onProgress)
+    onProgress(pull.progress)
+    const { promise: aborted, reject } = Promise.withResolvers<never>()
+    const stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      await Promise.race([pull.done, aborted])
+    } finally {
+      signal.removeEventListener('abort', stop)
+      pull.listeners.delete(onProgress)
+    }
+  }
+
+  /** Ends all pulls; what was fetched stays for the next one. */
+  async close(): Promise<void> {
+    this.#closing.abort(new AppError('server_stopping'))
+    await this.#last
+  }
+
+  #begin(model: CatalogModel): Pull {
+    const progress = { fraction: 0, secondsLeft: null }
+    const done = this.#last.then(() => this.#run(pull))
+    const pull: Pull = { model, progress, done, listeners: new Set() }
+    this.#pulls.set(model.id, pull)
+    this.#last = done.catch(() => {})
+    return pull
+  }
+
+  async #run(pull: Pull): Promise<void> {
+    const { run, log } = this.#options
+    const { model } = pull
+    const { signal } = this.#closing
+    const began = performance.now()
+    try {
+      signal.throwIfAborted()
+      log.info({ model: model.id }, 'model is being pulled')
+      await run(model, { signal, onStep: this.#follow(pull) })
+      this.#failures.delete(model.id)
+      const seconds = Math.round((performance.now() - began) / 1000)
+      log.info({ model: model.id, seconds }, 'model is installed')
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason
+      log.error({ err: cause, model: model.id }, 'model could not be pulled')
+      const detail = `${(cause as Error).message}; 'steno models pull ${model.id}' tries it again`
+      const error = new AppError('model_pull_failed', detail, { cause })
+      this.#failures.set(model.id, { error, at: performance.now() })
+      throw error
+    } finally {
+      this.#pulls.delete(model.id)
+    }
+  }
+
+  /** Returns what turns the steps of an installation into progress. */
+  #follow(pull: Pull): (step: InstallStep) => void {
+    const rateOf = createTransferRate()
+    let loggedAt = performance.now()
+    return (step) => {
+      if ('bytes' in step) {
+        const rate = rateOf(step.bytes)
+        const fraction = (DOWNLOAD * step.bytes) / step.total
+        const secondsLeft = rate ? Math.ceil((step.total - step.bytes) / rate) : null
+        pull.progress = { fraction, secondsLeft }
+      } else if (step.stage === 'converting') {
+        const fraction = DOWNLOAD + (1 - DOWNLOAD) * step.fraction
+        pull.progress = { fraction, secondsLeft: null }
+      }
+      for (const listener of pull.listeners) listener(pull.progress)
+      if (performance.now() - loggedAt < LOG_INTERVAL_MS) return
+      loggedAt = performance.now()
+      const { fraction, secondsLeft } = pull.progress
+      this.#options.log.info(
+        { model: pull.model.id, fraction, secondsLeft },
+        'model is being pulled',
+      )
+    }
+  }
+}

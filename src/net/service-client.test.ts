@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, beforeEach, test } from 'node:test'
+import { createServiceClient } from './service-client.ts'
+
+type Manner = (response: ServerResponse, request: IncomingMessage) => void
+
+const next: Manner[] = []
+const seen: { url: string | undefined; authorization: string | undefined; at: number }[] = []
+let closed = 0
+const server = createServer((request, response) => {
+  const { url, headers } = request
+  seen.push({ url, authorization: headers.authorization, at: performance.now() })
+  request.resume()
+  response.on('close', () => closed++)
+  const manner = next.shift()
+  if (manner) manner(response, request)
+  else response.end('fine')
+})
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+const problems: string[] = []
+const client = createServiceClient({
+  ...{ url, apiKey: 'secret-key', pauseMs: 1 },
+  onRetry: (problem) => void problems.push(problem),
+})
+after(async () => {
+  await client.close()
+  server.closeAllConnections()
+  server.close()
+})
+beforeEach(() => {
+  for (const list of [next, seen, problems]) list.length = 0
+  closed = 0
+})
+
+function post({ tries = 3, timeout = 5, signal = AbortSignal.timeout(20_000) } = {}) {
+  const body = Buffer.from('body')
+  return client.post({ path: '/x', contentType: 'text/plain', body, signal, timeout, tries })
+}
+
+const refuse = (status: number, headers: Record<string, string> = {}): Manner => {
+  return (response) => void response.writeHead(status, headers).end('no')
+}
+
+test('a request carries the key, and its answer comes back', async () => {
+  assert.deepEqual(await post(), { status: 200, text: 'fine' })
+  assert.deepEqual([seen[0]!.url, seen[0]!.authorization], ['/v1/x', 'Bearer secret-key'])
+})
+
+test('429, 5xx and broken connections are tried again', async () => {
+  next.push(refuse(500), refuse(429), (response) => void response.destroy())
+  assert.deepEqual(await post({ tries: 4 }), { status: 200, text: 'fine' })
+  assert.deepEqual(problems, ['it answers 500', 'it answers 429', 'the connection broke off'])
+})
+
+test('Retry-After is waited for', async () => {
+  next.push(refuse(429, { 'retry-after': '1' }))
+  await post()
+  assert.ok(seen[1]!.at - seen[0]!.at > 900)
+})
+
+test('after the last attempt the problem is told', async () => {
+  next.push(refuse(503), refuse(503), refuse(503))
+  assert.deepEqual(await post(), { problem: 'it answers 503' })
+  assert.equal(seen.length, 3)
+})
+
+test('other answers are not tried again', async () => {
+  next.push(refuse(401))
+  assert.deepEqual(await post(), { status: 401, text: 'no' })
+  assert.equal(seen.length, 1)
+})
+
+test('a redirect is not followed', async () => {
+  next.push(refuse(307, { location: `${url}/secret` }))
+  assert.deepEqual(await post(), { problem: 'it redirects (307), which is not followed' })
+  assert.deepEqual(
+    seen.map((one) => one.url),
+    ['/v1/x'],
+  )
+})
+
+test('a server that stalls, in the head or the body, is given up in time', async () => {
+  const drip: Manner = (response) => {
+    response.write('a')
+    const timer = setInterval(() => response.write('a'), 50)
+    response.on('close', () => clearInterval(timer))
+  }
+  next.push(() => {}, drip)
+  const began = performance.now()
+  assert.deepEqual(await post({ tries: 2, timeout: 0.5 }), {
+    problem: 'it did not answer within 0.5 s',
+  })
+  assert.ok(performance.now() - began < 5000)
+})
+
+test('an answer without end is cut off', async () => {
+  const flood: Manner = (response) => {
+    const block = Buffer.alloc(65_536, 'a')
+    const write = () => {
+      while (!response.destroyed && response.write(block)) {}
+    }
+    response.on('drain', write)
+    write()
+  }
+  next.push(flood)
+  assert.deepEqual(await post(), { problem: 'its answer is larger than 1048576 bytes' })
+})
+
+test('cancellation reaches the request, and the pause before the next one', async () => {
+  const stop = new AbortController()
+  next.push(() => setTimeout(() => stop.abort(new Error('stopped')), 50))
+  await assert.rejects(post({ signal: stop.signal }), /stopped/)
+  while (closed === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  const again = new AbortController()
+  next.push((response, request) => {
+    refuse(429, { 'retry-after': '20' })(response, request)
+    setTimeout(() => again.abort(new Error('stopped')), 50)
+  })
+  await assert.rejects(post({ signal: again.signal }), /stopped/)
+})
+
+test('an address where nothing listens is told in plain words', async () => {
+  const gone = createServiceClient({ url: 'http://127.0.0.1:9', apiKey: 'k', pauseMs: 1 })
+  const request = { path: '/x', contentType: 'text/plain', body: Buffer.from(''), timeout: 5 }
+  const { signal } = new AbortController()
+  const answer = await gone.post({ ...request, signal, tries: 2 })
+  assert.deepEqual(answer, { problem: 'nothing listens at the address' })
+  await gone.close()
+})

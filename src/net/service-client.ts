@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Dispatcher } from 'undici'
+import { describeConnectionError } from './connection-error.ts'
+import { parseRetryAfter } from './retry-after.ts'
+
+/** A service at an address that the operator configured. */
+export type ServiceOptions = {
+  /** The address before the path of each request. */
+  url: string
+  /** Sent as a bearer token. */
+  apiKey: string | undefined
+  /** Called before a request is sent again, with what stood in the way. */
+  onRetry?: ((problem: string) => void) | undefined
+  /** The pause before the second attempt; each further one is twice as long. For tests. */
+  pauseMs?: number
+}
+
+/** One request: its whole body, so that it can be sent again. */
+export type ServicePost = {
+  path: string
+  contentType: string
+  body: Uint8Array
+  signal: AbortSignal
+  /** Seconds that each attempt may take, from the connection to the last byte. */
+  timeout: number
+  /** Most attempts. */
+  tries: number
+}
+
+/** What the service answered, or why there is no answer that can be used. */
+export type ServiceAnswer = { status: number; text: string } | { problem: string }
+
+/** A client of one service. */
+export type ServiceClient = {
+  post(request: ServicePost): Promise<ServiceAnswer>
+  close(): Promise<void>
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+const PAUSE_MS = 500
+const MAX_PAUSE_MS = 30_000
+/** Half a minute of speech has 10 kB of words with their times. */
+const MAX_ANSWER_BYTES = 1024 * 1024
+const MAX_HEADER_BYTES = 32 * 1024
+
+/**
+ * Creates a client that sends an answer of 429 or 5xx, and a connection that fails, again, after a
+ * pause; `Retry-After` is honored. It connects to the configured address only, which the operator
+ * may choose inside the own network, and follows no redirects. Honors HTTP_PROXY, HTTPS_PROXY and
+ * NO_PROXY.
+ */
+export function createServiceClient(options: ServiceOptions): ServiceClient {
+  let agent: Promise<Dispatcher> | undefined
+  return {
+    async post(request) {
+      agent ??= createAgent()
+      const { signal, tries } = request
+      for (let failures = 1; ; failures++) {
+        const attempt = await send(await agent, request, options)
+        signal.throwIfAborted()
+        if (!('again' in attempt)) return attempt
+        const { problem, again } = attempt
+        if (failures >= tries) return { problem }
+        options.onRetry?.(problem)
+        const pause = (options.pauseMs ?? PAUSE_MS) * 2 ** (failures - 1)
+        const jitter = (Math.random() * pause) / 2
+        const wait = Math.min(MAX_PAUSE_MS, Math.max(pause + jitter, again.afterMs))
+        await sleep(wait, undefined, { signal }).catch(() => signal.throwIfAborted())
+      }
+    },
+    async close() {
+      await (await agent)?.destroy()
+    },
+  }
+}
+
+async function createAgent(): Promise<Dispatcher> {
+  // On first use: a server without such a service starts sooner without its modules.
+  const { EnvHttpProxyAgent } = await import('undici')
+  const connect = { timeout: CONNECT_TIMEOUT_MS }
+  return new EnvHttpProxyAgent({ connect, maxHeaderSize: MAX_HEADER_BYTES })
+}
+
+/** `again`: the next attempt may succeed, after so many milliseconds at the earliest. */
+type Attempt = ServiceAnswer | { problem: string; again: { afterMs: number } }
+
+async function send(
+  agent: Dispatcher,
+  { path, contentType, body, signal, timeout }: ServicePost,
+  { url, apiKey }: ServiceOptions,
+): Promise<Attempt> {
+  const { request } = await import('undici')
+  const limit = AbortSignal.timeout(timeout * 1000)
+  try {
+    const answer = await request(`${url}${path}`, {
+      method: 'POST',
+      dispatcher: agent,
+      signal: AbortSignal.any([signal, limit]),
+      headersTimeout: timeout * 1000,
+      bodyTimeout: timeout * 1000,
+      headers: {
+        ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+        ...{ 'content-type': contentType, accept: 'application/json', 'user-agent': 'steno' },
+        'accept-encoding': 'identity',
+      },
+      body,
+    })
+    return await readAnswer(answer)
+  } catch (error) {
+    const problem = limit.aborted
+      ? `it did not answer within ${timeout} s`
+      : describeConnectionError(error).detail
+    return { problem, again: { afterMs: 0 } }
+  }
+}
+
+async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData) {
+  const isOverloaded = statusCode === 429 || statusCode >= 500
+  const isRedirect = statusCode >= 300 && statusCode < 400
+  if (isOverloaded || isRedirect) {
+    body.on('error', () => {}) // Nobody reads the rest.
+    body.destroy()
+  }
+  if (isOverloaded) {
+    const header = headers['retry-after']
+    const text = typeof header === 'string' ? header : undefined
+    const again = { afterMs: parseRetryAfter(text, { now: Date.now() }) ?? 0 }
+    return { problem: `it answers ${statusCode}`, again }
+  }
+  if (isRedirect) return { problem: `it redirects (${statusCode}), which is not followed` }
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of body as AsyncIterable<Uint8Array>) {
+    bytes += part.byteLength
+    if (bytes > MAX_ANSWER_BYTES) {
+      return { problem: `its answer is larger than ${MAX_ANSWER_BYTES} bytes` }
+    }
+    parts.push(part)
+  }
+  return { status: statusCode, text: Buffer.concat(parts).toString('utf8') }
+}

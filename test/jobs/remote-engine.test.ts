@@ -1,0 +1,217 @@
+/** The remote engine, through the real server; a stand-in speaks the transcription API. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { remoteOptions } from '../../src/app/remote-asr.ts'
+import {
+  answer,
+  speak as say,
+  startTranscriptionServer,
+} from '../../src/asr/remote/transcription-server.fixture.ts'
+import { type Spoken, speak } from '../../src/asr/workers/tones.fixture.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog, type Log } from '../../src/log.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { call, upload } from '../support/http-client.ts'
+import { connect, openSession } from '../support/live-client.ts'
+import { finalsOf } from '../support/live-messages.ts'
+import { createTonesEngine, speakWav, type TestModel } from '../support/many-languages.ts'
+import { startServer } from '../support/start-server.ts'
+
+const KEY = 'remote-key-that-nobody-may-see'
+
+type Options = {
+  models?: readonly TestModel[]
+  env?: Record<string, string>
+  live?: boolean
+  log?: Log
+}
+
+async function start(t: TestContext, { models = [], env = {}, live = false, log }: Options = {}) {
+  const remote = await startTranscriptionServer()
+  t.after(() => remote.close())
+  const settings = {
+    STENO_REMOTE_ASR_URL: remote.url,
+    STENO_REMOTE_ASR_API_KEY: KEY,
+    STENO_REMOTE_ASR_MODEL: 'large',
+    STENO_RESULT_MODEL: 'true',
+    ...env,
+  }
+  const config = readConfig(settings)
+  const { speech } = await createTonesEngine(t, models, {
+    remote: remoteOptions(config, log ?? createLog('silent')),
+    aliases: config.models.aliases,
+    ...(live && { live: { partialInterval: 0.1 } }),
+  })
+  const server = await startServer({ speech, env: settings, ...(log && { log }) })
+  t.after(() => server.close())
+  return { remote, server }
+}
+
+type Job = {
+  status: string
+  error_code: number | null
+  result: {
+    metadata: { warnings: string[] }
+    transcription: {
+      languages: string[]
+      utterances: { text: string; language: string; model: string; start: number; end: number }[]
+    }
+  }
+}
+
+async function transcribe(
+  { server }: Awaited<ReturnType<typeof start>>,
+  spoken: readonly Spoken[],
+  fields: object = {},
+) {
+  const json = { audio_url: await upload(server, speakWav(spoken)), ...fields }
+  const { status, body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
+  assert.equal(status, 201, JSON.stringify(body))
+  await server.app.jobs.idle()
+  return (await call<Job>(server, `/v2/pre-recorded/${body.id}`)).body
+}
+
+const pause = { seconds: 1.5 }
+const polish = { language_config: { languages: ['pl'] } }
+
+test('a job in a language that no model here knows is recognized by the remote engine', async (t) => {
+  const own = await start(t)
+  const { result } = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
+  const [utterance] = result.transcription.utterances
+  assert.deepEqual(
+    [utterance!.text, utterance!.language, utterance!.model],
+    ['hello world', 'pl', 'remote@large'],
+  )
+  assert.ok(utterance!.start >= 0 && utterance!.end <= 4.5)
+  assert.equal(own.remote.seen[0]!.fields.language, 'pl')
+})
+
+test('the language is what the remote engine says, for each utterance', async (t) => {
+  const own = await start(t)
+  const languages: Record<string, string> = { 200: 'english', 400: 'german' }
+  // The stand-in hears the pitch: samples from one rise to the next.
+  own.remote.usual = (response, request) => {
+    const { audio } = request
+    const rises: number[] = []
+    for (let i = 46; i < audio.length; i += 2) {
+      if (audio.readInt16LE(i - 2) < 0 && audio.readInt16LE(i) >= 0) rises.push(i / 2)
+    }
+    const period = (rises.at(-1)! - rises[0]!) / (rises.length - 1)
+    const pitch = Math.round(16_000 / period / 100) * 100
+    say(`tone ${pitch}`, { language: languages[pitch]! })(response, request)
+  }
+  const spoken = ['en', 'de'].flatMap((language) => [{ language, seconds: 3 }, pause])
+  const { result } = await transcribe(own, spoken, {
+    language_config: { languages: ['en', 'de'], code_switching: true },
+  })
+  const { utterances, languages: found } = result.transcription
+  assert.deepEqual(
+    utterances.map(({ language, text }) => `${language} ${text}`),
+    ['en tone 200', 'de tone 400'],
+  )
+  assert.deepEqual(found.toSorted(), ['de', 'en'])
+})
+
+test('models choose: preferred by some, by name, joined with another', async (t) => {
+  const own = await start(t, {
+    env: { STENO_REMOTE_ASR_PREFERRED_BY: 'stt-3', STENO_MODEL_ALIASES: 'gpu=remote' },
+  })
+  const spoken = [{ language: 'en', seconds: 3 }, pause]
+  const english = { language_config: { languages: ['en'] } }
+  const modelOf = async (fields: object) => {
+    const { result } = await transcribe(own, spoken, { ...english, ...fields })
+    return result.transcription.utterances[0]!.model
+  }
+  assert.equal(await modelOf({}), 'embedded@1')
+  assert.equal(await modelOf({ model: 'stt-3' }), 'remote@large')
+  assert.equal(await modelOf({ model: 'gpu' }), 'remote@large')
+  assert.equal(await modelOf({ model: 'remote' }), 'remote@large')
+  const joined = await start(t)
+  const { result } = await transcribe(joined, spoken, { ...english, model: 'stt-fusion' })
+  assert.match(result.transcription.utterances[0]!.model, /^remote@large\+embedded/)
+})
+
+test('capabilities and the list of models name the engine, and what is known of it', async (t) => {
+  const own = await start(t, { env: { STENO_REMOTE_ASR_LANGUAGES: 'pl,de' } })
+  const entry = async () => {
+    const { body } = await call<{ models: { installed: Record<string, unknown>[] } }>(
+      own.server,
+      '/v2/capabilities',
+    )
+    return body.models.installed.find(({ name }) => name === 'remote')
+  }
+  assert.deepEqual(await entry(), {
+    ...{ name: 'remote', kind: 'recognition', engine: 'remote', languages: ['pl', 'de'] },
+    ...{ license: 'unknown', version: 'large', credit: null, word_times: true },
+  })
+  own.remote.usual = answer({ text: 'dzień dobry' })
+  const { result } = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
+  assert.match(result.metadata.warnings.join(), /remote does not measure word times/)
+  assert.equal((await entry())!.word_times, false)
+  const models = await call<{ data: { id: string; languages: string[] }[] }>(
+    own.server,
+    '/v1/models',
+  )
+  const listed = models.body.data.find(({ id }) => id === 'remote')
+  assert.deepEqual(listed!.languages, ['pl', 'de'])
+})
+
+test('a job whose engine refuses the key fails at once; the key is nowhere', async (t) => {
+  const { log, lines } = captureLog()
+  const own = await start(t, { log })
+  const { remote } = own
+  remote.usual = answer({ error: { message: `bad key ${KEY}` } }, 401)
+  const job = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
+  assert.deepEqual([job.status, job.error_code, remote.seen.length], ['error', 502, 1])
+  assert.ok(lines.length > 3)
+  assert.ok(!JSON.stringify([job, lines]).includes(KEY))
+})
+
+test('a job is tried again while the engine fails, and ends with what stood in the way', async (t) => {
+  const own = await start(t, { env: { STENO_JOB_MAX_ATTEMPTS: '1' } })
+  own.remote.usual = answer({}, 503, { 'retry-after': '0' })
+  const job = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
+  assert.equal(job.status, 'error')
+  assert.match(JSON.stringify(job), /started 1 times.*the remote engine: it answers 503/)
+  own.remote.next.push(answer({}, 503))
+  own.remote.usual = say('dzień dobry')
+  const again = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
+  assert.equal(again.result.transcription.utterances[0]!.text, 'dzień dobry')
+})
+
+async function listen(
+  { server }: Awaited<ReturnType<typeof start>>,
+  languages: readonly string[],
+  seconds = 3,
+) {
+  const { url } = await openSession(server, { language_config: { languages } })
+  const client = await connect(url)
+  client.send(speak([{ language: 'en', seconds }, pause, { language: 'en', seconds }, pause]))
+  client.stop()
+  await client.closed
+  return finalsOf(client.messages).map(({ data }) => data.utterance.text.trim())
+}
+
+test('a live session: finals by the remote engine', async (t) => {
+  const own = await start(t, { live: true })
+  assert.deepEqual(await listen(own, ['pl']), ['hello world', 'hello world'])
+})
+
+test('a live session goes on with a model of this machine when the engine fails', async (t) => {
+  const own = await start(t, { live: true })
+  own.remote.usual = answer({}, 500)
+  const finals = await listen(own, ['en'])
+  assert.deepEqual(
+    finals.map((text) => text.split(' ').slice(0, 2).join(' ')),
+    ['en embedded', 'en embedded'],
+  )
+  const { length } = own.remote.seen
+  await listen(own, ['en'])
+  assert.equal(own.remote.seen.length, length, 'further finals do not wait for it')
+})
+
+test('without such a model the finals wait until the engine answers', async (t) => {
+  const own = await start(t, { live: true })
+  own.remote.next.push(answer({}, 500), answer({}, 500))
+  assert.deepEqual(await listen(own, ['pl']), ['hello world', 'hello world'])
+})
