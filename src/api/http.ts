@@ -5,6 +5,7 @@ import type { Key } from './auth/auth.ts'
 import { requireScope } from './auth/scopes.ts'
 import { Bodies } from './bodies/bodies.ts'
 import { createLiveSocketServer } from './live-socket.ts'
+import { transcriptionRoute } from './openai/transcription-route.ts'
 import { describeApi } from './openapi/document.ts'
 import { addOnRetryRoute } from './routes/add-on-retry.ts'
 import { capabilityRoutes } from './routes/capabilities.ts'
@@ -65,6 +66,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
     })
     await guarded.register(capabilityRoutes(app))
     await guarded.register(modelRoutes(app))
+    await guarded.register(transcriptionRoute(app))
     await guarded.register(uploadRoutes(app))
     await guarded.register(fileRoutes(app))
     await guarded.register(preRecordedRoutes(app))

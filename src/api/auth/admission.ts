@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
+import { isOpenAiPath } from '../openai/errors.ts'
 import { createAuthenticate, type Key, sha256 } from './auth.ts'
 import { clientAddressOf, networkOf } from './client-address.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -34,7 +35,10 @@ export function createAdmission(app: Parts): Admit {
   }
 
   return async (request) => {
-    const key = await authenticate(request.headers).catch((error) => refuse(error, request))
+    const takesBearer = isOpenAiPath(request.routeOptions.url ?? '')
+    const key = await authenticate(request.headers, { takesBearer }).catch((error) =>
+      refuse(error, request),
+    )
     const { account, prefix = configuredIds.get(key.hash) } = key
     request.log = request.log.child({ account, keyId: prefix })
     takeToken?.(key.hash)
