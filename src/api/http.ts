@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify'
+import { FrameTurns } from '../live/input/frame-turns.ts'
 import type { App } from '../server-parts.ts'
 import { createAdmission } from './auth/admission.ts'
 import type { Key } from './auth/auth.ts'
 import { requireScope } from './auth/scopes.ts'
 import { Bodies } from './bodies/bodies.ts'
 import { createLiveSocketServer } from './live-socket.ts'
+import { createRealtimeSocketServer } from './openai/realtime/realtime-socket.ts'
 import { transcriptionRoute } from './openai/transcription-route.ts'
 import { describeApi } from './openapi/document.ts'
 import { addOnRetryRoute } from './routes/add-on-retry.ts'
@@ -77,6 +79,8 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
     await guarded.register(resendingRoutes(app))
     await guarded.register(endpointRoutes(app))
   })
-  createLiveSocketServer(http, app)
+  const turns = new FrameTurns()
+  createLiveSocketServer(http, app, turns)
+  createRealtimeSocketServer(http, { ...app, admit, turns })
   return http
 }

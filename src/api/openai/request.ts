@@ -18,6 +18,11 @@ export type TranscriptionRequest = {
 /** Names that clients of OpenAI's API send by default. They stand for the default model. */
 const FOREIGN_MODEL = /^(whisper-1|gpt-4o(-mini)?-transcribe(-diarize)?(-\d{4}-\d{2}-\d{2})?)$/
 
+/** Returns whether a name is one of OpenAI's own models. */
+export function isForeignModel(name: string): boolean {
+  return FOREIGN_MODEL.test(name)
+}
+
 /**
  * Reads the fields of OpenAI's transcription API. What has no meaning here (`temperature`,
  * `chunking_strategy`, known speakers) is ignored, as are unknown fields. Throws `request_invalid`
@@ -30,7 +35,7 @@ export function readTranscriptionRequest(
   const problems: string[] = []
   const one = (name: string) => fields.get(name)?.at(-1)?.trim() || undefined
   const model = one('model')
-  const isForeign = model !== undefined && FOREIGN_MODEL.test(model)
+  const isForeign = model !== undefined && isForeignModel(model)
   if (model !== undefined && !isForeign && !models.includes(model)) {
     problems.push(`model must be one of whisper-1, gpt-4o-transcribe, ${models.join(', ')}`)
   }

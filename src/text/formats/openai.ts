@@ -1,4 +1,5 @@
 import { deflateSync } from 'node:zlib'
+import { logprobOf, toLogprobs } from '../../transcript/logprobs.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../result/result-text.ts'
 
@@ -42,14 +43,14 @@ function answerOf(transcript: OpenAiTranscript, form: OpenAiForm): object {
         language: languageName(transcript.languages[0] ?? 'en'),
         duration,
         text,
-        ...(form.words && { words: utterances.flatMap(({ words }) => words.map(toWord)) }),
+        ...(form.words && { words: wordsOf(utterances).map(toWord) }),
         ...(form.segments && { segments: utterances.map(toSegment) }),
         usage,
       }
     case 'diarized_json':
       return { task: form.task, duration, text, segments: toTurns(utterances), usage }
     default:
-      return { text, ...(form.logprobs && { logprobs: toLogprobs(utterances) }), usage }
+      return { text, ...(form.logprobs && { logprobs: toLogprobs(wordsOf(utterances)) }), usage }
   }
 }
 
@@ -59,7 +60,7 @@ function writeEvents(transcript: OpenAiTranscript, form: OpenAiForm): string {
   const usage = { type: 'duration', seconds: Math.ceil(duration) }
   const isDiarized = form.shape === 'diarized_json'
   const logprobsOf = (some: readonly UtteranceView[]) => {
-    return form.logprobs ? { logprobs: toLogprobs(some) } : {}
+    return form.logprobs ? { logprobs: toLogprobs(wordsOf(some)) } : {}
   }
   const parts = isDiarized
     ? toTurns(utterances)
@@ -71,6 +72,10 @@ function writeEvents(transcript: OpenAiTranscript, form: OpenAiForm): string {
   const text = textOf(utterances)
   const done = { type: 'transcript.text.done', text, ...logprobsOf(utterances), usage }
   return [...parts, done].map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+}
+
+function wordsOf(utterances: readonly UtteranceView[]) {
+  return utterances.flatMap(({ words }) => words)
 }
 
 function textOf(utterances: readonly UtteranceView[]): string {
@@ -121,22 +126,6 @@ function toTurns(utterances: readonly UtteranceView[]) {
 function speakerName(speaker: number): string {
   const last = String.fromCharCode(65 + (speaker % 26))
   return speaker < 26 ? last : speakerName(Math.floor(speaker / 26) - 1) + last
-}
-
-function toLogprobs(utterances: readonly UtteranceView[]) {
-  return utterances.flatMap(({ words }) => {
-    return words.map((word) => {
-      const token = word.word
-      return { token, bytes: [...Buffer.from(token)], logprob: logprobOf(word) }
-    })
-  })
-}
-
-/** A confidence of 0 has no logarithm. */
-const LEAST_CONFIDENCE = 1e-4
-
-function logprobOf({ confidence }: { confidence: number }): number {
-  return roundTo(Math.log(Math.max(LEAST_CONFIDENCE, confidence)), 4)
 }
 
 function mean(values: readonly number[]): number {
