@@ -73,6 +73,7 @@ const table = {
   source_refused: { status: 502, message: 'Cannot fetch from this address' },
   server_stopping: { status: 503, message: 'Cannot take work while stopping' },
   database_unavailable: { status: 503, message: 'Cannot reach the database' },
+  object_store_unavailable: { status: 503, message: 'Cannot reach the object store' },
   engine_unavailable: { status: 503, message: 'Cannot reach a working recognizer' },
   storage_low: { status: 503, message: 'Cannot take new work while the disk is nearly full' },
   live_unavailable: { status: 503, message: 'Cannot carry another live session' },
