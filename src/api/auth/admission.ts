@@ -1,12 +1,18 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
+import { isOpenAiPath } from '../openai/errors.ts'
 import { createAuthenticate, type Key, sha256 } from './auth.ts'
 import { clientAddressOf, networkOf } from './client-address.ts'
 import { createRateLimit } from './rate-limit.ts'
 
+/** What admission needs of a request, and the log of it that then names the account. */
+export type AdmittedRequest = Pick<FastifyRequest, 'headers' | 'raw' | 'log'> & {
+  routeOptions: Pick<FastifyRequest['routeOptions'], 'url'>
+}
+
 /** Admits a request by its key, or rejects. */
-export type Admit = (request: FastifyRequest) => Promise<Key>
+export type Admit = (request: AdmittedRequest) => Promise<Key>
 
 type Parts = Pick<App, 'config' | 'storage' | 'log' | 'metrics'>
 
@@ -26,7 +32,7 @@ export function createAdmission(app: Parts): Admit {
   const configured = keys.map(({ key }, i) => [sha256(key).toString('hex'), `settings-${i + 1}`])
   const configuredIds = new Map(configured as [string, string][])
 
-  function refuse(error: unknown, request: FastifyRequest): never {
+  function refuse(error: unknown, request: AdmittedRequest): never {
     if (!(error instanceof AppError) || error.status !== 401) throw error
     app.metrics.authFailures.inc({ reason: error.code })
     if (error.code !== 'key_missing') takeTry?.(networkOf(clientAddressOf(request.raw, http)))
@@ -34,7 +40,10 @@ export function createAdmission(app: Parts): Admit {
   }
 
   return async (request) => {
-    const key = await authenticate(request.headers).catch((error) => refuse(error, request))
+    const takesBearer = isOpenAiPath(request.routeOptions.url ?? '')
+    const key = await authenticate(request.headers, { takesBearer }).catch((error) =>
+      refuse(error, request),
+    )
     const { account, prefix = configuredIds.get(key.hash) } = key
     request.log = request.log.child({ account, keyId: prefix })
     takeToken?.(key.hash)

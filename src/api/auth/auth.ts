@@ -11,8 +11,14 @@ import { createKeyUse } from './key-use.ts'
 export type Key = Pick<StoredKey, 'hash' | 'account' | 'scopes'> &
   Partial<Pick<StoredKey, 'prefix'>>
 
-/** Finds the key in `headers`; rejects with `key_missing`, `key_unknown` or `key_expired`. */
-export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Key>
+/**
+ * Finds the key in `headers`, with `takesBearer` also in `Authorization: Bearer`; rejects with
+ * `key_missing`, `key_unknown` or `key_expired`.
+ */
+export type Authenticate = (
+  headers: IncomingHttpHeaders,
+  options?: { takesBearer?: boolean },
+) => Promise<Key>
 
 /**
  * Creates the function that authenticates requests. Keys come from the configuration and from the
@@ -27,12 +33,16 @@ export function createAuthenticate(
   const configured = config.keys.map(({ account, key }) => ({ account, hash: sha256(key) }))
   const names = config.http.authHeaderNames
   const noteUse = createKeyUse({ db, log: log.child({ module: 'api' }) })
-  return async (headers) => {
-    const name = names.find((one) => headers[one] !== undefined)
+  return async (headers, { takesBearer = false } = {}) => {
+    const bearer = takesBearer
+      ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+      : undefined
+    const name = names.find((one) => headers[one] !== undefined) ?? (bearer && 'authorization')
     if (name === undefined) {
-      throw new AppError('key_missing', `the header ${names.join(' or ')} is missing`)
+      const all = takesBearer ? [...names, 'authorization'] : names
+      throw new AppError('key_missing', `the header ${all.join(' or ')} is missing`)
     }
-    const given = sha256(String(headers[name]))
+    const given = sha256(name === 'authorization' && bearer ? bearer : String(headers[name]))
     const hash = given.toString('hex')
     let account: string | undefined
     for (const key of configured) if (timingSafeEqual(key.hash, given)) account = key.account
