@@ -1,9 +1,10 @@
 import type { Transcript } from '../../transcript/transcript.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { Params } from '../add-on.ts'
 import { readMarkers } from '../redaction/read-markers.ts'
 import { renewWarnings } from '../subtitles-warnings.ts'
 import type { Envelope } from './envelope.ts'
-import { transcriptOf, type UtteranceView } from './result-text.ts'
+import { transcriptOf } from './result-text.ts'
 import type { Answered } from './run-service-add-on.ts'
 
 /** A result as it is stored, parsed. */

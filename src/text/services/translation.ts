@@ -1,8 +1,8 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
+import { viewUtterance } from '../../transcript/utterance-view.ts'
 import { sentences } from '../addons/sentences.ts'
 import { type SubtitlesConfig, subtitles } from '../addons/subtitles.ts'
 import { type AddOnError, answer, type ResultForm } from '../result/envelope.ts'
-import { toUtterance } from '../result/result-text.ts'
 import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
 import { errorOf, type LlmAnswer, readAnswer, requireOne } from './answers.ts'
 import { plainText } from './plain-transcript.ts'
@@ -125,7 +125,7 @@ function translated(
     return { ...utterance, language: target, words: spreadWords(text, utterance.words) }
   })
   const transcript: Transcript = { utterances: spoken.filter(({ words }) => words.length > 0) }
-  const views = transcript.utterances.map(toUtterance)
+  const views = transcript.utterances.map(viewUtterance)
   return {
     error: null as AddOnError | null,
     full_transcript: views.map(({ text }) => text.trim()).join(' '),
