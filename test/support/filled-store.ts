@@ -1,11 +1,13 @@
+import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { createLog } from '../../src/log.ts'
+import { type Db, inTransaction } from '../../src/storage/db.ts'
 import { metadataTokens } from '../../src/storage/jobs/metadata-tokens.ts'
-import { openStorage } from '../../src/storage/storage.ts'
+import { openStorage, type StorageOptions } from '../../src/storage/storage.ts'
 import { bytesOf } from './objects-conformance.ts'
 import { addDue, addWebhook } from './test-deliveries.ts'
 import { makeFolder } from './test-storage.ts'
@@ -20,14 +22,27 @@ export async function fillStore(t: TestContext, { jobs, objects }: Filling): Pro
   const folder = await makeFolder(t)
   const { db, close } = await openStorage({ folder, log: createLog('silent') })
   const written = { maxBytes: 1_000_000, signal }
+  const stored: { id: string; size: number }[] = []
   for (let n = 0; n < objects; n++) {
     const id = randomUUID()
     const content = `${n} `.repeat(n % 10 === 0 ? 100_000 : 100)
-    const { size } = await db.objects.write(id, bytesOf(content), written)
-    await sql`insert into files values
-      (${id}, 'acme', 'ünï.wav', null, 'wav', ${size}, ${n + 0.25}, 1, ${n})`.execute(db.sql)
+    stored.push({ id, ...(await db.objects.write(id, bytesOf(content), written)) })
   }
-  for (let n = 0; n < jobs; n++) await addEnded(db.sql, n)
+  // Many small transactions would take most of the time of a test.
+  await inTransaction(db, async (tx) => {
+    for (const [n, { id, size }] of stored.entries()) {
+      await sql`insert into files values
+        (${id}, 'acme', 'ünï.wav', null, 'wav', ${size}, ${n + 0.25}, 1, ${n})`.execute(tx.sql)
+    }
+    for (let n = 0; n < jobs; n++) await addEnded(tx.sql, n)
+    await addOthers(tx)
+  })
+  await close()
+  return folder
+}
+
+/** Adds rows to the tables besides files and jobs. */
+async function addOthers(db: Db): Promise<void> {
   const endpoint = await addWebhook(db)
   await addDue(db, { endpoint, nextAt: 5 })
   const id = randomUUID()
@@ -39,14 +54,10 @@ export async function fillStore(t: TestContext, { jobs, objects }: Filling): Pro
     ('secret', 'acme', null, 'whsec_x', 1, null)`.execute(db.sql)
   await sql`insert into idempotency_keys values ('acme', 'key', 'print', ${id}, 1)`.execute(db.sql)
   await sql`insert into live_sessions values (${id}, 'token', 1, null, null)`.execute(db.sql)
-  await close()
-  return folder
 }
 
-type Sql = Awaited<ReturnType<typeof openStorage>>['db']['sql']
-
 /** The index of metadata is that of a job with the metadata `{"n":"…"}`. */
-async function addEnded(database: Sql, n: number): Promise<void> {
+async function addEnded(database: Db['sql'], n: number): Promise<void> {
   const id = randomUUID()
   const metadata = { n: String(n) }
   const result = JSON.stringify({ text: `result ${n} `.repeat(100) })
@@ -72,4 +83,20 @@ export async function hashFolder(folder: string): Promise<string> {
 
 function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1
+}
+
+/** Opens a store that `fillStore` filled and that was moved, checks what it holds, and closes it. */
+export async function checkMoved(
+  options: Omit<StorageOptions, 'log'>,
+  { jobs, objects }: Filling,
+): Promise<void> {
+  const storage = await openStorage({ ...options, log: createLog('silent') })
+  await storage.swept
+  const { rows } = await sql<{ jobs: number; bytes: number }>`select
+    (select count(*) from jobs) as jobs, (select bytes from account_bytes) as bytes
+    `.execute(storage.db.sql)
+  assert.equal(rows[0]!.jobs, jobs)
+  assert.ok(rows[0]!.bytes > jobs * 800, 'what the account stores is counted')
+  assert.equal((await Array.fromAsync(storage.objects.list())).flat().length, objects)
+  await storage.close()
 }
