@@ -31,6 +31,9 @@ const migrations: readonly Migration[] = [
   deliveryLeases,
 ]
 
+/** The version of this code. */
+export const SQLITE_VERSION = migrations.length
+
 type Version = { schema_version: { version: number } }
 
 /**
