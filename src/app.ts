@@ -96,10 +96,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 }
 
 function storageOptions({ storage, keys }: Config) {
-  const { folder, database, accountMaxBytes, minFreeBytes, trustClock, orphanDays } = storage
+  const { folder, database, objectStore, accountMaxBytes, minFreeBytes, trustClock, orphanDays } =
+    storage
   const accounts = keys.map(({ account }) => account)
   const limits = { accountMaxBytes, minFreeBytes, accounts }
-  return { folder, database, ...limits, trustClock, keepOrphans: orphanDays > 0 }
+  return { folder, database, objectStore, ...limits, trustClock, keepOrphans: orphanDays > 0 }
 }
 
 /** Lets running requests end for a while; new ones are answered 503. */

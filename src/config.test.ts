@@ -59,8 +59,8 @@ test('each variable at fault has a line of its own', () => {
 })
 
 test('a setting of a later version is refused, not ignored', () => {
-  assert.deepEqual(problems({ STENO_OBJECT_STORE: 's3://x' }), [
-    'STENO_OBJECT_STORE is not supported by this version',
+  assert.deepEqual(problems({ STENO_ROLES: 'api' }), [
+    'STENO_ROLES is not supported by this version',
   ])
 })
 
@@ -73,6 +73,36 @@ test('a database is given by its address, and no message repeats the address', (
   assert.deepEqual(problems({ STENO_DATABASE_URL: 'mysql://me:secret@db.example/steno' }), [
     'STENO_DATABASE_URL must be an absolute postgres URL',
   ])
+})
+
+test('objects are on disk, or in S3-compatible storage with options', () => {
+  const read = (value: string) => readConfig({ STENO_OBJECT_STORE: value }).storage.objectStore
+  assert.equal(read(''), undefined)
+  assert.equal(read('disk'), undefined)
+  const aws = read('s3://my-bucket')!
+  assert.deepEqual(
+    [aws.bucket, aws.prefix, aws.endpoint, aws.pathStyle],
+    ['my-bucket', '', undefined, false],
+  )
+  const own = read(
+    's3://b/some/where/?endpoint=http://[::1]:9000/&region=eu-1&encryption=aws:kms&kmsKey=k',
+  )!
+  assert.deepEqual(
+    [own.prefix, own.endpoint, own.pathStyle],
+    ['some/where', 'http://[::1]:9000', true],
+  )
+  assert.deepEqual([own.region, own.encryption, own.kmsKey], ['eu-1', 'aws:kms', 'k'])
+  const wrong = [
+    's3',
+    'http://b',
+    's3://',
+    's3://b?x=1',
+    's3://b?pathStyle=yes',
+    's3://b?encryption=x',
+  ]
+  for (const value of [...wrong, 's3://key@b', 's3://b?endpoint=here']) {
+    assert.match(problems({ STENO_OBJECT_STORE: value }).join(), /must be disk or s3:/, value)
+  }
 })
 
 test('lists are split at commas, and keys and aliases at their first mark', () => {

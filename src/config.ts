@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type ObjectStoreConfig, readObjectStore } from './config/object-store.ts'
 import { type RemoteAsrConfig, readRemoteAsr } from './config/remote-asr.ts'
 import { createReader, type Rate, splitOnce } from './env-reader.ts'
 import { readTracing, type TracingSettings } from './tracing/settings.ts'
@@ -158,6 +159,8 @@ export type Config = {
     trustClock: boolean
     /** The PostgreSQL database that rows are in; undefined = SQLite in the folder. */
     database: DatabaseConfig | undefined
+    /** The S3-compatible storage that objects are in; undefined = files in the folder. */
+    objectStore: ObjectStoreConfig | undefined
   }
   media: {
     maxAudio: number
@@ -288,6 +291,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       orphanDays: read.integer('ORPHAN_DAYS', 7),
       trustClock: read.boolean('TRUST_CLOCK', false),
       database: readDatabase(read),
+      objectStore: readObjectStore(read, env, problems),
     },
     media: {
       maxAudio: read.integer('MAX_AUDIO_S', limits.maxAudio, { min: 1 }),
@@ -344,10 +348,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (config.http.authHeaderNames.length === 0) {
     problems.push('STENO_AUTH_HEADER_NAMES must name at least one header')
   }
-  for (const name of ['OBJECT_STORE', 'ROLES']) {
-    // Planned settings: ignoring them would store data somewhere the operator did not ask for.
-    if (env[`STENO_${name}`]) problems.push(`STENO_${name} is not supported by this version`)
-  }
+  // A planned setting: ignoring it would run what the operator did not ask for.
+  if (env.STENO_ROLES) problems.push('STENO_ROLES is not supported by this version')
   refuse(problems)
   return config
 }

@@ -27,6 +27,7 @@ const table = {
   file_not_found: { status: 404, message: 'Cannot find the file' },
   delivery_not_found: { status: 404, message: 'Cannot find the delivery' },
   endpoint_not_found: { status: 404, message: 'Cannot find the endpoint' },
+  model_not_found: { status: 404, message: 'Cannot find the model' },
   add_on_not_found: { status: 404, message: 'Cannot find the add-on' },
   source_not_found: { status: 404, message: 'Cannot find the audio' },
   method_not_allowed: { status: 405, message: 'Cannot use this method here' },
@@ -74,6 +75,7 @@ const table = {
   source_refused: { status: 502, message: 'Cannot fetch from this address' },
   server_stopping: { status: 503, message: 'Cannot take work while stopping' },
   database_unavailable: { status: 503, message: 'Cannot reach the database' },
+  object_store_unavailable: { status: 503, message: 'Cannot reach the object store' },
   engine_unavailable: { status: 503, message: 'Cannot reach a working recognizer' },
   storage_low: { status: 503, message: 'Cannot take new work while the disk is nearly full' },
   live_unavailable: { status: 503, message: 'Cannot carry another live session' },
@@ -123,6 +125,16 @@ export class AppError extends Error {
     this.retryAfter = retryAfter
     this.isPassing = isPassing
   }
+}
+
+/** Rebuilds the error that a job failed with from its message. */
+export function errorOfFailure(message: string): AppError {
+  const code = errorCodes
+    .filter(
+      (one) => message === table[one].message || message.startsWith(`${table[one].message}: `),
+    )
+    .sort((a, b) => table[b].message.length - table[a].message.length)[0]
+  return fromPlain({ code: code ?? 'internal', message })
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
+import { isOpenAiPath, toOpenAiError } from './openai/errors.ts'
 import { newRequestId } from './request-id.ts'
 
 /** The body of every unsuccessful response (contract 1.9). */
@@ -48,7 +49,9 @@ export function sendError(
   if (retryAfter !== undefined) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
   // The framework would close the connection after a refused body; this one was read to its end.
   if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
-  const text = JSON.stringify(errorBody(known, { path: request.url, requestId: request.id }))
+  const { url: path, id: requestId } = request
+  const body = isOpenAiPath(path) ? toOpenAiError(known) : errorBody(known, { path, requestId })
+  const text = JSON.stringify(body)
   return reply
     .code(known.status)
     .header('x-error-code', known.code)

@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify'
+import { FrameTurns } from '../live/input/frame-turns.ts'
 import type { App } from '../server-parts.ts'
 import { createAdmission } from './auth/admission.ts'
 import type { Key } from './auth/auth.ts'
 import { requireScope } from './auth/scopes.ts'
 import { Bodies } from './bodies/bodies.ts'
 import { createLiveSocketServer } from './live-socket.ts'
+import { createRealtimeSocketServer } from './openai/realtime/realtime-socket.ts'
+import { transcriptionRoute } from './openai/transcription-route.ts'
 import { describeApi } from './openapi/document.ts'
 import { addOnRetryRoute } from './routes/add-on-retry.ts'
 import { capabilityRoutes } from './routes/capabilities.ts'
@@ -69,6 +72,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
     })
     await guarded.register(capabilityRoutes(app))
     await guarded.register(modelRoutes(app))
+    await guarded.register(transcriptionRoute(app))
     await guarded.register(uploadRoutes(app))
     await guarded.register(fileRoutes(app))
     await guarded.register(preRecordedRoutes(app))
@@ -79,6 +83,8 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
     await guarded.register(resendingRoutes(app))
     await guarded.register(endpointRoutes(app))
   })
-  createLiveSocketServer(http, app)
+  const turns = new FrameTurns()
+  createLiveSocketServer(http, app, turns)
+  createRealtimeSocketServer(http, { ...app, admit: admission.admit, turns })
   return http
 }

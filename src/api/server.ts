@@ -17,6 +17,7 @@ import { compileQueryReader } from './lists/query.ts'
 import { isLiveUpgrade } from './live-socket.ts'
 import { answerUnknownRoutes } from './not-found.ts'
 import { observeRequests } from './observe-requests.ts'
+import { isRealtimeUpgrade } from './openai/realtime/realtime-socket.ts'
 import { requestTurns } from './pipelined-requests.ts'
 import { newRequestId } from './request-id.ts'
 
@@ -70,7 +71,7 @@ export function createServer(app: ServerParts): FastifyInstance {
       ...HEADER_TIMEOUTS,
       requireHostHeader: false,
       shouldUpgradeCallback: (request: RawRequest) =>
-        turns.isFull(request.socket) || isLiveUpgrade(request),
+        turns.isFull(request.socket) || isLiveUpgrade(request) || isRealtimeUpgrade(request),
       IncomingMessage: turns.IncomingMessage,
     },
     keepAliveTimeout: IDLE_TIMEOUT_MS,

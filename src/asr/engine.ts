@@ -230,8 +230,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       return remote?.describe()
     },
     route(request) {
-      const own = Object.hasOwn(aliases, request.model) ? aliases[request.model] : undefined
-      const named = { ...request, model: own ?? request.model }
+      const named = { ...request, model: modelBehind(request.model, aliases) }
       const known = languagesOf(available())
       // A model may have been pulled a moment ago.
       const isFresh = named.languages.some((code) => !known.includes(code))
@@ -283,6 +282,12 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       await Promise.all(pools.map((one) => one?.close()))
     },
   }
+}
+
+/** Returns the model of a name: a label that is only shown for the default stands for `stt-1`. */
+function modelBehind(name: string, aliases: Readonly<Record<string, string>>): string {
+  if (Object.hasOwn(aliases, name)) return aliases[name]!
+  return ['stt-1', 'stt-3', 'stt-fusion', REMOTE].includes(name) ? name : 'stt-1'
 }
 
 /** Joins what two recognizers made of the same segments, word by word. */

@@ -19,8 +19,16 @@ const RETRY_PAUSE_MS = 1000
  * while to recover.
  */
 const FETCH_PAUSE_MS = 5000
-/** Delay of a job while no worker process becomes ready. */
-const ENGINE_PAUSE_MS = 30_000
+/**
+ * Delay of a job while no worker process becomes ready, or what it needs to read or write is away.
+ */
+const PAUSES: ReadonlyMap<ErrorCode, number> = new Map<ErrorCode, number>([
+  ['engine_unavailable', 30_000],
+  ['database_unavailable', 0],
+  ['object_store_unavailable', 5000],
+])
+/** What is written when these are back. */
+const STORES: ReadonlySet<ErrorCode> = new Set(['database_unavailable', 'object_store_unavailable'])
 /** Delay of a job for which there is no disk space. */
 const SPACE_PAUSE_MS = 30_000
 /**
@@ -113,9 +121,9 @@ async function finish(
 ): Promise<void> {
   const { db, log, meter } = tools
   const write = () => finishJob(db, job.lease, { result, redactedAudio, at: Date.now() })
-  // A full disk fails the job; a database briefly locked by another process does not.
+  // A full disk fails the job; a store that is away, or briefly locked by another, does not.
   const isFatal = (error: unknown) => {
-    return error instanceof AppError && error.code !== 'database_unavailable'
+    return error instanceof AppError && !STORES.has(error.code)
   }
   let done = false
   try {
@@ -148,9 +156,9 @@ async function settleFailure(
     await releaseJob(db, job.lease, { runAfter: steadyNow() })
     return log.info('job handed back: the server stops')
   }
-  if (code === 'engine_unavailable' || code === 'database_unavailable') {
-    // Not the job's fault: it waits for as long as no recognizer, or no database, is available.
-    const pause = code === 'engine_unavailable' ? ENGINE_PAUSE_MS : 0
+  const pause = PAUSES.get(code)
+  if (pause !== undefined) {
+    // Not the job's fault: it waits for as long as no recognizer, or no store, is available.
     const write = () => releaseJob(db, job.lease, { runAfter: steadyNow() + pause })
     await untilWritten(tools, write)
     return log.warn({ err: error }, 'the attempt cannot go on, the job waits')

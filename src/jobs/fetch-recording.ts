@@ -23,13 +23,14 @@ export async function provideRecording(
   if (await findFile(tools.db, { id, account: job.account })) return
   // Counts the bytes until the row of the file does.
   using intake = tools.space.open(job.account, 'accepted')
-  const fetched = { id, account: job.account, source, signal, intake }
+  const { epoch } = job.lease
+  const fetched = { id, epoch, account: job.account, source, signal, intake }
   const { size } = await fetchRecording(tools, fetched)
   try {
     await recordRecording(tools, job, { size, signal })
   } catch (error) {
     // A newer attempt that took over the job stores the recording under the same id.
-    if (!(error instanceof LeaseLostError)) await tools.db.objects.delete(id)
+    if (!(error instanceof LeaseLostError)) await tools.db.objects.delete(id, { epoch })
     throw error
   }
 }
@@ -37,6 +38,8 @@ export async function provideRecording(
 /** A remote source, and the account and object that it is fetched for. */
 export type SourceToFetch = {
   id: string
+  /** That of the lease of a job. */
+  epoch?: number
   account: string
   source: string
   signal: AbortSignal
@@ -46,13 +49,14 @@ export type SourceToFetch = {
 /** Fetches `source` into the object `id`, within the configured limits. */
 export function fetchRecording(
   { db, config, resolve }: Pick<RecordingTools, 'db' | 'config' | 'resolve'>,
-  { id, account, source, signal, intake }: SourceToFetch,
+  { id, epoch, account, source, signal, intake }: SourceToFetch,
 ): Promise<{ size: number }> {
   const { fetchTimeout: timeout } = config.jobs
   const { allowPrivateNetwork } = config.network
   const { maxFileBytes: maxBytes } = config.storage
+  const admit = intake.add
   const store = (body: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
-    db.objects.write(id, body, { maxBytes, signal, admit: intake.add })
+    db.objects.write(id, body, { maxBytes, signal, admit, epoch, isNeededHere: true })
   const limits = { timeout, allowPrivateNetwork, maxBytes, signal }
   return fetchAudio(source, store, { ...limits, resolve, account })
 }

@@ -1,11 +1,8 @@
 import { AppError } from '../errors.ts'
 import { findJob, type JobId } from '../storage/jobs/jobs.ts'
 import { readResult } from '../storage/jobs/results.ts'
-import type { TranscriptFile } from '../text/result/transcript-file.ts'
+import type { TranscriptForm } from '../text/result/transcript-file.ts'
 import type { PipelineTools } from './pipeline-tools.ts'
-
-/** The form of a transcript. */
-export type TranscriptForm = Omit<TranscriptFile, 'result'>
 
 /** Writes the stored words of a finished job or session as a file. */
 export async function writeJobTranscript(

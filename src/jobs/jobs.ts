@@ -6,6 +6,7 @@ import type { Log } from '../log.ts'
 import { createResolver, type Resolve } from '../net/resolver.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Observers } from './attempt-metrics.ts'
+import { JobWaits } from './job-waits.ts'
 import type { MediaTools, PipelineTools } from './pipeline-tools.ts'
 import { JobRunner } from './runner.ts'
 import type { Services } from './service-add-ons.ts'
@@ -46,7 +47,12 @@ export class Jobs {
 
   constructor(options: JobsOptions) {
     const { config, storage, speech, resultBuilder, services, isWorker = true } = options
-    const { onEvents, onDeleted } = options
+    const waits = new JobWaits({ db: storage.db })
+    const onEvents = () => {
+      waits.look()
+      options.onEvents?.()
+    }
+    const { onDeleted } = options
     const log = options.log.child({ module: 'jobs' })
     const tools = {
       ...{ db: storage.db, space: storage.space, speech, resultBuilder, config, log: options.log },
@@ -55,8 +61,8 @@ export class Jobs {
       resolve: options.resolve ?? createResolver(),
       media: options.media ?? { probe: probeMedia, decode: decodeMedia },
     }
-    this.runner = isWorker ? new JobRunner({ ...options, tools, log }) : undefined
-    this.submission = new JobSubmission({ tools, runner: this.runner, onEvents, onDeleted })
+    this.runner = isWorker ? new JobRunner({ ...options, onEvents, tools, log }) : undefined
+    this.submission = new JobSubmission({ tools, runner: this.runner, waits, onEvents, onDeleted })
   }
 
   /** Starts working through the queue, including what an earlier server left unfinished. */

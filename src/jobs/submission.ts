@@ -11,14 +11,16 @@ import {
   type IdempotencyKey,
   jobOfSameRequest,
 } from '../storage/jobs/create-job.ts'
-import { deleteEndedJob, findJob, type JobId } from '../storage/jobs/jobs.ts'
+import { deleteEndedJob, findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/languages.ts'
+import type { TranscriptForm } from '../text/result/transcript-file.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import { removeCheckpoints } from './checkpoints.ts'
 import { steadyNow } from './clock.ts'
-import { type TranscriptForm, writeJobTranscript } from './job-transcript.ts'
+import { writeJobTranscript } from './job-transcript.ts'
+import type { JobWaits } from './job-waits.ts'
 import type { PipelineTools } from './pipeline-tools.ts'
 import type { QueueLoop } from './queue-loop.ts'
 import { filenameOf } from './source-url.ts'
@@ -43,6 +45,7 @@ export type JobSubmissionOptions = {
   tools: PipelineTools
   /** Runs the jobs, if this process does. */
   runner: Pick<QueueLoop, 'wake' | 'secondsUntilNext' | 'cancel'> | undefined
+  waits: Pick<JobWaits, 'ended'>
   /** Called when something may have been queued for receivers. */
   onEvents?: (() => void) | undefined
   /** Called when a job was deleted. */
@@ -95,6 +98,17 @@ export class JobSubmission {
     this.#options.runner?.wake({ account, isFetched: fileId !== null })
     // The same request may have arrived concurrently and been first.
     return { id: creation === 'created' ? id : jobOfSameRequest(creation, idempotency!) }
+  }
+
+  /**
+   * Resolves with a job when it has ended; rejects with the reason of `signal`, and with
+   * `job_not_found`.
+   */
+  async whenEnded(id: JobId, signal: AbortSignal): Promise<Job> {
+    await this.#options.waits.ended(id.id, signal)
+    const job = await findJob(this.#tools.db, id)
+    if (!job) throw new AppError('job_not_found', id.id)
+    return job
   }
 
   /**

@@ -43,7 +43,7 @@ export async function storeUpload(
   const { maxFileBytes: maxBytes } = tools.config.storage
   await tools.space.admit(account)
   using intake = tools.space.open(account, 'new')
-  const limits = { maxBytes, signal, admit: intake.add }
+  const limits = { maxBytes, signal, admit: intake.add, isNeededHere: true }
   const { size } = await tools.db.objects.write(id, body, limits)
   return await keepUpload(tools, { id, account, filename, source: null, size }, signal)
 }

@@ -12,6 +12,8 @@ import type { LanguageConfig } from './recognition/session-language.ts'
 export type LiveParams = FormatParams &
   AddOnParams &
   DiarizationParams & {
+    /** Sessions of older versions may lack it. */
+    model?: string
     endpointing: number
     maximum_duration_without_endpointing: number
     language_config: LanguageConfig
@@ -33,8 +35,9 @@ export function endpointingOf(params: LiveParams, { vadHangover }: LiveConfig): 
 
 /** Returns what a session asks of recognition. */
 export function requestOf(params: LiveParams): RecognitionRequest {
-  const { realtime_processing, language_config } = params
-  return readRecognitionRequest({ ...realtime_processing, language_config })
+  const { realtime_processing, language_config, model } = params
+  const named = model !== undefined && { model }
+  return readRecognitionRequest({ ...realtime_processing, language_config, ...named })
 }
 
 /** Returns the text options of a session, and its most likely language out of those installed. */

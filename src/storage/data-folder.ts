@@ -1,6 +1,7 @@
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { listDiskObjects } from './objects/disk-objects.ts'
+import type { Objects } from './objects/objects.ts'
 
 /** Returns the path of the database in a data folder. */
 export function databaseFile(folder: string): string {
@@ -64,6 +65,24 @@ export async function refuseEmptyDatabase(folder: string): Promise<void> {
   throw new Error(
     `Cannot use the database of STENO_DATABASE_URL: it is empty, but the data folder ${folder} has ${held}; restore a backup of the database, or choose another STENO_DATA_DIR`,
   )
+}
+
+/** Throws if an object store has objects, which an empty database does not know. */
+export async function refuseUnknownObjects(objects: Objects): Promise<void> {
+  for await (const _ of objects.list()) {
+    throw new Error(
+      'Cannot use the object store with an empty database: it has objects that would be moved away; restore a backup of the database, or choose another prefix (STENO_OBJECT_STORE)',
+    )
+  }
+}
+
+/** Throws if a data folder that is used with an object store has objects of its own. */
+export async function refuseLocalObjects(folder: string): Promise<void> {
+  for await (const _ of listDiskObjects(join(folder, 'objects'))) {
+    throw new Error(
+      `Cannot use STENO_OBJECT_STORE with this data folder: ${folder} has objects; move it with 'steno store migrate', or choose another STENO_DATA_DIR`,
+    )
+  }
 }
 
 async function whatIsHeld(folder: string): Promise<'objects' | 'live' | undefined> {

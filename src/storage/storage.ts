@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Log } from '../log.ts'
 import {
   databaseFile,
   makeDataFolder,
   refuseEmptyDatabase,
+  refuseLocalObjects,
   refuseMissingDatabase,
   refuseOtherDatabase,
+  refuseUnknownObjects,
 } from './data-folder.ts'
 import type { Database, Db } from './db.ts'
 import { type DeletionClock, openDeletionClock } from './jobs/deletion-clock.ts'
@@ -18,6 +21,7 @@ import { type Orphans, openOrphans } from './objects/orphans.ts'
 import { beginSweep } from './objects/sweep.ts'
 import { registerOwner } from './owners.ts'
 import type { DatabaseSettings } from './postgres/postgres.ts'
+import type { S3Settings } from './s3/s3-client.ts'
 import { diskOf, type MeasureDisk } from './space/disk.ts'
 import { Space, type SpaceSettings } from './space/space.ts'
 import { lockFolder } from './sqlite/folder-lock.ts'
@@ -26,8 +30,8 @@ import { type ConnectSqlite, openSearches, openSqlite } from './sqlite/sqlite.ts
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 
 /**
- * Everything that a server stores: recordings and results below a folder, rows in a database there
- * or in a shared one.
+ * Everything that a server stores: recordings and results as objects, below a folder or in
+ * S3-compatible storage, rows in a database there or in a shared one.
  */
 export type Storage = {
   db: Db
@@ -48,6 +52,8 @@ export type StorageOptions = SpaceSettings & {
   folder: string
   /** A PostgreSQL database, which any number of servers share, instead of SQLite in the folder. */
   database?: DatabaseSettings | undefined
+  /** S3-compatible storage of objects, instead of files in the folder. */
+  objectStore?: S3Settings | undefined
   log: Log
   /** Aborts an opening that migrates the database, which then stays as it was. */
   signal?: AbortSignal | undefined
@@ -86,16 +92,19 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   }
   if (options.database) await refuseOtherDatabase(folder)
   else await refuseMissingDatabase(folder)
+  if (options.objectStore) await refuseLocalObjects(folder)
   const open = await closeToOthers(folder)
   if (open.length > 0) log.warn({ open }, 'closed what other users could open')
   const isTrusted = options.trustClock ?? false
   const deletionClock = await openDeletionClock({ folder, log, isTrusted })
-  const db = await openDb(options)
+  const owner = randomUUID()
+  const objects = await openObjects(options, owner)
+  opened.defer(async () => objects.close?.())
+  const db = { ...(await openDatabase(options, objects)), objects, owner }
   opened.defer(() => db.sql.destroy())
   opened.defer(() => db.readonly.destroy())
   opened.defer(() => deletionClock.close())
 
-  const { objects } = db
   const earlierOrphans = openOrphans(join(folder, 'orphans'), objects)
   const orphans = options.keepOrphans === false ? undefined : earlierOrphans
   const closing = new AbortController()
@@ -109,8 +118,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     const swept = beginSweep(sweeping, { isAlone: false }).then(({ done }) => done)
     background.add(swept.catch((err) => log.error({ err }, 'cannot sweep the objects')))
   }
-  const owner = { log, isAlone, onDeaths, heartbeatMs: options.heartbeatMs }
-  opened.defer(await registerOwner(db, owner))
+  const owning = { log, isAlone, onDeaths, heartbeatMs: options.heartbeatMs }
+  opened.defer(await registerOwner(db, owning))
   const taken = await takeBackObjects(db, earlierOrphans)
   if (taken > 0) log.info({ taken }, 'took objects back that are referred to again')
   const { done } = await beginSweep(sweeping, { isAlone })
@@ -119,29 +128,39 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   })
   const swept = Promise.all([done, closed]).then(() => {})
   background.add(swept)
-  const space = new Space({ ...options, db, disk: options.disk ?? diskOf(folder) })
+  // The share of a disk says nothing about a bucket.
+  const accountMaxBytes = options.accountMaxBytes ?? (options.objectStore ? 0 : undefined)
+  const disk = options.disk ?? diskOf(folder)
+  const space = new Space({ ...options, accountMaxBytes, db, disk })
   const parts = opened.move()
   return { db, objects, space, orphans, deletionClock, swept, close: () => parts.disposeAsync() }
 }
 
-async function openDb(options: StorageOptions): Promise<Db> {
-  const { folder, objects } = options
-  const owner = randomUUID()
-  const stored = objects ?? (await openDiskObjects(join(folder, 'objects'), { owner }))
-  return { ...(await openDatabase(options)), objects: stored, owner }
+async function openObjects(options: StorageOptions, owner: string): Promise<Objects> {
+  const { folder, objects, objectStore: settings, log, signal } = options
+  if (objects) return objects
+  if (!settings) return openDiskObjects(join(folder, 'objects'), { owner })
+  // Loaded here, as the driver of a shared database is.
+  const { openS3Objects } = await import('./s3/s3-objects.ts')
+  return openS3Objects({
+    ...{ settings, owner, signal, folder: join(folder, 'cache') },
+    onWait: (reason) => log.warn(reason, 'the object store cannot be reached yet'),
+  })
 }
 
-async function openDatabase(options: StorageOptions): Promise<Database> {
-  const { folder, log, signal, connect, database } = options
-  if (database) return openShared(database, options)
+async function openDatabase(options: StorageOptions, objects: Objects): Promise<Database> {
+  const { folder, log, signal, connect, database, objectStore } = options
+  if (database) return openShared(database, options, objects)
   const file = databaseFile(folder)
+  if (objectStore && !existsSync(file)) await refuseUnknownObjects(objects)
   const sql = await openSqlite(file, { signal, progress: logProgress(log), connect })
   return { sql, readonly: openSearches(file, connect), dialect: sqliteDialect }
 }
 
 async function openShared(
   database: DatabaseSettings,
-  { folder, log, signal }: StorageOptions,
+  { folder, objectStore, log, signal }: StorageOptions,
+  objects: Objects,
 ): Promise<Database> {
   // Loaded here: without this setting a start does not read the driver.
   const { openPostgres } = await import('./postgres/postgres.ts')
@@ -150,7 +169,10 @@ async function openShared(
     signal,
     onWait: (reason) => log.warn(reason, 'the database cannot be reached yet'),
     onMigration: (versions) => log.info(versions, 'migrating the database, this may take minutes'),
-    onEmpty: () => refuseEmptyDatabase(folder),
+    onEmpty: async () => {
+      await refuseEmptyDatabase(folder)
+      if (objectStore) await refuseUnknownObjects(objects)
+    },
     onIdleError: (err) => log.warn({ err }, 'a connection to the database was lost'),
   })
 }

@@ -100,13 +100,14 @@ test('every operation has its texts, a name of its own and every error that stan
   }
 })
 
-test('errors have one schema, everywhere', () => {
+test('errors have one schema, and that of OpenAI’s API on its paths', () => {
   for (const [path, { responses }] of operations()) {
     for (const [status, { content, headers }] of Object.entries(responses)) {
       assert.ok('X-Request-Id' in headers, `${path} ${status}`)
       if (status !== 'default' && Number(status) < 400) continue
       const schema = content?.['application/json']?.schema
-      assert.deepEqual(schema, { $ref: '#/components/schemas/Error' }, `${path} ${status}`)
+      const name = path.includes('/v1/') && status !== 'default' ? 'OpenAiError' : 'Error'
+      assert.deepEqual(schema, { $ref: `#/components/schemas/${name}` }, `${path} ${status}`)
       assert.equal('Retry-After' in headers, status === '429' || status === '503')
       assert.equal('Content-Range' in headers, status === '416')
     }

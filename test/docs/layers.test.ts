@@ -10,7 +10,17 @@ const root = join(import.meta.dirname, '../..')
  * everything.
  */
 const allowed: Record<string, readonly string[]> = {
-  api: ['jobs', 'live', 'delivery', 'storage', 'transcript', 'audio (types)', 'workers', 'models'],
+  api: [
+    'jobs',
+    'live',
+    'delivery',
+    'storage',
+    'transcript',
+    'audio (types)',
+    'text (types)',
+    'workers',
+    'models',
+  ],
   delivery: ['storage', 'net'],
   jobs: ['asr', 'text', 'storage', 'audio', 'transcript', 'net'],
   live: ['asr', 'text', 'storage', 'audio', 'transcript'],

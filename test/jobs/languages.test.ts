@@ -141,15 +141,20 @@ test('stt-3 is the most accurate model, stt-fusion joins two', async (t) => {
     { id: 'large', languages: ['de'], memoryBytes: 1000 },
     { id: 'small', languages: ['de'], memoryBytes: 10 },
   ]
-  const env = { STENO_RESULT_MODEL: 'true', STENO_MODEL_ALIASES: 'best=stt-3' }
+  const env = {
+    STENO_RESULT_MODEL: 'true',
+    STENO_MODEL_ALIASES: 'best=stt-3',
+    STENO_DEFAULT_MODEL_LABEL: 'usual-1',
+  }
   const { server } = await start(t, models, { env, aliases: { best: 'stt-3' } })
   const german = { language_config: { languages: ['de'] } }
   const spoken = [{ language: 'de', seconds: 3 }]
-  const named = async (model: string) => {
-    const { utterances } = await transcribe(server, spoken, { ...german, model })
+  const named = async (model?: string) => {
+    const { utterances } = await transcribe(server, spoken, { ...german, ...(model && { model }) })
     return utterances[0]!.model
   }
   assert.equal(await named('stt-1'), 'small@r1')
+  assert.equal(await named(), 'small@r1', 'a label is no model')
   assert.equal(await named('stt-3'), 'large@r1')
   assert.equal(await named('best'), 'large@r1')
   assert.equal(await named('stt-fusion'), 'large@r1+small@r1')

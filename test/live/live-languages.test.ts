@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Spoken, speak } from '../../src/asr/workers/tones.fixture.ts'
+import { call } from '../support/http-client.ts'
 import { connect, openSession } from '../support/live-client.ts'
 import { finalsOf } from '../support/live-messages.ts'
 import { createTonesEngine } from '../support/many-languages.ts'
@@ -64,4 +65,27 @@ test('short speech takes the language of the utterance before', async (t) => {
     finals.map((text) => text.slice(0, 2)),
     ['fr', 'fr', 'de'],
   )
+})
+
+test('an alias of stt-fusion joins two models; the name itself is for recordings', async (t) => {
+  const models = [
+    { id: 'large', languages: ['de'], memoryBytes: 1000 },
+    { id: 'small', languages: ['de'], memoryBytes: 10 },
+  ]
+  const aliases = { best: 'stt-fusion' }
+  const options = { live: { partialInterval: 0.1 }, aliases }
+  const { speech } = await createTonesEngine(t, models, options)
+  const env = { STENO_RESULT_MODEL: 'true', STENO_MODEL_ALIASES: 'best=stt-fusion' }
+  const server = await startServer({ speech, env })
+  t.after(() => server.close())
+  const german = { language_config: { languages: ['de'] } }
+  const refused = await call(server, '/v2/live', { json: { ...german, model: 'stt-fusion' } })
+  assert.equal(refused.status, 400)
+  const { url } = await openSession(server, { ...german, model: 'best' })
+  const client = await connect(url)
+  client.send(speak([{ language: 'de', seconds: 3 }, pause]))
+  client.stop()
+  await client.closed
+  const [final] = finalsOf(client.messages)
+  assert.equal((final!.data.utterance as { model?: string }).model, 'large@r1+small@r1')
 })

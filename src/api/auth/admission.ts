@@ -1,17 +1,25 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
+import { isOpenAiPath } from '../openai/errors.ts'
 import { createAuthenticate, createFindKey, type Key, sha256 } from './auth.ts'
 import { clientAddressOf, networkOf } from './client-address.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { createSignIns, type SignIns } from './sign-in.ts'
 
+/** What admission needs of a request, and the log of it that then names the account. */
+export type AdmittedRequest = Pick<FastifyRequest, 'headers' | 'raw' | 'log'> & {
+  routeOptions: Pick<FastifyRequest['routeOptions'], 'url'>
+}
+
+/** Admits a request by its key or its cookie, or rejects. */
+export type Admit = (request: AdmittedRequest) => Promise<Key>
+
 /** Admits requests, and signs browsers in. */
 export type Admission = {
-  /** Admits a request by its key or its cookie, or rejects. */
-  admit(request: FastifyRequest): Promise<Key>
+  admit: Admit
   /** Finds the key that `find` yields, or whose hash it does; a failure counts as a wrong key. */
-  identify(request: FastifyRequest, find: () => Promise<Key | Buffer>): Promise<Key>
+  identify(request: AdmittedRequest, find: () => Promise<Key | Buffer>): Promise<Key>
   signIns: SignIns
 }
 
@@ -35,14 +43,14 @@ export function createAdmission(app: Parts): Admission {
   const configured = keys.map(({ key }, i) => [sha256(key).toString('hex'), `settings-${i + 1}`])
   const configuredIds = new Map(configured as [string, string][])
 
-  function refuse(error: unknown, request: FastifyRequest): never {
+  function refuse(error: unknown, request: AdmittedRequest): never {
     if (!(error instanceof AppError) || error.status !== 401) throw error
     app.metrics.authFailures.inc({ reason: error.code })
     if (error.code !== 'key_missing') takeTry?.(networkOf(clientAddressOf(request.raw, http)))
     throw error
   }
 
-  function count(request: FastifyRequest, key: Key): Key {
+  function count(request: AdmittedRequest, key: Key): Key {
     const { account, prefix = configuredIds.get(key.hash) } = key
     request.log = request.log.child({ account, keyId: prefix })
     takeToken?.(key.hash)
@@ -52,10 +60,12 @@ export function createAdmission(app: Parts): Admission {
   return {
     signIns,
     async admit(request) {
-      const { headers, raw } = request
+      const { headers, raw, routeOptions } = request
+      // OpenAI's API is for programs; a socket of it could not carry the token of a browser.
+      const takesBearer = isOpenAiPath(routeOptions.url ?? '')
       const hasKey = http.authHeaderNames.some((name) => headers[name] !== undefined)
-      const isBrowser = !hasKey && signIns.isSignedIn(raw)
-      const found = isBrowser ? signIns.admit(raw) : authenticate(headers)
+      const isBrowser = !hasKey && !takesBearer && signIns.isSignedIn(raw)
+      const found = isBrowser ? signIns.admit(raw) : authenticate(headers, { takesBearer })
       return count(request, await found.catch((error) => refuse(error, request)))
     },
     async identify(request, find) {

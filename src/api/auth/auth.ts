@@ -11,8 +11,14 @@ import { createKeyUse } from './key-use.ts'
 export type Key = Pick<StoredKey, 'hash' | 'account' | 'scopes'> &
   Partial<Pick<StoredKey, 'prefix'>>
 
-/** Finds the key in `headers`; rejects with `key_missing`, `key_unknown` or `key_expired`. */
-export type Authenticate = (headers: IncomingHttpHeaders) => Promise<Key>
+/**
+ * Finds the key in `headers`, with `takesBearer` also in `Authorization: Bearer`; rejects with
+ * `key_missing`, `key_unknown` or `key_expired`.
+ */
+export type Authenticate = (
+  headers: IncomingHttpHeaders,
+  options?: { takesBearer?: boolean },
+) => Promise<Key>
 
 /** Finds the key with a hash; rejects with `key_unknown` or `key_expired`. */
 export type FindKey = (hash: Buffer) => Promise<Key>
@@ -26,12 +32,16 @@ export function createAuthenticate({
   findKey,
 }: Pick<App, 'config'> & { findKey: FindKey }): Authenticate {
   const names = config.http.authHeaderNames
-  return async (headers) => {
-    const name = names.find((one) => headers[one] !== undefined)
+  return async (headers, { takesBearer = false } = {}) => {
+    const bearer = takesBearer
+      ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+      : undefined
+    const name = names.find((one) => headers[one] !== undefined) ?? (bearer && 'authorization')
     if (name === undefined) {
-      throw new AppError('key_missing', `the header ${names.join(' or ')} is missing`)
+      const all = takesBearer ? [...names, 'authorization'] : names
+      throw new AppError('key_missing', `the header ${all.join(' or ')} is missing`)
     }
-    return findKey(sha256(String(headers[name])))
+    return findKey(sha256(name === 'authorization' && bearer ? bearer : String(headers[name])))
   }
 }
 

@@ -4,45 +4,64 @@ import { AppError } from '../../errors.ts'
 import { cleanFileName } from '../../jobs/file-name.ts'
 import { MAX_PARTS } from './form-stream.ts'
 
-/** Other parts are ignored, whatever they are, but they still have to be received. */
+/** Other parts still have to be received, whether they are read or not. */
 export const MAX_IGNORED_BYTES = 64 * 1024 * 1024
 
-/** The part `audio` of a form, as it arrives. */
+/** The recording of a form, as it arrives. */
 export type AudioPart = { filename: string | null; body: AsyncIterable<Uint8Array> }
 
+/** How a form names its recording, and who gets the texts beside it. */
+export type AudioPartOptions = {
+  name?: string
+  onText?: (field: string, text: string) => void
+}
+
+/** A longer text beside the recording is no option. */
+const MAX_TEXT_BYTES = 64 * 1024
+
 /**
- * Finds the part `audio`. Its `body` continues to the end of the form and fails with
+ * Finds the part `name`. Its `body` continues to the end of the form and fails with
  * `upload_invalid` when the form breaks off or holds a second such part, so that its consumer
  * stores all of a valid form or nothing.
  */
-export async function readAudioPart(form: AsyncIterable<MultipartFile>): Promise<AudioPart> {
+export async function readAudioPart(
+  form: AsyncIterable<MultipartFile>,
+  { name = 'audio', onText }: AudioPartOptions = {},
+): Promise<AudioPart> {
   const parts = form[Symbol.asyncIterator]()
   let ignored = 0
   for (;;) {
     const part = await nextPart(parts)
-    if (!part) throw new AppError('upload_invalid', 'the form has no part named audio')
-    if (part.fieldname === 'audio') {
+    if (!part) throw new AppError('upload_invalid', `the form has no part named ${name}`)
+    if (part.fieldname === name) {
       return { filename: cleanFileName(part.filename ?? ''), body: audioBytes(part) }
     }
-    await ignore(part.file)
+    await readBeside(part)
   }
 
   async function* audioBytes({ file }: MultipartFile): AsyncGenerator<Uint8Array> {
     yield* readable(file)
     for (let part = await nextPart(parts); part; part = await nextPart(parts)) {
-      if (part.fieldname === 'audio') {
-        throw new AppError('upload_invalid', 'the form has more than one part named audio')
+      if (part.fieldname === name) {
+        throw new AppError('upload_invalid', `the form has more than one part named ${name}`)
       }
-      await ignore(part.file)
+      await readBeside(part)
     }
   }
 
-  async function ignore(file: Readable): Promise<void> {
+  async function readBeside({ fieldname, filename, file }: MultipartFile): Promise<void> {
+    const isText = onText !== undefined && filename === undefined
+    const text: Uint8Array[] = []
+    let length = 0
     for await (const bytes of readable(file)) {
+      length += bytes.byteLength
       ignored += bytes.byteLength
-      if (ignored <= MAX_IGNORED_BYTES) continue
-      throw new AppError('body_too_large', 'the parts beside audio')
+      if (ignored > MAX_IGNORED_BYTES || (isText && length > MAX_TEXT_BYTES)) {
+        throw new AppError('body_too_large', `the parts beside ${name}`)
+      }
+      if (isText) text.push(bytes)
     }
+    if (isText) onText(fieldname, Buffer.concat(text).toString())
   }
 }
 

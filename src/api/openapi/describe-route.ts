@@ -1,7 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifySchema } from 'fastify'
 import type { Config } from '../../config.ts'
+import { isOpenAiPath } from '../openai/errors.ts'
 import { type ErrorStatus, ErrorView, errorAnswers } from '../schemas/error.ts'
+import { OpenAiErrorView } from '../schemas/openai.ts'
 import { publishSchema } from './publish-schema.ts'
 
 type Schema = Record<string, unknown>
@@ -49,7 +51,8 @@ export function describeRoute(
       ...(deprecated && deprecation),
       ...(Number(status) >= 400 && { ...errorCode, ...errorHeaders[status] }),
     }
-    return [status, describeAnswer(answer as Answer, { status, headers })]
+    const content = Number(status) >= 400 ? { content: errorContent(url) } : {}
+    return [status, describeAnswer({ ...(answer as Answer), ...content }, { status, headers })]
   })
   const request = { closed: unknownFields === 'reject' }
   return {
@@ -80,6 +83,10 @@ const otherErrors = describeAnswer(
   },
   { headers: { ...requestId, ...errorCode } },
 )
+
+function errorContent(url: string): Schema {
+  return { 'application/json': { schema: isOpenAiPath(url) ? OpenAiErrorView : ErrorView } }
+}
 
 function describeAnswer(
   answer: Answer,

@@ -15,6 +15,7 @@ const tags = [
   { name: 'Live', description: 'Sessions that transcribe audio as it arrives' },
   { name: 'Deliveries', description: 'Events sent to callbacks and webhooks' },
   { name: 'Transcription', description: 'Older paths of both, deprecated' },
+  { name: 'OpenAI-compatible', description: 'The same jobs for clients of OpenAI’s API' },
   { name: 'Server', description: 'The state of the server, and this description' },
 ]
 

@@ -17,7 +17,7 @@ const READY_TIMEOUT_MS = 15_000
  */
 export function healthRoutes({
   speech,
-  storage: { space },
+  storage: { space, objects },
 }: Pick<App, 'speech' | 'storage'>): FastifyPluginAsyncTypebox {
   const checkReady = createReadiness(speech)
   return async (http) => {
@@ -34,10 +34,11 @@ export function healthRoutes({
       operationId: 'getReady',
       summary: 'Whether new work is taken',
       description:
-        'Checks that the disk has space and that a recognizer answers, at most every five seconds. Needs no key.',
+        'Checks that the disk has space, and that the object store, if there is one, and a recognizer answer, at most every five seconds. Needs no key.',
     }
     http.get('/ready', { schema: ready }, async () => {
       await space.check()
+      await objects.checkAvailable?.()
       await checkReady()
       return { status: 'ok' as const }
     })

@@ -1,6 +1,6 @@
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import type { StoredFile } from '../../storage/objects/files.ts'
@@ -10,6 +10,7 @@ import { asFieldError } from '../bodies/address-upload.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { formOptions, readParts } from '../bodies/form-stream.ts'
 import { MAX_IGNORED_BYTES, readAudioPart } from '../bodies/multipart-audio.ts'
+import { leaving } from '../leaving.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { UploadForm, UploadRequest, UploadView } from '../schemas/upload.ts'
 
@@ -78,16 +79,6 @@ export function uploadRoutes({
       throw asFieldError(error)
     }
   }
-}
-
-/** Returns a signal that aborts when the client disconnects before its response. */
-function leaving({ raw }: FastifyReply): AbortSignal {
-  const controller = new AbortController()
-  raw.once('close', () => {
-    if (raw.writableFinished) return
-    controller.abort(new AppError('upload_invalid', 'the client is gone'))
-  })
-  return controller.signal
 }
 
 function toUploadView(file: StoredFile, base: string) {

@@ -1,7 +1,8 @@
 import { Type } from './type.ts'
 import { OneOf } from './values.ts'
 
-const Model = Type.Object(
+/** A name of a model, in the form of OpenAI's API. */
+export const Model = Type.Object(
   {
     id: Type.String({ description: 'A name that requests may give' }),
     object: OneOf('model'),

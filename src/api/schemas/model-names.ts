@@ -14,10 +14,14 @@ export function modelNames({
   return [...own, ...Object.keys(aliases).filter((alias) => !own.includes(alias))]
 }
 
-/** Returns the names that a live session may use: those that refer to a live model. */
+/**
+ * Returns the names that a live session may use. The contract has `stt-1` only; an operator's alias
+ * may also stand for `stt-fusion`.
+ */
 export function liveModelNames(settings: Pick<Config['models'], 'aliases' | 'remote'>): string[] {
   return modelNames(settings).filter((name) => {
-    return ['stt-1', 'remote'].includes(modelOf(name, settings))
+    const model = modelOf(name, settings)
+    return ['stt-1', 'remote'].includes(model) || (model === 'stt-fusion' && name !== model)
   })
 }
 

@@ -10,6 +10,7 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
 import type { WorkerRole } from '../workers/protocol.ts'
 import { capacityOf, joinCosts } from './capacity.ts'
+import { fuseFinals } from './fuse-finals.ts'
 import { identifyUtterance } from './identify-utterance.ts'
 import { createLoadMeter } from './load-meter.ts'
 
@@ -116,10 +117,16 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
           identify: (task) => processesOf(task.model).run({ kind: 'identify', ...task }, how),
           languageBefore,
         }))
-      const settings = settingsOf(identified?.settings ?? requested)
-      const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settings }
-      const recognized = await meter.during(processesOf(task.model).run(task, how))
-      return { ...recognized, ...identified?.found }
+      const chosen = identified?.settings ?? requested
+      const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settingsOf(chosen) }
+      const first = meter.during(processesOf(task.model).run(task, how))
+      const { fusedWith } = chosen
+      if (fusedWith === undefined) return { ...(await first), ...identified?.found }
+      const other = { ...task, model: fusedWith, wantsSpeaker: false }
+      const second = (signal: AbortSignal) => {
+        return meter.during(processesOf(fusedWith).run(other, { ...how, signal }))
+      }
+      return { ...(await fuseFinals({ first, second, signal })), ...identified?.found }
     },
     recognizePartial(utterance, requested) {
       const { signal, draft = [], isFirst = false, isBehind = false } = requested

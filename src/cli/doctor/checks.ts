@@ -158,6 +158,17 @@ export async function checkDatabase({ storage }: Config): Promise<Finding> {
   }
 }
 
+/** Stores, reads and deletes a small object; undefined where objects are in the data folder. */
+export async function checkObjectStore({ storage }: Config): Promise<Finding | undefined> {
+  if (!storage.objectStore) return undefined
+  const { examineS3 } = await import('../../storage/s3/s3-objects.ts')
+  try {
+    return { state: 'ok', text: `object store ${await examineS3(storage.objectStore)} works` }
+  } catch (error) {
+    return { state: 'fail', text: messageOf(error) }
+  }
+}
+
 function inGigabytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(1)} GB`
 }

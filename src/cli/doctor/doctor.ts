@@ -13,6 +13,7 @@ import {
   checkDevice,
   checkModelFiles,
   checkNode,
+  checkObjectStore,
   checkPort,
   checkPrivacy,
   checkRecognition,
@@ -24,7 +25,7 @@ import {
 const help = `Usage: steno doctor
 
 Checks this installation with the settings of this shell: Node, settings, models, decoder, user, data
-folder, database, port, and one second of real recognition. Each line shows ok, warn or fail, and the remedy.
+folder, database, object store, port, and one second of real recognition. Each line shows ok, warn or fail, and the remedy.
 The exit code is 1 when a check failed.
 `
 
@@ -63,6 +64,8 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   yield await checkDataFolder(config)
   yield await checkPrivacy(config)
   yield await checkDatabase(config)
+  const objectStore = await checkObjectStore(config)
+  if (objectStore) yield objectStore
   yield await checkPort(config)
   yield await checkRecognition(config, signal)
 }

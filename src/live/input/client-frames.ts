@@ -13,7 +13,7 @@ export function readFrame(data: Uint8Array, isBinary: boolean): ClientFrame {
   const text = Buffer.from(data.buffer, data.byteOffset, data.length)
   const bytes = readUsualChunk(text)
   if (bytes) return { type: 'audio', bytes }
-  if (text.length > MANY_BYTES && hasManyValues(text)) {
+  if (hasManyValues(text)) {
     return { type: 'unreadable', message: `the message has more than ${MANY_VALUES} values` }
   }
   return readMessage(parse(text.toString()))
@@ -73,7 +73,9 @@ function decodeBase64(text: string): Uint8Array | undefined {
  */
 const [MANY_BYTES, MANY_VALUES] = [64 * 1024, 1000]
 
-function hasManyValues(text: Buffer): boolean {
+/** Returns whether a message is too expensive to parse. */
+export function hasManyValues(text: Buffer): boolean {
+  if (text.length <= MANY_BYTES) return false
   let found = 0
   for (const mark of '[{,') {
     for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) {

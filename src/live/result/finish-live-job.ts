@@ -125,7 +125,8 @@ export class FinishLiveJob {
     let callbacks: LiveCallback[] = []
     let isDone = false
     try {
-      const file = await keepAudio(objects, { job, files, ...outcome })
+      const { epoch } = lease
+      const file = await keepAudio(objects, { job, files, epoch, ...outcome })
       callbacks = (await feed?.finish()) ?? []
       isDone = await finishLiveJob(db, lease, { result, file, at: Date.now(), callbacks })
       if (!isDone) throw new LeaseLostError()
@@ -154,13 +155,15 @@ export async function failRecorded(
   const format = formatOf(job.params as LiveParams)
   const audioBytes = files?.audioBytes ?? 0
   const duration = roundTo(secondsOf(audioBytes, format), 6)
-  const file = files && (await keepAudio(objects, { job, files, format, audioBytes, duration }))
+  const audio = files && { job, files, epoch: only?.epoch, format, audioBytes, duration }
+  const file = audio && (await keepAudio(objects, audio))
   return failLiveJob(db, job.id, { failure, file, at: Date.now(), endMessage, only })
 }
 
 type AudioSummary = {
   job: LiveJob
   files: LiveFiles
+  epoch: number | undefined
   format: AudioFormat
   audioBytes: number
   duration: number
@@ -169,11 +172,11 @@ type AudioSummary = {
 /** Stores the audio as the object of its job; undefined when there is none. */
 async function keepAudio(
   objects: Storage['objects'],
-  { job, files, format, audioBytes, duration }: AudioSummary,
+  { job, files, epoch, format, audioBytes, duration }: AudioSummary,
 ): Promise<Recorded | undefined> {
   if (audioBytes === 0) return undefined
   const header = wavHeader(format, audioBytes)
-  const { size } = await keepRecording(files, objects, { id: job.fileId, header })
+  const { size } = await keepRecording(files, objects, { id: job.fileId, epoch, header })
   return { size, duration, channels: format.channels }
 }
 

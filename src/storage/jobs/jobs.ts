@@ -74,6 +74,17 @@ export async function findJobs(
   })
 }
 
+/** Returns which of these jobs wait or run. */
+export async function findActive(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db.sql
+    .selectFrom('jobs')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('status', 'in', ['queued', 'processing'])
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** The objects that lost their last row, for the caller to delete. */
 export type DeletedJob = { objects: string[] }
 

@@ -154,7 +154,7 @@ async function cutTo(handle: FileHandle, size: number): Promise<void> {
 export async function keepRecording(
   files: LiveFiles,
   objects: Objects,
-  { id, header }: { id: string; header: Uint8Array },
+  { id, epoch, header }: { id: string; epoch?: number | undefined; header: Uint8Array },
 ): Promise<{ size: number }> {
   if (header.length !== files.audioStart) throw new RangeError(`a header of ${header.length} bytes`)
   const { audioBytes } = await files.sync()
@@ -173,7 +173,7 @@ export async function keepRecording(
   } catch (error) {
     throw storageError(error)
   }
-  await objects.adopt(id, files.audioPath)
+  await objects.adopt(id, files.audioPath, { epoch })
   return { size }
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
 import { AppError } from '../../errors.ts'
 import { storageError, throwStorageError } from '../sqlite/storage-error.ts'
+import { checkedSource } from './checked-source.ts'
 import { linkOrCopy, syncFolder } from './durable-file.ts'
 import { isObjectId, LIST_SIZE, type Objects, type WriteOptions } from './objects.ts'
 
@@ -108,39 +108,20 @@ export async function* listDiskObjects(folder: string): AsyncGenerator<string[]>
 async function writeFile(
   path: string,
   source: AsyncIterable<Uint8Array>,
-  { maxBytes, signal, admit }: WriteOptions,
+  options: WriteOptions,
 ): Promise<number> {
   const handle = await open(path, 'wx')
-  const stop = () => destroy(source)
-  signal.addEventListener('abort', stop, { once: true })
   try {
-    signal.throwIfAborted()
     let size = 0
-    for await (const bytes of source) {
-      signal.throwIfAborted()
-      size += bytes.byteLength
-      if (size > maxBytes)
-        throw new AppError('media_too_large', `more than ${maxBytes} bytes (STENO_MAX_FILE_BYTES)`)
-      await admit?.(bytes.byteLength)
+    for await (const bytes of checkedSource(source, options)) {
       await writeAll(handle, bytes)
+      size += bytes.byteLength
     }
-    signal.throwIfAborted()
     await handle.sync()
     return size
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error
   } finally {
-    signal.removeEventListener('abort', stop)
     await handle.close()
   }
-}
-
-/**
- * A client that stops sending must not hold up an aborted write; a generator observes its own
- * signal.
- */
-function destroy(source: AsyncIterable<Uint8Array>): void {
-  if (source instanceof Readable) source.destroy()
 }
 
 async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {

@@ -6,6 +6,10 @@ export type WriteOptions = {
   signal: AbortSignal
   /** Called before this many bytes are written; if it fails, so does the write. */
   admit?: ((bytes: number) => Promise<void>) | undefined
+  /** The epoch of the lease under which this is written, where several attempts write one id. */
+  epoch?: number | undefined
+  /** The caller will need the object as a local file next. */
+  isNeededHere?: boolean
 }
 
 /** A file on this machine; disposing of it ends its use. */
@@ -18,7 +22,8 @@ export type LocalFile = { readonly path: string } & AsyncDisposable
 export type Objects = {
   /**
    * Stores the stream under `id`, replacing any previous object; fails with `media_too_large`
-   * beyond `maxBytes`.
+   * beyond `maxBytes`. Where processes on several machines write, an object of a lower epoch
+   * replaces none of a higher one.
    */
   write(
     id: string,
@@ -29,7 +34,7 @@ export type Objects = {
    * Stores a local file under `id` too, replacing any previous object. The bytes of the file must
    * be on disk and must not change any more; removing the file does not change the object.
    */
-  adopt(id: string, file: string): Promise<void>
+  adopt(id: string, file: string, options?: Pick<WriteOptions, 'epoch'>): Promise<void>
   /**
    * Returns a local file with the bytes of an object, for programs that need a path. It must not
    * be changed, and is valid until it is disposed of.
@@ -49,12 +54,34 @@ export type Objects = {
     id: string,
     range?: { start: number; end: number },
   ): Promise<{ size: number; body: Readable }>
-  /** Deletes an object; a missing one is not an error. */
-  delete(id: string): Promise<void>
-  /** Removes what writes left unfinished, except those of the given owners, who are alive. */
-  removeUnfinished(options: { owners: readonly string[] }): Promise<void>
-  /** Yields every stored id, `LIST_SIZE` at a time. */
+  /** Deletes an object, not one of a higher epoch than the given; a missing one is no error. */
+  delete(id: string, options?: Pick<WriteOptions, 'epoch'>): Promise<void>
+  /** Removes what writes left unfinished, except those of living owners. */
+  removeUnfinished(options: LivingOwners): Promise<void>
+  /** Yields every stored id, at most `LIST_SIZE` at a time. */
   list(): AsyncGenerator<string[]>
+  /** Fails with `object_store_unavailable` unless the store answers; absent where it always does. */
+  checkAvailable?(): Promise<void>
+  /** How far its clock may be from that of the database, in milliseconds; absent = not at all. */
+  readonly clockMarginMs?: number
+  /** Keeps objects that nothing refers to; absent where a folder of this machine does. */
+  readonly orphans?: OrphanObjects
+  close?(): Promise<void>
+}
+
+/** The processes that work on the database: their ids, and when the first of them started. */
+export type LivingOwners = { owners: readonly string[]; since: number }
+
+/** Objects that no row refers to, as a store keeps them beside the others. */
+export type OrphanObjects = {
+  /** Moves an object there; its retention starts now. A missing object is not an error. */
+  add(id: string, options: { signal: AbortSignal }): Promise<void>
+  /** Moves it back, unless there is an object with this id again. */
+  takeBack(id: string): Promise<void>
+  /** Yields all ids, at most `LIST_SIZE` at a time. */
+  list(): AsyncGenerator<string[]>
+  /** Deletes what was moved there before a given time; resolves to how many. */
+  deleteBefore(moment: number, options: { signal: AbortSignal }): Promise<number>
 }
 
 /** The number of ids that fit into one statement of any database. */

@@ -2,32 +2,40 @@ import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { linkOrCopy, syncFolder } from './durable-file.ts'
-import { isObjectId, LIST_SIZE, type Objects } from './objects.ts'
+import { isObjectId, LIST_SIZE, type Objects, type OrphanObjects } from './objects.ts'
 
 /**
- * Objects that no row refers to, in a folder beside the others. They are kept for a time because
+ * Objects that no row refers to, and the folders of such sessions. They are kept for a time because
  * the database may be a restored older one; they come back with the newer one.
  */
-export type Orphans = {
-  /** Moves an object here; its retention starts now. A missing object is not an error. */
-  add(id: string, options: { signal: AbortSignal }): Promise<void>
-  /** Moves it back, unless there is an object with this id again. */
-  takeBack(id: string): Promise<void>
+export type Orphans = OrphanObjects & {
   /** Moves the folder of a live session here, likewise. */
   addSession(folder: string): Promise<void>
   /** Moves the folder of a live session back, unless it exists; does nothing if it is not here. */
   takeSessionBack(folder: string): Promise<void>
-  /** Yields all object ids, `LIST_SIZE` at a time. */
-  list(): AsyncGenerator<string[]>
-  /** Deletes what was moved here before a given time; resolves to how many. */
-  deleteBefore(moment: number, options: { signal: AbortSignal }): Promise<number>
 }
 
 /** Precedes the id of a session, whose folder lies among the files of objects. */
 const SESSION_PREFIX = 'live-'
 
-/** Stores orphans of `objects` as files in `folder`, which is created when needed. */
+/**
+ * Stores orphans of `objects` as files in `folder`, which is created when needed; where the store
+ * of the objects keeps them itself, only sessions are there.
+ */
 export function openOrphans(folder: string, objects: Objects): Orphans {
+  const local = openLocalOrphans(folder, objects)
+  const { orphans: stored } = objects
+  if (!stored) return local
+  return {
+    ...{ ...local, ...stored },
+    async deleteBefore(moment, options) {
+      const deleted = await local.deleteBefore(moment, options)
+      return deleted + (await stored.deleteBefore(moment, options))
+    },
+  }
+}
+
+function openLocalOrphans(folder: string, objects: Objects): Orphans {
   async function* list(): AsyncGenerator<string[]> {
     const ids = (await readdir(folder).catch(() => [])).filter(isObjectId)
     for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)

@@ -24,8 +24,9 @@ export async function beginSweep(
 ): Promise<{ done: Promise<void> }> {
   const { db } = options
   const { ids: owners, since } = await findOwners(db)
-  await db.objects.removeUnfinished({ owners })
-  const given = { ...options, before: isAlone ? undefined : since }
+  await db.objects.removeUnfinished({ owners, since })
+  const before = isAlone ? undefined : since - (db.objects.clockMarginMs ?? 0)
+  const given = { ...options, before }
   const earlier = await listEarlierObjects(db, given)
   // In the background: looking up every object takes minutes if there are millions on a slow disk.
   return { done: finishSweep(given, earlier) }

@@ -1,14 +1,19 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { cutCaptions } from '../formats/captions.ts'
+import { type OpenAiForm, writeOpenAi } from '../formats/openai.ts'
 import { formatSubtitles, formatWithVoices } from '../formats/subtitles.ts'
 import { voicesOf } from '../formats/voices.ts'
 import { formatWordDocument } from '../formats/word-document.ts'
 import type { UtteranceView } from './result-text.ts'
 
 /** A transcript to write: the JSON text of a stored result, and the form. */
-export type TranscriptFile = {
-  result: string
+export type TranscriptFile = { result: string } & TranscriptForm
+
+/** The form of a transcript: a file, or the answer of OpenAI's API. */
+export type TranscriptForm = FileForm | ({ format: 'openai' } & OpenAiForm)
+
+type FileForm = {
   format: 'txt' | 'srt' | 'vtt' | 'json' | 'docx'
   /** Names speakers, or else channels, where there are several. */
   speakers: boolean
@@ -22,10 +27,15 @@ type Transcription = {
   utterances: UtteranceView[]
 }
 
+type Result = { transcription: Transcription; metadata: { audio_duration: number } }
+
 /** Writes the words of a stored result as a file; only `docx` is not text. */
 export function writeTranscriptFile({ result, ...form }: TranscriptFile): string | Uint8Array {
+  const { transcription, metadata } = JSON.parse(result) as Result
+  if (form.format === 'openai') {
+    return writeOpenAi({ ...transcription, duration: metadata.audio_duration }, form)
+  }
   const { format, speakers } = form
-  const { transcription } = JSON.parse(result) as { transcription: Transcription }
   if (format === 'json') return writeJson(transcription, form)
   if (format === 'txt') return writeLines(transcription, form)
   if (format === 'docx') return writeDocument(transcription, form)
@@ -34,7 +44,7 @@ export function writeTranscriptFile({ result, ...form }: TranscriptFile): string
   return formatSubtitles(cutCaptions(utterances), format)
 }
 
-function writeJson(transcription: Transcription, form: Pick<TranscriptFile, 'words' | 'speakers'>) {
+function writeJson(transcription: Transcription, form: Pick<FileForm, 'words' | 'speakers'>) {
   const { full_transcript, languages } = transcription
   const utterances = transcription.utterances.map(({ words, speaker, ...rest }) => ({
     ...rest,
@@ -45,7 +55,7 @@ function writeJson(transcription: Transcription, form: Pick<TranscriptFile, 'wor
   return `${JSON.stringify({ full_transcript, languages, utterances }, undefined, 2)}\n`
 }
 
-function writeLines({ utterances }: Transcription, { speakers }: Pick<TranscriptFile, 'speakers'>) {
+function writeLines({ utterances }: Transcription, { speakers }: Pick<FileForm, 'speakers'>) {
   const voiceOf = voicesOf(utterances)
   const lines = utterances.map((utterance) => {
     const voice = speakers ? voiceOf(utterance) : undefined
@@ -56,7 +66,7 @@ function writeLines({ utterances }: Transcription, { speakers }: Pick<Transcript
 
 function writeDocument(
   { utterances }: Transcription,
-  { speakers }: Pick<TranscriptFile, 'speakers'>,
+  { speakers }: Pick<FileForm, 'speakers'>,
 ): Uint8Array {
   const voiceOf = voicesOf(utterances)
   const paragraphs = utterances.map((utterance) => {

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { homedir, tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** The credentials of every test server. */
+export const TEST_CREDENTIALS = {
+  AWS_ACCESS_KEY_ID: 'steno-test',
+  AWS_SECRET_ACCESS_KEY: 'steno-test-secret',
+}
+
+const START_MS = 20_000
+
+/** An S3 server with one bucket `test`, a folder in `folder`. */
+export type TestS3 = { endpoint: string; folder: string; pid: number; close(): Promise<void> }
+
+/** Returns why no server can be started here; undefined if one can. */
+export function whyNoS3(): string | undefined {
+  return findBinary() ? undefined : 'the S3 server versitygw is not installed'
+}
+
+/** Starts the Versity S3 gateway over a folder of its own, on a port of its own. */
+export async function startS3(): Promise<TestS3> {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-s3-'))
+  for (const name of ['buckets/test', 'attributes'])
+    mkdirSync(join(folder, name), { recursive: true })
+  const port = await findPort()
+  const address = `127.0.0.1:${port}`
+  const args = ['--port', address, '--quiet', '--health', '/health']
+  // Not every file system of a test machine has attributes.
+  const place = ['posix', '--sidecar', join(folder, 'attributes'), join(folder, 'buckets')]
+  const env = {
+    ROOT_ACCESS_KEY: TEST_CREDENTIALS.AWS_ACCESS_KEY_ID,
+    ROOT_SECRET_KEY: TEST_CREDENTIALS.AWS_SECRET_ACCESS_KEY,
+    HOME: folder,
+  }
+  const child = spawn(findBinary()!, [...args, ...place], { env, stdio: 'ignore' })
+  child.unref()
+  const endpoint = `http://${address}`
+  const until = Date.now() + START_MS
+  while (!(await fetch(`${endpoint}/health`).catch(() => undefined))?.ok) {
+    if (Date.now() > until || child.exitCode !== null) throw new Error('versitygw did not start')
+    await delay(20)
+  }
+  async function close(): Promise<void> {
+    child.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 })
+  }
+  return { endpoint, folder, pid: child.pid!, close }
+}
+
+/** Returns the program, from the path or where `go install` puts it. */
+function findBinary(): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), join(homedir(), 'go', 'bin')]
+  return folders.map((folder) => join(folder, 'versitygw')).find((path) => existsSync(path))
+}
+
+async function findPort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

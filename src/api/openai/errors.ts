@@ -1,0 +1,29 @@
+import type { AppError } from '../../errors.ts'
+
+/** The body of an error in the form of OpenAI's API. */
+export type OpenAiError = {
+  error: { message: string; type: string; param: string | null; code: string | null }
+}
+
+/** Whether a path answers in the form of OpenAI's API. */
+export function isOpenAiPath(path: string): boolean {
+  return path.startsWith('/v1/')
+}
+
+/** Returns an error in the form of OpenAI's API; the lines about single fields join its message. */
+export function toOpenAiError({ status, code, message, validationErrors }: AppError): OpenAiError {
+  const [first] = validationErrors ?? []
+  const text = validationErrors ? validationErrors.join('; ') : message
+  const param = first ? (/^[a-z_]+/.exec(first)?.[0] ?? null) : null
+  const known = code === 'key_unknown' || code === 'key_missing' || code === 'key_expired'
+  return {
+    error: { message: text, type: typeOf(status), param, code: known ? 'invalid_api_key' : code },
+  }
+}
+
+function typeOf(status: number): string {
+  if (status === 429) return 'rate_limit_error'
+  if (status === 402) return 'insufficient_quota'
+  if (status === 403) return 'permission_error'
+  return status >= 500 ? 'server_error' : 'invalid_request_error'
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { vocabularyOf } from './prompt-vocabulary.ts'
+
+test('a list of short items is taken as it is', () => {
+  assert.deepEqual(vocabularyOf('ZyntriQix, Digique Plus,CynapseFive; omeprazole'), [
+    'ZyntriQix',
+    'Digique Plus',
+    'CynapseFive',
+    'omeprazole',
+  ])
+  assert.deepEqual(vocabularyOf('Kubernetes\nHelm\nHelm\n'), ['Kubernetes', 'Helm'])
+  assert.deepEqual(vocabularyOf(''), [])
+  assert.deepEqual(vocabularyOf(' , ;\n--'), [])
+})
+
+test('of sentences, words with a capital or a digit are taken, not the first ones', () => {
+  const prompt =
+    'The talk is about OpenAI, which makes DALL·E, GPT-3 and the (Sora) model. We thank Ada Quell for it.'
+  assert.deepEqual(vocabularyOf(prompt), ['OpenAI', 'DALL·E', 'GPT-3', 'Sora', 'Ada Quell'])
+  assert.deepEqual(vocabularyOf('So, welcome to my lecture.'), [])
+  assert.deepEqual(vocabularyOf('iPhone sales were fine.'), ['iPhone'])
+})
+
+test('a long prompt gives a bounded list', () => {
+  const words = Array.from({ length: 300 }, (_, i) => `Name${i}`).join(', ')
+  assert.equal(vocabularyOf(words).length, 100)
+  assert.deepEqual(vocabularyOf('X'.repeat(200)), [])
+})

@@ -1,0 +1,42 @@
+/** Longer items are no names. */
+const MAX_ITEM_WORDS = 4
+/** More words cost time and are heard where nobody said them. */
+const MAX_ITEMS = 100
+const MAX_LENGTH = 100
+
+/**
+ * Returns the names in a prompt. OpenAI's models take a prompt as text that came before the
+ * recording; what people put there are words that are hard to spell. A list of short items, between
+ * commas, semicolons or line breaks, is taken as it is; of sentences, the words with a capital or a
+ * digit, apart from the first of each.
+ */
+export function vocabularyOf(prompt: string): string[] {
+  const lines = prompt.split(/\n|(?<=[.!?])\s/).map((line) => itemsOf(line))
+  const isList =
+    !/[.!?]\s*$/.test(prompt) &&
+    lines.flat().every((item) => item.split(/\s+/).length <= MAX_ITEM_WORDS)
+  const found = isList ? lines.flat() : lines.flatMap(namesInSentence)
+  const usable = found.filter((item) => item.length <= MAX_LENGTH && /[\p{L}\d]/u.test(item))
+  return [...new Set(usable)].slice(0, MAX_ITEMS)
+}
+
+/** Commas between digits separate nothing. */
+function itemsOf(line: string): string[] {
+  return line
+    .split(/;|,(?!\d)/)
+    .map((item) => item.trim().replace(/[.!?:]+$/, ''))
+    .filter((item) => item !== '')
+}
+
+function namesInSentence(items: readonly string[]): string[] {
+  return items.flatMap((item, n) => {
+    const runs: string[][] = [[]]
+    for (const [i, word] of item.split(/\s+/).entries()) {
+      const isFirst = n === 0 && i === 0
+      const isName = isFirst ? /.[\p{Lu}\d]/u.test(word) : /[\p{Lu}\d]/u.test(word)
+      if (isName) runs.at(-1)!.push(word.replace(/^["'“(]+|["'”):]+$/gu, ''))
+      else runs.push([])
+    }
+    return runs.filter((run) => run.length > 0).map((run) => run.join(' '))
+  })
+}

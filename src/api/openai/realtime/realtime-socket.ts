@@ -1,0 +1,130 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { AppError } from '../../../errors.ts'
+import type { Connection } from '../../../live/connection.ts'
+import type { FrameTurns } from '../../../live/input/frame-turns.ts'
+import type { App } from '../../../server-parts.ts'
+import type { Admit } from '../../auth/admission.ts'
+import type { Key } from '../../auth/auth.ts'
+import { clientAddressOf } from '../../auth/client-address.ts'
+import { requireScope } from '../../auth/scopes.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { toLiveSubmission } from '../../bodies/submission.ts'
+import { newRequestId } from '../../request-id.ts'
+import { createSocketServer, serveConnection } from '../../serve-connection.ts'
+import { toOpenAiError } from '../errors.ts'
+import { RealtimeConnection } from './realtime-connection.ts'
+
+/** Browsers cannot send headers: there, the key comes as a subprotocol. */
+const KEY_PROTOCOL = 'openai-insecure-api-key.'
+const BETA_PROTOCOL = 'openai-beta.realtime-v1'
+/** Sockets of an account that are open at the same time; most have a session behind them. */
+const MAX_SOCKETS = 200
+
+/** Returns whether `createRealtimeSocketServer` handles a request. */
+export function isRealtimeUpgrade({ url = '', headers }: IncomingMessage): boolean {
+  const path = url.split('?', 1)[0]!.replace(/\/$/, '')
+  return path === '/v1/realtime' && headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+/** Serves OpenAI's realtime transcription over WebSocket, with live sessions of this server. */
+export function createRealtimeSocketServer(
+  http: FastifyInstance,
+  app: Pick<App, 'config' | 'live' | 'log'> & { bodies: Bodies; admit: Admit; turns: FrameTurns },
+): void {
+  const { config, live, log, bodies, admit, turns } = app
+  const { maxFrameBytes } = config.live
+  const sockets = createSocketServer({
+    maxPayload: maxFrameBytes,
+    chooseProtocol: (offered) => (offered.has('realtime') ? 'realtime' : false),
+  })
+  const connections = new Set<RealtimeConnection>()
+
+  async function acceptUpgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    { head, requestId }: { head: Buffer; requestId: string },
+  ): Promise<void> {
+    const ignore = () => {}
+    socket.on('error', ignore)
+    const url = '/v1/realtime'
+    const headers = withProtocolKey(request)
+    const asked = { headers, raw: request, routeOptions: { url }, log: log as FastifyBaseLogger }
+    const key = await admit(asked)
+    requireScope(key.scopes, { method: 'POST', route: '/v2/live' })
+    const others = [...connections].filter(({ account }) => account === key.account).length
+    if (others >= MAX_SOCKETS) {
+      throw new AppError('too_many_sessions', `${others} sockets are open already`)
+    }
+    socket.off('error', ignore)
+    const address = clientAddressOf(request, config.http)
+    const ids = { requestId, address }
+    const connection = new RealtimeConnection({
+      account: key.account,
+      dialect: isBeta(request) ? 'beta' : 'ga',
+      open: (body) => openSession(body, key, ids),
+    })
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      connections.add(connection)
+      webSocket.once('close', () => connections.delete(connection))
+      webSocket.on('error', () => {})
+      serveConnection({ webSocket, socket, connection, turns, maxFrameBytes })
+    })
+  }
+
+  async function openSession(
+    body: object,
+    { account, hash }: Key,
+    ids: { requestId: string; address: string },
+  ): Promise<Connection> {
+    const bytes = Buffer.from(JSON.stringify(body))
+    const submission = toLiveSubmission(await bodies.read('live', { account, body: bytes }))
+    const session = await live.create(account, { ...submission, keyHash: hash })
+    log.info({ ...ids, sessionId: session.id }, 'live session created')
+    const connection = await live.connect(session.token, ids)
+    if (typeof connection !== 'number') return connection
+    throw new AppError('live_unavailable', `the session refused its client with ${connection}`)
+  }
+
+  // Those with a session hear from it that the server stops.
+  http.addHook('preClose', async () => {
+    for (const connection of connections) if (!connection.hasSession) connection.end(1012)
+  })
+  http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (!isRealtimeUpgrade(request) || !socket.writable) return
+    const requestId = newRequestId()
+    acceptUpgrade(request, socket, { head, requestId }).catch((error: unknown) => {
+      const known = error instanceof AppError ? error : new AppError('internal')
+      log.info({ requestId, code: known.code }, 'client refused')
+      refuse(socket, known)
+    })
+  })
+}
+
+function withProtocolKey({ headers }: IncomingMessage): IncomingMessage['headers'] {
+  const offered = protocolsOf(headers).find((name) => name.startsWith(KEY_PROTOCOL))
+  if (!offered) return headers
+  return { ...headers, authorization: `Bearer ${offered.slice(KEY_PROTOCOL.length)}` }
+}
+
+function isBeta({ headers }: IncomingMessage): boolean {
+  const header = String(headers['openai-beta'] ?? '')
+  return header.includes('realtime=v1') || protocolsOf(headers).includes(BETA_PROTOCOL)
+}
+
+function protocolsOf(headers: IncomingMessage['headers']): string[] {
+  return (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
+}
+
+function refuse(socket: Duplex, error: AppError): void {
+  const body = JSON.stringify(toOpenAiError(error))
+  const head = [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-error-code: ${error.code}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}

@@ -1,0 +1,158 @@
+import { AppError } from '../../../errors.ts'
+import { vocabularyOf } from '../prompt-vocabulary.ts'
+import { isForeignModel } from '../request.ts'
+
+/** Which names a client expects: those since 2025-08, or those of the beta before. */
+export type Dialect = 'ga' | 'beta'
+
+/** The audio that a client sends. */
+export type RealtimeFormat = 'pcm16' | 'g711_ulaw' | 'g711_alaw'
+
+/** What a client configures; the rest has no meaning here. */
+export type RealtimeSettings = {
+  format: RealtimeFormat
+  model: string | undefined
+  language: string | undefined
+  prompt: string
+  /** Milliseconds of silence that end a turn; null when the client ends turns itself. */
+  silenceMs: number | null
+  logprobs: boolean
+}
+
+/** OpenAI's own default is 200 ms, which cuts sentences. */
+const SILENCE_MS = 500
+const [LEAST_SILENCE_MS, MOST_SILENCE_MS] = [10, 10_000]
+
+/** The settings of a client that configures nothing. */
+export const defaultSettings: RealtimeSettings = {
+  ...{ format: 'pcm16', model: undefined, language: undefined, prompt: '' },
+  ...{ silenceMs: SILENCE_MS, logprobs: false },
+}
+
+type Fields = Record<string, unknown>
+
+const formatNames: Record<string, RealtimeFormat> = {
+  'audio/pcm': 'pcm16',
+  'audio/pcmu': 'g711_ulaw',
+  'audio/pcma': 'g711_alaw',
+  pcm16: 'pcm16',
+  g711_ulaw: 'g711_ulaw',
+  g711_alaw: 'g711_alaw',
+}
+
+/**
+ * Returns the settings after an update in either dialect. What an update lacks stays as it was.
+ * Throws `request_invalid`.
+ */
+export function updateSettings(before: RealtimeSettings, session: unknown): RealtimeSettings {
+  const given = asFields(session)
+  const input = asFields(asFields(given.audio).input)
+  const isFlat = given.audio === undefined
+  const transcription = isFlat ? given.input_audio_transcription : input.transcription
+  const { model, language, prompt } = asFields(transcription)
+  const detection = isFlat ? given.turn_detection : input.turn_detection
+  const format = isFlat ? given.input_audio_format : input.format
+  return {
+    format: format === undefined ? before.format : readFormat(format),
+    model: typeof model === 'string' ? ownModel(model) : before.model,
+    language: typeof language === 'string' ? language || undefined : before.language,
+    prompt: typeof prompt === 'string' ? prompt : before.prompt,
+    silenceMs: readSilence(detection, before.silenceMs),
+    logprobs: Array.isArray(given.include)
+      ? given.include.includes('item.input_audio_transcription.logprobs')
+      : before.logprobs,
+  }
+}
+
+function readFormat(given: unknown): RealtimeFormat {
+  const { type, rate } = asFields(given)
+  const name = typeof given === 'string' ? given : type
+  const format = typeof name === 'string' ? formatNames[name] : undefined
+  if (!format) throw invalid('format must be audio/pcm, audio/pcmu or audio/pcma')
+  if (format === 'pcm16' && rate !== undefined && rate !== 24_000) {
+    throw invalid('rate must be 24000')
+  }
+  return format
+}
+
+function readSilence(detection: unknown, before: number | null): number | null {
+  if (detection === undefined) return before
+  if (detection === null) return null
+  const { silence_duration_ms: silence } = asFields(detection)
+  if (typeof silence !== 'number') return before ?? SILENCE_MS
+  return Math.min(MOST_SILENCE_MS, Math.max(LEAST_SILENCE_MS, silence))
+}
+
+function ownModel(name: string): string | undefined {
+  return isForeignModel(name) ? undefined : name
+}
+
+/** Seconds after which a turn ends in any case. */
+const MOST_TURN_SECONDS = 30
+
+/** Returns the body of a live session (contract 5.1) with these settings. */
+export function toLiveBody({ format, model, language, prompt, silenceMs }: RealtimeSettings) {
+  const vocabulary = vocabularyOf(prompt)
+  const sound = {
+    pcm16: { encoding: 'wav/pcm', bit_depth: 16, sample_rate: 48_000 },
+    g711_ulaw: { encoding: 'wav/ulaw', bit_depth: 8, sample_rate: 8000 },
+    g711_alaw: { encoding: 'wav/alaw', bit_depth: 8, sample_rate: 8000 },
+  }
+  return {
+    ...sound[format],
+    ...(model !== undefined && { model }),
+    ...(language && { language_config: { languages: [language.toLowerCase()] } }),
+    ...(vocabulary.length > 0 && {
+      realtime_processing: {
+        custom_vocabulary: true,
+        custom_vocabulary_config: { vocabulary },
+      },
+    }),
+    endpointing: (silenceMs ?? SILENCE_MS) / 1000,
+    maximum_duration_without_endpointing: MOST_TURN_SECONDS,
+    messages_config: {
+      receive_partial_transcripts: true,
+      receive_final_transcripts: true,
+      receive_speech_events: true,
+      receive_pre_processing_events: false,
+      receive_realtime_processing_events: false,
+      receive_post_processing_events: false,
+      receive_acknowledgments: false,
+      receive_errors: true,
+      receive_lifecycle_events: true,
+    },
+  }
+}
+
+/** Describes a session as its client sees it. */
+export function viewSession(id: string, settings: RealtimeSettings, dialect: Dialect) {
+  const { format, model = null, language, prompt, silenceMs, logprobs } = settings
+  const transcription = { model, ...(language && { language }), prompt }
+  const turnDetection =
+    silenceMs === null ? null : { type: 'server_vad', silence_duration_ms: silenceMs }
+  const include = logprobs ? ['item.input_audio_transcription.logprobs'] : null
+  if (dialect === 'beta') {
+    return {
+      ...{ id, object: 'realtime.transcription_session' },
+      ...{ input_audio_format: format, input_audio_transcription: transcription },
+      ...{ turn_detection: turnDetection, include },
+    }
+  }
+  const types = { pcm16: 'audio/pcm', g711_ulaw: 'audio/pcmu', g711_alaw: 'audio/pcma' }
+  const input = {
+    format: { type: types[format], ...(format === 'pcm16' && { rate: 24_000 }) },
+    ...{ transcription, turn_detection: turnDetection, noise_reduction: null },
+  }
+  return {
+    ...{ id, object: 'realtime.transcription_session', type: 'transcription' },
+    ...{ audio: { input }, include },
+  }
+}
+
+function asFields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}
+
+function invalid(problem: string): AppError {
+  return new AppError('request_invalid', undefined, { validationErrors: [problem] })
+}

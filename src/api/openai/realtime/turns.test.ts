@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Turns } from './turns.ts'
+
+const heard = (text: string) => {
+  const words = text.split(' ').map((word, i) => {
+    return { word: `${i > 0 ? ' ' : ''}${word}`, start: i, end: i + 1, confidence: 1 }
+  })
+  return { text, words, start: 0, end: words.length }
+}
+const deltasOf = (events: { type: string }[]) => {
+  return events.flatMap((event) => ('delta' in event ? [event.delta] : []))
+}
+
+test('a word is sent once two partials agree on it, and the rest with the transcript', () => {
+  const turns = new Turns({ dialect: 'ga', logprobs: false })
+  turns.started(1)
+  assert.deepEqual(deltasOf(turns.partial(heard('good'))), [])
+  assert.deepEqual(deltasOf(turns.partial(heard('good morning'))), ['good'])
+  assert.deepEqual(deltasOf(turns.partial(heard('good mourning all'))), [])
+  assert.deepEqual(deltasOf(turns.partial(heard('good mourning all of'))), [' mourning all'])
+  // The transcript differs from what was sent: no delta can mend that.
+  const events = turns.final(heard('Good morning, all of you.'))
+  assert.deepEqual(deltasOf(events), [])
+  assert.equal((events.at(-1) as { transcript?: string }).transcript, 'Good morning, all of you.')
+  assert.equal('logprobs' in events.at(-1)!, false)
+})
+
+test('a turn that was cut goes on as another, which names the one before', () => {
+  const turns = new Turns({ dialect: 'beta', logprobs: false })
+  const [started] = turns.started(0)
+  const [committed] = turns.final(heard('one'))
+  assert.equal(committed!.type, 'input_audio_buffer.committed')
+  const [next, created] = turns.final(heard('two'))
+  assert.equal(next!.previous_item_id, started!.item_id)
+  assert.equal(created!.type, 'conversation.item.created')
+})

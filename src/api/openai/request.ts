@@ -1,0 +1,78 @@
+import { AppError } from '../../errors.ts'
+import type { OpenAiForm } from '../../text/formats/openai.ts'
+import { vocabularyOf } from './prompt-vocabulary.ts'
+
+/** The fields of a form by name, without the brackets of lists: each may come several times. */
+export type FormFields = ReadonlyMap<string, readonly string[]>
+
+const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
+
+/** What a request wants: the job to create and the form of its answer. */
+export type TranscriptionRequest = {
+  /** The body of a creation (contract 2.3), without the recording. */
+  creation: Record<string, unknown>
+  format: 'openai' | 'srt' | 'vtt'
+  form: OpenAiForm
+}
+
+/** Names that clients of OpenAI's API send by default. They stand for the default model. */
+const FOREIGN_MODEL = /^(whisper-1|gpt-4o(-mini)?-transcribe(-diarize)?(-\d{4}-\d{2}-\d{2})?)$/
+
+/** Returns whether a name is one of OpenAI's own models. */
+export function isForeignModel(name: string): boolean {
+  return FOREIGN_MODEL.test(name)
+}
+
+/**
+ * Reads the fields of OpenAI's transcription API. What has no meaning here (`temperature`,
+ * `chunking_strategy`, known speakers) is ignored, as are unknown fields. Throws `request_invalid`
+ * with a line per problem.
+ */
+export function readTranscriptionRequest(
+  fields: FormFields,
+  { task, models }: { task: OpenAiForm['task']; models: readonly string[] },
+): TranscriptionRequest {
+  const problems: string[] = []
+  const one = (name: string) => fields.get(name)?.at(-1)?.trim() || undefined
+  const model = one('model')
+  const isForeign = model !== undefined && isForeignModel(model)
+  if (model !== undefined && !isForeign && !models.includes(model)) {
+    problems.push(`model must be one of whisper-1, gpt-4o-transcribe, ${models.join(', ')}`)
+  }
+  const wanted = one('response_format') ?? 'json'
+  const format = formats.find((name) => name === wanted)
+  if (!format) problems.push(`response_format must be one of ${formats.join(', ')}`)
+  const granularities = fields.get('timestamp_granularities') ?? []
+  if (granularities.some((name) => name !== 'word' && name !== 'segment')) {
+    problems.push('timestamp_granularities must be word or segment')
+  }
+  const stream = one('stream') ?? 'false'
+  if (!['true', 'false'].includes(stream)) problems.push('stream must be true or false')
+  if (problems.length > 0) {
+    throw new AppError('request_invalid', undefined, { validationErrors: problems })
+  }
+  const isFile = format === 'srt' || format === 'vtt'
+  const isDiarized = format === 'diarized_json' || model?.endsWith('-diarize')
+  const language = one('language')
+  const vocabulary = vocabularyOf(one('prompt') ?? '')
+  return {
+    creation: {
+      ...(model !== undefined && !isForeign && { model }),
+      ...(language && { language_config: { languages: [language.toLowerCase()] } }),
+      ...(isDiarized && { diarization: true }),
+      ...(vocabulary.length > 0 && {
+        custom_vocabulary: true,
+        custom_vocabulary_config: { vocabulary },
+      }),
+    },
+    format: isFile ? format : 'openai',
+    form: {
+      shape: isFile ? 'json' : format!,
+      task,
+      words: granularities.includes('word'),
+      segments: granularities.length === 0 || granularities.includes('segment'),
+      logprobs: fields.get('include')?.includes('logprobs') ?? false,
+      stream: stream === 'true' && !isFile && format !== 'text' && format !== 'verbose_json',
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import { Readable } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
+import multipart from '@fastify/multipart'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { AppError, errorOfFailure } from '../../errors.ts'
+import type { App } from '../../server-parts.ts'
+import type { Job } from '../../storage/jobs/jobs.ts'
+import type { OpenAiForm } from '../../text/formats/openai.ts'
+import { baseUrlOf, fileUrl } from '../answers/urls.ts'
+import type { Bodies } from '../bodies/bodies.ts'
+import { formOptions, readParts } from '../bodies/form-stream.ts'
+import { readAudioPart } from '../bodies/multipart-audio.ts'
+import { toSubmission } from '../bodies/submission.ts'
+import { leaving } from '../leaving.ts'
+import { modelNames } from '../schemas/model-names.ts'
+import { transcriptionOperation } from '../schemas/openai.ts'
+import { toOpenAiError } from './errors.ts'
+import { readTranscriptionRequest, type TranscriptionRequest } from './request.ts'
+
+const types = {
+  openai: 'application/json; charset=utf-8',
+  text: 'text/plain; charset=utf-8',
+  srt: 'application/x-subrip; charset=utf-8',
+  vtt: 'text/vtt; charset=utf-8',
+} as const
+
+/** A proxy ends a connection on which nothing comes for a minute. */
+const COMMENT_MS = 15_000
+
+/**
+ * Serves OpenAI's transcription API: stores the file, creates a job and answers when it has ended.
+ * A client that leaves before cancels its job.
+ */
+export function transcriptionRoute(
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
+): FastifyPluginAsyncTypebox {
+  const { config, jobs, bodies } = app
+  const models = modelNames(config.models)
+
+  return async (http) => {
+    await http.register(multipart, formOptions)
+    http.post(
+      '/v1/audio/transcriptions',
+      { schema: transcriptionOperation },
+      async (request, reply) => {
+        const signal = leaving(reply)
+        const { fileId, wanted } = await receive(request, signal)
+        const { id } = await submit(request, { fileId, wanted })
+        // The client waits in silence, for longer than an idle connection is kept.
+        request.raw.socket.setTimeout(0)
+        const ended = untilEnded({ id, account: request.account }, signal)
+        const answer = write(ended, wanted)
+        if (wanted.form.stream) {
+          reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache')
+          return reply.send(Readable.from(streamEvents(answer)) as never)
+        }
+        const isText = wanted.format === 'openai' && wanted.form.shape === 'text'
+        const text = (await answer) as string
+        return reply.type(types[isText ? 'text' : wanted.format]).send(text)
+      },
+    )
+  }
+
+  async function receive(request: FastifyRequest, signal: AbortSignal) {
+    const fields = new Map<string, string[]>()
+    if (!request.isMultipart()) throw new AppError('content_type_unsupported', 'there is no form')
+    const part = await readAudioPart(readParts(request), {
+      name: 'file',
+      onText(field, text) {
+        const name = field.replace(/\[\]$/, '')
+        fields.set(name, [...(fields.get(name) ?? []), text])
+      },
+    })
+    const file = await jobs.submission.upload(request.account, { ...part, signal })
+    const task: OpenAiForm['task'] = 'transcribe'
+    return { fileId: file.id, wanted: readTranscriptionRequest(fields, { task, models }) }
+  }
+
+  async function submit(
+    { account, raw, log }: FastifyRequest,
+    { fileId, wanted }: { fileId: string; wanted: TranscriptionRequest },
+  ): Promise<{ id: string }> {
+    const base = baseUrlOf(raw, config.http)
+    const body = { audio_url: fileUrl(base, fileId), ...wanted.creation }
+    const bytes = Buffer.from(JSON.stringify(body))
+    const creation = await bodies.read('pre-recorded', { account, body: bytes })
+    const submission = await toSubmission(creation, { account, bases: [base] }, app)
+    const job = await jobs.submission.submit(account, submission)
+    log.info({ jobId: job.id }, 'job created')
+    return job
+  }
+
+  async function untilEnded(
+    { id, account }: Pick<Job, 'id' | 'account'>,
+    signal: AbortSignal,
+  ): Promise<Job> {
+    try {
+      return await jobs.submission.whenEnded({ id, account }, signal)
+    } catch (error) {
+      // Nobody gets its answer. It may have ended meanwhile.
+      if (signal.aborted) await jobs.submission.cancel({ id, account }).catch(() => {})
+      throw error
+    }
+  }
+
+  async function write(ended: Promise<Job>, { format, form }: TranscriptionRequest) {
+    const job = await ended
+    if (job.status === 'error') {
+      const { failure } = JSON.parse(job.postSessionMetadata) as { failure: { message: string } }
+      throw errorOfFailure(failure.message)
+    }
+    const written = format === 'openai' ? { format, ...form } : { format, ...subtitles }
+    return jobs.submission.transcript({ id: job.id, account: job.account }, written)
+  }
+}
+
+const subtitles = { speakers: false, words: false }
+
+/** Yields comments until the events are there: the status line cannot tell an error any more. */
+async function* streamEvents(
+  events: Promise<string | Uint8Array>,
+): AsyncGenerator<string | Uint8Array> {
+  const settled = events.catch((error: unknown) => {
+    const known = error instanceof AppError ? error : new AppError('internal')
+    return `data: ${JSON.stringify(toOpenAiError(known))}\n\n`
+  })
+  for (;;) {
+    yield ': the recording is being transcribed\n\n'
+    const text = await Promise.race([settled, wait(COMMENT_MS, undefined, { ref: false })])
+    if (text === undefined) continue
+    yield text
+    return
+  }
+}

@@ -1,0 +1,97 @@
+import { errorAnswers } from './error.ts'
+import { Type } from './type.ts'
+import { OneOf, Seconds } from './values.ts'
+
+const Granularity = OneOf('word', 'segment')
+
+/**
+ * The form of OpenAI's transcription API. Only for the description: a form is read as it arrives.
+ */
+const TranscriptionForm = Type.Object(
+  {
+    file: Type.Unsafe({
+      contentMediaType: 'application/octet-stream',
+      description: 'The recording, once',
+    }),
+    model: Type.Optional(
+      Type.String({
+        description:
+          'A name of `GET /v1/models`. OpenAI’s own names stand for the default model; `…-diarize` tells speakers apart',
+      }),
+    ),
+    language: Type.Optional(
+      Type.String({ description: 'A language code; without it, the language is identified' }),
+    ),
+    prompt: Type.Optional(
+      Type.String({ description: 'Names to listen for: a list, or sentences that hold them' }),
+    ),
+    response_format: Type.Optional(
+      OneOf('json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'),
+    ),
+    'timestamp_granularities[]': Type.Optional(
+      Type.Array(Granularity, { description: 'What `verbose_json` holds; segments by default' }),
+    ),
+    'include[]': Type.Optional(
+      Type.Array(OneOf('logprobs'), {
+        description: 'Logarithms of the words’ confidence, in `json`',
+      }),
+    ),
+    stream: Type.Optional(
+      Type.Boolean({
+        description: 'Answers `json` and `diarized_json` as server-sent events, at the end',
+      }),
+    ),
+  },
+  { title: 'OpenAiTranscriptionForm', additionalProperties: true },
+)
+
+const OpenAiTranscription = Type.Object(
+  {
+    text: Type.String(),
+    task: Type.Optional(Type.String()),
+    language: Type.Optional(Type.String({ description: 'Its English name' })),
+    duration: Type.Optional(Seconds),
+    words: Type.Optional(Type.Array(Type.Unknown())),
+    segments: Type.Optional(Type.Array(Type.Unknown())),
+    logprobs: Type.Optional(Type.Array(Type.Unknown())),
+    usage: Type.Unknown(),
+  },
+  { title: 'OpenAiTranscription' },
+)
+
+/** The body of every unsuccessful response on the paths of OpenAI's API. */
+export const OpenAiErrorView = Type.Object(
+  {
+    error: Type.Object({
+      message: Type.String(),
+      type: Type.String(),
+      param: Type.Union([Type.String(), Type.Null()]),
+      code: Type.Union([Type.String(), Type.Null()]),
+    }),
+  },
+  { title: 'OpenAiError' },
+)
+
+/** The description of the transcription route. */
+export const transcriptionOperation = {
+  tags: ['OpenAI-compatible'],
+  operationId: 'createOpenAiTranscription',
+  summary: 'Transcribe a file as OpenAI’s API does',
+  description:
+    'Answers when the transcript is there. A client that disconnects before cancels its job. ' +
+    'The job is listed like any other. The key may also come as `Authorization: Bearer`.',
+  body: { content: { 'multipart/form-data': { schema: TranscriptionForm } } },
+  response: {
+    200: {
+      description: 'The transcript, in the form that `response_format` names',
+      content: {
+        'application/json': { schema: OpenAiTranscription },
+        'text/plain': { schema: Type.String() },
+        'text/vtt': { schema: Type.String() },
+        'application/x-subrip': { schema: Type.String() },
+        'text/event-stream': { schema: Type.String() },
+      },
+    },
+    ...errorAnswers(402, 413, 415, 422),
+  },
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Final } from '../live-recognizer.ts'
+import { fuseFinals } from './fuse-finals.ts'
+
+const { signal } = new AbortController()
+
+function final(model: string, spoken: string, confidence: number): Final {
+  const words = spoken.split(' ').map((text, i) => {
+    return { text, start: i, end: i + 0.9, confidence }
+  })
+  return { words, model, language: 'en', warnings: [model] }
+}
+const first = final('a', 'the bred is here', 0.5)
+const textOf = ({ words }: Final) => words.map(({ text }) => text).join(' ')
+
+test('the words of both are joined', async () => {
+  const second = async () => final('b', 'the bread is here', 0.9)
+  const joined = await fuseFinals({ first: Promise.resolve(first), second, signal })
+  assert.equal(textOf(joined), 'the bread is here')
+  assert.deepEqual([joined.model, joined.warnings], ['a+b', ['a', 'b']])
+})
+
+test('a second one that fails or is late is left out, and canceled', async () => {
+  const fails = async () => Promise.reject(new Error('crashed'))
+  assert.equal(await fuseFinals({ first: Promise.resolve(first), second: fails, signal }), first)
+  let canceled = false
+  const late = (own: AbortSignal) => {
+    own.addEventListener('abort', () => {
+      canceled = true
+    })
+    return new Promise<Final>(() => {})
+  }
+  const alone = await fuseFinals({
+    ...{ first: Promise.resolve(first), second: late, signal, patienceMs: 1 },
+  })
+  assert.equal(alone, first)
+  assert.ok(canceled)
+})
+
+test('when the first fails, so does the final', async () => {
+  const second = async () => final('b', 'x', 0.9)
+  const failed = Promise.reject(new Error('crashed'))
+  await assert.rejects(fuseFinals({ first: failed, second, signal }), /crashed/)
+})

@@ -1,0 +1,43 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { joinRecognitions } from '../fusion.ts'
+import type { Final } from '../live-recognizer.ts'
+
+/** A session waits so long for the second recognizer once it has the words of the first, in ms. */
+const PATIENCE_MS = 700
+
+/** The recognitions to join, and for how long the second one may be late. */
+export type FuseFinals = {
+  first: Promise<Final>
+  /** Begins the second recognition; it is canceled when it is too late. */
+  second: (signal: AbortSignal) => Promise<Final>
+  signal: AbortSignal
+  patienceMs?: number
+}
+
+/**
+ * Joins the words of two recognizers, as recordings do. A second one that fails, or that comes too
+ * late, is left out: nobody waits long for a final.
+ */
+export async function fuseFinals({
+  first,
+  second,
+  signal,
+  patienceMs = PATIENCE_MS,
+}: FuseFinals): Promise<Final> {
+  const late = new AbortController()
+  const other = second(AbortSignal.any([signal, late.signal])).catch(() => undefined)
+  try {
+    const one = await first
+    const pause = wait(patienceMs, undefined, { signal: late.signal, ref: false }).catch(() => {})
+    const two = await Promise.race([other, pause])
+    if (!two) return one
+    return {
+      ...one,
+      words: joinRecognitions([one, two]),
+      model: `${one.model}+${two.model}`,
+      warnings: [...new Set([...one.warnings, ...two.warnings])],
+    }
+  } finally {
+    late.abort()
+  }
+}

@@ -1,0 +1,72 @@
+import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { S3 } from './s3-client.ts'
+import { s3Error } from './s3-error.ts'
+
+/** Times that a broken answer is continued without a byte in between. */
+const MAX_TRIES = 5
+/** The pause before the first continuation; doubled for each further one. */
+const PAUSE_MS = 200
+
+/** Which bytes of an object; both ends are inclusive. */
+export type ReadRange = { start: number; end: number } | undefined
+
+/** An object that is being read; `size` is that of the whole. */
+export type OpenRead = { size: number; body: Readable }
+
+/**
+ * Begins to read an object. When the connection breaks, the rest is requested again, of the same
+ * object only. Errors before the first byte are those of the client.
+ */
+export async function openRead(s3: S3, key: string, range: ReadRange): Promise<OpenRead> {
+  const first = await request(s3, { key, range })
+  const start = range?.start ?? 0
+  const end = Math.min(range?.end ?? first.size - 1, first.size - 1)
+  let current = first.body
+
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    let at = start
+    for (let tries = 0; ; ) {
+      try {
+        for await (const chunk of current) {
+          yield chunk
+          at += chunk.byteLength
+          tries = 0
+        }
+        if (at > end) return
+        throw new Error('the answer ended too early')
+      } catch (error) {
+        if (body.destroyed || ++tries > MAX_TRIES) throw s3Error(error)
+      }
+      await delay(PAUSE_MS * 2 ** (tries - 1))
+      const rest = { key, range: { start: at, end }, etag: first.etag }
+      current = (await request(s3, rest).catch(throwMapped)).body
+      if (body.destroyed) current.destroy()
+    }
+  }
+
+  const body = Readable.from(bytes(), { objectMode: false })
+  // The generator may wait for bytes that never come.
+  body.once('close', () => current.destroy())
+  return { size: first.size, body }
+}
+
+type Answer = { size: number; etag: string | undefined; body: Readable }
+
+async function request(
+  { client, commands, bucket }: S3,
+  { key, range, etag }: { key: string; range: ReadRange; etag?: string | undefined },
+): Promise<Answer> {
+  const get = new commands.GetObjectCommand({
+    ...{ Bucket: bucket, Key: key },
+    ...(range && { Range: `bytes=${range.start}-${range.end}` }),
+    ...(etag && { IfMatch: etag }),
+  })
+  const { Body, ContentLength = 0, ContentRange, ETag } = await client.send(get)
+  const [, whole] = /\/(\d+)$/.exec(ContentRange ?? '') ?? []
+  return { size: Number(whole ?? ContentLength), etag: ETag, body: Body as Readable }
+}
+
+function throwMapped(error: unknown): never {
+  throw s3Error(error)
+}

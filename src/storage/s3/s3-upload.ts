@@ -1,0 +1,119 @@
+import type { CompletedPart, CompleteMultipartUploadCommandInput } from '@aws-sdk/client-s3'
+import type { S3 } from './s3-client.ts'
+import { codeOf, throwS3Error } from './s3-error.ts'
+
+/**
+ * What a request carries. S3 takes at least 5 MiB, and at most 10,000 parts, so later parts are
+ * larger: an object may have 300 GB.
+ */
+const PART_BYTES = 5 * 1024 * 1024
+const LARGER_AFTER = 1000
+const LARGER_BYTES = 32 * 1024 * 1024
+
+/** An upload to one key, and what stops it. */
+export type UploadTarget = { key: string; signal: AbortSignal }
+
+/** What was stored; the `etag` tells versions under one key apart. */
+export type Uploaded = { size: number; etag: string | undefined }
+
+/**
+ * Stores a stream of unknown length under a key: all of it, or nothing. At most two parts are in
+ * memory, one that is filled and one that is sent.
+ */
+export async function upload(
+  s3: S3,
+  source: AsyncIterable<Uint8Array>,
+  target: UploadTarget,
+): Promise<Uploaded> {
+  const parts = inParts(source)
+  try {
+    const first = await parts.next()
+    const body = first.done ? Buffer.alloc(0) : first.value
+    if (body.length < PART_BYTES) {
+      return await putObject(s3, body, target)
+    }
+    return await uploadParts(s3, { first: body, rest: parts }, target)
+  } finally {
+    // Ends the source too; one that stands still must not hold up the caller.
+    parts.return(undefined).catch(() => {})
+  }
+}
+
+async function* inParts(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, undefined> {
+  let chunks: Uint8Array[] = []
+  let length = 0
+  let made = 0
+  for await (const chunk of source) {
+    // The source may use the memory of a chunk again.
+    chunks.push(Buffer.from(chunk))
+    length += chunk.byteLength
+    if (length < (made < LARGER_AFTER ? PART_BYTES : LARGER_BYTES)) continue
+    yield Buffer.concat(chunks)
+    chunks = []
+    length = 0
+    made++
+  }
+  if (length > 0) yield Buffer.concat(chunks)
+}
+
+async function putObject(
+  { client, commands, bucket, encryption }: S3,
+  body: Buffer,
+  { key, signal }: UploadTarget,
+): Promise<Uploaded> {
+  const request = { Bucket: bucket, Key: key, Body: body, ...encryption }
+  const put = new commands.PutObjectCommand(request)
+  const { ETag } = await client.send(put, { abortSignal: signal }).catch(throwS3Error)
+  return { size: body.length, etag: ETag }
+}
+
+async function uploadParts(
+  s3: S3,
+  { first, rest }: { first: Buffer; rest: AsyncIterator<Buffer, undefined> },
+  { key, signal }: UploadTarget,
+): Promise<Uploaded> {
+  const { client, commands, bucket, encryption } = s3
+  const place = { Bucket: bucket, Key: key }
+  const create = new commands.CreateMultipartUploadCommand({ ...place, ...encryption })
+  const { UploadId } = await client.send(create, { abortSignal: signal }).catch(throwS3Error)
+  const upload = { ...place, UploadId }
+  const done: CompletedPart[] = []
+  let size = 0
+  async function send(body: Buffer): Promise<void> {
+    const PartNumber = done.length + 1
+    const part = new commands.UploadPartCommand({ ...upload, PartNumber, Body: body })
+    const { ETag } = await client.send(part, { abortSignal: signal }).catch(throwS3Error)
+    done.push({ PartNumber, ETag })
+    size += body.length
+  }
+  try {
+    for (let body: Buffer | undefined = first; body; ) {
+      const following: Promise<IteratorResult<Buffer, undefined>> = rest.next()
+      await Promise.all([following, send(body)])
+      body = (await following).value
+    }
+    signal.throwIfAborted()
+    return await complete(s3, { ...upload, MultipartUpload: { Parts: done } }, size)
+  } catch (error) {
+    await client.send(new commands.AbortMultipartUploadCommand(upload)).catch(() => {})
+    throw error
+  }
+}
+
+/** The answer to a request that was carried out may be lost; then its repetition finds no upload. */
+async function complete(
+  { client, commands, bucket }: S3,
+  request: CompleteMultipartUploadCommandInput,
+  size: number,
+): Promise<Uploaded> {
+  try {
+    const { ETag } = await client.send(new commands.CompleteMultipartUploadCommand(request))
+    return { size, etag: ETag }
+  } catch (error) {
+    if (codeOf(error) !== 'NoSuchUpload') return throwS3Error(error)
+    const head = new commands.HeadObjectCommand({ Bucket: bucket, Key: request.Key })
+    const { ContentLength, ETag } = await client.send(head).catch(throwS3Error)
+    if (ContentLength !== size) return throwS3Error(error)
+    return { size, etag: ETag }
+  }
+}

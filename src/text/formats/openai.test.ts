@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type OpenAiForm, writeOpenAi } from './openai.ts'
+
+const word = (text: string, start: number, confidence: number) => {
+  return { word: text, start, end: start + 0.5, confidence }
+}
+const transcript = {
+  utterances: [
+    {
+      ...{ text: ' Hi Bo.', language: 'de', start: 0, end: 1, confidence: 0.9, channel: 0 },
+      speaker: 27,
+      words: [word(' Hi', 0, 1), word(' Bo.', 0.5, 0)],
+    },
+  ],
+  languages: ['de'],
+  duration: 1.2,
+}
+const form: OpenAiForm = {
+  ...{ shape: 'json', task: 'transcribe', words: false, segments: true },
+  ...{ logprobs: false, stream: false },
+}
+const write = (changed: Partial<OpenAiForm>) => {
+  return JSON.parse(writeOpenAi(transcript, { ...form, ...changed }))
+}
+
+test('a confidence of 0 has a logarithm, and a language its English name', () => {
+  const { segments, language } = write({ shape: 'verbose_json' })
+  assert.equal(language, 'german')
+  assert.equal(segments[0].avg_logprob, -4.6051)
+  assert.deepEqual(
+    write({ logprobs: true }).logprobs.map(({ logprob }: { logprob: number }) => logprob),
+    [0, -9.2103],
+  )
+})
+
+test('the 28th speaker is AB, in events too', () => {
+  assert.equal(write({ shape: 'diarized_json' }).segments[0].speaker, 'AB')
+  const events = writeOpenAi(transcript, { ...form, shape: 'diarized_json', stream: true })
+  assert.match(events, /^data: \{"type":"transcript\.text\.segment".*"speaker":"AB"\}\n\ndata: /)
+})
+
+test('a recording without speech is an empty text', () => {
+  const nothing = { utterances: [], languages: [], duration: 3 }
+  const written = JSON.parse(writeOpenAi(nothing, { ...form, shape: 'verbose_json', words: true }))
+  assert.deepEqual([written.text, written.words, written.segments], ['', [], []])
+})

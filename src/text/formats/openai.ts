@@ -1,0 +1,134 @@
+import { deflateSync } from 'node:zlib'
+import { logprobOf, toLogprobs } from '../../transcript/logprobs.ts'
+import { roundTo } from '../../transcript/rounding.ts'
+import type { UtteranceView } from '../result/result-text.ts'
+
+/** What the answer of a transcription holds, in the form of OpenAI's API. */
+export type OpenAiForm = {
+  shape: 'text' | 'json' | 'verbose_json' | 'diarized_json'
+  task: 'transcribe' | 'translate'
+  /** `verbose_json` holds the words, and the segments. */
+  words: boolean
+  segments: boolean
+  /** `json` holds the logarithm of each word's confidence. */
+  logprobs: boolean
+  /** Written as server-sent events. */
+  stream: boolean
+}
+
+/** What is written: the utterances of a result and the seconds of its recording. */
+export type OpenAiTranscript = {
+  utterances: readonly UtteranceView[]
+  languages: readonly string[]
+  duration: number
+}
+
+const languageNames = new Intl.DisplayNames(['en'], { type: 'language' })
+
+/** Writes a transcript as OpenAI's transcription API answers it: JSON, text or events. */
+export function writeOpenAi(transcript: OpenAiTranscript, form: OpenAiForm): string {
+  if (form.stream) return writeEvents(transcript, form)
+  if (form.shape === 'text') return `${textOf(transcript.utterances)}\n`
+  return JSON.stringify(answerOf(transcript, form))
+}
+
+function answerOf(transcript: OpenAiTranscript, form: OpenAiForm): object {
+  const { utterances, duration } = transcript
+  const text = textOf(utterances)
+  const usage = { type: 'duration', seconds: Math.ceil(duration) }
+  switch (form.shape) {
+    case 'verbose_json':
+      return {
+        task: form.task,
+        language: languageName(transcript.languages[0] ?? 'en'),
+        duration,
+        text,
+        ...(form.words && { words: wordsOf(utterances).map(toWord) }),
+        ...(form.segments && { segments: utterances.map(toSegment) }),
+        usage,
+      }
+    case 'diarized_json':
+      return { task: form.task, duration, text, segments: toTurns(utterances), usage }
+    default:
+      return { text, ...(form.logprobs && { logprobs: toLogprobs(wordsOf(utterances)) }), usage }
+  }
+}
+
+/** One event per utterance, then one with the whole text. */
+function writeEvents(transcript: OpenAiTranscript, form: OpenAiForm): string {
+  const { utterances, duration } = transcript
+  const usage = { type: 'duration', seconds: Math.ceil(duration) }
+  const isDiarized = form.shape === 'diarized_json'
+  const logprobsOf = (some: readonly UtteranceView[]) => {
+    return form.logprobs ? { logprobs: toLogprobs(wordsOf(some)) } : {}
+  }
+  const parts = isDiarized
+    ? toTurns(utterances)
+    : utterances.map((utterance, i) => ({
+        type: 'transcript.text.delta',
+        delta: `${i > 0 ? ' ' : ''}${utterance.text.trim()}`,
+        ...logprobsOf([utterance]),
+      }))
+  const text = textOf(utterances)
+  const done = { type: 'transcript.text.done', text, ...logprobsOf(utterances), usage }
+  return [...parts, done].map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+}
+
+function wordsOf(utterances: readonly UtteranceView[]) {
+  return utterances.flatMap(({ words }) => words)
+}
+
+function textOf(utterances: readonly UtteranceView[]): string {
+  return utterances.map(({ text }) => text.trim()).join(' ')
+}
+
+function languageName(code: string): string {
+  try {
+    return (languageNames.of(code) ?? code).toLowerCase()
+  } catch {
+    return code
+  }
+}
+
+function toWord({ word, start, end }: UtteranceView['words'][number]) {
+  return { word: word.trim(), start, end }
+}
+
+/** The model does not tell `tokens` and `no_speech_prob`: they have the values of certain speech. */
+function toSegment({ text, start, end, words }: UtteranceView, id: number) {
+  const own = text.trim()
+  return {
+    id,
+    seek: Math.round(start * 100),
+    start,
+    end,
+    text: ` ${own}`,
+    tokens: [],
+    temperature: 0,
+    avg_logprob: mean(words.map(logprobOf)),
+    compression_ratio: roundTo(Buffer.byteLength(own) / deflateSync(own).byteLength, 3),
+    no_speech_prob: 0,
+  }
+}
+
+function toTurns(utterances: readonly UtteranceView[]) {
+  return utterances.map(({ text, start, end, speaker = 0 }, i) => ({
+    type: 'transcript.text.segment',
+    id: `seg_${i}`,
+    start,
+    end,
+    text: text.trim(),
+    speaker: speakerName(speaker),
+  }))
+}
+
+/** A, B, … Z, AA, AB, … */
+function speakerName(speaker: number): string {
+  const last = String.fromCharCode(65 + (speaker % 26))
+  return speaker < 26 ? last : speakerName(Math.floor(speaker / 26) - 1) + last
+}
+
+function mean(values: readonly number[]): number {
+  if (values.length === 0) return 0
+  return roundTo(values.reduce((sum, value) => sum + value, 0) / values.length, 4)
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { call } from '../support/http-client.ts'
+import { hum } from '../support/recordings.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+
+type Failure = { error: { message: string; type: string; param: string | null; code: string } }
+type Job = { items: { id: string; status: string; request_params: Record<string, unknown> }[] }
+
+let server: TestServer
+before(async () => {
+  server = await startServer({ speech: createFakeSpeechEngine('Hello there.') })
+})
+after(() => server.close())
+
+/** Sends a form with the recording between its fields. */
+function transcribe<T = string>(fields: Record<string, string> = {}, init: RequestInit = {}) {
+  const form = new FormData()
+  const [first, ...rest] = Object.entries(fields)
+  if (first) form.append(...first)
+  form.set('file', new Blob([hum(7)]), 'talk.wav')
+  for (const field of rest) form.append(...field)
+  return call<T>(server, '/v1/audio/transcriptions', { ...init, method: 'POST', body: form })
+}
+
+test('a file becomes text, as JSON by default', async () => {
+  const { status, body } = await transcribe<{ text: string; usage: object }>({ model: 'whisper-1' })
+  assert.equal(status, 200)
+  assert.equal(body.text, 'Hello there. Hello there.')
+  assert.deepEqual(body.usage, { type: 'duration', seconds: 7 })
+})
+
+test('the answer has the form that was asked for', async () => {
+  const text = await transcribe({ response_format: 'text' })
+  assert.match(text.headers.get('content-type')!, /^text\/plain/)
+  assert.equal(text.body, 'Hello there. Hello there.\n')
+  assert.match((await transcribe({ response_format: 'srt' })).body, /^1\n00:00:00,000 --> /)
+  assert.match((await transcribe({ response_format: 'vtt' })).body, /^WEBVTT\n/)
+})
+
+test('verbose JSON holds segments, or words, or both', async () => {
+  type Verbose = {
+    task: string
+    language: string
+    duration: number
+    segments?: { id: number; start: number; end: number; text: string; avg_logprob: number }[]
+    words?: { word: string; start: number; end: number }[]
+  }
+  const verbose = { response_format: 'verbose_json' }
+  const { body } = await transcribe<Verbose>(verbose)
+  assert.deepEqual([body.task, body.language, body.duration], ['transcribe', 'english', 7])
+  assert.equal(body.words, undefined)
+  const [first, second] = body.segments!
+  assert.deepEqual([first!.id, second!.id, first!.text], [0, 1, ' Hello there.'])
+  assert.ok(first!.avg_logprob <= 0 && first!.start < first!.end && first!.end <= second!.start)
+  const asked = { ...verbose, 'timestamp_granularities[]': 'word' }
+  const { words, segments } = (await transcribe<Verbose>(asked)).body
+  assert.equal(segments, undefined)
+  assert.deepEqual(
+    words!.map(({ word }) => word),
+    ['Hello', 'there.', 'Hello', 'there.'],
+  )
+  assert.ok(words!.every(({ start, end }) => start < end))
+})
+
+test('speakers are named by letters', async () => {
+  type Diarized = { segments: { type: string; id: string; speaker: string; text: string }[] }
+  const asked = { model: 'gpt-4o-transcribe-diarize', response_format: 'diarized_json' }
+  const { segments } = (await transcribe<Diarized>(asked)).body
+  const [first] = segments
+  assert.equal(first!.type, 'transcript.text.segment')
+  assert.match(first!.speaker, /^[A-Z]$/)
+  const { request_params: params } = (await call<Job>(server, '/v2/pre-recorded?limit=1')).body
+    .items[0]!
+  assert.equal(params.diarization, true)
+})
+
+test('logarithms of the confidence come on request', async () => {
+  type Logged = { logprobs: { token: string; logprob: number; bytes: number[] }[] }
+  const { logprobs } = (await transcribe<Logged>({ 'include[]': 'logprobs' })).body
+  assert.equal(logprobs.length, 4)
+  assert.ok(logprobs.every(({ logprob }) => logprob <= 0))
+  assert.equal(Buffer.from(logprobs[0]!.bytes).toString(), logprobs[0]!.token)
+})
+
+test('language and prompt become the settings of a job that is listed like any other', async () => {
+  await transcribe({ language: 'EN', prompt: 'Zyntrix, Ada Quell', temperature: '0.2' })
+  const { items } = (await call<Job>(server, '/v2/pre-recorded?limit=1')).body
+  const { status, request_params: params } = items[0]!
+  assert.equal(status, 'done')
+  assert.deepEqual(params.language_config, { languages: ['en'], code_switching: false })
+  const { vocabulary } = params.custom_vocabulary_config as { vocabulary: unknown }
+  assert.deepEqual(vocabulary, ['Zyntrix', 'Ada Quell'])
+})
+
+test('events bring the utterances, then the whole text', async () => {
+  const { body, headers } = await transcribe({ stream: 'true' })
+  assert.match(headers.get('content-type')!, /^text\/event-stream/)
+  const events = body.split('\n\n').filter((line) => line.startsWith('data: '))
+  const parsed = events.map((line) => JSON.parse(line.slice(6)) as Record<string, string>)
+  assert.deepEqual(
+    parsed.map(({ type, delta, text }) => [type, delta ?? text]),
+    [
+      ['transcript.text.delta', 'Hello there.'],
+      ['transcript.text.delta', ' Hello there.'],
+      ['transcript.text.done', 'Hello there. Hello there.'],
+    ],
+  )
+})
+
+test('what is wrong is told in the form of that API', async () => {
+  const wrong = await transcribe<Failure>({ model: 'none', response_format: 'mp3' })
+  assert.equal(wrong.status, 400)
+  assert.equal(wrong.body.error.type, 'invalid_request_error')
+  assert.equal(wrong.body.error.param, 'model')
+  assert.match(wrong.body.error.message, /^model must be one of .*; response_format must be/)
+  const form = new FormData()
+  form.set('file', new Blob(['no sound']), 'talk.mp3')
+  const options = { method: 'POST', body: form }
+  const broken = await call<Failure>(server, '/v1/audio/transcriptions', options)
+  assert.equal(broken.status, 415)
+  assert.equal(broken.body.error.code, 'media_unsupported')
+  const language = await transcribe<Failure>({ language: 'tlh' })
+  assert.equal(language.status, 400)
+})
+
+test('the key may come as a bearer token, on these paths only', async () => {
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+  const ask = (path: string, headers: Record<string, string>) =>
+    fetch(server.url + path, { headers })
+  assert.equal((await ask('/v1/models', bearer(server.key))).status, 200)
+  assert.equal((await ask('/v2/pre-recorded', bearer(server.key))).status, 401)
+  const refused = await ask('/v1/models', bearer('wrong'))
+  assert.equal(refused.status, 401)
+  assert.equal(((await refused.json()) as Failure).error.code, 'invalid_api_key')
+})
+
+test('one model is found by its name', async () => {
+  const found = await call<{ id: string; object: string }>(server, '/v1/models/stt-1')
+  assert.deepEqual([found.body.id, found.body.object], ['stt-1', 'model'])
+  const missing = await call<Failure>(server, '/v1/models/none')
+  assert.deepEqual([missing.status, missing.body.error.code], [404, 'model_not_found'])
+})
+
+test('a client that leaves before the answer cancels its job', async (t) => {
+  const speech = createFakeSpeechEngine('Hello there.')
+  const held = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const slow = await startServer({
+    speech: {
+      ...speech,
+      async runBatch(...args) {
+        begun.resolve()
+        await held.promise
+        return speech.runBatch(...args)
+      },
+    },
+  })
+  t.after(() => slow.close())
+  const leave = new AbortController()
+  const form = new FormData()
+  form.set('file', new Blob([hum(2)]), 'talk.wav')
+  const asked = fetch(`${slow.url}/v1/audio/transcriptions`, {
+    ...{ method: 'POST', body: form, signal: leave.signal },
+    headers: { authorization: `Bearer ${slow.key}` },
+  })
+  await begun.promise
+  leave.abort()
+  await assert.rejects(asked)
+  const [job] = (await call<Job>(slow, '/v2/pre-recorded')).body.items
+  await slow.app.jobs.submission.whenEnded(
+    { id: job!.id, account: 'test' },
+    AbortSignal.timeout(9000),
+  )
+  held.resolve()
+  const { body } = await call<{ error_code: number }>(slow, `/v2/pre-recorded/${job!.id}`)
+  assert.equal(body.error_code, 499)
+})

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, before, type TestContext, test } from 'node:test'
+import { WebSocket } from 'ws'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { call } from '../support/http-client.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+
+type Event = { type: string; event_id: string; item_id?: string; delta?: string } & Record<
+  string,
+  unknown
+>
+
+let server: TestServer
+before(async () => {
+  server = await startServer({ speech: createFakeSpeechEngine('Hello there.') })
+})
+after(() => server.close())
+
+/** Opens a socket as OpenAI's clients do. */
+async function connect(
+  t: TestContext,
+  { headers, protocols }: { headers?: Record<string, string>; protocols?: string[] } = {},
+) {
+  const url = `${server.url.replace('http', 'ws')}/v1/realtime?intent=transcription`
+  const key = protocols ? {} : { authorization: `Bearer ${server.key}` }
+  const socket = new WebSocket(url, protocols ?? [], { headers: { ...key, ...headers } })
+  t.after(() => socket.terminate())
+  const events: Event[] = []
+  let wake = () => {}
+  socket.on('message', (data) => {
+    events.push(JSON.parse(String(data)))
+    wake()
+  })
+  const closed = once(socket, 'close') as Promise<[number]>
+  closed.catch(() => {}) // A refused socket fails when it opens.
+  await once(socket, 'open')
+  return {
+    ...{ socket, events, closed },
+    send: (event: object) => socket.send(JSON.stringify(event)),
+    append(pcm: Buffer) {
+      const audio = pcm.toString('base64')
+      socket.send(JSON.stringify({ type: 'input_audio_buffer.append', audio }))
+    },
+    async next(type: string, count = 1): Promise<Event> {
+      for (;;) {
+        const found = events.filter((event) => event.type === type)
+        if (found.length >= count) return found[count - 1]!
+        const { promise, resolve } = Promise.withResolvers<void>()
+        wake = resolve
+        await promise
+      }
+    },
+  }
+}
+
+/** 24 kHz PCM: a tone, which the engine of the tests takes for speech, or silence. */
+function sound(seconds: number, { isSilent = false, rate = 24_000 } = {}): Buffer {
+  const pcm = Buffer.alloc(2 * Math.round(seconds * rate))
+  if (isSilent) return pcm
+  for (let i = 0; i < pcm.length / 2; i++) {
+    pcm.writeInt16LE(Math.round(8000 * Math.sin((i * 2 * Math.PI * 440) / rate)), 2 * i)
+  }
+  return pcm
+}
+
+const COMPLETED = 'conversation.item.input_audio_transcription.completed'
+const DELTA = 'conversation.item.input_audio_transcription.delta'
+
+test('turns that the server ends get their transcripts', async (t) => {
+  const client = await connect(t)
+  const created = await client.next('session.created')
+  assert.equal((created.session as Event).type, 'transcription')
+  client.send({
+    type: 'session.update',
+    session: {
+      type: 'transcription',
+      audio: {
+        input: {
+          format: { type: 'audio/pcm', rate: 24_000 },
+          transcription: { model: 'gpt-4o-transcribe', language: 'en', prompt: 'Zyntrix' },
+          turn_detection: { type: 'server_vad', silence_duration_ms: 300 },
+        },
+      },
+      include: ['item.input_audio_transcription.logprobs'],
+    },
+  })
+  await client.next('session.updated')
+  for (let turn = 0; turn < 2; turn++) {
+    client.append(sound(1.5))
+    client.append(sound(1, { isSilent: true }))
+  }
+  const first = await client.next(COMPLETED, 1)
+  const second = await client.next(COMPLETED, 2)
+  assert.deepEqual([first.transcript, second.transcript], ['Hello there.', 'Hello there.'])
+  assert.equal((first.logprobs as unknown[]).length, 2)
+  assert.notEqual(first.item_id, second.item_id)
+  const told = client.events.filter(({ type }) => !type.startsWith('session.'))
+  const ofFirst = told.filter((event) => {
+    return [event.item_id, (event.item as Event)?.id].includes(first.item_id!)
+  })
+  const kinds = ofFirst.map(({ type }) => type).filter((type) => type !== DELTA)
+  assert.deepEqual(kinds, [
+    'input_audio_buffer.speech_started',
+    'input_audio_buffer.speech_stopped',
+    'input_audio_buffer.committed',
+    'conversation.item.added',
+    'conversation.item.done',
+    COMPLETED,
+  ])
+  const deltas = ofFirst.filter(({ type }) => type === DELTA)
+  assert.equal(deltas.map(({ delta }) => delta).join(''), 'Hello there.')
+  assert.equal((ofFirst[0] as Event).audio_start_ms, 0)
+  client.socket.close()
+  await client.closed
+  type Jobs = { items: { kind: string; request_params: Record<string, unknown> }[] }
+  const { items } = (await call<Jobs>(server, '/v2/live?limit=1')).body
+  assert.equal(items[0]!.kind, 'live')
+  assert.deepEqual(items[0]!.request_params.language_config, {
+    languages: ['en'],
+    code_switching: false,
+  })
+})
+
+test('turns that the client commits are told whole, in order', async (t) => {
+  const client = await connect(t)
+  client.send({
+    type: 'session.update',
+    session: { type: 'transcription', audio: { input: { turn_detection: null } } },
+  })
+  client.append(sound(1))
+  client.append(sound(1.5, { isSilent: true }))
+  client.append(sound(1))
+  client.send({ type: 'input_audio_buffer.commit' })
+  client.append(sound(1))
+  client.send({ type: 'input_audio_buffer.commit' })
+  client.append(sound(1))
+  client.send({ type: 'input_audio_buffer.clear' })
+  client.append(sound(1))
+  client.send({ type: 'input_audio_buffer.commit' })
+  const first = await client.next(COMPLETED, 1)
+  const last = await client.next(COMPLETED, 3)
+  assert.equal(first.transcript, 'Hello there. Hello there.')
+  assert.equal(last.transcript, 'Hello there.')
+  const committed = client.events.filter(({ type }) => type === 'input_audio_buffer.committed')
+  assert.deepEqual(
+    committed.map(({ previous_item_id: before }) => before),
+    [null, ...committed.slice(0, 2).map(({ item_id: id }) => id)],
+  )
+  client.send({ type: 'input_audio_buffer.commit', event_id: 'mine' })
+  const { error } = await client.next('error')
+  assert.match((error as Event).message as string, /holds no audio/)
+  assert.equal((error as Event).event_id, 'mine')
+})
+
+test('the names of the beta, mu-law and a key as subprotocol', async (t) => {
+  const protocols = ['realtime', `openai-insecure-api-key.${server.key}`, 'openai-beta.realtime-v1']
+  const client = await connect(t, { protocols })
+  assert.equal(client.socket.protocol, 'realtime')
+  await client.next('transcription_session.created')
+  client.send({
+    type: 'transcription_session.update',
+    session: {
+      input_audio_format: 'g711_ulaw',
+      input_audio_transcription: { model: 'whisper-1' },
+      turn_detection: { type: 'server_vad', silence_duration_ms: 300 },
+    },
+  })
+  const { session } = await client.next('transcription_session.updated')
+  assert.equal((session as Event).input_audio_format, 'g711_ulaw')
+  // Mu-law: a loud tone of 500 Hz, then silence.
+  const wave = Buffer.concat([Buffer.alloc(8, 0x80), Buffer.alloc(8, 0x00)])
+  client.append(Buffer.alloc(8000, wave))
+  client.append(Buffer.alloc(8000, 0xff))
+  assert.equal((await client.next(COMPLETED)).transcript, 'Hello there.')
+  await client.next('conversation.item.created')
+})
+
+test('what a client does wrong is told, and the socket stays', async (t) => {
+  const client = await connect(t)
+  client.socket.send('nonsense')
+  client.socket.send(Buffer.alloc(4))
+  client.send({ type: 'response.create' })
+  client.send({ type: 'input_audio_buffer.append', audio: 7 })
+  const rate = { type: 'audio/pcm', rate: 16_000 }
+  client.send({ type: 'session.update', session: { audio: { input: { format: rate } } } })
+  await client.next('error', 5)
+  const messages = client.events
+    .filter(({ type }) => type === 'error')
+    .map(({ error }) => (error as Event).message as string)
+  assert.match(messages.join('\n'), /no JSON.*\n.*no JSON.*\n.*only transcribes.*\n.*audio.*\nrate/)
+  client.append(sound(1))
+  client.append(sound(1, { isSilent: true }))
+  await client.next(COMPLETED)
+})
+
+test('a model that no session may use ends the socket with an error', async (t) => {
+  const client = await connect(t)
+  const transcription = { model: 'none' }
+  client.send({ type: 'session.update', session: { audio: { input: { transcription } } } })
+  client.append(sound(0.1))
+  const { error } = await client.next('error')
+  assert.match((error as Event).message as string, /model/)
+  assert.equal((await client.closed)[0], 4500)
+})
+
+test('a wrong key is refused before there is a socket', async (t) => {
+  const headers = { authorization: 'Bearer wrong' }
+  await assert.rejects(connect(t, { headers }), /Unexpected server response: 401/)
+})
