@@ -79,3 +79,24 @@ test('an add-on that failed is no part of the text but a failure', () => {
     'Cannot make named_entity_recognition: entities broke down',
   ])
 })
+
+test('translations and answers stand below the text; what failed alone is told', () => {
+  const error = { status_code: 502, exception: 'ServiceFailed', message: 'it is down' }
+  const german = {
+    ...{ error: null, full_transcript: 'Hallo.', languages: ['de'] },
+    utterances: [
+      { start: 0, end: 1, confidence: 1, channel: 0, language: 'de', text: 'Hallo.', words: [] },
+    ],
+  }
+  const french = { error, full_transcript: '', languages: ['fr'], utterances: [] }
+  const answers = [
+    made({ prompt: 'Who?', response: 'Lena.' }),
+    { ...made({ prompt: 'Why?', response: null }), success: false, error },
+  ]
+  const whole = result({ translation: made([german, french]), audio_to_llm: made(answers) })
+  assert.equal(formatAddOns(whole), '\nTranslation (de):\nHallo.\n\nWho?\nLena.\n')
+  assert.deepEqual(describeFailures(whole), [
+    'Cannot make the translation into fr: it is down',
+    'Cannot make the answer to "Why?": it is down',
+  ])
+})

@@ -21,7 +21,9 @@ export type AddOnAnswer<T> = {
 export function formatAddOns(result: ApiPreRecordedResult): string {
   const { summarization, named_entity_recognition, sentiment_analysis } = result
   return [
+    ...formatTranslations(result),
     section('Summary', summarization, (summary) => `${summary}\n`),
+    ...formatAnswers(result),
     section('Entities', named_entity_recognition, (entities) => {
       const rows = (entities ?? []).map(({ start, entity_type, text }) => {
         return [formatTime(start), entity_type, text]
@@ -39,6 +41,20 @@ export function formatAddOns(result: ApiPreRecordedResult): string {
   ].join('')
 }
 
+function formatTranslations({ translation }: ApiPreRecordedResult): string[] {
+  return (translation?.results ?? []).flatMap(({ error, languages: [language], utterances }) => {
+    if (error) return []
+    const lines = utterances.map(({ text }) => `${text.trim()}\n`).join('')
+    return [`\nTranslation (${language}):\n${lines || 'none\n'}`]
+  })
+}
+
+function formatAnswers({ audio_to_llm: answers }: ApiPreRecordedResult): string[] {
+  return (answers?.results ?? []).flatMap(({ results }) => {
+    return results?.response ? [`\n${results.prompt}\n${results.response}\n`] : []
+  })
+}
+
 /** Returns nothing for an add-on that failed: it is reported as a failure. */
 function section<T>(
   heading: string,
@@ -51,10 +67,21 @@ function section<T>(
 
 /** Returns why add-ons of a result failed, in a sentence for each. */
 export function describeFailures(result: ApiPreRecordedResult): string[] {
-  return Object.entries(result).flatMap(([name, part]) => {
+  const whole = Object.entries(result).flatMap(([name, part]) => {
     const { success, error } = part as Partial<AddOnAnswer<unknown>>
-    return success === false ? [`Cannot make ${name}: ${error?.message ?? 'no reason given'}`] : []
+    return success === false ? [describeFailure(name, error)] : []
   })
+  const targets = (result.translation?.results ?? []).flatMap(({ error, languages }) => {
+    return error ? [describeFailure(`the translation into ${languages[0]}`, error)] : []
+  })
+  const prompts = (result.audio_to_llm?.results ?? []).flatMap(({ error, results }) => {
+    return error ? [describeFailure(`the answer to "${results?.prompt}"`, error)] : []
+  })
+  return [...whole, ...targets, ...prompts]
+}
+
+function describeFailure(what: string, error: ApiAddOnError | null | undefined): string {
+  return `Cannot make ${what}: ${error?.message ?? 'no reason given'}`
 }
 
 /** Formats `1:02:03.4`, hours only where there are some. */

@@ -108,3 +108,15 @@ test('channels are mixed or kept apart as requested', async () => {
   assert.deepEqual(await readJobParams({ channels: 'mix' }, txt), { channel_mode: 'mix' })
   await assert.rejects(readJobParams({ channels: 'both' }, txt), UsageError)
 })
+
+test('translations and questions become their add-ons', async () => {
+  const values = { translate: ['de,fr', 'de'], ask: ['Who called?', 'Why?'] }
+  assert.deepEqual(await readJobParams(values, txt), {
+    translation: true,
+    translation_config: { target_languages: ['de', 'fr'] },
+    audio_to_llm: true,
+    audio_to_llm_config: { prompts: ['Who called?', 'Why?'] },
+  })
+  await assert.rejects(readJobParams({ translate: ['de,'] }, txt), UsageError)
+  await assert.rejects(readJobParams({ ask: [' '] }, txt), UsageError)
+})

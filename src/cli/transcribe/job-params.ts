@@ -16,6 +16,8 @@ export const addOnOptions = {
   entities: { type: 'boolean' },
   sentiment: { type: 'boolean' },
   summary: { type: 'string' },
+  translate: { type: 'string', multiple: true },
+  ask: { type: 'string', multiple: true },
   speakers: { type: 'string' },
   channels: { type: 'string' },
   redact: { type: 'string', multiple: true },
@@ -32,7 +34,11 @@ Add-ons:
                       output with -o, in this folder for URLs and standard input
   --subtitle-style S  default or compliance, which is stricter: 2 rows of 42 characters, gaps between captions
   --sentences         the text, one sentence per line
-  --summary[=TYPE]    a summary of key sentences: general (default), bullet_points or concise
+  --summary[=TYPE]    a summary: general (default), bullet_points or concise; of key sentences, unless
+                      there is a language model
+  --translate LIST    translations into these languages, such as de,fr; needs a language model
+  --ask TEXT          an answer to this prompt about the recording, several times if given so; needs a language
+                      model (STENO_LLM_URL and STENO_LLM_MODEL)
   --entities          named entities (names, places, numbers, ...) with times
   --sentiment         sentiment and emotion of each sentence
   --punctuation       improved punctuation and capitalization
@@ -97,6 +103,20 @@ export function readSubtitleFormats(lists: readonly string[] = []): SubtitleForm
   return [...new Set(formats)]
 }
 
+function readQuestions({ translate = [], ask = [] }: Values): Record<string, unknown> {
+  const targets = translate.flatMap((list) => list.split(',')).map((code) => code.trim())
+  if (targets.includes(''))
+    throw new UsageError('--translate must list language codes, such as de,fr')
+  if (ask.some((prompt) => prompt.trim() === '')) throw new UsageError('--ask must not be empty')
+  return {
+    ...(targets.length > 0 && {
+      translation: true,
+      translation_config: { target_languages: [...new Set(targets)] },
+    }),
+    ...(ask.length > 0 && { audio_to_llm: true, audio_to_llm_config: { prompts: ask } }),
+  }
+}
+
 /**
  * Returns the fields of a job creation that the options request. It reads their files; any problem
  * throws a `UsageError`.
@@ -119,6 +139,7 @@ export async function readJobParams(
         type: readChoice(summary, { name: 'summary', choices: summaryTypes }),
       },
     }),
+    ...readQuestions(values),
     ...readSpeakers(values.speakers),
     ...readStyle(values),
     ...(values.channels !== undefined && {

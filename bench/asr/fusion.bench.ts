@@ -1,0 +1,101 @@
+/**
+ * What joining two recognizers gives (`stt-fusion`): word errors of Moonshine base and Whisper base on
+ * English recordings, alone and joined word by word, with the processor time of each. Takes Whisper
+ * base of the tests.
+ */
+import { findTestWeights } from '../../scripts/test-weights.ts'
+import { cpuSeconds } from '../../src/asr/cpu-time.ts'
+import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
+import { createWhisper } from '../../src/asr/engines/whisper.ts'
+import { joinRecognitions } from '../../src/asr/fusion.ts'
+import { embeddedModels } from '../../src/asr/models/embedded.ts'
+import { readSamples } from '../../src/asr/pcm.ts'
+import { recognizeInPieces } from '../../src/asr/recognize-in-pieces.ts'
+import { cutSegments, detectSpeech, fileSegments } from '../../src/asr/segments.ts'
+import { loadVoiceDetector } from '../../src/asr/vad.ts'
+import { convertWhisper } from '../../src/asr/whisper/convert.ts'
+import { readConfig } from '../../src/config.ts'
+import { wordErrors } from '../../src/transcript/word-errors.ts'
+import { decodeCorpus, readCorpus } from '../corpus.ts'
+import { report } from '../report.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+
+/** So many recordings of each group are taken, of at most so many seconds. */
+const PER_GROUP = 10
+const LONGEST = 60
+/** Joined or re-encoded recordings repeat others. */
+const REPEATING = new Set(['conversation', 'long', 'formats', 'padded', 'language-change'])
+
+const weights = findTestWeights('whisper-base')
+if (weights.missing) {
+  report({ bench: 'fusion', skipped: weights.missing })
+  process.exit()
+}
+const folder = await temporaryFolder()
+const { signal } = new AbortController()
+await convertWhisper(weights.folder!, folder, { signal })
+const files = embeddedModels(readConfig({}).models.folder)
+const detector = await loadVoiceDetector(files.voiceDetector)
+const recognizers = [
+  await createMoonshine(files.moonshineBase, 'base'),
+  await createWhisper({ id: 'whisper-base', revision: 'test', languages: [], folder }),
+]
+const names = [...recognizers.map(({ id }) => id), 'joined']
+const maxSeconds = Math.min(...recognizers.map(({ capabilities }) => capabilities.maxSeconds))
+
+type Sum = { words: number; errors: number[]; seconds: number[]; audio: number }
+const groups = new Map<string, Sum>()
+const { name, recordings } = await readCorpus()
+const taken = new Map<string, number>()
+const sample = recordings.filter(({ group, transcript }) => {
+  const count = (taken.get(group) ?? 0) + 1
+  taken.set(group, count)
+  return transcript && count <= PER_GROUP && !REPEATING.has(group)
+})
+const { decoded, dispose } = await decodeCorpus(sample)
+
+for (const [{ group, transcript }, { path, samples }] of decoded) {
+  if (samples > LONGEST * 16_000) continue
+  const audio = readSamples(path, 0, samples)
+  const speech = await detectSpeech(detector, audio)
+  const segments = cutSegments(speech, audio.length, { ...fileSegments, maxSeconds })
+  const pieces = segments.map(({ start, end, pauses = [] }) => ({
+    audio: audio.subarray(start, end),
+    pauses: pauses.map((pause) => ({ start: pause.start - start, end: pause.end - start })),
+  }))
+  const seconds: number[] = []
+  const heard: Awaited<ReturnType<typeof recognizeInPieces>>[] = []
+  for (const recognizer of recognizers) {
+    const from = cpuSeconds()
+    const options = { language: 'en', languages: ['en'], vocabulary: [], signal }
+    heard.push(await recognizeInPieces({ recognizer, detector }, pieces, options))
+    seconds.push(cpuSeconds() - from)
+  }
+  const from = cpuSeconds()
+  const joined = pieces.map((_piece, i) => {
+    const both = heard.map((found, k) => ({ words: found[i]!.words, model: names[k]! }))
+    return { words: joinRecognitions(both) }
+  })
+  seconds.push(cpuSeconds() - from)
+  const own = [...heard, joined].map((found) => {
+    const text = found.flatMap(({ words }) => words.map((word) => word.text)).join(' ')
+    return wordErrors(transcript!, text)
+  })
+  const sum = groups.get(group) ?? { words: 0, errors: [0, 0, 0], seconds: [0, 0, 0], audio: 0 }
+  groups.set(group, {
+    words: sum.words + own[0]!.referenceWords,
+    errors: sum.errors.map((errors, k) => errors + own[k]!.errors),
+    seconds: sum.seconds.map((before, k) => before + seconds[k]!),
+    audio: sum.audio + samples / 16_000,
+  })
+}
+for (const [group, { words, errors, seconds, audio }] of groups) {
+  const rates = names.map((one, k) => [one, errors[k]! / words])
+  const costs = names.map((one, k) => [one, seconds[k]! / audio])
+  const [errorRate, processorSecondsPerSecond] = [rates, costs].map((all) =>
+    Object.fromEntries(all),
+  )
+  report({ bench: 'fusion', corpus: name, group, words, errorRate, processorSecondsPerSecond })
+}
+await Promise.all(recognizers.map((recognizer) => recognizer.close()))
+await dispose()
