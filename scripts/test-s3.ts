@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -14,15 +14,18 @@ export const TEST_CREDENTIALS = {
 
 const START_MS = 20_000
 
-/** An S3 server with one bucket `test`, a folder in `folder`. */
-export type TestS3 = { endpoint: string; folder: string; pid: number; close(): Promise<void> }
+/** An S3 server with one bucket `test`, which is a folder in `folder`. */
+export type TestS3 = { endpoint: string; folder: string }
 
 /** Returns why no server can be started here; undefined if one can. */
 export function whyNoS3(): string | undefined {
   return findBinary() ? undefined : 'the S3 server versitygw is not installed'
 }
 
-/** Starts the Versity S3 gateway over a folder of its own, on a port of its own. */
+/**
+ * Starts the Versity S3 gateway over a folder of its own, on a port of its own. It ends with this
+ * process.
+ */
 export async function startS3(): Promise<TestS3> {
   const folder = await mkdtemp(join(tmpdir(), 'steno-s3-'))
   for (const name of ['buckets/test', 'attributes'])
@@ -39,17 +42,18 @@ export async function startS3(): Promise<TestS3> {
   }
   const child = spawn(findBinary()!, [...args, ...place], { env, stdio: 'ignore' })
   child.unref()
+  // Several test files share a process, so no hook of one of them may end it.
+  process.once('exit', () => {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+  })
   const endpoint = `http://${address}`
   const until = Date.now() + START_MS
   while (!(await fetch(`${endpoint}/health`).catch(() => undefined))?.ok) {
     if (Date.now() > until || child.exitCode !== null) throw new Error('versitygw did not start')
     await delay(20)
   }
-  async function close(): Promise<void> {
-    child.kill('SIGKILL')
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 })
-  }
-  return { endpoint, folder, pid: child.pid!, close }
+  return { endpoint, folder }
 }
 
 /** Returns the program, from the path or where `go install` puts it. */

@@ -5,14 +5,23 @@ import test from 'node:test'
 
 const root = join(import.meta.dirname, '..')
 
-test('the driver of PostgreSQL is loaded only when the setting asks for it', () => {
-  const files = globSync('**/*.ts', { cwd: root }).filter(
-    (file) => !/\.(test|fixture)\./.test(file),
-  )
-  const loads = files.filter((file) => {
+const files = globSync('**/*.ts', { cwd: root }).filter((file) => !/\.(test|fixture)\./.test(file))
+
+/** Returns the files outside of a folder that load a module at their start. */
+function filesThatLoad(modules: RegExp, { outside }: { outside: string }): string[] {
+  return files.filter((file) => {
     const code = readFileSync(join(root, file), 'utf8')
-    const isInside = file.startsWith(join('storage', 'postgres'))
-    return !isInside && /^import (?!type ).*from '(pg|.*\/postgres\/.*)'/m.test(code)
+    const loaded = [...code.matchAll(/^import (?!type ).*from '([^']+)'/gm)]
+    return !file.startsWith(outside) && loaded.some(([, module]) => modules.test(module!))
   })
-  assert.deepEqual(loads, [])
+}
+
+test('the driver of PostgreSQL is loaded only when the setting asks for it', () => {
+  const outside = join('storage', 'postgres')
+  assert.deepEqual(filesThatLoad(/^pg$|\/postgres\//, { outside }), [])
+})
+
+test('the client of S3-compatible storage is loaded only when the setting asks for it', () => {
+  assert.deepEqual(filesThatLoad(/\/s3\//, { outside: join('storage', 's3') }), [])
+  assert.deepEqual(filesThatLoad(/^@aws-sdk\//, { outside: 'none' }), [])
 })

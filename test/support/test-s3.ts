@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { after } from 'node:test'
 import { startS3, TEST_CREDENTIALS, type TestS3, whyNoS3 } from '../../scripts/test-s3.ts'
 import type { S3Settings } from '../../src/storage/s3/s3-client.ts'
 
@@ -8,11 +7,7 @@ export const noS3: string | false = whyNoS3() ?? false
 
 let started: Promise<TestS3> | undefined
 
-after(async () => {
-  await (await started)?.close()
-})
-
-/** Returns the S3 server of this process, and gives this process its credentials. */
+/** Returns the S3 server of this process, with which it ends, and gives it its credentials. */
 export function testS3(): Promise<TestS3> {
   Object.assign(process.env, TEST_CREDENTIALS)
   started ??= startS3()

@@ -38,16 +38,16 @@ export async function copyRows(
   position: Position,
   keepPosition: (tx: Kysely<Tables>, position: Position) => Promise<void>,
 ): Promise<void> {
-  const total = movedTables.reduce((sum, { name }) => sum + source.count(name), 0)
+  const total = movedTables.reduce((sum, table) => sum + source.count(table), 0)
   const begun = movedTables.findIndex(({ name }) => name === position?.table)
   let done = 0
   for (const [at, table] of movedTables.entries()) {
     if (at < begun) {
-      done += source.count(table.name)
+      done += source.count(table)
       continue
     }
     const after = at === begun ? position!.after : undefined
-    if (after) done += source.count(table.name) - count(source.rows(table, after))
+    if (after) done += source.count(table) - source.count(table, after)
     for (const rows of batches(source.rows(table, after))) {
       signal.throwIfAborted()
       await target.transaction().execute(async (tx) => {
@@ -60,12 +60,6 @@ export async function copyRows(
       onCount(done, total)
     }
   }
-}
-
-function count(rows: Iterable<Row>): number {
-  let found = 0
-  for (const _ of rows) found++
-  return found
 }
 
 function* batches(rows: Iterable<Row>): Generator<Row[]> {
@@ -108,7 +102,7 @@ export async function findDifferences({
   onCount,
 }: RowMove): Promise<string[]> {
   const tables = [...movedTables, metadataIndex]
-  const total = 2 * tables.reduce((sum, { name }) => sum + source.count(name), 0)
+  const total = 2 * tables.reduce((sum, table) => sum + source.count(table), 0)
   let done = 0
   const step = (rows: number) => {
     done += rows

@@ -5,7 +5,8 @@ import type { MovedTable, Row, Value } from './moved-tables.ts'
 
 /** The database of a data folder, for reading only. */
 export type SourceDatabase = Disposable & {
-  count(table: string): number
+  /** Counts the rows of a table, or those behind a key. */
+  count(table: MovedTable, after?: readonly Value[]): number
   /** Yields the rows of a table behind a key, in the order of the keys. */
   rows(table: MovedTable, after?: readonly Value[]): IterableIterator<Row>
 }
@@ -24,17 +25,20 @@ export function openSource(file: string): SourceDatabase {
     )
   }
   return {
-    count(table) {
-      const row = database.prepare(`select count(*) as count from ${table}`).get()
-      return (row as { count: number }).count
+    count(table, after) {
+      const statement = database.prepare(`select count(*) as count ${from(table, after)}`)
+      return (statement.get(...(after ?? [])) as { count: number }).count
     },
-    rows({ name, key }, after) {
-      const columns = key.join()
-      const marks = key.map(() => '?').join()
-      const where = after ? `where (${columns}) > (${marks})` : ''
-      const statement = database.prepare(`select * from ${name} ${where} order by ${columns}`)
+    rows(table, after) {
+      const order = table.key.join()
+      const statement = database.prepare(`select * ${from(table, after)} order by ${order}`)
       return statement.iterate(...(after ?? [])) as IterableIterator<Row>
     },
     [Symbol.dispose]: () => database.close(),
   }
+}
+
+function from({ name, key }: MovedTable, after: readonly Value[] | undefined): string {
+  if (!after) return `from ${name}`
+  return `from ${name} where (${key.join()}) > (${key.map(() => '?').join()})`
 }

@@ -62,7 +62,10 @@ export type Objects = {
   list(): AsyncGenerator<string[]>
   /** Fails with `object_store_unavailable` unless the store answers; absent where it always does. */
   checkAvailable?(): Promise<void>
-  /** How far its clock may be from that of the database, in milliseconds; absent = not at all. */
+  /**
+   * How far its clock may be from that of the database, in milliseconds; absent where it is the
+   * same, and lists are quick.
+   */
   readonly clockMarginMs?: number
   /** Keeps objects that nothing refers to; absent where a folder of this machine does. */
   readonly orphans?: OrphanObjects

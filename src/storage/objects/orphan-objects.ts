@@ -40,6 +40,21 @@ export async function listEarlierObjects(db: Db, options: OrphanOptions): Promis
 }
 
 /**
+ * Returns which of these objects are recordings that a job is still to have, so that a process may
+ * be writing them.
+ */
+export async function findAwaitedObjects(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db.sql
+    .selectFrom('jobs')
+    .select('file_id as id')
+    .where('file_id', 'in', ids)
+    .where('status', 'in', ['queued', 'processing'])
+    .$narrowType<{ id: string }>()
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
  * Moves those of the given earlier objects that nothing refers to; resolves to how many. Originals
  * that a redacted recording has replaced are deleted: their job still names them, so a restored
  * older database cannot be the reason.

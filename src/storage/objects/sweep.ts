@@ -2,7 +2,8 @@ import type { Log } from '../../log.ts'
 import type { Db } from '../db.ts'
 import { findOwners } from '../owners.ts'
 import { measureOldResults } from '../space/account-bytes.ts'
-import { listEarlierObjects, removeOrphanObjects } from './orphan-objects.ts'
+import type { LivingOwners } from './objects.ts'
+import { findAwaitedObjects, listEarlierObjects, removeOrphanObjects } from './orphan-objects.ts'
 import type { Orphans } from './orphans.ts'
 
 /** What a sweep works on, and what stops it. */
@@ -23,22 +24,44 @@ export async function beginSweep(
   { isAlone }: { isAlone: boolean },
 ): Promise<{ done: Promise<void> }> {
   const { db } = options
-  const { ids: owners, since } = await findOwners(db)
-  await db.objects.removeUnfinished({ owners, since })
-  const before = isAlone ? undefined : since - (db.objects.clockMarginMs ?? 0)
-  const given = { ...options, before }
+  const living = await findLiving(db)
+  const { clockMarginMs } = db.objects
+  // Listing a bucket takes minutes too; there, a time tells what dead processes have left.
+  if (clockMarginMs !== undefined) {
+    const before = living.since - clockMarginMs
+    return { done: finishSweep(options, () => sweepByTime({ ...options, before }, living)) }
+  }
+  await db.objects.removeUnfinished(living)
+  const given = { ...options, before: isAlone ? undefined : living.since }
   const earlier = await listEarlierObjects(db, given)
   // In the background: looking up every object takes minutes if there are millions on a slow disk.
-  return { done: finishSweep(given, earlier) }
+  return { done: finishSweep(options, () => removeOrphanObjects(db, earlier, given)) }
 }
 
-async function finishSweep(
-  options: SweepOptions & { before: number | undefined },
-  earlier: string[][],
-): Promise<void> {
+async function findLiving(db: Db): Promise<LivingOwners> {
+  const { ids, since } = await findOwners(db)
+  return { owners: ids, since }
+}
+
+async function sweepByTime(
+  options: SweepOptions & { before: number },
+  living: LivingOwners,
+): Promise<number> {
+  const { db, signal } = options
+  await db.objects.removeUnfinished(living)
+  let removed = 0
+  for await (const ids of db.objects.list()) {
+    if (signal.aborted) break
+    const awaited = await findAwaitedObjects(db, ids)
+    removed += await removeOrphanObjects(db, [ids.filter((id) => !awaited.has(id))], options)
+  }
+  return removed
+}
+
+async function finishSweep(options: SweepOptions, remove: () => Promise<number>): Promise<void> {
   const { db, log, orphans, signal } = options
   try {
-    const removed = await removeOrphanObjects(db, earlier, options)
+    const removed = await remove()
     const msg = orphans
       ? 'moved objects that nothing refers to'
       : 'removed objects that nothing refers to'

@@ -13,7 +13,7 @@ const MISSING: ReadonlySet<string> = new Set(['NoSuchKey', 'NotFound'])
 const REFUSED: ReadonlySet<string> = new Set([
   ...['AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch', 'ExpiredToken'],
   ...['InvalidToken', 'TokenRefreshRequired', 'AllAccessDisabled', 'Forbidden'],
-  ...['CredentialsProviderError', 'TokenProviderError'],
+  'TokenProviderError',
 ])
 
 /** What the client throws: the answer of a server, or why there was none. */
@@ -60,6 +60,7 @@ export function throwS3Error(error: unknown): never {
 }
 
 function reasonOf(code: string, status: number | undefined): string {
+  if (code === 'CredentialsProviderError') return 'there are no credentials'
   if (code === 'NoSuchBucket') return 'its bucket does not exist'
   if (REFUSED.has(code) || status === 401 || status === 403) {
     return `it refuses the credentials (${code})`

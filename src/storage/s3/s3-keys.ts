@@ -42,7 +42,7 @@ export function idOf(key: string): string | undefined {
 /** An object as lists show it. */
 export type ListedObject = { key: string; size: number; storedAt: number }
 
-/** Yields what lies below `start`, in the order of the keys, `LIST_SIZE` at a time. */
+/** Yields what lies below `start`, in the order of the keys, a thousand at a time. */
 export async function* listKeys(
   { client, commands, bucket }: S3,
   start: string,
@@ -50,7 +50,7 @@ export async function* listKeys(
   let token: string | undefined
   do {
     const command = new commands.ListObjectsV2Command({
-      ...{ Bucket: bucket, Prefix: start, MaxKeys: LIST_SIZE },
+      ...{ Bucket: bucket, Prefix: start, MaxKeys: 2 * LIST_SIZE },
       ...(token && { ContinuationToken: token }),
     })
     const { Contents = [], NextContinuationToken } = await client.send(command).catch(throwS3Error)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
+import { TEST_CREDENTIALS } from '../../../scripts/test-s3.ts'
 import { bytesOf, testObjects } from '../../../test/support/objects-conformance.ts'
 import { noS3, s3Settings, testS3 } from '../../../test/support/test-s3.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
@@ -155,6 +156,28 @@ else {
     assert.equal(await orphans.deleteBefore(Date.now() - 60_000, { signal }), 0)
     assert.equal(await orphans.deleteBefore(Date.now() + 60_000, { signal }), 1)
     assert.deepEqual(await list(orphans), [])
+  })
+
+  test('credentials come from a shared file too; without any a start says so', async (t) => {
+    const settings = await s3Settings()
+    const folder = await makeFolder(t)
+    t.after(() => {
+      delete process.env.AWS_SHARED_CREDENTIALS_FILE
+      return testS3()
+    })
+    delete process.env.AWS_ACCESS_KEY_ID
+    delete process.env.AWS_SECRET_ACCESS_KEY
+    process.env.AWS_SHARED_CREDENTIALS_FILE = join(folder, 'credentials')
+    await assert.rejects(
+      openS3Objects({ settings, folder, owner: 'me' }),
+      /there are no credentials \(STENO_OBJECT_STORE\)/,
+    )
+    const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = TEST_CREDENTIALS
+    const profile = `[default]\naws_access_key_id = ${id}\naws_secret_access_key = ${secret}\n`
+    await writeFile(join(folder, 'other'), profile)
+    process.env.AWS_SHARED_CREDENTIALS_FILE = join(folder, 'other')
+    const objects = await openS3Objects({ settings, folder, owner: 'me' })
+    await objects.close?.()
   })
 
   test('a bucket or credentials that are wrong stop a start with a sentence', async (t) => {

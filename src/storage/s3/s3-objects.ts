@@ -5,7 +5,12 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import { checkedSource } from '../objects/checked-source.ts'
-import type { LivingOwners, Objects, WriteOptions } from '../objects/objects.ts'
+import {
+  LIST_SIZE,
+  type LivingOwners,
+  type Objects,
+  type WriteOptions,
+} from '../objects/objects.ts'
 import { storageError, throwStorageError } from '../sqlite/storage-error.ts'
 import { LocalCopies, removeOtherCopies } from './local-copies.ts'
 import { createS3, describeS3, type S3, type S3Settings } from './s3-client.ts'
@@ -196,7 +201,7 @@ async function* listIds(s3: S3, start: string): AsyncGenerator<string[]> {
       if (id !== undefined && id !== last) ids.push(id)
       last = id
     }
-    if (ids.length > 0) yield ids
+    for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
   }
 }
 
@@ -263,7 +268,7 @@ async function waitUntilThere(s3: S3, options: OpenS3Options): Promise<void> {
       return await ask(s3)
     } catch (error) {
       const text = error instanceof Error ? error.message.replace(/^[^:]*: /, '') : String(error)
-      const isFinal = /bucket does not exist|refuses the credentials/.test(text)
+      const isFinal = /bucket does not exist|refuses the credentials|no credentials/.test(text)
       if (isFinal || performance.now() >= until) {
         throw new Error(`Cannot use the object store ${store}: ${text} (STENO_OBJECT_STORE)`, {
           cause: error,

@@ -1,4 +1,4 @@
-import type { OrphanObjects } from '../objects/objects.ts'
+import { LIST_SIZE, type OrphanObjects } from '../objects/objects.ts'
 import type { S3 } from './s3-client.ts'
 import { isMissing, throwS3Error } from './s3-error.ts'
 import { findKeys, idOf, keyStem, listKeys } from './s3-keys.ts'
@@ -36,7 +36,8 @@ export function openS3Orphans(s3: S3): OrphanObjects {
     },
     async *list() {
       for await (const page of listKeys(s3, start)) {
-        yield page.flatMap(({ key }) => idOf(key) ?? [])
+        const ids = page.flatMap(({ key }) => idOf(key) ?? [])
+        for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
       }
     },
     async deleteBefore(moment, { signal }) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, rename } from 'node:fs/promises'
+import { mkdir, readdir, rename, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
@@ -13,6 +13,7 @@ import { readConfig } from '../../config.ts'
 import { createLog } from '../../log.ts'
 import { insertFile } from '../objects/files.ts'
 import { openStorage, type StorageOptions } from '../storage.ts'
+import type { S3Settings } from './s3-client.ts'
 
 const log = createLog('silent')
 const options = { maxBytes: 1000, signal: new AbortController().signal }
@@ -25,6 +26,15 @@ async function open(t: TestContext, given: Omit<StorageOptions, 'log'>) {
   return storage
 }
 
+/** Lets the server say that objects were stored an hour ago. */
+async function makeOld({ bucket, prefix }: S3Settings, ids: readonly string[]): Promise<void> {
+  const { folder } = await testS3()
+  for (const id of ids) {
+    const path = join(folder, 'buckets', bucket, prefix, 'objects', id.slice(0, 2), id)
+    await utimes(path, new Date(), new Date(Date.now() - 3600_000))
+  }
+}
+
 test('a store keeps its objects in a bucket, and moves those that no row knows', {
   skip: noS3,
 }, async (t) => {
@@ -33,11 +43,18 @@ test('a store keeps its objects in a bucket, and moves those that no row knows',
   const first = await openStorage({ folder, objectStore, log })
   for (const id of [kept, lost]) await first.objects.write(id, bytesOf('kept'), options)
   await insertFile(first.db, { id: kept, ...file, ...media })
+  // Of a process that is alive, or whose clock is behind.
+  const recent = randomUUID()
+  await first.objects.write(recent, bytesOf('new'), options)
   await first.close()
+  await makeOld(objectStore, [kept, lost])
 
   const second = await openStorage({ folder, objectStore, log })
   await second.swept
-  assert.deepEqual((await Array.fromAsync(second.objects.list())).flat(), [kept])
+  assert.deepEqual(
+    (await Array.fromAsync(second.objects.list())).flat().sort(),
+    [kept, recent].sort(),
+  )
   assert.deepEqual((await Array.fromAsync(second.orphans!.list())).flat(), [lost])
   // As if a newer database had been restored.
   await insertFile(second.db, { id: lost, ...file, ...media })
