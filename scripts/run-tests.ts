@@ -25,7 +25,7 @@ Options:
   --rounds N     repeat those so many times as often (default: 1, with --long 10)
   --seed N       where their random numbers begin (default: 1)
   --processes N  test processes at a time (default: one more than cores, since tests also wait)
-  --files N      test files per process at most (default: 16)
+  --files N      test files per process at most (default: 24)
 PATTERN is a part of the path of a test file: live, src/text, long/live-cuts.`
 
 const { values, positionals } = parseArgs({
@@ -35,7 +35,7 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string' },
     seed: { type: 'string', default: '1' },
     processes: { type: 'string', default: String(availableParallelism() + 1) },
-    files: { type: 'string', default: '16' },
+    files: { type: 'string', default: '24' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -86,16 +86,17 @@ async function findFiles(): Promise<string[]> {
 }
 
 /**
- * Groups the files of a module, so that they share a process. Whole-server tests come first, in
- * smaller groups, since they take longest.
+ * Groups neighboring files, so that they share a process. Whole-server tests come first, in smaller
+ * groups, since they take longest.
  */
 function group(files: readonly string[]): string[][] {
   const groups: string[][] = []
   for (const file of files) {
-    const last = groups.at(-1)
-    const isSameModule = last?.[0]?.split('/', 2).join() === file.split('/', 2).join()
-    const limit = Number(values.files) / (file.startsWith('test/') ? 4 : 1)
-    if (last && isSameModule && last.length < limit) last.push(file)
+    const last = groups.at(-1) ?? []
+    const isWholeServer = file.startsWith('test/')
+    const limit = Number(values.files) / (isWholeServer ? 3 : 1)
+    const isAlike = last[0]?.startsWith('test/') === isWholeServer
+    if (isAlike && last.length < limit) last.push(file)
     else groups.push([file])
   }
   return groups.sort(([a], [b]) => Number(b!.startsWith('test/')) - Number(a!.startsWith('test/')))

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from './api/http.ts'
+import { languageModelServices } from './app/language-model.ts'
 import { automaticPulls } from './app/model-pulls.ts'
 import { remoteOptions } from './app/remote-asr.ts'
 import { createSpeechEngine, engineOptions } from './asr/engine.ts'
@@ -13,6 +14,7 @@ import { LiveService } from './live/live-service.ts'
 import { createServerLog, type Log } from './log.ts'
 import { createMetrics, measureProcess } from './metrics.ts'
 import type { App } from './server-parts.ts'
+import type { ConnectSqlite } from './storage/sqlite/sqlite.ts'
 import { openStorage } from './storage/storage.ts'
 import { LiveText } from './text/live/live-text.ts'
 import { ResultBuilder } from './text/result/result-builder.ts'
@@ -26,10 +28,13 @@ export type Overrides = {
   clock?: Clock | undefined
   /** Delays between attempts at a delivery. */
   delays?: RetryDelays | undefined
-  /** Builds the results of several servers, and outlives them. */
+  /** Threads that several servers share, and that outlive them. */
   resultBuilder?: ResultBuilder | undefined
+  liveText?: LiveText | undefined
   drainMs?: number
   graceMs?: number
+  /** Opens connections to the database. */
+  connect?: ConnectSqlite | undefined
   /** Aborts a start that migrates a large database. */
   signal?: AbortSignal | undefined
 }
@@ -52,7 +57,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const tracing = await createTracing(config, log)
   made.defer(() => tracing.close())
 
-  const storage = await openStorage({ ...storageOptions(config), log, signal: overrides.signal })
+  const { signal, connect } = overrides
+  const storage = await openStorage({ ...storageOptions(config), log, signal, connect })
   made.defer(() => storage.close())
 
   const speech =
@@ -66,8 +72,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const resultBuilder =
     overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (own) => own.close())
-  const liveText = new LiveText({ log })
-  made.defer(() => liveText.close())
+  const liveText = overrides.liveText ?? made.adopt(new LiveText({ log }), (own) => own.close())
+
+  const services = languageModelServices(config, log)
+  made.defer(async () => services?.close())
 
   const { clock, delays } = overrides
   const delivery = new DeliveryService({ config, log, metrics, tracing, storage, clock, delays })
@@ -77,7 +85,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const base = { config, log, metrics, tracing, storage, speech }
   const { drainMs = DRAIN_MS, graceMs } = overrides
-  const jobs = new Jobs({ ...base, resultBuilder, onEvents, onDeleted, graceMs })
+  const jobs = new Jobs({ ...base, resultBuilder, services, onEvents, onDeleted, graceMs })
   made.defer(() => jobs.close())
 
   const live = new LiveService({ ...base, liveText, onEvents })

@@ -76,7 +76,7 @@ export async function openDelivery(
   t: TestContext,
   { env, timeout, ...options }: TestDeliveryOptions = {},
 ): Promise<TestDelivery> {
-  const storage = options.storage ?? (await openTestStorage(t, { inThreads: true }))
+  const storage = options.storage ?? (await openTestStorage(t))
   const clock = new TestClock()
   const settings = { STENO_ALLOW_PRIVATE_NETWORK: 'true', STENO_DELIVERY_LOG_DAYS: '0', ...env }
   const config = readConfig(settings)

@@ -8,8 +8,8 @@ import type { LiveRecognizer } from '../asr/live-recognizer.ts'
 import type { RecognitionSettings } from '../asr/recognizer.ts'
 import { AppError } from '../errors.ts'
 import { createLiveFiles } from '../storage/live/live-files.ts'
+import { viewLiveUtterance } from '../transcript/utterance-view.ts'
 import { routingOf } from './messages/server-messages.ts'
-import { viewUtterance } from './messages/utterance-view.ts'
 import { writeRecord } from './recovery/session-log.ts'
 import { recoverSession } from './recovery/session-recovery.ts'
 import {
@@ -242,7 +242,7 @@ test('speakers at the end are told apart once, also when the process that did is
   const view = (speaker: number) => {
     const words = [{ text: 'a', start: 0, end: 1, confidence: 1 }]
     const span = { start: 0, end: 1 }
-    return viewUtterance(words, { channel: 0, language: 'en', span, speaker })
+    return viewLiveUtterance({ channel: 0, language: 'en', words, speaker }, span)
   }
   const text = JSON.stringify(view(0))
   const sent = writeRecord({ kind: 'utterance', utterance: { channel: 0, number: 0, text } })

@@ -19,6 +19,7 @@ import { connect, openSession } from '../support/live-client.ts'
 import { finalsOf } from '../support/live-messages.ts'
 import { parseMetrics } from '../support/prometheus.ts'
 import { hum } from '../support/recordings.ts'
+import { sharedParts } from '../support/shared-parts.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
@@ -218,12 +219,13 @@ test('a session that nobody can hear any more has ended, too', async (t) => {
   const config = readConfig({ STENO_DATA_DIR: folder, STENO_API_KEYS: 'test:test-key' })
   const log = createLog('silent')
   const speech = createFakeSpeechEngine('x')
-  const first = await createApp(config, { log, speech })
+  const first = await createApp(config, { log, speech, ...sharedParts() })
   const url = await first.http.listen({ host: '127.0.0.1', port: 0 })
   const session = await openSession({ url, key: 'test-key' })
   await connect(session.url)
   await first.close()
-  const second = await createApp(config, { log, speech: { ...speech, live: undefined } })
+  const deaf = { ...speech, live: undefined }
+  const second = await createApp(config, { log, speech: deaf, ...sharedParts() })
   t.after(() => second.close())
   const ended = async () => {
     const { values } = await second.metrics.jobsEnded.get()

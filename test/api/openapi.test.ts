@@ -56,6 +56,23 @@ function operations(): [path: string, operation: Operation][] {
   ][]
 }
 
+/** Returns the responses of all operations, and the schemas that they need. */
+function responsesOf({ paths, components }: Document) {
+  const responses = Object.entries(paths).flatMap(([path, item]) => {
+    return Object.entries(item).map(([method, { responses }]) => ({ path, method, responses }))
+  })
+  const schemas = new Map<string, Schema>()
+  const collect = (value: unknown) => {
+    for (const [, name] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (schemas.has(name!)) continue
+      schemas.set(name!, components.schemas[name!]!)
+      collect(components.schemas[name!])
+    }
+  }
+  collect(responses)
+  return { responses, schemas }
+}
+
 before(async () => {
   server = await startServer()
   document = await describe(server)
@@ -270,6 +287,7 @@ test('the description follows the settings and holds no secret', async (t) => {
   for (const secret of [configured.key, configured.folder]) {
     assert.ok(!JSON.stringify(own).includes(secret))
   }
+  assert.deepEqual(responsesOf(own), responsesOf(document), 'responses are those of any server')
 })
 
 test('receivers find what they are sent, as the schemas of results say it', () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
 import { call } from '../support/http-client.ts'
+import { runHere } from '../support/run-here.ts'
 import { runSteno, startSteno } from '../support/run-steno.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
@@ -200,7 +201,7 @@ test('wrong usage of steno live ends with code 2', async () => {
     [['a', '--format', 'doc'], /--format must be one of/],
   ]
   for (const [args, message] of cases) {
-    const { code, stderr } = await live(args)
+    const { code, stderr } = await runHere(['live', ...args], env)
     assert.match(stderr, message)
     assert.equal(code, 2, args.join(' '))
   }

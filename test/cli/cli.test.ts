@@ -3,6 +3,7 @@ import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
+import { runHere } from '../support/run-here.ts'
 import { runSteno, SAMPLE } from '../support/run-steno.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
@@ -102,35 +103,35 @@ test('--language is passed on, and the server says which languages it knows', as
 
 test('steno jobs lists, shows and deletes', async () => {
   await transcribe(SAMPLE)
-  const list = await runSteno(['jobs', '--limit', '1'], { env })
+  const list = await runHere(['jobs', '--limit', '1'], env)
   const [, id] = /^(\S{36}) {2}done {8}\d{4}-\S+ +11 s {2}jfk\.flac\n$/.exec(list.stdout) ?? []
   assert.ok(id, list.stdout)
-  const show = await runSteno(['jobs', 'show', id], { env })
+  const show = await runHere(['jobs', 'show', id], env)
   assert.equal(JSON.parse(show.stdout).id, id)
-  const failed = await runSteno(['jobs', '--status', 'error,queued'], { env })
+  const failed = await runHere(['jobs', '--status', 'error,queued'], env)
   assert.doesNotMatch(failed.stdout, / {2}done /)
-  const tagged = await runSteno(['jobs', '--metadata', '{"team":"red"}'], { env })
+  const tagged = await runHere(['jobs', '--metadata', '{"team":"red"}'], env)
   assert.deepEqual([tagged.stdout, tagged.code], ['', 0])
   for (const [option, value] of [
     ['--status', 'ended'],
     ['--metadata', '{bad'],
     ['--metadata', '[1]'],
   ] as const) {
-    const wrong = await runSteno(['jobs', option, value], { env })
+    const wrong = await runHere(['jobs', option, value], env)
     assert.match(wrong.stderr, new RegExp(`^steno jobs: ${option} must be`))
     assert.equal(wrong.code, 2)
   }
-  assert.equal((await runSteno(['jobs', 'delete', id], { env })).code, 0)
-  const again = await runSteno(['jobs', 'delete', id, id], { env })
+  assert.equal((await runHere(['jobs', 'delete', id], env)).code, 0)
+  const again = await runHere(['jobs', 'delete', id, id], env)
   assert.match(again.stderr, new RegExp(`^(${id}: Cannot find the job.*\\n){2}$`))
   assert.equal(again.code, 1)
-  const gone = await runSteno(['jobs', 'show', id], { env })
+  const gone = await runHere(['jobs', 'show', id], env)
   assert.match(gone.stderr, /^steno jobs: Cannot find the job/)
   assert.equal(gone.code, 1)
 })
 
 test('a wrong key is reported, with where it is given', async () => {
-  const { code, stderr } = await runSteno(['jobs', '--key', 'wrong'], { env })
+  const { code, stderr } = await runHere(['jobs', '--key', 'wrong'], env)
   assert.match(stderr, /^steno jobs: Cannot accept the key.*--key or STENO_KEY/)
   assert.equal(code, 1)
 })

@@ -16,7 +16,7 @@ import { type Manner, refuse, startModelServer } from '../../src/models/model-se
 import { captureLog, type LogLine } from '../support/captured-log.ts'
 import { call, type ErrorBody, upload } from '../support/http-client.ts'
 import { createTonesEngine, speakWav } from '../support/many-languages.ts'
-import { sharedResultBuilder } from '../support/shared-result-builder.ts'
+import { sharedParts } from '../support/shared-parts.ts'
 
 const content = Buffer.from(Uint32Array.from({ length: 100_000 }, (_, i) => i * 2654435761).buffer)
 const model: CatalogModel = {
@@ -60,8 +60,8 @@ async function start(t: TestContext, { models, data, mirror }: Folders) {
     STENO_RATE_LIMIT: '0',
     STENO_RESULT_MODEL: 'true',
   })
-  const parts = { speech, log: createLog('silent'), resultBuilder: sharedResultBuilder() }
-  const app = await createApp(config, { ...parts, graceMs: 0 })
+  const parts = { speech, log: createLog('silent'), graceMs: 0 }
+  const app = await createApp(config, { ...parts, ...sharedParts() })
   const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
   let closing: Promise<void> | undefined
   const close = () => {

@@ -11,6 +11,7 @@ import { connect, type LiveClient, openSession } from '../support/live-client.ts
 import { allFlags as all } from '../support/live-flags.ts'
 import { finalsOf, type LiveMessage, ofType } from '../support/live-messages.ts'
 import { openReceiver } from '../support/receiver.ts'
+import { sharedParts } from '../support/shared-parts.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
@@ -290,8 +291,8 @@ test('a session that another process takes up has its words changed once, and ev
   const folder = await makeFolder(t)
   const start = async () => {
     const config = readConfig({ STENO_DATA_DIR: folder, STENO_API_KEYS: 'test:key' })
-    const overrides = { speech: createFakeSpeechEngine(SAID), log: createLog('silent') }
-    const app = await createApp(config, overrides)
+    const parts = { speech: createFakeSpeechEngine(SAID), log: createLog('silent') }
+    const app = await createApp(config, { ...parts, ...sharedParts() })
     t.after(() => app.close())
     return { app, key: 'key', url: await app.http.listen({ host: '127.0.0.1', port: 0 }) }
   }

@@ -14,6 +14,7 @@ import { call } from '../support/http-client.ts'
 import { connect, type LiveClient, openSession } from '../support/live-client.ts'
 import { finalsOf, ofType } from '../support/live-messages.ts'
 import { openReceiver } from '../support/receiver.ts'
+import { sharedParts } from '../support/shared-parts.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
@@ -272,7 +273,7 @@ test('who speaks goes on being known in the next process, and its samples are wh
       read.push(samples.length, samples.filter((byte) => byte !== 0).length)
     }
     const speech = createFakeSpeechEngine(SAID, { onEmbeddings })
-    const app = await createApp(config, { speech, log: createLog('silent') })
+    const app = await createApp(config, { speech, log: createLog('silent'), ...sharedParts() })
     t.after(() => app.close())
     return { app, key: 'key', url: await app.http.listen({ host: '127.0.0.1', port: 0 }) }
   }

@@ -23,6 +23,7 @@ import { readConfig } from '../../src/config.ts'
 import { draw } from '../support/draw-audio.ts'
 import { call } from '../support/http-client.ts'
 import { connect, type LiveClient, openSession } from '../support/live-client.ts'
+import { sharedParts } from '../support/shared-parts.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
@@ -54,6 +55,7 @@ async function start(
   const app = await createApp(config, {
     speech: engine ?? createFakeSpeechEngine('hello world'),
     log: pino({ level: 'error' }, { write }),
+    ...sharedParts(),
   })
   let closing: Promise<void> | undefined
   function close(): Promise<void> {

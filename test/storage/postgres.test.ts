@@ -1,8 +1,10 @@
 import { describe } from 'node:test'
 import { noPostgres, openTestPostgres } from '../support/test-postgres.ts'
-import { suites } from './suites.ts'
+import { jobCreationTests } from './job-creation.ts'
+import { leaseTests } from './leases.ts'
+import { queueTests } from './queue.ts'
 
-// Most of a test is waiting for the database.
+// What depends most on the database; `test/long/postgres.test.ts` runs all suites.
 describe('PostgreSQL', { concurrency: 4, skip: noPostgres }, () => {
-  for (const suite of suites) suite.define(openTestPostgres)
+  for (const suite of [jobCreationTests, leaseTests, queueTests]) suite.define(openTestPostgres)
 })

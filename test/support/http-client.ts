@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { conformanceOf } from './conformance.ts'
+import { checkExchange } from './conformance.ts'
 import type { TestServer } from './start-server.ts'
 
 type Json = Record<string, unknown>
@@ -30,14 +30,8 @@ export async function call<T = Json>(
   const parsed = isJson && content !== '' ? JSON.parse(content) : content
   const { status } = response
   if (target.startsWith(url)) {
-    const check = await conformanceOf({ url })
-    check({
-      method,
-      path: target.slice(url.length),
-      status,
-      headers: response.headers,
-      body: parsed,
-    })
+    const exchange = { method, path: target.slice(url.length), status }
+    await checkExchange(url, { ...exchange, headers: response.headers, body: parsed })
   }
   return { status: response.status, headers: response.headers, body: parsed as T }
 }

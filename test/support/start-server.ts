@@ -8,7 +8,8 @@ import { readConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/delivery/clock.ts'
 import { createLog, type Log } from '../../src/log.ts'
 import type { App } from '../../src/server-parts.ts'
-import { sharedResultBuilder } from './shared-result-builder.ts'
+import { connectInProcess } from './in-process-sqlite.ts'
+import { sharedParts } from './shared-parts.ts'
 
 export type TestServer = {
   url: string
@@ -27,8 +28,8 @@ const KEY = 'test-key'
 /**
  * Starts the real server in this process, on a free port and with a data folder of its own, which
  * `close` removes. It recognizes "hello world" in every five seconds unless `speech` replaces the
- * engine. With a `log` of its own, it
- * builds results in threads of its own as well.
+ * engine. With a `log` of its own, its text steps run in threads of its own as well. The
+ * database has no thread.
  */
 export async function startServer(
   options: { speech?: SpeechEngine; log?: Log; clock?: Clock; env?: Record<string, string> } = {},
@@ -45,8 +46,8 @@ export async function startServer(
     })
     const speech = options.speech ?? createFakeSpeechEngine('hello world')
     const { clock, log = createLog('silent') } = options
-    const resultBuilder = options.log ? undefined : sharedResultBuilder()
-    const app = await createApp(config, { speech, clock, log, resultBuilder })
+    const shared = options.log ? { connect: connectInProcess } : sharedParts()
+    const app = await createApp(config, { speech, clock, log, ...shared })
     const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
     const close = () => app.close().finally(removeFolder)
     return { url, key: KEY, app, folder, close }

@@ -15,7 +15,8 @@ import type { MeasureDisk } from '../../src/storage/space/disk.ts'
 import { openStorage, type Storage } from '../../src/storage/storage.ts'
 import { ResultBuilder } from '../../src/text/result/result-builder.ts'
 import { createFakeMedia, type FakeRecording, fakeRecording } from './fake-media.ts'
-import { sharedResultBuilder } from './shared-result-builder.ts'
+import { connectInProcess } from './in-process-sqlite.ts'
+import { sharedResultBuilder } from './shared-parts.ts'
 import { resultOf } from './test-jobs.ts'
 import { makeFolder } from './test-storage.ts'
 
@@ -84,7 +85,7 @@ export async function openService(
   const home = folder ?? (await makeFolder(t))
   const log = createLog('silent')
   const config = readConfig({ ...env, STENO_DATA_DIR: home })
-  const tests = { disk, objects, isShared, heartbeatMs }
+  const tests = { disk, objects, isShared, heartbeatMs, connect: connectInProcess }
   const storage = await openStorage({ ...config.storage, folder: home, log, ...tests })
   const ownBuilder = resultThread && new ResultBuilder({ log, entry: resultThread })
   const resultBuilder = ownBuilder ?? sharedResultBuilder()

@@ -19,7 +19,7 @@ const TIMEOUT_MS = 10_000
  * both.
  */
 async function startAuth(t: TestContext, key: Partial<NewKey> = {}) {
-  const storage = await openTestStorage(t, { inThreads: true })
+  const storage = await openTestStorage(t)
   const { db, folder } = storage
   await insertKey(db, { hash: HASH, account: 'acme', prefix: 'st', createdAt: 1, ...key })
   const sqlite = new DatabaseSync(join(folder, 'steno.sqlite'))

@@ -285,6 +285,13 @@ export type ApiJobProgress = {
   seconds_left: number | null
 }
 
+/** What language models took, as their provider counted it; an extension */
+export type ApiLanguageModelUsage = {
+  requests: number
+  prompt_tokens: number
+  completion_tokens: number
+}
+
 export type ApiLiveJob = {
   id: string
   request_id: string
@@ -526,6 +533,7 @@ export type ApiResultMetadata = {
    * empty when there is nothing to say. Our extension; results of earlier versions lack it
    */
   warnings?: string[]
+  usage?: ApiLanguageModelUsage
 }
 
 export type ApiSentenceSentiment = {

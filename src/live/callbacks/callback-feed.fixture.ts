@@ -9,6 +9,7 @@ import { lastLiveCallback, liveCallbackBody } from '../../storage/deliveries/del
 import { createCallbackQueue, type QueueCallbacks } from '../../storage/live/live-callbacks.ts'
 import { createLiveFiles } from '../../storage/live/live-files.ts'
 import { beginLiveJob, finishLiveJob } from '../../storage/live/live-jobs.ts'
+import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { startMessage } from '../messages/lifecycle-messages.ts'
 import {
   headOf,
@@ -17,7 +18,6 @@ import {
   type ServerMessage,
   writeMessage,
 } from '../messages/server-messages.ts'
-import { viewUtterance } from '../messages/utterance-view.ts'
 import { type ChunkRecord, writeRecord } from '../recovery/session-log.ts'
 import { CallbackFeed, type CallbackFeedOptions } from './callback-feed.ts'
 
@@ -124,9 +124,10 @@ export function message({ id }: Pick<Session, 'id'>, message: ServerMessage): st
 /** Returns the text of a final transcript, or of a partial one. */
 export function transcript(session: Pick<Session, 'id'>, text: string, is_final = true): string {
   const word = { text, start: 1, end: 2, confidence: 0.5 }
-  const utterance = viewUtterance([word], {
-    ...{ channel: 0, language: 'en', span: { start: 1, end: 2 } },
-  })
+  const utterance = viewLiveUtterance(
+    { channel: 0, language: 'en', words: [word] },
+    { start: 1, end: 2 },
+  )
   return message(session, { type: 'transcript', data: { id: '00_00000000', is_final, utterance } })
 }
 

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { createMemorySessionStore } from '../../../test/support/memory-session-store.ts'
 import { createLog, type Log } from '../../log.ts'
 import type { Envelope } from '../../text/result/envelope.ts'
+import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { Journal } from '../recovery/journal.ts'
 import { type LogRecord, readRecord, writeRecord } from '../recovery/session-log.ts'
 import { type AlreadySent, recoverSession } from '../recovery/session-recovery.ts'
@@ -10,7 +11,6 @@ import { MessageEmitter } from './message-emitter.ts'
 import { MessageOutbox } from './message-outbox.ts'
 import type { RealtimeHook } from './realtime-add-ons.ts'
 import type { Routing } from './server-messages.ts'
-import { viewUtterance } from './utterance-view.ts'
 
 const found: Envelope = {
   success: true,
@@ -82,7 +82,7 @@ async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: O
 }
 
 const words = [{ text: 'yes', start: 1, end: 2, confidence: 1 }]
-const view = viewUtterance(words, { channel: 0, language: 'en', span: { start: 1, end: 2 } })
+const view = viewLiveUtterance({ channel: 0, language: 'en', words }, { start: 1, end: 2 })
 const final = { type: 'final', channel: 0, number: 3, view } as const
 
 /** Returns the kinds of records, messages by their types. */

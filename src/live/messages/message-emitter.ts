@@ -1,6 +1,7 @@
 import type { Log } from '../../log.ts'
 import { type Envelope, failed } from '../../text/result/envelope.ts'
 import { roundTo } from '../../transcript/rounding.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { ChannelEvent } from '../recognition/channel.ts'
 import type { Journal } from '../recovery/journal.ts'
 import { type AddOnRecord, type UtteranceRecord, writeRecord } from '../recovery/session-log.ts'
@@ -14,7 +15,7 @@ import {
   summaryMessage,
 } from './realtime-add-ons.ts'
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
-import { endedBefore, type UtteranceView, utteranceId } from './utterance-view.ts'
+import { endedBefore, utteranceId } from './utterance-view.ts'
 
 /** Options of the message emitter. */
 export type MessageEmitterOptions = {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { Connection } from '../connection.ts'
 import type { Appended, Entry, Journal } from '../recovery/journal.ts'
 import { warningTexts } from '../recovery/session-warnings.ts'
@@ -12,11 +13,10 @@ import {
   type ServerMessage,
 } from './server-messages.ts'
 import { UnreadMessages, type UnreadShare } from './unread-bytes.ts'
-import { viewUtterance } from './utterance-view.ts'
 
 const none = {} as MessageFlags
 const span = { start: 0, end: 1 }
-const utterance = viewUtterance([], { channel: 0, language: 'en', span })
+const utterance = viewLiveUtterance({ channel: 0, language: 'en', words: [] }, span)
 const partial: ServerMessage = {
   type: 'transcript',
   data: { id: '00_00000000', is_final: false, utterance },

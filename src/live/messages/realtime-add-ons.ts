@@ -1,8 +1,8 @@
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { Envelope } from '../../text/result/envelope.ts'
 import { notConfigured } from '../../text/result/not-configured.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { AddOnData, RealtimeAddOn, ServerMessage } from './server-messages.ts'
-import type { UtteranceView } from './utterance-view.ts'
 
 /** The add-on parameters in `realtime_processing` and `post_processing` of a session. */
 export type AddOnParams = {

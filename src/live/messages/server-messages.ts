@@ -1,4 +1,4 @@
-import type { UtteranceView } from './utterance-view.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
 /** The reason for a failure, as messages report it (contract 5.5). */
 export type MessageError = { status_code: number; exception: string; message: string }

@@ -4,7 +4,7 @@ import { type RecognitionRoute, settingsFor } from '../../asr/routing.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { Word } from '../../transcript/transcript.ts'
-import { type UtteranceView, viewUtterance } from '../messages/utterance-view.ts'
+import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import type { ChannelState, EndedUtterance } from '../recovery/session-log.ts'
 import { isAlone, type LastWord, startAfter, withoutRepeat } from './adjacent-utterances.ts'
 import {
@@ -217,7 +217,7 @@ export class Channel {
       const changing = AbortSignal.any([signal, stop.signal])
       const words = await change(utterances, { signal: changing, isPartial: true })
       if (stop.signal.aborted) return
-      const view = viewUtterance(words, { channel, language: recognized.language, span })
+      const view = viewLiveUtterance({ ...utterances, words }, span)
       this.#last = { number, text: view.text, draft: recognized.draft, embedding: lastSpeech }
       if (view.text === '' && !last?.text) return // The first words are awaited: again at once.
       const interval = partialIntervalMs * partialIntervals(models.load)
@@ -325,14 +325,18 @@ export class Channel {
         if (words.length > 0) this.#sentLanguage = recognized
         const spokenLanguage = words.length > 0 ? recognized : language.fallback
         const speaker = words.length > 0 ? speakers?.speakerOf(channel, embedding) : undefined
-        const about = { channel, language: spokenLanguage, span, speaker }
-        const recognizedBy = this.#options.namesModels ? describeFinal(rest) : undefined
-        const view = viewUtterance(written, { ...about, recognized: recognizedBy })
+        const about = {
+          ...{ channel, language: spokenLanguage, words: written },
+          ...(speaker !== undefined && { speaker }),
+          ...(this.#options.namesModels && describeFinal(rest)),
+        }
+        const view = viewLiveUtterance(about, span)
         this.#ended.shift()
         emit({ type: 'final', channel, number, view, endedAt })
       } catch (error) {
         if (signal.aborted) return
-        const view = viewUtterance([], { channel, language: language.fallback, span })
+        const about = { channel, language: language.fallback, words: [] }
+        const view = viewLiveUtterance(about, span)
         this.#ended.shift()
         emit({ type: 'final', channel, number, view, error, endedAt })
       }

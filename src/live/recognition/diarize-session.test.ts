@@ -6,8 +6,8 @@ import { type TestContext, test } from 'node:test'
 import type { DiarizationTask, SpeechEngine } from '../../asr/speech-engine.ts'
 import { AppError } from '../../errors.ts'
 import { createLog } from '../../log.ts'
+import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import type { DiarizationParams } from '../diarization-params.ts'
-import { viewUtterance } from '../messages/utterance-view.ts'
 import { Journal } from '../recovery/journal.ts'
 import { type LogRecord, readRecord, writeRecord } from '../recovery/session-log.ts'
 import { readUtterances } from '../result/session-utterances.ts'
@@ -29,7 +29,7 @@ function spokenText(text: string, { start, channel }: { start: number; channel: 
   const words = text.split(' ').map((word, i) => {
     return { text: word, start: start + i, end: start + i + 0.5, confidence: 0.5 }
   })
-  const view = viewUtterance(words, { channel, language: 'en', span: { start, end: start } })
+  const view = viewLiveUtterance({ channel, language: 'en', words }, { start, end: start })
   const utterance = { channel, number: start, text: JSON.stringify(view) }
   return writeRecord({ kind: 'utterance', utterance })
 }

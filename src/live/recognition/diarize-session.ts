@@ -6,8 +6,8 @@ import type { Log } from '../../log.ts'
 import { type AddOnError, diarizationFailed, timedOut } from '../../text/result/envelope.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
+import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import type { DiarizationParams } from '../diarization-params.ts'
-import { type UtteranceView, viewUtterance } from '../messages/utterance-view.ts'
 import type { Journal } from '../recovery/journal.ts'
 import { type ReadLog, writeRecord } from '../recovery/session-log.ts'
 import { readUtterances } from '../result/session-utterances.ts'
@@ -110,13 +110,11 @@ async function readTranscript(readLog: ReadLog): Promise<Transcript> {
 }
 
 function viewUtterances(
-  { channel, language, words, speaker, speakerConfidence, ...recognized }: SpeakerUtterance,
+  { speakerConfidence, ...utterance }: SpeakerUtterance,
   { realtime_processing: { diarization_config } }: DiarizationParams,
 ): UtteranceView {
-  const span = { start: words[0]!.start, end: words.at(-1)!.end }
-  const about = { channel, language, span, speaker, recognized }
-  const { words: written, ...view } = viewUtterance(words, about)
+  const { words } = utterance
   const isRequested = diarization_config?.speaker_confidence === true
-  const confidence = isRequested ? { speaker_confidence: roundTo(speakerConfidence, 3) } : {}
-  return { ...view, ...confidence, words: written }
+  const about = { ...utterance, ...(isRequested && { speakerConfidence }) }
+  return viewLiveUtterance(about, { start: words[0]!.start, end: words.at(-1)!.end })
 }

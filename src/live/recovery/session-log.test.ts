@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import {
   headOf,
   type ServerMessage,
   type TextMessage,
   writeMessage,
 } from '../messages/server-messages.ts'
-import { viewUtterance } from '../messages/utterance-view.ts'
 import { initialEndpoint } from '../recognition/endpointing.ts'
 import { audioAfter, type LogRecord, readRecord, readRecords, writeRecord } from './session-log.ts'
 
@@ -73,7 +73,10 @@ test('every record is read as it was written, from one line', () => {
 })
 
 test('the head of a message in a log of an older version is that of its text', () => {
-  const utterance = viewUtterance([], { channel: 0, language: 'en', span: { start: 0, end: 1 } })
+  const utterance = viewLiveUtterance(
+    { channel: 0, language: 'en', words: [] },
+    { start: 0, end: 1 },
+  )
   const error = { status_code: 400, exception: 'InvalidChunk', message: 'odd' }
   const messages: (ServerMessage | TextMessage)[] = [
     { type: 'end_session' },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { AddOnError } from '../../text/result/envelope.ts'
+import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { acknowledgment, acknowledgmentOf } from '../input/acknowledgment.ts'
-import { viewUtterance } from '../messages/utterance-view.ts'
 import {
   type ChunkRecord,
   type LogRecord,
@@ -34,7 +34,7 @@ function spokenText(
   const words = text.split(' ').map((word, i) => {
     return { text: word, start: start + i, end: start + i + 0.5, confidence: 0.5 }
   })
-  const view = viewUtterance(words, { channel, language: 'en', span: { start, end: start } })
+  const view = viewLiveUtterance({ channel, language: 'en', words }, { start, end: start })
   const utterance = { channel, number, text: text === '' ? null : JSON.stringify(view) }
   return { kind: 'utterance', utterance }
 }
@@ -96,7 +96,7 @@ test('utterances of the speakers at the end take the place of those that were to
   const spokenUtterances = (text: string, speaker: number): LogRecord => {
     const span = { start: 0, end: 1 }
     const words = [{ text, start: speaker, end: speaker + 0.5, confidence: 1 }]
-    const view = viewUtterance(words, { channel: 0, language: 'en', span, speaker })
+    const view = viewLiveUtterance({ channel: 0, language: 'en', words, speaker }, span)
     return { kind: 'spoken', text: JSON.stringify(view) }
   }
   const diarized = (error: AddOnError | null): LogRecord => {

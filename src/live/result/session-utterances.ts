@@ -1,4 +1,4 @@
-import type { UtteranceView } from '../messages/utterance-view.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { type DiarizedRecord, type ReadLog, readRecords } from '../recovery/session-log.ts'
 
 /** An utterance of a session; `json` is its view, `text` is trimmed. */

@@ -35,6 +35,9 @@ const migrations: readonly Migration[] = [
   events,
 ]
 
+/** The version of this code. */
+export const SQLITE_VERSION = migrations.length
+
 type Version = { schema_version: { version: number } }
 
 /**

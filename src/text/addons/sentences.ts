@@ -1,6 +1,6 @@
 import type { Transcript } from '../../transcript/transcript.ts'
+import { type UtteranceView, viewUtterance } from '../../transcript/utterance-view.ts'
 import type { AddOn } from '../add-on.ts'
-import { toUtterance } from '../result/result-text.ts'
 import { cutSentences } from '../words/sentences.ts'
 
 /** The sentences of a transcript in time order, as strings or with their words (contract 4.8). */
@@ -20,7 +20,7 @@ export const sentences: AddOn = {
  * A sentence with its words (contract 4.8, native form): the keys of an utterance, with its text as
  * `sentence`.
  */
-export type NativeSentence = { sentence: string } & Omit<ReturnType<typeof toUtterance>, 'text'>
+export type NativeSentence = { sentence: string } & Omit<UtteranceView, 'text'>
 
 /**
  * Returns the sentences of a transcript in time order, each with its words, in the key order of
@@ -29,7 +29,7 @@ export type NativeSentence = { sentence: string } & Omit<ReturnType<typeof toUtt
 export function nativeSentences(transcript: Transcript): NativeSentence[] {
   return cutSentences(transcript).map((sentence) => {
     const { text, start, end, words, confidence, language, channel, ...speaker } =
-      toUtterance(sentence)
+      viewUtterance(sentence)
     return { sentence: text, start, end, words, confidence, language, ...speaker, channel }
   })
 }

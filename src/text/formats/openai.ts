@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import { logprobOf, toLogprobs } from '../../transcript/logprobs.ts'
 import { roundTo } from '../../transcript/rounding.ts'
-import type { UtteranceView } from '../result/result-text.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
 /** What the answer of a transcription holds, in the form of OpenAI's API. */
 export type OpenAiForm = {

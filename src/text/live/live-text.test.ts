@@ -25,7 +25,8 @@ function openFaulty(t: TestContext) {
 }
 
 function openReal(t: TestContext, params: Params): SessionText {
-  const texts = new LiveText({ log: createLog('silent') })
+  // On a busy machine a step may take longer than a session would wait.
+  const texts = new LiveText({ log: createLog('silent'), timeout: 60 })
   t.after(() => texts.close())
   return texts.open({ id: 'a', account: 'acme', params, language: 'en' })
 }

@@ -51,8 +51,7 @@ export class LiveText {
 
   constructor(options: LiveTextOptions) {
     this.#options = options
-    const timeout = options.timeout ?? TIMEOUT
-    this.#shared = this.#createThread({ brief: Math.min(timeout, BRIEF) })
+    this.#shared = this.#createThread({ brief: options.timeout ?? BRIEF })
     this.#summaries = this.#createThread()
     this.#own = new OwnThreads({
       create: () => this.#takeSpare() ?? this.#createThread(),

@@ -1,6 +1,7 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import { separatorOf } from '../../transcript/separators.ts'
-import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
+import type { Transcript, Utterance } from '../../transcript/transcript.ts'
+import { type UtteranceView, viewUtterance } from '../../transcript/utterance-view.ts'
 import type { AddOnError, ResultForm } from './envelope.ts'
 
 /** The content of a result beside the transcript. */
@@ -32,7 +33,7 @@ export function buildResult(transcript: Transcript, options: ResultOptions) {
   const seconds = roundTo(audioDuration, 6)
   const withWords = transcript.utterances.filter(({ words }) => words.length > 0)
   const utterances = withWords
-    .map(toUtterance)
+    .map(viewUtterance)
     .sort((a, b) => a.start - b.start || a.channel - b.channel)
   return {
     metadata: {
@@ -50,35 +51,6 @@ export function buildResult(transcript: Transcript, options: ResultOptions) {
     },
   }
 }
-
-/**
- * Returns an utterance in the form of the API (contract 4.4), times rounded to milliseconds. It
- * needs at least one word.
- */
-export function toUtterance(utterance: Utterance) {
-  const { channel, language, words, speaker, speakerConfidence, ...rest } = utterance
-  const { model, languageConfidence: sure } = rest
-  const blank = separatorOf(language)
-  const written = words.map((word, i) => toWord(word, i === 0 ? '' : blank))
-  return {
-    start: written[0]!.start,
-    end: written.at(-1)!.end,
-    confidence: roundTo(meanConfidence(words), 3),
-    channel,
-    ...(speaker === undefined ? {} : { speaker }),
-    ...(speakerConfidence === undefined
-      ? {}
-      : { speaker_confidence: roundTo(speakerConfidence, 3) }),
-    words: written,
-    text: written.map(({ word }) => word).join(''),
-    language,
-    ...(sure === undefined ? {} : { language_confidence: roundTo(sure, 3) }),
-    ...(model === undefined ? {} : { model }),
-  }
-}
-
-/** An utterance of a result. */
-export type UtteranceView = ReturnType<typeof toUtterance>
 
 /**
  * Returns the transcript that a result shows: words without the blanks between them, times as
@@ -100,19 +72,6 @@ function fromUtterance(view: UtteranceView): Utterance {
       return { text: i === 0 ? word : word.slice(blank.length), ...times }
     }),
   }
-}
-
-function toWord({ text, start, end, confidence }: Word, before: string) {
-  return {
-    word: before + text,
-    start: roundTo(start, 3),
-    end: roundTo(end, 3),
-    confidence: roundTo(confidence, 3),
-  }
-}
-
-function meanConfidence(words: readonly Word[]): number {
-  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length
 }
 
 /** Returns the languages of utterances, most spoken first; at equal length, first spoken first. */

@@ -1,11 +1,11 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { cutCaptions } from '../formats/captions.ts'
 import { type OpenAiForm, writeOpenAi } from '../formats/openai.ts'
 import { formatSubtitles, formatWithVoices } from '../formats/subtitles.ts'
 import { voicesOf } from '../formats/voices.ts'
 import { formatWordDocument } from '../formats/word-document.ts'
-import type { UtteranceView } from './result-text.ts'
 
 /** A transcript to write: the JSON text of a stored result, and the form. */
 export type TranscriptFile = { result: string } & TranscriptForm

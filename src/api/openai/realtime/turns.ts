@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { UtteranceView } from '../../../live/messages/utterance-view.ts'
 import { toLogprobs } from '../../../transcript/logprobs.ts'
+import type { UtteranceView } from '../../../transcript/utterance-view.ts'
 import type { Dialect } from './session-settings.ts'
 
 /** An event for the client, without its id. */

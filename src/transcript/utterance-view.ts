@@ -1,0 +1,88 @@
+import { roundTo } from './rounding.ts'
+import { separatorOf } from './separators.ts'
+import type { Utterance, Word } from './transcript.ts'
+
+/** An utterance as live messages and results show it (contract 4.4). */
+export type UtteranceView = {
+  start: number
+  end: number
+  confidence: number
+  channel: number
+  /** With diarization; provisional in a final. */
+  speaker?: number
+  /** Of a speaker that is not provisional, if requested. */
+  speaker_confidence?: number
+  language: string
+  /** How it was recognized, if that is reported. */
+  language_confidence?: number
+  model?: string
+  text: string
+  words: { word: string; start: number; end: number; confidence: number }[]
+}
+
+/** What is viewed of an utterance. */
+type ViewedUtterance = Omit<Utterance, 'words'> & { words: readonly Word[] }
+
+/** Builds the view of an utterance of a result. It needs at least one word. */
+export function viewUtterance(utterance: ViewedUtterance): UtteranceView {
+  const { span, words, text, recognized } = viewParts(utterance, '')
+  return { ...span!, ...confidenceOf(utterance), words, text, ...recognized }
+}
+
+/**
+ * Builds the view of an utterance of a session, in which every word begins with its blank; without
+ * words, it spans the seconds in which none were recognized.
+ */
+export function viewLiveUtterance(
+  utterance: ViewedUtterance,
+  silence: { start: number; end: number },
+): UtteranceView {
+  const blank = separatorOf(utterance.language)
+  const { span, words, text, recognized } = viewParts(utterance, blank)
+  const { start, end } = silence
+  const none = { start: roundTo(start, 3), end: roundTo(end, 3) }
+  return { ...(span ?? none), ...confidenceOf(utterance), ...recognized, text, words }
+}
+
+/** Views the words, the first behind `before`, and what was recognized. */
+function viewParts(utterance: ViewedUtterance, before: string) {
+  const { language, languageConfidence, model } = utterance
+  const blank = separatorOf(language)
+  const words = utterance.words.map((word, i) => viewWord(word, i === 0 ? before : blank))
+  const [first, last] = [words[0], words.at(-1)]
+  return {
+    span: first && last && { start: first.start, end: last.end },
+    words,
+    text: words.map(({ word }) => word).join(''),
+    recognized: {
+      language,
+      ...(languageConfidence !== undefined && {
+        language_confidence: roundTo(languageConfidence, 3),
+      }),
+      ...(model !== undefined && { model }),
+    },
+  }
+}
+
+function confidenceOf({ channel, speaker, speakerConfidence, words }: ViewedUtterance) {
+  return {
+    confidence: roundTo(meanConfidence(words), 3),
+    channel,
+    ...(speaker !== undefined && { speaker }),
+    ...(speakerConfidence !== undefined && { speaker_confidence: roundTo(speakerConfidence, 3) }),
+  }
+}
+
+function viewWord({ text, start, end, confidence }: Word, before: string) {
+  return {
+    word: before + text,
+    start: roundTo(start, 3),
+    end: roundTo(end, 3),
+    confidence: roundTo(confidence, 3),
+  }
+}
+
+function meanConfidence(words: readonly Word[]): number {
+  if (words.length === 0) return 0
+  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length
+}
