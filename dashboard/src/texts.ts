@@ -4,6 +4,8 @@
  */
 export const texts = {
   language: 'en',
+  /** `rtl` for languages that are written from right to left. */
+  direction: 'ltr',
   app: 'Steno',
   skip: 'Skip to the content',
   nav: { recordings: 'Recordings', live: 'Live', server: 'Server', signOut: 'Sign out' },

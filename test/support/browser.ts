@@ -12,9 +12,12 @@ const program = places.find((path) => existsSync(path))
 
 /** Why there are no tests in a browser here; undefined when there are. */
 export function whyNoBrowser(): string | undefined {
-  if (!program) return 'Chromium is not installed'
-  if (!existsSync(PAGE)) return 'the dashboard is not built'
-  return undefined
+  return program ? whyNotBuilt() : 'Chromium is not installed'
+}
+
+/** Why there is no dashboard; undefined when there is one. */
+export function whyNotBuilt(): string | undefined {
+  return existsSync(PAGE) ? undefined : 'the dashboard is not built'
 }
 
 /** Starts a browser that ends with the test. A sound file becomes its microphone. */
