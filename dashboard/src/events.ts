@@ -7,8 +7,8 @@ const listeners = new Set<() => void>()
 let source: EventSource | undefined
 let timer = 0
 
-/** Calls `listener` whenever a job of the account may have changed; returns what ends that. */
-export function onJobEvent(listener: () => void): () => void {
+/** Calls `listener` whenever a job or a delivery of the account may have changed; returns what ends that. */
+export function onEvent(listener: () => void): () => void {
   listeners.add(listener)
   update()
   return () => {
@@ -33,7 +33,7 @@ function update(): void {
 function open(): EventSource {
   const opened = new EventSource(addressOf('v2/events'))
   // What happened before the stream began, it does not tell.
-  for (const name of ['open', 'job', 'session']) opened.addEventListener(name, tell)
+  for (const name of ['open', 'job', 'session', 'delivery']) opened.addEventListener(name, tell)
   return opened
 }
 

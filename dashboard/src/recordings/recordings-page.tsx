@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
 import { may, request } from '../api.ts'
-import { onJobEvent } from '../events.ts'
+import { onEvent } from '../events.ts'
 import { report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
 import { AddRecordings } from './add-recordings.tsx'
@@ -48,7 +48,7 @@ function watchList(): () => void {
     if (!isOver) timer = window.setTimeout(load, isMoving() ? RELOAD_MS.moving : RELOAD_MS.still)
   }
   void load()
-  const stopEvents = onJobEvent(() => reloadList().catch(report))
+  const stopEvents = onEvent(() => reloadList().catch(report))
   const unsubscribe = [filter, pageNumber].map((state) => {
     let isFirst = true
     return state.subscribe(() => {
