@@ -33,6 +33,7 @@ const ROOTS = [
   'Error',
   'SignIn',
   'Capabilities',
+  'EndpointList',
 ]
 /** They echo the request, which no reader of answers needs typed. */
 const OPAQUE = new Set(['PreRecordedParams', 'LiveParams'])

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { loadSignIn, signedIn, signOut } from './api.ts'
+import { DeliveriesPage } from './deliveries-page.tsx'
 import { LivePage } from './live/live-page.tsx'
 import { Notices, report } from './parts/notices.tsx'
 import { ReaderPage } from './reader/reader-page.tsx'
@@ -39,6 +40,7 @@ function Page(): JSX.Element {
     return <ReaderPage key={`${name}/${id}`} kind={name} id={id} />
   }
   if (name === 'live') return <LivePage />
+  if (name === 'deliveries') return <DeliveriesPage />
   if (name === 'server') return <ServerPage />
   return <RecordingsPage />
 }
@@ -78,6 +80,7 @@ function Navigation(): JSX.Element {
   const links = [
     ['recordings', '#/', texts.nav.recordings],
     ['live', '#/live', texts.nav.live],
+    ['deliveries', '#/deliveries', texts.nav.deliveries],
     ['server', '#/server', texts.nav.server],
   ] as const
   return (

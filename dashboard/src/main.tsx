@@ -4,4 +4,5 @@ import { texts } from './texts.ts'
 import './style.css'
 
 document.documentElement.lang = texts.language
+document.documentElement.dir = texts.direction
 render(<App />, document.getElementById('app')!)

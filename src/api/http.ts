@@ -15,6 +15,7 @@ import { dashboardRoutes } from './routes/dashboard.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { descriptionRoutes } from './routes/description.ts'
 import { endpointRoutes } from './routes/endpoints.ts'
+import { eventRoutes } from './routes/events.ts'
 import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
 import { liveRoutes } from './routes/live.ts'
@@ -82,6 +83,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
     await guarded.register(deliveryRoutes(app))
     await guarded.register(resendingRoutes(app))
     await guarded.register(endpointRoutes(app))
+    await guarded.register(eventRoutes(app))
   })
   const turns = new FrameTurns()
   createLiveSocketServer(http, app, turns)

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
+import { deleteEvents } from '../storage/events.ts'
 import { deleteExpiredKeys } from '../storage/jobs/create-job.ts'
 import { deleteExpiredJobs } from '../storage/jobs/retention.ts'
 import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
@@ -39,7 +40,7 @@ export type MaintenanceOptions = {
 
 /**
  * Deletes expired data until aborted: ended jobs, uploads that no job used, idempotency keys of
- * requests that may no longer be repeated, tokens of ended sessions. Rows go first, each with
+ * requests that may no longer be repeated, tokens of ended sessions, events of the day before. Rows go first, each with
  * everything that refers to it. If a crash prevents the deletion of objects, the next start removes
  * them.
  */
@@ -67,6 +68,7 @@ async function tidy(options: MaintenanceOptions, state: State): Promise<void> {
   await deleteOldUploads(options, state)
   await deleteExpiredKeys(options.db, { now: Date.now() })
   await deleteExpiredTokens(options.db, { now: Date.now() })
+  await deleteEvents(options.db, { before: Date.now() - DAY_MS })
   await deleteOldOrphans(options, state)
 }
 

@@ -34,6 +34,8 @@ export type Dialect = {
   readonly keepRows: RawBuilder<unknown>
   /** Ends a `select` of rows of a table to change: those that others are changing are left out. */
   takeRows(table: string): RawBuilder<unknown>
+  /** Whether no transaction that still runs can have a lower number than `tx`. */
+  isSettled(tx: string): RawBuilder<SqlBool>
   /** Whether a transaction failed only because of others, so that it may be repeated. */
   isConflict(error: unknown): boolean
 }

@@ -9,6 +9,7 @@ export type Tables = {
   files: FileRow
   keys: KeyRow
   sign_ins: SignInRow
+  events: EventRow
   idempotency_keys: IdempotencyRow
   live_sessions: LiveSessionRow
   endpoints: EndpointRow
@@ -215,4 +216,19 @@ export type SignInRow = {
   /** Of the key whose rights it has. */
   key_hash: string
   expires_at: number
+}
+
+/** A row of `events`: what happened to a job or a delivery. Triggers write it. */
+export type EventRow = {
+  seq: Generated<number>
+  /** The number of the transaction where several run at a time, else 0. */
+  tx: Generated<number>
+  account: string
+  kind: 'pre-recorded' | 'live' | 'delivery'
+  /** Null for a test delivery. */
+  job_id: string | null
+  delivery_id: string | null
+  /** The new one of the job or the delivery; `deleted` for a job that is gone. */
+  status: string
+  at: number
 }

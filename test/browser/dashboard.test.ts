@@ -1,27 +1,16 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
-import type { Page } from 'playwright-core'
-import { openBrowser, openPage, whyNoBrowser } from '../support/browser.ts'
+import { checkPage, openBrowser, openPage, whyNoBrowser } from '../support/browser.ts'
 import { SAMPLE, startSteno } from '../support/run-steno.ts'
 
 // The whole way of a person, against the program as it is with the real models.
 
 const skip = whyNoBrowser() ?? false
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
-/** Where pictures of the pages go, to be looked at; none without it. */
-const pictures = process.env.PICTURES
-const sizes = [
-  ['phone', 390, 844],
-  ['tablet', 820, 1180],
-  ['desktop', 1440, 900],
-] as const
-
 /** Starts a server on an empty folder; resolves to its link that signs in. */
 async function startEmptyServer(t: TestContext): Promise<{ url: string; link: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-browser-'))
@@ -39,29 +28,6 @@ async function startEmptyServer(t: TestContext): Promise<{ url: string; link: st
   }
   throw new Error('The server showed no link')
 }
-
-/** Fails if axe finds anything on the page as it is, in either theme. */
-async function checkPage(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await page.evaluate(axe)
-    const found = await page.evaluate(async () => {
-      const { violations } = await (
-        globalThis as unknown as { axe: { run(): Promise<Found> } }
-      ).axe.run()
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-    })
-    assert.deepEqual(found, [], `${name}, ${colorScheme}`)
-    if (!pictures) continue
-    for (const [size, width, height] of sizes) {
-      await page.setViewportSize({ width, height })
-      await page.screenshot({ path: join(pictures, `${name}-${size}-${colorScheme}.png`) })
-    }
-    await page.setViewportSize({ width: 1280, height: 720 })
-  }
-}
-
-type Found = { violations: { id: string; nodes: { html: string }[] }[] }
 
 test('from an empty server to an exported transcript', { skip }, async (t) => {
   const { url, link } = await startEmptyServer(t)

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { openBrowser, openPage, whyNoBrowser } from '../support/browser.ts'
+import { checkPage, openBrowser, openPage, whyNoBrowser } from '../support/browser.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer } from '../support/start-server.ts'
 
@@ -22,10 +22,11 @@ test('captions of a microphone appear, and the end of the session is a recording
   const { page, problems } = await openPage(browser, server.url, { permissions: ['microphone'] })
   await page.getByLabel('API key').fill(server.key)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('link', { name: 'Live' }).click()
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
   await page.getByRole('button', { name: 'Start' }).click()
   const captions = page.getByRole('log', { name: 'Captions' })
   await captions.getByText(/hello/).first().waitFor()
+  await checkPage(page, 'live')
 
   await page.getByRole('button', { name: 'Stop' }).click()
   await page.getByRole('link', { name: 'Open the transcript' }).click()

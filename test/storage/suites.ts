@@ -1,6 +1,7 @@
 import { deliveryTests } from './deliveries.ts'
 import { deliveryOutboxTests } from './delivery-outbox.ts'
 import { endpointListTests } from './endpoint-list.ts'
+import { eventTests } from './events.ts'
 import { jobCreationTests } from './job-creation.ts'
 import { jobListTests } from './job-lists.ts'
 import { jobTests } from './jobs.ts'
@@ -12,12 +13,14 @@ import { queueTests } from './queue.ts'
 import { queueMaintenanceTests } from './queue-maintenance.ts'
 import { resendingTests } from './resending.ts'
 import { retentionTests } from './retention.ts'
+import { signInTests } from './sign-ins.ts'
 
 /** The tests that every database passes. */
 export const suites = [
   deliveryTests,
   deliveryOutboxTests,
   endpointListTests,
+  eventTests,
   jobCreationTests,
   jobListTests,
   jobTests,
@@ -29,4 +32,5 @@ export const suites = [
   queueTests,
   resendingTests,
   retentionTests,
+  signInTests,
 ]

@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs'
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
@@ -8,13 +10,24 @@ const PAGE = join(import.meta.dirname, '../../dashboard/dist/index.html')
 /** The machine may be busy. */
 const TIMEOUT_MS = 30_000
 
+/** Where pictures of the pages go, to be looked at; none without it. */
+const pictures = process.env.PICTURES
+const sizes = [
+  ['phone', 390, 844],
+  ['tablet', 820, 1180],
+  ['desktop', 1440, 900],
+] as const
+
 const program = places.find((path) => existsSync(path))
 
 /** Why there are no tests in a browser here; undefined when there are. */
 export function whyNoBrowser(): string | undefined {
-  if (!program) return 'Chromium is not installed'
-  if (!existsSync(PAGE)) return 'the dashboard is not built'
-  return undefined
+  return program ? whyNotBuilt() : 'Chromium is not installed'
+}
+
+/** Why there is no dashboard; undefined when there is one. */
+export function whyNotBuilt(): string | undefined {
+  return existsSync(PAGE) ? undefined : 'the dashboard is not built'
 }
 
 /** Starts a browser that ends with the test. A sound file becomes its microphone. */
@@ -64,3 +77,26 @@ export async function openPage(
   await page.goto(url)
   return { page, problems }
 }
+
+/** Fails if axe finds anything on the page as it is, in either theme. */
+export async function checkPage(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8'))
+    const found = await page.evaluate(async () => {
+      const { violations } = await (
+        globalThis as unknown as { axe: { run(): Promise<Found> } }
+      ).axe.run()
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+    })
+    assert.deepEqual(found, [], `${name}, ${colorScheme}`)
+    if (!pictures) continue
+    for (const [size, width, height] of sizes) {
+      await page.setViewportSize({ width, height })
+      await page.screenshot({ path: join(pictures, `${name}-${size}-${colorScheme}.png`) })
+    }
+    await page.setViewportSize({ width: 1280, height: 720 })
+  }
+}
+
+type Found = { violations: { id: string; nodes: { html: string }[] }[] }

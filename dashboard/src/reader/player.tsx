@@ -78,7 +78,13 @@ function Waveform({
         })
         // Without a drawing the player still plays.
         drawn.on('error', () => drawn.destroy())
-        destroy = () => drawn.destroy()
+        const theme = matchMedia('(prefers-color-scheme: dark)')
+        const recolor = () => drawn.setOptions(colorsOf(style))
+        theme.addEventListener('change', recolor)
+        destroy = () => {
+          theme.removeEventListener('change', recolor)
+          drawn.destroy()
+        }
       },
       () => {},
     )
@@ -89,4 +95,9 @@ function Waveform({
   }, [audio, address])
   // The player below does the same for those who cannot see or point.
   return <div ref={place} class="waveform" aria-hidden="true" />
+}
+
+/** A canvas needs colors that are resolved for the theme. */
+function colorsOf({ color, accentColor, caretColor }: CSSStyleDeclaration) {
+  return { waveColor: color, progressColor: accentColor, cursorColor: caretColor }
 }

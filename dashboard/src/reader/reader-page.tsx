@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Job, RequestError, request } from '../api.ts'
+import { onEvent } from '../events.ts'
 import { formatMoment, formatTime, languageName } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { nameOf } from '../recordings/list-state.ts'
@@ -12,7 +13,6 @@ import { SpeakerNames, useSpeakerNames } from './speaker-names.tsx'
 import { Transcript } from './transcript.tsx'
 
 const t = texts.reader
-const RELOAD_MS = 2000
 
 /** One recording or live session: its sound, its transcript and what was made of that. */
 export function ReaderPage({ kind, id }: { kind: Job['kind']; id: string }): JSX.Element {
@@ -30,8 +30,7 @@ export function ReaderPage({ kind, id }: { kind: Job['kind']; id: string }): JSX
   useEffect(() => {
     void load()
     if (!isMoving) return
-    const timer = setInterval(load, RELOAD_MS)
-    return () => clearInterval(timer)
+    return onEvent(() => void load())
   }, [load, isMoving])
 
   return (
@@ -114,6 +113,7 @@ function Failure({ job }: { job: Job }): JSX.Element {
     <section class="card problem" role="alert">
       <h2>{job.error_code === 499 ? texts.recordings.canceled : t.failed}</h2>
       <p dir="auto">{failure?.message ?? texts.errors.unknown}</p>
+      <p>{t.advice[job.error_code ?? 500]}</p>
     </section>
   )
 }

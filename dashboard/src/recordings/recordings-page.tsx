@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
 import { may, request } from '../api.ts'
+import { onEvent } from '../events.ts'
 import { report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
 import { AddRecordings } from './add-recordings.tsx'
@@ -17,8 +18,8 @@ import {
 import { RecordingList } from './recording-list.tsx'
 
 const t = texts.recordings
-/** While something runs, people wait; otherwise another browser may have added something. */
-const RELOAD_MS = { moving: 1500, still: 15_000 }
+/** Events tell what begins and ends; how far something is, and a lost connection, tell nothing. */
+const RELOAD_MS = { moving: 2500, still: 60_000 }
 
 /** Where recordings are added, and the list of all. */
 export function RecordingsPage(): JSX.Element {
@@ -47,6 +48,7 @@ function watchList(): () => void {
     if (!isOver) timer = window.setTimeout(load, isMoving() ? RELOAD_MS.moving : RELOAD_MS.still)
   }
   void load()
+  const stopEvents = onEvent(() => reloadList().catch(report))
   const unsubscribe = [filter, pageNumber].map((state) => {
     let isFirst = true
     return state.subscribe(() => {
@@ -57,6 +59,7 @@ function watchList(): () => void {
   return () => {
     isOver = true
     clearTimeout(timer)
+    stopEvents()
     for (const stop of unsubscribe) stop()
   }
 }

@@ -162,6 +162,48 @@ export type ApiDisplayModeResult = {
   results: string[] | null
 }
 
+export type ApiEndpoint = {
+  /** `endpoint_id` of its deliveries */
+  id: string
+  /**
+   * A webhook receives the events of all jobs; a callback stands for every `callback_config.url`
+   * of one origin
+   */
+  kind: 'callback' | 'webhook'
+  /** Of a callback only the origin; a user name and password in it are hidden */
+  url: string
+  name: string | null
+  events:
+    | (
+        | 'transcription.created'
+        | 'transcription.success'
+        | 'transcription.error'
+        | 'live.start_session'
+        | 'live.start_recording'
+        | 'live.end_recording'
+        | 'live.end_session'
+      )[]
+    | null
+  /** What made it: a command, `STENO_WEBHOOKS`, or a job that named it */
+  source: 'cli' | 'settings' | 'jobs'
+  /** Failing while its last delivery failed; nothing is sent to one that is disabled */
+  status: 'enabled' | 'failing' | 'disabled'
+  failing_since: string | null
+  last_failure: string | null
+  last_success_at: string | null
+  disabled_at: string | null
+  disabled_reason: string | null
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+}
+
+export type ApiEndpointList = {
+  first: string
+  current: string
+  next: string | null
+  items: ApiEndpoint[]
+}
+
 /**
  * Found by checksum or shape (`strong`), only near words that announce it (`cue`), as far as word
  * lists go (`list`), or not at all (`none`)

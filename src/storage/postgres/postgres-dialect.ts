@@ -29,5 +29,6 @@ export const postgresDialect: Dialect = {
   },
   keepRows: sql`for key share`,
   takeRows: (table): RawBuilder<unknown> => sql`for update of ${sql.table(table)} skip locked`,
+  isSettled: (tx) => sql`${sql.ref(tx)} < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
   isConflict,
 }

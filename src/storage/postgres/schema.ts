@@ -245,6 +245,60 @@ export const FIRST_VERSION = 10
 /** The statements of the first version. */
 export const firstSchema: readonly string[] = [...jobs, ...keys, ...deliveries]
 
+const NOW = `(extract(epoch from clock_timestamp()) * 1000)::bigint`
+
+/**
+ * Returns the statements that note what happens to jobs or deliveries. `tx` is the transaction's
+ * number: readers leave out what transactions that still run could precede.
+ */
+function noteEvents(
+  name: string,
+  { on, when, values }: { on: string; when?: string; values: string },
+): string[] {
+  return [
+    `create function ${name}() returns trigger language plpgsql as $$ begin
+      insert into events (account, kind, job_id, delivery_id, status, at)
+        values (${values}, ${NOW});
+      return null;
+    end $$`,
+    `create trigger ${name} after ${on} for each row ${when ? `when (${when})` : ''}
+      execute function ${name}()`,
+  ]
+}
+
+const events = [
+  `create table events (
+    seq bigint generated always as identity primary key,
+    tx bigint not null default pg_current_xact_id()::text::bigint,
+    account ${TEXT} not null,
+    kind ${TEXT} not null,
+    job_id ${TEXT},
+    delivery_id ${TEXT},
+    status ${TEXT} not null,
+    at bigint not null
+  )`,
+  `create index events_in_order on events (tx, seq)`,
+  `create index events_by_age on events (at)`,
+  ...noteEvents('event_of_new_job', {
+    on: 'insert on jobs',
+    values: 'new.account, new.kind, new.id, null, new.status',
+  }),
+  ...noteEvents('event_of_job', {
+    on: 'update of status on jobs',
+    when: 'new.status <> old.status',
+    values: 'new.account, new.kind, new.id, null, new.status',
+  }),
+  ...noteEvents('event_of_old_job', {
+    on: 'delete on jobs',
+    values: `old.account, old.kind, old.id, null, 'deleted'`,
+  }),
+  ...noteEvents('event_of_delivery', {
+    on: 'update of state on deliveries',
+    when: `new.state <> old.state and new.state in ('delivered', 'failed')`,
+    values: `new.account, 'delivery', new.job_id, new.id, new.state`,
+  }),
+]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -256,4 +310,5 @@ export const laterVersions: readonly (readonly string[])[] = [
     )`,
     `create index sign_ins_by_key on sign_ins (key_hash)`,
   ],
+  events,
 ]

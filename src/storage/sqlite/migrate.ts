@@ -10,6 +10,7 @@ import * as bytes from '../migrations/0008-bytes.ts'
 import * as owners from '../migrations/0009-owners.ts'
 import * as deliveryLeases from '../migrations/0010-delivery-leases.ts'
 import * as signIns from '../migrations/0011-sign-ins.ts'
+import * as events from '../migrations/0012-events.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
 /** What a version changes: the tables, then the rows in them. */
@@ -31,6 +32,7 @@ const migrations: readonly Migration[] = [
   owners,
   deliveryLeases,
   signIns,
+  events,
 ]
 
 /** The version of this code. */

@@ -19,5 +19,6 @@ export const sqliteDialect: Dialect = {
   toBoolean: (value) => value === 1,
   keepRows: sql``,
   takeRows: () => sql``,
+  isSettled: () => sql`1 = 1`,
   isConflict: () => false,
 }

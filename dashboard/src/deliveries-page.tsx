@@ -1,0 +1,172 @@
+import type { JSX } from 'preact'
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import type {
+  ApiDelivery,
+  ApiDeliveryList,
+  ApiEndpoint,
+  ApiEndpointList,
+} from '../../src/cli/server/api-types.ts'
+import { may, request } from './api.ts'
+import { onEvent } from './events.ts'
+import { formatMoment } from './parts/format.ts'
+import { report } from './parts/notices.tsx'
+import { texts } from './texts.ts'
+
+const t = texts.deliveries
+const LIMIT = 50
+
+/** What callbacks and webhooks received, and what they are. */
+export function DeliveriesPage(): JSX.Element {
+  const [receivers, setReceivers] = useState<ApiEndpoint[]>()
+  const [deliveries, setDeliveries] = useState<ApiDelivery[]>()
+  const load = useCallback(async () => {
+    const [endpoints, events] = await Promise.all([
+      request<ApiEndpointList>(`v2/endpoints?limit=${LIMIT}`),
+      request<ApiDeliveryList>(`v2/deliveries?limit=${LIMIT}`),
+    ])
+    setReceivers(endpoints.items)
+    setDeliveries(events.items)
+  }, [])
+  useEffect(() => {
+    load().catch(report)
+    return onEvent(() => load().catch(report))
+  }, [load])
+  const change = (path: string) => {
+    request(path, { method: 'POST' }).then(load).catch(report)
+  }
+  return (
+    <>
+      <h1>{t.title}</h1>
+      <p class="hint">{t.hint}</p>
+      {!receivers || !deliveries ? (
+        <p>{texts.loading}</p>
+      ) : (
+        <>
+          <Receivers receivers={receivers} change={change} />
+          <Deliveries deliveries={deliveries} change={change} />
+        </>
+      )}
+    </>
+  )
+}
+
+type Change = { change: (path: string) => void }
+
+function Receivers({ receivers, change }: Change & { receivers: ApiEndpoint[] }): JSX.Element {
+  return (
+    <section class="card">
+      <h2>{t.receivers}</h2>
+      {receivers.length === 0 ? (
+        <p>{t.noReceivers}</p>
+      ) : (
+        <table class="stacked">
+          <Heads heads={t.receiverColumns} />
+          <tbody>
+            {receivers.map(({ id, url, kind, status, last_failure, disabled_reason }) => (
+              <tr key={id}>
+                <th scope="row">
+                  <bdi>{url}</bdi>
+                </th>
+                <td data-label={t.receiverColumns.kind}>{t.kind[kind]}</td>
+                <td data-label={t.receiverColumns.status}>
+                  <span class={status === 'enabled' ? 'state done' : 'state error'}>
+                    {t.receiverStatus[status]}
+                  </span>
+                  <span class="hint block" dir="auto">
+                    {status === 'disabled' ? disabled_reason : status === 'failing' && last_failure}
+                  </span>
+                </td>
+                <td class="actions">
+                  {may('write') && (
+                    <Switch isOn={status !== 'disabled'} id={id} url={url} change={change} />
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  )
+}
+
+type SwitchProps = Change & { isOn: boolean; id: string; url: string }
+
+function Switch({ isOn, id, url, change }: SwitchProps): JSX.Element {
+  const action = isOn ? 'disable' : 'enable'
+  return (
+    <button
+      type="button"
+      aria-label={t[action](url)}
+      onClick={() => change(`v2/endpoints/${id}/${action}`)}
+    >
+      {isOn ? t.off : t.on}
+    </button>
+  )
+}
+
+function Deliveries({ deliveries, change }: Change & { deliveries: ApiDelivery[] }): JSX.Element {
+  return (
+    <section class="card">
+      <h2>{t.events}</h2>
+      {deliveries.length === 0 ? (
+        <p>{t.none}</p>
+      ) : (
+        <table class="stacked">
+          <Heads heads={t.columns} />
+          <tbody>
+            {deliveries.map((delivery) => (
+              <DeliveryRow key={delivery.id} delivery={delivery} change={change} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  )
+}
+
+function DeliveryRow({ delivery, change }: Change & { delivery: ApiDelivery }): JSX.Element {
+  const { id, event, url, status, reason, attempt_count, created_at } = delivery
+  const states = { pending: '', delivered: 'state done', failed: 'state error' }
+  return (
+    <tr>
+      <th scope="row">{event}</th>
+      <td data-label={t.columns.to}>
+        <bdi>{url}</bdi>
+      </td>
+      <td data-label={t.columns.status}>
+        <span class={states[status]}>{t.status[status]}</span>
+        <span class="hint block" dir="auto">
+          {t.attempts(attempt_count)}
+          {status !== 'delivered' && reason && `: ${reason}`}
+        </span>
+      </td>
+      <td data-label={t.columns.created}>{formatMoment(created_at)}</td>
+      <td class="actions">
+        {may('write') && status !== 'pending' && (
+          <button
+            type="button"
+            aria-label={t.resendTo(event, url)}
+            onClick={() => change(`v2/deliveries/${id}/resend`)}
+          >
+            {t.resend}
+          </button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+function Heads({ heads }: { heads: Record<string, string> }): JSX.Element {
+  return (
+    <thead>
+      <tr>
+        {Object.entries(heads).map(([name, label]) => (
+          <th key={name} scope="col">
+            {name === 'actions' ? <span class="visually-hidden">{label}</span> : label}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  )
+}

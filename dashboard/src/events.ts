@@ -1,0 +1,48 @@
+import { addressOf, signedIn } from './api.ts'
+
+/** Several changes that come together are one to those who look. */
+const TOGETHER_MS = 200
+
+const listeners = new Set<() => void>()
+let source: EventSource | undefined
+let timer = 0
+
+/** Calls `listener` whenever a job or a delivery of the account may have changed; returns what ends that. */
+export function onEvent(listener: () => void): () => void {
+  listeners.add(listener)
+  update()
+  return () => {
+    listeners.delete(listener)
+    update()
+  }
+}
+
+/**
+ * Opens the stream while somebody listens, and ends it otherwise: a browser has few connections to
+ * one server, which hidden pages must not hold.
+ */
+function update(): void {
+  const isNeeded = listeners.size > 0 && signedIn.value && document.visibilityState === 'visible'
+  if (isNeeded) source ??= open()
+  else {
+    source?.close()
+    source = undefined
+  }
+}
+
+function open(): EventSource {
+  const opened = new EventSource(addressOf('v2/events'))
+  // What happened before the stream began, it does not tell.
+  for (const name of ['open', 'job', 'session', 'delivery']) opened.addEventListener(name, tell)
+  return opened
+}
+
+function tell(): void {
+  clearTimeout(timer)
+  timer = window.setTimeout(() => {
+    for (const listener of listeners) listener()
+  }, TOGETHER_MS)
+}
+
+document.addEventListener('visibilitychange', update)
+signedIn.subscribe(update)

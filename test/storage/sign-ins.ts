@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import {
+  deleteSignIn,
+  deleteSignInsOfKey,
+  findSignIn,
+  insertSignIn,
+  takeLink,
+} from '../../src/storage/sign-ins.ts'
+import { createSuite } from './suite.ts'
+
+/** Browsers that are signed in, and links. */
+export const signInTests = createSuite()
+const { test } = signInTests
+
+const browser = { hash: 'a', kind: 'browser', keyHash: 'key', expiresAt: 100 } as const
+
+test('a sign-in is found until it ends, by its own end or that of all of its key', async ({
+  db,
+}) => {
+  await insertSignIn(db, browser, { now: 1 })
+  assert.deepEqual(await findSignIn(db, 'a', { now: 99 }), browser)
+  assert.equal(await findSignIn(db, 'a', { now: 100 }), undefined)
+  assert.equal(await findSignIn(db, 'b', { now: 1 }), undefined)
+  await insertSignIn(db, { ...browser, hash: 'b' }, { now: 1 })
+  await insertSignIn(db, { ...browser, hash: 'c', keyHash: 'other' }, { now: 1 })
+  await deleteSignIn(db, 'a')
+  assert.equal(await findSignIn(db, 'a', { now: 1 }), undefined)
+  await deleteSignInsOfKey(db, 'key')
+  assert.equal(await findSignIn(db, 'b', { now: 1 }), undefined)
+  assert.ok(await findSignIn(db, 'c', { now: 1 }))
+})
+
+test('a link is taken once, and not after its time', async ({ db }) => {
+  const link = { ...browser, kind: 'link' } as const
+  await insertSignIn(db, link, { now: 1 })
+  assert.equal(await findSignIn(db, 'a', { now: 1 }), undefined)
+  const taken = await Promise.all([1, 2].map(() => takeLink(db, 'a', { now: 1 })))
+  assert.deepEqual(taken.sort(), ['key', undefined])
+  await insertSignIn(db, { ...link, hash: 'late' }, { now: 1 })
+  assert.equal(await takeLink(db, 'late', { now: 100 }), undefined)
+})
