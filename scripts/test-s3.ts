@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -15,7 +15,7 @@ export const TEST_CREDENTIALS = {
 const START_MS = 20_000
 
 /** An S3 server with one bucket `test`, a folder in `folder`. */
-export type TestS3 = { endpoint: string; folder: string; pid: number; close(): Promise<void> }
+export type TestS3 = { endpoint: string; folder: string; pid: number; close(): void }
 
 /** Returns why no server can be started here; undefined if one can. */
 export function whyNoS3(): string | undefined {
@@ -45,9 +45,9 @@ export async function startS3(): Promise<TestS3> {
     if (Date.now() > until || child.exitCode !== null) throw new Error('versitygw did not start')
     await delay(20)
   }
-  async function close(): Promise<void> {
+  function close(): void {
     child.kill('SIGKILL')
-    await rm(folder, { recursive: true, force: true, maxRetries: 10 })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   }
   return { endpoint, folder, pid: child.pid!, close }
 }

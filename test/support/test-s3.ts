@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { after } from 'node:test'
 import { startS3, TEST_CREDENTIALS, type TestS3, whyNoS3 } from '../../scripts/test-s3.ts'
 import type { S3Settings } from '../../src/storage/s3/s3-client.ts'
 
@@ -8,15 +7,18 @@ export const noS3: string | false = whyNoS3() ?? false
 
 let started: Promise<TestS3> | undefined
 
-after(async () => {
-  await (await started)?.close()
-})
-
 /** Returns the S3 server of this process, and gives this process its credentials. */
 export function testS3(): Promise<TestS3> {
   Object.assign(process.env, TEST_CREDENTIALS)
-  started ??= startS3()
+  started ??= start()
   return started
+}
+
+async function start(): Promise<TestS3> {
+  const s3 = await startS3()
+  // Not `after`: that ends with the first of the test files that share this process.
+  process.once('exit', () => s3.close())
+  return s3
 }
 
 /** Returns settings of an empty place in the bucket; `endpoint` may be that of a proxy. */
