@@ -14,7 +14,7 @@ test('the types of the command line are those that the API publishes', async () 
 
 test('objects, lists, choices and references become their types', () => {
   const names = ['Upload', 'CreatedJob', 'CreatedSession', 'PreRecordedJobList', 'LiveJob']
-  const others = ['JobProgress', 'AddOnAnswer', 'DeliveryList', 'Error']
+  const others = ['JobProgress', 'AddOnAnswer', 'DeliveryList', 'Error', 'SignIn', 'Capabilities']
   const empty = Object.fromEntries([...names, ...others].map((name) => [name, {}]))
   const upload: Schema = {
     properties: {

@@ -20,7 +20,7 @@ export type Schema = {
 
 export type Schemas = Readonly<Record<string, Schema>>
 
-/** The answers that the command line reads; what they refer to comes with them. */
+/** The answers that the command line and the dashboard read; what they refer to comes with them. */
 const ROOTS = [
   'Upload',
   'CreatedJob',
@@ -31,6 +31,8 @@ const ROOTS = [
   'AddOnAnswer',
   'DeliveryList',
   'Error',
+  'SignIn',
+  'Capabilities',
 ]
 /** They echo the request, which no reader of answers needs typed. */
 const OPAQUE = new Set(['PreRecordedParams', 'LiveParams'])

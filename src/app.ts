@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from './api/http.ts'
+import { languageModelServices } from './app/language-model.ts'
 import { automaticPulls } from './app/model-pulls.ts'
 import { remoteOptions } from './app/remote-asr.ts'
 import { createSpeechEngine, engineOptions } from './asr/engine.ts'
@@ -73,6 +74,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (own) => own.close())
   const liveText = overrides.liveText ?? made.adopt(new LiveText({ log }), (own) => own.close())
 
+  const services = languageModelServices(config, log)
+  made.defer(async () => services?.close())
+
   const { clock, delays } = overrides
   const delivery = new DeliveryService({ config, log, metrics, tracing, storage, clock, delays })
   made.defer(() => delivery.close())
@@ -81,7 +85,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const base = { config, log, metrics, tracing, storage, speech }
   const { drainMs = DRAIN_MS, graceMs } = overrides
-  const jobs = new Jobs({ ...base, resultBuilder, onEvents, onDeleted, graceMs })
+  const jobs = new Jobs({ ...base, resultBuilder, services, onEvents, onDeleted, graceMs })
   made.defer(() => jobs.close())
 
   const live = new LiveService({ ...base, liveText, onEvents })

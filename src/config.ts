@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type LlmConfig, readLlm } from './config/llm.ts'
 import { type ObjectStoreConfig, readObjectStore } from './config/object-store.ts'
 import { type RemoteAsrConfig, readRemoteAsr } from './config/remote-asr.ts'
 import { createReader, type Rate, splitOnce } from './env-reader.ts'
@@ -78,6 +79,8 @@ export type DatabaseConfig = {
 
 /** Every setting of the service. */
 export type Config = {
+  /** The language model of add-ons, if there is one. */
+  llm: LlmConfig | undefined
   http: {
     host: string
     port: number
@@ -232,6 +235,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const read = createReader(env, problems)
   const limits = LIMITS[read.oneOf('LIMITS', ['own', 'public'])]
   const config: Config = {
+    llm: readLlm(read, env, problems),
     http: {
       host: read.text('HOST', DEFAULT_HOST),
       port: read.integer('PORT', DEFAULT_PORT, { max: 65_535 }),

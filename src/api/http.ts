@@ -11,6 +11,7 @@ import { transcriptionRoute } from './openai/transcription-route.ts'
 import { describeApi } from './openapi/document.ts'
 import { addOnRetryRoute } from './routes/add-on-retry.ts'
 import { capabilityRoutes } from './routes/capabilities.ts'
+import { dashboardRoutes } from './routes/dashboard.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { descriptionRoutes } from './routes/description.ts'
 import { endpointRoutes } from './routes/endpoints.ts'
@@ -21,6 +22,7 @@ import { metricsRoutes } from './routes/metrics.ts'
 import { modelRoutes } from './routes/models.ts'
 import { preRecordedRoutes } from './routes/pre-recorded.ts'
 import { resendingRoutes } from './routes/resending.ts'
+import { signInRoutes } from './routes/sign-in.ts'
 import { transcriptionRoutes } from './routes/transcription.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import { createServer } from './server.ts'
@@ -53,14 +55,16 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   await http.register(healthRoutes(app))
   await http.register(metricsRoutes(app))
   await http.register(descriptionRoutes(app))
+  await http.register(dashboardRoutes(app))
 
-  const admit = createAdmission(app)
+  const admission = createAdmission(app)
+  await http.register(signInRoutes(app, admission))
   await http.register(async (guarded) => {
     guarded.decorateRequest('account', '')
     guarded.decorateRequest('scopes')
     guarded.decorateRequest('keyHash', '')
     guarded.addHook('onRequest', async (request) => {
-      const { hash, account, scopes } = await admit(request)
+      const { hash, account, scopes } = await admission.admit(request)
       requireScope(scopes, { method: request.method, route: request.routeOptions.url! })
       request.account = account
       request.scopes = scopes
@@ -81,6 +85,6 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   })
   const turns = new FrameTurns()
   createLiveSocketServer(http, app, turns)
-  createRealtimeSocketServer(http, { ...app, admit, turns })
+  createRealtimeSocketServer(http, { ...app, admit: admission.admit, turns })
   return http
 }

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
-import { sendHomePage, wantsHomePage } from './home-page.ts'
+import { sendDashboard, wantsPage } from './dashboard/page.ts'
 
 /**
- * Answers 405 with `Allow` on the paths of the routes that follow, 404 elsewhere, and a page to a
- * browser that asks for the root. All precede
- * authentication and any look at the body. Must be called before routes are added.
+ * Answers 405 with `Allow` on the paths of the routes that follow, 404 elsewhere, and the
+ * dashboard to a browser that asks for the root. All precede authentication and any look at the body.
+ * Must be called before routes are added.
  */
 export function answerUnknownRoutes(
   http: FastifyInstance,
@@ -18,7 +18,7 @@ export function answerUnknownRoutes(
   })
   http.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     if (!request.is404) return
-    if (wantsHomePage(request)) return sendHomePage(request, reply, config)
+    if (wantsPage(request)) return sendDashboard(request, reply, config)
     const path = request.url.split('?', 1)[0]!
     // A client that writes a letter as %75 means the same path; the router agrees.
     const decoded = decodePath(path)

@@ -46,6 +46,10 @@ const commands: Record<string, Entry> = {
     summary: 'recommend models for this machine and your languages, and download them',
     load: async () => (await import('./setup/setup.ts')).setupCommand,
   },
+  store: {
+    summary: 'move a data folder into PostgreSQL and S3-compatible storage',
+    load: async () => (await import('./store/store.ts')).storeCommand,
+  },
   doctor: {
     summary: 'check this installation and say what is missing',
     load: async () => (await import('./doctor/doctor.ts')).doctorCommand,

@@ -126,6 +126,13 @@ test('while no recognizer works, a job waits without losing an attempt', async (
   assert.ok(row.run_after > steadyNow() + 20_000)
 })
 
+test('while the object store is away, a job waits without losing an attempt', async (t) => {
+  const { after, row } = await attempt(t, fail('object_store_unavailable'), { maxAttempts: 1 })
+  assert.equal(after.status, 'queued')
+  assert.equal(row.attempt, 0)
+  assert.ok(row.run_after > steadyNow() + 2000)
+})
+
 test('when the engine fails the last attempt, the job says how often it was tried', async (t) => {
   const { after } = await attempt(t, fail('engine_failed', 'it crashed'), { maxAttempts: 1 })
   assert.deepEqual([after.status, after.errorCode], ['error', 500])

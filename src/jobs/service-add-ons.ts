@@ -14,13 +14,22 @@ export type Services = {
   call(request: ServiceRequest, options: ServiceCallOptions): Promise<unknown>
 }
 
-/** The account for which a service is called, and the signal that aborts the call. */
-export type ServiceCallOptions = { account: string; signal: AbortSignal }
+/** How a service is called. */
+export type ServiceCallOptions = {
+  /** The account for which it is called. */
+  account: string
+  signal: AbortSignal
+  /**
+   * Makes a part of the answer, or returns what the same job made of an equal part before: a service
+   * that asks another program several times pays for nothing twice.
+   */
+  remember: <T>(part: object, make: () => Promise<T>) => Promise<T>
+}
 
 /** The answers so far, by the hash of their request. */
 export type AnswerStore = Pick<KeyedLines<unknown>, 'find' | 'append'>
 
-type CallOptions = ServiceCallOptions & { answers: AnswerStore; log: Log }
+type CallOptions = Omit<ServiceCallOptions, 'remember'> & { answers: AnswerStore; log: Log }
 
 /** How many requests of one job run at a time. */
 const MAX_CALLS = 4
@@ -54,6 +63,14 @@ async function answersOf(
   { account, signal, answers, log }: CallOptions,
 ): Promise<{ answers: unknown[] } | { error: AddOnError }> {
   const keys = requests.map(hashOf)
+  const remember: ServiceCallOptions['remember'] = async (part, make) => {
+    const key = hashOf(part)
+    const known = answers.find(key)
+    if (known !== undefined) return known as Awaited<ReturnType<typeof make>>
+    const made = await make()
+    await answers.append(key, made)
+    return made
+  }
   const missing = new Map<string, ServiceRequest>()
   for (const [i, key] of keys.entries()) {
     if (answers.find(key) === undefined) missing.set(key, requests[i]!)
@@ -62,7 +79,7 @@ async function answersOf(
     await inParallel(
       [...missing],
       async ([key, request], signal) => {
-        const answer = await call(services, request, { account, signal })
+        const answer = await call(services, request, { account, signal, remember })
         await answers.append(key, answer)
       },
       { limit: MAX_CALLS, signal },

@@ -15,6 +15,7 @@ import { deleteEndedJob, findJob, type Job, type JobId } from '../storage/jobs/j
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/languages.ts'
+import { withoutEngine } from '../text/result/not-configured.ts'
 import type { TranscriptForm } from '../text/result/transcript-file.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import { removeCheckpoints } from './checkpoints.ts'
@@ -187,8 +188,15 @@ export class JobSubmission {
   }
 
   /** Returns the add-ons that a transcript can have. */
-  capabilities(): Promise<TextCapabilities> {
-    return this.#tools.resultBuilder.describe()
+  async capabilities(): Promise<TextCapabilities> {
+    const { services, resultBuilder } = this.#tools
+    const all = await resultBuilder.describe()
+    if (!services) return all
+    const addOns = all.addOns.map((one) => {
+      const isServed = withoutEngine.some((name) => name === one.name)
+      return isServed ? { ...one, isConfigured: true, languages: 'all' as const } : one
+    })
+    return { ...all, addOns }
   }
 
   /** Accepts no more jobs, and aborts retries. */

@@ -8,6 +8,7 @@ export type Tables = {
   jobs: JobRow
   files: FileRow
   keys: KeyRow
+  sign_ins: SignInRow
   idempotency_keys: IdempotencyRow
   live_sessions: LiveSessionRow
   endpoints: EndpointRow
@@ -204,4 +205,14 @@ export type OwnerRow = {
 export type AccountBytesRow = {
   account: string
   bytes: number
+}
+
+/** A row of `sign_ins`: a browser that is signed in, or a link that signs one in, once. */
+export type SignInRow = {
+  /** The SHA-256, in hex, of the secret that the browser or the link holds. */
+  hash: string
+  kind: 'browser' | 'link'
+  /** Of the key whose rights it has. */
+  key_hash: string
+  expires_at: number
 }

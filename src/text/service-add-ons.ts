@@ -1,4 +1,11 @@
 import type { ServiceAddOn } from './service-add-on.ts'
+import { audioToLlm, structuredData, summarization } from './services/language-model.ts'
+import { translation } from './services/translation.ts'
 
 /** All add-ons that need a service, in the order of the result. A new one needs a line here. */
-export const serviceAddOns: readonly ServiceAddOn[] = []
+export const serviceAddOns: readonly ServiceAddOn[] = [
+  translation,
+  summarization,
+  audioToLlm,
+  structuredData,
+]

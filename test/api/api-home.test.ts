@@ -12,15 +12,15 @@ after(() => server.close())
 
 const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
 
-test('a browser gets a page at the root, without a key; programs get the usual error', async () => {
-  const page = await fetch(server.url, { headers: { accept } })
+test('programs get the usual error at the root, browsers a page; none needs a key', async () => {
+  const page = await fetch(`${server.url}/about`, { headers: { accept } })
   assert.equal(page.status, 200)
   assert.match(page.headers.get('content-type')!, /^text\/html/)
   const text = await page.text()
   const links = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link!)
-  assert.deepEqual(links, ['docs', 'openapi.json', 'ready'])
+  assert.deepEqual(links, ['./', 'docs', 'openapi.json', 'ready'])
   for (const link of links) {
-    const linked = await fetch(new URL(link, `${server.url}/`))
+    const linked = await fetch(new URL(link, `${server.url}/`), { headers: { accept } })
     assert.equal(linked.status, 200, link)
     await linked.body?.cancel()
   }
@@ -32,7 +32,7 @@ test('a browser gets a page at the root, without a key; programs get the usual e
 })
 
 test('a host name in the page is text', async () => {
-  const page = await fetch(server.url, { headers: { accept, host: 'x' } })
+  const page = await fetch(`${server.url}/about`, { headers: { accept, host: 'x' } })
   assert.doesNotMatch(await page.text(), /<script/)
 })
 

@@ -96,3 +96,22 @@ test('a second account sees nothing of the list', async () => {
   const { body } = await call<List>({ ...server, key: 'other-key' }, '/v2/transcription')
   assert.deepEqual([body.items, body.next], [[], null])
 })
+
+test('a list without results has everything else of its jobs, on every page', async () => {
+  const whole = (await call<List>(server, '/v2/pre-recorded?limit=2')).body.items
+  const { db } = server.app.storage
+  const ids = whole.map(({ id }) => id)
+  const stored = db.sql.updateTable('jobs').set({ result: '{}' })
+  await stored.where('id', 'in', ids).execute()
+  const read = async (path: string) => (await call<List>(server, path)).body
+  const short = await read('/v2/pre-recorded?limit=1&results=false')
+  assert.deepEqual(short.items, [whole[0]])
+  assert.deepEqual((await read(short.next!)).items, [whole[1]])
+  const longItems = (await (
+    await fetch(`${server.url}/v2/pre-recorded?limit=1`, {
+      headers: { 'x-service-key': server.key },
+    })
+  ).json()) as List
+  assert.deepEqual(longItems.items[0]!.result, {})
+  await db.sql.updateTable('jobs').set({ result: null }).where('id', 'in', ids).execute()
+})

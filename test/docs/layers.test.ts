@@ -31,6 +31,7 @@ const allowed: Record<string, readonly string[]> = {
   transcript: [],
   net: [],
   models: ['net'],
+  llm: ['net'],
   workers: [],
 }
 const builders = ['main', 'cli', 'app', 'server-parts']

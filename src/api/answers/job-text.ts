@@ -24,6 +24,8 @@ export type LongText = {
 export type JobTextOptions = {
   /** Leaves out the messages of a live session. */
   omitMessages?: boolean
+  /** Leaves out the whole result, as if there were none. */
+  omitResult?: boolean
 }
 
 /**
@@ -36,11 +38,11 @@ export async function toJobText(
   storage: Pick<Storage, 'db' | 'objects'>,
   options: JobTextOptions = {},
 ): Promise<JobText | undefined> {
-  const { omitMessages = false } = options
+  const { omitMessages = false, omitResult = false } = options
   const head = `${viewWithoutResult(job)},"result":`
   const stored = job.result
   const omitsMessages = omitMessages && job.kind === 'live'
-  if (stored === null) return `${head}null}`
+  if (stored === null || omitResult) return `${head}null}`
   if ('text' in stored) {
     return `${head}${omitsMessages ? removeMessages(stored.text) : stored.text}}`
   }

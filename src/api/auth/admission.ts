@@ -2,29 +2,40 @@ import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { isOpenAiPath } from '../openai/errors.ts'
-import { createAuthenticate, type Key, sha256 } from './auth.ts'
+import { createAuthenticate, createFindKey, type Key, sha256 } from './auth.ts'
 import { clientAddressOf, networkOf } from './client-address.ts'
 import { createRateLimit } from './rate-limit.ts'
+import { createSignIns, type SignIns } from './sign-in.ts'
 
 /** What admission needs of a request, and the log of it that then names the account. */
 export type AdmittedRequest = Pick<FastifyRequest, 'headers' | 'raw' | 'log'> & {
   routeOptions: Pick<FastifyRequest['routeOptions'], 'url'>
 }
 
-/** Admits a request by its key, or rejects. */
+/** Admits a request by its key or its cookie, or rejects. */
 export type Admit = (request: AdmittedRequest) => Promise<Key>
+
+/** Admits requests, and signs browsers in. */
+export type Admission = {
+  admit: Admit
+  /** Finds the key that `find` yields, or whose hash it does; a failure counts as a wrong key. */
+  identify(request: AdmittedRequest, find: () => Promise<Key | Buffer>): Promise<Key>
+  signIns: SignIns
+}
 
 type Parts = Pick<App, 'config' | 'storage' | 'log' | 'metrics'>
 
 /**
- * Creates a function that finds the key of each request and counts the request against the limit of
- * that key. Wrong keys count against a limit of the client address: a client that tries many has to
- * wait, while right keys from the same address, such as an office, still work. A missing key is not
- * an attempt, so it does not count.
+ * Creates the functions that find the key of each request and count the request against the limit
+ * of that key. Wrong keys count against a limit of the client address: a client that tries many has
+ * to wait, while right keys from the same address, such as an office, still work. A missing key is
+ * not an attempt, so it does not count. A key in a header goes before a cookie.
  */
-export function createAdmission(app: Parts): Admit {
+export function createAdmission(app: Parts): Admission {
   const { http, keys } = app.config
-  const authenticate = createAuthenticate(app)
+  const findKey = createFindKey(app)
+  const authenticate = createAuthenticate({ ...app, findKey })
+  const signIns = createSignIns({ ...app, findKey })
   const takeToken = http.rateLimit && createRateLimit(http.rateLimit)
   const takeTry =
     http.authFailureLimit &&
@@ -39,14 +50,27 @@ export function createAdmission(app: Parts): Admit {
     throw error
   }
 
-  return async (request) => {
-    const takesBearer = isOpenAiPath(request.routeOptions.url ?? '')
-    const key = await authenticate(request.headers, { takesBearer }).catch((error) =>
-      refuse(error, request),
-    )
+  function count(request: AdmittedRequest, key: Key): Key {
     const { account, prefix = configuredIds.get(key.hash) } = key
     request.log = request.log.child({ account, keyId: prefix })
     takeToken?.(key.hash)
     return key
+  }
+
+  return {
+    signIns,
+    async admit(request) {
+      const { headers, raw, routeOptions } = request
+      // OpenAI's API is for programs; a socket of it could not carry the token of a browser.
+      const takesBearer = isOpenAiPath(routeOptions.url ?? '')
+      const hasKey = http.authHeaderNames.some((name) => headers[name] !== undefined)
+      const isBrowser = !hasKey && !takesBearer && signIns.isSignedIn(raw)
+      const found = isBrowser ? signIns.admit(raw) : authenticate(headers, { takesBearer })
+      return count(request, await found.catch((error) => refuse(error, request)))
+    },
+    async identify(request, find) {
+      const found = find().then((key) => (Buffer.isBuffer(key) ? findKey(key) : key))
+      return count(request, await found.catch((error) => refuse(error, request)))
+    },
   }
 }

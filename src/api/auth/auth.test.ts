@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { readConfig } from '../../config.ts'
 import { findKeyByHash, insertKey, type NewKey } from '../../storage/keys.ts'
-import { createAuthenticate, sha256 } from './auth.ts'
+import { createAuthenticate, createFindKey, sha256 } from './auth.ts'
 
 const HASH = sha256('stored').toString('hex')
 const START = 1_000_000
@@ -28,7 +28,10 @@ async function startAuth(t: TestContext, key: Partial<NewKey> = {}) {
   const config = readConfig({ STENO_API_KEYS: 'me:configured' })
   const line = Promise.withResolvers<string>()
   const log = pino({ level: 'warn' }, { write: line.resolve })
-  const create = () => createAuthenticate({ config, storage, log }, () => clock.ms)
+  const create = () => {
+    const findKey = createFindKey({ config, storage, log }, () => clock.ms)
+    return createAuthenticate({ config, findKey })
+  }
   let authenticate = create()
   const lastUsed = async () => (await findKeyByHash(db, HASH))?.lastUsedAt
 

@@ -20,19 +20,18 @@ export type Authenticate = (
   options?: { takesBearer?: boolean },
 ) => Promise<Key>
 
+/** Finds the key with a hash; rejects with `key_unknown` or `key_expired`. */
+export type FindKey = (hash: Buffer) => Promise<Key>
+
 /**
- * Creates the function that authenticates requests. Keys come from the configuration and from the
- * store, which holds only hashes. Only hashes are compared, so neither the time of the comparison
- * nor that of the lookup reveals anything about a key. The store is queried each time: a key that
- * was revoked there is rejected at once.
+ * Creates the function that authenticates requests. The store is queried each time: a key that was
+ * revoked there is rejected at once.
  */
-export function createAuthenticate(
-  { config, storage: { db }, log }: Pick<App, 'config' | 'storage' | 'log'>,
-  now: () => number = Date.now,
-): Authenticate {
-  const configured = config.keys.map(({ account, key }) => ({ account, hash: sha256(key) }))
+export function createAuthenticate({
+  config,
+  findKey,
+}: Pick<App, 'config'> & { findKey: FindKey }): Authenticate {
   const names = config.http.authHeaderNames
-  const noteUse = createKeyUse({ db, log: log.child({ module: 'api' }) })
   return async (headers, { takesBearer = false } = {}) => {
     const bearer = takesBearer
       ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
@@ -42,14 +41,29 @@ export function createAuthenticate(
       const all = takesBearer ? [...names, 'authorization'] : names
       throw new AppError('key_missing', `the header ${all.join(' or ')} is missing`)
     }
-    const given = sha256(name === 'authorization' && bearer ? bearer : String(headers[name]))
+    return findKey(sha256(name === 'authorization' && bearer ? bearer : String(headers[name])))
+  }
+}
+
+/**
+ * Creates the function that finds keys. They come from the configuration and from the store, which
+ * holds only hashes. Only hashes are compared, so neither the time of the comparison nor that of
+ * the lookup reveals anything about a key.
+ */
+export function createFindKey(
+  { config, storage: { db }, log }: Pick<App, 'config' | 'storage' | 'log'>,
+  now: () => number = Date.now,
+): FindKey {
+  const configured = config.keys.map(({ account, key }) => ({ account, hash: sha256(key) }))
+  const noteUse = createKeyUse({ db, log: log.child({ module: 'api' }) })
+  return async (given) => {
     const hash = given.toString('hex')
     let account: string | undefined
     for (const key of configured) if (timingSafeEqual(key.hash, given)) account = key.account
     if (account !== undefined) return { hash, account, scopes }
 
     const stored = await findKeyByHash(db, hash)
-    if (!stored) throw new AppError('key_unknown', `the key in ${name} is not known`)
+    if (!stored) throw new AppError('key_unknown', 'no key like it exists')
     const at = now()
     if (stored.expiresAt !== null && stored.expiresAt <= at) {
       throw new AppError('key_expired', `it ended at ${new Date(stored.expiresAt).toISOString()}`)

@@ -67,7 +67,11 @@ export function jobRoutes(
         reply.type(JSON_TYPE)
         // The framework would read what it discards for HEAD.
         const places = method === 'HEAD' ? [] : page.places
-        return reply.send(Readable.from(writeList(urls, loadJobs(places, account))))
+        return reply.send(
+          Readable.from(
+            writeList(urls, loadJobs(places, { account, omitResult: query.results === false })),
+          ),
+        )
       },
     )
 
@@ -130,12 +134,16 @@ export function jobRoutes(
    * Loads the jobs of a page, for one list of an account at a time: a page may hold a thousand jobs
    * of a megabyte. Omits jobs that were deleted meanwhile.
    */
-  async function* loadJobs(places: readonly Place[], account: string): AsyncGenerator<LazyText> {
+  async function* loadJobs(
+    places: readonly Place[],
+    { account, omitResult }: { account: string; omitResult: boolean },
+  ): AsyncGenerator<LazyText> {
     const ids = places.map(({ id }) => id)
     const load = (some: readonly string[]) =>
       inTurn(account, () => findJobs(storage.db, { ids: some, account }))
     for await (const job of loadInBatches(ids, { load, lengthOf: rowLength })) {
-      yield () => toJobText(job, storage, { omitMessages: config.http.listOmitMessages })
+      const omitMessages = config.http.listOmitMessages
+      yield () => toJobText(job, storage, { omitMessages, omitResult })
     }
   }
 

@@ -13,6 +13,8 @@ import { Nullable, OneOf, Seconds } from './values.ts'
 
 const Text = Nullable(Type.String())
 
+const Count = Type.Integer({ minimum: 0 })
+
 const Metadata = Type.Object(
   {
     audio_duration: Seconds,
@@ -35,6 +37,19 @@ const Metadata = Type.Object(
         description:
           'What was left out of the result, and why, and whether the recognizer was unsure of most words; empty when there is nothing to say. Our extension; results of earlier versions lack it',
       }),
+    ),
+    usage: Type.Optional(
+      Type.Object(
+        {
+          requests: Count,
+          prompt_tokens: Count,
+          completion_tokens: Count,
+        },
+        {
+          title: 'LanguageModelUsage',
+          description: 'What language models took, as their provider counted it; an extension',
+        },
+      ),
     ),
   },
   { title: 'ResultMetadata' },

@@ -58,6 +58,9 @@ const Query = Type.Object({
       { maxProperties: MAX_METADATA_KEYS, propertyNames: { maxLength: MAX_METADATA_KEY_CHARS } },
     ),
   ),
+  results: Type.Optional(
+    Type.Boolean({ description: 'With `false`, `result` is null: a short list. Our extension' }),
+  ),
   cursor: Type.Optional(
     Type.String({
       format: 'cursor',

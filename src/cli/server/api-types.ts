@@ -14,6 +14,20 @@ export type ApiAddOnAnswer =
   | ApiSentencesResult
   | ApiSubtitles[]
 
+/** A transform changes the words, an add-on never does */
+export type ApiAddOnCapability = {
+  /** The switch that asks for it */
+  name: string
+  kind: 'transform' | 'add-on'
+  /** Without it answers `NotConfigured` */
+  is_configured: boolean
+  /** Whether it can be made again when it failed */
+  is_repeatable: boolean
+  /** Null when it knows all */
+  languages: string[] | null
+  config_schema: Record<string, unknown> | null
+}
+
 export type ApiAddOnError = {
   status_code: number
   /** A short name */
@@ -29,6 +43,46 @@ export type ApiAudioToLlmResult = {
   exec_time: number
   error: ApiAddOnError | null
   results: ApiPromptResult[] | null
+}
+
+export type ApiAvailableModel = {
+  /** As `steno models` names it */
+  name: string
+  /** What it is for, such as `recognition` */
+  kind: string
+  engine: string | null
+  /** Best first; none when it works on any */
+  languages: string[]
+  /** SPDX id */
+  license: string
+  download_bytes: number
+  /** What it takes when it is loaded */
+  memory_bytes: number
+  accuracy_measured: 'itself' | 'family' | null
+}
+
+export type ApiCapabilities = {
+  recognition: {
+    /** Best first */
+    languages: string[]
+    models: string[]
+    /** Those that live sessions may name; none when there are no live sessions */
+    live_models: string[]
+  }
+  /** `steno models pull` installs an available one on the machine */
+  models: {
+    installed: ApiInstalledModel[]
+    available: ApiAvailableModel[]
+  }
+  /** What one recording may be */
+  limits: {
+    max_file_bytes: number
+    max_audio_seconds: number
+  }
+  add_ons: ApiAddOnCapability[]
+  entity_types: ApiEntityCapability[]
+  /** What each name of several types stands for in `entity_types` of a request */
+  entity_groups: Record<string, unknown>
 }
 
 export type ApiCreatedJob = {
@@ -108,6 +162,85 @@ export type ApiDisplayModeResult = {
   results: string[] | null
 }
 
+/**
+ * Found by checksum or shape (`strong`), only near words that announce it (`cue`), as far as word
+ * lists go (`list`), or not at all (`none`)
+ */
+export type ApiEntityCapability = {
+  type:
+    | 'ACCOUNT_NUMBER'
+    | 'AGE'
+    | 'DATE'
+    | 'DATE_INTERVAL'
+    | 'DOB'
+    | 'DRIVER_LICENSE'
+    | 'DURATION'
+    | 'EMAIL_ADDRESS'
+    | 'EVENT'
+    | 'FILENAME'
+    | 'GENDER'
+    | 'HEALTHCARE_NUMBER'
+    | 'IP_ADDRESS'
+    | 'LANGUAGE'
+    | 'LOCATION'
+    | 'LOCATION_ADDRESS'
+    | 'LOCATION_ADDRESS_STREET'
+    | 'LOCATION_CITY'
+    | 'LOCATION_COORDINATE'
+    | 'LOCATION_COUNTRY'
+    | 'LOCATION_STATE'
+    | 'LOCATION_ZIP'
+    | 'MARITAL_STATUS'
+    | 'MONEY'
+    | 'NAME'
+    | 'NAME_FAMILY'
+    | 'NAME_GIVEN'
+    | 'NAME_MEDICAL_PROFESSIONAL'
+    | 'NUMERICAL_PII'
+    | 'OCCUPATION'
+    | 'ORGANIZATION'
+    | 'ORGANIZATION_MEDICAL_FACILITY'
+    | 'ORIGIN'
+    | 'PASSPORT_NUMBER'
+    | 'PASSWORD'
+    | 'PHONE_NUMBER'
+    | 'PHYSICAL_ATTRIBUTE'
+    | 'POLITICAL_AFFILIATION'
+    | 'RELIGION'
+    | 'SEXUALITY'
+    | 'SSN'
+    | 'TIME'
+    | 'URL'
+    | 'USERNAME'
+    | 'VEHICLE_ID'
+    | 'ZODIAC_SIGN'
+    | 'BLOOD_TYPE'
+    | 'CONDITION'
+    | 'DOSE'
+    | 'DRUG'
+    | 'INJURY'
+    | 'MEDICAL_PROCESS'
+    | 'STATISTICS'
+    | 'BANK_ACCOUNT'
+    | 'CREDIT_CARD'
+    | 'CREDIT_CARD_EXPIRATION'
+    | 'CVV'
+    | 'ROUTING_NUMBER'
+    | 'CORPORATE_ACTION'
+    | 'DAY'
+    | 'EFFECT'
+    | 'FINANCIAL_METRIC'
+    | 'MEDICAL_CODE'
+    | 'MONTH'
+    | 'ORGANIZATION_ID'
+    | 'PRODUCT'
+    | 'PROJECT'
+    | 'TREND'
+    | 'YEAR'
+  support: 'strong' | 'cue' | 'list' | 'none'
+  languages: string[]
+}
+
 export type ApiError = {
   /** ISO 8601, UTC, with milliseconds */
   timestamp: string
@@ -119,6 +252,21 @@ export type ApiError = {
   message: string
   /** One line for each field at fault: its path, then what it must be */
   validation_errors?: string[]
+}
+
+export type ApiInstalledModel = {
+  /** As `steno models` names it */
+  name: string
+  /** What it is for, such as `recognition` */
+  kind: string
+  engine: string | null
+  /** Best first; none when it works on any */
+  languages: string[]
+  /** SPDX id */
+  license: string
+  version: string | null
+  credit: string | null
+  word_times: boolean | null
 }
 
 /** The recording as uploaded; not kept when its audio is redacted */
@@ -135,6 +283,13 @@ export type ApiJobProgress = {
   stage: string | null
   fraction: number | null
   seconds_left: number | null
+}
+
+/** What language models took, as their provider counted it; an extension */
+export type ApiLanguageModelUsage = {
+  requests: number
+  prompt_tokens: number
+  completion_tokens: number
 }
 
 export type ApiLiveJob = {
@@ -378,6 +533,7 @@ export type ApiResultMetadata = {
    * empty when there is nothing to say. Our extension; results of earlier versions lack it
    */
   warnings?: string[]
+  usage?: ApiLanguageModelUsage
 }
 
 export type ApiSentenceSentiment = {
@@ -414,6 +570,16 @@ export type ApiSentimentAnalysisResult = {
   error: ApiAddOnError | null
   /** JSON text, unless the server has `STENO_ADDON_RESULTS=native` */
   results: string | ApiSentenceSentiment[]
+}
+
+export type ApiSignIn = {
+  account: string
+  /** What the key may do */
+  scopes: string[]
+  /** Requests that write and come with the cookie need it in `x-csrf-token` */
+  csrf_token: string
+  /** ISO 8601, UTC, with milliseconds */
+  expires_at: string
 }
 
 export type ApiStructuredDataExtractionResult = {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { createLink } from '../../api/auth/sign-in.ts'
 import { createApp, type Overrides } from '../../app.ts'
 import { findConfinement } from '../../audio/decoder-sandbox.ts'
 import { type Config, readConfig, unknownSettings } from '../../config.ts'
@@ -65,7 +66,8 @@ export async function serve(
     logPrivileges(log)
     const url = await listen(app)
     const key = await createFirstKey(app)
-    stdout.write(startMessage({ url, key, config }))
+    const link = key === undefined ? undefined : await createLink(app.storage, key)
+    stdout.write(startMessage({ url, key, link, config }))
     if (!signal.aborted) await once(signal, 'abort')
     log.info('stopping')
   } finally {

@@ -4,22 +4,36 @@ import type { Config } from '../../config.ts'
 /** A recording that ships with the project, for a first try. */
 export const SAMPLE = fileURLToPath(new URL('../../../test/fixtures/jfk.flac', import.meta.url))
 
-type StartMessage = { url: string; key: string | undefined; config: Config }
+type StartMessage = {
+  url: string
+  key: string | undefined
+  /** The secret of a link that signs a browser in once; there is one with a first key. */
+  link?: string | undefined
+  config: Config
+}
 
 /**
  * Returns the text that `steno serve` prints once it listens: the address, the key or how to get
  * one, and a first request.
  */
-export function startMessage({ url, key, config }: StartMessage): string {
+export function startMessage({ url, key, link, config }: StartMessage): string {
   const header = config.http.authHeaderNames[0]!
   return `Steno listens on ${url}
 
 ${describeKey(key, config)}
 
+${describeLink(url, link)}
+
 To try it, paste this into a shell:
 
 ${firstRequest({ url, header, key: keyExpression(key, config) })}
 `
+}
+
+function describeLink(url: string, link: string | undefined): string {
+  if (link === undefined)
+    return 'In a browser, this address shows the dashboard; sign in with a key.'
+  return `In a browser, this link signs in; it works once, within a day:\n${url}/#/sign-in/${link}`
 }
 
 function describeKey(key: string | undefined, config: Config): string {

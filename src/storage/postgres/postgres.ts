@@ -30,9 +30,10 @@ export type DatabaseSettings = {
 export type OpenPostgresOptions = {
   /**
    * Only a server may change tables (`migrate`). A command needs those of its own version (`same`),
-   * or makes them in an empty database (`create`); a check accepts older ones (`known`).
+   * or makes them in an empty database (`create`); a check accepts older ones (`known`). Only what
+   * moves a data folder there opens a database before the move has ended (`move`).
    */
-  version: 'migrate' | 'create' | 'same' | 'known'
+  version: 'migrate' | 'create' | 'same' | 'known' | 'move'
   signal?: AbortSignal | undefined
   /** Called when the database cannot be reached and another try follows. */
   onWait?: ((reason: { database: string; error: string }) => void) | undefined
@@ -134,9 +135,11 @@ async function prepare(
   { version, signal, onMigration, onEmpty }: OpenPostgresOptions,
 ): Promise<void> {
   const found = await readVersion(main)
+  if (version !== 'move') await refuseMove(main)
   if (isCurrent(found)) return
   if (version === 'known') return
-  if (version === 'same' || (version === 'create' && found !== undefined)) throw wrongVersion(found)
+  const isCreated = version === 'create' || version === 'move'
+  if (version === 'same' || (isCreated && found !== undefined)) throw wrongVersion(found)
   if (found === undefined) await onEmpty?.()
   // A migration may take longer than any statement of a request.
   const unlimited = { idle_in_transaction_session_timeout: '0' }
@@ -147,6 +150,16 @@ async function prepare(
   } finally {
     await migrator.destroy()
   }
+}
+
+/** Throws while a data folder is being moved into the database. */
+async function refuseMove(main: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ found: boolean }>`
+    select to_regclass('store_move') is not null as found`.execute(main)
+  if (!rows[0]!.found) return
+  throw new Error(
+    "Cannot open the database: a data folder is being moved into it; 'steno store migrate' ends that",
+  )
 }
 
 /** Rows that are added up at a time. */

@@ -246,4 +246,14 @@ export const FIRST_VERSION = 10
 export const firstSchema: readonly string[] = [...jobs, ...keys, ...deliveries]
 
 /** The statements of each later version; never edited, never reordered. */
-export const laterVersions: readonly (readonly string[])[] = []
+export const laterVersions: readonly (readonly string[])[] = [
+  [
+    `create table sign_ins (
+      hash ${TEXT} primary key,
+      kind ${TEXT} not null,
+      key_hash ${TEXT} not null,
+      expires_at bigint not null
+    )`,
+    `create index sign_ins_by_key on sign_ins (key_hash)`,
+  ],
+]

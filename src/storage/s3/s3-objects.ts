@@ -11,6 +11,7 @@ import { LocalCopies, removeOtherCopies } from './local-copies.ts'
 import { createS3, describeS3, type S3, type S3Settings } from './s3-client.ts'
 import { s3Error, throwS3Error } from './s3-error.ts'
 import { epochOf, findKeys, idOf, keyOf, listKeys, withKey } from './s3-keys.ts'
+import { refuseMove } from './s3-move-mark.ts'
 import { openS3Orphans } from './s3-orphans.ts'
 import { openRead } from './s3-read.ts'
 import { type Uploaded, upload } from './s3-upload.ts'
@@ -21,6 +22,8 @@ export type OpenS3Options = {
   /** The folder of local copies; each process has one of its own in it. */
   folder: string
   owner: string
+  /** Opens a place into which a data folder is being moved, which is refused otherwise. */
+  isMove?: boolean
   signal?: AbortSignal | undefined
   /** Called when the server cannot be reached and another try follows. */
   onWait?: ((reason: { store: string; error: string }) => void) | undefined
@@ -46,6 +49,7 @@ export async function openS3Objects(options: OpenS3Options): Promise<Objects> {
   const s3 = await createS3(settings)
   try {
     await waitUntilThere(s3, options)
+    if (!options.isMove) await refuseMove(s3)
   } catch (error) {
     s3.client.destroy()
     throw error

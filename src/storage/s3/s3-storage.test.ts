@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
@@ -87,6 +87,25 @@ test('readiness and doctor tell of a store that is away or refuses', { skip: noS
     text: `object store ${place}: Cannot write to the disk: the object store has no space left`,
   })
   assert.equal((await doctor({ ...objectStore, bucket: 'gone' }))!.state, 'fail')
+})
+
+test('a bucket that is removed is no missing object', { skip: noS3 }, async (t) => {
+  const { folder: server } = await testS3()
+  const bucket = `removed-${process.pid}`
+  await mkdir(join(server, 'buckets', bucket))
+  const objectStore = await s3Settings({ bucket })
+  const { objects } = await open(t, { folder: await makeFolder(t), objectStore })
+  const id = randomUUID()
+  await objects.write(id, bytesOf('x'), options)
+  await rename(join(server, 'buckets', bucket), join(server, bucket))
+  const away = { code: 'object_store_unavailable', message: /its bucket does not exist/ }
+  await assert.rejects(objects.check(id), away)
+  await assert.rejects(objects.read(id), away)
+  await assert.rejects(objects.materialize(id, options), away)
+  await assert.rejects(objects.delete(id), away)
+  await assert.rejects(objects.checkAvailable!(), away)
+  // The storage closes with the bucket.
+  await rename(join(server, bucket), join(server, 'buckets', bucket))
 })
 
 test('a read and a local copy go on where the connection broke', { skip: noS3 }, async (t) => {

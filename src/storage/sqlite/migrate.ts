@@ -9,6 +9,7 @@ import * as liveSessionKeys from '../migrations/0007-live-session-keys.ts'
 import * as bytes from '../migrations/0008-bytes.ts'
 import * as owners from '../migrations/0009-owners.ts'
 import * as deliveryLeases from '../migrations/0010-delivery-leases.ts'
+import * as signIns from '../migrations/0011-sign-ins.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
 /** What a version changes: the tables, then the rows in them. */
@@ -29,7 +30,11 @@ const migrations: readonly Migration[] = [
   bytes,
   owners,
   deliveryLeases,
+  signIns,
 ]
+
+/** The version of this code. */
+export const SQLITE_VERSION = migrations.length
 
 type Version = { schema_version: { version: number } }
 

@@ -81,9 +81,11 @@ export function buildResultText(
   // else (`retry.ts`).
   const final = { ...text, ...transcriptOf(written.transcription.utterances) }
   const run = { params, form, given, now, onFault }
+  const { serviceAddOns = allServiceAddOns } = options
+  const served = result.hasServices ? serviceAddOns.map(({ name }) => name) : []
   for (const addOn of addOns) {
     const { name } = addOn
-    if (params[name] !== true) continue
+    if (params[name] !== true || served.includes(name)) continue
     onStep?.(name)
     envelopes.set(name, runAddOn(addOn, final, run))
   }

@@ -4,7 +4,7 @@ import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
 import type { ResultForm } from './envelope.ts'
 import type { RunOptions } from './run-add-on.ts'
 import { type Answered, mergeServiceAddOn } from './run-service-add-on.ts'
-import { putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
+import { addUsage, putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
 
 /** The JSON text of a built result, and the answers of services to write into it. */
 export type Merge = { result: string; params: Params; form: ResultForm; answered: Answered[] }
@@ -32,5 +32,6 @@ export function mergeAnswers(
     const envelope = mergeServiceAddOn(addOn, transcript, one, { ...run, params, form })
     putEnvelope(result, name, envelope)
   }
+  addUsage(result, answered)
   return JSON.stringify(result)
 }

@@ -1,6 +1,6 @@
 import { type Envelope, failed } from './envelope.ts'
 
-/** Add-ons that need an engine which this version lacks. */
+/** Add-ons that a server without services does not have. */
 export const withoutEngine = ['translation', 'audio_to_llm', 'structured_data_extraction'] as const
 
 /** Returns the answer of an add-on that this server does not have. */

@@ -12,7 +12,7 @@ import {
   type Prepared,
   prepareServiceAddOn,
 } from './run-service-add-on.ts'
-import { putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
+import { addUsage, putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
 
 /** An add-on to retry, with the stored JSON texts, which hold megabytes. */
 export type Retry = {
@@ -69,12 +69,14 @@ export function retryAddOn(
   if (service && !answered) {
     return { outcome: 'prepared', prepared: prepareServiceAddOn(service, transcript, run) }
   }
-  const envelope = addOn
-    ? runAddOn(addOn, transcript, run)
-    : service && answered
+  const envelope =
+    service && answered
       ? mergeServiceAddOn(service, transcript, answered, run)
-      : notConfigured(name)
+      : addOn
+        ? runAddOn(addOn, transcript, run)
+        : notConfigured(name)
   const answer = putEnvelope(result, name, envelope)
+  if (answered) addUsage(result, [answered])
   return { outcome: 'made', result: JSON.stringify(result), answer: JSON.stringify(answer) }
 }
 

@@ -1,22 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
-import { baseUrlOf } from './answers/urls.ts'
+import type { Config } from '../../config.ts'
+import { baseUrlOf } from '../answers/urls.ts'
 
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 
-/** Returns whether a browser asks for the root, where no route is: programs get the usual 404. */
-export function wantsHomePage({ method, url, headers }: FastifyRequest): boolean {
-  return method === 'GET' && /^\/(?:\?|$)/.test(url) && /\btext\/html\b/.test(headers.accept ?? '')
-}
-
-/** Sends a page that says what this is, with its links and a first request. It needs no key. */
-export function sendHomePage(
+/**
+ * Sends a page that says what this is, with its links and a first request. It needs no key. Without
+ * the built files of the dashboard it stands in for that, and says so.
+ */
+export function sendAboutPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  { http }: Pick<Config, 'http'>,
+  { http, isBuilt }: Pick<Config, 'http'> & { isBuilt: boolean },
 ): FastifyReply {
-  const page = homePage(baseUrlOf(request.raw, http), http.authHeaderNames[0]!)
+  const header = http.authHeaderNames[0]!
+  const page = aboutPage({ base: baseUrlOf(request.raw, http), header, isBuilt })
   return reply
     .type('text/html; charset=utf-8')
     .header('cache-control', 'no-cache')
@@ -27,8 +26,15 @@ export function sendHomePage(
     .send(page)
 }
 
+const NOT_BUILT = `<p><strong>The dashboard is not built.</strong> Run <code>npm ci</code> or
+      <code>npm run build</code> in the folder of Steno, then load this page again.</p>`
+const DASHBOARD_LINK =
+  '      <li><a href="./">Dashboard</a>: recordings and their transcripts</li>\n'
+
+type AboutOptions = { base: string; header: string; isBuilt: boolean }
+
 /** Links are relative, so that they work behind a proxy under any path. */
-function homePage(base: string, header: string): string {
+function aboutPage({ base, header, isBuilt }: AboutOptions): string {
   const request = `KEY=...   # npx steno keys create
 curl -H "${header}: $KEY" -F audio=@talk.mp3 ${base}/v2/upload
 curl -H "${header}: $KEY" -H 'content-type: application/json' \\
@@ -51,8 +57,9 @@ curl -H "${header}: $KEY" ${base}/v2/pre-recorded/ID/transcript`
   <body>
     <h1>Steno</h1>
     <p>This server turns speech into text. It answers programs over HTTP and WebSocket.</p>
+    ${isBuilt ? '' : NOT_BUILT}
     <ul>
-      <li><a href="docs">Reference</a>: every route, with requests to try</li>
+${isBuilt ? DASHBOARD_LINK : ''}      <li><a href="docs">Reference</a>: every route, with requests to try</li>
       <li><a href="openapi.json">openapi.json</a>: the same for programs</li>
       <li><a href="ready">Ready?</a> whether this server can take work</li>
     </ul>

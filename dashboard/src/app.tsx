@@ -1,0 +1,99 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { loadSignIn, signedIn, signOut } from './api.ts'
+import { LivePage } from './live/live-page.tsx'
+import { Notices, report } from './parts/notices.tsx'
+import { ReaderPage } from './reader/reader-page.tsx'
+import { RecordingsPage } from './recordings/recordings-page.tsx'
+import { route } from './route.ts'
+import { ServerPage } from './server-page.tsx'
+import { SignInPage } from './sign-in-page.tsx'
+import { texts } from './texts.ts'
+
+/** The whole dashboard: the page that the address names, or the one that signs in. */
+export function App(): JSX.Element {
+  useEffect(() => {
+    loadSignIn().catch(report)
+  }, [])
+  if (signedIn.value === undefined) {
+    return (
+      <Frame>
+        <p>{texts.loading}</p>
+      </Frame>
+    )
+  }
+  return signedIn.value === null || route.value[0] === 'sign-in' ? (
+    <Frame>
+      <SignInPage />
+    </Frame>
+  ) : (
+    <Frame>
+      <Page />
+    </Frame>
+  )
+}
+
+function Page(): JSX.Element {
+  const [name = 'recordings', id] = route.value
+  if ((name === 'pre-recorded' || name === 'live') && id) {
+    return <ReaderPage key={`${name}/${id}`} kind={name} id={id} />
+  }
+  if (name === 'live') return <LivePage />
+  if (name === 'server') return <ServerPage />
+  return <RecordingsPage />
+}
+
+function Frame({ children }: { children: ComponentChildren }): JSX.Element {
+  const main = useRef<HTMLElement>(null)
+  const path = route.value.join('/')
+  const isFirst = useRef(true)
+  // A new page begins at its top, also for those who hear it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what changes.
+  useEffect(() => {
+    if (isFirst.current) isFirst.current = false
+    else main.current?.focus()
+    scrollTo(0, 0)
+  }, [path])
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        {texts.skip}
+      </button>
+      <header class="top">
+        <a class="brand" href="#/">
+          {texts.app}
+        </a>
+        {signedIn.value && <Navigation />}
+      </header>
+      <main ref={main} tabIndex={-1}>
+        {children}
+      </main>
+      <Notices />
+    </>
+  )
+}
+
+function Navigation(): JSX.Element {
+  const [current = 'recordings'] = route.value
+  const links = [
+    ['recordings', '#/', texts.nav.recordings],
+    ['live', '#/live', texts.nav.live],
+    ['server', '#/server', texts.nav.server],
+  ] as const
+  return (
+    <nav aria-label={texts.app}>
+      {links.map(([name, href, label]) => (
+        <a key={name} href={href} aria-current={name === current ? 'page' : undefined}>
+          {label}
+        </a>
+      ))}
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => signOut({ everywhere: false }).catch(report)}
+      >
+        {texts.nav.signOut}
+      </button>
+    </nav>
+  )
+}

@@ -1,0 +1,27 @@
+/** Collects a tenth of a second of sound and posts it as 16-bit samples. */
+class Capture extends AudioWorkletProcessor {
+  #samples = new Int16Array(Math.round(sampleRate / 10))
+  #filled = 0
+
+  process([channels]) {
+    const input = channels?.[0]
+    if (!input) return true
+    for (let i = 0; i < input.length; i++) {
+      let sum = 0
+      for (const channel of channels) sum += channel[i]
+      const value = Math.max(-1, Math.min(1, sum / channels.length))
+      this.#samples[this.#filled++] = Math.round(value * 32767)
+      if (this.#filled === this.#samples.length) this.#post()
+    }
+    return true
+  }
+
+  #post() {
+    const full = this.#samples
+    this.#samples = new Int16Array(full.length)
+    this.#filled = 0
+    this.port.postMessage(full.buffer, [full.buffer])
+  }
+}
+
+registerProcessor('capture', Capture)

@@ -1,0 +1,131 @@
+import { signal } from '@preact/signals'
+import { createSession } from '../api.ts'
+import { texts } from '../texts.ts'
+import { type Capture, openCapture, type Source } from './capture.ts'
+
+/** A caption; a later one with the same id replaces it until it is final. */
+export type Caption = { id: string; text: string; isFinal: boolean }
+
+type Message = {
+  type: string
+  acknowledged?: boolean
+  data?: {
+    byte_range?: [number, number]
+    id?: string
+    is_final?: boolean
+    utterance?: { text: string }
+  }
+  error?: { message: string } | null
+}
+
+export type LiveState = 'idle' | 'starting' | 'listening' | 'reconnecting' | 'stopping' | 'ended'
+
+/** The session of this page; one at a time. */
+export const liveState = signal<LiveState>('idle')
+export const captions = signal<readonly Caption[]>([])
+/** The session that runs or ended last. */
+export const sessionId = signal('')
+
+/** Captions that stay on the page; all are in the transcript afterwards. */
+const MAX_CAPTIONS = 200
+const RECONNECT_MS = 1000
+/** Codes after which the client connects again (see the list of close codes in the API). */
+const mayReconnect = (code: number) =>
+  code !== 1000 && code !== 1001 && (code < 4400 || code >= 4500)
+
+let stopCurrent: (() => void) | undefined
+
+/** Stops the running session: what was said until now is transcribed. */
+export const stopSession = () => stopCurrent?.()
+
+/** Captures sound and sends it until `stopSession`, the end of the sound or a failure. */
+export async function startSession({ source, language }: { source: Source; language: string }) {
+  liveState.value = 'starting'
+  captions.value = []
+  sessionId.value = ''
+  let capture: Capture | undefined
+  try {
+    capture = await openCapture(source)
+    const { id, url } = await createSession({
+      encoding: 'wav/pcm',
+      bit_depth: 16,
+      sample_rate: capture.sampleRate,
+      channels: 1,
+      messages_config: { receive_partial_transcripts: true },
+      ...(language && { language_config: { languages: [language], code_switching: false } }),
+    })
+    sessionId.value = id
+    await run(url, capture)
+    liveState.value = 'ended'
+  } catch (error) {
+    liveState.value = sessionId.value ? 'ended' : 'idle'
+    throw error
+  } finally {
+    stopCurrent = undefined
+    capture?.close()
+  }
+}
+
+/** Resolves when the session has ended; connects again when the connection is lost. */
+async function run(url: string, capture: Capture): Promise<void> {
+  const unsent = new UnacknowledgedSound()
+  let socket: WebSocket | undefined
+  let isStopping = false
+  const stop = () => {
+    if (isStopping) return
+    isStopping = true
+    liveState.value = 'stopping'
+    capture.close()
+    if (socket?.readyState === WebSocket.OPEN) socket.send('{"type":"stop_recording"}')
+  }
+  stopCurrent = stop
+  capture.onEnd = stop
+  capture.onSound = (bytes) => {
+    if (isStopping) return
+    unsent.add(bytes)
+    if (socket?.readyState === WebSocket.OPEN) socket.send(bytes)
+  }
+  for (;;) {
+    socket = new WebSocket(url)
+    socket.binaryType = 'arraybuffer'
+    const current = socket
+    current.onopen = () => {
+      liveState.value = isStopping ? 'stopping' : 'listening'
+      for (const bytes of unsent.all) current.send(bytes)
+      if (isStopping) current.send('{"type":"stop_recording"}')
+    }
+    current.onmessage = ({ data }) => receive(JSON.parse(data as string) as Message, unsent)
+    const code = await new Promise<number>((done) => {
+      current.onclose = (event) => done(event.code)
+    })
+    if (!mayReconnect(code)) return
+    if (!isStopping) liveState.value = 'reconnecting'
+    await new Promise((done) => setTimeout(done, RECONNECT_MS))
+  }
+}
+
+/** Sound that the server has not yet stored: it is sent again after the connection was lost. */
+class UnacknowledgedSound {
+  all: ArrayBuffer[] = []
+  /** The position, in bytes since the start of the session, of the first of `all`. */
+  #start = 0
+
+  add(bytes: ArrayBuffer): void {
+    this.all.push(bytes)
+  }
+
+  drop(until: number): void {
+    while (this.all.length > 0 && this.#start + this.all[0]!.byteLength <= until) {
+      this.#start += this.all.shift()!.byteLength
+    }
+  }
+}
+
+function receive({ type, data, error, acknowledged }: Message, unsent: UnacknowledgedSound): void {
+  if (type === 'audio_chunk' && acknowledged && data?.byte_range) unsent.drop(data.byte_range[1])
+  if (type === 'error') throw new Error(error?.message ?? texts.errors.unknown)
+  if (type !== 'transcript' || !data?.id) return
+  const caption = { id: data.id, text: data.utterance?.text.trim() ?? '', isFinal: !!data.is_final }
+  const others = captions.value.filter(({ id }) => id !== caption.id)
+  captions.value = [...others, caption].slice(-MAX_CAPTIONS)
+}

@@ -1,0 +1,92 @@
+import type { JSX, RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { addressOf, type Job } from '../api.ts'
+import { texts } from '../texts.ts'
+
+const t = texts.reader
+/** To draw a waveform the browser holds the whole sound: an hour of it takes a gigabyte. */
+const MAX_WAVEFORM_SECONDS = 1800
+const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
+
+type PlayerProps = { job: Job; audio: RefObject<HTMLAudioElement | null> }
+
+/** The sound of a job, with its waveform unless it is long. */
+export function Player({ job, audio }: PlayerProps): JSX.Element | null {
+  const address = soundOf(job)
+  if (address === undefined) return null
+  const seconds = job.file?.audio_duration ?? Number.POSITIVE_INFINITY
+  return (
+    <section class="player" aria-label={t.player}>
+      {seconds <= MAX_WAVEFORM_SECONDS && <Waveform audio={audio} address={address} />}
+      <div class="row">
+        {/* biome-ignore lint/a11y/useMediaCaption: the transcript follows it. */}
+        <audio ref={audio} controls preload="metadata" src={address} />
+        <label>
+          {t.speed}
+          <select
+            onChange={(event) => {
+              if (audio.current) audio.current.playbackRate = Number(event.currentTarget.value)
+            }}
+          >
+            {SPEEDS.map((speed) => (
+              <option key={speed} value={speed} selected={speed === 1}>
+                {speed}×
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+    </section>
+  )
+}
+
+/** Returns the address of the sound: the redacted one where the original was not kept. */
+export function soundOf({ id, kind, file, request_params }: Job): string | undefined {
+  if (request_params?.pii_redaction === true) {
+    return addressOf(`v2/${kind}/${id}/file?redacted=true`)
+  }
+  return file ? addressOf(`file/${file.id}`) : undefined
+}
+
+function Waveform({
+  audio,
+  address,
+}: {
+  audio: PlayerProps['audio']
+  address: string
+}): JSX.Element {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    let destroy: (() => void) | undefined
+    let isOver = false
+    // Loaded apart: the first page does without it.
+    import('wavesurfer.js').then(
+      ({ default: WaveSurfer }) => {
+        if (isOver || !place.current || !audio.current) return
+        const style = getComputedStyle(place.current)
+        const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content
+        const drawn = WaveSurfer.create({
+          container: place.current,
+          media: audio.current,
+          height: 64,
+          waveColor: style.getPropertyValue('--wave'),
+          progressColor: style.getPropertyValue('--accent'),
+          cursorColor: style.getPropertyValue('--text'),
+          normalize: true,
+          dragToSeek: true,
+          ...(nonce && { cspNonce: nonce }),
+        })
+        // Without a drawing the player still plays.
+        drawn.on('error', () => drawn.destroy())
+        destroy = () => drawn.destroy()
+      },
+      () => {},
+    )
+    return () => {
+      isOver = true
+      destroy?.()
+    }
+  }, [audio, address])
+  // The player below does the same for those who cannot see or point.
+  return <div ref={place} class="waveform" aria-hidden="true" />
+}

@@ -1,0 +1,119 @@
+import type { JSX } from 'preact'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { type Job, RequestError, request } from '../api.ts'
+import { formatMoment, formatTime, languageName } from '../parts/format.ts'
+import { report } from '../parts/notices.tsx'
+import { nameOf } from '../recordings/list-state.ts'
+import { texts } from '../texts.ts'
+import { AddOns } from './add-ons.tsx'
+import { Exports } from './exports.tsx'
+import { Player } from './player.tsx'
+import { SpeakerNames, useSpeakerNames } from './speaker-names.tsx'
+import { Transcript } from './transcript.tsx'
+
+const t = texts.reader
+const RELOAD_MS = 2000
+
+/** One recording or live session: its sound, its transcript and what was made of that. */
+export function ReaderPage({ kind, id }: { kind: Job['kind']; id: string }): JSX.Element {
+  const [job, setJob] = useState<Job>()
+  const [problem, setProblem] = useState('')
+  const load = useCallback(async () => {
+    try {
+      setJob(await request<Job>(`v2/${kind}/${id}`))
+    } catch (error) {
+      if (error instanceof RequestError && error.status === 404) setProblem(t.notFound)
+      else report(error)
+    }
+  }, [kind, id])
+  const isMoving = job === undefined || job.status === 'queued' || job.status === 'processing'
+  useEffect(() => {
+    void load()
+    if (!isMoving) return
+    const timer = setInterval(load, RELOAD_MS)
+    return () => clearInterval(timer)
+  }, [load, isMoving])
+
+  return (
+    <>
+      <p>
+        <a href="#/">← {t.back}</a>
+      </p>
+      {problem && <p role="alert">{problem}</p>}
+      {!job && !problem && <p>{texts.loading}</p>}
+      {job && <Reader job={job} reload={load} />}
+    </>
+  )
+}
+
+function Reader({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX.Element {
+  const name = nameOf(job)
+  useEffect(() => {
+    document.title = `${name} – ${texts.app}`
+    return () => {
+      document.title = texts.app
+    }
+  }, [name])
+  return (
+    <>
+      <h1>
+        <bdi>{name}</bdi>
+      </h1>
+      <Facts job={job} />
+      {job.status === 'error' && <Failure job={job} />}
+      {(job.status === 'queued' || job.status === 'processing') && (
+        <p role="status">
+          {texts.recordings.status[job.status]}. {t.running}
+        </p>
+      )}
+      {job.status === 'done' && job.result && <Result job={job} reload={reload} />}
+    </>
+  )
+}
+
+function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX.Element {
+  const audio = useRef<HTMLAudioElement>(null)
+  const speakers = useSpeakerNames(job)
+  const { utterances } = job.result!.transcription
+  const play = useCallback((seconds: number) => {
+    const element = audio.current
+    if (!element) return
+    element.currentTime = seconds
+    element.play().catch(report)
+  }, [])
+  return (
+    <div class="reader">
+      <div class="reader-text">
+        <Player job={job} audio={audio} />
+        <Transcript utterances={utterances} nameOf={speakers.nameOf} audio={audio} play={play} />
+      </div>
+      <aside aria-label={t.details}>
+        <Exports job={job} />
+        <SpeakerNames speakers={speakers} />
+        <AddOns job={job} play={play} reload={reload} />
+      </aside>
+    </div>
+  )
+}
+
+function Facts({ job }: { job: Job }): JSX.Element {
+  const seconds = job.file?.audio_duration ?? job.result?.metadata.audio_duration
+  const languages = job.result?.transcription.languages ?? []
+  const facts = [
+    seconds != null && formatTime(seconds),
+    languages.map(languageName).join(', '),
+    formatMoment(job.created_at),
+  ]
+  return <p class="hint">{facts.filter(Boolean).join(' · ')}</p>
+}
+
+/** Why a job failed, in the words of the server. */
+function Failure({ job }: { job: Job }): JSX.Element {
+  const failure = job.post_session_metadata.failure as { message?: string } | undefined
+  return (
+    <section class="card problem" role="alert">
+      <h2>{job.error_code === 499 ? texts.recordings.canceled : t.failed}</h2>
+      <p dir="auto">{failure?.message ?? texts.errors.unknown}</p>
+    </section>
+  )
+}

@@ -1,0 +1,97 @@
+import type { JSX } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
+import { texts } from '../texts.ts'
+import { filesIn } from './dropped-files.ts'
+import { options, toRequest } from './options.ts'
+import { OptionsForm, unavailableSwitches } from './options-form.tsx'
+import { addUploads } from './uploads.ts'
+
+const t = texts.recordings
+
+/** Takes files, folders and addresses, and the options for them. */
+export function AddRecordings({
+  abilities,
+}: {
+  abilities: ApiCapabilities | undefined
+}): JSX.Element {
+  const [isOver, setOver] = useState(false)
+  const add = (sources: readonly (File | string)[]) => {
+    addUploads(sources, toRequest(options.value, { unavailable: unavailableSwitches(abilities) }))
+  }
+  return (
+    <section class="card" aria-label={t.chooseFiles}>
+      <OptionsForm abilities={abilities} />
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the buttons in it do the same. */}
+      <div
+        class={isOver ? 'drop over' : 'drop'}
+        onDragOver={(event) => {
+          event.preventDefault()
+          setOver(true)
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={async (event) => {
+          event.preventDefault()
+          setOver(false)
+          if (event.dataTransfer) add(await filesIn(event.dataTransfer))
+        }}
+      >
+        <p>{t.drop}</p>
+        <div class="row center">
+          <FileButton label={t.chooseFiles} onFiles={add} />
+          <FileButton label={t.chooseFolder} onFiles={add} isFolder />
+        </div>
+      </div>
+      <AddressForm onAddress={(address) => add([address])} />
+    </section>
+  )
+}
+
+type FileButtonProps = { label: string; onFiles: (files: File[]) => void; isFolder?: boolean }
+
+function FileButton({ label, onFiles, isFolder = false }: FileButtonProps): JSX.Element {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <button type="button" class={isFolder ? '' : 'main'} onClick={() => input.current?.click()}>
+        {label}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        multiple
+        accept={isFolder ? undefined : 'audio/*,video/*,.opus,.mka,.mkv,.flac'}
+        {...(isFolder && { webkitdirectory: true })}
+        onChange={(event) => {
+          onFiles([...(event.currentTarget.files ?? [])])
+          event.currentTarget.value = ''
+        }}
+      />
+    </>
+  )
+}
+
+function AddressForm({ onAddress }: { onAddress: (address: string) => void }): JSX.Element {
+  const [address, setAddress] = useState('')
+  return (
+    <form
+      class="row address"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onAddress(address.trim())
+        setAddress('')
+      }}
+    >
+      <input
+        type="url"
+        required
+        aria-label={t.address}
+        placeholder={`${t.address} (https://…)`}
+        value={address}
+        onInput={(event) => setAddress(event.currentTarget.value)}
+      />
+      <button type="submit">{t.fetch}</button>
+    </form>
+  )
+}

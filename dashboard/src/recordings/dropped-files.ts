@@ -1,0 +1,26 @@
+/** Returns the files that were dropped, with those in dropped folders; hidden ones are left out. */
+export async function filesIn(transfer: DataTransfer): Promise<File[]> {
+  // All entries first: the browser forgets them once the event is over.
+  const entries = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
+  if (entries.length === 0) return [...transfer.files]
+  const found = await Promise.all(entries.map(readEntry))
+  return found.flat().filter(({ name }) => !name.startsWith('.'))
+}
+
+async function readEntry(entry: FileSystemEntry): Promise<File[]> {
+  if (entry.isFile) {
+    return [
+      await new Promise<File>((done, fail) => (entry as FileSystemFileEntry).file(done, fail)),
+    ]
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader()
+  const files: File[] = []
+  // A folder yields its entries some at a time.
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((done, fail) =>
+      reader.readEntries(done, fail),
+    )
+    if (some.length === 0) return files
+    for (const one of some) files.push(...(await readEntry(one)))
+  }
+}

@@ -1,0 +1,96 @@
+import { signal } from '@preact/signals'
+import { type ApiJobProgress, type Job, type JobPage, readProgress, request } from '../api.ts'
+import { notify, report } from '../parts/notices.tsx'
+import { texts } from '../texts.ts'
+
+export type Filter = { status: string; kind: string; from: string; until: string; metadata: string }
+
+const PAGE = 25
+const UNDO_MS = 8000
+
+export const noFilter: Filter = { status: '', kind: '', from: '', until: '', metadata: '' }
+export const filter = signal<Filter>(noFilter)
+/** Counted from 0. */
+export const pageNumber = signal(0)
+export const page = signal<JobPage | undefined>(undefined)
+export const progress = signal<Readonly<Record<string, ApiJobProgress>>>({})
+/** Jobs that are deleted when the time to undo is over. */
+export const leaving = signal<ReadonlySet<string>>(new Set())
+
+let latest = 0
+
+/** Loads the page of the list that is shown, and the progress of what runs on it. */
+export async function reloadList(): Promise<void> {
+  const turn = ++latest
+  const loaded = await request<JobPage>(`v2/transcription?${listQuery()}`)
+  // An answer that comes late must not replace a newer one.
+  if (turn !== latest) return
+  page.value = loaded
+  const running = loaded.items.filter(({ kind, status }) => {
+    return kind === 'pre-recorded' && status === 'processing'
+  })
+  const found = await Promise.all(
+    running.map(async ({ id }) => [id, await readProgress(id)] as const),
+  ).catch(() => [])
+  if (turn === latest) progress.value = Object.fromEntries(found)
+}
+
+function listQuery(): URLSearchParams {
+  const { status, kind, from, until, metadata } = filter.value
+  const query = new URLSearchParams({ results: 'false', limit: String(PAGE) })
+  query.set('offset', String(pageNumber.value * PAGE))
+  if (status) query.set('status', status)
+  if (kind) query.set('kind', kind)
+  // The days of the reader, not those of the server.
+  if (from) query.set('after_date', new Date(new Date(`${from}T00:00`).getTime() - 1).toISOString())
+  if (until) query.set('before_date', new Date(`${until}T24:00`).toISOString())
+  const [, name, value] = /^([^=]+)=(.*)$/.exec(metadata) ?? []
+  if (name) query.set(`custom_metadata[${name.trim()}]`, value!.trim())
+  return query
+}
+
+/** Whether something on the page will change by itself. */
+export function isMoving(): boolean {
+  const states = page.value?.items.map(({ status }) => status) ?? []
+  return states.includes('queued') || states.includes('processing')
+}
+
+/** Returns how people call a job. */
+export function nameOf({ file, kind }: Job): string {
+  return (
+    file?.filename ??
+    file?.source ??
+    (kind === 'live' ? texts.recordings.kind.live : texts.recordings.unnamed)
+  )
+}
+
+/** Hides a job, and deletes it unless the user undoes that within some seconds. */
+export function deleteJob(job: Job): void {
+  const { id, kind } = job
+  leaving.value = new Set([...leaving.value, id])
+  const keep = () => {
+    leaving.value = new Set([...leaving.value].filter((one) => one !== id))
+  }
+  const send = (keepalive: boolean) => {
+    removeEventListener('pagehide', leave)
+    return request(`v2/${kind}/${id}`, { method: 'DELETE', keepalive })
+  }
+  const timer = setTimeout(() => {
+    send(false).catch(report).then(reloadList).catch(report).finally(keep)
+  }, UNDO_MS)
+  // Whoever leaves the page has not undone it.
+  const leave = () => {
+    clearTimeout(timer)
+    void send(true)
+  }
+  addEventListener('pagehide', leave)
+  const hide = notify(texts.recordings.deleted(nameOf(job)), {
+    ms: UNDO_MS,
+    undo() {
+      clearTimeout(timer)
+      removeEventListener('pagehide', leave)
+      hide()
+      keep()
+    },
+  })
+}

@@ -1,0 +1,142 @@
+import type { JSX } from 'preact'
+import { type Job, may } from '../api.ts'
+import { formatMoment, formatTime } from '../parts/format.ts'
+import { texts } from '../texts.ts'
+import { deleteJob, filter, leaving, nameOf, noFilter, page, progress } from './list-state.ts'
+import { cancelJob, removeUpload, retryUpload, type Upload, uploads } from './uploads.ts'
+
+const t = texts.recordings
+
+/** What is being uploaded, then the jobs, newest first. */
+export function RecordingList(): JSX.Element {
+  const jobs = page.value?.items.filter(({ id }) => !leaving.value.has(id))
+  if (!jobs) return <p>{texts.loading}</p>
+  if (jobs.length + uploads.value.length === 0) {
+    return <p class="empty">{filter.value === noFilter ? t.none : t.noneFound}</p>
+  }
+  return (
+    <table class="stacked list" aria-label={t.list}>
+      <thead>
+        <tr>
+          <th scope="col">{t.columns.name}</th>
+          <th scope="col">{t.columns.status}</th>
+          <th scope="col">{t.columns.duration}</th>
+          <th scope="col">{t.columns.created}</th>
+          <th scope="col">
+            <span class="visually-hidden">{t.columns.actions}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {uploads.value.map((upload) => (
+          <UploadRow key={`upload ${upload.id}`} upload={upload} />
+        ))}
+        {jobs.map((job) => (
+          <JobRow key={job.id} job={job} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function UploadRow({ upload }: { upload: Upload }): JSX.Element {
+  const { id, name, state, fraction, problem } = upload
+  return (
+    <tr>
+      <th scope="row">
+        <bdi>{name}</bdi>
+      </th>
+      <td colSpan={3}>
+        {state === 'sending' && (
+          <>
+            {t.uploading}
+            <progress aria-label={t.progressOf(name)} value={fraction} />
+          </>
+        )}
+        {state === 'waiting' && t.waiting}
+        {state === 'failed' && <span class="problem">{problem}</span>}
+      </td>
+      <td class="actions">
+        {state === 'failed' && (
+          <button type="button" onClick={() => retryUpload(id)}>
+            {texts.retry}
+          </button>
+        )}
+        <button type="button" aria-label={t.cancelJob(name)} onClick={() => removeUpload(id)}>
+          {texts.cancel}
+        </button>
+      </td>
+    </tr>
+  )
+}
+
+function JobRow({ job }: { job: Job }): JSX.Element {
+  const name = nameOf(job)
+  const { id, kind, status, file, created_at } = job
+  const hasEnded = status === 'done' || status === 'error'
+  const scope = kind === 'live' ? 'live' : 'write'
+  return (
+    <tr>
+      <th scope="row">
+        <a href={`#/${kind}/${id}`}>
+          <bdi>{name}</bdi>
+        </a>
+        <Metadata job={job} />
+      </th>
+      <td data-label={t.columns.status}>
+        <Status job={job} />
+      </td>
+      <td data-label={t.columns.duration}>
+        {file?.audio_duration ? formatTime(file.audio_duration) : '–'}
+      </td>
+      <td data-label={t.columns.created}>{formatMoment(created_at)}</td>
+      <td class="actions">
+        {may(scope) && hasEnded && (
+          <button type="button" aria-label={t.deleteJob(name)} onClick={() => deleteJob(job)}>
+            {texts.delete}
+          </button>
+        )}
+        {may('write') && !hasEnded && kind === 'pre-recorded' && (
+          <button type="button" aria-label={t.cancelJob(name)} onClick={() => void cancelJob(id)}>
+            {texts.cancel}
+          </button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+function Metadata({ job }: { job: Job }): JSX.Element | null {
+  const entries = Object.entries(job.custom_metadata ?? {})
+  if (entries.length === 0) return null
+  return (
+    <span class="hint block">
+      {entries.slice(0, 5).map(([name, value]) => (
+        <bdi key={name} class="chip">
+          {name}={typeof value === 'string' ? value : JSON.stringify(value)}
+        </bdi>
+      ))}
+    </span>
+  )
+}
+
+/** The state of a job: while it runs, with its progress. */
+function Status({ job: { id, status, error_code } }: { job: Job }): JSX.Element {
+  const label = error_code === 499 ? t.canceled : t.status[status]
+  const now = progress.value[id]
+  const left = now?.seconds_left
+  return (
+    <>
+      <span class={`state ${status}`}>{label}</span>
+      {status === 'processing' && now?.stage && (
+        <span class="hint block">
+          {texts.stages[now.stage] ?? now.stage}
+          {left != null && `, ${t.left(formatTime(left))}`}
+        </span>
+      )}
+      {status === 'processing' && (
+        <progress aria-label={label} value={now?.fraction ?? undefined} />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,141 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
+import { may, request } from '../api.ts'
+import { report } from '../parts/notices.tsx'
+import { texts } from '../texts.ts'
+import { AddRecordings } from './add-recordings.tsx'
+import {
+  type Filter,
+  filter,
+  isMoving,
+  noFilter,
+  page,
+  pageNumber,
+  reloadList,
+} from './list-state.ts'
+import { RecordingList } from './recording-list.tsx'
+
+const t = texts.recordings
+/** While something runs, people wait; otherwise another browser may have added something. */
+const RELOAD_MS = { moving: 1500, still: 15_000 }
+
+/** Where recordings are added, and the list of all. */
+export function RecordingsPage(): JSX.Element {
+  const [abilities, setAbilities] = useState<ApiCapabilities>()
+  useEffect(() => {
+    request<ApiCapabilities>('v2/capabilities').then(setAbilities, report)
+  }, [])
+  useEffect(watchList, [])
+  return (
+    <>
+      <h1>{t.title}</h1>
+      {may('write') ? <AddRecordings abilities={abilities} /> : <p>{t.readOnly}</p>}
+      <Filters />
+      <RecordingList />
+      <Pages />
+    </>
+  )
+}
+
+/** Loads the list again and again while the page is seen; returns what ends that. */
+function watchList(): () => void {
+  let timer = 0
+  let isOver = false
+  const load = async () => {
+    if (document.visibilityState === 'visible') await reloadList().catch(report)
+    if (!isOver) timer = window.setTimeout(load, isMoving() ? RELOAD_MS.moving : RELOAD_MS.still)
+  }
+  void load()
+  const unsubscribe = [filter, pageNumber].map((state) => {
+    let isFirst = true
+    return state.subscribe(() => {
+      if (!isFirst) reloadList().catch(report)
+      isFirst = false
+    })
+  })
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+    for (const stop of unsubscribe) stop()
+  }
+}
+
+function Filters(): JSX.Element {
+  const set = (changed: Partial<Filter>) => {
+    pageNumber.value = 0
+    filter.value = { ...filter.value, ...changed }
+  }
+  const { status, kind, from, until, metadata } = filter.value
+  return (
+    <form
+      class="row filters"
+      onSubmit={(event) => event.preventDefault()}
+      onReset={() => set(noFilter)}
+    >
+      <label>
+        {t.filter}
+        <select value={status} onChange={(event) => set({ status: event.currentTarget.value })}>
+          <option value="">{t.all}</option>
+          {Object.entries(t.status).map(([name, label]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        {t.kinds}
+        <select value={kind} onChange={(event) => set({ kind: event.currentTarget.value })}>
+          <option value="">{t.all}</option>
+          {Object.entries(t.kind).map(([name, label]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        {t.from}
+        <input
+          type="date"
+          value={from}
+          onChange={(event) => set({ from: event.currentTarget.value })}
+        />
+      </label>
+      <label>
+        {t.until}
+        <input
+          type="date"
+          value={until}
+          onChange={(event) => set({ until: event.currentTarget.value })}
+        />
+      </label>
+      <label>
+        {t.metadata}
+        <input
+          type="text"
+          placeholder={t.metadataHint}
+          value={metadata}
+          onChange={(event) => set({ metadata: event.currentTarget.value })}
+        />
+      </label>
+    </form>
+  )
+}
+
+function Pages(): JSX.Element | null {
+  const hasNext = Boolean(page.value?.next)
+  if (pageNumber.value === 0 && !hasNext) return null
+  return (
+    <nav class="row center" aria-label={t.list}>
+      <button type="button" disabled={pageNumber.value === 0} onClick={() => pageNumber.value--}>
+        {t.newer}
+      </button>
+      <span>{t.page(pageNumber.value + 1)}</span>
+      <button type="button" disabled={!hasNext} onClick={() => pageNumber.value++}>
+        {t.older}
+      </button>
+    </nav>
+  )
+}

@@ -1,0 +1,91 @@
+import { signal } from '@preact/signals'
+import type { ApiUpload } from '../../../src/cli/server/api-types.ts'
+import { createJob, request, uploadFile } from '../api.ts'
+import { report } from '../parts/notices.tsx'
+import { reloadList } from './list-state.ts'
+
+/** A recording on its way to the server. */
+export type Upload = {
+  id: number
+  name: string
+  /** A file, or the address from which the server fetches the recording. */
+  source: File | string
+  json: object
+  state: 'waiting' | 'sending' | 'failed'
+  /** From 0 to 1. */
+  fraction: number
+  problem: string
+  abort: AbortController
+}
+
+/** Those that are not yet jobs, oldest first. */
+export const uploads = signal<readonly Upload[]>([])
+
+let lastId = 0
+let isSending = false
+
+/** Adds recordings to those that wait; one after the other is sent and becomes a job. */
+export function addUploads(sources: readonly (File | string)[], json: object): void {
+  const added = sources.map((source): Upload => {
+    const name = typeof source === 'string' ? source : source.name
+    const abort = new AbortController()
+    return { id: ++lastId, name, source, json, state: 'waiting', fraction: 0, problem: '', abort }
+  })
+  uploads.value = [...uploads.value, ...added]
+  void sendNext()
+}
+
+/** Takes an upload back, whatever its state. */
+export function removeUpload(id: number): void {
+  uploads.value.find((one) => one.id === id)?.abort.abort()
+  uploads.value = uploads.value.filter((one) => one.id !== id)
+}
+
+/** Lets a failed upload wait again. */
+export function retryUpload(id: number): void {
+  change(id, { state: 'waiting', problem: '', fraction: 0, abort: new AbortController() })
+  void sendNext()
+}
+
+function change(id: number, changed: Partial<Upload>): void {
+  uploads.value = uploads.value.map((one) => (one.id === id ? { ...one, ...changed } : one))
+}
+
+async function sendNext(): Promise<void> {
+  if (isSending) return
+  const next = uploads.value.find(({ state }) => state === 'waiting')
+  if (!next) return
+  isSending = true
+  change(next.id, { state: 'sending' })
+  try {
+    const { audio_url } = await send(next)
+    next.abort.signal.throwIfAborted()
+    await createJob({ ...next.json, audio_url })
+    uploads.value = uploads.value.filter(({ id }) => id !== next.id)
+    await reloadList()
+  } catch (error) {
+    if (!next.abort.signal.aborted) {
+      change(next.id, { state: 'failed', problem: (error as Error).message })
+      report(error)
+    }
+  } finally {
+    isSending = false
+    void sendNext()
+  }
+}
+
+/** An address is left to the job, which fetches it in its turn. */
+async function send({ id, source, abort: { signal } }: Upload): Promise<{ audio_url: string }> {
+  if (typeof source === 'string') return { audio_url: source }
+  const onProgress = (fraction: number) => change(id, { fraction })
+  const uploaded: ApiUpload = await uploadFile(source, { onProgress, signal })
+  return uploaded
+}
+
+addEventListener('beforeunload', (event) => {
+  if (uploads.value.some(({ state }) => state !== 'failed')) event.preventDefault()
+})
+
+/** Cancels a job that waits or runs. */
+export const cancelJob = (id: string) =>
+  request(`v2/pre-recorded/${id}/cancel`, { method: 'POST' }).then(reloadList, report)

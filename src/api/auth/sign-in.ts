@@ -1,0 +1,152 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Config } from '../../config.ts'
+import { AppError } from '../../errors.ts'
+import type { App } from '../../server-parts.ts'
+import {
+  deleteSignIn,
+  deleteSignInsOfKey,
+  findSignIn,
+  insertSignIn,
+  takeLink,
+} from '../../storage/sign-ins.ts'
+import { baseUrlOf, originOf } from '../answers/urls.ts'
+import { type FindKey, type Key, sha256 } from './auth.ts'
+
+const COOKIE = 'steno_sign_in'
+const DAY_MS = 86_400_000
+/** How long a browser stays signed in. */
+const BROWSER_MS = 14 * DAY_MS
+/** How long the link of a first start works. */
+const LINK_MS = DAY_MS
+/** Methods that change nothing. */
+const READING = new Set(['GET', 'HEAD'])
+
+type Parts = Pick<App, 'config' | 'storage'> & { findKey: FindKey; now?: () => number }
+
+/** What a browser learns about its sign-in. Its secret is in the cookie only. */
+export type SignInAnswer = {
+  key: Key
+  /** Milliseconds since 1970. */
+  expiresAt: number
+  /** Which writing requests repeat in `x-csrf-token`. Other pages cannot read it. */
+  csrfToken: string
+}
+
+/** Signs browsers in and out, and admits their requests. */
+export type SignIns = ReturnType<typeof createSignIns>
+
+/**
+ * Creates the sign-ins of browsers: a cookie holds 256 random bits, which the database knows by
+ * their hash, with the key whose rights they give. A sign-in ends with its key.
+ */
+export function createSignIns({
+  config: { http },
+  storage: { db },
+  findKey,
+  now = Date.now,
+}: Parts) {
+  async function find(request: IncomingMessage): Promise<SignInAnswer & { hash: string }> {
+    const secret = cookieOf(request)
+    if (secret === undefined) throw new AppError('key_missing', 'nobody is signed in')
+    requireSameOrigin(request, http)
+    const hash = sha256(secret).toString('hex')
+    const signIn = await findSignIn(db, hash, { now: now() })
+    if (!signIn) throw new AppError('sign_in_ended', 'its time is over, or it was ended')
+    const key = await findKey(Buffer.from(signIn.keyHash, 'hex'))
+    return { hash, key, expiresAt: signIn.expiresAt, csrfToken: csrfTokenOf(secret) }
+  }
+
+  return {
+    /** Signs a browser in; resolves to the answer and the cookie to set. */
+    async open(key: Key, request: IncomingMessage): Promise<SignInAnswer & { cookie: string }> {
+      const secret = randomBytes(32).toString('base64url')
+      const at = now()
+      const expiresAt = at + BROWSER_MS
+      const signIn = { hash: sha256(secret).toString('hex'), keyHash: key.hash, expiresAt }
+      await insertSignIn(db, { ...signIn, kind: 'browser' }, { now: at })
+      const cookie = cookieText(secret, { maxAge: BROWSER_MS / 1000, request, http })
+      return { key, expiresAt, csrfToken: csrfTokenOf(secret), cookie }
+    },
+
+    /** Finds the key of a link and uses the link up; rejects with `sign_in_ended`. */
+    async takeLink(secret: string): Promise<Key> {
+      const keyHash = await takeLink(db, sha256(secret).toString('hex'), { now: now() })
+      if (!keyHash) throw new AppError('sign_in_ended', 'the link was used, or its time is over')
+      return findKey(Buffer.from(keyHash, 'hex'))
+    },
+
+    /** Whether a request has the cookie of a sign-in. */
+    isSignedIn: (request: IncomingMessage) => cookieOf(request) !== undefined,
+
+    find,
+
+    /** Finds the key of a request; one that writes needs the token as well. */
+    async admit(request: IncomingMessage): Promise<Key> {
+      const { key, csrfToken } = await find(request)
+      if (!READING.has(request.method!)) requireToken(request, csrfToken)
+      return key
+    },
+
+    /** Ends a sign-in, or all with its key; resolves to the cookie that removes it. */
+    async close(
+      request: IncomingMessage,
+      { everywhere }: { everywhere: boolean },
+    ): Promise<string> {
+      const { hash, key, csrfToken } = await find(request)
+      requireToken(request, csrfToken)
+      if (everywhere) await deleteSignInsOfKey(db, key.hash)
+      else await deleteSignIn(db, hash)
+      return cookieText('', { maxAge: 0, request, http })
+    },
+  }
+}
+
+/** Makes a link's secret, which signs one browser in with a key within a day. */
+export async function createLink({ db }: Pick<App['storage'], 'db'>, key: string): Promise<string> {
+  const secret = randomBytes(32).toString('base64url')
+  const now = Date.now()
+  const hashes = { hash: sha256(secret).toString('hex'), keyHash: sha256(key).toString('hex') }
+  await insertSignIn(db, { ...hashes, kind: 'link', expiresAt: now + LINK_MS }, { now })
+  return secret
+}
+
+function cookieOf({ headers }: IncomingMessage): string | undefined {
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
+  const pair = pairs.find((one) => one.startsWith(`${COOKIE}=`))
+  return pair?.slice(COOKIE.length + 1) || undefined
+}
+
+type CookieOptions = { maxAge: number; request: IncomingMessage; http: Config['http'] }
+
+/** The path is that of a proxy's prefix: other services of its host do not get the cookie. */
+function cookieText(secret: string, { maxAge, request, http }: CookieOptions): string {
+  const base = new URL(baseUrlOf(request, http))
+  const path = base.pathname.replace(/\/$/, '') || '/'
+  const secure = base.protocol === 'https:' ? '; Secure' : ''
+  return `${COOKIE}=${secret}; Path=${path}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`
+}
+
+function csrfTokenOf(secret: string): string {
+  return createHmac('sha256', secret).update('csrf').digest('base64url')
+}
+
+function requireToken({ headers }: IncomingMessage, expected: string): void {
+  const given = sha256(String(headers['x-csrf-token'] ?? ''))
+  if (timingSafeEqual(given, sha256(expected))) return
+  throw new AppError('request_forged', 'the header x-csrf-token lacks the token of the sign-in')
+}
+
+/**
+ * Throws `request_forged` when a browser says that another origin makes the request. Another port
+ * of the same host is one, although it gets the same cookies. Schemes are not compared: a proxy may
+ * end TLS.
+ */
+export function requireSameOrigin(request: IncomingMessage, http: Config['http']): void {
+  const { origin, 'sec-fetch-site': site = 'same-origin' } = request.headers
+  const hosts = [originOf(request, http), baseUrlOf(request, http)].map((url) => new URL(url).host)
+  const isOwn =
+    origin === undefined || (URL.canParse(origin) && hosts.includes(new URL(origin).host))
+  if (isOwn && (site === 'same-origin' || site === 'none')) return
+  throw new AppError('request_forged', `it comes from ${origin ?? 'another site'}`)
+}

@@ -1,0 +1,69 @@
+import { readConfig } from '../../config.ts'
+import { createTransferRate } from '../../models/transfer-rate.ts'
+import { type MoveStage, moveStore } from '../../storage/move/move.ts'
+import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { inMegabytes } from '../models/install-progress.ts'
+import { makeFilesPrivate } from '../server/private-files.ts'
+import { createProgress } from '../terminal/progress.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
+
+const help = `Usage: steno store migrate [--restart]
+
+Copies what the data folder STENO_DATA_DIR holds: the rows of its database into the PostgreSQL of
+STENO_DATABASE_URL, and its recordings and long results into the S3-compatible storage of
+STENO_OBJECT_STORE; with one of the two settings, only that part. Then it compares every row and every
+object of both sides.
+
+No server may be running on the folder, and the targets must be empty. The folder stays as it is. After
+an interruption of any kind the same command goes on where it was; until its end no server uses the
+targets.
+
+Options:
+  --restart  remove what an interrupted run copied, and begin anew
+
+The folders live/ and work/ are not copied: open sessions and started jobs go on where STENO_DATA_DIR
+stays the same. orphans/ is not copied either.
+`
+
+/** `steno store`: moves what a server stores to another place. */
+export const storeCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, { restart: { type: 'boolean' } })
+    if (positionals.join() !== 'migrate') throw new UsageError("can do 'migrate' only")
+    return migrate(terminal, { isRestarted: values.restart ?? false })
+  },
+}
+
+async function migrate(
+  { env, stderr, signal }: Terminal,
+  { isRestarted }: { isRestarted: boolean },
+): Promise<number> {
+  const { folder, database, objectStore } = readSettings(readConfig, env).storage
+  if (!database && !objectStore) {
+    throw new UsageError('set STENO_DATABASE_URL, STENO_OBJECT_STORE, or both, to say where to')
+  }
+  makeFilesPrivate()
+  const progress = createProgress(stderr)
+  let shown: { stage: MoveStage; rateOf: (done: number) => number | undefined } | undefined
+  function onProgress(stage: MoveStage, done: number, total: number): void {
+    if (shown?.stage !== stage) shown = { stage, rateOf: createTransferRate() }
+    const speed = shown.rateOf(done)
+    progress.show(folder, {
+      ...{ stage, fraction: total === 0 ? 1 : done / total },
+      detail: stage.endsWith('rows') ? `of ${total}` : `of ${inMegabytes(total)}`,
+      secondsLeft: speed ? (total - done) / speed : null,
+    })
+  }
+  try {
+    await moveStore({ folder, database, objectStore, isRestarted, signal, onProgress })
+  } finally {
+    progress.end(folder)
+  }
+  const parts = [...(database ? ['steno.sqlite*'] : []), ...(objectStore ? ['objects'] : [])]
+  progress.say(
+    `Everything was copied and compared. Move ${parts.join(' and ')} out of ${folder}, as a backup, ` +
+      'and start the server with the same settings.',
+  )
+  return 0
+}

@@ -1,0 +1,128 @@
+import type { ServiceClient } from '../net/service-client.ts'
+
+/** Tokens that answers took, as their provider counted them. */
+export type Usage = { requests: number; prompt_tokens: number; completion_tokens: number }
+
+/** A question to a model: what it is told to do, and the text that it works on. */
+export type ChatRequest = {
+  system: string
+  user: string
+  /** The JSON that the answer must be. A provider that cannot be bound to it gets it as a request. */
+  schema?: { name: string; schema: object }
+  /** Most tokens of the answer. */
+  maxTokens: number
+  signal: AbortSignal
+}
+
+/** The text of an answer. */
+export type ChatAnswer = { text: string; usage: Usage }
+
+/** A provider of language models. */
+export type ChatModel = {
+  /** Rejects with `LlmFailure` when there is no answer. */
+  complete(request: ChatRequest): Promise<ChatAnswer>
+  /** Tokens that a request and its answer may take together. */
+  readonly contextTokens: number
+  close(): Promise<void>
+}
+
+/** Why a model gave no answer; the message may reach the customer. */
+export class LlmFailure extends Error {
+  readonly status: number
+
+  constructor(message: string, { status = 502, cause }: { status?: number; cause?: unknown } = {}) {
+    super(message, { cause })
+    this.status = status
+  }
+}
+
+/** Options of a provider with OpenAI's chat API, such as Ollama, vLLM or llama.cpp. */
+export type ChatClientOptions = {
+  client: ServiceClient
+  model: string
+  contextTokens: number
+  /** Seconds that one request may take. */
+  timeout: number
+}
+
+/** Attempts of one request; those that were answered are not among them. */
+const TRIES = 3
+
+type Completion = {
+  choices?: { message?: { content?: unknown } }[]
+  usage?: { prompt_tokens?: unknown; completion_tokens?: unknown }
+}
+
+/** Creates a client of `POST {url}/chat/completions`. Answers are made without chance. */
+export function createChatClient(options: ChatClientOptions): ChatModel {
+  const { client, model, contextTokens, timeout } = options
+  /** Some providers refuse a schema; then it is only asked for in words. */
+  let takesSchema = true
+
+  async function post(request: ChatRequest, withSchema: boolean) {
+    const { system, user, schema, maxTokens, signal } = request
+    const body = {
+      model,
+      messages: [
+        { role: 'system', content: system },
+        { role: 'user', content: user },
+      ],
+      temperature: 0,
+      max_tokens: maxTokens,
+      ...(schema &&
+        withSchema && {
+          response_format: { type: 'json_schema', json_schema: { ...schema, strict: true } },
+        }),
+    }
+    const answer = await client.post({
+      path: '/chat/completions',
+      contentType: 'application/json',
+      body: Buffer.from(JSON.stringify(body)),
+      ...{ signal, timeout, tries: TRIES },
+    })
+    if ('problem' in answer) {
+      throw new LlmFailure(`the language model did not answer: ${answer.problem}`, { status: 503 })
+    }
+    return answer
+  }
+
+  return {
+    contextTokens,
+    async complete(request) {
+      let answer = await post(request, takesSchema)
+      if ((answer.status === 400 || answer.status === 422) && request.schema && takesSchema) {
+        answer = await post(request, false)
+        if (answer.status === 200) takesSchema = false
+      }
+      if (answer.status !== 200) {
+        throw new LlmFailure(`the language model refused the request with ${answer.status}`)
+      }
+      return readCompletion(answer.text)
+    },
+    close: () => client.close(),
+  }
+}
+
+function readCompletion(text: string): ChatAnswer {
+  let completion: Completion
+  try {
+    completion = JSON.parse(text) as Completion
+  } catch (cause) {
+    throw new LlmFailure('the answer of the language model is no JSON', { cause })
+  }
+  const content = completion?.choices?.[0]?.message?.content
+  if (typeof content !== 'string') throw new LlmFailure('the language model answered no text')
+  const { prompt_tokens, completion_tokens } = completion.usage ?? {}
+  const count = (value: unknown) => (Number.isSafeInteger(value) ? (value as number) : 0)
+  const usage = {
+    requests: 1,
+    prompt_tokens: count(prompt_tokens),
+    completion_tokens: count(completion_tokens),
+  }
+  return { text: withoutReasoning(content).trim(), usage }
+}
+
+/** Some models think aloud before they answer. */
+function withoutReasoning(content: string): string {
+  return content.replace(/^\s*<think>[\s\S]*?<\/think>/, '')
+}

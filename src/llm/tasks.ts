@@ -1,0 +1,80 @@
+import { type AskOptions, askAboutTranscript, readJson } from './ask.ts'
+import { type ChatAnswer, LlmFailure, type Usage } from './chat-client.ts'
+
+/** Styles of a summary (contract 2.3.1). */
+export type SummaryStyle = 'general' | 'bullet_points' | 'concise'
+
+const styles: Record<SummaryStyle, string> = {
+  general: 'Summarize the transcript in one paragraph of at most eight sentences.',
+  bullet_points:
+    'Summarize the transcript as at most ten points. Begin each line with "- ", and write nothing else.',
+  concise: 'Summarize the transcript in one or two sentences.',
+}
+const IN_ITS_LANGUAGE = 'Write in the language of the transcript.'
+const NOTES = `Note the main facts, decisions and names of this part in a few short lines. ${IN_ITS_LANGUAGE}`
+
+/** Answers a prompt of a customer about a transcript. */
+export function answerPrompt(
+  { prompt, transcript }: { prompt: string; transcript: string },
+  options: AskOptions,
+): Promise<ChatAnswer> {
+  const partInstruction =
+    'Note everything in this part of a longer transcript that helps to do the following, in a few short lines; ' +
+    `write "nothing" if there is nothing.\n\n${prompt}`
+  return askAboutTranscript({ instruction: prompt, partInstruction, transcript }, options)
+}
+
+/** Summarizes a transcript in one of the styles. */
+export async function summarizeTranscript(
+  { style, transcript }: { style: SummaryStyle; transcript: string },
+  options: AskOptions,
+): Promise<ChatAnswer> {
+  const instruction = `${styles[style]} ${IN_ITS_LANGUAGE}`
+  const question = { instruction, partInstruction: NOTES, transcript }
+  const { text, usage } = await askAboutTranscript(question, options)
+  return { text: style === 'bullet_points' ? asPoints(text) : text, usage }
+}
+
+function asPoints(text: string): string {
+  const lines = text.split('\n').map((line) => line.replace(/^\s*([-*•]|\d+[.)])\s*/, '').trim())
+  return lines.flatMap((line) => (line === '' ? [] : [`- ${line}`])).join('\n')
+}
+
+/** What was found for each class: the values, as the transcript has them. */
+export type Extracted = Record<string, string[]>
+
+/** Extracts the values of some classes, such as "order number", that a transcript holds. */
+export async function extractData(
+  { classes, transcript }: { classes: readonly string[]; transcript: string },
+  options: AskOptions,
+): Promise<{ values: Extracted; usage: Usage }> {
+  const list = classes.map((name) => `"${name}"`).join(', ')
+  const keys = Object.fromEntries(
+    classes.map((name) => [name, { type: 'array', items: { type: 'string' } }]),
+  )
+  const schema = {
+    name: 'extraction',
+    schema: { type: 'object', properties: keys, required: classes, additionalProperties: false },
+  }
+  const instruction =
+    `Find the values of these classes in the transcript: ${list}. Answer with one JSON object: its keys are the ` +
+    'classes, the value of each is a list of the texts found, word for word, empty if there are none.'
+  const partInstruction = `Note the values of these classes in this part, one per line as "class: value": ${list}.`
+  const question = { instruction, partInstruction, transcript, schema }
+  const { text, usage } = await askAboutTranscript(question, options)
+  const found = readJson(text)
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) {
+    throw new LlmFailure('the language model answered no JSON object')
+  }
+  const values = Object.fromEntries(
+    classes.map((name) => [name, textsOf((found as Record<string, unknown>)[name])]),
+  )
+  return { values, usage }
+}
+
+function textsOf(value: unknown): string[] {
+  const all = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
+  return all.flatMap((one) => {
+    return typeof one === 'string' || typeof one === 'number' ? [String(one)] : []
+  })
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto'
+import type { Row } from './moved-tables.ts'
+
+/** The content of a table: how many rows, and the sum of their hashes, in any order. */
+export type TableDigest = { count: number; sum: bigint }
+
+const MODULUS = 1n << 128n
+
+/** Adds a row to a digest. */
+export function addRow(digest: TableDigest, row: Row): void {
+  const values = Object.keys(row)
+    .sort()
+    .map((column) => [column, comparable(row[column])])
+  const hash = createHash('sha256').update(JSON.stringify(values)).digest('hex')
+  digest.count++
+  digest.sum = (digest.sum + BigInt(`0x${hash.slice(0, 32)}`)) % MODULUS
+}
+
+/** PostgreSQL stores no zero character; every write replaces it. */
+function comparable(value: Row[string] | undefined): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { listDiskObjects, objectPath } from '../objects/disk-objects.ts'
+import type { Objects } from '../objects/objects.ts'
+import type { OnCount } from './move-rows.ts'
+
+/** Where objects are copied from and to; counts are bytes. */
+export type ObjectMove = {
+  /** The folder of the objects. */
+  source: string
+  target: Objects
+  signal: AbortSignal
+  onCount: OnCount
+}
+
+/** An object of the folder. */
+type Found = { id: string; size: number }
+
+/** Requests at a time. */
+const AT_ONCE = 4
+
+/** Copies the objects that are not in the target with the same size, which has all of an object or nothing. */
+export async function copyObjects(move: ObjectMove): Promise<void> {
+  const { source, target, signal, onCount } = move
+  const present = new Set((await Array.fromAsync(target.list())).flat())
+  const found = await listFound(source)
+  await eachInTurn(found, move, async ({ id, size }) => {
+    if (present.has(id) && (await target.check(id)).size === size) return
+    await target.adopt(id, objectPath(source, id))
+  })
+  signal.throwIfAborted()
+  onCount(sizeOf(found), sizeOf(found))
+}
+
+/** Reads every object from both; returns how many differ, are missing, or are too many. */
+export async function countDifferences(move: ObjectMove): Promise<number> {
+  const { source, target } = move
+  const found = await listFound(source)
+  const known = new Set(found.map(({ id }) => id))
+  let differing = 0
+  for await (const ids of target.list()) {
+    differing += ids.filter((id) => !known.has(id)).length
+  }
+  await eachInTurn(found, move, async ({ id }) => {
+    const [before, after] = await Promise.all([
+      hashOf(createReadStream(objectPath(source, id))),
+      target.read(id).then(
+        ({ body }) => hashOf(body),
+        (error: unknown) => {
+          if ((error as { code?: unknown }).code === 'file_not_found') return undefined
+          throw error
+        },
+      ),
+    ])
+    if (before !== after) differing++
+  })
+  return differing
+}
+
+async function listFound(folder: string): Promise<Found[]> {
+  const found: Found[] = []
+  for await (const ids of listDiskObjects(folder)) {
+    for (const id of ids) found.push({ id, size: (await stat(objectPath(folder, id))).size })
+  }
+  return found
+}
+
+function sizeOf(found: readonly Found[]): number {
+  return found.reduce((sum, { size }) => sum + size, 0)
+}
+
+/** Works on some objects at a time, and counts their bytes. */
+async function eachInTurn(
+  found: readonly Found[],
+  { signal, onCount }: ObjectMove,
+  work: (object: Found) => Promise<void>,
+): Promise<void> {
+  const total = sizeOf(found)
+  const rest = found.values()
+  let done = 0
+  async function run(): Promise<void> {
+    for (const object of rest) {
+      signal.throwIfAborted()
+      await work(object)
+      done += object.size
+      onCount(done, total)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, run))
+}
+
+async function hashOf(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const bytes of source) hash.update(bytes)
+  return hash.digest('hex')
+}

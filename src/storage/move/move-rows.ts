@@ -1,0 +1,150 @@
+import { type Kysely, sql } from 'kysely'
+import { metadataTokens } from '../jobs/metadata-tokens.ts'
+import type { Tables } from '../tables.ts'
+import { addRow, type TableDigest } from './digest.ts'
+import {
+  type MovedTable,
+  metadataIndex,
+  movedTables,
+  type Row,
+  type Value,
+} from './moved-tables.ts'
+import type { SourceDatabase } from './source-database.ts'
+
+/** A number of steps done of all. */
+export type OnCount = (done: number, total: number) => void
+
+/** Where rows are copied from and to. */
+export type RowMove = {
+  source: SourceDatabase
+  target: Kysely<Tables>
+  signal: AbortSignal
+  onCount: OnCount
+}
+
+/** Rows, parameters and bytes of one transaction. */
+const BATCH_ROWS = 500
+const BATCH_VALUES = 30_000
+const BATCH_BYTES = 8_000_000
+/** Rows that are compared at a time. */
+const PAGE = 200
+
+/** How far the copy is: the last copied row of a table; rows of tables before it are all there. */
+export type Position = { table: string; after: Value[] } | null
+
+/** Copies all rows behind a position. Each batch and its position are one transaction. */
+export async function copyRows(
+  { source, target, signal, onCount }: RowMove,
+  position: Position,
+  keepPosition: (tx: Kysely<Tables>, position: Position) => Promise<void>,
+): Promise<void> {
+  const total = movedTables.reduce((sum, { name }) => sum + source.count(name), 0)
+  const begun = movedTables.findIndex(({ name }) => name === position?.table)
+  let done = 0
+  for (const [at, table] of movedTables.entries()) {
+    if (at < begun) {
+      done += source.count(table.name)
+      continue
+    }
+    const after = at === begun ? position!.after : undefined
+    if (after) done += source.count(table.name) - count(source.rows(table, after))
+    for (const rows of batches(source.rows(table, after))) {
+      signal.throwIfAborted()
+      await target.transaction().execute(async (tx) => {
+        await insert(tx, table.name, rows)
+        if (table.name === 'jobs') await indexMetadata(tx, rows)
+        const last = rows.at(-1)!
+        await keepPosition(tx, { table: table.name, after: table.key.map((name) => last[name]!) })
+      })
+      done += rows.length
+      onCount(done, total)
+    }
+  }
+}
+
+function count(rows: Iterable<Row>): number {
+  let found = 0
+  for (const _ of rows) found++
+  return found
+}
+
+function* batches(rows: Iterable<Row>): Generator<Row[]> {
+  let batch: Row[] = []
+  let bytes = 0
+  for (const row of rows) {
+    const values = Object.values(row)
+    batch.push(row)
+    for (const value of values) bytes += typeof value === 'string' ? value.length : 8
+    const isFull = batch.length >= Math.min(BATCH_ROWS, BATCH_VALUES / values.length)
+    if (!isFull && bytes < BATCH_BYTES) continue
+    yield batch
+    batch = []
+    bytes = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+async function insert(tx: Kysely<Tables>, table: string, rows: readonly Row[]): Promise<void> {
+  const columns = Object.keys(rows[0]!)
+  const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`)
+  await sql`insert into ${sql.table(table)} (${sql.join(columns.map((name) => sql.ref(name)))})
+    values ${sql.join(values)}`.execute(tx)
+}
+
+async function indexMetadata(tx: Kysely<Tables>, jobs: readonly Row[]): Promise<void> {
+  const rows = jobs.flatMap(({ id, account, kind, created_at, custom_metadata }) => {
+    if (typeof custom_metadata !== 'string') return []
+    const tokens = metadataTokens(String(account), JSON.parse(custom_metadata))
+    return tokens.map((token) => ({ token, created_at: created_at!, id: id!, kind: kind! }))
+  })
+  for (const batch of batches(rows)) await insert(tx, metadataIndex.name, batch)
+}
+
+/** Compares every row of both; returns the tables that differ. */
+export async function findDifferences({
+  source,
+  target,
+  signal,
+  onCount,
+}: RowMove): Promise<string[]> {
+  const tables = [...movedTables, metadataIndex]
+  const total = 2 * tables.reduce((sum, { name }) => sum + source.count(name), 0)
+  let done = 0
+  const step = (rows: number) => {
+    done += rows
+    onCount(Math.min(total, done), total)
+  }
+  const differing: string[] = []
+  for (const table of tables) {
+    const before: TableDigest = { count: 0, sum: 0n }
+    for (const row of source.rows(table)) {
+      addRow(before, row)
+      if (before.count % PAGE > 0) continue
+      step(PAGE)
+      // Reading blocks the process; signals are seen in between.
+      await new Promise(setImmediate)
+      signal.throwIfAborted()
+    }
+    const after: TableDigest = { count: 0, sum: 0n }
+    for await (const rows of pages(target, table)) {
+      signal.throwIfAborted()
+      for (const row of rows) addRow(after, row)
+      step(rows.length)
+    }
+    if (before.count !== after.count || before.sum !== after.sum) differing.push(table.name)
+  }
+  return differing
+}
+
+async function* pages(target: Kysely<Tables>, { name, key }: MovedTable): AsyncGenerator<Row[]> {
+  const columns = sql.join(key.map((column) => sql.ref(column)))
+  for (let after: Value[] | undefined; ; ) {
+    const where = after ? sql`where (${columns}) > (${sql.join(after)})` : sql``
+    const { rows } = await sql<Row>`select * from ${sql.table(name)} ${where}
+      order by ${columns} limit ${PAGE}`.execute(target)
+    if (rows.length === 0) return
+    yield rows
+    const last = rows.at(-1)!
+    after = key.map((column) => last[column]!)
+  }
+}

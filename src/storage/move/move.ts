@@ -1,0 +1,135 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { realpath } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { databaseFile } from '../data-folder.ts'
+import type { DatabaseSettings } from '../postgres/postgres.ts'
+import type { S3Settings } from '../s3/s3-client.ts'
+import { lockFolder } from '../sqlite/folder-lock.ts'
+import { copyObjects, countDifferences, type ObjectMove } from './move-objects.ts'
+import { copyRows, findDifferences, type RowMove } from './move-rows.ts'
+import { openSource, type SourceDatabase } from './source-database.ts'
+import {
+  closeTarget,
+  keepPosition,
+  type MoveIdentity,
+  openTarget,
+  type TargetDatabase,
+} from './target-database.ts'
+
+/** What a move does right now. */
+export type MoveStage = 'copying rows' | 'copying objects' | 'comparing rows' | 'comparing objects'
+
+/** A data folder, where it moves to, and who watches. */
+export type MoveOptions = {
+  folder: string
+  database: DatabaseSettings | undefined
+  objectStore: S3Settings | undefined
+  /** Removes what an earlier move of this folder copied. */
+  isRestarted: boolean
+  signal: AbortSignal
+  /** Rows, or bytes of objects. */
+  onProgress(stage: MoveStage, done: number, total: number): void
+}
+
+/** What `--restart` is for. */
+const CHANGED =
+  "differ: the folder changed while it was moved, or what was copied did; run the command again with '--restart'"
+
+/**
+ * Copies the rows of a data folder into PostgreSQL, its objects into S3-compatible storage, or both,
+ * then compares all of it. The folder, on which no server may run, stays as it was. What was killed
+ * goes on where it was. Until the end no server uses the targets.
+ */
+export async function moveStore(options: MoveOptions): Promise<void> {
+  const { folder, database, objectStore, isRestarted } = options
+  const lock = lockFolder(folder)
+  await using opened = new AsyncDisposableStack()
+  opened.defer(() => lock.release())
+  const identity = { source: await identityOf(folder), isRestarted }
+  using source = openSource(databaseFile(folder))
+
+  const bucket = objectStore && (await openBucket(objectStore, identity))
+  if (bucket) opened.defer(() => bucket.close())
+  if (!bucket?.isCompared) {
+    const target = database && (await openTarget(database, identity))
+    if (target) opened.defer(() => target.close())
+    if (bucket) await moveObjects(options, bucket)
+    if (target) await moveRows(options, { source, target })
+  }
+  // Each step can be repeated: a kill between them leaves a move that only has to be closed.
+  await bucket?.noteCompared()
+  if (database) await closeTarget(database)
+  await bucket?.finish()
+}
+
+/** A folder is known by its place: another one must not continue its move. */
+async function identityOf(folder: string): Promise<string> {
+  const place = `${hostname()}:${await realpath(folder)}`
+  return createHash('sha256').update(place).digest('hex').slice(0, 32)
+}
+
+type Bucket = Awaited<ReturnType<typeof openBucket>>
+
+/** Opens the place that objects move to; throws if it is in use. */
+async function openBucket(settings: S3Settings, { source, isRestarted }: MoveIdentity) {
+  const { openS3Objects } = await import('../s3/s3-objects.ts')
+  const { openMoveMark } = await import('../s3/s3-move-mark.ts')
+  const mark = await openMoveMark(settings)
+  const folder = join(tmpdir(), `steno-move-${randomUUID()}`)
+  const objects = await openS3Objects({ settings, folder, owner: 'move', isMove: true })
+  const close = async () => {
+    mark.close()
+    await objects.close?.()
+  }
+  try {
+    const found = await mark.read()
+    if (found && found.source !== source) {
+      throw new Error('Cannot move into this bucket: another data folder is being moved into it')
+    }
+    let isCompared = found?.isCompared ?? false
+    if (!found || isRestarted) {
+      for await (const ids of objects.list()) {
+        if (!found)
+          throw new Error('Cannot move into this bucket: it has objects (choose a prefix)')
+        for (const id of ids) await objects.delete(id)
+      }
+      isCompared = false
+      await mark.write({ source, isCompared })
+    }
+    const noteCompared = () => mark.write({ source, isCompared: true })
+    return { objects, isCompared, noteCompared, finish: mark.remove, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function moveObjects(
+  { folder, signal, onProgress }: MoveOptions,
+  { objects }: Bucket,
+): Promise<void> {
+  const source = join(folder, 'objects')
+  const move = (stage: MoveStage): ObjectMove => {
+    const onCount = (done: number, total: number) => onProgress(stage, done, total)
+    return { source, target: objects, signal, onCount }
+  }
+  await copyObjects(move('copying objects'))
+  const differing = await countDifferences(move('comparing objects'))
+  if (differing > 0) throw new Error(`${differing} objects ${CHANGED}`)
+}
+
+type Databases = { source: SourceDatabase; target: TargetDatabase }
+
+async function moveRows(
+  { signal, onProgress }: MoveOptions,
+  { source, target }: Databases,
+): Promise<void> {
+  const move = (stage: MoveStage): RowMove => {
+    const onCount = (done: number, total: number) => onProgress(stage, done, total)
+    return { source, target: target.sql, signal, onCount }
+  }
+  await copyRows(move('copying rows'), target.position, keepPosition)
+  const differing = await findDifferences(move('comparing rows'))
+  if (differing.length > 0) throw new Error(`The rows of ${differing.join(', ')} ${CHANGED}`)
+}

@@ -1,0 +1,29 @@
+/** A table that is moved, and what its rows are ordered by. */
+export type MovedTable = { name: string; key: readonly string[] }
+
+/**
+ * The tables that are moved, in this order. Not: owners, who are all gone; bytes per account, which
+ * triggers of the new database count; the index of metadata, which is made anew.
+ */
+export const movedTables: readonly MovedTable[] = [
+  { name: 'keys', key: ['hash'] },
+  { name: 'endpoints', key: ['id'] },
+  { name: 'signing_secrets', key: ['id'] },
+  { name: 'files', key: ['id'] },
+  { name: 'jobs', key: ['id'] },
+  { name: 'idempotency_keys', key: ['account', 'key'] },
+  { name: 'live_sessions', key: ['job_id'] },
+  { name: 'deliveries', key: ['id'] },
+  { name: 'delivery_attempts', key: ['delivery_id', 'number'] },
+]
+
+/** The index of metadata: it is compared, though not copied. */
+export const metadataIndex: MovedTable = { name: 'job_metadata', key: ['token', 'id'] }
+
+/** Every table that a database must not have rows in. */
+export const filledTables = [...movedTables, metadataIndex, { name: 'owners', key: ['id'] }]
+
+/** A value as both databases return it. */
+export type Value = string | number | null | Uint8Array
+/** A row by its columns. */
+export type Row = Record<string, Value>

@@ -1,0 +1,93 @@
+import { type Kysely, sql } from 'kysely'
+import type { DatabaseSettings } from '../postgres/postgres.ts'
+import type { Tables } from '../tables.ts'
+import type { Position } from './move-rows.ts'
+import { filledTables } from './moved-tables.ts'
+
+/** A PostgreSQL database that rows move into. */
+export type TargetDatabase = {
+  sql: Kysely<Tables>
+  /** How far an earlier run came. */
+  position: Position
+  close(): Promise<void>
+}
+
+/** What tells one move from another, and whether what it copied before is removed first. */
+export type MoveIdentity = { source: string; isRestarted: boolean }
+
+/**
+ * Opens the target of a move: an empty database, or one into which the same folder was being
+ * moved. Throws if it is in use.
+ */
+export async function openTarget(
+  settings: DatabaseSettings,
+  { source, isRestarted }: MoveIdentity,
+): Promise<TargetDatabase> {
+  const { openPostgres } = await import('../postgres/postgres.ts')
+  const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'move' })
+  try {
+    const position = await begin(opened.sql, { source, isRestarted })
+    return { sql: opened.sql, position, close: opened.close }
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+/** Notes how far the copy is, in the transaction that copies. */
+export async function keepPosition(tx: Kysely<Tables>, position: Position): Promise<void> {
+  await sql`update store_move set position = ${JSON.stringify(position)}`.execute(tx)
+}
+
+/** Ends the move: servers may use the database. */
+export async function closeTarget(settings: DatabaseSettings): Promise<void> {
+  const { openPostgres } = await import('../postgres/postgres.ts')
+  const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'move' })
+  try {
+    await sql`drop table if exists store_move`.execute(opened.sql)
+  } finally {
+    await opened.close()
+  }
+}
+
+async function begin(
+  target: Kysely<Tables>,
+  { source, isRestarted }: MoveIdentity,
+): Promise<Position> {
+  return target.transaction().execute(async (tx) => {
+    // Two moves at a time would both begin.
+    await sql`select pg_advisory_xact_lock(hashtextextended('steno move', 0))`.execute(tx)
+    await sql`create table if not exists store_move
+      (source text not null, position text)`.execute(tx)
+    const { rows } = await sql<{ source: string; position: string | null }>`
+      select source, position from store_move`.execute(tx)
+    const [found] = rows
+    if (found && found.source !== source) {
+      throw new Error('Cannot move into this database: another data folder is being moved into it')
+    }
+    if (!found) {
+      const filled = await findFilled(tx)
+      if (filled) {
+        throw new Error(
+          `Cannot move into this database: it is in use, its table ${filled} has rows`,
+        )
+      }
+      await sql`insert into store_move (source) values (${source})`.execute(tx)
+    }
+    if (found && isRestarted) {
+      for (const { name } of filledTables) await sql`delete from ${sql.table(name)}`.execute(tx)
+      await sql`delete from account_byte_changes`.execute(tx)
+      await sql`update store_move set position = null`.execute(tx)
+      return null
+    }
+    return found?.position ? (JSON.parse(found.position) as Position) : null
+  })
+}
+
+async function findFilled(tx: Kysely<Tables>): Promise<string | undefined> {
+  for (const { name } of filledTables) {
+    const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(tx)
+    if (rows.length > 0) return name
+  }
+  return undefined
+}

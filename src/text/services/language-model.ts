@@ -1,0 +1,89 @@
+import { AddOnFailure } from '../result/envelope.ts'
+import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
+import { errorOf, readAnswer, requireOne, textOf } from './answers.ts'
+import { plainTranscript } from './plain-transcript.ts'
+
+/** The service that answers these requests; see `app/language-model.ts`. */
+const service = 'language model'
+
+function request(task: string, fields: Omit<ServiceRequest, 'service' | 'model'>): ServiceRequest {
+  return { service, model: 'configured', task, ...fields }
+}
+
+type Prompt = string | readonly string[]
+
+/** Answers the prompts of a customer, one by one (contract 4.10). */
+export const audioToLlm: ServiceAddOn = {
+  name: 'audio_to_llm',
+  languages: 'all',
+  prepare(transcript, params) {
+    const text = plainTranscript(transcript)
+    return promptsOf(params).map((prompt) => request('prompt', { prompt, text }))
+  },
+  merge(_transcript, params, answers) {
+    const read = answers.map(readAnswer)
+    requireOne(read)
+    const results = promptsOf(params).map((prompt, i) => {
+      const error = errorOf(read[i]!) ?? null
+      const { seconds = 0 } = read[i] as { seconds?: number }
+      const response = error ? null : textOf(read[i]!)
+      return {
+        success: error === null,
+        is_empty: !response,
+        exec_time: seconds,
+        error,
+        results: { prompt, response },
+      }
+    })
+    return { results, isEmpty: results.every(({ is_empty }) => is_empty) }
+  },
+}
+
+function promptsOf(params: Readonly<Record<string, unknown>>): string[] {
+  const { prompts = [] } = (params.audio_to_llm_config ?? {}) as { prompts?: readonly Prompt[] }
+  return prompts.map((prompt) => (typeof prompt === 'string' ? prompt : prompt.join('\n')))
+}
+
+/** Summarizes with a model; without one, `addons/summarization.ts` picks sentences. */
+export const summarization: ServiceAddOn = {
+  name: 'summarization',
+  languages: 'all',
+  prepare(transcript, params) {
+    const text = plainTranscript(transcript)
+    const { type = 'general' } = (params.summarization_config ?? {}) as { type?: string }
+    return text === '' ? [] : [request('summary', { style: type, text })]
+  },
+  merge(_transcript, _params, [answer]) {
+    const summary = answer === undefined ? '' : textOf(readAnswer(answer))
+    return { results: summary, isEmpty: summary === '' }
+  },
+}
+
+/** Finds the values of the classes that the customer names, as the JSON text of an object. */
+export const structuredData: ServiceAddOn = {
+  name: 'structured_data_extraction',
+  languages: 'all',
+  prepare(transcript, params) {
+    const text = plainTranscript(transcript)
+    const classes = classesOf(params)
+    if (classes.length === 0) {
+      const message = 'structured_data_extraction_config.classes names no classes'
+      throw new AddOnFailure({ status_code: 422, exception: 'NothingRequested', message })
+    }
+    return text === '' ? [] : [request('extraction', { classes, text })]
+  },
+  merge(_transcript, params, [given]) {
+    const empty = Object.fromEntries(classesOf(params).map((name) => [name, []]))
+    if (given === undefined) return { results: JSON.stringify(empty), isEmpty: true }
+    const answer = readAnswer(given)
+    requireOne([answer])
+    const values = (answer as { values?: Record<string, string[]> }).values ?? empty
+    const isEmpty = Object.values(values).every((found) => found.length === 0)
+    return { results: JSON.stringify(values), isEmpty }
+  },
+}
+
+function classesOf(params: Readonly<Record<string, unknown>>): string[] {
+  const config = (params.structured_data_extraction_config ?? {}) as { classes?: string[] }
+  return config.classes ?? []
+}
