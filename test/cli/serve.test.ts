@@ -13,8 +13,8 @@ import { runSteno, SAMPLE, startSteno } from '../support/run-steno.ts'
 
 // These tests run the program as it is, with the real models.
 
-/** Loads the models of recordings only. */
-const noLive = { STENO_LIVE_SLOTS: '0' }
+/** A port of its own, and one process with the models of recordings. */
+const quick = { STENO_PORT: '0', STENO_WORKERS: '1', STENO_LIVE_SLOTS: '0' }
 
 /** A folder that goes away with the test. */
 function makeFolder(t: TestContext): string {
@@ -26,7 +26,7 @@ function makeFolder(t: TestContext): string {
 /** Starts a server and resolves to what it prints once it listens. */
 async function serve(t: TestContext, env: Record<string, string>) {
   const child = startSteno(['serve'], {
-    env: { STENO_PORT: '0', STENO_WORKERS: '1', STENO_LIVE_SLOTS: '0', ...env },
+    env: { ...quick, ...env },
   })
   t.after(() => child.kill('SIGKILL'))
   const logs = text(child.stderr)
@@ -53,25 +53,20 @@ function hasCurl(): boolean {
   }
 }
 
-test('the first start prints address, key and a request that works when pasted', {
+test('the first start prints address, a key that goes on working, and a request to paste', {
   skip: !hasCurl() && 'curl is not installed',
 }, async (t) => {
-  const { output, stop } = await serve(t, { STENO_DATA_DIR: makeFolder(t) })
+  const env = { STENO_DATA_DIR: makeFolder(t) }
+  const { output, stop } = await serve(t, env)
   const request = output.slice(output.indexOf('KEY='))
   const { stdout } = await promisify(execFile)('sh', ['-c', request])
   assert.match(stdout, /^And so,? my fellow Americans.* ask what you can do for your country\.\n$/i)
+  const [, key] = /shown only this once: (steno_\S{43})$/m.exec(output) ?? []
+  assert.ok(key)
   const { code, logs } = await stop('SIGTERM')
   assert.equal(code, 0)
   assert.match(logs, /"confinement":"(files|network|limits|none)"/)
   assert.equal(logs.includes('run as root'), process.getuid?.() === 0)
-})
-
-test('the key is shown once and goes on working', async (t) => {
-  const env = { STENO_DATA_DIR: makeFolder(t) }
-  const first = await serve(t, env)
-  const [, key] = /shown only this once: (steno_\S{43})$/m.exec(first.output) ?? []
-  assert.ok(key)
-  const { logs } = await first.stop('SIGINT')
   const second = await serve(t, env)
   assert.ok(!second.output.includes(key) && !logs.includes(key))
   assert.match(second.output, /^The keys were shown when they were made\. .*steno keys create/m)
@@ -82,29 +77,13 @@ test('the key is shown once and goes on working', async (t) => {
 test('a configured key is not printed, and logs are JSON lines on stderr', async (t) => {
   const env = { STENO_DATA_DIR: makeFolder(t), STENO_API_KEYS: 'me:secret-key', STENO_PROT: '1' }
   const { output, stop } = await serve(t, env)
-  const { code, logs } = await stop('SIGTERM')
+  const { code, logs } = await stop('SIGINT')
   const messages = logs
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line).msg)
   assert.ok(messages.includes('unknown setting ignored') && messages.includes('stopped'))
   assert.ok(!`${output}${logs}`.includes('secret-key'))
-  assert.equal(code, 0)
-})
-
-test('a server ends when the process that started it is gone', async (t) => {
-  const env = {
-    ...noLive,
-    STENO_DATA_DIR: makeFolder(t),
-    STENO_PORT: '0',
-    ...noLive,
-    STENO_WORKERS: '1',
-  }
-  const child = startSteno(['serve'], { env, ipc: true })
-  t.after(() => child.kill('SIGKILL'))
-  await once(child.stdout, 'data')
-  child.disconnect()
-  const [code] = await once(child, 'exit')
   assert.equal(code, 0)
 })
 
@@ -129,12 +108,7 @@ test('a server that cannot start says why', async (t) => {
     [{ STENO_DATA_DIR: join(file, 'data') }, /^steno serve: Cannot start: data folder .* written/m],
   ]
   for (const [env, message] of cases) {
-    const defaults = {
-      STENO_DATA_DIR: join(folder, 'data'),
-      STENO_PORT: '0',
-      ...noLive,
-      STENO_WORKERS: '1',
-    }
+    const defaults = { ...quick, STENO_DATA_DIR: join(folder, 'data') }
     const { code, stderr } = await runSteno(['serve'], { env: { ...defaults, ...env } })
     assert.match(stderr, message)
     assert.equal(code, 1)
@@ -142,18 +116,17 @@ test('a server that cannot start says why', async (t) => {
   }
 })
 
-test('two servers cannot share a data folder', async (t) => {
-  const env = {
-    ...noLive,
-    STENO_DATA_DIR: makeFolder(t),
-    STENO_PORT: '0',
-    ...noLive,
-    STENO_WORKERS: '1',
-  }
-  await serve(t, env)
+test('two servers cannot share a data folder; one ends with the process that started it', async (t) => {
+  const env = { ...quick, STENO_DATA_DIR: makeFolder(t) }
+  const child = startSteno(['serve'], { env, ipc: true })
+  t.after(() => child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
   const { code, stderr } = await runSteno(['serve'], { env })
   assert.match(stderr, /^steno serve: Cannot open the data folder: another server is using/m)
   assert.equal(code, 1)
+  child.disconnect()
+  const [ended] = await once(child, 'exit')
+  assert.equal(ended, 0)
 })
 
 test('steno transcribe works without a server, knows no rate limit and leaves nothing behind', {

@@ -26,6 +26,8 @@ const STANDSTILL_MS = 15_000
  * would have ended it cannot be reached.
  */
 const UNREACHABLE_MS = 5000
+/** A lost connection is replaced so many times more: the other ones may be lost as well. */
+const MAX_RECONNECTS = 3
 
 /** Object ids of types (pg_type.dat) that are read as numbers: counts, sums and times. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700])
@@ -120,16 +122,26 @@ function wrap(first: PoolClient, reconnect: () => Promise<PoolClient>): Postgres
       if (isBroken(error)) {
         isLost = true
         if (!isInTransaction && READS.test(sql) && !WRITES.test(sql)) {
-          client.release(true)
-          client = await reconnect()
-          isLost = false
-          return await run<R>(sql, parameters).catch((again) => {
-            isLost = isBroken(again)
-            throw postgresError(again)
-          })
+          return await runAgain<R>(sql, parameters)
         }
       }
       throw postgresError(error)
+    }
+  }
+
+  /** Runs a statement on another connection; the first ones may be lost as well, unnoticed. */
+  async function runAgain<R>(sql: string, parameters: readonly unknown[]) {
+    for (let left = MAX_RECONNECTS; ; left--) {
+      client.release(true)
+      client = await reconnect()
+      try {
+        const result = await run<R>(sql, parameters)
+        isLost = false
+        return result
+      } catch (error) {
+        if (!isBroken(error)) isLost = false
+        if (!isLost || left === 0) throw postgresError(error)
+      }
     }
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import {
   makePostgresFolder,
   postgresUrl,
@@ -90,6 +91,19 @@ describe('with a server', { skip: noPostgres }, () => {
       assert.equal(code, 'database_unavailable')
     })
     assert.ok((await listKeys(db)).length >= 1)
+  })
+
+  test('a select goes on when the connection after the lost one is lost, too', async (t) => {
+    const { db } = await openTestPostgres(t)
+    let losses = 2
+    const query = Client.prototype.query as (...args: unknown[]) => unknown
+    t.mock.method(Client.prototype, 'query', function (this: Client, ...args: unknown[]) {
+      const isOurs = /from "?keys/.test(String(args[0]))
+      if (!isOurs || losses-- <= 0) return query.apply(this, args)
+      return Promise.reject(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    })
+    assert.deepEqual(await listKeys(db), [])
+    assert.ok(losses < 0)
   })
 
   test('a transaction that another one prevents is run again', async (t) => {
