@@ -33,8 +33,8 @@ export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'slot'> &
 
 /**
  * Takes jobs from the queue and makes attempts at them. Polls the queue when it is woken (a job was
- * created, an attempt ended), when a waiting job becomes due, and at least once per lease, more often
- * on a shared database.
+ * created, here or by another server, an attempt ended), when a waiting job becomes due, and at least
+ * once per lease, more often on a shared database: what other servers announce may be lost.
  */
 export class QueueLoop {
   readonly #options: QueueLoopOptions
@@ -44,6 +44,7 @@ export class QueueLoop {
   /** Whether the next free slot goes to an attempt that has fetched, before a queued job. */
   #isWaitersTurn = true
   #loop: Promise<void> = Promise.resolve()
+  #endHints: (() => void) | undefined
   #woken = Promise.withResolvers<void>()
   #changed = Promise.withResolvers<void>()
 
@@ -59,6 +60,9 @@ export class QueueLoop {
   async start(): Promise<void> {
     await makeWaitingDue(this.#options.db, { now: steadyNow() })
     await this.#returnJobs()
+    this.#endHints = this.#options.db.jobHints?.listen(() => {
+      if (this.#running.room()) this.#woken.resolve()
+    })
     this.#loop = this.#run()
   }
 
@@ -101,6 +105,7 @@ export class QueueLoop {
    */
   async close(): Promise<void> {
     this.#closing = true
+    this.#endHints?.()
     this.#woken.resolve()
     this.#notify()
     await this.#loop
@@ -194,7 +199,10 @@ export class QueueLoop {
     const { db, log } = this.#options
     const now = steadyNow()
     const returned = await returnAbandonedJobs(db, { now })
-    if (returned > 0) log.info({ returned }, 'jobs of an earlier run go on')
+    if (returned > 0) {
+      log.info({ returned }, 'jobs of an earlier run go on')
+      db.jobHints?.announce()
+    }
     await returnLostJobs(db, { now, running: this.#running.ids() })
   }
 

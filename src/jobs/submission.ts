@@ -97,6 +97,7 @@ export class JobSubmission {
     if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
     this.#options.onEvents?.()
     this.#options.runner?.wake({ account, isFetched: fileId !== null })
+    this.#tools.db.jobHints?.announce()
     // The same request may have arrived concurrently and been first.
     return { id: creation === 'created' ? id : jobOfSameRequest(creation, idempotency!) }
   }

@@ -4,14 +4,23 @@ import type { Dialect } from './dialect.ts'
 import type { Objects } from './objects/objects.ts'
 import type { Tables } from './tables.ts'
 
+/** Tells servers of one database that jobs may wait. Only a hint: a lost one costs a poll. */
+export type JobHints = {
+  /** Tells the others, soon; call it after the transaction. */
+  announce(): void
+  /** Calls `onHint` when another server announces, or may have; returns what ends that. */
+  listen(onHint: () => void): () => void
+}
+
 /** An open database: where rows are, and how it words statements. */
 export type Database = {
   readonly sql: Kysely<Tables>
   /** For queries that may take long: only other such queries wait for them. */
   readonly readonly: Kysely<Tables>
   readonly dialect: Dialect
-  /** Whether other servers work on it too, whose changes nothing here announces. */
+  /** Whether other servers work on it too. */
   readonly isShared?: boolean
+  readonly jobHints?: JobHints & { close(): Promise<void> }
   /** Adds up what grows with every change, if there is such; called with each heartbeat. */
   tidy?(): Promise<void>
 }

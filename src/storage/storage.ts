@@ -103,6 +103,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const db = { ...(await openDatabase(options, objects)), objects, owner }
   opened.defer(() => db.sql.destroy())
   opened.defer(() => db.readonly.destroy())
+  opened.defer(async () => db.jobHints?.close())
   opened.defer(() => deletionClock.close())
 
   const earlierOrphans = openOrphans(join(folder, 'orphans'), objects)

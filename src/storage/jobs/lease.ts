@@ -93,6 +93,7 @@ export async function releaseJob(
       query.set({ storage_wait_since: spaceWaitSince! }),
     )
     .executeTakeFirst()
+  if (result.numUpdatedRows === 1n) db.jobHints?.announce()
   return result.numUpdatedRows === 1n
 }
 

@@ -9,6 +9,7 @@ import {
 import { AppError } from '../../errors.ts'
 import type { Database } from '../db.ts'
 import type { Tables } from '../tables.ts'
+import { createJobHints } from './job-hints.ts'
 import { isCurrent, migrate, type OnMigration, readVersion, wrongVersion } from './migrate.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { isAway } from './postgres-error.ts'
@@ -74,12 +75,17 @@ export async function openPostgres(
   const shared = { url, statementSeconds, onIdleError: options.onIdleError }
   const main = open({ ...shared, connections: Math.max(1, connections - searches) })
   const readonly = open({ ...shared, connections: searches, settings: SEARCHES })
-  const close = async () => void (await Promise.all([main.destroy(), readonly.destroy()]))
+  const jobHints = createJobHints(url, main)
+  const close = async () => {
+    await jobHints.close()
+    await Promise.all([main.destroy(), readonly.destroy()])
+  }
   try {
     await waitUntilThere(main, settings, options)
     await prepare(main, settings, options)
     const tidy = () => addUpBytes(main)
-    return { sql: main, readonly, dialect: postgresDialect, isShared: true, tidy, close }
+    const handles = { sql: main, readonly, jobHints }
+    return { ...handles, dialect: postgresDialect, isShared: true, tidy, close }
   } catch (error) {
     await close()
     throw error

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import { Client } from 'pg'
+import type { JobHints } from '../db.ts'
+import type { Tables } from '../tables.ts'
+
+const CHANNEL = 'steno_jobs'
+/** Jobs of this time are announced together. */
+const TOGETHER_MS = 20
+/** Pause before another try to listen. */
+const RETRY_MS = 1000
+/** How often the connection is checked: one that was cut off does not tell. */
+const CHECK_MS = 15_000
+/** A check or connection that takes longer has failed. */
+const LIMIT_MS = 5000
+
+/**
+ * Tells other servers of one database about waiting jobs, with NOTIFY. It is sent after the
+ * transaction and beside it: PostgreSQL lets one transaction at a time commit a notification.
+ */
+export function createJobHints(
+  url: string,
+  main: Kysely<Tables>,
+): JobHints & { close(): Promise<void> } {
+  const self = randomUUID()
+  const closed = new AbortController()
+  const listeners = new Set<() => void>()
+  let listening: Promise<void> | undefined
+  let announcement: Promise<void> | undefined
+
+  async function send(): Promise<void> {
+    await delay(TOGETHER_MS, undefined, { signal: closed.signal }).catch(() => {})
+    announcement = undefined
+    // Whoever misses it polls.
+    await sql`select pg_notify(${CHANNEL}, ${self})`.execute(main).catch(() => {})
+  }
+  const hint = () => {
+    for (const listener of listeners) listener()
+  }
+  const onNotice = (sender: string | undefined) => {
+    if (sender !== self) hint()
+  }
+
+  return {
+    announce() {
+      announcement ??= send()
+    },
+    listen(onHint) {
+      listeners.add(onHint)
+      listening ??= keepListening(url, { signal: closed.signal, onListening: hint, onNotice })
+      return () => void listeners.delete(onHint)
+    },
+    async close() {
+      closed.abort()
+      await Promise.all([announcement, listening])
+    },
+  }
+}
+
+type Listening = {
+  signal: AbortSignal
+  /** Called with each new connection: what was announced before it is unknown. */
+  onListening(): void
+  onNotice(payload: string | undefined): void
+}
+
+/** Listens until `signal` aborts, over a new connection whenever one was lost. */
+async function keepListening(url: string, listening: Listening): Promise<void> {
+  const { signal } = listening
+  while (!signal.aborted) {
+    await listen(url, listening).catch(() => {})
+    await delay(RETRY_MS, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** Listens over one connection, until it is lost or `signal` aborts. */
+async function listen(url: string, { signal, onListening, onNotice }: Listening): Promise<void> {
+  const client = new Client({
+    connectionString: url,
+    application_name: 'steno',
+    connectionTimeoutMillis: LIMIT_MS,
+    query_timeout: LIMIT_MS,
+  })
+  const lost = new AbortController()
+  const loseIt = () => lost.abort()
+  client.on('error', loseIt)
+  client.on('end', loseIt)
+  client.on('notification', ({ payload }) => onNotice(payload))
+  const ended = AbortSignal.any([signal, lost.signal])
+  try {
+    await client.connect()
+    await client.query(`listen ${CHANNEL}`)
+    onListening()
+    while (!ended.aborted) {
+      await delay(CHECK_MS, undefined, { signal: ended }).catch(() => {})
+      if (!ended.aborted) await client.query('select 1')
+    }
+  } finally {
+    const ending = client.end().catch(() => {})
+    await Promise.race([ending, delay(LIMIT_MS, undefined, { ref: false })])
+  }
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { type DatabaseSettings, openPostgres } from '../../src/storage/postgres/postgres.ts'
+import { noPostgres, takeDatabase } from '../support/test-postgres.ts'
+import { openService } from '../support/test-service.ts'
+
+type Server = Awaited<ReturnType<typeof openPostgres>>
+
+async function openTwo(t: TestContext): Promise<[Server, Server, DatabaseSettings]> {
+  let close = async () => {}
+  t.after(() => close())
+  const settings = await takeDatabase(t)
+  const first = await openPostgres(settings, { version: 'same' })
+  const second = await openPostgres(settings, { version: 'same' })
+  close = async () => void (await Promise.all([first.close(), second.close()]))
+  return [first, second, settings]
+}
+
+/** Counts hints; the first one says that the server listens. */
+async function countHints(server: Pick<Server, 'jobHints'>): Promise<{ count: number }> {
+  const hints = { count: 0 }
+  server.jobHints!.listen(() => void hints.count++)
+  await until(() => hints.count === 1)
+  return hints
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await delay(5)
+}
+
+describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () => {
+  test('reach the other servers, many of a moment as one, and not the sender', async (t) => {
+    const [first, second] = await openTwo(t)
+    const own = await countHints(first)
+    const others = await countHints(second)
+    for (let i = 0; i < 50; i++) first.jobHints!.announce()
+    await until(() => others.count === 2)
+    first.jobHints!.announce()
+    await until(() => others.count === 3)
+    assert.equal(own.count, 1)
+  })
+
+  test('come again over a new connection, which counts as a hint itself', async (t) => {
+    const [first, second] = await openTwo(t)
+    const hints = await countHints(second)
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and query = 'listen steno_jobs'`.execute(first.sql)
+    await until(() => hints.count === 2)
+    first.jobHints!.announce()
+    await until(() => hints.count === 3)
+  })
+
+  test('are sent before the server closes', async (t) => {
+    const [, second, settings] = await openTwo(t)
+    const hints = await countHints(second)
+    const third = await openPostgres(settings, { version: 'same' })
+    third.jobHints!.announce()
+    await third.close()
+    await until(() => hints.count === 2)
+  })
+
+  test('tell workers of jobs that a server without workers queues', async (t) => {
+    let close = async () => {}
+    t.after(() => close())
+    const env = { STENO_DATABASE_URL: (await takeDatabase(t)).url }
+    const worker = await openService(t, { env })
+    const submitter = await openService(t, { env, folder: worker.folder, isWorker: false })
+    close = async () => {
+      await submitter.close()
+      await worker.close()
+    }
+    const hints = await countHints(worker.storage.db)
+    await worker.jobs.start()
+    const id = await submitter.submit({ seconds: 1 })
+    await until(() => hints.count > 1)
+    assert.equal((await worker.ended(id)).status, 'done')
+  })
+})
