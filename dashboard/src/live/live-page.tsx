@@ -96,15 +96,11 @@ function Captions(): JSX.Element {
   return (
     <section ref={box} class="card captions" aria-label={t.captions}>
       <div class="row end">
-        <button type="button" aria-label={t.smaller} onClick={() => setSize(Math.max(0, size - 1))}>
-          A−
+        <button type="button" onClick={() => setSize(Math.max(0, size - 1))}>
+          {t.smaller}
         </button>
-        <button
-          type="button"
-          aria-label={t.larger}
-          onClick={() => setSize(Math.min(SIZES.length - 1, size + 1))}
-        >
-          A+
+        <button type="button" onClick={() => setSize(Math.min(SIZES.length - 1, size + 1))}>
+          {t.larger}
         </button>
         <button type="button" onClick={() => box.current?.requestFullscreen().catch(report)}>
           {t.full}

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { createSession } from '../api.ts'
+import { report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
 import { type Capture, openCapture, type Source } from './capture.ts'
 
@@ -123,7 +124,7 @@ class UnacknowledgedSound {
 
 function receive({ type, data, error, acknowledged }: Message, unsent: UnacknowledgedSound): void {
   if (type === 'audio_chunk' && acknowledged && data?.byte_range) unsent.drop(data.byte_range[1])
-  if (type === 'error') throw new Error(error?.message ?? texts.errors.unknown)
+  if (type === 'error') report(new Error(error?.message ?? texts.errors.unknown))
   if (type !== 'transcript' || !data?.id) return
   const caption = { id: data.id, text: data.utterance?.text.trim() ?? '', isFinal: !!data.is_final }
   const others = captions.value.filter(({ id }) => id !== caption.id)
