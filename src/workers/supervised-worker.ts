@@ -31,13 +31,15 @@ export type WorkerState = 'ended' | 'loading' | 'idle' | 'busy'
 
 /**
  * A worker that ended: by itself, after a timeout, because its task was canceled, or by `close`.
- * `cause` is the signal or exit code, `state` what it was doing.
+ * `cause` is the signal or exit code, `state` what it was doing, `stderr` the end of its error
+ * output, where that is piped.
  */
 export type Loss = {
   cause: string
   how: 'crashed' | 'hung' | 'canceled' | 'closed'
   pid: number | undefined
   state: WorkerState
+  stderr: string
 }
 
 /** How a task ended: with an answer, or with its worker. */
@@ -193,10 +195,10 @@ export class SupervisedWorker<Message> {
     instance.worker.kill()
   }
 
-  #end(instance: Instance, { code, signal }: Exit): void {
+  #end(instance: Instance, { code, signal, stderr }: Exit): void {
     const { state, worker, ending: how = 'crashed' } = instance
     if (this.#instance === instance) this.#instance = undefined
-    const lost = { cause: signal ?? `code ${code}`, how, pid: worker.pid, state }
+    const lost = { cause: signal ?? `code ${code}`, how, pid: worker.pid, state, stderr }
     if (how !== 'closed') this.#options.onLost?.(lost)
     this.#settle(instance, { lost })
     instance.ended.resolve()

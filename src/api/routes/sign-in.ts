@@ -15,8 +15,13 @@ const MAX_BODY_BYTES = 4096
 
 const Body = Type.Object(
   {
-    key: Type.Optional(Type.String({ description: 'An API key' })),
-    link: Type.Optional(Type.String({ description: 'The secret of a link; it works once' })),
+    key: Type.Optional(Type.String({ maxLength: MAX_BODY_BYTES, description: 'An API key' })),
+    link: Type.Optional(
+      Type.String({
+        maxLength: MAX_BODY_BYTES,
+        description: 'The secret of a link; it works once',
+      }),
+    ),
   },
   { title: 'SignInRequest' },
 )

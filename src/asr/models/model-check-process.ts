@@ -1,6 +1,6 @@
 /**
- * The process behind `checkModels`: runs the models named in its argument once, reports the result,
- * and ends.
+ * The process behind `checkModels`: runs the models of its first message once and reports the
+ * result.
  */
 
 import { openDiarizationPipeline } from '../speakers/embedding/diarization-pipeline.ts'
@@ -8,8 +8,6 @@ import { openFbankEmbedder } from '../speakers/embedding/fbank-embedder.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { checkSegmentation } from './check-segmentation.ts'
 import type { ModelCheckResult, SpeakerModelFiles } from './model-check.ts'
-
-const { embedding, segmentation } = JSON.parse(process.argv[2] ?? '{}') as SpeakerModelFiles
 
 /**
  * Returns twelve seconds of audio that rise and fall like speech: more than a window of the
@@ -21,7 +19,7 @@ function audio(): Float32Array {
   })
 }
 
-async function tryAll(): Promise<void> {
+async function tryAll({ embedding, segmentation }: SpeakerModelFiles): Promise<void> {
   if (segmentation) await checkSegmentation(segmentation)
   if (segmentation && embedding) {
     const finder = await openDiarizationPipeline({ segmentation, embedding })
@@ -38,8 +36,10 @@ function explain(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message}: ${explain(error.cause)}`
 }
 
-const result: ModelCheckResult = await tryAll().then(
-  () => ({}),
-  (error) => ({ problem: explain(error) }),
-)
-process.send?.(result, () => process.exit())
+process.once('message', async (files: SpeakerModelFiles) => {
+  const result: ModelCheckResult = await tryAll(files).then(
+    () => ({}),
+    (error) => ({ problem: explain(error) }),
+  )
+  process.send?.(result)
+})

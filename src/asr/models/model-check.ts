@@ -1,15 +1,15 @@
-import { fork } from 'node:child_process'
+import { fork, type StdioOptions } from 'node:child_process'
+import { SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { processes } from '../../workers/transports.ts'
 
 /** Paths of speaker models that are to work together. */
 export type SpeakerModelFiles = { embedding?: string; segmentation?: string }
 
-/** The message of the check process; none when it ended early. */
+/** The answer of the check process. */
 export type ModelCheckResult = { problem?: string }
 
-/** Loading and running the models takes seconds; a process that takes longer hangs. */
-const TRIAL_TIMEOUT_MS = 120_000
-/** How much of a process's error output is kept; its last lines are reported. */
-const MAX_ERRORS = 10_000
+/** Seconds. Loading and running the models takes a few; a process that takes longer hangs. */
+const TIMEOUT = 120
 
 /**
  * Loads speaker models as the workers do and runs them once, in a separate process, which an
@@ -17,30 +17,19 @@ const MAX_ERRORS = 10_000
  */
 export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
-  const child = fork(new URL('model-check-process.ts', import.meta.url), [JSON.stringify(files)], {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  const start = processes(() => {
+    const stdio: StdioOptions = ['ignore', 'ignore', 'pipe', 'ipc']
+    return fork(new URL('model-check-process.ts', import.meta.url), [], { stdio })
   })
-  let errors = ''
-  child.stderr?.on('data', (text: Buffer) => {
-    errors = (errors + text).slice(-MAX_ERRORS)
-  })
-  const { promise, resolve, reject } = Promise.withResolvers<ModelCheckResult>()
-  let result: ModelCheckResult | undefined
-  child.on('message', (message: ModelCheckResult) => {
-    result = message
-  })
-  child.once('error', reject)
-  child.once('close', () => resolve(result ?? { problem: lastWords(errors) }))
-  const stop = () => child.kill('SIGKILL')
-  const timer = setTimeout(stop, TRIAL_TIMEOUT_MS)
-  signal.addEventListener('abort', stop, { once: true })
+  const worker = new SupervisedWorker<ModelCheckResult>({ start })
   try {
-    const { problem } = await promise
+    const receive = (result: ModelCheckResult) => result
+    const outcome = await worker.run(files, { signal, timeout: TIMEOUT, receive })
     signal.throwIfAborted()
+    const problem = 'lost' in outcome ? lastWords(outcome.lost.stderr) : outcome.answer.problem
     if (problem !== undefined) throw new Error(problem)
   } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
+    await worker.close()
   }
 }
 

@@ -27,7 +27,8 @@ type Waiting = PromiseWithResolvers<Outcome>
 /**
  * Opens a connection in a thread. SQLite blocks its caller for the length of a sync or a long
  * query, and that must not be the event loop, which serves everyone. The thread does not keep the
- * process alive; a pending statement does.
+ * process alive; a pending statement does. It is no `SupervisedWorker`: statements are sent without
+ * waiting for those before, and another thread could not go on with an open transaction.
  */
 export function openConnection(options: OpenOptions): SqliteConnection {
   const thread = new Worker(new URL('sqlite-thread.ts', import.meta.url), { workerData: options })
