@@ -114,6 +114,35 @@ test('a job that waits shows every key, null where there is no value yet', async
   assert.equal((await call(slow, created.result_url, { method: 'DELETE' })).status, 202)
 })
 
+test('progress with wait answers when the job ends, or after that time', async (t) => {
+  const held = Promise.withResolvers<void>()
+  const speech = createFakeSpeechEngine('hello world', { onBatch: () => held.promise })
+  const slow = await startServer({ speech })
+  t.after(async () => {
+    held.resolve()
+    await slow.close()
+  })
+  const address = await upload(slow, hum(1))
+  const json = { audio_url: address }
+  const { body: created } = await call<Created>(slow, '/v2/pre-recorded', { json })
+  const progress = async (wait: string) => {
+    const path = `/v2/pre-recorded/${created.id}/progress?wait=${wait}`
+    const startedAt = performance.now()
+    const { status, body } = await call<{ status: string }>(slow, path)
+    return { status, body, seconds: (performance.now() - startedAt) / 1000 }
+  }
+  const early = await progress('1')
+  assert.notEqual(early.body.status, 'done')
+  assert.ok(early.seconds >= 0.9, `answered after ${early.seconds} s`)
+
+  const waiting = progress('10')
+  held.resolve()
+  const ended = await waiting
+  assert.equal(ended.body.status, 'done')
+  assert.ok(ended.seconds < 9, `answered after ${ended.seconds} s`)
+  assert.equal((await progress('11')).status, 400)
+})
+
 test('a deleted job is gone for every endpoint', async () => {
   const address = await upload(server, hum(1))
   const { id } = await createDone({ audio_url: address })

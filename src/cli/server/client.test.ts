@@ -117,12 +117,28 @@ test('client sends a recording again, the whole of it, when the server was busy'
 test('client waits until a job has ended and reports how far it is', async (t) => {
   const statuses = ['queued', 'processing', 'error']
   const client = await clientOf((request, response) => {
-    const progress = request.url?.endsWith('/progress')
+    const progress = request.url?.endsWith('/progress?wait=1')
     response.end(JSON.stringify({ id: '7', status: progress ? statuses.shift() : 'error' }))
   }, t)
   const seen: string[] = []
   const job = await client.wait('7', ({ status }) => seen.push(status))
   assert.deepEqual([seen, job.status], [['queued', 'processing'], 'error'])
+})
+
+test('client asks again at once when the server answered late', async (t) => {
+  const asked: number[] = []
+  const client = await clientOf((request, response) => {
+    if (request.url?.includes('/progress')) asked.push(performance.now())
+    const status = asked.length === 1 ? 'processing' : 'done'
+    const answer = () => response.end(JSON.stringify({ id: '7', status }))
+    setTimeout(answer, asked.length === 1 ? 1000 : 0)
+  }, t)
+  let answeredAt = 0
+  await client.wait('7', () => {
+    answeredAt = performance.now()
+  })
+  const pause = asked[1]! - answeredAt
+  assert.ok(pause < 90, `asked again after ${pause} ms`)
 })
 
 test('a server runs when it is healthy; where nothing listens none does', async (t) => {

@@ -57,11 +57,14 @@ export type ResendQuery = { since: string; endpoint_id?: string; job_id?: string
 /** Seconds before each retry while the server is busy or restarts: half a minute in all. */
 const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
 
+/** Seconds that the server may take to answer with the progress of a job that has not ended. */
+const WAIT = 1
+
 /**
- * Seconds between two polls of a job: an eighth of the time it has taken so far, so that the result
- * comes at most that late.
+ * Seconds between two polls of a job on an older server, which answers at once: an eighth of the
+ * time it has taken so far, so that the result comes at most that late.
  */
-const POLL = { share: 1 / 8, least: 0.1, most: 1 }
+const POLL = { share: 1 / 8, least: 0.1, most: WAIT }
 
 /** All requests of the commands to a server, over its HTTP API. */
 export type Client = ReturnType<typeof createClient>
@@ -144,13 +147,16 @@ export function createClient(server: Server, signal: AbortSignal) {
       onProgress: (progress: ApiJobProgress) => void,
     ): Promise<ApiPreRecordedJob> {
       const startedAt = performance.now()
+      const path = `${jobUrl(id)}/progress?${toParams({ wait: WAIT })}`
       for (;;) {
-        const progress = await json<ApiJobProgress>(`${jobUrl(id)}/progress`, {}, { patient: true })
+        const askedAt = performance.now()
+        const progress = await json<ApiJobProgress>(path, {}, { patient: true })
         if (progress.status === 'done' || progress.status === 'error') break
         onProgress(progress)
-        const seconds = ((performance.now() - startedAt) / 1000) * POLL.share
-        const pause = Math.min(POLL.most, Math.max(POLL.least, seconds))
-        await sleep(pause * 1000, undefined, { signal })
+        const now = performance.now()
+        const seconds = ((now - startedAt) / 1000) * POLL.share
+        const pause = Math.min(POLL.most, Math.max(POLL.least, seconds)) - (now - askedAt) / 1000
+        if (pause > 0) await sleep(pause * 1000, undefined, { signal })
       }
       return json<ApiPreRecordedJob>(jobUrl(id), {}, { patient: true })
     },
