@@ -23,7 +23,10 @@ const BATCH = 100
 
 const Headers = Type.Object({
   'last-event-id': Type.Optional(
-    Type.String({ description: 'The id of the last event that arrived: those after it are sent' }),
+    Type.String({
+      maxLength: 31,
+      description: 'The id of the last event that arrived: those after it are sent',
+    }),
   ),
 })
 
