@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { metadataTokens } from '../jobs/metadata-tokens.ts'
+import type { SourceDatabase } from '../sqlite/source-database.ts'
 import type { Tables } from '../tables.ts'
 import { addRow, type TableDigest } from './digest.ts'
 import {
@@ -9,7 +10,6 @@ import {
   type Row,
   type Value,
 } from './moved-tables.ts'
-import type { SourceDatabase } from './source-database.ts'
 
 /** A number of steps done of all. */
 export type OnCount = (done: number, total: number) => void

@@ -6,9 +6,9 @@ import { databaseFile } from '../data-folder.ts'
 import type { DatabaseSettings } from '../postgres/postgres.ts'
 import type { S3Settings } from '../s3/s3-client.ts'
 import { lockFolder } from '../sqlite/folder-lock.ts'
+import { openSource, type SourceDatabase } from '../sqlite/source-database.ts'
 import { copyObjects, countDifferences, type ObjectMove } from './move-objects.ts'
 import { copyRows, findDifferences, type RowMove } from './move-rows.ts'
-import { openSource, type SourceDatabase } from './source-database.ts'
 import {
   closeTarget,
   keepPosition,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { SQLITE_VERSION } from '../sqlite/migrate.ts'
-import type { MovedTable, Row, Value } from './moved-tables.ts'
+import type { MovedTable, Row, Value } from '../move/moved-tables.ts'
+import { SQLITE_VERSION } from './migrate.ts'
 
 /** The database of a data folder, for reading only. */
 export type SourceDatabase = Disposable & {
