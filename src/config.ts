@@ -105,6 +105,8 @@ export type Config = {
     authFailureLimit: Rate | undefined
     /** Host names that requests may address, in lower case; empty = any. */
     allowedHosts: string[]
+    /** Origins whose pages may call the API from a browser; `*` = all. */
+    corsOrigins: string[]
   }
   keys: ConfiguredKey[]
   models: {
@@ -253,6 +255,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       rateLimit: read.rate('RATE_LIMIT', '600/100'),
       authFailureLimit: read.rate('AUTH_FAILURE_LIMIT', '20/40'),
       allowedHosts: read.hosts('ALLOWED_HOSTS'),
+      corsOrigins: read.list('CORS_ORIGINS', ''),
     },
     keys: read.list('API_KEYS', '').flatMap((entry) => {
       const [account, key] = splitOnce(entry, ':')
@@ -349,6 +352,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (!config.models.remote && Object.values(config.models.aliases).includes('remote')) {
     problems.push('STENO_MODEL_ALIASES names remote, which needs STENO_REMOTE_ASR_URL')
   }
+  for (const origin of config.http.corsOrigins) {
+    if (origin !== '*' && !isOrigin(origin)) {
+      problems.push(`STENO_CORS_ORIGINS must be origins such as https://app.example.com, or *`)
+    }
+  }
   if (config.http.authHeaderNames.length === 0) {
     problems.push('STENO_AUTH_HEADER_NAMES must name at least one header')
   }
@@ -411,4 +419,10 @@ export function unknownSettings(env: Record<string, string | undefined>): string
 
 function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join('\n'))
+}
+
+function isOrigin(text: string): boolean {
+  return (
+    URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text
+  )
 }

@@ -5,6 +5,7 @@ import { createAdmission } from './auth/admission.ts'
 import type { Key } from './auth/auth.ts'
 import { requireScope } from './auth/scopes.ts'
 import { Bodies } from './bodies/bodies.ts'
+import { allowOrigins } from './cors.ts'
 import { createLiveSocketServer } from './live-socket.ts'
 import { createRealtimeSocketServer } from './openai/realtime/realtime-socket.ts'
 import { transcriptionRoute } from './openai/transcription-route.ts'
@@ -52,6 +53,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   const bodies = new Bodies(parts)
   http.addHook('onClose', () => bodies.close())
   const app = { ...parts, bodies }
+  await allowOrigins(http, app.config.http)
   await describeApi(http, app.config)
   await http.register(healthRoutes(app))
   await http.register(metricsRoutes(app))
