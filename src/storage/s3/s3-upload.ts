@@ -75,7 +75,8 @@ async function uploadParts(
   const { client, commands, bucket, encryption } = s3
   const place = { Bucket: bucket, Key: key }
   const create = new commands.CreateMultipartUploadCommand({ ...place, ...encryption })
-  const { UploadId } = await client.send(create, { abortSignal: signal }).catch(throwS3Error)
+  // Never aborted: what a lost answer began could not be ended here.
+  const { UploadId } = await client.send(create).catch(throwS3Error)
   const upload = { ...place, UploadId }
   const done: CompletedPart[] = []
   let size = 0
@@ -87,6 +88,7 @@ async function uploadParts(
     size += body.length
   }
   try {
+    signal.throwIfAborted()
     for (let body: Buffer | undefined = first; body; ) {
       const following: Promise<IteratorResult<Buffer, undefined>> = rest.next()
       await Promise.all([following, send(body)])
