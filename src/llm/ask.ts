@@ -43,8 +43,8 @@ export async function askAboutTranscript(
   const { instruction, partInstruction, schema } = question
   const { contextTokens } = options.model
   const maxTokens = Math.min(MOST_ANSWER_TOKENS, Math.floor(contextTokens * ANSWER_SHARE))
-  const longest = Math.max(instruction.length, partInstruction.length)
-  const room = contextTokens - maxTokens - FRAME_TOKENS - estimateTokens('x'.repeat(longest))
+  const longest = Math.max(estimateTokens(instruction), estimateTokens(partInstruction))
+  const room = contextTokens - maxTokens - FRAME_TOKENS - longest
   if (room < maxTokens / 2) {
     throw new LlmFailure('the prompt is too long for the language model', { status: 413 })
   }
@@ -79,7 +79,9 @@ function complete(
   { model, remember, signal }: AskOptions,
 ): Promise<ChatAnswer> {
   const system = `You work on transcripts of speech. ${RULES}`
-  const user = `<transcript>\n${text.replaceAll('</transcript>', '')}\n</transcript>\n\n${instruction}`
+  // Speech has no tags: what looks like one must not end the transcript.
+  const data = text.replaceAll('<', '‹').replaceAll('>', '›')
+  const user = `<transcript>\n${data}\n</transcript>\n\n${instruction}`
   return remember({ system, user, maxTokens, schema: schema ?? null }, () => {
     return model.complete({ system, user, maxTokens, signal, ...(schema && { schema }) })
   })

@@ -49,7 +49,7 @@ export type ChatClientOptions = {
 const TRIES = 3
 
 type Completion = {
-  choices?: { message?: { content?: unknown } }[]
+  choices?: { message?: { content?: unknown }; finish_reason?: unknown }[]
   usage?: { prompt_tokens?: unknown; completion_tokens?: unknown }
 }
 
@@ -110,8 +110,13 @@ function readCompletion(text: string): ChatAnswer {
   } catch (cause) {
     throw new LlmFailure('the answer of the language model is no JSON', { cause })
   }
-  const content = completion?.choices?.[0]?.message?.content
+  const [choice] = completion?.choices ?? []
+  const content = choice?.message?.content
   if (typeof content !== 'string') throw new LlmFailure('the language model answered no text')
+  const answer = withoutReasoning(content).trim()
+  if (choice?.finish_reason === 'length' || answer.startsWith('<think>')) {
+    throw new LlmFailure('the answer of the language model was cut off')
+  }
   const { prompt_tokens, completion_tokens } = completion.usage ?? {}
   const count = (value: unknown) => (Number.isSafeInteger(value) ? (value as number) : 0)
   const usage = {
@@ -119,7 +124,7 @@ function readCompletion(text: string): ChatAnswer {
     prompt_tokens: count(prompt_tokens),
     completion_tokens: count(completion_tokens),
   }
-  return { text: withoutReasoning(content).trim(), usage }
+  return { text: answer, usage }
 }
 
 /** Some models think aloud before they answer. */

@@ -84,13 +84,15 @@ function readTranslations(answer: string, texts: readonly string[]): string[] | 
     return isComplete ? (list as string[]).map((text) => text.trim()) : undefined
   }
   // Small models answer a single text with nothing but its translation.
-  const isPlain = json === undefined && texts.length === 1 && answer !== ''
+  const isPlain = json === undefined && texts.length === 1 && /^([^[{]|\[[A-Z])/.test(answer)
   return isPlain && isFaithful(answer, texts[0]!) ? [answer] : undefined
 }
 
 function isFaithful(translation: string, text: string): boolean {
   if (text.trim() !== '' && translation.trim() === '') return false
-  return (text.match(MARKER) ?? []).every((marker) => translation.includes(marker))
+  const markers = new Set(text.match(MARKER))
+  const kept = new Set(translation.match(MARKER))
+  return markers.size === kept.size && [...markers].every((marker) => kept.has(marker))
 }
 
 function nameOf(code: string): string {
